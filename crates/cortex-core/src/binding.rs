@@ -1,0 +1,239 @@
+//! Placeholders in arguments: `<output of step 1>` stands for what step 1 returned, `<output of step 1.percent>` for
+//! one field of it.
+//!
+//! A text that is nothing but a placeholder can take the returned value as it is; inside other text the value appears
+//! as a person would read it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cortex_protocol::StepNumber;
+use cortex_protocol::tool::value_as_text;
+use serde_json::{Map, Value};
+
+/// How deep arguments are searched; what lies deeper is left as it is and fails its schema or stays text.
+const DEPTH_LIMIT: usize = 32;
+
+/// In which form a text that is nothing but a placeholder takes the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The JSON value as returned.
+    Value,
+    /// As a person would read it.
+    Text,
+}
+
+/// A placeholder found in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Placeholder<'a> {
+    /// The text with its angle brackets.
+    written: &'a str,
+    step: StepNumber,
+    /// Keys and indices into the value.
+    path: Vec<&'a str>,
+}
+
+/// The steps that the arguments refer to.
+#[must_use]
+pub fn references(arguments: &Map<String, Value>) -> BTreeSet<StepNumber> {
+    let mut found = BTreeSet::new();
+    for value in arguments.values() {
+        visit_texts(value, 0, &mut |text| {
+            found.extend(placeholders(text).into_iter().map(|placeholder| placeholder.step));
+        });
+    }
+    found
+}
+
+/// Whether the value at `pointer` (RFC 6901) within the arguments holds a placeholder.
+#[must_use]
+pub fn is_placeholder_at(arguments: &Map<String, Value>, pointer: &str) -> bool {
+    let root = Value::Object(arguments.clone());
+    let Some(value) = root.pointer(pointer) else { return false };
+    value.as_str().is_some_and(|text| !placeholders(text).is_empty())
+}
+
+/// The arguments with every placeholder replaced.
+///
+/// # Errors
+/// The placeholders that have no value, as written.
+pub fn bind(
+    arguments: &Map<String, Value>,
+    outputs: &BTreeMap<StepNumber, Value>,
+    form: Form,
+) -> Result<Map<String, Value>, Vec<String>> {
+    let mut missing = Vec::new();
+    let bound = arguments
+        .iter()
+        .map(|(name, value)| (name.clone(), bind_value(value, outputs, form, 0, &mut missing)))
+        .collect();
+    if missing.is_empty() { Ok(bound) } else { Err(missing) }
+}
+
+fn bind_value(
+    value: &Value,
+    outputs: &BTreeMap<StepNumber, Value>,
+    form: Form,
+    depth: usize,
+    missing: &mut Vec<String>,
+) -> Value {
+    if depth > DEPTH_LIMIT {
+        return value.clone();
+    }
+    match value {
+        Value::String(text) => bind_text(text, outputs, form, missing),
+        Value::Array(items) => {
+            Value::Array(items.iter().map(|item| bind_value(item, outputs, form, depth + 1, missing)).collect())
+        }
+        Value::Object(fields) => Value::Object(
+            fields
+                .iter()
+                .map(|(name, field)| (name.clone(), bind_value(field, outputs, form, depth + 1, missing)))
+                .collect(),
+        ),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+fn bind_text(text: &str, outputs: &BTreeMap<StepNumber, Value>, form: Form, missing: &mut Vec<String>) -> Value {
+    let mut bound = String::new();
+    let mut rest = text;
+    for placeholder in placeholders(text) {
+        let Some(value) = lookup(&placeholder, outputs) else {
+            missing.push(placeholder.written.to_owned());
+            continue;
+        };
+        if form == Form::Value && placeholder.written == text.trim() {
+            return value.clone();
+        }
+        let Some((before, after)) = rest.split_once(placeholder.written) else { continue };
+        bound.push_str(before);
+        bound.push_str(&value_as_text(value));
+        rest = after;
+    }
+    bound.push_str(rest);
+    Value::String(bound)
+}
+
+fn lookup<'a>(placeholder: &Placeholder<'_>, outputs: &'a BTreeMap<StepNumber, Value>) -> Option<&'a Value> {
+    let mut value = outputs.get(&placeholder.step)?;
+    for key in &placeholder.path {
+        value = match value {
+            Value::Object(fields) => fields.get(*key)?,
+            Value::Array(items) => items.get(key.parse::<usize>().ok()?)?,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return None,
+        };
+    }
+    Some(value)
+}
+
+fn visit_texts(value: &Value, depth: usize, visit: &mut impl FnMut(&str)) {
+    if depth > DEPTH_LIMIT {
+        return;
+    }
+    match value {
+        Value::String(text) => visit(text),
+        Value::Array(items) => items.iter().for_each(|item| visit_texts(item, depth + 1, visit)),
+        Value::Object(fields) => fields.values().for_each(|field| visit_texts(field, depth + 1, visit)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Every placeholder of the text, in order. Other text in angle brackets is none.
+fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('<') {
+        let opened = rest.get(start..).unwrap_or_default();
+        let Some(length) = opened.find('>') else { break };
+        let written = opened.get(..=length).unwrap_or_default();
+        if let Some(placeholder) = read_placeholder(written) {
+            found.push(placeholder);
+            rest = opened.get(length + 1..).unwrap_or_default();
+        } else {
+            rest = opened.get(1..).unwrap_or_default();
+        }
+    }
+    found
+}
+
+/// Reads `<output of step 1>` and the ways in which models vary it: `result` for `output`, `from` for `of`, any case.
+fn read_placeholder(written: &str) -> Option<Placeholder<'_>> {
+    let inner = written.strip_prefix('<')?.strip_suffix('>')?;
+    let mut words = inner.split_whitespace();
+    let what = words.next()?;
+    let link = words.next()?;
+    let step = words.next()?;
+    let target = words.next()?;
+    let fits = ["output", "result"].iter().any(|word| what.eq_ignore_ascii_case(word))
+        && ["of", "from"].iter().any(|word| link.eq_ignore_ascii_case(word))
+        && step.eq_ignore_ascii_case("step")
+        && words.next().is_none();
+    if !fits {
+        return None;
+    }
+    let mut parts = target.split('.');
+    let number = parts.next()?.parse().ok()?;
+    Some(Placeholder { written, step: StepNumber(number), path: parts.collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn object(value: Value) -> Map<String, Value> {
+        match value {
+            Value::Object(fields) => fields,
+            other => panic!("not an object: {other}"),
+        }
+    }
+
+    fn outputs() -> BTreeMap<StepNumber, Value> {
+        BTreeMap::from([
+            (StepNumber(1), json!({"text": "a red cup"})),
+            (StepNumber(2), json!({"percent": 42, "cells": [{"volts": 3.7}]})),
+        ])
+    }
+
+    #[test]
+    fn values_are_bound_inside_text_and_as_they_are() {
+        let arguments = object(json!({
+            "text": "I see <output of step 1>, battery at <Result from step 2.percent> %",
+            "level": "<output of step 2.percent>",
+            "volts": ["<output of step 2.cells.0.volts>"],
+            "markup": "<b>bold</b> < 3",
+        }));
+        assert_eq!(
+            bind(&arguments, &outputs(), Form::Value).map(Value::Object),
+            Ok(json!({
+                "text": "I see a red cup, battery at 42 %",
+                "level": 42,
+                "volts": [3.7],
+                "markup": "<b>bold</b> < 3",
+            }))
+        );
+        assert_eq!(
+            bind(&object(json!({"level": "<output of step 2.percent>"})), &outputs(), Form::Text).map(Value::Object),
+            Ok(json!({"level": "42"}))
+        );
+    }
+
+    #[test]
+    fn what_has_no_value_is_named() {
+        let arguments = object(json!({"a": "<output of step 9>", "b": {"c": ["<output of step 2.amperes>"]}}));
+        assert_eq!(
+            bind(&arguments, &outputs(), Form::Value),
+            Err(vec!["<output of step 9>".to_owned(), "<output of step 2.amperes>".to_owned()])
+        );
+        assert_eq!(references(&arguments), BTreeSet::from([StepNumber(2), StepNumber(9)]));
+        assert!(is_placeholder_at(&arguments, "/b/c/0"));
+        assert!(!is_placeholder_at(&arguments, "/b"));
+    }
+
+    #[test]
+    fn a_returned_text_is_not_searched_for_further_placeholders() {
+        let outputs = BTreeMap::from([(StepNumber(1), json!("<output of step 1><output of step 2>"))]);
+        let bound = bind(&object(json!({"text": "x <output of step 1>"})), &outputs, Form::Text);
+        assert_eq!(bound.map(Value::Object), Ok(json!({"text": "x <output of step 1><output of step 2>"})));
+    }
+}

@@ -1,0 +1,138 @@
+//! What a model is asked and what it answers, independent of any provider.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::fragment::Fragment;
+
+/// Why the model is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// For a plan, for research, or for an answer.
+    Plan,
+    /// For the decision on one step.
+    Confirm,
+}
+
+/// One request to a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChatRequest {
+    /// Why.
+    pub purpose: Purpose,
+    /// The conversation, oldest first. The beginning stays the same from request to request, so that it can be cached.
+    pub messages: Vec<Message>,
+    /// The tools that may be called, in a stable order.
+    pub tools: Vec<ToolDefinition>,
+    /// Randomness, 0 to 2.
+    pub temperature: f32,
+    /// Most tokens in the reply.
+    pub max_tokens: u32,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "snake_case")]
+pub enum Message {
+    /// Rules and facts from Cortex.
+    System {
+        /// Its pieces.
+        fragments: Vec<Fragment>,
+    },
+    /// From a person, or from Cortex on the person's behalf.
+    User {
+        /// Its pieces.
+        fragments: Vec<Fragment>,
+    },
+    /// What the model said.
+    Assistant {
+        /// Its words. Empty if there were none.
+        text: String,
+        /// The calls that it made.
+        calls: Vec<ModelCall>,
+    },
+    /// What came of one of the calls that the model made. Data, never instructions.
+    Tool {
+        /// The id of the [`ModelCall`] that it answers.
+        id: String,
+        /// The wire name of the tool.
+        name: String,
+        /// The result or the error.
+        content: Fragment,
+    },
+}
+
+/// A tool, as a model sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolDefinition {
+    /// `[a-zA-Z0-9_-]{1,64}`.
+    pub name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// JSON Schema of the arguments.
+    pub parameters: Value,
+    /// Whether calling it is part of a plan, rather than research that is done at once.
+    pub acts: bool,
+    /// Sentences that people use for it, with `{parameter}` in place of values. Not sent to language models.
+    pub phrases: Vec<String>,
+}
+
+/// A model's answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+pub struct ChatReply {
+    /// Its words. Empty if there were none.
+    pub text: String,
+    /// The calls that it makes, in its order.
+    pub calls: Vec<ModelCall>,
+    /// Why it declines the request, where it says so in a form of its own.
+    pub refusal: Option<String>,
+    /// Tokens read, where reported.
+    pub prompt_tokens: u64,
+    /// Tokens written, where reported.
+    pub completion_tokens: u64,
+}
+
+/// One call that a model makes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelCall {
+    /// The provider's id of the call, by which its result is matched.
+    pub id: String,
+    /// The name that the model wrote; checked against the tools on offer.
+    pub name: String,
+    /// The arguments that it wrote.
+    pub arguments: CallArguments,
+}
+
+/// Arguments as a model wrote them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallArguments {
+    /// A JSON object. Not yet checked against a schema.
+    Object(Map<String, Value>),
+    /// Something else.
+    Malformed {
+        /// What was written, cut to a readable length.
+        text: String,
+        /// Why it can't be read.
+        problem: String,
+    },
+}
+
+impl CallArguments {
+    /// Reads what a model wrote: a JSON object, or text that holds one. Nothing written counts as no arguments.
+    #[must_use]
+    pub fn read(text: &str) -> Self {
+        /// Enough to recognise what was written.
+        const SHOWN: usize = 200;
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
+            return Self::Object(Map::new());
+        }
+        let problem = match serde_json::from_str::<Value>(trimmed) {
+            Ok(Value::Object(fields)) => return Self::Object(fields),
+            Ok(_) => "it is not a JSON object".to_owned(),
+            Err(problem) => problem.to_string(),
+        };
+        Self::Malformed { text: trimmed.chars().take(SHOWN).collect(), problem }
+    }
+}

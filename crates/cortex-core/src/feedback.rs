@@ -1,0 +1,138 @@
+//! One readable line for each event of a mission: what operators read while the robot works.
+
+use std::fmt::Write as _;
+
+use cortex_protocol::mission::InFlight;
+use cortex_protocol::{HaltState, MissionEvent, OutcomeStatus, StepReport, StepStatus};
+use serde_json::{Map, Value};
+
+use crate::fragment::capped;
+
+/// Most characters of a tool's output or arguments in a line.
+const SHOWN: usize = 200;
+
+/// The event in one line.
+#[must_use]
+pub fn line(event: &MissionEvent) -> String {
+    let text = match event {
+        MissionEvent::Accepted { task, .. } => format!("task accepted: {}", capped(task, SHOWN)),
+        MissionEvent::Queued { ahead } => format!("waiting for {ahead} task(s) before this one"),
+        MissionEvent::Planning { turn, plan } => format!("planning (plan {plan}, turn {turn})"),
+        MissionEvent::Researching { tool, arguments, .. } => format!("asking {tool}{}", shown_arguments(arguments)),
+        MissionEvent::Researched { tool, outcome, .. } => format!("{tool} answered: {}", shown_outcome(outcome)),
+        MissionEvent::ModelMistake { problem } => format!("the model is asked again: {}", capped(problem, SHOWN)),
+        MissionEvent::Planned { plan, steps, cut } => {
+            let names: Vec<String> =
+                steps.steps.iter().map(|step| format!("{}. {}", step.number, step.call.tool)).collect();
+            let mut text = format!("plan {plan}: {}", capped(&names.join(", "), SHOWN * 2));
+            if !cut.is_empty() {
+                let _ = write!(text, " ({} step(s) cut: the plan was too long)", cut.len());
+            }
+            text
+        }
+        MissionEvent::Decided { step, steps, tool, decision, reason, in_flight } => {
+            let mut text = format!("step {step}/{steps} {tool}: {decision}");
+            if !reason.is_empty() {
+                let _ = write!(text, " ({})", capped(reason, SHOWN));
+            }
+            if !in_flight.is_empty() {
+                let _ = write!(text, "; in flight: {}", shown_in_flight(in_flight));
+            }
+            text
+        }
+        MissionEvent::StepStarted { step, steps, tool, arguments, .. } => {
+            format!("step {step}/{steps} {tool}{}: started", shown_arguments(arguments))
+        }
+        MissionEvent::Progress { in_flight } => format!("in flight: {}", shown_in_flight(in_flight)),
+        MissionEvent::StepFinished { steps, report } => {
+            format!("step {}/{steps} {}: {}", report.number, report.tool, shown_report(report))
+        }
+        MissionEvent::Replanning { plan, reason } => format!("making plan {plan}: {}", capped(reason, SHOWN)),
+        MissionEvent::Stopping { reason, tools } => {
+            let names: Vec<&str> = tools.iter().map(|tool| tool.as_str()).collect();
+            if names.is_empty() {
+                format!("stopping: {reason}")
+            } else {
+                format!("stopping {}: {reason}", names.join(", "))
+            }
+        }
+        MissionEvent::Halted { tool, state } => match state {
+            HaltState::AtRest => format!("{tool} had ended"),
+            HaltState::Halted => format!("{tool} has halted"),
+            HaltState::Unconfirmed => format!("WARNING: {tool} did not confirm that it halted"),
+        },
+        MissionEvent::Finished { result } => format!("{}: {}", result.status, capped(&result.output, SHOWN * 2)),
+        _ => "something happened that this version has no words for".to_owned(),
+    };
+    // One line, whatever a tool or a person wrote.
+    text.split(['\n', '\r']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" | ")
+}
+
+fn shown_arguments(arguments: &Map<String, Value>) -> String {
+    if arguments.is_empty() { String::new() } else { capped(&Value::Object(arguments.clone()).to_string(), SHOWN) }
+}
+
+fn shown_outcome(outcome: &cortex_protocol::ToolOutcome) -> String {
+    match outcome.status {
+        OutcomeStatus::Succeeded => {
+            let text = outcome.text();
+            if text.is_empty() { "done".to_owned() } else { capped(&text, SHOWN) }
+        }
+        OutcomeStatus::Failed(_) => format!("failed: {}", capped(&outcome.message, SHOWN)),
+        OutcomeStatus::Cancelled => format!("cancelled: {}", capped(&outcome.message, SHOWN)),
+    }
+}
+
+fn shown_report(report: &StepReport) -> String {
+    let mut text = match (&report.outcome, report.status) {
+        (Some(outcome), StepStatus::Success) => format!("SUCCESS, {}", shown_outcome(outcome)),
+        (Some(outcome), _) => shown_outcome(outcome),
+        (None, StepStatus::Skipped) => "SKIPPED".to_owned(),
+        (None, _) => "not run".to_owned(),
+    };
+    if let Some(duration) = report.duration {
+        let _ = write!(text, " [{:.1} s]", duration.as_secs_f64());
+    }
+    if !report.note.is_empty() {
+        let _ = write!(text, " ({})", capped(&report.note, SHOWN));
+    }
+    text
+}
+
+fn shown_in_flight(goals: &[InFlight]) -> String {
+    let shown: Vec<String> = goals
+        .iter()
+        .map(|goal| {
+            let mut text = format!("{} {:.0} s", goal.tool, goal.age.as_secs_f64());
+            if !goal.feedback.is_empty() {
+                let _ = write!(text, ", {}", capped(&goal.feedback, SHOWN));
+            }
+            if let Some(silence) = goal.stalled {
+                let _ = write!(text, " [WARNING: no new feedback for {:.0} s]", silence.as_secs_f64());
+            }
+            text
+        })
+        .collect();
+    shown.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_line_stays_one_line_whatever_a_tool_wrote() {
+        let event = MissionEvent::Progress {
+            in_flight: vec![InFlight {
+                call: cortex_protocol::CallId(1),
+                step: None,
+                tool: "base.go_to".into(),
+                age: Duration::from_secs(12),
+                feedback: "half\nway\r\nthere".into(),
+                stalled: Some(Duration::from_secs(11)),
+            }],
+        };
+        assert_eq!(line(&event), "in flight: base.go_to 12 s, half | way | there [WARNING: no new feedback for 11 s]");
+    }
+}

@@ -1,0 +1,28 @@
+//! The decisions of Cortex, and the ports through which it meets the world.
+//!
+//! Pure: no input or output, no clock, no randomness, no ROS. Time comes in as a value; what is to be done goes out
+//! as an [`Effect`](mission::Effect). See `docs/mission-loop.md` for the loop in words.
+//!
+//! - [`mission`]: the mission machine, `(state, input) -> (state, effects)`;
+//! - [`chat`]: what a model is asked and what it answers;
+//! - [`fragment`]: the typed pieces that prompts are made of;
+//! - [`toolset`]: the tools on offer, their wire names and argument checks;
+//! - [`plan`]: the plan graph; [`binding`]: placeholders; [`confirmation`]: reading a decision;
+//! - [`feedback`]: one readable line for each event;
+//! - [`ports`]: what adapters implement.
+
+pub mod binding;
+pub mod chat;
+pub mod confirmation;
+pub mod feedback;
+pub mod fragment;
+pub mod mission;
+pub mod plan;
+pub mod ports;
+pub mod toolset;
+
+pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpose, ToolDefinition};
+pub use fragment::Fragment;
+pub use mission::{CancelReason, Effect, Input, Mission, MissionLimits};
+pub use ports::{ChatModel, Invocation, ModelError, ModelErrorKind, ProgressSink, ToolProvider};
+pub use toolset::{ToolSet, ToolSetError};

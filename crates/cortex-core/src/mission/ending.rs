@@ -1,0 +1,200 @@
+//! Replanning, halting, and the one result.
+
+use std::fmt::Write as _;
+
+use cortex_protocol::{HaltState, MissionEvent, MissionResult, MissionStatus, StepNumber, StepReport, StepStatus};
+
+use super::execution::failure_text;
+use super::{CancelReason, Effect, Ending, Mission, Phase, prompts};
+
+impl Mission {
+    pub(super) fn on_cancel(&mut self, reason: CancelReason) {
+        let text = match reason {
+            CancelReason::Client => "The task was cancelled.",
+            CancelReason::Stop => "The robot was stopped.",
+            CancelReason::ShutDown => "Cortex is shutting down.",
+        };
+        let ending = Ending::Cancelled { reason: text.to_owned() };
+        match &mut self.phase {
+            Phase::Finished => {}
+            // What is coming to rest already goes on doing so; what follows is the end.
+            Phase::Halting { then, .. } => *then = ending,
+            _ => self.halt_all(ending),
+        }
+    }
+
+    /// The model says that the task can't be done.
+    pub(super) fn decline(&mut self, reason: &str) {
+        let reason = reason.trim();
+        let output = if reason.is_empty() { "The model declined the task and gave no reason." } else { reason };
+        self.finish(MissionStatus::Failed, output.to_owned());
+    }
+
+    /// The model answers in words. Whether the mission succeeded is read from the record, not from the words.
+    pub(super) fn answer(&mut self, text: &str) {
+        if self.plan_number == 0 {
+            self.finish(MissionStatus::Answered, text.to_owned());
+            return;
+        }
+        match self.judge() {
+            Ok(None) => self.finish(MissionStatus::Succeeded, text.to_owned()),
+            Ok(Some(skipped)) => self.finish(MissionStatus::Succeeded, format!("{text} ({skipped})")),
+            Err(reason) if text.contains(&reason) => self.finish(MissionStatus::Failed, text.to_owned()),
+            Err(reason) => self.finish(MissionStatus::Failed, format!("{text} (Not done: {reason})")),
+        }
+    }
+
+    /// Whether the last plan was carried out. What was skipped is named.
+    fn judge(&self) -> Result<Option<String>, String> {
+        let mut missing = Vec::new();
+        let mut skipped = Vec::new();
+        let mut done = 0_u32;
+        for report in self.current_reports() {
+            match report.status {
+                StepStatus::Success => done += 1,
+                StepStatus::Skipped => skipped.push(name_of(report)),
+                StepStatus::Failed => missing.push(format!("{} failed: {}", name_of(report), failure_text(report))),
+                StepStatus::Pending | StepStatus::Running | StepStatus::Blocked => {
+                    let note = if report.note.is_empty() { "was not run" } else { report.note.as_str() };
+                    missing.push(format!("{} {note}", name_of(report)));
+                }
+            }
+        }
+        if !missing.is_empty() {
+            return Err(format!("{}.", missing.join("; ")));
+        }
+        if done == 0 {
+            return Err("every step was skipped.".to_owned());
+        }
+        Ok((!skipped.is_empty()).then(|| format!("Skipped: {}.", skipped.join(", "))))
+    }
+
+    /// Every step of the plan has ended well.
+    pub(super) fn plan_carried_out(&mut self) {
+        let cut = self.current_reports().filter(|report| report.status == StepStatus::Blocked).count();
+        if cut > 0 {
+            self.replan(format!("{cut} of its steps were cut, because the plan was too long."));
+            return;
+        }
+        let steps = self.current_reports().cloned().collect();
+        self.conversation.push(prompts::plan_report(steps, None));
+        self.planning_turn = 0;
+        self.ask_for_plan();
+    }
+
+    /// Blocks what has not begun, halts what is in flight, and replans.
+    pub(super) fn end_plan_early(&mut self, reason: String) {
+        let pending: Vec<StepNumber> = self
+            .current_reports()
+            .filter(|report| report.status == StepStatus::Pending)
+            .map(|report| report.number)
+            .collect();
+        for number in pending {
+            self.close_report(number, StepStatus::Blocked, "was not run, because the plan ended before it".to_owned());
+        }
+        let then = Ending::Replan { reason };
+        if self.calls.is_empty() {
+            self.follow(then);
+        } else {
+            self.halt_all(then);
+        }
+    }
+
+    fn replan(&mut self, reason: String) {
+        if self.plan_number > self.setup.limits.max_replans {
+            self.fail(format!("{reason} {} plans were tried, the most that a task may have.", self.plan_number));
+            return;
+        }
+        let steps = self.current_reports().cloned().collect();
+        self.conversation.push(prompts::plan_report(steps, Some(&reason)));
+        self.planning_turn = 0;
+        self.report(MissionEvent::Replanning { plan: self.plan_number + 1, reason });
+        self.ask_for_plan();
+    }
+
+    /// Ends the mission without success, once everything is at rest.
+    pub(super) fn fail(&mut self, reason: String) {
+        if self.calls.is_empty() {
+            self.finish(MissionStatus::Failed, reason);
+        } else {
+            self.halt_all(Ending::Failed { reason });
+        }
+    }
+
+    /// Gives up the model's request and makes everything in flight come to rest; `then` follows.
+    fn halt_all(&mut self, then: Ending) {
+        if let Phase::Planning { request } | Phase::Confirming { request, .. } = self.phase {
+            self.effects.push(Effect::AbandonModel { request });
+        }
+        let reason = match &then {
+            Ending::Replan { reason } | Ending::Failed { reason } | Ending::Cancelled { reason } => reason.clone(),
+        };
+        let tools = self.calls.values().map(|call| call.tool.clone()).collect();
+        for call in self.calls.keys() {
+            self.effects.push(Effect::CancelCall { call: *call });
+        }
+        self.report(MissionEvent::Stopping { reason, tools });
+        if self.calls.is_empty() {
+            self.follow(then);
+        } else {
+            self.phase = Phase::Halting { then, until: self.now + self.setup.limits.halt_timeout };
+        }
+    }
+
+    /// The time to halt is over: what has not ended counts as still going on.
+    pub(super) fn give_up_on_halting(&mut self, then: Ending) {
+        for call in std::mem::take(&mut self.calls).into_values() {
+            if let Some(number) = call.step {
+                self.close_report(number, StepStatus::Failed, "did not end when it was told to halt".to_owned());
+            }
+            self.report(MissionEvent::Halted { tool: call.tool.clone(), state: HaltState::Unconfirmed });
+            self.not_stopped.push(call.tool);
+        }
+        self.follow(then);
+    }
+
+    /// Goes on after everything has come to rest.
+    pub(super) fn follow(&mut self, then: Ending) {
+        match then {
+            // Replanning while something may still be moving would put two plans on one robot.
+            Ending::Replan { reason } | Ending::Failed { reason } if !self.not_stopped.is_empty() => {
+                self.finish(MissionStatus::Failed, reason);
+            }
+            Ending::Replan { reason } => self.replan(reason),
+            Ending::Failed { reason } => self.finish(MissionStatus::Failed, reason),
+            Ending::Cancelled { reason } => self.finish(MissionStatus::Cancelled, reason),
+        }
+    }
+
+    fn finish(&mut self, status: MissionStatus, mut output: String) {
+        let unfinished: Vec<StepNumber> =
+            self.current_reports().filter(|report| !report.status.is_terminal()).map(|report| report.number).collect();
+        for number in unfinished {
+            self.close_report(number, StepStatus::Blocked, "was not run, because the task ended before it".to_owned());
+        }
+        self.not_stopped.sort();
+        self.not_stopped.dedup();
+        if !self.not_stopped.is_empty() {
+            let names: Vec<&str> = self.not_stopped.iter().map(|tool| tool.as_str()).collect();
+            let _ = write!(output, " WARNING: {} did not confirm that it is at rest.", names.join(", "));
+        }
+        let result = MissionResult {
+            status,
+            output,
+            steps: self.reports.clone(),
+            not_stopped: self.not_stopped.clone(),
+            usage: self.usage,
+            duration: self.now.saturating_sub(self.started),
+        };
+        if status != MissionStatus::Cancelled {
+            self.effects.push(Effect::Say { text: result.output.clone() });
+        }
+        self.report(MissionEvent::Finished { result: result.clone() });
+        self.effects.push(Effect::Finish { result });
+        self.phase = Phase::Finished;
+    }
+}
+
+fn name_of(report: &StepReport) -> String {
+    format!("step {} ({})", report.number, report.tool)
+}

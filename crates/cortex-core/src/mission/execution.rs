@@ -1,0 +1,295 @@
+//! Phase 2: the steps, each confirmed before it runs.
+
+use std::collections::BTreeMap;
+
+use cortex_protocol::{
+    CallId, Decision, Dispatch, FailureKind, HaltState, MissionEvent, OutcomeStatus, Step, StepNumber, StepReport,
+    StepStatus, ToolCall, ToolOutcome,
+};
+use serde_json::{Map, Value};
+
+use super::{Mission, Phase, RunningCall, prompts};
+use crate::binding::{self, Form};
+use crate::chat::ChatReply;
+use crate::confirmation::{self, Reading};
+use crate::ports::ModelError;
+
+impl Mission {
+    /// Goes to the next step, or on from the plan.
+    pub(super) fn advance(&mut self) {
+        if let Some(reason) = self.failure_of_plan() {
+            self.end_plan_early(reason);
+            return;
+        }
+        let next = self.order.iter().copied().find(|number| self.status(*number) == Some(StepStatus::Pending));
+        match next {
+            Some(step) if self.waits_for_data(step) => {
+                let until = self.now + self.setup.limits.continue_timeout;
+                self.phase = Phase::Waiting { step, until, asked: 0 };
+            }
+            Some(step) => self.confirm(step, 0, None),
+            None if self.calls.is_empty() => self.plan_carried_out(),
+            None => self.phase = Phase::Draining,
+        }
+    }
+
+    /// Asks the model about a step. `asked` counts how often it was asked about it before.
+    pub(super) fn confirm(&mut self, number: StepNumber, asked: u32, problem: Option<String>) {
+        let Some(step) = self.step(number).cloned() else { return };
+        let repeated = problem.is_some();
+        if asked >= self.setup.limits.max_confirmations_per_step {
+            self.decide_safely(&step, format!("the model was asked {asked} times without an end"));
+            return;
+        }
+        if self.setup.tools.get(&step.call.tool).is_none() {
+            let message = format!("the tool '{}' is no longer there", step.call.tool);
+            self.end_step(number, ToolOutcome::failure(FailureKind::NotFound, message));
+            self.advance();
+            return;
+        }
+        let bound = binding::bind(&step.call.arguments, &self.outputs(), Form::Value).ok();
+        let done = self.current_reports().filter(|report| report.status.is_terminal()).cloned().collect();
+        let notice = problem.map(|problem| format!("Your last reply could not be used: {problem}. Reply again."));
+        let shown = (number, self.step_count(), prompts::shown_step(&step, bound));
+        let chat = prompts::confirmation_request(&self.setup, done, shown, self.in_flight(), notice);
+        if let Some(request) = self.ask_model(chat) {
+            self.phase = Phase::Confirming { step: number, request, asked: asked + 1, repeated };
+        }
+    }
+
+    pub(super) fn on_confirmation(
+        &mut self,
+        number: StepNumber,
+        asked: u32,
+        repeated: bool,
+        reply: Result<ChatReply, ModelError>,
+    ) {
+        let Some(step) = self.step(number).cloned() else { return };
+        let wire_name = self.setup.tools.wire_name(&step.call.tool).unwrap_or_default().to_owned();
+        let reading = reply
+            .map_err(|error| error.message)
+            .and_then(|reply| confirmation::read(&reply, &wire_name, step.call.tool.as_str()));
+        let acted = reading.and_then(|reading| self.act_on(&step, asked, reading));
+        if let Err(problem) = acted {
+            if repeated {
+                self.decide_safely(&step, format!("no usable confirmation: {problem}"));
+            } else {
+                self.confirm(number, asked, Some(problem));
+            }
+        }
+    }
+
+    /// Carries out a decision, or says why it can't be.
+    fn act_on(&mut self, step: &Step, asked: u32, reading: Reading) -> Result<(), String> {
+        match reading.decision {
+            Decision::Execute => {
+                let arguments = self.resolved_arguments(step, reading.arguments)?;
+                self.report_decision(step, Decision::Execute, reading.reason);
+                self.start_step(step, arguments);
+            }
+            Decision::Skip => self.skip(step, reading.reason),
+            Decision::Abort => self.abort(step, reading.reason),
+            Decision::Continue if self.calls.is_empty() => {
+                return Err("CONTINUE waits for what is in flight, but nothing is in flight".to_owned());
+            }
+            Decision::Continue => {
+                self.report_decision(step, Decision::Continue, reading.reason);
+                let until = self.now + self.setup.limits.continue_timeout;
+                self.phase = Phase::Waiting { step: step.number, until, asked };
+            }
+        }
+        Ok(())
+    }
+
+    /// What is done when the model gave no usable decision.
+    fn decide_safely(&mut self, step: &Step, reason: String) {
+        // A tool that is gone counts as one that moves.
+        let effect = self.setup.tools.get(&step.call.tool).map(|spec| spec.effect).unwrap_or_default();
+        match confirmation::safe_decision(effect) {
+            Decision::Skip => self.skip(step, reason),
+            Decision::Execute | Decision::Abort | Decision::Continue => self.abort(step, reason),
+        }
+    }
+
+    fn skip(&mut self, step: &Step, reason: String) {
+        self.report_decision(step, Decision::Skip, reason.clone());
+        self.close_report(step.number, StepStatus::Skipped, reason);
+        self.advance();
+    }
+
+    fn abort(&mut self, step: &Step, reason: String) {
+        self.report_decision(step, Decision::Abort, reason.clone());
+        let why = if reason.is_empty() { String::new() } else { format!(": {}", reason.trim_end_matches('.')) };
+        self.end_plan_early(format!("It was aborted before step {} ({}){why}.", step.number, step.call.tool));
+    }
+
+    fn report_decision(&mut self, step: &Step, decision: Decision, reason: String) {
+        let event = MissionEvent::Decided {
+            step: step.number,
+            steps: self.step_count(),
+            tool: step.call.tool.clone(),
+            decision,
+            reason,
+            in_flight: self.in_flight(),
+        };
+        self.report(event);
+    }
+
+    /// The arguments with which the step runs: those that the model resolved, or the planned ones; placeholders bound;
+    /// fitting the schema.
+    fn resolved_arguments(
+        &self,
+        step: &Step,
+        resolved: Option<Map<String, Value>>,
+    ) -> Result<Map<String, Value>, String> {
+        let tool = &step.call.tool;
+        let arguments = match (resolved, self.setup.tools.get(tool)) {
+            (Some(resolved), Some(spec)) => prompts::without_after(spec, &resolved),
+            (_, _) => step.call.arguments.clone(),
+        };
+        let outputs = self.outputs();
+        let missing = |placeholders: Vec<String>| format!("there is no value for {}", placeholders.join(", "));
+        let as_values = binding::bind(&arguments, &outputs, Form::Value).map_err(missing)?;
+        match self.setup.tools.check(tool, &as_values) {
+            Ok(()) => Ok(as_values),
+            Err(problem) => {
+                let as_text = binding::bind(&arguments, &outputs, Form::Text).map_err(missing)?;
+                if self.setup.tools.check(tool, &as_text).is_ok() { Ok(as_text) } else { Err(problem) }
+            }
+        }
+    }
+
+    fn start_step(&mut self, step: &Step, arguments: Map<String, Value>) {
+        let tool_call = ToolCall { tool: step.call.tool.clone(), arguments: arguments.clone() };
+        let call = self.invoke(tool_call, Some(step.number));
+        if let Some(report) = self.report_of(step.number) {
+            report.status = StepStatus::Running;
+            report.arguments = arguments.clone();
+        }
+        self.phase = Phase::Running { step: step.number, call };
+        let event = MissionEvent::StepStarted {
+            call,
+            step: step.number,
+            steps: self.step_count(),
+            tool: step.call.tool.clone(),
+            arguments,
+        };
+        self.report(event);
+    }
+
+    pub(super) fn on_call_accepted(&mut self, call: CallId) {
+        let Some(running) = self.calls.get(&call) else { return };
+        let in_background =
+            self.setup.tools.get(&running.tool).is_some_and(|spec| spec.dispatch == Dispatch::Background);
+        if in_background && matches!(self.phase, Phase::Running { call: current, .. } if current == call) {
+            self.advance();
+        }
+    }
+
+    pub(super) fn on_call_ended(&mut self, call: CallId, outcome: ToolOutcome) {
+        let Some(RunningCall { tool, step, started, .. }) = self.calls.remove(&call) else { return };
+        if outcome.halt == HaltState::Unconfirmed {
+            self.not_stopped.push(tool.clone());
+        }
+        if let Some(number) = step {
+            let duration = self.now.saturating_sub(started);
+            if let Some(report) = self.report_of(number) {
+                report.duration = Some(duration);
+            }
+            self.end_step(number, outcome.clone());
+        }
+        match self.phase.clone() {
+            Phase::Researching { .. } if step.is_none() => self.on_researched(call, tool, outcome),
+            Phase::Running { call: current, .. } if current == call => self.advance(),
+            Phase::Waiting { asked: 0, .. } => self.advance(),
+            Phase::Waiting { step, asked, .. } => match self.failure_of_plan() {
+                Some(reason) => self.end_plan_early(reason),
+                None => self.confirm(step, asked, None),
+            },
+            Phase::Draining if self.calls.is_empty() => self.advance(),
+            Phase::Halting { then, .. } => {
+                self.report(MissionEvent::Halted { tool, state: outcome.halt });
+                if self.calls.is_empty() {
+                    self.follow(then);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes the outcome into the step's record; it replaces whatever stood there.
+    fn end_step(&mut self, number: StepNumber, outcome: ToolOutcome) {
+        let status = match outcome.status {
+            OutcomeStatus::Succeeded => StepStatus::Success,
+            OutcomeStatus::Failed(_) | OutcomeStatus::Cancelled => StepStatus::Failed,
+        };
+        if let Some(report) = self.report_of(number) {
+            report.outcome = Some(outcome);
+        }
+        self.close_report(number, status, String::new());
+    }
+
+    /// Ends a step's record and tells it.
+    pub(super) fn close_report(&mut self, number: StepNumber, status: StepStatus, note: String) {
+        let steps = self.step_count();
+        let Some(report) = self.report_of(number) else { return };
+        if report.status.is_terminal() {
+            return;
+        }
+        report.status = status;
+        report.note = note;
+        let report = report.clone();
+        self.report(MissionEvent::StepFinished { steps, report });
+    }
+
+    /// Why the plan can't go on, if a step of it has failed.
+    fn failure_of_plan(&self) -> Option<String> {
+        let failed = self.current_reports().find(|report| report.status == StepStatus::Failed)?;
+        Some(format!("Step {} ({}) failed: {}.", failed.number, failed.tool, failure_text(failed)))
+    }
+
+    /// Whether the step refers to the output of one that has not yet ended.
+    fn waits_for_data(&self, number: StepNumber) -> bool {
+        self.step(number).is_some_and(|step| {
+            binding::references(&step.call.arguments)
+                .into_iter()
+                .any(|needed| self.status(needed) == Some(StepStatus::Running))
+        })
+    }
+
+    /// What the steps of the current plan returned.
+    fn outputs(&self) -> BTreeMap<StepNumber, Value> {
+        self.current_reports()
+            .filter(|report| report.status == StepStatus::Success)
+            .filter_map(|report| Some((report.number, report.outcome.as_ref()?.value.clone())))
+            .collect()
+    }
+
+    fn step(&self, number: StepNumber) -> Option<&Step> {
+        self.plan.steps.iter().find(|step| step.number == number)
+    }
+
+    pub(super) fn step_count(&self) -> u32 {
+        u32::try_from(self.plan.steps.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn current_reports(&self) -> impl Iterator<Item = &StepReport> {
+        self.reports.iter().filter(|report| report.plan == self.plan_number)
+    }
+
+    fn report_of(&mut self, number: StepNumber) -> Option<&mut StepReport> {
+        let plan = self.plan_number;
+        self.reports.iter_mut().find(|report| report.plan == plan && report.number == number)
+    }
+
+    fn status(&self, number: StepNumber) -> Option<StepStatus> {
+        self.current_reports().find(|report| report.number == number).map(|report| report.status)
+    }
+}
+
+/// Why a step failed, without the full stop.
+pub(super) fn failure_text(report: &StepReport) -> String {
+    let text = report.outcome.as_ref().map_or(report.note.as_str(), |outcome| outcome.message.as_str());
+    let text = text.trim().trim_end_matches('.');
+    if text.is_empty() { "no reason was given".to_owned() } else { text.to_owned() }
+}

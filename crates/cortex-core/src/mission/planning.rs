@@ -1,0 +1,308 @@
+//! Phase 1: from the task to a committed plan or an answer.
+
+use cortex_protocol::{
+    Effect as ToolEffect, FailureKind, MissionEvent, StepReport, StepStatus, ToolCall, ToolName, ToolOutcome,
+    ToolPhase, ToolSpec,
+};
+use serde_json::{Map, Value};
+
+use super::{DECLINE_TOOL, Mission, Phase, Research, prompts};
+use crate::binding;
+use crate::chat::{CallArguments, ChatReply, Message, ModelCall};
+use crate::fragment::Fragment;
+use crate::plan;
+use crate::ports::ModelError;
+
+/// Most planning tools that one reply may call.
+const MAX_RESEARCH_CALLS: usize = 16;
+
+/// A call that can be done as it stands.
+struct GoodCall {
+    model_call: ModelCall,
+    spec: ToolSpec,
+    arguments: Map<String, Value>,
+}
+
+impl Mission {
+    /// Asks for a plan or an answer, one turn further.
+    pub(super) fn ask_for_plan(&mut self) {
+        self.planning_turn += 1;
+        if self.planning_turn > self.setup.limits.max_planning_steps {
+            let turns = self.setup.limits.max_planning_steps;
+            self.fail(format!("The model made neither a plan nor an answer in {turns} turns."));
+            return;
+        }
+        self.report(MissionEvent::Planning { turn: self.planning_turn, plan: self.plan_number + 1 });
+        let chat = prompts::planning_request(&self.setup, &self.conversation);
+        if let Some(request) = self.ask_model(chat) {
+            self.phase = Phase::Planning { request };
+        }
+    }
+
+    pub(super) fn on_plan_reply(&mut self, reply: Result<ChatReply, ModelError>) {
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(error) => {
+                let hint = if error.hint.is_empty() { String::new() } else { format!(" {}", error.hint) };
+                self.fail(format!("The model gave no answer: {}.{hint}", error.message.trim_end_matches('.')));
+                return;
+            }
+        };
+        if let Some(refusal) = reply.refusal {
+            self.decline(&refusal);
+        } else if reply.calls.is_empty() && reply.text.trim().is_empty() {
+            self.mistake("it gave neither words nor a call".to_owned(), Vec::new());
+        } else if reply.calls.is_empty() {
+            self.answer(reply.text.trim());
+        } else {
+            self.sort_calls(&reply);
+        }
+    }
+
+    /// Runs the research of a reply and commits its plan; or, if any call is wrong, does nothing but say so.
+    fn sort_calls(&mut self, reply: &ChatReply) {
+        let calls: Vec<ModelCall> = self.with_own_ids(&reply.calls);
+        if let Some(declined) = calls.iter().find(|call| call.name == DECLINE_TOOL) {
+            let reason = match &declined.arguments {
+                CallArguments::Object(arguments) => arguments.get("reason").and_then(Value::as_str).unwrap_or_default(),
+                CallArguments::Malformed { .. } => "",
+            };
+            let reason = if reason.is_empty() { reply.text.trim() } else { reason };
+            self.decline(reason);
+            return;
+        }
+        let checked: Vec<(ModelCall, Result<GoodCall, String>)> =
+            calls.into_iter().map(|call| (call.clone(), self.check_call(call))).collect();
+        self.conversation.push(Message::Assistant {
+            text: reply.text.clone(),
+            calls: checked.iter().map(|(call, _)| call.clone()).collect(),
+        });
+        let problems: Vec<String> = checked
+            .iter()
+            .filter_map(|(call, result)| result.as_ref().err().map(|problem| format!("{}: {problem}", call.name)))
+            .collect();
+        if !problems.is_empty() {
+            let answers = checked
+                .into_iter()
+                .map(|(call, result)| {
+                    let told = match result {
+                        Err(problem) => problem,
+                        Ok(_) => "not done, because another call of the same reply was wrong; call it again".to_owned(),
+                    };
+                    (call, told)
+                })
+                .collect();
+            self.mistake(problems.join("; "), answers);
+            return;
+        }
+        let good: Vec<GoodCall> = checked.into_iter().filter_map(|(_, result)| result.ok()).collect();
+        let (plan_calls, research): (Vec<GoodCall>, Vec<GoodCall>) = {
+            let acts = good.iter().any(|call| belongs_to_plan(&call.spec, false));
+            good.into_iter().partition(|call| belongs_to_plan(&call.spec, acts))
+        };
+        let plan_calls = plan_calls.into_iter().map(|call| (call.model_call, call.spec.name)).collect();
+        if research.is_empty() { self.commit(plan_calls) } else { self.research(research, plan_calls) }
+    }
+
+    /// The calls with ids of our own: unique in the conversation, whatever the model wrote.
+    fn with_own_ids(&self, calls: &[ModelCall]) -> Vec<ModelCall> {
+        let message = self.conversation.len();
+        calls
+            .iter()
+            .enumerate()
+            .map(|(index, call)| ModelCall { id: format!("call_{message}_{}", index + 1), ..call.clone() })
+            .collect()
+    }
+
+    fn check_call(&self, model_call: ModelCall) -> Result<GoodCall, String> {
+        let spec = self.setup.tools.resolve(&model_call.name).cloned().ok_or_else(|| {
+            format!("there is no tool of this name; the tools are: {}", prompts::names(&self.setup.tools))
+        })?;
+        let arguments = match &model_call.arguments {
+            CallArguments::Object(arguments) => arguments,
+            CallArguments::Malformed { problem, .. } => return Err(format!("its arguments can't be read: {problem}")),
+        };
+        let arguments = prompts::without_after(&spec, arguments);
+        self.setup.tools.check_unbound(&spec.name, &arguments)?;
+        Ok(GoodCall { model_call, spec, arguments })
+    }
+
+    fn research(&mut self, research: Vec<GoodCall>, plan_calls: Vec<(ModelCall, ToolName)>) {
+        let research = research
+            .into_iter()
+            .enumerate()
+            .map(|(index, call)| {
+                let refused = if index >= MAX_RESEARCH_CALLS {
+                    Some(format!("at most {MAX_RESEARCH_CALLS} planning tools can be called at once"))
+                } else if binding::references(&call.arguments).is_empty() {
+                    None
+                } else {
+                    Some("a planning tool is called before any step, so it can't refer to a step's output".to_owned())
+                };
+                let (id, outcome) = match refused {
+                    Some(reason) => {
+                        (cortex_protocol::CallId(0), Some(ToolOutcome::failure(FailureKind::InvalidArguments, reason)))
+                    }
+                    None => {
+                        let tool_call = ToolCall { tool: call.spec.name.clone(), arguments: call.arguments.clone() };
+                        let id = self.invoke(tool_call, None);
+                        self.report(MissionEvent::Researching {
+                            call: id,
+                            tool: call.spec.name,
+                            arguments: call.arguments,
+                        });
+                        (id, None)
+                    }
+                };
+                Research { model_call: call.model_call, call: id, outcome }
+            })
+            .collect();
+        self.phase = Phase::Researching { research, plan_calls };
+        self.finish_research();
+    }
+
+    /// Takes the outcome of a planning tool.
+    pub(super) fn on_researched(&mut self, call: cortex_protocol::CallId, tool: ToolName, outcome: ToolOutcome) {
+        if let Phase::Researching { research, .. } = &mut self.phase {
+            for entry in research.iter_mut().filter(|entry| entry.call == call && entry.outcome.is_none()) {
+                entry.outcome = Some(outcome.clone());
+            }
+        }
+        self.report(MissionEvent::Researched { call, tool, outcome });
+        self.finish_research();
+    }
+
+    /// Once every planning tool has answered: goes on.
+    fn finish_research(&mut self) {
+        let Phase::Researching { research, plan_calls } = &self.phase else { return };
+        if research.iter().any(|entry| entry.outcome.is_none()) {
+            return;
+        }
+        let (research, plan_calls) = (research.clone(), plan_calls.clone());
+        for entry in research {
+            let Some(outcome) = entry.outcome else { continue };
+            self.answer_call(entry.model_call, Fragment::ToolResult { outcome });
+        }
+        if plan_calls.is_empty() { self.ask_for_plan() } else { self.commit(plan_calls) }
+    }
+
+    /// Makes the plan and begins it; a plan that can't be is a mistake of the model.
+    fn commit(&mut self, calls: Vec<(ModelCall, ToolName)>) {
+        if self.plan_number > self.setup.limits.max_replans {
+            self.fail(format!("The task was not done after {} plans.", self.plan_number));
+            return;
+        }
+        let tools: Vec<ToolName> = calls.iter().map(|(_, tool)| tool.clone()).collect();
+        let kept = kept_steps(&tools, &self.setup.limits);
+        let last = u32::try_from(kept.len()).unwrap_or(u32::MAX);
+        let is_whole = kept.len() == calls.len();
+        let requests = kept
+            .iter()
+            .filter_map(|index| calls.get(*index))
+            .map(|(call, tool)| prompts::plan_request(&self.setup.tools, call, tool, (!is_whole).then_some(last)))
+            .collect();
+        let plan = match plan::build(requests).and_then(|plan| plan::order(&plan).map(|order| (plan, order))) {
+            Ok((plan, order)) => {
+                self.order = order;
+                plan
+            }
+            Err(problem) => {
+                let answers = calls.into_iter().map(|(call, _)| (call, problem.to_string())).collect();
+                self.mistake(problem.to_string(), answers);
+                return;
+            }
+        };
+        self.plan_number += 1;
+        self.planning_turn = 0;
+        for step in &plan.steps {
+            self.reports.push(self.new_report(step.number, step.call.clone(), StepStatus::Pending, ""));
+        }
+        let mut cut = Vec::new();
+        let mut number = last;
+        for (index, (call, tool)) in calls.into_iter().enumerate() {
+            let told = match kept.iter().position(|kept_index| *kept_index == index) {
+                Some(position) => format!("noted as step {}; its result comes with the report", position + 1),
+                None => {
+                    number += 1;
+                    let note = "cut: the plan was too long";
+                    let arguments = match &call.arguments {
+                        CallArguments::Object(arguments) => arguments.clone(),
+                        CallArguments::Malformed { .. } => Map::new(),
+                    };
+                    let tool_call = ToolCall { tool: tool.clone(), arguments };
+                    let report =
+                        self.new_report(cortex_protocol::StepNumber(number), tool_call, StepStatus::Blocked, note);
+                    self.reports.push(report);
+                    cut.push(tool);
+                    note.to_owned()
+                }
+            };
+            self.answer_call(call, Fragment::Notice { text: told });
+        }
+        self.plan = plan.clone();
+        self.report(MissionEvent::Planned { plan: self.plan_number, steps: plan, cut });
+        self.advance();
+    }
+
+    fn new_report(
+        &self,
+        number: cortex_protocol::StepNumber,
+        call: ToolCall,
+        status: StepStatus,
+        note: &str,
+    ) -> StepReport {
+        StepReport {
+            plan: self.plan_number,
+            number,
+            tool: call.tool,
+            arguments: call.arguments,
+            status,
+            outcome: None,
+            note: note.to_owned(),
+            duration: None,
+        }
+    }
+
+    /// Tells the model what was wrong and asks again. Every call gets its answer, or providers refuse the conversation.
+    fn mistake(&mut self, problem: String, answers: Vec<(ModelCall, String)>) {
+        let had_calls = !answers.is_empty();
+        for (call, told) in answers {
+            self.answer_call(call, Fragment::Notice { text: told });
+        }
+        if !had_calls {
+            let text = format!("Your reply could not be used: {problem}. Call tools, or answer in words.");
+            self.conversation.push(Message::User { fragments: vec![Fragment::Notice { text }] });
+        }
+        self.report(MissionEvent::ModelMistake { problem });
+        self.ask_for_plan();
+    }
+
+    fn answer_call(&mut self, call: ModelCall, content: Fragment) {
+        self.conversation.push(Message::Tool { id: call.id, name: call.name, content });
+    }
+}
+
+/// Whether a call is a step of the plan rather than research that is done at once. A tool of both phases is research
+/// on its own, but a step among steps: its place in their order matters.
+fn belongs_to_plan(spec: &ToolSpec, among_steps: bool) -> bool {
+    match spec.phase {
+        ToolPhase::Execution => true,
+        ToolPhase::Both => among_steps || spec.effect != ToolEffect::Observe,
+        ToolPhase::Planning => spec.effect != ToolEffect::Observe,
+    }
+}
+
+/// The indices of the steps that stay when a plan is too long: the first ones, and those that close what others opened.
+fn kept_steps(tools: &[ToolName], limits: &super::MissionLimits) -> Vec<usize> {
+    let limit = limits.max_execution_steps as usize;
+    if tools.len() <= limit {
+        return (0..tools.len()).collect();
+    }
+    let closes = |tool: &ToolName| {
+        let method = tool.as_str().rsplit('.').next().unwrap_or_default();
+        limits.closing_methods.iter().any(|closing| closing == method)
+    };
+    let closing: Vec<usize> = (limit..tools.len()).filter(|index| tools.get(*index).is_some_and(closes)).collect();
+    let closing = closing.get(closing.len().saturating_sub(limit)..).unwrap_or_default();
+    (0..limit - closing.len()).chain(closing.iter().copied()).collect()
+}

@@ -1,0 +1,294 @@
+//! Stories of the mission machine, told through a scripted model and scripted tools.
+
+mod properties;
+mod stories;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use cortex_protocol::{CancelMode, Dispatch, Effect as ToolEffect, FailureKind, MissionStatus, ToolPhase, ToolSpec};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::chat::{CallArguments, Purpose};
+use crate::feedback;
+use crate::fragment::Fragment;
+
+/// A tool that takes one argument `x` of any type.
+pub(super) fn tool(name: &str, phase: ToolPhase, effect: ToolEffect) -> ToolSpec {
+    ToolSpec {
+        name: name.into(),
+        description: format!("Does {name}."),
+        parameters: json!({"type": "object", "properties": {"x": {}}, "additionalProperties": false}),
+        phase,
+        effect,
+        resources: vec![],
+        timeout: Duration::from_secs(30),
+        dispatch: Dispatch::Wait,
+        cancel: CancelMode::Halt,
+        component: None,
+        phrases: vec![],
+    }
+}
+
+/// The tools of a small robot.
+pub(super) fn robot() -> Vec<ToolSpec> {
+    let mut go_to = tool("base.go_to", ToolPhase::Execution, ToolEffect::Move);
+    go_to.parameters = json!({
+        "type": "object",
+        "properties": {"place": {"enum": ["kitchen", "bedroom"]}},
+        "required": ["place"],
+        "additionalProperties": false
+    });
+    let mut say = tool("speaker.say", ToolPhase::Execution, ToolEffect::Act);
+    say.parameters = json!({
+        "type": "object",
+        "properties": {"text": {"type": "string"}},
+        "required": ["text"],
+        "additionalProperties": false
+    });
+    let mut dock = tool("base.dock", ToolPhase::Execution, ToolEffect::Move);
+    dock.dispatch = Dispatch::Background;
+    vec![
+        go_to,
+        say,
+        dock,
+        tool("camera.look", ToolPhase::Both, ToolEffect::Observe),
+        tool("battery.level", ToolPhase::Planning, ToolEffect::Observe),
+        tool("memory.end_episode", ToolPhase::Execution, ToolEffect::Act),
+    ]
+}
+
+pub(super) fn says(text: &str) -> ChatReply {
+    ChatReply { text: text.into(), ..ChatReply::default() }
+}
+
+pub(super) fn calls(calls: &[(&str, Value)]) -> ChatReply {
+    let calls = calls
+        .iter()
+        .map(|(name, arguments)| ModelCall {
+            id: "same".into(),
+            name: (*name).into(),
+            arguments: CallArguments::read(&arguments.to_string()),
+        })
+        .collect();
+    ChatReply { calls, ..ChatReply::default() }
+}
+
+/// A mission with a scripted model and scripted tools, run until it ends or needs an input from the test.
+pub(super) struct Story {
+    pub(super) mission: Mission,
+    pub(super) now: Duration,
+    replies: VecDeque<Result<ChatReply, ModelError>>,
+    outcomes: BTreeMap<String, VecDeque<ToolOutcome>>,
+    /// Tools that answer only when the test says so.
+    held: BTreeSet<String>,
+    pub(super) lines: Vec<String>,
+    pub(super) requests: Vec<ChatRequest>,
+    pub(super) invoked: Vec<(CallId, ToolCall)>,
+    pub(super) cancelled: Vec<CallId>,
+    pub(super) abandoned: Vec<RequestId>,
+    pub(super) said: Vec<String>,
+    pub(super) results: Vec<MissionResult>,
+    unanswered: VecDeque<RequestId>,
+}
+
+impl Story {
+    pub(super) fn of(task: &str) -> Self {
+        Self::with(task, robot(), |_| {})
+    }
+
+    pub(super) fn with(task: &str, tools: Vec<ToolSpec>, bounds: impl FnOnce(&mut MissionLimits)) -> Self {
+        let (tools, problems) = ToolSet::new(tools);
+        assert_eq!(problems, []);
+        let mut limits = MissionLimits::default();
+        bounds(&mut limits);
+        Self {
+            mission: Mission::new(MissionSetup {
+                task: task.into(),
+                session: None,
+                identity: String::new(),
+                tools,
+                limits,
+            }),
+            now: Duration::ZERO,
+            replies: VecDeque::new(),
+            outcomes: BTreeMap::new(),
+            held: BTreeSet::new(),
+            lines: vec![],
+            requests: vec![],
+            invoked: vec![],
+            cancelled: vec![],
+            abandoned: vec![],
+            said: vec![],
+            results: vec![],
+            unanswered: VecDeque::new(),
+        }
+    }
+
+    pub(super) fn model(mut self, reply: ChatReply) -> Self {
+        self.replies.push_back(Ok(reply));
+        self
+    }
+
+    pub(super) fn model_says(self, text: &str) -> Self {
+        self.model(says(text))
+    }
+
+    pub(super) fn model_calls(self, made: &[(&str, Value)]) -> Self {
+        self.model(calls(made))
+    }
+
+    pub(super) fn model_fails(mut self, error: ModelError) -> Self {
+        self.replies.push_back(Err(error));
+        self
+    }
+
+    pub(super) fn tool_returns(self, name: &str, value: Value) -> Self {
+        self.tool_ends(name, ToolOutcome::success(value))
+    }
+
+    pub(super) fn tool_fails(self, name: &str, message: &str) -> Self {
+        self.tool_ends(name, ToolOutcome::failure(FailureKind::Reported, message))
+    }
+
+    pub(super) fn tool_ends(mut self, name: &str, outcome: ToolOutcome) -> Self {
+        self.outcomes.entry(name.into()).or_default().push_back(outcome);
+        self
+    }
+
+    pub(super) fn tool_waits(mut self, name: &str) -> Self {
+        self.held.insert(name.into());
+        self
+    }
+
+    pub(super) fn start(mut self) -> Self {
+        self.give(Input::Start);
+        self
+    }
+
+    /// Gives an input, and then everything that the scripts answer to what follows.
+    pub(super) fn give(&mut self, input: Input) {
+        let mut inputs = VecDeque::from([input]);
+        while let Some(input) = inputs.pop_front() {
+            for effect in self.mission.handle(self.now, input) {
+                assert!(self.results.is_empty(), "an effect after the result: {effect:?}");
+                match effect {
+                    Effect::AskModel { request, chat } => {
+                        check_conversation(&chat);
+                        self.requests.push(chat);
+                        match self.replies.pop_front() {
+                            Some(reply) => inputs.push_back(Input::ModelReplied { request, reply }),
+                            None => self.unanswered.push_back(request),
+                        }
+                    }
+                    Effect::AbandonModel { request } => self.abandoned.push(request),
+                    Effect::Invoke { call, tool_call } => {
+                        let name = tool_call.tool.as_str().to_owned();
+                        self.invoked.push((call, tool_call));
+                        if !self.held.contains(&name) {
+                            let outcome = self
+                                .outcomes
+                                .get_mut(&name)
+                                .and_then(VecDeque::pop_front)
+                                .unwrap_or_else(|| ToolOutcome::success(json!("done")));
+                            inputs.push_back(Input::CallEnded { call, outcome });
+                        }
+                    }
+                    Effect::CancelCall { call } => self.cancelled.push(call),
+                    Effect::Say { text } => self.said.push(text),
+                    Effect::Report { event } => self.lines.push(feedback::line(&event)),
+                    Effect::Finish { result } => self.results.push(result),
+                }
+            }
+        }
+    }
+
+    pub(super) fn give_at(&mut self, seconds: u64, input: Input) {
+        self.now = Duration::from_secs(seconds);
+        self.give(input);
+    }
+
+    /// Answers the oldest request that the script had no reply for.
+    pub(super) fn reply(&mut self, reply: ChatReply) {
+        let request = self.unanswered.pop_front().expect("the model was not asked");
+        self.give(Input::ModelReplied { request, reply: Ok(reply) });
+    }
+
+    pub(super) fn end_call(&mut self, index: usize, outcome: ToolOutcome) {
+        let call = self.invoked[index].0;
+        self.give(Input::CallEnded { call, outcome });
+    }
+
+    pub(super) fn invoked_tools(&self) -> Vec<&str> {
+        self.invoked.iter().map(|(_, call)| call.tool.as_str()).collect()
+    }
+
+    pub(super) fn result(&self) -> &MissionResult {
+        assert_eq!(self.results.len(), 1, "one result; the story so far: {:#?}", self.lines);
+        &self.results[0]
+    }
+
+    pub(super) fn ends(&self) -> (MissionStatus, &str) {
+        let result = self.result();
+        (result.status, result.output.as_str())
+    }
+
+    pub(super) fn statuses(&self) -> Vec<cortex_protocol::StepStatus> {
+        self.result().steps.iter().map(|step| step.status).collect()
+    }
+}
+
+/// What providers demand of every conversation: each call has exactly one answer, after it, and none is an orphan.
+fn check_conversation(chat: &ChatRequest) {
+    let mut open = BTreeSet::new();
+    for message in &chat.messages {
+        match message {
+            Message::Assistant { calls, .. } => {
+                for call in calls {
+                    assert!(open.insert(call.id.clone()), "two calls of one id");
+                }
+            }
+            Message::Tool { id, .. } => assert!(open.remove(id), "an answer to no call"),
+            Message::System { .. } | Message::User { .. } => {}
+        }
+    }
+    assert!(open.is_empty(), "calls without an answer: {open:?}");
+    let names: BTreeSet<&str> = chat.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names.len(), chat.tools.len(), "two tools of one name");
+}
+
+/// All text of a request, for looking for words in it.
+pub(super) fn text_of(chat: &ChatRequest) -> String {
+    let mut text = String::new();
+    for message in &chat.messages {
+        match message {
+            Message::System { fragments } | Message::User { fragments } => {
+                fragments.iter().for_each(|fragment| text.push_str(&fragment.render()));
+            }
+            Message::Assistant { text: said, .. } => text.push_str(said),
+            Message::Tool { content, .. } => text.push_str(&content.render()),
+        }
+        text.push('\n');
+    }
+    text
+}
+
+pub(super) fn purposes(story: &Story) -> Vec<Purpose> {
+    story.requests.iter().map(|request| request.purpose).collect()
+}
+
+pub(super) fn ledger_of(chat: &ChatRequest) -> Vec<StepReport> {
+    chat.messages
+        .iter()
+        .flat_map(|message| match message {
+            Message::User { fragments } => fragments.clone(),
+            _ => vec![],
+        })
+        .filter_map(|fragment| match fragment {
+            Fragment::Ledger { steps } => Some(steps),
+            _ => None,
+        })
+        .next_back()
+        .unwrap_or_default()
+}

@@ -1,0 +1,230 @@
+//! What holds whatever the model, the tools and the people do.
+
+use std::collections::BTreeSet;
+
+use cortex_protocol::{HaltState, StepStatus};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::ports::ModelErrorKind;
+
+/// Something that the world does next. Numbers choose among what is open at that moment.
+#[derive(Debug, Clone)]
+enum Move {
+    Reply(usize, Result<ChatReply, ModelError>),
+    End(usize, ToolOutcome),
+    Accept(usize),
+    Progress(usize),
+    Wait(u64),
+    ToolsLeave(usize),
+    Cancel(CancelReason),
+}
+
+fn call() -> impl Strategy<Value = ModelCall> {
+    let name = prop_oneof![
+        4 => prop::sample::select(vec!["base-go_to", "speaker-say", "base-dock", "camera-look", "battery-level", "memory-end_episode"]),
+        1 => prop::sample::select(vec!["base.fly", "", "decline_task"]),
+    ];
+    let arguments = prop_oneof![
+        Just("{\"place\":\"kitchen\"}".to_owned()),
+        Just("{\"text\":\"hi\"}".to_owned()),
+        Just("{\"text\":\"<output of step 1>\"}".to_owned()),
+        Just("{\"x\":\"<output of step 2>\",\"after\":[1]}".to_owned()),
+        Just("{\"after\":[3]}".to_owned()),
+        Just("{}".to_owned()),
+        Just("{\"place\":".to_owned()),
+        "\\PC{0,20}",
+    ];
+    (name, arguments).prop_map(|(name, arguments)| ModelCall {
+        id: "x".into(),
+        name: name.into(),
+        arguments: CallArguments::read(&arguments),
+    })
+}
+
+fn reply() -> impl Strategy<Value = Result<ChatReply, ModelError>> {
+    let text = prop_oneof![
+        3 => Just("EXECUTE"), 1 => Just("SKIP"), 1 => Just("ABORT"), 2 => Just("CONTINUE"),
+        1 => Just("done"), 2 => Just(""), 1 => Just("Do not EXECUTE"),
+    ];
+    prop_oneof![
+        8 => (text, prop::collection::vec(call(), 0..5))
+            .prop_map(|(text, calls)| Ok(ChatReply { text: text.into(), calls, ..ChatReply::default() })),
+        1 => Just(Err(ModelError {
+            kind: ModelErrorKind::BadReply,
+            message: "garbage".into(),
+            hint: String::new(),
+            retry_after: None,
+        })),
+    ]
+}
+
+fn outcome() -> impl Strategy<Value = ToolOutcome> {
+    prop_oneof![
+        4 => Just(ToolOutcome::success(json!({"text": "ok"}))),
+        1 => Just(ToolOutcome::success(Value::Null)),
+        1 => Just(ToolOutcome::failure(FailureKind::Reported, "no")),
+        1 => Just(ToolOutcome::cancelled(HaltState::Halted, "halted")),
+        1 => Just(ToolOutcome::failure(FailureKind::ComponentLost, "gone").with_halt(HaltState::Unconfirmed)),
+    ]
+}
+
+fn world() -> impl Strategy<Value = Vec<Move>> {
+    let next = prop_oneof![
+        8 => (0..3_usize, reply()).prop_map(|(index, reply)| Move::Reply(index, reply)),
+        6 => (0..4_usize, outcome()).prop_map(|(index, outcome)| Move::End(index, outcome)),
+        2 => (0..4_usize).prop_map(Move::Accept),
+        1 => (0..4_usize).prop_map(Move::Progress),
+        2 => (0..70_u64).prop_map(Move::Wait),
+        1 => (0..6_usize).prop_map(Move::ToolsLeave),
+        1 => prop::sample::select(vec![CancelReason::Client, CancelReason::Stop, CancelReason::ShutDown])
+            .prop_map(Move::Cancel),
+    ];
+    prop::collection::vec(next, 0..60)
+}
+
+/// Everything that came out, and what the machine is waiting for.
+#[derive(Default)]
+struct Seen {
+    inputs: Vec<(Duration, Input)>,
+    effects: Vec<Effect>,
+    requests: Vec<RequestId>,
+    calls: Vec<CallId>,
+    ended: BTreeSet<CallId>,
+    results: usize,
+    no_more_motion: bool,
+}
+
+fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
+    seen.inputs.push((now, input.clone()));
+    if matches!(input, Input::Cancel { .. }) {
+        seen.no_more_motion = true;
+    }
+    for effect in mission.handle(now, input) {
+        assert_eq!(seen.results, 0, "an effect after the result: {effect:?}");
+        match &effect {
+            Effect::AskModel { request, chat } => {
+                check_conversation(chat);
+                seen.requests.push(*request);
+            }
+            Effect::Invoke { call, .. } => {
+                assert!(!seen.no_more_motion, "a call began after the cancel");
+                seen.calls.push(*call);
+            }
+            Effect::CancelCall { call } => assert!(!seen.ended.contains(call), "a cancel of an ended call"),
+            Effect::Finish { result } => {
+                seen.results += 1;
+                check_result(result);
+            }
+            Effect::AbandonModel { .. } | Effect::Say { .. } | Effect::Report { .. } => {}
+        }
+        seen.effects.push(effect);
+    }
+}
+
+fn check_result(result: &MissionResult) {
+    for step in &result.steps {
+        assert!(step.status.is_terminal(), "a step without an end: {step:?}");
+    }
+    if result.status == MissionStatus::Succeeded {
+        let last = result.steps.iter().map(|step| step.plan).max().unwrap_or_default();
+        let statuses: Vec<StepStatus> =
+            result.steps.iter().filter(|step| step.plan == last).map(|step| step.status).collect();
+        assert!(statuses.contains(&StepStatus::Success), "success without a step: {statuses:?}");
+        assert!(
+            statuses.iter().all(|status| matches!(status, StepStatus::Success | StepStatus::Skipped)),
+            "false success: {statuses:?}"
+        );
+    }
+    assert!(!result.output.is_empty(), "a result without words");
+}
+
+fn live(world: Vec<Move>) -> (Seen, Mission) {
+    let setup = MissionSetup {
+        task: "do it".into(),
+        session: None,
+        identity: String::new(),
+        tools: ToolSet::new(robot()).0,
+        limits: MissionLimits { max_model_calls: 20, max_planning_steps: 4, ..MissionLimits::default() },
+    };
+    let mut mission = Mission::new(setup);
+    let mut seen = Seen::default();
+    let mut now = Duration::ZERO;
+    give(&mut mission, &mut seen, now, Input::Start);
+    for next in world {
+        let pick = |index: usize, calls: &[CallId]| calls.iter().rev().nth(index).copied().unwrap_or(CallId(99));
+        match next {
+            Move::Reply(index, reply) => {
+                let request = seen.requests.iter().rev().nth(index).copied().unwrap_or(RequestId(99));
+                give(&mut mission, &mut seen, now, Input::ModelReplied { request, reply });
+            }
+            Move::End(index, outcome) => {
+                let call = pick(index, &seen.calls);
+                if seen.ended.insert(call) {
+                    give(&mut mission, &mut seen, now, Input::CallEnded { call, outcome });
+                }
+            }
+            Move::Accept(index) => {
+                let call = pick(index, &seen.calls);
+                give(&mut mission, &mut seen, now, Input::CallAccepted { call });
+            }
+            Move::Progress(index) => {
+                let call = pick(index, &seen.calls);
+                give(&mut mission, &mut seen, now, Input::CallProgressed { call, feedback: "going".into() });
+            }
+            Move::Wait(seconds) => {
+                now += Duration::from_secs(seconds);
+                give(&mut mission, &mut seen, now, Input::Tick);
+            }
+            Move::ToolsLeave(index) => {
+                let mut tools = robot();
+                tools.remove(index);
+                give(&mut mission, &mut seen, now, Input::ToolsChanged { tools: ToolSet::new(tools).0 });
+            }
+            Move::Cancel(reason) => give(&mut mission, &mut seen, now, Input::Cancel { reason }),
+        }
+    }
+    // Whatever happened, time alone brings the mission to its one result.
+    for _ in 0..10 {
+        let Some(wake) = mission.next_wake() else { break };
+        let end = Duration::from_secs(3600);
+        now = now.max(wake).max(if mission.is_finished() { now } else { end });
+        give(&mut mission, &mut seen, now, Input::Tick);
+    }
+    (seen, mission)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_mission_ends_once_and_never_falsely_well(world in world()) {
+        let (seen, mission) = live(world);
+        prop_assert_eq!(seen.results, 1);
+        prop_assert!(mission.is_finished());
+        let asked = seen.effects.iter().filter(|effect| matches!(effect, Effect::AskModel { .. })).count();
+        prop_assert!(asked <= 20, "the budget was exceeded: {}", asked);
+    }
+
+    #[test]
+    fn the_same_inputs_give_the_same_effects_across_a_restart(world in world(), at in 0..60_usize) {
+        let (seen, _) = live(world);
+        let mut mission = Mission::new(MissionSetup {
+            task: "do it".into(),
+            session: None,
+            identity: String::new(),
+            tools: ToolSet::new(robot()).0,
+            limits: MissionLimits { max_model_calls: 20, max_planning_steps: 4, ..MissionLimits::default() },
+        });
+        let mut effects = Vec::new();
+        for (index, (now, input)) in seen.inputs.into_iter().enumerate() {
+            if index == at {
+                let stored = serde_json::to_string(&mission).unwrap();
+                mission = serde_json::from_str(&stored).unwrap();
+            }
+            effects.extend(mission.handle(now, input));
+        }
+        prop_assert_eq!(effects, seen.effects);
+    }
+}

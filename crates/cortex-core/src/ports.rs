@@ -1,0 +1,95 @@
+//! What adapters implement. Small traits of our own types only.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cortex_protocol::{CallId, HaltState, MissionId, ToolCall, ToolOutcome};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::chat::{ChatReply, ChatRequest};
+
+/// A model that plans and confirms. Implemented in `cortex-model`.
+///
+/// Dropping the returned future abandons the request: nothing may go on in the background. An implementation bounds
+/// its own time and retries, and never acts on the robot.
+#[async_trait]
+pub trait ChatModel: Send + Sync {
+    /// What it is, for people: `openai:gpt-4o`, `reflex`.
+    fn label(&self) -> String;
+
+    /// Answers one request.
+    ///
+    /// # Errors
+    /// When no usable answer can be had within the model's own bounds of time and retries.
+    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError>;
+}
+
+/// Why a model gave no usable answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Error)]
+#[error("{message}")]
+pub struct ModelError {
+    /// A stable code.
+    pub kind: ModelErrorKind,
+    /// What happened, for a person; no secrets.
+    pub message: String,
+    /// What to do about it. May be empty.
+    pub hint: String,
+    /// How long the other side asks to wait, where it says so.
+    pub retry_after: Option<Duration>,
+}
+
+/// Kinds of [`ModelError`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelErrorKind {
+    /// The endpoint can't be reached.
+    Unreachable,
+    /// No answer in time.
+    Timeout,
+    /// Too many requests.
+    RateLimited,
+    /// The key is missing or refused.
+    Unauthorized,
+    /// The endpoint refuses the request; asking again will not help.
+    Refused,
+    /// The endpoint failed.
+    ServerFailed,
+    /// The answer can't be read.
+    BadReply,
+}
+
+/// One call on its way to a provider.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Invocation {
+    /// For which mission.
+    pub mission: MissionId,
+    /// Which of its calls.
+    pub id: CallId,
+    /// What is called. The arguments fit the tool's schema.
+    pub call: ToolCall,
+    /// How long it may take; the caller enforces it, the provider may use it.
+    pub timeout: Duration,
+}
+
+/// Takes the progress of a running call. Cheap, never blocks; the latest wins.
+pub type ProgressSink = Arc<dyn Fn(String) + Send + Sync>;
+
+/// Something that offers tools: the ROS graph, a plugin host, a built-in set.
+///
+/// The caller (`cortex-runtime`) owns time-outs and cancellation: it drops the future of [`invoke`](Self::invoke) only
+/// after [`halt`](Self::halt) has ended or run out of time.
+#[async_trait]
+pub trait ToolProvider: Send + Sync {
+    /// What it is, for people and the record: `ros`.
+    fn label(&self) -> String;
+
+    /// Carries out one call to its end. Must not panic, and must end when its component is gone. Dropping the future
+    /// must be safe at any point.
+    async fn invoke(&self, invocation: Invocation, progress: ProgressSink) -> ToolOutcome;
+
+    /// Makes what the call started come to rest, and says whether it did. Called at most a few times for a call,
+    /// while it runs or after it was given up. The caller bounds the wait.
+    async fn halt(&self, invocation: &Invocation) -> HaltState;
+}

@@ -1,0 +1,266 @@
+//! The tools on offer at one moment: found by canonical name or by wire name, with their argument checks compiled
+//! once. Immutable; when the robot changes, a new set replaces the old.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use cortex_protocol::{ToolName, ToolPhase, ToolSpec};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use crate::binding;
+use crate::chat::ToolDefinition;
+
+/// Longest name that model providers accept.
+const WIRE_NAME_LIMIT: usize = 64;
+/// Most problems that are listed for one set of arguments.
+const PROBLEMS_LISTED: usize = 5;
+
+/// The tools on offer, in the order of their canonical names.
+///
+/// Serialises as the list of its specifications.
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<ToolSpec>", into = "Vec<ToolSpec>")]
+pub struct ToolSet {
+    tools: Arc<BTreeMap<ToolName, Tool>>,
+    by_wire_name: Arc<BTreeMap<String, ToolName>>,
+}
+
+struct Tool {
+    spec: ToolSpec,
+    wire_name: String,
+    check: jsonschema::Validator,
+}
+
+/// Why a specification is not in the set, or arguments do not fit.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ToolSetError {
+    /// The parameters are not a valid JSON Schema.
+    #[error("tool '{tool}' is left out: its parameters are not a valid JSON Schema: {problem}")]
+    BadSchema {
+        /// Which tool.
+        tool: ToolName,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Two tools of one name; the first stays.
+    #[error("tool '{tool}' is offered twice; only the first is used")]
+    Duplicate {
+        /// Which tool.
+        tool: ToolName,
+    },
+}
+
+impl ToolSet {
+    /// A set of the given tools, and what had to be left out.
+    #[must_use]
+    pub fn new(specs: impl IntoIterator<Item = ToolSpec>) -> (Self, Vec<ToolSetError>) {
+        Self::default().rebuilt(specs)
+    }
+
+    /// A set of the given tools that takes over the compiled checks of those that did not change, so that one
+    /// component's arrival does not cost the checks of all.
+    #[must_use]
+    pub fn rebuilt(&self, specs: impl IntoIterator<Item = ToolSpec>) -> (Self, Vec<ToolSetError>) {
+        let mut problems = Vec::new();
+        let mut checked: BTreeMap<ToolName, (ToolSpec, jsonschema::Validator)> = BTreeMap::new();
+        for spec in specs {
+            if checked.contains_key(&spec.name) {
+                problems.push(ToolSetError::Duplicate { tool: spec.name });
+                continue;
+            }
+            let kept = self.tools.get(&spec.name).filter(|old| old.spec.parameters == spec.parameters);
+            let check = match kept {
+                Some(old) => Ok(old.check.clone()),
+                None => compile(&spec.parameters),
+            };
+            match check {
+                Ok(check) => {
+                    checked.insert(spec.name.clone(), (spec, check));
+                }
+                Err(problem) => problems.push(ToolSetError::BadSchema { tool: spec.name, problem }),
+            }
+        }
+        let wire_names = wire_names(checked.keys());
+        let by_wire_name = wire_names.iter().map(|(name, wire)| (wire.clone(), name.clone())).collect();
+        let tools = checked
+            .into_iter()
+            .map(|(name, (spec, check))| {
+                let wire_name = wire_names.get(&name).cloned().unwrap_or_default();
+                (name, Tool { spec, wire_name, check })
+            })
+            .collect();
+        (Self { tools: Arc::new(tools), by_wire_name: Arc::new(by_wire_name) }, problems)
+    }
+
+    /// The tool of that canonical name.
+    #[must_use]
+    pub fn get(&self, name: &ToolName) -> Option<&ToolSpec> {
+        self.tools.get(name).map(|tool| &tool.spec)
+    }
+
+    /// The tool that a model means: by its wire name, or by its canonical name written out.
+    #[must_use]
+    pub fn resolve(&self, written: &str) -> Option<&ToolSpec> {
+        let name = self.by_wire_name.get(written).cloned().unwrap_or_else(|| ToolName::from(written));
+        self.get(&name)
+    }
+
+    /// The name under which a model sees the tool: `[a-zA-Z0-9_-]{1,64}`, unique in this set.
+    #[must_use]
+    pub fn wire_name(&self, name: &ToolName) -> Option<&str> {
+        self.tools.get(name).map(|tool| tool.wire_name.as_str())
+    }
+
+    /// All tools, in the order of their canonical names.
+    pub fn iter(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.tools.values().map(|tool| &tool.spec)
+    }
+
+    /// How many tools there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// The tool as a model sees it.
+    #[must_use]
+    pub fn definition(&self, name: &ToolName) -> Option<ToolDefinition> {
+        self.tools.get(name).map(|tool| ToolDefinition {
+            name: tool.wire_name.clone(),
+            description: tool.spec.description.clone(),
+            parameters: tool.spec.parameters.clone(),
+            acts: tool.spec.phase == ToolPhase::Execution,
+            phrases: tool.spec.phrases.clone(),
+        })
+    }
+
+    /// Checks arguments against the tool's schema and names every problem with its path.
+    ///
+    /// # Errors
+    /// The problems in one readable text, fit for a person and for a model that shall mend them.
+    pub fn check(&self, name: &ToolName, arguments: &Map<String, Value>) -> Result<(), String> {
+        self.check_where(name, arguments, |_| true)
+    }
+
+    /// As [`check`](Self::check), but passes over values that hold placeholders: they are known only later.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_unbound(&self, name: &ToolName, arguments: &Map<String, Value>) -> Result<(), String> {
+        self.check_where(name, arguments, |place| !binding::is_placeholder_at(arguments, place))
+    }
+
+    fn check_where(
+        &self,
+        name: &ToolName,
+        arguments: &Map<String, Value>,
+        counts: impl Fn(&str) -> bool,
+    ) -> Result<(), String> {
+        let Some(tool) = self.tools.get(name) else {
+            return Err(format!("there is no tool '{name}' now"));
+        };
+        let value = Value::Object(arguments.clone());
+        let mut problems: Vec<String> = Vec::new();
+        for error in tool.check.iter_errors(&value) {
+            if !counts(error.instance_path().as_str()) {
+                continue;
+            }
+            if problems.len() == PROBLEMS_LISTED {
+                problems.push("and more".to_owned());
+                break;
+            }
+            let path = error.instance_path().to_string();
+            let place = if path.is_empty() { String::new() } else { format!("{}: ", path.trim_start_matches('/')) };
+            problems.push(crate::fragment::capped(&format!("{place}{error}"), 300));
+        }
+        if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
+    }
+}
+
+impl PartialEq for ToolSet {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl std::fmt::Debug for ToolSet {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_set().entries(self.tools.keys()).finish()
+    }
+}
+
+impl From<Vec<ToolSpec>> for ToolSet {
+    fn from(specs: Vec<ToolSpec>) -> Self {
+        // What is stored was checked before it was stored.
+        Self::new(specs).0
+    }
+}
+
+impl From<ToolSet> for Vec<ToolSpec> {
+    fn from(set: ToolSet) -> Self {
+        set.iter().cloned().collect()
+    }
+}
+
+/// Compiles a schema. References out of the document are not followed: a component must not make us read files or
+/// ask other machines.
+fn compile(schema: &Value) -> Result<jsonschema::Validator, String> {
+    jsonschema::draft202012::options().build(schema).map_err(|error| error.to_string())
+}
+
+/// Names that model providers accept, without loss: the same set of names always gives the same mapping, and two
+/// names never share one.
+fn wire_names<'a>(names: impl Iterator<Item = &'a ToolName> + Clone) -> BTreeMap<ToolName, String> {
+    let mut owners: BTreeMap<String, usize> = BTreeMap::new();
+    for name in names.clone() {
+        *owners.entry(plain_wire_name(name)).or_default() += 1;
+    }
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let mut wire = BTreeMap::new();
+    for name in names {
+        let plain = plain_wire_name(name);
+        let unique = plain.len() <= WIRE_NAME_LIMIT && owners.get(&plain) == Some(&1);
+        let mut chosen = if unique { plain.clone() } else { suffixed(&plain, name, 0) };
+        let mut attempt = 0;
+        while taken.contains(&chosen) || (!unique && owners.contains_key(&chosen)) {
+            attempt += 1;
+            chosen = suffixed(&plain, name, attempt);
+        }
+        taken.insert(chosen.clone());
+        wire.insert(name.clone(), chosen);
+    }
+    wire
+}
+
+/// The canonical name with `-` for every character that providers refuse.
+fn plain_wire_name(name: &ToolName) -> String {
+    let plain: String = name
+        .as_str()
+        .chars()
+        .map(|character| if character.is_ascii_alphanumeric() || character == '_' { character } else { '-' })
+        .collect();
+    if plain.is_empty() { "-".to_owned() } else { plain }
+}
+
+/// The beginning of the plain name with a hash of the canonical one.
+fn suffixed(plain: &str, name: &ToolName, attempt: u32) -> String {
+    // FNV-1a: stable across builds and machines, unlike the hasher of the standard library.
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in name.as_str().bytes().chain(attempt.to_le_bytes()) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    let beginning: String = plain.chars().take(WIRE_NAME_LIMIT - 9).collect();
+    format!("{beginning}-{:08x}", hash & 0xffff_ffff)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,304 @@
+//! What a component says of itself over `~/describe` (`cortex_msgs/srv/DescribeComponent`).
+//!
+//! The text is hostile until checked: [`ComponentDescription::parse`] takes what can be used and names what can't, so
+//! that one bad method does not hide the good ones.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::{CancelMode, ComponentName, Dispatch, Effect, ResourceName, ToolName, ToolPhase, ToolSpec};
+
+/// The version of the component contract that this crate speaks.
+pub const CONTRACT_VERSION: u32 = 1;
+
+/// Longest description text that is read, in bytes.
+pub const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
+
+/// Most methods that one component may offer.
+pub const MAX_METHODS: usize = 256;
+
+/// How long a method may take when its description does not say.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Longest time that a method may claim.
+pub const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
+
+/// A component: what it is and what it can do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ComponentDescription {
+    /// The version of the contract; [`CONTRACT_VERSION`].
+    pub contract: u32,
+    /// What the component is, in a sentence or two for a model.
+    #[serde(default)]
+    pub summary: String,
+    /// What it can do.
+    #[serde(default)]
+    pub methods: Vec<MethodDescription>,
+}
+
+/// One method of a component.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MethodDescription {
+    /// `[a-zA-Z_][a-zA-Z0-9_]*`, unique in the component.
+    pub name: String,
+    /// What it does and when to use it, written for a model.
+    pub description: String,
+    /// JSON Schema of the arguments, an object schema. Left out: no arguments.
+    #[serde(default = "no_parameters")]
+    pub parameters: Value,
+    /// When it may be called.
+    #[serde(default)]
+    pub phase: ToolPhase,
+    /// What it does to the world. Left out: it may move.
+    #[serde(default)]
+    pub effect: Effect,
+    /// What it holds while it runs. Left out: the component itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resources: Option<Vec<ResourceName>>,
+    /// How long a call may take, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_s: Option<f64>,
+    /// The method of the same component, without arguments, that halts this one; it must answer when the thing is at
+    /// rest. Left out: the method can't be halted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel_method: Option<String>,
+    /// True for a recovery that the component offers for its own failures.
+    #[serde(default)]
+    pub fallback: bool,
+    /// Sentences that people use for it, with `{parameter}` in place of values: `go to {place}`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phrases: Vec<String>,
+}
+
+fn no_parameters() -> Value {
+    serde_json::json!({"type": "object", "properties": {}, "additionalProperties": false})
+}
+
+/// What is wrong with a description.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum DescriptionError {
+    /// Larger than [`MAX_DESCRIPTION_BYTES`].
+    #[error("the description has {bytes} bytes; at most {MAX_DESCRIPTION_BYTES} are read")]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+    },
+    /// Not JSON of the described form.
+    #[error("the description is not JSON of the contract's form: {problem}")]
+    Malformed {
+        /// What the parser says.
+        problem: String,
+    },
+    /// A contract that this version does not speak.
+    #[error("the description follows contract {found}; this Cortex speaks {CONTRACT_VERSION}")]
+    UnknownContract {
+        /// The version found.
+        found: u32,
+    },
+    /// More than [`MAX_METHODS`] methods.
+    #[error("{found} methods are described; at most {MAX_METHODS} are taken, the rest is left out")]
+    TooManyMethods {
+        /// How many.
+        found: usize,
+    },
+    /// A method that can't be offered.
+    #[error("method '{method}' is left out: {problem}")]
+    BadMethod {
+        /// Which.
+        method: String,
+        /// Why.
+        problem: String,
+    },
+}
+
+impl ComponentDescription {
+    /// Reads a description and keeps the methods that can be offered.
+    ///
+    /// The second value names what was left out, in the order found.
+    ///
+    /// # Errors
+    /// When nothing of the description can be used: too large, malformed, or of another contract.
+    pub fn parse(text: &str) -> Result<(Self, Vec<DescriptionError>), DescriptionError> {
+        if text.len() > MAX_DESCRIPTION_BYTES {
+            return Err(DescriptionError::TooLarge { bytes: text.len() });
+        }
+        let malformed = |problem: serde_json::Error| DescriptionError::Malformed { problem: problem.to_string() };
+        let raw: RawDescription = serde_json::from_str(text).map_err(malformed)?;
+        if raw.contract != CONTRACT_VERSION {
+            return Err(DescriptionError::UnknownContract { found: raw.contract });
+        }
+        let mut problems = Vec::new();
+        if raw.methods.len() > MAX_METHODS {
+            problems.push(DescriptionError::TooManyMethods { found: raw.methods.len() });
+        }
+        let names: BTreeSet<String> =
+            raw.methods.iter().filter_map(|method| method.get("name")?.as_str().map(str::to_owned)).collect();
+        let mut seen = BTreeSet::new();
+        let mut methods = Vec::new();
+        for (index, value) in raw.methods.into_iter().take(MAX_METHODS).enumerate() {
+            let label =
+                value.get("name").and_then(Value::as_str).map_or_else(|| format!("#{}", index + 1), str::to_owned);
+            match check_method(value, &names, &mut seen) {
+                Ok(method) => methods.push(method),
+                Err(problem) => problems.push(DescriptionError::BadMethod { method: label, problem }),
+            }
+        }
+        Ok((Self { contract: raw.contract, summary: raw.summary, methods }, problems))
+    }
+
+    /// The tools that the component offers, under its name, in the order described.
+    #[must_use]
+    pub fn tools(&self, component: &ComponentName) -> Vec<ToolSpec> {
+        self.methods.iter().map(|method| method.tool(component)).collect()
+    }
+}
+
+impl MethodDescription {
+    /// The method as a tool of `component`.
+    #[must_use]
+    pub fn tool(&self, component: &ComponentName) -> ToolSpec {
+        let resources = match &self.resources {
+            Some(resources) => resources.clone(),
+            None if self.effect == Effect::Observe => Vec::new(),
+            None => vec![ResourceName::new(component.as_str())],
+        };
+        ToolSpec {
+            name: ToolName::of_method(component, &self.name),
+            description: self.description.clone(),
+            parameters: self.parameters.clone(),
+            phase: self.phase,
+            effect: self.effect,
+            resources,
+            timeout: self
+                .timeout_s
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+                .map_or(DEFAULT_TIMEOUT, |timeout| timeout.min(MAX_TIMEOUT)),
+            dispatch: Dispatch::Wait,
+            cancel: if self.effect == Effect::Observe { CancelMode::Drop } else { CancelMode::Halt },
+            component: Some(component.clone()),
+            phrases: self.phrases.clone(),
+        }
+    }
+}
+
+/// The outer form, with the methods unread so that a bad one does not spoil the rest.
+#[derive(Deserialize)]
+struct RawDescription {
+    contract: u32,
+    #[serde(default)]
+    summary: String,
+    #[serde(default)]
+    methods: Vec<Value>,
+}
+
+fn check_method(
+    value: Value,
+    names: &BTreeSet<String>,
+    seen: &mut BTreeSet<String>,
+) -> Result<MethodDescription, String> {
+    let method: MethodDescription = serde_json::from_value(value).map_err(|problem| problem.to_string())?;
+    let mut characters = method.name.chars();
+    let starts_well = characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
+    if !starts_well || !characters.all(|next| next.is_ascii_alphanumeric() || next == '_') || method.name.len() > 64 {
+        return Err("its name must be 1 to 64 letters, digits and underscores, and not start with a digit".into());
+    }
+    if !seen.insert(method.name.clone()) {
+        return Err("another method has the same name".into());
+    }
+    if method.description.trim().is_empty() {
+        return Err("it has no description, so a model can't know when to use it".into());
+    }
+    if method.parameters.get("type").and_then(Value::as_str) != Some("object") {
+        return Err("its parameters are not a JSON Schema with \"type\": \"object\"".into());
+    }
+    if method.phase != ToolPhase::Execution && method.effect != Effect::Observe {
+        return Err(
+            "a method of the planning phase must have the effect 'observe', since planning runs it at once".into()
+        );
+    }
+    if let Some(seconds) = method.timeout_s
+        && !(seconds.is_finite() && seconds > 0.0)
+    {
+        return Err("its timeout_s must be a number of seconds above 0".into());
+    }
+    if let Some(cancel) = &method.cancel_method
+        && !names.contains(cancel)
+    {
+        return Err(format!("its cancel_method '{cancel}' is not one of the methods"));
+    }
+    Ok(method)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn parse(methods: Value) -> (ComponentDescription, Vec<String>) {
+        let text = json!({"contract": 1, "summary": "a base", "methods": methods}).to_string();
+        let (description, problems) = ComponentDescription::parse(&text).unwrap();
+        (description, problems.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn one_bad_method_does_not_hide_the_good_ones() {
+        let (description, problems) = parse(json!([
+            {"name": "go_to", "description": "Drives.", "parameters": {"type": "object"}},
+            {"name": "go_to", "description": "Drives again.", "parameters": {"type": "object"}},
+            {"name": "turn", "description": "Turns.", "parameters": {"type": "array"}},
+            {"name": "2fast", "description": "Too fast."},
+            {"name": "mute", "description": " "},
+            {"name": "peek", "description": "Moves while planning.", "phase": "planning", "effect": "move"},
+            {"name": "reach", "description": "Reaches.", "cancel_method": "let_go"},
+            {"name": "wait", "description": "Waits.", "timeout_s": -1.0},
+            17,
+        ]));
+        assert_eq!(description.methods.iter().map(|method| method.name.as_str()).collect::<Vec<_>>(), ["go_to"]);
+        assert_eq!(problems.len(), 8, "{problems:#?}");
+        assert!(problems[0].contains("another method has the same name"), "{problems:#?}");
+        assert!(problems[7].contains("#9"), "{problems:#?}");
+    }
+
+    #[test]
+    fn in_doubt_a_method_moves_and_holds_its_component() {
+        let (description, _) = parse(json!([{"name": "do_it", "description": "Does it."}]));
+        let tool = description.tools(&"arm".into()).remove(0);
+        assert_eq!(
+            tool,
+            ToolSpec {
+                name: "arm.do_it".into(),
+                description: "Does it.".into(),
+                parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}),
+                phase: ToolPhase::Execution,
+                effect: Effect::Move,
+                resources: vec!["arm".into()],
+                timeout: DEFAULT_TIMEOUT,
+                dispatch: Dispatch::Wait,
+                cancel: CancelMode::Halt,
+                component: Some("arm".into()),
+                phrases: vec![],
+            }
+        );
+    }
+
+    #[test]
+    fn garbage_and_strange_contracts_are_refused_with_the_reason() {
+        for text in ["", "[]", "{\"contract\":\"one\"}", "\u{0}", "{\"contract\":1,\"methods\":7}"] {
+            assert!(matches!(ComponentDescription::parse(text), Err(DescriptionError::Malformed { .. })), "{text}");
+        }
+        assert_eq!(
+            ComponentDescription::parse("{\"contract\":9}"),
+            Err(DescriptionError::UnknownContract { found: 9 })
+        );
+        assert!(matches!(
+            ComponentDescription::parse(&" ".repeat(MAX_DESCRIPTION_BYTES + 1)),
+            Err(DescriptionError::TooLarge { .. })
+        ));
+    }
+}

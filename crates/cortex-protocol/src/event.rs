@@ -1,0 +1,77 @@
+//! The envelope of everything that leaves Cortex: CloudEvents 1.0 in JSON, with the routing fields of the
+//! signal-driven seed (`provider`, `event`, `action`, `actor`, `origin`) as extension attributes and data.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{EventId, MissionEvent, MissionId, Origin};
+
+/// The version of CloudEvents that the envelope follows.
+pub const SPEC_VERSION: &str = "1.0";
+
+/// One event in its envelope.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CloudEvent {
+    /// [`SPEC_VERSION`].
+    pub specversion: String,
+    /// Unique without coordination.
+    pub id: EventId,
+    /// The robot and node that it comes from: `/{robot}/cortex`.
+    pub source: String,
+    /// `cortex.{event}.{action}`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The mission.
+    pub subject: MissionId,
+    /// RFC 3339, UTC.
+    pub time: String,
+    /// `application/json`.
+    pub datacontenttype: String,
+    /// The subsystem that produced it: `agent`, `tool`, `system`, `ui`.
+    pub provider: String,
+    /// The domain: `mission`, `plan`, `step`, `model`.
+    pub event: String,
+    /// What happened to it: `accepted`, `started`, `finished`.
+    pub action: String,
+    /// Who caused it: `user`, `model`, `component`, `cortex`.
+    pub actor: String,
+    /// Counts the events of the mission from 1.
+    pub sequence: u64,
+    /// The body.
+    pub data: EventData,
+}
+
+/// The body of an event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EventData {
+    /// Where the mission came from.
+    pub origin: Origin,
+    /// One readable line.
+    pub text: String,
+    /// What happened, in full.
+    pub payload: MissionEvent,
+}
+
+impl MissionEvent {
+    /// The routing fields `(provider, event, action, actor)` of this kind of event.
+    #[must_use]
+    pub fn routing(&self) -> (&'static str, &'static str, &'static str, &'static str) {
+        match self {
+            Self::Accepted { .. } => ("agent", "mission", "accepted", "user"),
+            Self::Queued { .. } => ("agent", "mission", "queued", "cortex"),
+            Self::Planning { .. } => ("agent", "plan", "requested", "cortex"),
+            Self::Researching { .. } => ("tool", "research", "started", "model"),
+            Self::Researched { .. } => ("tool", "research", "finished", "component"),
+            Self::ModelMistake { .. } => ("agent", "model", "refused", "model"),
+            Self::Planned { .. } => ("agent", "plan", "committed", "model"),
+            Self::Decided { .. } => ("agent", "step", "decided", "model"),
+            Self::StepStarted { .. } => ("tool", "step", "started", "cortex"),
+            Self::Progress { .. } => ("tool", "step", "progressed", "component"),
+            Self::StepFinished { .. } => ("tool", "step", "finished", "component"),
+            Self::Replanning { .. } => ("agent", "plan", "revised", "cortex"),
+            Self::Stopping { .. } => ("system", "mission", "stopping", "cortex"),
+            Self::Halted { .. } => ("tool", "call", "halted", "component"),
+            Self::Finished { .. } => ("agent", "mission", "finished", "cortex"),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The vocabulary of Cortex, as data: what crosses a process, a file or a crate boundary.
+//!
+//! No behaviour beyond parsing, checking and naming; no input or output. Everything here is `serde` and carries a
+//! JSON Schema, so that a client in any language can speak it.
+//!
+//! - [`tool`]: what can be called, how a call is made and how it ends;
+//! - [`component`]: what a component says of itself over `~/describe`;
+//! - [`plan`]: a plan as data;
+//! - [`mission`]: what happens in a mission and how it ends;
+//! - [`command`]: what a client may ask for;
+//! - [`event`]: the envelope (CloudEvents 1.0) that carries everything outwards.
+
+pub mod command;
+pub mod component;
+pub mod event;
+mod id;
+pub mod mission;
+pub mod plan;
+pub mod tool;
+
+pub use command::{Command, Origin, Submission};
+pub use component::{ComponentDescription, DescriptionError, MethodDescription};
+pub use event::CloudEvent;
+pub use id::{CallId, ComponentName, EventId, MissionId, ResourceName, SessionId, StepNumber, ToolName};
+pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Usage};
+pub use plan::{Plan, Priority, Step, StepStatus};
+pub use tool::{
+    CancelMode, Dispatch, Effect, FailureKind, HaltState, OutcomeStatus, ToolCall, ToolOutcome, ToolPhase, ToolSpec,
+};

@@ -1,0 +1,257 @@
+//! What happens in a mission, and how it ends.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{CallId, HaltState, Plan, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome};
+
+/// What the confirmation of a step decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Decision {
+    /// Run the step.
+    Execute,
+    /// Leave the step out and go on.
+    Skip,
+    /// End the plan.
+    Abort,
+    /// Wait for what is in flight, then decide again.
+    Continue,
+}
+
+impl std::fmt::Display for Decision {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Execute => "EXECUTE",
+            Self::Skip => "SKIP",
+            Self::Abort => "ABORT",
+            Self::Continue => "CONTINUE",
+        })
+    }
+}
+
+/// How a mission ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MissionStatus {
+    /// A question was answered; nothing was to be done.
+    Answered,
+    /// A plan was carried out to its end.
+    Succeeded,
+    /// It was not; the output says why.
+    Failed,
+    /// Someone ended it.
+    Cancelled,
+}
+
+impl std::fmt::Display for MissionStatus {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Answered => "ANSWERED",
+            Self::Succeeded => "SUCCEEDED",
+            Self::Failed => "FAILED",
+            Self::Cancelled => "CANCELLED",
+        })
+    }
+}
+
+/// What a mission has spent on models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Default)]
+pub struct Usage {
+    /// Requests sent to a model.
+    pub model_calls: u32,
+    /// Tokens read by the model, where it reports them.
+    pub prompt_tokens: u64,
+    /// Tokens written by the model, where it reports them.
+    pub completion_tokens: u64,
+}
+
+/// What became of one step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StepReport {
+    /// Counts the plans of the mission from 1; a replan is the next.
+    pub plan: u32,
+    /// The step's number in its plan.
+    pub number: StepNumber,
+    /// What was called, or would have been.
+    pub tool: ToolName,
+    /// With what, placeholders resolved where they were.
+    pub arguments: Map<String, Value>,
+    /// Where it stands.
+    pub status: StepStatus,
+    /// What the call returned, once it has ended.
+    pub outcome: Option<ToolOutcome>,
+    /// Why it was skipped, blocked or refused. Empty otherwise.
+    pub note: String,
+    /// How long it ran.
+    pub duration: Option<Duration>,
+}
+
+/// The one result of a mission.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MissionResult {
+    /// How it ended.
+    pub status: MissionStatus,
+    /// The answer, or the reason, for a person.
+    pub output: String,
+    /// Every step of every plan, in order.
+    pub steps: Vec<StepReport>,
+    /// Tools whose halt was not confirmed: something may still be moving.
+    pub not_stopped: Vec<ToolName>,
+    /// What was spent.
+    pub usage: Usage,
+    /// From acceptance to the end.
+    pub duration: Duration,
+}
+
+impl MissionResult {
+    /// Whether the person got what was asked for.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        matches!(self.status, MissionStatus::Answered | MissionStatus::Succeeded)
+    }
+}
+
+/// A goal in flight, as feedback and prompts show it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InFlight {
+    /// Which call.
+    pub call: CallId,
+    /// For which step, unless it is research.
+    pub step: Option<StepNumber>,
+    /// Which tool.
+    pub tool: ToolName,
+    /// For how long.
+    pub age: Duration,
+    /// The latest feedback. Empty if there was none.
+    pub feedback: String,
+    /// For how long there was no new feedback, once that is worth a warning.
+    pub stalled: Option<Duration>,
+}
+
+/// Something that happened in a mission. In the order of a mission's life.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum MissionEvent {
+    /// The task was taken.
+    Accepted {
+        /// In plain language.
+        task: String,
+        /// The conversation that it continues.
+        session: Option<SessionId>,
+    },
+    /// The task waits for others.
+    Queued {
+        /// How many are before it.
+        ahead: u32,
+    },
+    /// A model is asked for a plan.
+    Planning {
+        /// From 1, within the current plan.
+        turn: u32,
+        /// Which plan, from 1.
+        plan: u32,
+    },
+    /// A planning tool is called.
+    Researching {
+        /// Which call.
+        call: CallId,
+        /// Which tool.
+        tool: ToolName,
+        /// With what.
+        arguments: Map<String, Value>,
+    },
+    /// A planning tool has answered.
+    Researched {
+        /// Which call.
+        call: CallId,
+        /// Which tool.
+        tool: ToolName,
+        /// What came of it.
+        outcome: ToolOutcome,
+    },
+    /// What the model asked for can't be done as it stands; the model is told.
+    ModelMistake {
+        /// What was wrong.
+        problem: String,
+    },
+    /// A plan was committed.
+    Planned {
+        /// Which plan, from 1.
+        plan: u32,
+        /// The steps.
+        steps: Plan,
+        /// Steps that were cut because the plan was too long.
+        cut: Vec<ToolName>,
+    },
+    /// A step was decided upon.
+    Decided {
+        /// Which step.
+        step: StepNumber,
+        /// Out of how many.
+        steps: u32,
+        /// Which tool.
+        tool: ToolName,
+        /// What was decided.
+        decision: Decision,
+        /// Why, where that is known. Empty otherwise.
+        reason: String,
+        /// What is in flight.
+        in_flight: Vec<InFlight>,
+    },
+    /// A step's call was dispatched.
+    StepStarted {
+        /// Which call.
+        call: CallId,
+        /// Which step.
+        step: StepNumber,
+        /// Out of how many.
+        steps: u32,
+        /// Which tool.
+        tool: ToolName,
+        /// With what, placeholders resolved.
+        arguments: Map<String, Value>,
+    },
+    /// Something is still in flight.
+    Progress {
+        /// What.
+        in_flight: Vec<InFlight>,
+    },
+    /// A step has ended.
+    StepFinished {
+        /// Out of how many.
+        steps: u32,
+        /// What became of it.
+        report: StepReport,
+    },
+    /// The plan ended early and is made anew.
+    Replanning {
+        /// Which plan comes, from 2.
+        plan: u32,
+        /// Why.
+        reason: String,
+    },
+    /// Everything in flight is being halted.
+    Stopping {
+        /// Why.
+        reason: String,
+        /// What is being halted.
+        tools: Vec<ToolName>,
+    },
+    /// A halt was answered, or was not.
+    Halted {
+        /// Which tool.
+        tool: ToolName,
+        /// What is known.
+        state: HaltState,
+    },
+    /// The one result. Nothing follows.
+    Finished {
+        /// The result.
+        result: MissionResult,
+    },
+}

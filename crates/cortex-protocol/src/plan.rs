@@ -1,0 +1,70 @@
+//! A plan as data. How it is ordered and run is the core's matter.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{StepNumber, ToolCall};
+
+/// How much a step matters to its plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, Default)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Priority {
+    /// Its failure ends the plan.
+    Critical,
+    /// Before the others.
+    High,
+    /// As they come.
+    #[default]
+    Normal,
+    /// After the others.
+    Low,
+}
+
+/// Where a step stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Default)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum StepStatus {
+    /// Not yet begun.
+    #[default]
+    Pending,
+    /// Dispatched; not yet ended.
+    Running,
+    /// Ended as it should.
+    Success,
+    /// Ended otherwise.
+    Failed,
+    /// Never begun, because the plan ended or something it depends on failed.
+    Blocked,
+    /// Left out by a decision.
+    Skipped,
+}
+
+impl StepStatus {
+    /// Whether the status is final.
+    #[must_use]
+    pub fn is_terminal(self) -> bool {
+        !matches!(self, Self::Pending | Self::Running)
+    }
+}
+
+/// One step of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Step {
+    /// Its number, from 1.
+    pub number: StepNumber,
+    /// What is called. Arguments may hold placeholders such as `<output of step 1>`.
+    pub call: ToolCall,
+    /// The steps that must have ended before this one begins, in order.
+    pub after: Vec<StepNumber>,
+    /// Where it stands.
+    pub status: StepStatus,
+    /// How much it matters.
+    pub priority: Priority,
+}
+
+/// An ordered list of steps with their dependencies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
+pub struct Plan {
+    /// In the order of their numbers.
+    pub steps: Vec<Step>,
+}

@@ -1,0 +1,212 @@
+//! Tools: what can be called, how a call is made, and how it ends.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{ComponentName, ResourceName, ToolName};
+
+/// In which phase of a mission a tool may be called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolPhase {
+    /// Research: called at once while the plan is made, so it must not change anything.
+    Planning,
+    /// Called only as a confirmed step of a plan.
+    #[default]
+    Execution,
+    /// Either.
+    Both,
+}
+
+/// What a tool does to the world. In doubt, [`Effect::Move`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Reads only.
+    Observe,
+    /// Changes something that does not move: a light, a parameter, speech.
+    Act,
+    /// May move the robot or a part of it.
+    #[default]
+    Move,
+}
+
+/// When a step that calls the tool lets the next one be confirmed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum Dispatch {
+    /// When the call has ended.
+    #[default]
+    Wait,
+    /// As soon as the call was accepted: it goes on in the background and its outcome arrives later.
+    Background,
+}
+
+/// What cancelling a call takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum CancelMode {
+    /// The answer may just be dropped: nothing goes on.
+    Drop,
+    /// It must be told to halt, and must say that it did.
+    #[default]
+    Halt,
+}
+
+/// A tool, as registered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolSpec {
+    /// Canonical and unique.
+    pub name: ToolName,
+    /// What it does and when to use it, written for the model.
+    pub description: String,
+    /// JSON Schema (draft 2020-12) of the arguments; its `type` is `object`.
+    pub parameters: Value,
+    /// When it may be called.
+    pub phase: ToolPhase,
+    /// What it does to the world; decides what happens when a check fails.
+    pub effect: Effect,
+    /// What it holds while it runs.
+    pub resources: Vec<ResourceName>,
+    /// How long a call may take.
+    pub timeout: Duration,
+    /// Whether a step waits for the call's end.
+    pub dispatch: Dispatch,
+    /// What cancelling takes.
+    pub cancel: CancelMode,
+    /// The component that offers it, where there is one.
+    pub component: Option<ComponentName>,
+    /// Sentences that people use for it, with `{parameter}` in place of values. For planners without a model.
+    pub phrases: Vec<String>,
+}
+
+/// A call of a tool, checked or not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolCall {
+    /// Which tool.
+    pub tool: ToolName,
+    /// The arguments.
+    pub arguments: Map<String, Value>,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OutcomeStatus {
+    /// It did what it says.
+    Succeeded,
+    /// It did not.
+    Failed(FailureKind),
+    /// It was cancelled before it had ended.
+    Cancelled,
+}
+
+/// Why a call failed. A stable code; the words for people are in [`ToolOutcome::message`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// The arguments do not fit the schema.
+    InvalidArguments,
+    /// No such tool, or it is gone.
+    NotFound,
+    /// The tool is known but can't be reached.
+    Unavailable,
+    /// The component died, or left the graph, while the call was under way.
+    ComponentLost,
+    /// No answer within the tool's time.
+    Timeout,
+    /// The tool itself says that it failed.
+    Reported,
+    /// The answer can't be read.
+    BadResponse,
+    /// A policy forbids it.
+    Denied,
+    /// A flaw of Cortex.
+    Internal,
+}
+
+/// What is known about whether the thing that a call started has come to rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum HaltState {
+    /// The call ended by itself, or never started, or has nothing that goes on.
+    #[default]
+    AtRest,
+    /// It was told to halt and has said that it did.
+    Halted,
+    /// It may still be going on.
+    Unconfirmed,
+}
+
+/// The one terminal outcome of a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolOutcome {
+    /// How it ended.
+    pub status: OutcomeStatus,
+    /// What the tool returned; null unless it succeeded.
+    pub value: Value,
+    /// Why it did not succeed, in words for a person and a model. Empty on success.
+    pub message: String,
+    /// Whether what it started is at rest.
+    pub halt: HaltState,
+}
+
+impl ToolOutcome {
+    /// The tool did what it says and returned `value`.
+    #[must_use]
+    pub fn success(value: Value) -> Self {
+        Self { status: OutcomeStatus::Succeeded, value, message: String::new(), halt: HaltState::AtRest }
+    }
+
+    /// The tool did not do what it says, and nothing goes on.
+    pub fn failure(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self {
+            status: OutcomeStatus::Failed(kind),
+            value: Value::Null,
+            message: message.into(),
+            halt: HaltState::AtRest,
+        }
+    }
+
+    /// The call was cancelled; `halt` says whether it is known to be at rest.
+    pub fn cancelled(halt: HaltState, message: impl Into<String>) -> Self {
+        Self { status: OutcomeStatus::Cancelled, value: Value::Null, message: message.into(), halt }
+    }
+
+    /// The same outcome with what is known about rest.
+    #[must_use]
+    pub fn with_halt(mut self, halt: HaltState) -> Self {
+        self.halt = halt;
+        self
+    }
+
+    /// Whether the tool did what it says.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        self.status == OutcomeStatus::Succeeded
+    }
+
+    /// The returned value as a person would read it: text as it is, anything else as compact JSON.
+    #[must_use]
+    pub fn text(&self) -> String {
+        value_as_text(&self.value)
+    }
+}
+
+/// A JSON value as a person would read it: text without quotes, null as nothing, an object that only wraps one text
+/// as that text, anything else as compact JSON.
+#[must_use]
+pub fn value_as_text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Object(fields) => match fields.iter().next() {
+            Some((_, Value::String(text))) if fields.len() == 1 => text.clone(),
+            _ => value.to_string(),
+        },
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) => value.to_string(),
+    }
+}
