@@ -1,0 +1,264 @@
+//! The one actor that owns the queue of tasks, the stop latch and the tools on offer. It never waits for anything slow,
+//! so that a stop is always heard at once.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cortex_core::CancelReason;
+use cortex_protocol::{
+    CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, Submission, ToolName, ToolSpec, Usage,
+};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::drive::{Reporter, Shared, run_mission};
+use crate::envelope::{Envelope, new_mission_id};
+use crate::offer::{Offer, ProviderId};
+use crate::{MISSION_EVENTS, MissionTicket, QueuePolicy, Rejection, StopReport};
+
+/// What the desk is told.
+pub(crate) enum DeskMessage {
+    Submit { submission: Submission, reply: oneshot::Sender<Result<MissionTicket, Rejection>> },
+    Cancel { mission: MissionId, reply: oneshot::Sender<bool> },
+    Stop { reply: oneshot::Sender<StopReport> },
+    Resume { reply: oneshot::Sender<bool> },
+    Offer { provider: ProviderId, tools: Vec<ToolSpec> },
+    ShutDown,
+}
+
+/// A task that waits.
+struct Waiting {
+    id: MissionId,
+    submission: Submission,
+    reporter: Reporter,
+    result: oneshot::Sender<MissionResult>,
+}
+
+/// The mission that runs.
+struct Running {
+    id: MissionId,
+    cancel: watch::Sender<Option<CancelReason>>,
+    result: oneshot::Sender<MissionResult>,
+}
+
+/// Whether tasks are taken.
+#[derive(PartialEq, Eq)]
+enum Door {
+    Open,
+    Stopped,
+    ShuttingDown,
+}
+
+pub(crate) struct Desk {
+    shared: Arc<Shared>,
+    offer: watch::Sender<Arc<Offer>>,
+    offered: BTreeMap<ProviderId, Vec<ToolSpec>>,
+    door: Door,
+    waiting: VecDeque<Waiting>,
+    running: Option<Running>,
+    done: mpsc::Sender<MissionResult>,
+    ended: mpsc::Receiver<MissionResult>,
+    /// Who waits for a stop, and how many missions it ended so far.
+    stops: Vec<(oneshot::Sender<StopReport>, usize)>,
+}
+
+impl Desk {
+    pub(crate) fn new(shared: Arc<Shared>, offer: watch::Sender<Arc<Offer>>) -> Self {
+        // One mission runs at a time, so one result at a time comes back.
+        let (done, ended) = mpsc::channel(1);
+        Self {
+            shared,
+            offer,
+            offered: BTreeMap::new(),
+            door: Door::Open,
+            waiting: VecDeque::new(),
+            running: None,
+            done,
+            ended,
+            stops: Vec::new(),
+        }
+    }
+
+    /// Runs until it is told to shut down, or every client is gone.
+    pub(crate) async fn run(mut self, mut inbox: mpsc::Receiver<DeskMessage>) {
+        let mut has_clients = true;
+        while self.door != Door::ShuttingDown || self.running.is_some() {
+            tokio::select! {
+                biased;
+                Some(result) = self.ended.recv() => self.on_ended(result),
+                message = inbox.recv(), if has_clients => {
+                    has_clients = message.is_some();
+                    self.on_message(message.unwrap_or(DeskMessage::ShutDown));
+                }
+            }
+        }
+    }
+
+    fn on_message(&mut self, message: DeskMessage) {
+        match message {
+            DeskMessage::Submit { submission, reply } => {
+                // A client that left before the answer still has its mission; it can be cancelled like any other.
+                let _ = reply.send(self.submit(submission));
+            }
+            DeskMessage::Cancel { mission, reply } => {
+                let _ = reply.send(self.cancel(&mission));
+            }
+            DeskMessage::Stop { reply } => self.stop(reply),
+            DeskMessage::Resume { reply } => {
+                let was_stopped = self.door == Door::Stopped;
+                if was_stopped {
+                    self.door = Door::Open;
+                }
+                let _ = reply.send(was_stopped);
+            }
+            DeskMessage::Offer { provider, tools } => {
+                self.offered.insert(provider, tools);
+                let offer = self.offer.borrow().rebuilt(&self.offered);
+                for problem in &offer.problems {
+                    tracing::warn!("{problem}");
+                }
+                self.offer.send_replace(Arc::new(offer));
+            }
+            DeskMessage::ShutDown => {
+                self.door = Door::ShuttingDown;
+                self.end_all(CancelReason::ShutDown);
+            }
+        }
+    }
+
+    fn submit(&mut self, submission: Submission) -> Result<MissionTicket, Rejection> {
+        match self.door {
+            Door::Open => {}
+            Door::Stopped => return Err(Rejection::Stopped),
+            Door::ShuttingDown => return Err(Rejection::ShuttingDown),
+        }
+        if self.running.is_some() {
+            match self.shared.config.queue {
+                QueuePolicy::Reject => return Err(Rejection::Busy),
+                QueuePolicy::Queue { length } if self.waiting.len() >= length => {
+                    return Err(Rejection::QueueFull { waiting: self.waiting.len() });
+                }
+                QueuePolicy::Queue { .. } => {}
+            }
+        }
+        let id = new_mission_id();
+        let (client, events) = mpsc::channel::<Arc<CloudEvent>>(MISSION_EVENTS);
+        let (result, answer) = oneshot::channel();
+        let mut origin = submission.origin.clone();
+        if let Some(session) = &submission.session {
+            origin.session_id = session.as_str().to_owned();
+        }
+        let envelope = Envelope::new(self.shared.config.source.clone(), id.clone(), origin);
+        let mut reporter = Reporter::new(envelope, client, self.shared.events.clone());
+        reporter.report(MissionEvent::Accepted { task: submission.task.clone(), session: submission.session.clone() });
+        if self.running.is_some() {
+            let ahead = u32::try_from(self.waiting.len() + 1).unwrap_or(u32::MAX);
+            reporter.report(MissionEvent::Queued { ahead });
+        }
+        self.waiting.push_back(Waiting { id: id.clone(), submission, reporter, result });
+        self.begin_next();
+        Ok(MissionTicket { id, events, result: answer })
+    }
+
+    /// Begins the task that has waited longest, if none runs.
+    fn begin_next(&mut self) {
+        if self.running.is_some() || self.door != Door::Open {
+            return;
+        }
+        let Some(next) = self.waiting.pop_front() else { return };
+        let (cancel, cancelled) = watch::channel(None);
+        let done = self.done.clone();
+        let mission = run_mission(
+            Arc::clone(&self.shared),
+            next.id.clone(),
+            next.submission.task,
+            next.submission.session,
+            next.reporter,
+            cancelled,
+        );
+        let running = self.shared.tracker.spawn(mission);
+        self.shared.tracker.spawn(async move {
+            let result = running.await.unwrap_or_else(|problem| {
+                tracing::error!("the mission's task ended without a result: {problem}");
+                without_run(MissionStatus::Failed, "The task ended by a flaw of Cortex. See the log.".to_owned())
+            });
+            // The desk outlives its missions.
+            let _ = done.send(result).await;
+        });
+        self.running = Some(Running { id: next.id, cancel, result: next.result });
+    }
+
+    fn on_ended(&mut self, result: MissionResult) {
+        let not_stopped = result.not_stopped.clone();
+        if let Some(running) = self.running.take() {
+            // The client may have left.
+            let _ = running.result.send(result);
+        }
+        for (reply, missions_ended) in self.stops.drain(..) {
+            let _ = reply.send(StopReport { not_stopped: not_stopped.clone(), missions_ended });
+        }
+        self.begin_next();
+    }
+
+    fn cancel(&mut self, mission: &MissionId) -> bool {
+        if let Some(running) = self.running.as_ref().filter(|running| running.id == *mission) {
+            running.cancel.send_replace(Some(CancelReason::Client));
+            return true;
+        }
+        let Some(index) = self.waiting.iter().position(|waiting| waiting.id == *mission) else { return false };
+        if let Some(waiting) = self.waiting.remove(index) {
+            end_waiting(waiting, "The task was cancelled before it began.");
+        }
+        true
+    }
+
+    fn stop(&mut self, reply: oneshot::Sender<StopReport>) {
+        if self.door == Door::Open {
+            self.door = Door::Stopped;
+        }
+        let ended = self.end_all(CancelReason::Stop);
+        if self.running.is_some() {
+            self.stops.push((reply, ended));
+        } else {
+            let _ = reply.send(StopReport { not_stopped: Vec::<ToolName>::new(), missions_ended: ended });
+        }
+    }
+
+    /// Cancels what runs and ends what waits; how many missions that were.
+    fn end_all(&mut self, reason: CancelReason) -> usize {
+        let text = match reason {
+            CancelReason::Client => "The task was cancelled before it began.",
+            CancelReason::Stop => "The robot was stopped before the task began.",
+            CancelReason::ShutDown => "Cortex is shutting down; the task was not begun.",
+        };
+        let mut ended = 0;
+        if let Some(running) = &self.running {
+            running.cancel.send_replace(Some(reason));
+            ended += 1;
+        }
+        for waiting in self.waiting.drain(..) {
+            end_waiting(waiting, text);
+            ended += 1;
+        }
+        ended
+    }
+}
+
+fn end_waiting(mut waiting: Waiting, text: &str) {
+    let result = without_run(MissionStatus::Cancelled, text.to_owned());
+    waiting.reporter.report(MissionEvent::Finished { result: result.clone() });
+    // The client may have left.
+    let _ = waiting.result.send(result);
+}
+
+/// The result of a task of which nothing ran.
+fn without_run(status: MissionStatus, output: String) -> MissionResult {
+    MissionResult {
+        status,
+        output,
+        steps: Vec::new(),
+        not_stopped: Vec::new(),
+        usage: Usage::default(),
+        duration: Duration::ZERO,
+    }
+}

@@ -1,0 +1,244 @@
+//! The actor of one running mission: gives the machine its inputs and carries out its effects.
+
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cortex_core::mission::{MissionSetup, RequestId};
+use cortex_core::{
+    CancelReason, ChatModel, ChatRequest, Effect, Input, Invocation, Mission, ModelError, ModelErrorKind, ProgressSink,
+    ToolProvider,
+};
+use cortex_protocol::{
+    CallId, CloudEvent, Dispatch, FailureKind, MissionEvent, MissionId, MissionResult, SessionId, ToolCall, ToolOutcome,
+};
+use futures::FutureExt;
+use tokio::sync::{broadcast, mpsc, watch};
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing::Instrument;
+
+use crate::RuntimeConfig;
+use crate::dispatch::run_call;
+use crate::envelope::Envelope;
+use crate::offer::Offer;
+
+/// Inputs that may wait for the mission. Every sender waits when it is full, but for progress, of which the latest wins.
+const INPUT_CAPACITY: usize = 256;
+
+/// What every mission shares.
+pub(crate) struct Shared {
+    pub(crate) config: RuntimeConfig,
+    pub(crate) model: Arc<dyn ChatModel>,
+    pub(crate) providers: Vec<Arc<dyn ToolProvider>>,
+    pub(crate) events: broadcast::Sender<Arc<CloudEvent>>,
+    pub(crate) outputs: broadcast::Sender<String>,
+    pub(crate) offer: watch::Receiver<Arc<Offer>>,
+    pub(crate) tracker: TaskTracker,
+}
+
+/// Where the events of one mission go.
+pub(crate) struct Reporter {
+    envelope: Envelope,
+    client: mpsc::Sender<Arc<CloudEvent>>,
+    all: broadcast::Sender<Arc<CloudEvent>>,
+    dropped: u64,
+}
+
+impl Reporter {
+    pub(crate) fn new(
+        envelope: Envelope,
+        client: mpsc::Sender<Arc<CloudEvent>>,
+        all: broadcast::Sender<Arc<CloudEvent>>,
+    ) -> Self {
+        Self { envelope, client, all, dropped: 0 }
+    }
+
+    /// Tells everybody who watches. Never waits: a client that lags far behind loses events, and the loss is counted.
+    pub(crate) fn report(&mut self, event: MissionEvent) {
+        let event = Arc::new(self.envelope.wrap(event));
+        tracing::info!(mission = %event.subject, "{}", event.data.text);
+        // Nobody may be watching.
+        let _ = self.all.send(Arc::clone(&event));
+        if let Err(mpsc::error::TrySendError::Full(_)) = self.client.try_send(event) {
+            self.dropped += 1;
+            tracing::warn!(dropped = self.dropped, "the mission's client lags behind; it misses events");
+        }
+    }
+}
+
+/// A mission that runs.
+struct Drive {
+    shared: Arc<Shared>,
+    id: MissionId,
+    began: Instant,
+    inputs: mpsc::Sender<Input>,
+    reporter: Reporter,
+    requests: BTreeMap<u32, AbortHandle>,
+    calls: BTreeMap<CallId, CancellationToken>,
+    result: Option<MissionResult>,
+}
+
+/// Runs one mission to its end.
+pub(crate) async fn run_mission(
+    shared: Arc<Shared>,
+    id: MissionId,
+    task: String,
+    session: Option<SessionId>,
+    reporter: Reporter,
+    cancel: watch::Receiver<Option<CancelReason>>,
+) -> MissionResult {
+    let span = tracing::info_span!("mission", id = %id);
+    let (inputs, inbox) = mpsc::channel(INPUT_CAPACITY);
+    let setup = MissionSetup {
+        task,
+        session,
+        identity: shared.config.identity.clone(),
+        tools: shared.offer.borrow().tools.clone(),
+        limits: shared.config.limits.clone(),
+    };
+    let drive = Drive {
+        shared,
+        id,
+        began: Instant::now(),
+        inputs,
+        reporter,
+        requests: BTreeMap::new(),
+        calls: BTreeMap::new(),
+        result: None,
+    };
+    drive.run(Mission::new(setup), inbox, cancel).instrument(span).await
+}
+
+impl Drive {
+    async fn run(
+        mut self,
+        mut mission: Mission,
+        mut inbox: mpsc::Receiver<Input>,
+        mut cancel: watch::Receiver<Option<CancelReason>>,
+    ) -> MissionResult {
+        let mut offer = self.shared.offer.clone();
+        offer.mark_unchanged();
+        self.give(&mut mission, Input::Start);
+        loop {
+            if let Some(result) = self.result.take() {
+                return result;
+            }
+            // The machine always wants to be woken before its end; the fallback only guards against a flaw of it.
+            let wake = mission.next_wake().unwrap_or_else(|| self.began.elapsed());
+            let input = tokio::select! {
+                biased;
+                Ok(()) = cancel.changed() => match *cancel.borrow_and_update() {
+                    Some(reason) => Input::Cancel { reason },
+                    None => continue,
+                },
+                Some(input) = inbox.recv() => input,
+                Ok(()) = offer.changed() => Input::ToolsChanged { tools: offer.borrow_and_update().tools.clone() },
+                () = tokio::time::sleep_until(self.began + wake) => Input::Tick,
+            };
+            self.give(&mut mission, input);
+        }
+    }
+
+    fn give(&mut self, mission: &mut Mission, input: Input) {
+        if let Input::CallEnded { call, .. } = &input {
+            self.calls.remove(call);
+        }
+        if let Input::ModelReplied { request, .. } = &input {
+            self.requests.remove(&request.0);
+        }
+        for effect in mission.handle(self.began.elapsed(), input) {
+            self.carry_out(effect);
+        }
+    }
+
+    fn carry_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::AskModel { request, chat } => self.ask_model(request, chat),
+            Effect::AbandonModel { request } => {
+                if let Some(running) = self.requests.remove(&request.0) {
+                    running.abort();
+                }
+            }
+            Effect::Invoke { call, tool_call } => self.invoke(call, tool_call),
+            Effect::CancelCall { call } => {
+                if let Some(token) = self.calls.get(&call) {
+                    token.cancel();
+                }
+            }
+            Effect::Say { text } => {
+                // Nobody may be listening.
+                let _ = self.shared.outputs.send(text);
+            }
+            Effect::Report { event } => self.reporter.report(event),
+            Effect::Finish { result } => {
+                self.requests.values().for_each(AbortHandle::abort);
+                self.result = Some(result);
+            }
+        }
+    }
+
+    fn ask_model(&mut self, request: RequestId, chat: ChatRequest) {
+        let model = Arc::clone(&self.shared.model);
+        let inputs = self.inputs.clone();
+        let patience = self.shared.config.model_timeout;
+        let running = self.shared.tracker.spawn(async move {
+            let reply = ask(model.as_ref(), &chat, patience).await;
+            // A closed mission needs no reply.
+            let _ = inputs.send(Input::ModelReplied { request, reply }).await;
+        });
+        self.requests.insert(request.0, running.abort_handle());
+    }
+
+    fn invoke(&mut self, call: CallId, tool_call: ToolCall) {
+        let inputs = self.inputs.clone();
+        let offer = self.shared.offer.borrow().clone();
+        let provider = offer.routes.get(&tool_call.tool).and_then(|provider| self.shared.providers.get(provider.0));
+        let (Some(provider), Some(spec)) = (provider.cloned(), offer.tools.get(&tool_call.tool).cloned()) else {
+            let message = format!("the tool '{}' is no longer there", tool_call.tool);
+            self.shared.tracker.spawn(async move {
+                let outcome = ToolOutcome::failure(FailureKind::NotFound, message);
+                let _ = inputs.send(Input::CallEnded { call, outcome }).await;
+            });
+            return;
+        };
+        let token = CancellationToken::new();
+        self.calls.insert(call, token.clone());
+        let invocation = Invocation { mission: self.id.clone(), id: call, call: tool_call, timeout: spec.timeout };
+        let progress = progress_sink(call, self.inputs.clone());
+        let bounds = self.shared.config.calls;
+        self.shared.tracker.spawn(async move {
+            if spec.dispatch == Dispatch::Background {
+                let _ = inputs.send(Input::CallAccepted { call }).await;
+            }
+            let outcome = run_call(provider, spec, invocation, progress, token, bounds).await;
+            // A mission that has given the call up has reported it as not confirmed.
+            let _ = inputs.send(Input::CallEnded { call, outcome }).await;
+        });
+    }
+}
+
+/// Progress is dropped when the mission is busy: newer progress follows.
+fn progress_sink(call: CallId, inputs: mpsc::Sender<Input>) -> ProgressSink {
+    Arc::new(move |feedback| {
+        let _ = inputs.try_send(Input::CallProgressed { call, feedback });
+    })
+}
+
+async fn ask(
+    model: &dyn ChatModel,
+    chat: &ChatRequest,
+    patience: Duration,
+) -> Result<cortex_core::ChatReply, ModelError> {
+    let failed = |kind, message: String| Err(ModelError { kind, message, hint: String::new(), retry_after: None });
+    match tokio::time::timeout(patience, AssertUnwindSafe(model.chat(chat)).catch_unwind()).await {
+        Ok(Ok(reply)) => reply,
+        Ok(Err(_)) => failed(ModelErrorKind::BadReply, "the model's adapter failed in an unforeseen way".to_owned()),
+        Err(_) => {
+            failed(ModelErrorKind::Timeout, format!("{} did not answer within {} s", model.label(), patience.as_secs()))
+        }
+    }
+}

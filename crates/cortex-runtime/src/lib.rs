@@ -1,0 +1,234 @@
+//! Drives the mission machine on tokio.
+//!
+//! - [`Runtime`]: what clients hold: submit, cancel, stop, resume, watch;
+//! - `desk`: the one actor that owns the queue of tasks, the stop latch and the tools on offer;
+//! - `drive`: the actor of one running mission;
+//! - `dispatch`: one call of a tool, with its time-out, its cancellation and its one outcome;
+//! - `offer`: the tools of all providers, merged;
+//! - `envelope`: what happens, as CloudEvents.
+//!
+//! Everything is spawned on one tracker and ends with [`Runtime::shut_down`].
+
+mod desk;
+mod dispatch;
+mod drive;
+mod envelope;
+mod offer;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cortex_core::{ChatModel, MissionLimits, ToolProvider, ToolSet};
+use cortex_protocol::{CloudEvent, MissionId, MissionResult, Submission, ToolName, ToolSpec};
+use thiserror::Error;
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio_util::task::TaskTracker;
+
+use crate::desk::{Desk, DeskMessage};
+pub use crate::dispatch::CallBounds;
+pub use crate::offer::{Offer, ProviderId};
+
+/// Messages that may wait for the desk. Clients wait when it is full; the desk never waits for anything slow.
+const DESK_CAPACITY: usize = 256;
+/// Events that a client of one mission may lag behind before events are dropped; the result is never dropped.
+const MISSION_EVENTS: usize = 1_024;
+/// Events that a watcher of all missions may lag behind before it is told that it missed some.
+const ALL_EVENTS: usize = 1_024;
+/// Sentences that may wait to be published.
+const OUTPUTS: usize = 64;
+
+/// What is done with a task that comes while another one runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueuePolicy {
+    /// It is refused with the reason.
+    Reject,
+    /// It waits, behind at most `length` - 1 others.
+    Queue {
+        /// Most tasks that wait.
+        length: usize,
+    },
+}
+
+/// How the runtime works.
+#[derive(Debug, Clone)]
+pub struct RuntimeConfig {
+    /// The `source` of its events: `/{robot}/cortex`.
+    pub source: String,
+    /// What the robot is, in words for the model. May be empty.
+    pub identity: String,
+    /// The bounds of each mission.
+    pub limits: MissionLimits,
+    /// What is done with a second task.
+    pub queue: QueuePolicy,
+    /// The bounds of each call.
+    pub calls: CallBounds,
+    /// How long a request to the model may take in all, whatever the model's own bounds are.
+    pub model_timeout: Duration,
+}
+
+impl Default for RuntimeConfig {
+    fn default() -> Self {
+        Self {
+            source: "/robot/cortex".to_owned(),
+            identity: String::new(),
+            limits: MissionLimits::default(),
+            queue: QueuePolicy::Queue { length: 4 },
+            calls: CallBounds::default(),
+            model_timeout: Duration::from_secs(300),
+        }
+    }
+}
+
+/// Why a task was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Rejection {
+    /// Another task runs, and none may wait.
+    #[error("another task is running, and this robot takes one at a time. Send it again later, or cancel the other")]
+    Busy,
+    /// The queue is full.
+    #[error("{waiting} tasks are waiting already, the most that may. Send it again later")]
+    QueueFull {
+        /// How many wait.
+        waiting: usize,
+    },
+    /// The robot was stopped.
+    #[error("the robot is stopped. Call ~/resume when it is safe, then send the task again")]
+    Stopped,
+    /// Cortex is going down.
+    #[error("Cortex is shutting down")]
+    ShuttingDown,
+}
+
+/// A task that was taken.
+#[derive(Debug)]
+pub struct MissionTicket {
+    /// Its id.
+    pub id: MissionId,
+    /// What happens, in order. Closes after the last event. A client that lags far behind loses events, never the
+    /// result.
+    pub events: mpsc::Receiver<Arc<CloudEvent>>,
+    /// The one result.
+    pub result: oneshot::Receiver<MissionResult>,
+}
+
+/// What a stop came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StopReport {
+    /// Tools that did not confirm that they are at rest.
+    pub not_stopped: Vec<ToolName>,
+    /// How many missions were ended.
+    pub missions_ended: usize,
+}
+
+/// A handle to the runtime. Clones share it.
+#[derive(Clone)]
+pub struct Runtime {
+    desk: mpsc::Sender<DeskMessage>,
+    events: broadcast::Sender<Arc<CloudEvent>>,
+    outputs: broadcast::Sender<String>,
+    offer: watch::Receiver<Arc<Offer>>,
+    tracker: TaskTracker,
+}
+
+impl Runtime {
+    /// Starts the runtime on the current tokio runtime. The providers' tools come later, by
+    /// [`offer_tools`](Self::offer_tools).
+    #[must_use]
+    pub fn start(config: RuntimeConfig, model: Arc<dyn ChatModel>, providers: Vec<Arc<dyn ToolProvider>>) -> Self {
+        let (desk, inbox) = mpsc::channel(DESK_CAPACITY);
+        let (events, _) = broadcast::channel(ALL_EVENTS);
+        let (outputs, _) = broadcast::channel(OUTPUTS);
+        let (offer_sender, offer) = watch::channel(Arc::new(Offer::default()));
+        let tracker = TaskTracker::new();
+        let shared = Arc::new(drive::Shared {
+            config,
+            model,
+            providers,
+            events: events.clone(),
+            outputs: outputs.clone(),
+            offer: offer.clone(),
+            tracker: tracker.clone(),
+        });
+        tracker.spawn(Desk::new(shared, offer_sender).run(inbox));
+        Self { desk, events, outputs, offer, tracker }
+    }
+
+    /// Replaces the tools that one provider offers. Running missions are told.
+    pub async fn offer_tools(&self, provider: ProviderId, tools: Vec<ToolSpec>) {
+        // A closed desk means that the runtime is down; then no tools are needed.
+        let _ = self.desk.send(DeskMessage::Offer { provider, tools }).await;
+    }
+
+    /// Hands in a task.
+    ///
+    /// # Errors
+    /// Why it was not taken. A task that was taken gets exactly one result.
+    pub async fn submit(&self, submission: Submission) -> Result<MissionTicket, Rejection> {
+        let (reply, answer) = oneshot::channel();
+        self.desk.send(DeskMessage::Submit { submission, reply }).await.map_err(|_| Rejection::ShuttingDown)?;
+        answer.await.unwrap_or(Err(Rejection::ShuttingDown))
+    }
+
+    /// Ends one mission, running or waiting. `false` if there is none of that id. Does not wait for its end.
+    pub async fn cancel(&self, mission: MissionId) -> bool {
+        let (reply, answer) = oneshot::channel();
+        if self.desk.send(DeskMessage::Cancel { mission, reply }).await.is_err() {
+            return false;
+        }
+        answer.await.unwrap_or(false)
+    }
+
+    /// Halts everything and takes no task until [`resume`](Self::resume). Comes back when all is at rest, or the time
+    /// to halt is over; names what did not halt.
+    pub async fn stop(&self) -> StopReport {
+        let (reply, answer) = oneshot::channel();
+        let down = StopReport { not_stopped: Vec::new(), missions_ended: 0 };
+        if self.desk.send(DeskMessage::Stop { reply }).await.is_err() {
+            return down;
+        }
+        answer.await.unwrap_or(down)
+    }
+
+    /// Takes tasks again. `false` if the robot was not stopped.
+    pub async fn resume(&self) -> bool {
+        let (reply, answer) = oneshot::channel();
+        if self.desk.send(DeskMessage::Resume { reply }).await.is_err() {
+            return false;
+        }
+        answer.await.unwrap_or(false)
+    }
+
+    /// The tools on offer now, and what had to be left out.
+    #[must_use]
+    pub fn offer(&self) -> Arc<Offer> {
+        self.offer.borrow().clone()
+    }
+
+    /// The tools on offer now.
+    #[must_use]
+    pub fn tools(&self) -> ToolSet {
+        self.offer.borrow().tools.clone()
+    }
+
+    /// The events of all missions, from now on.
+    #[must_use]
+    pub fn events(&self) -> broadcast::Receiver<Arc<CloudEvent>> {
+        self.events.subscribe()
+    }
+
+    /// The words for people (`~/output`), from now on.
+    #[must_use]
+    pub fn outputs(&self) -> broadcast::Receiver<String> {
+        self.outputs.subscribe()
+    }
+
+    /// Refuses new tasks, ends every mission, and waits until nothing runs any more, at most `patience`. `true` if
+    /// nothing was left running.
+    pub async fn shut_down(&self, patience: Duration) -> bool {
+        // The desk closes its inbox and ends after its missions; a closed desk has done so already.
+        let _ = self.desk.send(DeskMessage::ShutDown).await;
+        self.tracker.close();
+        tokio::time::timeout(patience, self.tracker.wait()).await.is_ok()
+    }
+}

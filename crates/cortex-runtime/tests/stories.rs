@@ -1,0 +1,266 @@
+//! Stories of the runtime: a scripted model, tools that misbehave, people who cancel. On a paused clock.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cortex_core::{ModelError, ModelErrorKind};
+use cortex_protocol::{
+    FailureKind, HaltState, MissionEvent, MissionResult, MissionStatus, Origin, OutcomeStatus, Submission,
+};
+use cortex_runtime::{MissionTicket, ProviderId, QueuePolicy, Rejection, Runtime, RuntimeConfig, StopReport};
+use cortex_testkit::{Behaviour, FakeTools, Line, ScriptedModel, calls, says};
+use serde_json::json;
+
+fn task(text: &str) -> Submission {
+    Submission { task: text.into(), session: None, origin: Origin::new("cli", "test") }
+}
+
+struct House {
+    runtime: Runtime,
+    tools: Arc<FakeTools>,
+    model: Arc<ScriptedModel>,
+}
+
+async fn house(config: RuntimeConfig, script: Vec<Line>, tools: Vec<(&str, Behaviour)>) -> House {
+    let model = Arc::new(ScriptedModel::new(script));
+    let tools = Arc::new(FakeTools::new(tools));
+    let runtime = Runtime::start(config, model.clone(), vec![tools.clone()]);
+    runtime.offer_tools(ProviderId(0), tools.specs()).await;
+    House { runtime, tools, model }
+}
+
+async fn result_of(ticket: MissionTicket) -> MissionResult {
+    ticket.result.await.expect("every task that was taken gets its result")
+}
+
+fn plan_of(tool: &str) -> Line {
+    calls(&[(tool, json!({}))])
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_is_carried_out_and_its_events_are_in_order() {
+    let script = vec![plan_of("base-go"), says("EXECUTE"), says("I went.")];
+    let house = house(RuntimeConfig::default(), script, vec![("base.go", Behaviour::Returns(json!("there")))]).await;
+    let mut ticket = house.runtime.submit(task("go")).await.unwrap();
+    let mut kinds = Vec::new();
+    let mut sequence = 0;
+    while let Some(event) = ticket.events.recv().await {
+        sequence += 1;
+        assert_eq!((event.sequence, &event.subject), (sequence, &ticket.id));
+        kinds.push(event.kind.clone());
+    }
+    assert_eq!(
+        kinds,
+        [
+            "cortex.mission.accepted",
+            "cortex.plan.requested",
+            "cortex.plan.committed",
+            "cortex.step.decided",
+            "cortex.step.started",
+            "cortex.step.finished",
+            "cortex.plan.requested",
+            "cortex.mission.finished",
+        ]
+    );
+    let result = result_of(ticket).await;
+    assert_eq!((result.status, result.output.as_str()), (MissionStatus::Succeeded, "I went."));
+    assert_eq!(house.model.requests().len(), 3);
+    assert!(house.runtime.shut_down(Duration::from_secs(1)).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_way_in_which_a_tool_can_end_is_one_outcome() {
+    let slow = Duration::from_secs(1000);
+    let cases: Vec<(Behaviour, FailureKind, HaltState, &str)> = vec![
+        (Behaviour::Fails("no battery".into()), FailureKind::Reported, HaltState::AtRest, "no battery"),
+        (Behaviour::Lost, FailureKind::ComponentLost, HaltState::Unconfirmed, "its component left the graph"),
+        (
+            Behaviour::Takes(slow, json!(1)),
+            FailureKind::Timeout,
+            HaltState::Halted,
+            "it did not end within 30 s; it was halted",
+        ),
+        (
+            Behaviour::IgnoresHalt,
+            FailureKind::Timeout,
+            HaltState::Unconfirmed,
+            "it did not end within 30 s; told to halt, it did not confirm",
+        ),
+        (
+            Behaviour::Panics,
+            FailureKind::Internal,
+            HaltState::AtRest,
+            "the tool's provider failed in an unforeseen way",
+        ),
+    ];
+    for (behaviour, kind, halt, message) in cases {
+        let script = vec![plan_of("base-go"), says("EXECUTE"), says("It did not work.")];
+        let house = house(RuntimeConfig::default(), script, vec![("base.go", behaviour)]).await;
+        let result = result_of(house.runtime.submit(task("go")).await.unwrap()).await;
+        assert_eq!(result.status, MissionStatus::Failed, "{result:?}");
+        let outcome = result.steps[0].outcome.clone().unwrap();
+        assert_eq!(
+            (outcome.status, outcome.halt, outcome.message.as_str()),
+            (OutcomeStatus::Failed(kind), halt, message)
+        );
+        assert!(house.runtime.shut_down(Duration::from_secs(1)).await || halt == HaltState::Unconfirmed);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancel_halts_what_runs_and_ends_the_mission() {
+    let script = vec![plan_of("base-go"), says("EXECUTE")];
+    let house = house(RuntimeConfig::default(), script, vec![("base.go", Behaviour::RunsUntilHalted)]).await;
+    let ticket = house.runtime.submit(task("go")).await.unwrap();
+    house.tools.wait_until_begun().await;
+    assert!(house.runtime.cancel(ticket.id.clone()).await);
+    let result = result_of(ticket).await;
+    assert_eq!(result.status, MissionStatus::Cancelled);
+    assert_eq!(result.not_stopped, []);
+    assert_eq!(house.tools.halts().len(), 1);
+    assert!(!house.runtime.cancel("nobody".into()).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancel_reaches_a_model_that_hangs() {
+    let house = house(RuntimeConfig::default(), vec![Line::Hang], vec![]).await;
+    let ticket = house.runtime.submit(task("go")).await.unwrap();
+    assert!(house.runtime.cancel(ticket.id.clone()).await);
+    assert_eq!(result_of(ticket).await.status, MissionStatus::Cancelled);
+    assert!(house.runtime.shut_down(Duration::from_secs(1)).await, "the request was dropped");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_hangs_or_panics_ends_the_mission_with_the_reason() {
+    for (line, reason) in [
+        (Line::Hang, "The model gave no answer: scripted did not answer within 300 s."),
+        (Line::Panic, "The model gave no answer: the model's adapter failed in an unforeseen way."),
+        (
+            Line::Fail(ModelError {
+                kind: ModelErrorKind::ServerFailed,
+                message: "the model's server answered 500 three times".into(),
+                hint: "See its log.".into(),
+                retry_after: None,
+            }),
+            "The model gave no answer: the model's server answered 500 three times. See its log.",
+        ),
+    ] {
+        let house = house(RuntimeConfig::default(), vec![line], vec![]).await;
+        let result = result_of(house.runtime.submit(task("go")).await.unwrap()).await;
+        assert_eq!((result.status, result.output.as_str()), (MissionStatus::Failed, reason));
+    }
+}
+
+/// In the reference system two goals run interleaved, or block each other for ever.
+#[tokio::test(start_paused = true)]
+async fn regression_tasks_wait_for_each_other_and_are_never_mixed() {
+    let config = RuntimeConfig { queue: QueuePolicy::Queue { length: 1 }, ..RuntimeConfig::default() };
+    let script =
+        vec![plan_of("base-go"), says("EXECUTE"), says("First."), plan_of("base-go"), says("EXECUTE"), says("Second.")];
+    let tools = vec![("base.go", Behaviour::Takes(Duration::from_secs(5), json!("there")))];
+    let house = house(config, script, tools).await;
+    let first = house.runtime.submit(task("one")).await.unwrap();
+    house.tools.wait_until_begun().await;
+    let mut second = house.runtime.submit(task("two")).await.unwrap();
+    let third = house.runtime.submit(task("three")).await;
+    assert_eq!(third.unwrap_err(), Rejection::QueueFull { waiting: 1 });
+    second.events.recv().await.unwrap();
+    let queued = second.events.recv().await.unwrap();
+    assert_eq!(queued.data.payload, MissionEvent::Queued { ahead: 1 });
+    assert_eq!(result_of(first).await.output, "First.");
+    assert_eq!(result_of(second).await.output, "Second.");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_task_at_a_time_where_nothing_may_wait() {
+    let config = RuntimeConfig { queue: QueuePolicy::Reject, ..RuntimeConfig::default() };
+    let house = house(config, vec![Line::Hang], vec![]).await;
+    let first = house.runtime.submit(task("one")).await.unwrap();
+    assert_eq!(house.runtime.submit(task("two")).await.unwrap_err(), Rejection::Busy);
+    house.runtime.cancel(first.id.clone()).await;
+    assert_eq!(result_of(first).await.status, MissionStatus::Cancelled);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_waiting_task_can_be_cancelled() {
+    let house = house(RuntimeConfig::default(), vec![Line::Hang], vec![]).await;
+    let first = house.runtime.submit(task("one")).await.unwrap();
+    let second = house.runtime.submit(task("two")).await.unwrap();
+    assert!(house.runtime.cancel(second.id.clone()).await);
+    assert_eq!(result_of(second).await.output, "The task was cancelled before it began.");
+    house.runtime.cancel(first.id.clone()).await;
+    assert_eq!(result_of(first).await.status, MissionStatus::Cancelled);
+}
+
+#[tokio::test(start_paused = true)]
+async fn stop_halts_everything_and_holds_until_resume() {
+    let script = vec![plan_of("base-go"), says("EXECUTE"), says("Back again.")];
+    let house = house(RuntimeConfig::default(), script, vec![("base.go", Behaviour::RunsUntilHalted)]).await;
+    let running = house.runtime.submit(task("one")).await.unwrap();
+    let waiting = house.runtime.submit(task("two")).await.unwrap();
+    house.tools.wait_until_begun().await;
+    assert_eq!(house.runtime.stop().await, StopReport { not_stopped: vec![], missions_ended: 2 });
+    assert_eq!(result_of(running).await.output, "The robot was stopped.");
+    assert_eq!(result_of(waiting).await.output, "The robot was stopped before the task began.");
+    assert_eq!(house.runtime.submit(task("three")).await.unwrap_err(), Rejection::Stopped);
+    assert!(house.runtime.resume().await);
+    assert!(!house.runtime.resume().await, "it was not stopped any more");
+    assert_eq!(result_of(house.runtime.submit(task("four")).await.unwrap()).await.output, "Back again.");
+}
+
+#[tokio::test(start_paused = true)]
+async fn stop_names_what_did_not_stop() {
+    let script = vec![plan_of("arm-swing"), says("EXECUTE")];
+    let house = house(RuntimeConfig::default(), script, vec![("arm.swing", Behaviour::IgnoresHalt)]).await;
+    let ticket = house.runtime.submit(task("swing")).await.unwrap();
+    house.tools.wait_until_begun().await;
+    let report = house.runtime.stop().await;
+    assert_eq!(report, StopReport { not_stopped: vec!["arm.swing".into()], missions_ended: 1 });
+    let result = result_of(ticket).await;
+    assert!(result.output.contains("WARNING: arm.swing did not confirm that it is at rest."), "{}", result.output);
+}
+
+#[tokio::test(start_paused = true)]
+async fn shutting_down_ends_every_mission_with_a_result() {
+    let script = vec![plan_of("base-go"), says("EXECUTE")];
+    let house = house(RuntimeConfig::default(), script, vec![("base.go", Behaviour::RunsUntilHalted)]).await;
+    let running = house.runtime.submit(task("one")).await.unwrap();
+    let waiting = house.runtime.submit(task("two")).await.unwrap();
+    house.tools.wait_until_begun().await;
+    assert!(house.runtime.shut_down(Duration::from_secs(10)).await);
+    assert_eq!(result_of(running).await.output, "Cortex is shutting down.");
+    assert_eq!(result_of(waiting).await.output, "Cortex is shutting down; the task was not begun.");
+    assert_eq!(house.runtime.submit(task("three")).await.unwrap_err(), Rejection::ShuttingDown);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_leaves_while_a_mission_runs_is_not_called() {
+    let script = vec![calls(&[("base-go", json!({})), ("arm-wave", json!({}))]), says("EXECUTE"), says("I went only.")];
+    let tools = vec![
+        ("base.go", Behaviour::Takes(Duration::from_secs(5), json!("there"))),
+        ("arm.wave", Behaviour::Returns(json!("hi"))),
+    ];
+    let house = house(RuntimeConfig::default(), script, tools).await;
+    let ticket = house.runtime.submit(task("go and wave")).await.unwrap();
+    house.tools.wait_until_begun().await;
+    let mut left = house.tools.specs();
+    left.retain(|spec| spec.name.as_str() != "arm.wave");
+    house.runtime.offer_tools(ProviderId(0), left).await;
+    let result = result_of(ticket).await;
+    assert_eq!(house.tools.called(), ["base.go"]);
+    assert_eq!(result.status, MissionStatus::Failed);
+    assert!(result.output.contains("the tool 'arm.wave' is no longer there"), "{}", result.output);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_never_reads_does_not_hold_the_robot() {
+    let script = vec![plan_of("base-go"), says("EXECUTE"), says("Done.")];
+    let house = house(
+        RuntimeConfig::default(),
+        script,
+        vec![("base.go", Behaviour::Takes(Duration::from_secs(29), json!("there")))],
+    )
+    .await;
+    let ticket = house.runtime.submit(task("go")).await.unwrap();
+    assert_eq!(result_of(ticket).await.status, MissionStatus::Succeeded);
+}

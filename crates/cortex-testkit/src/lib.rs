@@ -1,0 +1,13 @@
+//! For tests only: models and tools that do exactly what a story needs, the bad things included.
+//!
+//! - [`ScriptedModel`]: a model in process;
+//! - [`OpenAiServer`]: the same script behind a real HTTP port that speaks the OpenAI form;
+//! - [`FakeTools`]: tools that work, fail, hang, panic or ignore their halt.
+
+mod openai_server;
+mod scripted_model;
+mod tools;
+
+pub use openai_server::{OpenAiServer, Served};
+pub use scripted_model::{Line, ScriptedModel, calls, says};
+pub use tools::{Behaviour, FakeTools, tool};

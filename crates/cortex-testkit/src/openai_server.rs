@@ -1,0 +1,146 @@
+//! A script behind a real HTTP port that speaks the OpenAI form of chat completions.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+/// Longest request that is read, in bytes.
+const MAX_REQUEST: usize = 16 << 20;
+
+/// What the server does with the next request.
+#[derive(Debug, Clone)]
+pub enum Served {
+    /// Replies with words.
+    Text(String),
+    /// Replies with calls: wire names and arguments.
+    Calls(Vec<(String, Value)>),
+    /// Replies with this status and body.
+    Raw(u16, String),
+    /// Never replies.
+    Hang,
+}
+
+/// A server on a port of its own, for as long as the value lives.
+#[derive(Debug)]
+pub struct OpenAiServer {
+    address: SocketAddr,
+    state: Arc<State>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    script: Mutex<VecDeque<Served>>,
+    requests: Mutex<Vec<Value>>,
+}
+
+impl OpenAiServer {
+    /// Starts serving the script; when it is over, every request gets status 500.
+    ///
+    /// # Errors
+    /// When no port can be had.
+    pub async fn start(script: impl IntoIterator<Item = Served>) -> std::io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let address = listener.local_addr()?;
+        let state = Arc::new(State { script: Mutex::new(script.into_iter().collect()), ..State::default() });
+        let serving = Arc::clone(&state);
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let state = Arc::clone(&serving);
+                tokio::spawn(async move {
+                    // A client that breaks off is part of the stories.
+                    let _ = serve(stream, &state).await;
+                });
+            }
+        });
+        Ok(Self { address, state, task })
+    }
+
+    /// The base URL for a client: `http://127.0.0.1:PORT/v1`.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// The bodies of the requests so far.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Value> {
+        self.state.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for OpenAiServer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn serve(stream: TcpStream, state: &State) -> std::io::Result<()> {
+    let mut stream = BufReader::new(stream);
+    loop {
+        let mut length = 0_usize;
+        loop {
+            let mut line = String::new();
+            if stream.read_line(&mut line).await? == 0 {
+                return Ok(());
+            }
+            if line == "\r\n" {
+                break;
+            }
+            if let Some((name, value)) = line.split_once(':')
+                && name.eq_ignore_ascii_case("content-length")
+            {
+                length = value.trim().parse().unwrap_or(0);
+            }
+        }
+        let mut body = vec![0; length.min(MAX_REQUEST)];
+        stream.read_exact(&mut body).await?;
+        let request = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        state.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+        let next = state.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let (status, body) = match next {
+            Some(Served::Text(text)) => (200, completion(&json!({"role": "assistant", "content": text}), "stop")),
+            Some(Served::Calls(calls)) => (200, completion(&message_of(&calls), "tool_calls")),
+            Some(Served::Raw(status, body)) => (status, body),
+            Some(Served::Hang) => std::future::pending().await,
+            None => (500, json!({"error": {"message": "the story's script is over"}}).to_string()),
+        };
+        let head =
+            format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+        stream.write_all(head.as_bytes()).await?;
+        stream.write_all(body.as_bytes()).await?;
+        stream.flush().await?;
+    }
+}
+
+fn message_of(calls: &[(String, Value)]) -> Value {
+    let calls: Vec<Value> = calls
+        .iter()
+        .enumerate()
+        .map(|(index, (name, arguments))| {
+            json!({
+                "id": format!("call-{index}"),
+                "type": "function",
+                "function": {"name": name, "arguments": arguments.to_string()}
+            })
+        })
+        .collect();
+    json!({"role": "assistant", "content": null, "tool_calls": calls})
+}
+
+fn completion(message: &Value, finish_reason: &str) -> String {
+    json!({
+        "id": "completion",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "scripted",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    })
+    .to_string()
+}
