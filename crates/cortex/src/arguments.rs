@@ -1,0 +1,116 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Talk to a ROS 2 robot: Cortex finds out what it can do, plans a task given in plain language, and carries it out
+/// step by step.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cortex",
+    version,
+    arg_required_else_help = true,
+    after_help = "\
+Examples:
+  cortex run                                       start Cortex with the embedded command reader (no model needed)
+  cortex run --model openai:qwen3@http://localhost:11434/v1
+  cortex send \"go to the kitchen and say hello\"    give the running Cortex a task
+  cortex tools                                     what the robot can do
+  cortex doctor                                    find out why something does not work
+
+ROS arguments come last, after --ros-args: remaps (-r), parameters (-p), namespace (-r __ns:=/robot1)."
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Start Cortex: discover the robot and take tasks until Ctrl-C.
+    Run(RunArguments),
+    /// Give the running Cortex a task and watch it. Ctrl-C cancels the task.
+    Send(SendArguments),
+    /// Halt everything the robot does for Cortex, and take no task until `cortex resume`.
+    Stop(ServerArguments),
+    /// Take tasks again after a stop.
+    Resume(ServerArguments),
+    /// List what the robot can do.
+    Tools {
+        /// Print JSON, with the schemas of the arguments.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Tell everything about one node: topics, services, parameters, lifecycle, health, tools.
+    Inspect {
+        /// The node, as `cortex tools` shows it: `base`, `left_arm/gripper`.
+        name: String,
+    },
+    /// Check ROS, the graph, the configuration and the model; each failure comes with its mend.
+    Doctor(RunArguments),
+    /// Print the completion script for a shell: `cortex completion bash > /etc/bash_completion.d/cortex`.
+    Completion {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RunArguments {
+    /// Which model plans: `reflex`, or `openai:NAME@URL`. Overrides the configuration.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ServerArguments {
+    /// The node name of the Cortex to talk to.
+    #[arg(long, value_name = "NODE", default_value = "/cortex")]
+    pub(crate) server: String,
+    /// How long to wait for it to be there, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = positive_seconds)]
+    pub(crate) wait: f64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SendArguments {
+    /// The task, in plain language. `-` reads it from standard input.
+    pub(crate) task: String,
+    /// Continue the conversation of this name.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+    /// For scripts: print each event, and at the end the result, as one line of JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
+}
+
+fn positive_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds.is_finite() && seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),
+        _ => Err("write a number of seconds above 0, at most 86400".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn waits_are_checked() {
+        for bad in ["0", "-1", "inf", "nan", "soon", "1e9"] {
+            assert!(Arguments::try_parse_from(["cortex", "send", "hi", "--wait", bad]).is_err(), "{bad}");
+        }
+    }
+}

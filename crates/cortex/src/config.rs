@@ -1,0 +1,332 @@
+//! Configuration: defaults < file < environment < ROS parameters < command line. Unknown keys are refused; each error
+//! names the key and where it was set.
+//!
+//! Parsed without side effects, resolved once, passed down by value.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cortex_core::MissionLimits;
+use cortex_model::{ModelChoice, ModelSettings};
+use cortex_runtime::{CallBounds, QueuePolicy, RuntimeConfig};
+use figment::providers::{Env, Format, Serialized, Toml};
+use figment::value::{Dict, Map, Value};
+use figment::{Figment, Metadata, Profile, Provider};
+use serde::{Deserialize, Serialize};
+
+/// The variable that names the configuration file.
+pub(crate) const FILE_VARIABLE: &str = "CORTEX_CONFIG";
+/// The prefix of the variables that set keys: `CORTEX_MODEL`, `CORTEX_MISSION__MAX_REPLANS`.
+const PREFIX: &str = "CORTEX_";
+/// The top-level keys; other variables of the prefix are none of ours.
+const KEYS: [&str; 8] = ["robot", "identity", "model", "endpoint", "mission", "queue", "calls", "discovery"];
+
+/// Everything that can be set. `config/cortex.toml` explains each key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    /// The robot's name, in the source of its events.
+    pub(crate) robot: String,
+    /// What the robot is, in words for the model.
+    pub(crate) identity: String,
+    /// Which model plans.
+    pub(crate) model: String,
+    pub(crate) endpoint: EndpointConfig,
+    pub(crate) mission: MissionConfig,
+    pub(crate) queue: QueueConfig,
+    pub(crate) calls: CallConfig,
+    pub(crate) discovery: DiscoveryConfig,
+}
+
+/// How a model's endpoint is reached.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EndpointConfig {
+    pub(crate) connect_timeout_s: f64,
+    pub(crate) attempt_timeout_s: f64,
+    pub(crate) request_timeout_s: f64,
+    pub(crate) retries: u32,
+}
+
+/// The bounds of a mission.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MissionConfig {
+    pub(crate) max_task_bytes: usize,
+    pub(crate) max_planning_steps: u32,
+    pub(crate) max_execution_steps: u32,
+    pub(crate) max_replans: u32,
+    pub(crate) max_model_calls: u32,
+    pub(crate) max_duration_s: f64,
+}
+
+/// What happens to a task that comes while another runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QueueConfig {
+    pub(crate) policy: QueueChoice,
+    pub(crate) length: usize,
+}
+
+/// See [`QueueConfig`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum QueueChoice {
+    Queue,
+    Reject,
+}
+
+/// The bounds of a call's end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CallConfig {
+    pub(crate) halt_timeout_s: f64,
+}
+
+/// How the robot is discovered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DiscoveryConfig {
+    pub(crate) settle_timeout_s: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let limits = MissionLimits::default();
+        let endpoint = ModelSettings::default();
+        Self {
+            robot: "robot".to_owned(),
+            identity: String::new(),
+            model: ModelChoice::Reflex.to_string(),
+            endpoint: EndpointConfig {
+                connect_timeout_s: endpoint.connect_timeout.as_secs_f64(),
+                attempt_timeout_s: endpoint.attempt_timeout.as_secs_f64(),
+                request_timeout_s: endpoint.request_timeout.as_secs_f64(),
+                retries: endpoint.retries,
+            },
+            mission: MissionConfig {
+                max_task_bytes: limits.max_task_bytes,
+                max_planning_steps: limits.max_planning_steps,
+                max_execution_steps: limits.max_execution_steps,
+                max_replans: limits.max_replans,
+                max_model_calls: limits.max_model_calls,
+                max_duration_s: limits.max_duration.as_secs_f64(),
+            },
+            queue: QueueConfig { policy: QueueChoice::Queue, length: 4 },
+            calls: CallConfig { halt_timeout_s: CallBounds::default().halt_timeout.as_secs_f64() },
+            discovery: DiscoveryConfig { settle_timeout_s: 10.0 },
+        }
+    }
+}
+
+/// The layers above the defaults, lowest first.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Layers {
+    /// A file that must exist, if named.
+    pub(crate) file: Option<PathBuf>,
+    /// ROS parameters of the node, by their dotted names.
+    pub(crate) ros: Vec<(String, Value)>,
+    /// `--model`.
+    pub(crate) model: Option<String>,
+}
+
+/// A configuration that can be used as it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Resolved {
+    pub(crate) model: ModelChoice,
+    pub(crate) endpoint: ModelSettings,
+    pub(crate) runtime: RuntimeConfig,
+    pub(crate) settle_timeout: Duration,
+    /// Where the model was set, for people.
+    pub(crate) model_origin: String,
+}
+
+/// Reads and checks all layers.
+pub(crate) fn load(layers: &Layers) -> anyhow::Result<Resolved> {
+    let figment = figment(layers)?;
+    let config: Config = figment.extract().map_err(|errors| {
+        let lines: Vec<String> = errors.into_iter().map(|error| format!("configuration: {error}")).collect();
+        anyhow::anyhow!("{}\nconfig/cortex.toml explains every key.", lines.join("\n"))
+    })?;
+    let model_origin = figment.find_metadata("model").map_or_else(|| "default".to_owned(), |from| from.name.to_string());
+    resolve(&config, model_origin)
+}
+
+fn figment(layers: &Layers) -> anyhow::Result<Figment> {
+    let mut figment = Figment::from(Serialized::defaults(Config::default()));
+    if let Some(file) = &layers.file {
+        anyhow::ensure!(
+            file.is_file(),
+            "configuration: there is no file {}; check the path given by --config or {FILE_VARIABLE}",
+            file.display()
+        );
+        figment = figment.merge(Toml::file_exact(file));
+    }
+    let environment = Env::prefixed(PREFIX).split("__").filter(|key| {
+        let first = key.as_str().split("__").next().unwrap_or_default().split('.').next().unwrap_or_default();
+        KEYS.iter().any(|known| first.eq_ignore_ascii_case(known))
+    });
+    figment = figment.merge(environment);
+    for (name, value) in &layers.ros {
+        figment = figment.merge(Single { layer: "ROS parameters", name: name.clone(), value: value.clone() });
+    }
+    if let Some(model) = &layers.model {
+        figment = figment.merge(Single { layer: "--model", name: "model".to_owned(), value: Value::from(model.clone()) });
+    }
+    Ok(figment)
+}
+
+fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
+    let model: ModelChoice =
+        config.model.parse().map_err(|error| anyhow::anyhow!("configuration: model (from {model_origin}): {error}"))?;
+    let endpoint = ModelSettings {
+        connect_timeout: seconds("endpoint.connect_timeout_s", config.endpoint.connect_timeout_s)?,
+        attempt_timeout: seconds("endpoint.attempt_timeout_s", config.endpoint.attempt_timeout_s)?,
+        request_timeout: seconds("endpoint.request_timeout_s", config.endpoint.request_timeout_s)?,
+        retries: config.endpoint.retries,
+        ..ModelSettings::default()
+    };
+    let mission = &config.mission;
+    at_least_one("mission.max_planning_steps", mission.max_planning_steps)?;
+    at_least_one("mission.max_execution_steps", mission.max_execution_steps)?;
+    at_least_one("mission.max_model_calls", mission.max_model_calls)?;
+    let limits = MissionLimits {
+        max_task_bytes: mission.max_task_bytes,
+        max_planning_steps: mission.max_planning_steps,
+        max_execution_steps: mission.max_execution_steps,
+        max_replans: mission.max_replans,
+        max_model_calls: mission.max_model_calls,
+        max_duration: seconds("mission.max_duration_s", mission.max_duration_s)?,
+        ..MissionLimits::default()
+    };
+    let calls = CallBounds {
+        halt_timeout: seconds("calls.halt_timeout_s", config.calls.halt_timeout_s)?,
+        ..CallBounds::default()
+    };
+    let limits = MissionLimits {
+        // The mission's own bound only guards against the dispatcher's, so it must come later.
+        halt_timeout: limits.halt_timeout.max(calls.halt_timeout + calls.return_grace + Duration::from_secs(1)),
+        ..limits
+    };
+    let queue = match config.queue.policy {
+        QueueChoice::Queue => QueuePolicy::Queue { length: config.queue.length },
+        QueueChoice::Reject => QueuePolicy::Reject,
+    };
+    anyhow::ensure!(!config.robot.trim().is_empty(), "configuration: robot must not be empty; give the robot a name");
+    let runtime = RuntimeConfig {
+        source: format!("/{}/cortex", config.robot.trim()),
+        identity: config.identity.clone(),
+        limits,
+        queue,
+        calls,
+        // The model's own bound comes first; this one guards against a flaw of its adapter.
+        model_timeout: endpoint.request_timeout + Duration::from_secs(5),
+    };
+    let settle_timeout = seconds("discovery.settle_timeout_s", config.discovery.settle_timeout_s)?;
+    Ok(Resolved { model, endpoint, runtime, settle_timeout, model_origin })
+}
+
+/// A number of seconds as a time: above 0, at most a day.
+fn seconds(key: &str, value: f64) -> anyhow::Result<Duration> {
+    const DAY: f64 = 86_400.0;
+    anyhow::ensure!(
+        value.is_finite() && value > 0.0 && value <= DAY,
+        "configuration: {key} is {value}; it must be a number of seconds above 0 and at most {DAY}"
+    );
+    Ok(Duration::from_secs_f64(value))
+}
+
+fn at_least_one(key: &str, value: u32) -> anyhow::Result<()> {
+    anyhow::ensure!(value > 0, "configuration: {key} is 0; it must be at least 1");
+    Ok(())
+}
+
+/// The file named by `--config`, or else by the environment.
+pub(crate) fn file(argument: Option<&Path>) -> Option<PathBuf> {
+    argument.map(Path::to_path_buf).or_else(|| {
+        std::env::var_os(FILE_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from)
+    })
+}
+
+/// One value from one layer.
+struct Single {
+    layer: &'static str,
+    name: String,
+    value: Value,
+}
+
+impl Provider for Single {
+    fn metadata(&self) -> Metadata {
+        Metadata::named(self.layer)
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        let mut value = self.value.clone();
+        for key in self.name.rsplit('.') {
+            value = Value::from(Dict::from([(key.to_owned(), value)]));
+        }
+        let dict = value.into_dict().unwrap_or_default();
+        Ok(Map::from([(Profile::Default, dict)]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file_with(text: &str) -> (tempfile::TempDir, Layers) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cortex.toml");
+        std::fs::write(&path, text).unwrap();
+        (folder, Layers { file: Some(path), ..Layers::default() })
+    }
+
+    fn problem(text: &str) -> String {
+        let (_folder, layers) = file_with(text);
+        load(&layers).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_shipped_file_says_what_the_defaults_are() {
+        let shipped: Config = Figment::from(Toml::string(include_str!("../../../config/cortex.toml"))).extract().unwrap();
+        assert_eq!(shipped, Config::default());
+    }
+
+    #[test]
+    fn later_layers_win() {
+        let (_folder, mut layers) = file_with("model = \"openai:a@http://localhost:1/v1\"\nrobot = \"file\"");
+        assert_eq!(load(&layers).unwrap().runtime.source, "/file/cortex");
+        layers.ros = vec![
+            ("robot".into(), Value::from("ros")),
+            ("mission.max_replans".into(), Value::from(1)),
+            ("model".into(), Value::from("reflex")),
+        ];
+        let resolved = load(&layers).unwrap();
+        assert_eq!((resolved.runtime.source.as_str(), resolved.runtime.limits.max_replans), ("/ros/cortex", 1));
+        assert_eq!((resolved.model, resolved.model_origin.as_str()), (ModelChoice::Reflex, "ROS parameters"));
+        layers.model = Some("openai:b@http://localhost:2/v1".into());
+        let resolved = load(&layers).unwrap();
+        assert_eq!(resolved.model.to_string(), "openai:b@http://localhost:2/v1");
+        assert_eq!(resolved.model_origin, "--model");
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_key() {
+        for (text, expected) in [
+            ("modle = \"reflex\"", "modle"),
+            ("[mission]\nmax_replans = \"many\"", "max_replans"),
+            ("[mission]\nmax_planning_steps = 0", "mission.max_planning_steps is 0; it must be at least 1"),
+            ("[mission]\nmax_duration_s = -1.0", "mission.max_duration_s is -1"),
+            ("[calls]\nhalt_timeout_s = nan", "calls.halt_timeout_s is NaN"),
+            ("model = \"gpt\"", "'gpt' names no model"),
+            ("robot = \" \"", "give the robot a name"),
+            ("[queue]\npolicy = \"maybe\"", "policy"),
+            ("robot = ", "TOML"),
+        ] {
+            let problem = problem(text);
+            assert!(problem.contains(expected), "{text}: {problem}");
+        }
+        let missing = Layers { file: Some("/nowhere/cortex.toml".into()), ..Layers::default() };
+        assert!(load(&missing).unwrap_err().to_string().contains("there is no file /nowhere/cortex.toml"));
+    }
+}
