@@ -196,17 +196,40 @@ impl ToolOutcome {
     }
 }
 
-/// A JSON value as a person would read it: text without quotes, null as nothing, an object that only wraps one text
-/// as that text, anything else as compact JSON.
+/// A JSON value as a person would read it: text without quotes, null as nothing, an object by its member `text` (or by
+/// its only member, if that is a text), anything else as compact JSON.
 #[must_use]
 pub fn value_as_text(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        Value::Object(fields) => match fields.iter().next() {
-            Some((_, Value::String(text))) if fields.len() == 1 => text.clone(),
-            _ => value.to_string(),
+    let readable = match value {
+        Value::Null => return String::new(),
+        Value::String(text) => Some(text),
+        Value::Object(fields) => match (fields.get("text"), fields.iter().next()) {
+            (Some(Value::String(text)), _) => Some(text),
+            (None, Some((_, Value::String(text)))) if fields.len() == 1 => Some(text),
+            _ => None,
         },
-        Value::Bool(_) | Value::Number(_) | Value::Array(_) => value.to_string(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+    };
+    readable.map_or_else(|| value.to_string(), Clone::clone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_person_reads_the_text_of_a_result() {
+        for (value, text) in [
+            (json!(null), ""),
+            (json!("a cup"), "a cup"),
+            (json!({"text": "I see a cup.", "sees": ["a cup"]}), "I see a cup."),
+            (json!({"answer": "yes"}), "yes"),
+            (json!({"text": 7}), "{\"text\":7}"),
+            (json!({"percent": 87}), "{\"percent\":87}"),
+            (json!([1, 2]), "[1,2]"),
+        ] {
+            assert_eq!(value_as_text(&value), text);
+        }
     }
 }

@@ -133,8 +133,8 @@ async fn cancel_reaches_a_model_that_hangs() {
 #[tokio::test(start_paused = true)]
 async fn a_model_that_hangs_or_panics_ends_the_mission_with_the_reason() {
     for (line, reason) in [
-        (Line::Hang, "The model gave no answer: scripted did not answer within 300 s."),
-        (Line::Panic, "The model gave no answer: the model's adapter failed in an unforeseen way."),
+        (Line::Hang, "The model failed: scripted did not answer within 300 s."),
+        (Line::Panic, "The model failed: the model's adapter failed in an unforeseen way."),
         (
             Line::Fail(ModelError {
                 kind: ModelErrorKind::ServerFailed,
@@ -142,7 +142,7 @@ async fn a_model_that_hangs_or_panics_ends_the_mission_with_the_reason() {
                 hint: "See its log.".into(),
                 retry_after: None,
             }),
-            "The model gave no answer: the model's server answered 500 three times. See its log.",
+            "The model failed: the model's server answered 500 three times. See its log.",
         ),
     ] {
         let house = house(RuntimeConfig::default(), vec![line], vec![]).await;

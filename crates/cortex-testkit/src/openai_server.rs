@@ -26,16 +26,17 @@ pub enum Served {
 }
 
 /// A server on a port of its own, for as long as the value lives.
-#[derive(Debug)]
 pub struct OpenAiServer {
     address: SocketAddr,
     state: Arc<State>,
     task: JoinHandle<()>,
 }
 
-#[derive(Debug, Default)]
+/// Chooses what is served for a request, by its body.
+type Answer = Box<dyn Fn(&Value) -> Served + Send + Sync>;
+
 struct State {
-    script: Mutex<VecDeque<Served>>,
+    answer: Answer,
     requests: Mutex<Vec<Value>>,
 }
 
@@ -45,9 +46,24 @@ impl OpenAiServer {
     /// # Errors
     /// When no port can be had.
     pub async fn start(script: impl IntoIterator<Item = Served>) -> std::io::Result<Self> {
+        let script: Mutex<VecDeque<Served>> = Mutex::new(script.into_iter().collect());
+        Self::answering(move |_| {
+            let next = script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            next.unwrap_or_else(|| {
+                Served::Raw(500, json!({"error": {"message": "the story's script is over"}}).to_string())
+            })
+        })
+        .await
+    }
+
+    /// Starts serving what `answer` chooses for each request, by its body.
+    ///
+    /// # Errors
+    /// When no port can be had.
+    pub async fn answering(answer: impl Fn(&Value) -> Served + Send + Sync + 'static) -> std::io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
-        let state = Arc::new(State { script: Mutex::new(script.into_iter().collect()), ..State::default() });
+        let state = Arc::new(State { answer: Box::new(answer), requests: Mutex::default() });
         let serving = Arc::clone(&state);
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -101,14 +117,13 @@ async fn serve(stream: TcpStream, state: &State) -> std::io::Result<()> {
         let mut body = vec![0; length.min(MAX_REQUEST)];
         stream.read_exact(&mut body).await?;
         let request = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        let next = (state.answer)(&request);
         state.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
-        let next = state.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let (status, body) = match next {
-            Some(Served::Text(text)) => (200, completion(&json!({"role": "assistant", "content": text}), "stop")),
-            Some(Served::Calls(calls)) => (200, completion(&message_of(&calls), "tool_calls")),
-            Some(Served::Raw(status, body)) => (status, body),
-            Some(Served::Hang) => std::future::pending().await,
-            None => (500, json!({"error": {"message": "the story's script is over"}}).to_string()),
+            Served::Text(text) => (200, completion(&json!({"role": "assistant", "content": text}), "stop")),
+            Served::Calls(calls) => (200, completion(&message_of(&calls), "tool_calls")),
+            Served::Raw(status, body) => (status, body),
+            Served::Hang => std::future::pending().await,
         };
         let head =
             format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());

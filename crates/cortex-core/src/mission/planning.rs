@@ -44,7 +44,7 @@ impl Mission {
             Ok(reply) => reply,
             Err(error) => {
                 let hint = if error.hint.is_empty() { String::new() } else { format!(" {}", error.hint) };
-                self.fail(format!("The model gave no answer: {}.{hint}", error.message.trim_end_matches('.')));
+                self.fail(format!("The model failed: {}.{hint}", error.message.trim_end_matches('.')));
                 return;
             }
         };

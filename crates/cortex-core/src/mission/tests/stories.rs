@@ -172,7 +172,7 @@ fn a_model_that_is_down_ends_the_mission_with_the_reason_and_the_mend() {
     let story = Story::of("go").model_fails(timeout()).start();
     assert_eq!(
         story.ends(),
-        (MissionStatus::Failed, "The model gave no answer: the model did not answer within 60 s. Check that it runs.")
+        (MissionStatus::Failed, "The model failed: the model did not answer within 60 s. Check that it runs.")
     );
 }
 

@@ -1,0 +1,308 @@
+//! Runs methods: checks the call, keeps count of what runs, cancels and waits for rest. Knows nothing of ROS.
+//!
+//! Every call gets exactly one answer. A call counts as running until its future is really gone, so that a halt never
+//! answers too early.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::call::{CallContext, Failure};
+use crate::health::{Health, HealthReporter};
+use crate::lifecycle::State;
+use crate::method::{CANCEL_GRACE, Method};
+use crate::schema::ArgumentCheck;
+
+/// Calls that may run at the same time. A robot part does a few things at once; more is a caller gone wild.
+const MAX_CALLS: usize = 32;
+/// Calls of cancel methods that may run at the same time, on top of [`MAX_CALLS`]: a halt must get through.
+const MAX_HALTS: usize = 16;
+/// How long a halt waits for the calls that it cancelled: the grace, the end of the future, and a margin.
+pub(crate) const REST_TIMEOUT: Duration = Duration::from_secs(2);
+/// Longest arguments that are read, in bytes.
+const MAX_ARGUMENT_BYTES: usize = 1 << 20;
+/// Longest result that is sent, in bytes.
+const MAX_RESPONSE_BYTES: usize = 1 << 20;
+
+/// What goes back over `~/execute_method`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) success: bool,
+    pub(crate) error: String,
+    pub(crate) response: String,
+}
+
+impl Answer {
+    fn success(value: &Value) -> Self {
+        let response = value.to_string();
+        if response.len() > MAX_RESPONSE_BYTES {
+            return Self::failure(format!(
+                "the result has {} bytes; at most {MAX_RESPONSE_BYTES} are sent",
+                response.len()
+            ));
+        }
+        Self { success: true, error: String::new(), response }
+    }
+
+    fn failure(error: impl Into<String>) -> Self {
+        Self { success: false, error: error.into(), response: String::new() }
+    }
+}
+
+/// The methods of a component and the calls that run.
+pub(crate) struct Dispatcher {
+    methods: BTreeMap<String, Offered>,
+    state: watch::Receiver<State>,
+    health: HealthReporter,
+    running: Arc<Mutex<Running>>,
+}
+
+struct Offered {
+    method: Arc<Method>,
+    check: ArgumentCheck,
+    /// The methods that this one halts.
+    halts: Vec<String>,
+}
+
+#[derive(Default)]
+struct Running {
+    begun: u64,
+    calls: BTreeMap<u64, RunningCall>,
+}
+
+struct RunningCall {
+    method: String,
+    is_halt: bool,
+    cancellation: CancellationToken,
+    gone: CancellationToken,
+}
+
+/// Keeps a call in the table until it is dropped, which happens with the call's future.
+struct Registration {
+    id: u64,
+    running: Arc<Mutex<Running>>,
+    gone: CancellationToken,
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        lock(&self.running).calls.remove(&self.id);
+        self.gone.cancel();
+    }
+}
+
+fn lock(running: &Mutex<Running>) -> MutexGuard<'_, Running> {
+    // Nothing in here panics while it holds the lock; if it did, the table would still be whole.
+    running.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Dispatcher {
+    /// Takes the methods of a component.
+    ///
+    /// # Errors
+    /// The method and the problem when a schema can't be compiled.
+    pub(crate) fn new(
+        methods: Vec<Method>,
+        state: watch::Receiver<State>,
+        health: HealthReporter,
+    ) -> Result<Self, String> {
+        let mut halts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for method in &methods {
+            if let Some(cancel) = &method.description.cancel_method {
+                halts.entry(cancel.clone()).or_default().push(method.description.name.clone());
+            }
+        }
+        let mut offered = BTreeMap::new();
+        for method in methods {
+            let name = method.description.name.clone();
+            let check = ArgumentCheck::compile(&method.description.parameters)
+                .map_err(|problem| format!("the parameters of '{name}' are not a valid JSON Schema: {problem}"))?;
+            let halts = halts.remove(&name).unwrap_or_default();
+            offered.insert(name, Offered { method: Arc::new(method), check, halts });
+        }
+        Ok(Self { methods: offered, state, health, running: Arc::default() })
+    }
+
+    /// Checks a call and registers it. Does not wait: what is begun first is cancelled by a halt that comes second.
+    ///
+    /// # Errors
+    /// The answer, when the call can't be begun.
+    pub(crate) fn begin(&self, name: &str, arguments: &str) -> Result<Call, Answer> {
+        let Some(offered) = self.methods.get(name) else {
+            let known: Vec<&str> = self.methods.keys().map(String::as_str).collect();
+            return Err(Answer::failure(format!("there is no method '{name}'; there are: {}", known.join(", "))));
+        };
+        let arguments = read_arguments(arguments).map_err(Answer::failure)?;
+        offered
+            .check
+            .check(&arguments)
+            .map_err(|problems| Answer::failure(format!("the arguments do not fit: {problems}")))?;
+
+        let is_halt = !offered.halts.is_empty();
+        let mut running = lock(&self.running);
+        // Read under the lock: a component that stops changes its state first and cancels what is registered second.
+        let state = *self.state.borrow();
+        if state != State::Active && !is_halt {
+            return Err(Answer::failure(format!("the component is {state}")));
+        }
+        let limit = if is_halt { MAX_HALTS } else { MAX_CALLS };
+        if running.calls.values().filter(|call| call.is_halt == is_halt).count() >= limit {
+            return Err(Answer::failure(format!("{limit} calls are running already; try again when one has ended")));
+        }
+        let mut halted = Vec::new();
+        for call in running.calls.values().filter(|call| offered.halts.contains(&call.method)) {
+            call.cancellation.cancel();
+            halted.push((call.method.clone(), call.gone.clone()));
+        }
+        let cancellation = CancellationToken::new();
+        let gone = CancellationToken::new();
+        let id = running.begun;
+        running.begun += 1;
+        running.calls.insert(
+            id,
+            RunningCall { method: name.to_owned(), is_halt, cancellation: cancellation.clone(), gone: gone.clone() },
+        );
+        Ok(Call {
+            method: Arc::clone(&offered.method),
+            arguments,
+            cancellation,
+            halted,
+            // The author's halt may rely on what was set up; without it there is nothing to halt but calls.
+            runs_function: state == State::Active,
+            registration: Registration { id, running: Arc::clone(&self.running), gone },
+            health: self.health.clone(),
+        })
+    }
+
+    /// Cancels everything that runs and waits until it is gone.
+    ///
+    /// # Errors
+    /// The methods that did not come to rest in time.
+    pub(crate) async fn rest(&self) -> Result<(), Vec<String>> {
+        let calls: Vec<_> = lock(&self.running)
+            .calls
+            .values()
+            .map(|call| {
+                call.cancellation.cancel();
+                (call.method.clone(), call.gone.clone())
+            })
+            .collect();
+        wait_for_rest(&calls).await
+    }
+}
+
+fn read_arguments(text: &str) -> Result<Value, String> {
+    if text.len() > MAX_ARGUMENT_BYTES {
+        return Err(format!("the arguments have {} bytes; at most {MAX_ARGUMENT_BYTES} are read", text.len()));
+    }
+    if text.trim().is_empty() {
+        return Ok(Value::Object(Map::new()));
+    }
+    match serde_json::from_str(text) {
+        Ok(Value::Object(arguments)) => Ok(Value::Object(arguments)),
+        Ok(_) => Err("the arguments must be a JSON object".to_owned()),
+        Err(problem) => Err(format!("the arguments are not JSON: {problem}")),
+    }
+}
+
+async fn wait_for_rest(calls: &[(String, CancellationToken)]) -> Result<(), Vec<String>> {
+    let deadline = Instant::now() + REST_TIMEOUT;
+    let mut restless = Vec::new();
+    for (method, gone) in calls {
+        if timeout_at(deadline, gone.cancelled()).await.is_err() {
+            restless.push(method.clone());
+        }
+    }
+    if restless.is_empty() { Ok(()) } else { Err(restless) }
+}
+
+/// A call that was begun.
+pub(crate) struct Call {
+    method: Arc<Method>,
+    arguments: Value,
+    cancellation: CancellationToken,
+    halted: Vec<(String, CancellationToken)>,
+    runs_function: bool,
+    registration: Registration,
+    health: HealthReporter,
+}
+
+impl Call {
+    /// Runs the call to its end, which comes in bounded time.
+    pub(crate) async fn run(self) -> Answer {
+        let halted = self.halted.clone();
+        let result = if self.runs_function { self.run_function().await } else { Ok(Value::Null) };
+        if let Err(restless) = wait_for_rest(&halted).await {
+            return Answer::failure(format!(
+                "not at rest after {} s: {}",
+                REST_TIMEOUT.as_secs_f64(),
+                restless.join(", ")
+            ));
+        }
+        match result {
+            Ok(value) => Answer::success(&value),
+            Err(failure) => Answer::failure(failure.to_string()),
+        }
+    }
+
+    async fn run_function(self) -> Result<Value, Failure> {
+        let Self { method, arguments, cancellation, registration, health, .. } = self;
+        let name = method.description.name.clone();
+        let limit = method.timeout();
+        let context = CallContext::new(name.clone(), cancellation.clone());
+        let mut task = AbortOnDropHandle::new(tokio::spawn(async move {
+            let _registration = registration;
+            method.start(arguments, context).await
+        }));
+        let stopped_because = tokio::select! {
+            ended = &mut task => return finished(ended, &name, &health),
+            () = tokio::time::sleep(limit) => {
+                Failure::Reason(format!("not done within {} s, so it was stopped", limit.as_secs_f64()))
+            }
+            () = cancellation.cancelled() => Failure::Cancelled,
+        };
+        cancellation.cancel();
+        if let Ok(ended) = timeout(CANCEL_GRACE, &mut task).await {
+            // It may have been done at the very moment, or may have something to say about why it failed to stop.
+            return match finished(ended, &name, &health) {
+                Err(Failure::Cancelled) => Err(stopped_because),
+                result => result,
+            };
+        }
+        task.abort();
+        if timeout(CANCEL_GRACE, &mut task).await.is_err() {
+            health.report(&name, Health::Component, format!("{name} blocks and can't be stopped"));
+            return Err(Failure::Reason(format!("{stopped_because}, but {name} may still be going on")));
+        }
+        Err(stopped_because)
+    }
+}
+
+fn finished(
+    ended: Result<Result<Value, Failure>, tokio::task::JoinError>,
+    name: &str,
+    health: &HealthReporter,
+) -> Result<Value, Failure> {
+    match ended {
+        Ok(result) => {
+            if result.is_ok() {
+                health.clear(name);
+            }
+            result
+        }
+        Err(problem) if problem.is_panic() => {
+            health.report(name, Health::Algorithm, format!("{name} panicked"));
+            Err(Failure::Reason(format!("{name} panicked; this is a flaw of the component")))
+        }
+        Err(_) => Err(Failure::Cancelled),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! What authors of Rust components for Cortex use.
+//!
+//! A component is a ROS 2 node that says of itself what it can do. The author writes methods and, where something has
+//! to be set up, hooks; this crate serves the contract (`docs/component-contract.md`), the standard lifecycle and
+//! parameter services, and the heartbeat:
+//!
+//! ```no_run
+//! use cortex_component::{CallContext, Component, Effect, Failure, Method, NoArguments};
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct GoTo {
+//!     /// Where to drive.
+//!     place: String,
+//! }
+//!
+//! fn main() -> std::process::ExitCode {
+//!     Component::new("base")
+//!         .summary("The wheels of the robot.")
+//!         .method(
+//!             Method::new("go_to", "Drives to a named room.")
+//!                 .parameters::<GoTo>()
+//!                 .effect(Effect::Move)
+//!                 .cancelled_by("halt")
+//!                 .phrase("go to {place}")
+//!                 .run(|arguments, call: CallContext| async move {
+//!                     call.or_cancelled(tokio::time::sleep(std::time::Duration::from_secs(3))).await?;
+//!                     Ok(format!("arrived in the {}", arguments.place))
+//!                 }),
+//!         )
+//!         .method(
+//!             Method::new("halt", "Stops driving.")
+//!                 .run(|_: NoArguments, _| async { Ok("at rest") }),
+//!         )
+//!         .run()
+//! }
+//! ```
+//!
+//! - [`component`]: the builder, and what it checks before anything starts;
+//! - [`method`]: what a component can do;
+//! - [`call`]: what a running method knows, and how it fails;
+//! - [`context`]: what hooks get: publishers, subscriptions, parameters, health;
+//! - [`parameters`]: declared ROS parameters with types and ranges;
+//! - [`health`]: what the component reports on `~/status`;
+//! - [`lifecycle`]: the states of a managed node;
+//! - [`running`]: a component that was started.
+
+pub mod call;
+mod clock;
+pub mod component;
+pub mod context;
+mod dispatcher;
+mod endpoints;
+mod error;
+pub mod health;
+pub mod lifecycle;
+pub mod method;
+pub mod parameters;
+mod publisher;
+pub mod running;
+mod schema;
+mod slot;
+mod text;
+
+pub use call::{CallContext, Failure};
+pub use component::Component;
+pub use context::{ComponentContext, Latest, Received};
+pub use cortex_protocol::{Effect, ToolPhase};
+/// Takes the ROS arguments out of a command line, for programs with arguments of their own.
+pub use cortex_ros::arguments as ros_arguments;
+/// The message types and the client library; a node for what a component does not cover.
+pub use cortex_ros::{RosError, RosNode, r2r};
+pub use error::ComponentError;
+pub use health::{Health, HealthReporter};
+pub use lifecycle::State;
+pub use method::{Method, NoArguments};
+pub use parameters::{Parameter, Parameters};
+pub use publisher::Publisher;
+pub use running::RunningComponent;
+pub use schema::schema_of;
+pub use slot::Slot;

@@ -1,0 +1,72 @@
+//! The standard services of a managed node.
+
+use cortex_ros::RosError;
+use cortex_ros::r2r::lifecycle_msgs::msg::{self, TransitionDescription};
+use cortex_ros::r2r::lifecycle_msgs::srv::{ChangeState, GetAvailableStates, GetAvailableTransitions, GetState};
+use cortex_ros::r2r::{Node, QosProfile, lifecycle_msgs::msg::TransitionEvent};
+
+use crate::endpoints::{Endpoints, respond};
+use crate::lifecycle::driver::{Announce, Lifecycle};
+use crate::lifecycle::state::{EDGES, Edge, Outcome, State, Trigger};
+use crate::publisher::Publisher;
+
+/// The publisher that tells of every transition.
+pub(crate) fn announcer(
+    node: &mut Node,
+    now_ns: impl Fn() -> u64 + Send + Sync + 'static,
+) -> Result<Announce, RosError> {
+    let events = Publisher::new(node.create_publisher("~/transition_event", QosProfile::default())?);
+    Ok(Box::new(move |edge| {
+        events.publish(&TransitionEvent {
+            timestamp: now_ns(),
+            transition: transition(edge),
+            start_state: state(edge.start),
+            goal_state: state(edge.goal),
+        });
+    }))
+}
+
+/// Creates the services on `node`.
+pub(crate) fn create(node: &mut Node, endpoints: &Endpoints, lifecycle: &Lifecycle) -> Result<(), RosError> {
+    let shared = lifecycle.clone();
+    endpoints.serve::<GetState::Service>(node, "~/get_state", move |_| GetState::Response {
+        current_state: state(shared.state()),
+    })?;
+    endpoints.serve::<GetAvailableStates::Service>(node, "~/get_available_states", |_| {
+        let unknown = msg::State { id: 0, label: "unknown".to_owned() };
+        let available_states = std::iter::once(unknown).chain(State::ALL.into_iter().map(state)).collect();
+        GetAvailableStates::Response { available_states }
+    })?;
+    let shared = lifecycle.clone();
+    endpoints.serve::<GetAvailableTransitions::Service>(node, "~/get_available_transitions", move |_| {
+        let askable = shared.state().edges().filter(|edge| matches!(edge.trigger, Trigger::Asked(_)));
+        GetAvailableTransitions::Response { available_transitions: askable.map(description).collect() }
+    })?;
+    endpoints.serve::<GetAvailableTransitions::Service>(node, "~/get_transition_graph", |_| {
+        GetAvailableTransitions::Response { available_transitions: EDGES.iter().map(description).collect() }
+    })?;
+    let (shared, tasks) = (lifecycle.clone(), endpoints.clone());
+    endpoints.serve_each::<ChangeState::Service>(node, "~/change_state", move |request| {
+        let lifecycle = shared.clone();
+        tasks.spawn_answer(async move {
+            let wanted = &request.message.transition;
+            let success = match Edge::requested(lifecycle.state(), wanted.id, &wanted.label) {
+                Some(transition) => lifecycle.change(transition).await == Some(Outcome::Success),
+                None => false,
+            };
+            respond(request, ChangeState::Response { success });
+        });
+    })
+}
+
+fn state(state: State) -> msg::State {
+    msg::State { id: state.id(), label: state.label().to_owned() }
+}
+
+fn transition(edge: &Edge) -> msg::Transition {
+    msg::Transition { id: edge.id, label: edge.label().to_owned() }
+}
+
+fn description(edge: &Edge) -> TransitionDescription {
+    TransitionDescription { transition: transition(edge), start_state: state(edge.start), goal_state: state(edge.goal) }
+}

@@ -1,0 +1,18 @@
+//! The models that Cortex can ask: implementations of [`cortex_core::ChatModel`].
+//!
+//! - [`OpenAiModel`]: any OpenAI-compatible endpoint (OpenAI, Ollama, vLLM, llama.cpp), with bounded time, retries and
+//!   reply size;
+//! - [`Reflex`]: the embedded command reader; no model, no network, and no more than it says;
+//! - [`ModelChoice`]: how a person names one of them, and [`build`]: the model of that name.
+//!
+//! The environment is read in one place only, [`api_key_from_environment`]; everything else comes in as values.
+
+mod choice;
+mod openai;
+mod reflex;
+mod settings;
+
+pub use choice::{ChoiceError, ModelChoice, OPENAI_BASE_URL, build};
+pub use openai::OpenAiModel;
+pub use reflex::Reflex;
+pub use settings::{API_KEY_VARIABLE, ApiKey, BuildError, ModelSettings, api_key_from_environment};

@@ -1,0 +1,152 @@
+//! Any OpenAI-compatible endpoint, through async-openai.
+//!
+//! What this module adds to that client: bounds of time and size for every request, retries on a fixed schedule that
+//! honour `Retry-After`, replies read as tolerantly as real servers need it, and errors that keep the HTTP status
+//! whatever the body looks like.
+//!
+//! - `request`: from our messages to the body that is sent;
+//! - `exchange`: one HTTP exchange, beneath async-openai;
+//! - `reply`: from the body that came back to a [`ChatReply`];
+//! - `failure`: what went wrong, and whether asking again can help.
+
+use std::time::Duration;
+
+use async_openai::Client;
+use async_openai::error::OpenAIError;
+use async_trait::async_trait;
+use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind};
+use serde_json::Value;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::settings::{ApiKey, BuildError, MAX_BACKOFF, ModelSettings};
+
+mod exchange;
+mod failure;
+mod reply;
+mod request;
+
+use exchange::{Endpoint, Fault};
+use failure::Failure;
+use request::Dialect;
+
+/// A model behind an OpenAI-compatible endpoint.
+///
+/// Dropping the future of [`chat`](ChatModel::chat) closes the connection of the request; nothing goes on.
+pub struct OpenAiModel {
+    label: String,
+    name: String,
+    client: Client<Endpoint>,
+    key: Option<ApiKey>,
+    settings: ModelSettings,
+    dialect: Dialect,
+}
+
+impl OpenAiModel {
+    /// The model `name` at the endpoint `base_url`, for example `http://localhost:11434/v1`. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// When the HTTP client can't be set up.
+    pub fn new(name: &str, base_url: &str, settings: ModelSettings) -> Result<Self, BuildError> {
+        let http = exchange::http_client(base_url, &settings)?;
+        let endpoint = Endpoint::new(base_url, settings.api_key.as_ref())?;
+        let choice = crate::ModelChoice::OpenAi { name: name.to_owned(), base_url: base_url.to_owned() };
+        let carrier = http.clone();
+        let service = tower::service_fn(move |factory| exchange::carry(carrier.clone(), factory));
+        Ok(Self {
+            label: choice.to_string(),
+            name: name.to_owned(),
+            client: Client::build(http, endpoint).with_http_service(service),
+            key: settings.api_key.clone(),
+            settings,
+            dialect: Dialect::for_endpoint(base_url),
+        })
+    }
+
+    /// One attempt, without any bound of time of its own.
+    async fn attempt(&self, request: &ChatRequest) -> Result<ChatReply, Failure> {
+        let body = request::body(&self.name, request, &self.dialect);
+        match self.client.chat().create_byot::<_, Value>(&body).await {
+            Ok(value) => reply::read(&value, request),
+            Err(OpenAIError::Boxed(error)) => Err(match error.downcast::<Fault>() {
+                Ok(fault) => Failure::of_fault(*fault),
+                Err(other) => Failure::of_client(&other.to_string()),
+            }),
+            Err(other) => Err(Failure::of_client(&other.to_string())),
+        }
+    }
+
+    /// The failure as the caller sees it: without the key, and with what was tried.
+    fn finish(&self, failure: Failure, attempts: u32) -> ModelError {
+        let mut error = failure.error;
+        if let Some(key) = &self.key {
+            error.message = key.scrub(&error.message);
+        }
+        if attempts > 1 {
+            error.message = format!("{} ({attempts} attempts)", error.message);
+        }
+        if error.kind == ModelErrorKind::Unauthorized && error.hint.is_empty() {
+            error.hint = match self.key {
+                Some(_) => format!("Check the key in {}.", crate::API_KEY_VARIABLE),
+                None => format!("Set {} to a key of this endpoint.", crate::API_KEY_VARIABLE),
+            };
+        }
+        error
+    }
+}
+
+/// The wait before a retry: doubles from the first, up to a bound. `retry` counts from 0. Without jitter, so that the
+/// same failures always take the same time; one robot is no herd.
+fn backoff(first: Duration, retry: u32) -> Duration {
+    first.saturating_mul(2_u32.saturating_pow(retry)).min(MAX_BACKOFF)
+}
+
+#[async_trait]
+impl ChatModel for OpenAiModel {
+    fn label(&self) -> String {
+        self.label.clone()
+    }
+
+    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
+        let deadline = Instant::now() + self.settings.request_timeout;
+        let mut attempts = 0;
+        let mut retries = 0;
+        loop {
+            let allowed = self.settings.attempt_timeout.min(deadline.saturating_duration_since(Instant::now()));
+            attempts += 1;
+            let failure = match timeout(allowed, self.attempt(request)).await {
+                Ok(Ok(reply)) => return Ok(reply),
+                Ok(Err(failure)) => failure,
+                Err(_) => Failure::of_timeout(allowed),
+            };
+            // The endpoint names a parameter that it does not know: asked again at once, without it.
+            if let Some(parameter) = &failure.parameter
+                && self.dialect.adapt(parameter)
+            {
+                continue;
+            }
+            if !failure.may_pass || retries >= self.settings.retries {
+                return Err(self.finish(failure, attempts));
+            }
+            let wait = backoff(self.settings.first_backoff, retries).max(failure.error.retry_after.unwrap_or_default());
+            if wait >= deadline.saturating_duration_since(Instant::now()) {
+                return Err(self.finish(failure, attempts));
+            }
+            tracing::debug!(model = %self.label, kind = ?failure.error.kind, ?wait, "the model is asked again");
+            sleep(wait).await;
+            retries += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_a_bound() {
+        let waits: Vec<u128> =
+            (0..6).map(|retry| backoff(Duration::from_millis(500), retry).as_millis()).collect();
+        assert_eq!(waits, [500, 1_000, 2_000, 4_000, 8_000, 8_000]);
+        assert_eq!(backoff(Duration::from_secs(1), u32::MAX), MAX_BACKOFF);
+    }
+}

@@ -1,0 +1,87 @@
+//! What a planning request tells of the mission so far: the task, what was done, what was found out, and whether the
+//! last proposal was turned down.
+
+use std::collections::BTreeMap;
+
+use cortex_core::{CallArguments, ChatRequest, Fragment, Message};
+use cortex_protocol::{StepReport, StepStatus, ToolOutcome};
+use serde_json::{Map, Value};
+
+/// How the core notes a step that did not fit into the plan; it may be planned again.
+const CUT_NOTE: &str = "cut";
+
+/// One call of a planning tool and what came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Research<'r> {
+    pub(super) name: &'r str,
+    pub(super) arguments: &'r Map<String, Value>,
+    pub(super) outcome: &'r ToolOutcome,
+}
+
+/// A planning request, read.
+#[derive(Debug, Default)]
+pub(super) struct Conversation<'r> {
+    /// The last task.
+    pub(super) task: Option<&'r str>,
+    /// The steps of every plan for it, in order, without those that were cut.
+    pub(super) steps: Vec<&'r StepReport>,
+    /// What was found out for it, in order.
+    pub(super) research: Vec<Research<'r>>,
+    /// Why the last proposal was turned down, if it was.
+    pub(super) rejection: Option<String>,
+    /// How many calls were made before.
+    pub(super) calls: usize,
+}
+
+impl<'r> Conversation<'r> {
+    pub(super) fn read(request: &'r ChatRequest) -> Self {
+        let mut read = Self::default();
+        let mut asked: BTreeMap<&str, (&str, &CallArguments)> = BTreeMap::new();
+        let mut steps: BTreeMap<(u32, u32), &StepReport> = BTreeMap::new();
+        for message in &request.messages {
+            match message {
+                Message::System { fragments } | Message::User { fragments } => {
+                    for fragment in fragments {
+                        match fragment {
+                            Fragment::Task { text } => {
+                                read.task = Some(text);
+                                read.research.clear();
+                                read.rejection = None;
+                                steps.clear();
+                            }
+                            Fragment::Ledger { steps: reports } => {
+                                steps.extend(reports.iter().map(|report| ((report.plan, report.number.0), report)));
+                                // What was proposed before was carried out.
+                                read.rejection = None;
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+                Message::Assistant { calls, .. } => {
+                    read.calls += calls.len();
+                    read.rejection = None;
+                    asked.extend(calls.iter().map(|call| (call.id.as_str(), (call.name.as_str(), &call.arguments))));
+                }
+                Message::Tool { id, content, .. } => match (content, asked.get(id.as_str())) {
+                    (Fragment::ToolResult { outcome }, Some((name, CallArguments::Object(arguments)))) => {
+                        read.research.push(Research { name, arguments, outcome });
+                    }
+                    (other, _) => {
+                        read.rejection.get_or_insert_with(|| other.render());
+                    }
+                },
+            }
+        }
+        let was_cut = |report: &&StepReport| {
+            report.status == StepStatus::Blocked && report.note.starts_with(CUT_NOTE)
+        };
+        read.steps = steps.into_values().filter(|report| !was_cut(report)).collect();
+        read
+    }
+
+    /// The first step that did not end as it should.
+    pub(super) fn failure(&self) -> Option<&'r StepReport> {
+        self.steps.iter().copied().find(|report| report.status != StepStatus::Success)
+    }
+}

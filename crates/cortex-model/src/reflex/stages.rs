@@ -1,0 +1,201 @@
+//! From what is to be done to what is to be done now.
+//!
+//! Steps of a plan and planning tools can't always go into one reply: a question after a drive is asked after the
+//! drive. So the intents are taken in stretches, each either a plan or a set of questions, and every request goes on
+//! where the record of the mission ends. Nothing is remembered between requests.
+
+use cortex_core::{CallArguments, ModelCall};
+use cortex_protocol::{StepReport, ToolOutcome};
+use serde_json::{Map, Value, json};
+
+use super::answers;
+use super::conversation::Conversation;
+use super::reader::Intent;
+use super::toolbox::{Toolbox, Usage};
+
+/// Most planning tools that are asked at once; the core takes no more.
+const QUESTIONS_AT_ONCE: usize = 16;
+
+/// What became of an intent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Done<'r> {
+    /// Carried out as a step.
+    Step(&'r StepReport),
+    /// Asked of a planning tool.
+    Found(&'r ToolOutcome),
+    /// Nothing had to be done.
+    Nothing,
+}
+
+impl Done<'_> {
+    /// What it brought.
+    pub(super) fn outcome(&self) -> Option<&ToolOutcome> {
+        match self {
+            Self::Step(report) => report.outcome.as_ref(),
+            Self::Found(outcome) => Some(outcome),
+            Self::Nothing => None,
+        }
+    }
+}
+
+/// What comes next.
+#[derive(Debug, PartialEq)]
+pub(super) enum Next<'r> {
+    /// These calls.
+    Calls(Vec<ModelCall>),
+    /// Everything is done.
+    Finished(Vec<Done<'r>>),
+    /// A question was not answered; with what was done before it.
+    NotFound { done: Vec<Done<'r>>, outcome: &'r ToolOutcome },
+    /// The record tells of other steps than were asked for.
+    Astray,
+}
+
+/// What comes next, after what the conversation tells.
+pub(super) fn next<'r>(toolbox: &Toolbox<'_>, intents: &[Intent], conversation: &Conversation<'r>) -> Next<'r> {
+    let mut walk = Walk { toolbox, intents, conversation, done: Vec::new(), steps: 0, asked: vec![] };
+    walk.asked = vec![false; conversation.research.len()];
+    let mut at = 0;
+    while let Some(intent) = intents.get(at) {
+        let Some(usage) = usage(toolbox, intent) else {
+            walk.done.push(Done::Nothing);
+            at += 1;
+            continue;
+        };
+        let end = walk.stretch(at, usage);
+        let stopped = if usage == Usage::Step { walk.plan(at, end) } else { walk.research(at, end) };
+        if let Some(next) = stopped {
+            return next;
+        }
+        at = end;
+    }
+    if walk.steps < conversation.steps.len() { Next::Astray } else { Next::Finished(walk.done) }
+}
+
+/// How the intent is carried out; `None` if there is nothing to carry out.
+fn usage(toolbox: &Toolbox<'_>, intent: &Intent) -> Option<Usage> {
+    match intent {
+        Intent::Call { tool, .. } | Intent::Tell { tool, .. } => toolbox.get(*tool).map(|tool| tool.usage),
+        Intent::Help => None,
+    }
+}
+
+struct Walk<'w, 'r, 'b> {
+    toolbox: &'w Toolbox<'b>,
+    intents: &'w [Intent],
+    conversation: &'w Conversation<'r>,
+    done: Vec<Done<'r>>,
+    /// How many steps of the record are accounted for.
+    steps: usize,
+    /// Which answers of the record are accounted for.
+    asked: Vec<bool>,
+}
+
+impl<'r> Walk<'_, 'r, '_> {
+    /// Where the stretch that begins at `at` ends: what can be asked at once before anything is done, or a plan with
+    /// what may be a step among its steps.
+    fn stretch(&self, at: usize, first: Usage) -> usize {
+        let belongs = |usage: Usage| if first == Usage::Step { usage != Usage::Research } else { usage != Usage::Step };
+        let rest = self.intents.iter().skip(at);
+        let length = rest.take_while(|intent| usage(self.toolbox, intent).is_some_and(belongs)).count();
+        at + length.max(1)
+    }
+
+    fn call(&self, number: usize, intent: &Intent, arguments: Map<String, Value>) -> ModelCall {
+        let tool = match intent {
+            Intent::Call { tool, .. } | Intent::Tell { tool, .. } => self.toolbox.get(*tool),
+            Intent::Help => None,
+        };
+        ModelCall {
+            id: format!("reflex-{}", self.conversation.calls + number),
+            name: tool.map(|tool| tool.definition.name.clone()).unwrap_or_default(),
+            arguments: CallArguments::Object(arguments),
+        }
+    }
+
+    /// Accounts for the steps that were carried out, and plans the others.
+    fn plan(&mut self, from: usize, to: usize) -> Option<Next<'r>> {
+        let mut at = from;
+        while at < to
+            && let Some(report) = self.conversation.steps.get(self.steps)
+        {
+            if !self.intents.get(at).is_some_and(|intent| self.is_step_of(intent, report)) {
+                return Some(Next::Astray);
+            }
+            self.done.push(Done::Step(report));
+            self.steps += 1;
+            at += 1;
+        }
+        if at == to {
+            return None;
+        }
+        let calls = (at..to)
+            .filter_map(|index| {
+                let intent = self.intents.get(index)?;
+                let arguments = self.arguments(intent, at);
+                Some(self.call(index - at + 1, intent, arguments))
+            })
+            .collect();
+        Some(Next::Calls(calls))
+    }
+
+    /// The record knows canonical names, the request those on the wire.
+    fn is_step_of(&self, intent: &Intent, report: &StepReport) -> bool {
+        let (Intent::Call { tool, .. } | Intent::Tell { tool, .. }) = intent else { return false };
+        let wire: &str = self.toolbox.get(*tool).map_or("", |tool| tool.definition.name.as_str());
+        let plain: String = report
+            .tool
+            .as_str()
+            .chars()
+            .map(|next| if next.is_ascii_alphanumeric() || next == '_' { next } else { '-' })
+            .collect();
+        // Long and doubtful names end in a hash.
+        let begins = wire.rsplit_once('-').is_some_and(|(begin, hash)| hash.len() == 8 && plain.starts_with(begin));
+        plain == wire || begins
+    }
+
+    /// The arguments of an intent in a plan whose first step is the intent `first`.
+    fn arguments(&self, intent: &Intent, first: usize) -> Map<String, Value> {
+        match intent {
+            Intent::Call { arguments, .. } => arguments.clone(),
+            Intent::Tell { parameter, limit, of, .. } => {
+                let text = match self.done.get(*of) {
+                    Some(done) => answers::spoken(done.outcome().map_or(&Value::Null, |outcome| &outcome.value), *limit),
+                    None => format!("<output of step {}>", of.saturating_sub(first) + 1),
+                };
+                Map::from_iter([(parameter.clone(), json!(text))])
+            }
+            Intent::Help => Map::new(),
+        }
+    }
+
+    /// Accounts for the questions that were answered, and asks the others.
+    fn research(&mut self, from: usize, to: usize) -> Option<Next<'r>> {
+        let mut open = Vec::new();
+        for intent in self.intents.get(from..to).unwrap_or_default() {
+            let answered = self.conversation.research.iter().zip(&self.asked).position(|(research, asked)| {
+                !asked && {
+                    let call = self.call(1, intent, self.arguments(intent, from));
+                    research.name == call.name && CallArguments::Object(research.arguments.clone()) == call.arguments
+                }
+            });
+            match answered.and_then(|index| Some((index, self.conversation.research.get(index)?))) {
+                Some((index, research)) => {
+                    if let Some(asked) = self.asked.get_mut(index) {
+                        *asked = true;
+                    }
+                    if !research.outcome.is_success() {
+                        let done = std::mem::take(&mut self.done);
+                        return Some(Next::NotFound { done, outcome: research.outcome });
+                    }
+                    self.done.push(Done::Found(research.outcome));
+                }
+                None if open.len() < QUESTIONS_AT_ONCE => {
+                    open.push(self.call(open.len() + 1, intent, self.arguments(intent, from)));
+                }
+                None => {}
+            }
+        }
+        (!open.is_empty()).then_some(Next::Calls(open))
+    }
+}

@@ -1,0 +1,130 @@
+//! How models are reached: the key, and the bounds of time and retries.
+
+use std::time::Duration;
+
+use secrecy::{ExposeSecret as _, SecretString};
+use thiserror::Error;
+
+/// The environment variable that holds the key of an OpenAI-compatible endpoint.
+pub const API_KEY_VARIABLE: &str = "OPENAI_API_KEY";
+
+/// How a model is reached. Every bound ends something that could otherwise go on for ever.
+#[derive(Debug, Clone)]
+pub struct ModelSettings {
+    /// The key of the endpoint, where it wants one.
+    pub api_key: Option<ApiKey>,
+    /// For one connection to be made.
+    pub connect_timeout: Duration,
+    /// For one attempt, from the connection to the last byte of the answer.
+    pub attempt_timeout: Duration,
+    /// For one request with all its attempts and the waits between them.
+    pub request_timeout: Duration,
+    /// Further attempts after the first.
+    pub retries: u32,
+    /// The wait before the first retry; each further wait is twice as long, up to 8 s.
+    pub first_backoff: Duration,
+}
+
+/// Longest wait between two attempts that the endpoint did not ask for.
+pub(crate) const MAX_BACKOFF: Duration = Duration::from_secs(8);
+
+impl Default for ModelSettings {
+    fn default() -> Self {
+        Self {
+            api_key: None,
+            connect_timeout: Duration::from_secs(5),
+            attempt_timeout: Duration::from_secs(60),
+            request_timeout: Duration::from_secs(120),
+            retries: 2,
+            first_backoff: Duration::from_millis(500),
+        }
+    }
+}
+
+/// A key. It never appears in a log, an error or a debug text.
+#[derive(Clone)]
+pub struct ApiKey(SecretString);
+
+impl ApiKey {
+    /// Takes the key without the white space around it.
+    ///
+    /// # Errors
+    /// When no HTTP header could carry it.
+    pub fn new(text: &str) -> Result<Self, BuildError> {
+        let key = text.trim();
+        if key.is_empty() || !key.chars().all(|character| character.is_ascii_graphic()) {
+            return Err(BuildError::UnusableKey);
+        }
+        Ok(Self(SecretString::from(key)))
+    }
+
+    /// The key itself, for the one place that sends it.
+    pub(crate) fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+
+    /// The text without the key: endpoints have been seen to repeat it in their errors.
+    pub(crate) fn scrub(&self, text: &str) -> String {
+        text.replace(self.expose(), "[key]")
+    }
+}
+
+impl std::fmt::Debug for ApiKey {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("ApiKey([redacted])")
+    }
+}
+
+/// Why a model can't be set up.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The key holds what no HTTP header can carry.
+    #[error("the API key is empty or holds spaces, line breaks or characters outside ASCII; set {API_KEY_VARIABLE} to the bare key")]
+    UnusableKey,
+    /// The endpoint is known to refuse requests without a key.
+    #[error("{model} needs an API key; set {API_KEY_VARIABLE}, or name an endpoint of your own: openai:NAME@URL")]
+    KeyMissing {
+        /// Which model.
+        model: String,
+    },
+    /// The HTTP client can't be made.
+    #[error("the HTTP client can't be set up: {problem}")]
+    HttpClient {
+        /// Why.
+        problem: String,
+    },
+}
+
+/// The key that the environment holds, if any. The only place of this crate that reads the environment.
+///
+/// # Errors
+/// When there is a key that can't be used.
+pub fn api_key_from_environment() -> Result<Option<ApiKey>, BuildError> {
+    match std::env::var(API_KEY_VARIABLE) {
+        Ok(text) if text.trim().is_empty() => Ok(None),
+        Ok(text) => ApiKey::new(&text).map(Some),
+        Err(std::env::VarError::NotPresent) => Ok(None),
+        Err(std::env::VarError::NotUnicode(_)) => Err(BuildError::UnusableKey),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_never_shown() {
+        let key = ApiKey::new(" sk-very-secret\n").unwrap();
+        let settings = ModelSettings { api_key: Some(key.clone()), ..ModelSettings::default() };
+        assert!(!format!("{settings:?}").contains("secret"), "{settings:?}");
+        assert_eq!(key.scrub("wrong key: sk-very-secret!"), "wrong key: [key]!");
+    }
+
+    #[test]
+    fn a_key_that_no_header_can_carry_is_refused() {
+        for text in ["", "  ", "two words", "line\nbreak", "schlüssel"] {
+            assert_eq!(ApiKey::new(text).map(|_| ()), Err(BuildError::UnusableKey), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! The OpenAI-compatible adapter against a real server that answers well, badly, late or not at all.
+
+use std::time::{Duration, Instant};
+
+use cortex_core::{
+    CallArguments, ChatModel, ChatReply, ChatRequest, Fragment, Message, ModelCall, ModelError, ModelErrorKind, Purpose,
+    ToolDefinition,
+};
+use cortex_model::{ApiKey, ModelSettings, OpenAiModel};
+use serde_json::{Value, json};
+use support::{Answer, Server, says};
+
+mod support;
+
+/// Against hangs only.
+const AT_MOST: Duration = Duration::from_secs(30);
+
+fn settings() -> ModelSettings {
+    ModelSettings {
+        connect_timeout: Duration::from_secs(2),
+        attempt_timeout: Duration::from_secs(10),
+        request_timeout: Duration::from_secs(20),
+        retries: 2,
+        first_backoff: Duration::from_millis(5),
+        ..ModelSettings::default()
+    }
+}
+
+fn request() -> ChatRequest {
+    ChatRequest {
+        purpose: Purpose::Plan,
+        messages: vec![Message::User { fragments: vec![Fragment::Task { text: "go to the kitchen".to_owned() }] }],
+        tools: vec![ToolDefinition {
+            name: "base-go_to".to_owned(),
+            description: "Drives to a room.".to_owned(),
+            parameters: json!({"type": "object", "properties": {"place": {"type": "string"}}}),
+            acts: true,
+            phrases: vec!["go to {place}".to_owned()],
+        }],
+        temperature: 0.2,
+        max_tokens: 500,
+    }
+}
+
+async fn ask(base_url: &str, settings: ModelSettings) -> Result<ChatReply, ModelError> {
+    let model = OpenAiModel::new("m", base_url, settings).unwrap();
+    tokio::time::timeout(AT_MOST, model.chat(&request())).await.expect("the model bounds its own time")
+}
+
+/// Asks a server that answers in this way; also returns how many requests it got.
+async fn ask_answered(answers: Vec<Answer>) -> (Result<ChatReply, ModelError>, usize) {
+    let server = Server::start(answers).await;
+    let reply = ask(&server.base_url, settings()).await;
+    (reply, server.arrived().len())
+}
+
+fn text(text: &str) -> ChatReply {
+    ChatReply { text: text.to_owned(), prompt_tokens: 10, completion_tokens: 2, ..ChatReply::default() }
+}
+
+#[tokio::test]
+async fn a_request_goes_out_after_the_book_and_its_reply_comes_back() {
+    let server = Server::start(vec![says("Hello.")]).await;
+    let with_key = ModelSettings { api_key: Some(ApiKey::new("sk-test").unwrap()), ..settings() };
+    assert_eq!(ask(&server.base_url, with_key).await, Ok(text("Hello.")));
+    let arrived = server.arrived();
+    assert_eq!(arrived.len(), 1);
+    assert_eq!(arrived[0].line, "POST /v1/chat/completions");
+    assert_eq!(arrived[0].header("authorization"), Some("Bearer sk-test"));
+    assert_eq!(
+        arrived[0].body,
+        json!({
+            "model": "m",
+            "messages": [{"role": "user", "content": "go to the kitchen"}],
+            "tools": [{"type": "function", "function": {
+                "name": "base-go_to",
+                "description": "Drives to a room.",
+                "parameters": {"type": "object", "properties": {"place": {"type": "string"}}},
+            }}],
+            "temperature": 0.2,
+            "max_tokens": 500,
+            "stream": false,
+        })
+    );
+}
+
+#[tokio::test]
+async fn without_a_key_none_is_sent() {
+    let server = Server::start(vec![says("Hello.")]).await;
+    assert_eq!(ask(&server.base_url, settings()).await, Ok(text("Hello.")));
+    assert_eq!(server.arrived()[0].header("authorization"), None);
+}
+
+#[tokio::test]
+async fn arguments_as_an_object_and_unknown_finish_reasons_do_not_spoil_a_reply() {
+    let body = json!({"choices": [{"finish_reason": "eos", "message": {"tool_calls": [
+        {"function": {"name": "base-go_to", "arguments": {"place": "kitchen"}}}
+    ]}}]});
+    let (reply, _) = ask_answered(vec![Answer::json(&body)]).await;
+    let Value::Object(arguments) = json!({"place": "kitchen"}) else { unreachable!() };
+    assert_eq!(
+        reply,
+        Ok(ChatReply {
+            calls: vec![ModelCall {
+                id: "call-1".to_owned(),
+                name: "base-go_to".to_owned(),
+                arguments: CallArguments::Object(arguments),
+            }],
+            ..ChatReply::default()
+        })
+    );
+}
+
+#[tokio::test]
+async fn a_reply_with_neither_words_nor_calls_is_handed_on_as_it_is() {
+    let body = json!({"choices": [{"finish_reason": "stop", "message": {"role": "assistant"}}]});
+    let (reply, _) = ask_answered(vec![Answer::json(&body)]).await;
+    assert_eq!(reply, Ok(ChatReply::default()));
+}
+
+#[tokio::test]
+async fn what_is_no_readable_answer_is_not_asked_for_again() {
+    for (answer, says) in [
+        (Answer::status(200, "{\"choices\": [{\"mess"), "not JSON"),
+        (Answer::status(200, "<html>welcome</html>"), "<html>welcome</html>"),
+        (Answer::status(200, "["), "not JSON"),
+        (Answer::status(200, "[".repeat(1 << 20)), "not JSON"),
+        (Answer::status(200, ""), "not JSON"),
+        (Answer::json(&json!({"choices": []})), "no choice"),
+        (Answer::status(200, format!("{{\"pad\": \"{}\"}}", "x".repeat(9 << 20))), "larger than"),
+        (Answer::Endless, "larger than"),
+    ] {
+        let (reply, requests) = ask_answered(vec![answer]).await;
+        let error = reply.unwrap_err();
+        assert_eq!((error.kind, requests), (ModelErrorKind::BadReply, 1), "{error:?}");
+        assert!(error.message.contains(says), "{error:?}");
+        assert!(error.message.len() < 1_000, "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_passing_failure_is_asked_again_and_forgotten() {
+    for failure in [
+        Answer::status(500, "{\"error\": {\"message\": \"oops\"}}"),
+        Answer::status(502, "<html>Bad Gateway</html>"),
+        Answer::status(429, "slow down"),
+        Answer::Cut,
+    ] {
+        let (reply, requests) = ask_answered(vec![failure.clone(), says("Hello.")]).await;
+        assert_eq!((reply, requests), (Ok(text("Hello.")), 2), "{failure:?}");
+    }
+}
+
+#[tokio::test]
+async fn failures_that_do_not_pass_are_told_with_their_status_after_the_last_attempt() {
+    for (answer, kind, says) in [
+        (Answer::status(500, "{\"error\": {\"message\": \"oops\"}}"), ModelErrorKind::ServerFailed, "500 Internal Server Error: oops"),
+        (Answer::status(502, "<html>no upstream</html>"), ModelErrorKind::ServerFailed, "502 Bad Gateway: <html>no upstream</html>"),
+        (Answer::status(429, ""), ModelErrorKind::RateLimited, "429 Too Many Requests"),
+        (Answer::Cut, ModelErrorKind::ServerFailed, "the connection broke"),
+    ] {
+        let (reply, requests) = ask_answered(vec![answer]).await;
+        let error = reply.unwrap_err();
+        assert_eq!((error.kind, requests), (kind, 3), "{error:?}");
+        assert!(error.message.contains(says) && error.message.ends_with("(3 attempts)"), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_is_told_at_once_with_its_status_and_what_to_do() {
+    for (answer, kind, says, hint) in [
+        (Answer::status(401, "{\"error\": {\"message\": \"bad key\"}}"), ModelErrorKind::Unauthorized, "401 Unauthorized: bad key", "OPENAI_API_KEY"),
+        (Answer::status(403, "go away"), ModelErrorKind::Unauthorized, "403 Forbidden: go away", "OPENAI_API_KEY"),
+        (Answer::status(404, "404 page not found"), ModelErrorKind::Refused, "404 Not Found: 404 page", "model's name"),
+        (Answer::status(400, "{\"error\": \"context too long\"}"), ModelErrorKind::Refused, "400 Bad Request: context too long", ""),
+        (Answer::status(301, "").with_header("location", "https://elsewhere.example/"), ModelErrorKind::Refused, "301", "final URL"),
+        (Answer::status(418, "{not json"), ModelErrorKind::Refused, "418", ""),
+    ] {
+        let (reply, requests) = ask_answered(vec![answer]).await;
+        let error = reply.unwrap_err();
+        assert_eq!((error.kind, requests), (kind, 1), "{error:?}");
+        assert!(error.message.contains(says) && error.hint.contains(hint), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_wait_that_the_endpoint_asks_for_is_kept() {
+    let limited = Answer::status(429, "").with_header("retry-after", "1");
+    let before = Instant::now();
+    let (reply, requests) = ask_answered(vec![limited, says("Hello.")]).await;
+    assert_eq!((reply, requests), (Ok(text("Hello.")), 2));
+    assert!(before.elapsed() >= Duration::from_secs(1), "{:?}", before.elapsed());
+
+    let limited = Answer::status(503, "")
+        .with_header("date", "Fri, 01 Jan 2027 00:00:00 GMT")
+        .with_header("retry-after", "Fri, 01 Jan 2027 00:00:01 GMT");
+    let before = Instant::now();
+    let (reply, requests) = ask_answered(vec![limited, says("Hello.")]).await;
+    assert_eq!((reply, requests), (Ok(text("Hello.")), 2));
+    assert!(before.elapsed() >= Duration::from_secs(1), "{:?}", before.elapsed());
+}
+
+#[tokio::test]
+async fn a_wait_beyond_the_deadline_is_told_instead_of_kept() {
+    let limited = Answer::status(429, "come back tomorrow").with_header("retry-after", "86400");
+    let before = Instant::now();
+    let (reply, requests) = ask_answered(vec![limited]).await;
+    let error = reply.unwrap_err();
+    assert_eq!((error.kind, requests), (ModelErrorKind::RateLimited, 1), "{error:?}");
+    assert_eq!(error.retry_after, Some(Duration::from_secs(86_400)));
+    assert!(before.elapsed() < Duration::from_secs(10));
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_costs_no_more_than_the_whole_time_allowed() {
+    let server = Server::start(vec![Answer::Hang]).await;
+    let short = ModelSettings {
+        attempt_timeout: Duration::from_millis(150),
+        request_timeout: Duration::from_millis(400),
+        retries: 1_000,
+        ..settings()
+    };
+    let before = Instant::now();
+    let error = ask(&server.base_url, short).await.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Timeout, "{error:?}");
+    assert!(before.elapsed() < Duration::from_secs(10), "{:?}", before.elapsed());
+    let attempts = server.arrived().len();
+    assert!((2..=4).contains(&attempts), "{attempts} attempts");
+}
+
+#[tokio::test]
+async fn a_hanging_attempt_is_given_up_and_the_next_one_answers() {
+    let server = Server::start(vec![Answer::Hang, says("Hello.")]).await;
+    let short = ModelSettings { attempt_timeout: Duration::from_millis(500), ..settings() };
+    assert_eq!(ask(&server.base_url, short).await, Ok(text("Hello.")));
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_not_there_is_unreachable() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let error = ask(&format!("http://{address}/v1"), settings()).await.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Unreachable, "{error:?}");
+    assert!(error.hint.contains("running") && error.message.ends_with("(3 attempts)"), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_key_that_the_endpoint_repeats_is_not_told() {
+    let server = Server::start(vec![Answer::status(401, "{\"error\": \"wrong key sk-very-secret\"}")]).await;
+    let with_key = ModelSettings { api_key: Some(ApiKey::new("sk-very-secret").unwrap()), ..settings() };
+    let error = ask(&server.base_url, with_key).await.unwrap_err();
+    assert_eq!(error.message, "the endpoint answered 401 Unauthorized: wrong key [key]");
+}
+
+#[tokio::test]
+async fn a_parameter_that_the_endpoint_refuses_is_left_out_from_then_on() {
+    let refused = json!({"error": {"message": "Unsupported value", "param": "temperature"}}).to_string();
+    let server = Server::start(vec![Answer::status(400, refused), says("Hello.")]).await;
+    let model = OpenAiModel::new("m", &server.base_url, ModelSettings { retries: 0, ..settings() }).unwrap();
+    for _ in 0..2 {
+        assert_eq!(model.chat(&request()).await, Ok(text("Hello.")));
+    }
+    let sent: Vec<bool> =
+        server.arrived().iter().map(|arrived| arrived.body.get("temperature").is_some()).collect();
+    assert_eq!(sent, [true, false, false]);
+}
+
+#[tokio::test]
+async fn a_parameter_that_is_refused_again_ends_the_asking() {
+    let refused = json!({"error": {"message": "Unsupported value", "param": "temperature"}}).to_string();
+    let (reply, requests) = ask_answered(vec![Answer::status(400, refused)]).await;
+    assert_eq!((reply.unwrap_err().kind, requests), (ModelErrorKind::Refused, 2));
+}
+
+#[tokio::test]
+async fn an_abandoned_request_closes_its_connection() {
+    let server = Server::start(vec![Answer::Endless]).await;
+    let model = OpenAiModel::new("m", &server.base_url, settings()).unwrap();
+    let abandoned = tokio::time::timeout(Duration::from_millis(1), model.chat(&request())).await;
+    drop(abandoned);
+    // The endpoint stays usable for the next request.
+    let error = model.chat(&request()).await.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::BadReply, "{error:?}");
+}

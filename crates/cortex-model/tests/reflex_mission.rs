@@ -1,0 +1,141 @@
+//! The embedded reader and the mission machine of the core, together from the task to the result.
+
+use std::time::Duration;
+
+use cortex_core::mission::MissionSetup;
+use cortex_core::{ChatModel as _, Effect, Input, Mission, MissionLimits, ToolSet};
+use cortex_model::Reflex;
+use cortex_protocol::{
+    CancelMode, Dispatch, Effect as ToolEffect, FailureKind, MissionResult, MissionStatus, ToolCall, ToolOutcome, ToolPhase,
+    ToolSpec,
+};
+use serde_json::{Value, json};
+
+fn tool(name: &str, phase: ToolPhase, effect: ToolEffect, parameters: &Value, phrase: &str) -> ToolSpec {
+    let required: Vec<&String> = parameters.as_object().unwrap().keys().collect();
+    ToolSpec {
+        name: name.into(),
+        description: format!("Can be asked to {phrase}."),
+        parameters: json!({
+            "type": "object", "properties": parameters, "required": required, "additionalProperties": false,
+        }),
+        phase,
+        effect,
+        resources: Vec::new(),
+        timeout: Duration::from_secs(30),
+        dispatch: Dispatch::Wait,
+        cancel: CancelMode::Drop,
+        component: None,
+        phrases: vec![phrase.to_owned()],
+    }
+}
+
+fn robot(look: ToolPhase) -> ToolSet {
+    let (tools, problems) = ToolSet::new([
+        tool("base.go_to", ToolPhase::Execution, ToolEffect::Move, &json!({"place": {"enum": ["kitchen", "bedroom"]}}), "go to {place}"),
+        tool("battery.level", ToolPhase::Planning, ToolEffect::Observe, &json!({}), "how full is the battery"),
+        tool("camera.look", look, ToolEffect::Observe, &json!({}), "look around"),
+        tool("speaker.say", ToolPhase::Execution, ToolEffect::Act, &json!({"text": {"type": "string"}}), "say {text}"),
+    ]);
+    assert!(problems.is_empty(), "{problems:?}");
+    tools
+}
+
+/// Runs a mission to its end; returns its result and every call in order.
+async fn mission(task: &str, tools: ToolSet, limits: MissionLimits) -> (MissionResult, Vec<ToolCall>) {
+    let setup = MissionSetup { task: task.to_owned(), session: None, identity: String::new(), tools, limits };
+    let mut mission = Mission::new(setup);
+    let mut inputs = vec![Input::Start];
+    let mut calls = Vec::new();
+    for _ in 0..1_000 {
+        let Some(input) = inputs.pop() else { break };
+        for effect in mission.handle(Duration::ZERO, input) {
+            match effect {
+                Effect::AskModel { request, chat } => {
+                    inputs.push(Input::ModelReplied { request, reply: Reflex.chat(&chat).await });
+                }
+                Effect::Invoke { call, tool_call } => {
+                    let outcome = match tool_call.tool.as_str() {
+                        "battery.level" => ToolOutcome::success(json!({"percent": 50, "charging": false})),
+                        "camera.look" => ToolOutcome::success(json!({"place": "kitchen", "sees": ["a red cup"], "text": "I see a red cup."})),
+                        "base.go_to" if tool_call.arguments["place"] == "bedroom" => {
+                            ToolOutcome::failure(FailureKind::Reported, "the door is shut")
+                        }
+                        _ => ToolOutcome::success(Value::Null),
+                    };
+                    calls.push(tool_call);
+                    inputs.push(Input::CallEnded { call, outcome });
+                }
+                Effect::Finish { result } => return (result, calls),
+                _ => {}
+            }
+        }
+    }
+    panic!("the mission never ended: {mission:?}")
+}
+
+async fn told(task: &str, look: ToolPhase) -> (MissionStatus, String, Vec<String>) {
+    let (result, calls) = mission(task, robot(look), MissionLimits::default()).await;
+    let calls = calls.iter().map(|call| format!("{} {}", call.tool, Value::Object(call.arguments.clone()))).collect();
+    (result.status, result.output, calls)
+}
+
+#[tokio::test]
+async fn what_was_seen_on_the_way_is_spoken_whatever_the_phase_of_the_camera() {
+    for look in [ToolPhase::Execution, ToolPhase::Both, ToolPhase::Planning] {
+        let (status, output, calls) = told("go to the kitchen, look around and tell me what you see", look).await;
+        assert_eq!(status, MissionStatus::Succeeded, "{look:?}: {output}");
+        assert_eq!(
+            calls,
+            [r#"base.go_to {"place":"kitchen"}"#, "camera.look {}", r#"speaker.say {"text":"I see a red cup."}"#],
+            "{look:?}"
+        );
+        assert!(output.contains("said \"I see a red cup.\""), "{look:?}: {output}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_answered_without_a_plan() {
+    let (status, output, calls) = told("how full is the battery?", ToolPhase::Both).await;
+    assert_eq!(
+        (status, output.as_str(), calls.as_slice()),
+        (MissionStatus::Answered, "Charging: no; percent: 50 %.", &["battery.level {}".to_owned()][..])
+    );
+}
+
+#[tokio::test]
+async fn a_drive_and_a_question_succeed_together() {
+    let (status, output, calls) =
+        told("go to the kitchen and tell me how full the battery is", ToolPhase::Both).await;
+    assert_eq!(
+        (status, output.as_str(), calls.len()),
+        (MissionStatus::Succeeded, "Done: went to the kitchen. Charging: no; percent: 50 %.", 2)
+    );
+}
+
+#[tokio::test]
+async fn a_failed_step_fails_the_mission_and_nothing_is_done_after_it() {
+    let (status, output, calls) = told("say hello, go to the bedroom and go to the kitchen", ToolPhase::Both).await;
+    assert_eq!(status, MissionStatus::Failed);
+    assert!(output.starts_with("I could not do \"go to the bedroom\": the door is shut. Done before: \"say hello\". Not done: \"go to the kitchen\"."), "{output}");
+    assert_eq!(calls, [r#"speaker.say {"text":"hello"}"#, r#"base.go_to {"place":"bedroom"}"#]);
+}
+
+#[tokio::test]
+async fn a_task_that_is_not_understood_fails_without_a_single_call() {
+    for task in ["go to the garage", "go to the kitchen and dance", "go to the kitchen if you can", "去厨房"] {
+        let (status, output, calls) = told(task, ToolPhase::Both).await;
+        assert_eq!((status, calls.len()), (MissionStatus::Failed, 0), "{task}: {output}");
+        assert!(output.contains("Nothing was done."), "{task}: {output}");
+    }
+}
+
+#[tokio::test]
+async fn a_plan_that_was_too_long_is_carried_out_in_parts() {
+    let limits = MissionLimits { max_execution_steps: 2, ..MissionLimits::default() };
+    let task = "say one, then say two, then say three, then say four, then say five";
+    let (result, calls) = mission(task, robot(ToolPhase::Both), limits).await;
+    assert_eq!(result.status, MissionStatus::Succeeded, "{}", result.output);
+    let said: Vec<&Value> = calls.iter().map(|call| &call.arguments["text"]).collect();
+    assert_eq!(said, ["one", "two", "three", "four", "five"]);
+}

@@ -1,0 +1,167 @@
+//! A small real HTTP server that answers as scripted, well or badly.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+/// What the server does with one request.
+#[derive(Debug, Clone)]
+pub enum Answer {
+    /// Answers with this status, these further header lines and this body.
+    Full { status: u16, headers: Vec<(&'static str, String)>, body: String },
+    /// Takes the request and never answers.
+    Hang,
+    /// Closes the connection in the middle of the body.
+    Cut,
+    /// Sends body after body until the other side has had enough; does not tell the length beforehand.
+    Endless,
+}
+
+impl Answer {
+    pub fn status(status: u16, body: impl Into<String>) -> Self {
+        Self::Full { status, headers: Vec::new(), body: body.into() }
+    }
+
+    pub fn json(body: &Value) -> Self {
+        Self::status(200, body.to_string())
+    }
+
+    pub fn with_header(self, name: &'static str, value: impl Into<String>) -> Self {
+        match self {
+            Self::Full { status, mut headers, body } => {
+                headers.push((name, value.into()));
+                Self::Full { status, headers, body }
+            }
+            other => other,
+        }
+    }
+}
+
+/// A good answer that says `text`.
+pub fn says(text: &str) -> Answer {
+    Answer::json(&json!({
+        "id": "1", "object": "chat.completion", "created": 1, "model": "m",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12},
+    }))
+}
+
+/// One request as it arrived.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arrived {
+    /// `POST /v1/chat/completions`
+    pub line: String,
+    /// Name in lower case, value.
+    pub headers: Vec<(String, String)>,
+    pub body: Value,
+}
+
+impl Arrived {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// The server. It stops when it is dropped.
+pub struct Server {
+    pub base_url: String,
+    arrived: Arc<Mutex<Vec<Arrived>>>,
+    task: JoinHandle<()>,
+}
+
+impl Server {
+    /// Answers the requests in this order; the last answer is repeated.
+    pub async fn start(answers: Vec<Answer>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let arrived: Arc<Mutex<Vec<Arrived>>> = Arc::default();
+        let log = Arc::clone(&arrived);
+        let task = tokio::spawn(async move {
+            let mut connections = Vec::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                let (log, answers) = (Arc::clone(&log), answers.clone());
+                connections.push(AbortOnDrop(tokio::spawn(serve(stream, log, answers))));
+            }
+        });
+        Self { base_url, arrived, task }
+    }
+
+    pub fn arrived(&self) -> Vec<Arrived> {
+        self.arrived.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+struct AbortOnDrop(JoinHandle<Option<()>>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+async fn serve(mut stream: TcpStream, log: Arc<Mutex<Vec<Arrived>>>, answers: Vec<Answer>) -> Option<()> {
+    let request = read_request(&mut stream).await?;
+    let index = {
+        let mut log = log.lock().unwrap();
+        log.push(request);
+        log.len() - 1
+    };
+    match answers.get(index).or(answers.last())?.clone() {
+        Answer::Full { status, headers, body } => {
+            let mut head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
+            for (name, value) in headers {
+                head.push_str(&format!("{name}: {value}\r\n"));
+            }
+            stream.write_all(format!("{head}\r\n{body}").as_bytes()).await.ok()?;
+        }
+        Answer::Hang => tokio::time::sleep(Duration::from_secs(600)).await,
+        Answer::Cut => {
+            let head = "HTTP/1.1 200 OK\r\ncontent-length: 4000\r\n\r\n{\"choices\": [{\"mess";
+            stream.write_all(head.as_bytes()).await.ok()?;
+        }
+        Answer::Endless => {
+            let head = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
+            stream.write_all(head.as_bytes()).await.ok()?;
+            let chunk = vec![b' '; 1 << 16];
+            while stream.write_all(&chunk).await.is_ok() {}
+        }
+    }
+    stream.shutdown().await.ok()
+}
+
+async fn read_request(stream: &mut TcpStream) -> Option<Arrived> {
+    let mut bytes = Vec::new();
+    let head_end = loop {
+        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            break end;
+        }
+        let mut chunk = [0; 4096];
+        let read = stream.read(&mut chunk).await.ok().filter(|read| *read > 0)?;
+        bytes.extend_from_slice(&chunk[..read]);
+    };
+    let head = String::from_utf8(bytes[..head_end].to_vec()).ok()?;
+    let mut lines = head.lines();
+    let line = lines.next()?.trim_end_matches(" HTTP/1.1").to_owned();
+    let headers: Vec<(String, String)> = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.trim().to_lowercase(), value.trim().to_owned()))
+        .collect();
+    let length: usize = headers.iter().find(|(name, _)| name == "content-length")?.1.parse().ok()?;
+    let mut body = bytes[head_end + 4..].to_vec();
+    while body.len() < length {
+        let mut chunk = [0; 4096];
+        let read = stream.read(&mut chunk).await.ok().filter(|read| *read > 0)?;
+        body.extend_from_slice(&chunk[..read]);
+    }
+    Some(Arrived { line, headers, body: serde_json::from_slice(&body).ok()? })
+}

@@ -1,0 +1,86 @@
+//! What can go wrong at the boundary to ROS.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// An error of the ROS boundary.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RosError {
+    /// The ROS arguments of the process (`--ros-args ...`) can't be used.
+    #[error("the ROS arguments can't be used: {problem}")]
+    Arguments {
+        /// What is wrong with them.
+        problem: String,
+    },
+    /// ROS 2 could not be initialised.
+    #[error("ROS 2 could not be initialised: {problem}")]
+    Initialisation {
+        /// What the client library says.
+        problem: String,
+    },
+    /// The ROS thread has ended.
+    #[error("the ROS node was shut down")]
+    ShutDown,
+    /// A call of the client library failed.
+    #[error("ROS 2: {0}")]
+    Client(#[from] r2r::Error),
+    /// A graph query of the client library failed.
+    #[error("the ROS graph can't be read: {problem}")]
+    Graph {
+        /// What the client library says.
+        problem: String,
+    },
+    /// The operating system refused a thread.
+    #[error("the ROS thread could not be started: {0}")]
+    Thread(#[source] std::io::Error),
+    /// More of something than is ever needed: a graph out of control, or one that wants to exhaust this process.
+    #[error("more than {limit} {what} were asked for; no more are made")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// The most that are made.
+        limit: usize,
+    },
+    /// No node of the robot has this name.
+    #[error("there is no node '{name}'; there are: {}", listed(.known))]
+    UnknownNode {
+        /// The name asked for.
+        name: String,
+        /// The names that are known, in order.
+        known: Vec<String>,
+    },
+    /// No node offers the service.
+    #[error("nothing offers {service} (waited {:.1} s)", .waited.as_secs_f64())]
+    NoServer {
+        /// Its fully qualified name.
+        service: String,
+        /// For how long it was waited for.
+        waited: Duration,
+    },
+    /// The service is there but does not answer.
+    #[error("{service} did not answer within {:.1} s", .waited.as_secs_f64())]
+    NoAnswer {
+        /// Its fully qualified name.
+        service: String,
+        /// For how long it was waited.
+        waited: Duration,
+    },
+    /// A task was refused by the agent without a reason. It does so only when the goal's id was used before.
+    #[error("{agent} refused the task")]
+    Refused {
+        /// The agent's node.
+        agent: String,
+    },
+    /// The agent was there and is gone.
+    #[error("{agent} has left the ROS graph before it sent a result; whether the task goes on is not known")]
+    Vanished {
+        /// The agent's node.
+        agent: String,
+    },
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}

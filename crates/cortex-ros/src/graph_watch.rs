@@ -1,0 +1,138 @@
+//! Keeps an up-to-date picture of the ROS graph.
+//!
+//! One thread, `ros-graph`, waits for graph events and publishes a new [`Graph`] when something changed. Shutdown is
+//! explicit, as it is for the [`RosNode`](crate::RosNode).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use crate::RosError;
+use crate::graph::{Graph, GraphNode, InstanceId, NodeRole, fully_qualified, is_hidden};
+use crate::node::join_in_time;
+use crate::rcl::observer::{Observer, Waker};
+
+/// The graph is read at least this often, should the middleware forget to say that it changed.
+const REFRESH: Duration = Duration::from_secs(2);
+/// Changes come in bursts, one for each endpoint of a node: they are taken together.
+const BURST: Duration = Duration::from_millis(5);
+/// A pause of this many times the cost of reading the graph keeps a restless graph from taking a core.
+const REST_FACTOR: u32 = 3;
+
+/// Watches the ROS graph. Clones share the watch.
+#[derive(Clone)]
+pub struct GraphWatch {
+    snapshots: watch::Receiver<Arc<Graph>>,
+    stopping: Arc<AtomicBool>,
+    waker: Waker,
+    thread: Arc<Mutex<Option<JoinHandle<()>>>>,
+}
+
+impl GraphWatch {
+    /// Starts to watch. `own_node` is the fully qualified name of the node of this process, which is marked as
+    /// infrastructure.
+    ///
+    /// The first picture is empty or incomplete: other nodes are discovered within a few tenths of a second.
+    ///
+    /// # Errors
+    /// When ROS can't be initialised or no thread can be had.
+    pub fn start(own_node: &str) -> Result<Self, RosError> {
+        let observer = Observer::create(&format!("_cortex_graph_{}", std::process::id()))?;
+        let waker = observer.waker();
+        let stopping = Arc::new(AtomicBool::new(false));
+        let (publish, snapshots) = watch::channel(Arc::default());
+        let thread = std::thread::Builder::new()
+            .name("ros-graph".to_owned())
+            .spawn({
+                let stopping = Arc::clone(&stopping);
+                let own_node = own_node.to_owned();
+                move || watch_graph(&observer, &own_node, &stopping, &publish)
+            })
+            .map_err(RosError::Thread)?;
+        Ok(Self { snapshots, stopping, waker, thread: Arc::new(Mutex::new(Some(thread))) })
+    }
+
+    /// The latest picture, and every later one. A slow reader sees the latest only.
+    #[must_use]
+    pub fn subscribe(&self) -> watch::Receiver<Arc<Graph>> {
+        self.snapshots.clone()
+    }
+
+    /// The latest picture.
+    #[must_use]
+    pub fn current(&self) -> Arc<Graph> {
+        Arc::clone(&self.snapshots.borrow())
+    }
+
+    /// Ends the thread and its node. Blocks until that is done, which takes a few milliseconds. Later calls do
+    /// nothing.
+    pub fn shut_down(&self) {
+        self.stopping.store(true, Ordering::Release);
+        self.waker.wake();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            join_in_time(thread);
+        }
+    }
+}
+
+fn watch_graph(observer: &Observer, own_node: &str, stopping: &AtomicBool, publish: &watch::Sender<Arc<Graph>>) {
+    while !stopping.load(Ordering::Acquire) {
+        let begun = Instant::now();
+        let read = read_graph(observer, own_node);
+        tracing::debug!("DEBUG read in {:?}: {:?}", begun.elapsed(), read.as_ref().map(|g| g.nodes().map(|n| (n.name.clone(), n.services.len())).collect::<Vec<_>>()));
+        match read {
+            Ok(graph) => {
+                publish.send_if_modified(|current| {
+                    let changed = **current != graph;
+                    if changed {
+                        *current = Arc::new(graph);
+                    }
+                    changed
+                });
+            }
+            // What was known stays known; the next event or the next refresh tries again.
+            Err(problem) => tracing::warn!("{problem}"),
+        }
+        std::thread::sleep(BURST.max(begun.elapsed() * REST_FACTOR).min(REFRESH));
+        if stopping.load(Ordering::Acquire) {
+            return;
+        }
+        let w = observer.wait(REFRESH);
+        tracing::debug!("DEBUG wait {w:?}");
+        if let Err(problem) = w {
+            tracing::warn!("{problem}");
+            std::thread::sleep(REFRESH);
+        }
+    }
+}
+
+fn read_graph(observer: &Observer, own_node: &str) -> Result<Graph, RosError> {
+    let mut instances: BTreeMap<String, BTreeSet<InstanceId>> = BTreeMap::new();
+    for (name, namespace, instance) in observer.instances()? {
+        instances.entry(fully_qualified(&name, &namespace)).or_default().insert(instance);
+    }
+    let names: BTreeSet<(String, String)> = observer.nodes()?.into_iter().collect();
+    let mut nodes = Vec::with_capacity(names.len());
+    for (name, namespace) in names {
+        let full_name = fully_qualified(&name, &namespace);
+        if is_hidden(&full_name) || full_name == own_node {
+            nodes.push(GraphNode::new(full_name, NodeRole::Infrastructure));
+            continue;
+        }
+        let services = observer.services_of(&name, &namespace)?;
+        let publishers = observer.publishers_of(&name, &namespace)?;
+        let subscriptions = observer.subscriptions_of(&name, &namespace)?;
+        // A node that left between the questions is gone.
+        if let (Some(services), Some(publishers), Some(subscriptions)) = (services, publishers, subscriptions) {
+            let mut node = GraphNode::new(full_name, NodeRole::Robot);
+            node.instances = instances.remove(&node.name).unwrap_or_default();
+            nodes.push(node.with_interfaces(services, publishers, subscriptions));
+        }
+    }
+    Ok(Graph::new(nodes))
+}

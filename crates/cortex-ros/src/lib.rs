@@ -1,0 +1,39 @@
+//! The only crate of Cortex that links ROS.
+//!
+//! - [`node`]: the one ROS node of a process, on a thread of its own;
+//! - [`graph`]: the ROS graph as plain data; [`graph_watch`]: keeps it up to date;
+
+pub mod arguments;
+mod calls;
+mod directory;
+mod discovery;
+mod error;
+mod goals;
+pub mod graph;
+pub mod graph_watch;
+mod heartbeat;
+mod inspection;
+pub mod node;
+pub mod parameters;
+#[expect(unsafe_code, reason = "r2r keeps these calls of the client library private")]
+mod rcl;
+mod service;
+pub mod task;
+mod task_client;
+mod task_server;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod text;
+mod tools;
+
+pub use directory::{Component, ComponentState, Directory};
+pub use discovery::{DiscoveredTools, Discovery};
+pub use error::RosError;
+pub use graph_watch::GraphWatch;
+pub use node::RosNode;
+/// The generated message types and the client library, for crates that build on this one.
+pub use r2r;
+pub use task::TaskHandler;
+pub use task_client::{Canceller, SentTask, TaskClient};
+pub use task_server::TaskServer;
+pub use tools::RosTools;

@@ -1,0 +1,184 @@
+//! The one ROS node of a process, on a thread of its own.
+//!
+//! `r2r` wants `&mut Node` both to spin and to create things, so the node lives on one named thread and everybody else
+//! sends it work. Nothing here blocks an async caller. Shutdown is explicit: a process that returns from `main` while
+//! this thread still spins crashes in the exit handlers of the middleware.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use r2r::ParameterValue;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::RosError;
+use crate::rcl::arguments::Arguments;
+
+/// How long one wait for ROS events may last; also the longest time that sent work waits to be begun.
+const SPIN_TIMEOUT: Duration = Duration::from_millis(10);
+/// Work that may be queued for the thread. Creating endpoints is rare; a burst of a few hundred components fits.
+const WORK_CAPACITY: usize = 4096;
+/// The period of a timer that does nothing: without anything to wait for, a wait would end at once, over and over.
+const IDLE_TIMER: Duration = Duration::from_secs(3600);
+/// How long a thread of ROS may take to end. Destroying a few hundred endpoints takes some tenths of a second.
+const JOIN_TIMEOUT: Duration = Duration::from_secs(10);
+
+type Work = Box<dyn FnOnce(&mut r2r::Node) + Send>;
+
+/// A handle to the process's ROS node. Clones share the node.
+#[derive(Clone)]
+pub struct RosNode {
+    work: SyncSender<Message>,
+    thread: Arc<Mutex<Option<JoinHandle<()>>>>,
+    name: Arc<str>,
+    parameters: Arc<BTreeMap<String, ParameterValue>>,
+    ended: CancellationToken,
+}
+
+enum Message {
+    Do(Work),
+    ShutDown,
+}
+
+impl RosNode {
+    /// Creates the node and starts its thread. ROS arguments of the process (`--ros-args ...`) apply: remaps,
+    /// namespace, parameters.
+    ///
+    /// # Errors
+    /// When the ROS arguments are not valid, ROS can't be initialised, the name is not valid, or no thread can be had.
+    pub fn start(name: &str, namespace: &str) -> Result<Self, RosError> {
+        // `r2r` panics on what is refused here.
+        Arguments::of_process()?.check()?;
+        let invalid = |text: &str| RosError::Initialisation { problem: format!("'{text}' is not the name of a node") };
+        if let Some(bad) = [name, namespace].into_iter().find(|text| text.contains('\0')) {
+            return Err(invalid(bad));
+        }
+        let context = catch_unwind(r2r::Context::create).map_err(|panic| RosError::Initialisation {
+            problem: panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "no context can be had".to_owned()),
+        })??;
+        let mut node = r2r::Node::create(context, name, namespace)?;
+        let idle_timer = node.create_wall_timer(IDLE_TIMER)?;
+        let full_name = node.fully_qualified_name()?;
+        let parameters = overrides_of(&node);
+        let (work, queue) = sync_channel(WORK_CAPACITY);
+        let ended = CancellationToken::new();
+        let guard = ended.clone().drop_guard();
+        let thread = std::thread::Builder::new()
+            .name("ros".to_owned())
+            .spawn(move || spin(guard, node, idle_timer, &queue))
+            .map_err(RosError::Thread)?;
+        Ok(Self {
+            work,
+            thread: Arc::new(Mutex::new(Some(thread))),
+            name: full_name.into(),
+            parameters: Arc::new(parameters),
+            ended,
+        })
+    }
+
+    /// The fully qualified name after remapping, for example `/cortex`.
+    #[must_use]
+    pub fn fully_qualified_name(&self) -> &str {
+        &self.name
+    }
+
+    /// The parameters that `--ros-args` gave this node, by name: `-p name:=value` and parameter files.
+    #[must_use]
+    pub fn parameters(&self) -> &BTreeMap<String, ParameterValue> {
+        &self.parameters
+    }
+
+    /// Runs `work` on the ROS thread and returns what it returned. For creating and destroying endpoints; it must not
+    /// block.
+    ///
+    /// # Errors
+    /// When the node was shut down.
+    pub async fn with_node<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut r2r::Node) -> T + Send + 'static,
+    ) -> Result<T, RosError> {
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        let mut message = Message::Do(Box::new(move |node| {
+            // The caller may have lost interest; then nobody needs the value.
+            let _ = reply.send(work(node));
+        }));
+        loop {
+            match self.work.try_send(message) {
+                Ok(()) => break,
+                Err(TrySendError::Disconnected(_)) => return Err(RosError::ShutDown),
+                Err(TrySendError::Full(unsent)) => {
+                    message = unsent;
+                    tokio::time::sleep(SPIN_TIMEOUT).await;
+                }
+            }
+        }
+        answer.await.map_err(|_| RosError::ShutDown)
+    }
+
+    /// Resolves when the node is gone: after [`shut_down`](Self::shut_down), or because the client library panicked.
+    pub async fn ended(&self) {
+        self.ended.cancelled().await;
+    }
+
+    /// Whether the node is gone.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.ended.is_cancelled()
+    }
+
+    /// Ends the thread and destroys the node. Blocks until that is done. Later calls do nothing.
+    pub fn shut_down(&self) {
+        let mut message = Message::ShutDown;
+        // A closed queue means that the thread has already ended.
+        while let Err(TrySendError::Full(unsent)) = self.work.try_send(message) {
+            message = unsent;
+            std::thread::sleep(SPIN_TIMEOUT);
+        }
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            join_in_time(thread);
+        }
+    }
+}
+
+/// Joins a thread that was told to end. One that does not is named and left behind.
+pub(crate) fn join_in_time(thread: JoinHandle<()>) {
+    let name = thread.thread().name().unwrap_or_default().to_owned();
+    let begun = Instant::now();
+    while !thread.is_finished() {
+        if begun.elapsed() > JOIN_TIMEOUT {
+            tracing::error!("the thread '{name}' did not end within {} s", JOIN_TIMEOUT.as_secs());
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    if thread.join().is_err() {
+        tracing::error!("the thread '{name}' panicked");
+    }
+}
+
+fn overrides_of(node: &r2r::Node) -> BTreeMap<String, ParameterValue> {
+    let parameters = node.params.lock().unwrap_or_else(PoisonError::into_inner);
+    parameters.iter().map(|(name, parameter)| (name.clone(), parameter.value.clone())).collect()
+}
+
+/// The guard tells everybody that the node is gone; as the first parameter it is dropped last.
+fn spin(_guard: DropGuard, mut node: r2r::Node, _idle_timer: r2r::Timer, queue: &Receiver<Message>) {
+    loop {
+        while let Ok(message) = queue.try_recv() {
+            match message {
+                // A panic here is a flaw of the work, not of the node.
+                Message::Do(work) => {
+                    if catch_unwind(AssertUnwindSafe(|| work(&mut node))).is_err() {
+                        tracing::error!("work on the ROS thread panicked");
+                    }
+                }
+                Message::ShutDown => return,
+            }
+        }
+        node.spin_once(SPIN_TIMEOUT);
+    }
+}

@@ -1,0 +1,33 @@
+//! The calls of the client library that `r2r` keeps private. The only unsafe code of Cortex.
+//!
+//! Everything that leaves this module is safe and owned: no pointer, no borrowed text.
+
+pub(crate) mod arguments;
+pub(crate) mod observer;
+
+use std::ffi::{CStr, c_char};
+
+/// What the client library says of its last failure on this thread. Resets it, as the library demands.
+fn last_error() -> String {
+    // SAFETY: returns a plain value by copy; needs no set-up.
+    let text = unsafe { r2r_rcl::rcutils_get_error_string() };
+    let text = owned(text.str_.as_ptr());
+    // SAFETY: only touches state of this thread.
+    unsafe { r2r_rcl::rcutils_reset_error() };
+    // The rest names a line of the library's source.
+    text.split(", at ").next().unwrap_or_default().to_owned()
+}
+
+/// The text behind a pointer that the client library gave. Null is empty; what is not UTF-8 is replaced.
+fn owned(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: not null, and the client library ends its texts with a zero and keeps them while the caller reads.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// Whether a call of the client library went well.
+fn is_ok(code: i32) -> bool {
+    code == r2r_rcl::RCL_RET_OK.cast_signed()
+}

@@ -1,0 +1,94 @@
+//! What the task server needs of the agent behind it, and what it hands on. No ROS here.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use cortex_protocol::{MissionId, Submission};
+use tokio::sync::{mpsc, oneshot};
+
+/// Carries out what comes in over ROS. The `cortex` binary implements it over the runtime.
+#[async_trait]
+pub trait TaskHandler: Send + Sync + 'static {
+    /// Takes a task, or says why not: the queue is full, the agent was stopped, the text is not acceptable. Answers at
+    /// once; the task itself goes on behind the returned handle.
+    ///
+    /// # Errors
+    /// With the reason, in words for the person who sent the task.
+    async fn submit(&self, submission: Submission) -> Result<RunningTask, Refusal>;
+
+    /// Halts everything and takes no task until [`resume`](Self::resume). Returns when everything is at rest or known
+    /// not to be.
+    async fn stop(&self) -> StopReport;
+
+    /// Takes tasks again.
+    async fn resume(&self) -> StopReport;
+}
+
+/// Why a task is not taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// In words for the person who sent it.
+    pub reason: String,
+}
+
+/// A task under way.
+pub struct RunningTask {
+    /// Its mission.
+    pub mission: MissionId,
+    /// What happens, in order. May end before the result comes; what is in it then is still sent.
+    pub updates: mpsc::Receiver<TaskUpdate>,
+    /// The one result. Dropping the sender counts as a flaw of the agent.
+    pub result: oneshot::Receiver<TaskResult>,
+    /// Asks the task to end. It ends with a result as always. Must not block.
+    pub cancel: Box<dyn FnOnce() + Send>,
+}
+
+impl fmt::Debug for RunningTask {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("RunningTask").field("mission", &self.mission).finish_non_exhaustive()
+    }
+}
+
+/// One feedback message.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TaskUpdate {
+    /// Counts the messages of the mission, from 1.
+    pub timestep: i32,
+    /// Whether it is the last.
+    pub completed: bool,
+    /// One readable line.
+    pub feedback: String,
+    /// The same as a CloudEvent in JSON.
+    pub event: String,
+}
+
+/// How a task ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskResult {
+    /// In which way.
+    pub ending: TaskEnding,
+    /// The answer, or the reason, in words for a person.
+    pub output: String,
+    /// The mission, or an empty id where none was begun.
+    pub mission: MissionId,
+}
+
+/// In which way a task ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskEnding {
+    /// As it should.
+    Succeeded,
+    /// Otherwise.
+    Failed,
+    /// Someone ended it.
+    Cancelled,
+}
+
+/// What came of `~/stop` or `~/resume`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StopReport {
+    /// Whether what was asked for is the case now.
+    pub success: bool,
+    /// In words for a person; after a stop, what is not confirmed to be at rest.
+    pub message: String,
+}

@@ -1,0 +1,243 @@
+//! Sends tasks to an agent over ROS, as the command line does.
+//!
+//! The counterpart of the [task server](crate::TaskServer), made like it of services and a topic.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use r2r::QosProfile;
+use r2r::action_msgs::msg::GoalInfo;
+use r2r::action_msgs::srv::CancelGoal;
+use r2r::cortex_msgs::action::VisionLanguageAction::{FeedbackMessage, GetResult, Goal, SendGoal};
+use r2r::std_srvs::srv::Trigger;
+use r2r::unique_identifier_msgs::msg::UUID;
+use tokio::sync::{broadcast, mpsc};
+use uuid::Uuid;
+
+use crate::goals::{CancelCode, GoalState};
+use crate::graph::{Graph, is_another_run};
+use crate::service::ServiceClient;
+use crate::task::{StopReport, TaskEnding, TaskResult, TaskUpdate};
+use crate::text::carried;
+use crate::{GraphWatch, RosError, RosNode};
+
+/// How long the agent may take to say that it takes a task, or that it cancels one.
+const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+/// How long `~/stop` may take. The agent answers within half a minute, come what may.
+const STOP_LIMIT: Duration = Duration::from_secs(35);
+/// What a result that was sent at the last moment gets to arrive after the agent has left the graph.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+/// Feedback that is kept for a reader that lags; as many as the server keeps.
+const FEEDBACK_DEPTH: usize = 100;
+
+/// A connection to one agent.
+pub struct TaskClient {
+    agent: String,
+    graph: GraphWatch,
+    send_goal: ServiceClient<SendGoal::Service>,
+    get_result: Arc<ServiceClient<GetResult::Service>>,
+    cancel_goal: Arc<ServiceClient<CancelGoal::Service>>,
+    stop: ServiceClient<Trigger::Service>,
+    resume: ServiceClient<Trigger::Service>,
+    feedback: broadcast::Sender<FeedbackMessage>,
+}
+
+/// A task that was sent and taken.
+pub struct SentTask {
+    /// What happens, in order. Ends when the task client is dropped, not with the task.
+    pub updates: mpsc::Receiver<TaskUpdate>,
+    /// Ends the task on request.
+    pub canceller: Canceller,
+    agent: String,
+    graph: GraphWatch,
+    get_result: Arc<ServiceClient<GetResult::Service>>,
+    goal: UUID,
+}
+
+/// Asks the agent to cancel one task. Clones are of the same task.
+#[derive(Clone)]
+pub struct Canceller {
+    cancel_goal: Arc<ServiceClient<CancelGoal::Service>>,
+    goal: UUID,
+}
+
+impl TaskClient {
+    /// Waits until the agent's node, for example `/cortex`, takes tasks. To be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// [`RosError::NoServer`] when it does not in time.
+    pub async fn connect(node: &RosNode, graph: &GraphWatch, agent: &str, limit: Duration) -> Result<Self, RosError> {
+        let action = format!("{agent}/task/_action");
+        let topic = format!("{action}/feedback");
+        // Before anything else, so that it hears from the beginning.
+        let quality = QosProfile::default().keep_last(FEEDBACK_DEPTH);
+        let mut messages = node.with_node(move |node| node.subscribe::<FeedbackMessage>(&topic, quality)).await??;
+        let (feedback, _) = broadcast::channel(FEEDBACK_DEPTH);
+        let client = Self {
+            agent: agent.to_owned(),
+            graph: graph.clone(),
+            send_goal: ServiceClient::create(node, &format!("{action}/send_goal")).await?,
+            get_result: Arc::new(ServiceClient::create(node, &format!("{action}/get_result")).await?),
+            cancel_goal: Arc::new(ServiceClient::create(node, &format!("{action}/cancel_goal")).await?),
+            stop: ServiceClient::create(node, &format!("{agent}/stop")).await?,
+            resume: ServiceClient::create(node, &format!("{agent}/resume")).await?,
+            feedback: feedback.clone(),
+        };
+        // Ends with the node, which drops the sending side.
+        tokio::spawn(async move {
+            while let Some(message) = messages.next().await {
+                // Nobody listens while no task is under way.
+                let _ = feedback.send(message);
+            }
+        });
+        tokio::try_join!(
+            client.send_goal.wait_for_server(limit),
+            client.get_result.wait_for_server(limit),
+            client.cancel_goal.wait_for_server(limit),
+        )?;
+        Ok(client)
+    }
+
+    /// Sends a task. An empty `session` begins a conversation of its own.
+    ///
+    /// # Errors
+    /// [`RosError::NoAnswer`] when the agent says nothing, [`RosError::Refused`] when it refuses.
+    pub async fn send(&self, task: &str, session: &str) -> Result<SentTask, RosError> {
+        let goal_id = UUID { uuid: Uuid::now_v7().as_bytes().to_vec() };
+        let (deliver, updates) = mpsc::channel(FEEDBACK_DEPTH);
+        tokio::spawn(pass_on(self.feedback.subscribe(), goal_id.clone(), deliver));
+        let goal = Goal { task: carried(task.to_owned()), session: carried(session.to_owned()) };
+        let request = SendGoal::Request { goal_id: goal_id.clone(), goal };
+        if !self.send_goal.call(&request, ANSWER_LIMIT).await?.accepted {
+            return Err(RosError::Refused { agent: self.agent.clone() });
+        }
+        Ok(SentTask {
+            updates,
+            canceller: Canceller { cancel_goal: Arc::clone(&self.cancel_goal), goal: goal_id.clone() },
+            agent: self.agent.clone(),
+            graph: self.graph.clone(),
+            get_result: Arc::clone(&self.get_result),
+            goal: goal_id,
+        })
+    }
+
+    /// Halts everything that the agent does; it takes no task until [`resume`](Self::resume).
+    ///
+    /// # Errors
+    /// When the agent can't be reached.
+    pub async fn stop(&self) -> Result<StopReport, RosError> {
+        trigger(&self.stop).await
+    }
+
+    /// Lets the agent take tasks again.
+    ///
+    /// # Errors
+    /// When the agent can't be reached.
+    pub async fn resume(&self) -> Result<StopReport, RosError> {
+        trigger(&self.resume).await
+    }
+}
+
+impl SentTask {
+    /// Waits for the one result, for as long as the agent is there.
+    ///
+    /// # Errors
+    /// [`RosError::Vanished`] when the agent has left the graph, or was started anew, or no longer knows the task. One that was killed is
+    /// seen to have left only when its lease ends, some 20 s later.
+    pub async fn result(&self) -> Result<TaskResult, RosError> {
+        let mut answer = std::pin::pin!(self.get_result.send(&GetResult::Request { goal_id: self.goal.clone() })?);
+        let response = tokio::select! {
+            biased;
+            response = &mut answer => response?,
+            () = self.agent_left() => match tokio::time::timeout(LAST_WORDS, answer).await {
+                Ok(response) => response?,
+                Err(_) => return Err(RosError::Vanished { agent: self.agent.clone() }),
+            },
+        };
+        let ending = match response.status {
+            status if status == GoalState::Succeeded.code() => TaskEnding::Succeeded,
+            status if status == GoalState::Canceled.code() => TaskEnding::Cancelled,
+            status if status == GoalState::Aborted.code() => TaskEnding::Failed,
+            _ => return Err(RosError::Vanished { agent: self.agent.clone() }),
+        };
+        let ending = if response.result.success { ending } else { ending.at_most_failed() };
+        Ok(TaskResult { ending, output: response.result.output, mission: response.result.mission.as_str().into() })
+    }
+
+    /// Resolves when the agent has left or was started anew.
+    async fn agent_left(&self) {
+        let mut graph = self.graph.subscribe();
+        // The agent answered, so it is there, even where the graph does not show it yet.
+        let mut known = BTreeSet::new();
+        let is_gone = |graph: &Arc<Graph>| match graph.node(&self.agent) {
+            None => true,
+            Some(agent) => {
+                let restarted = is_another_run(&known, &agent.instances);
+                known.clone_from(&agent.instances);
+                restarted
+            }
+        };
+        let _ = graph.wait_for(|graph| graph.node(&self.agent).is_some()).await;
+        if graph.wait_for(is_gone).await.is_err() {
+            // The watch has ended; it will not say.
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl Canceller {
+    /// Asks for the task to be cancelled. Its result comes as always, when everything is at rest. Returns whether the
+    /// agent does so; it does not when the task has already ended.
+    ///
+    /// # Errors
+    /// When the agent can't be reached.
+    pub async fn cancel(&self) -> Result<bool, RosError> {
+        let goal_info = GoalInfo { goal_id: self.goal.clone(), ..GoalInfo::default() };
+        let answer = self.cancel_goal.call(&CancelGoal::Request { goal_info }, ANSWER_LIMIT).await?;
+        Ok(answer.return_code == CancelCode::Accepted.code())
+    }
+}
+
+impl TaskEnding {
+    /// A result that says it did not succeed never counts as a success.
+    fn at_most_failed(self) -> Self {
+        match self {
+            Self::Succeeded | Self::Failed => Self::Failed,
+            Self::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+async fn trigger(client: &ServiceClient<Trigger::Service>) -> Result<StopReport, RosError> {
+    client.wait_for_server(ANSWER_LIMIT).await?;
+    let Trigger::Response { success, message } = client.call(&Trigger::Request {}, STOP_LIMIT).await?;
+    Ok(StopReport { success, message })
+}
+
+/// Hands on what is about this goal, until nobody reads it.
+async fn pass_on(mut all: broadcast::Receiver<FeedbackMessage>, goal: UUID, deliver: mpsc::Sender<TaskUpdate>) {
+    loop {
+        let message = tokio::select! {
+            message = all.recv() => message,
+            () = deliver.closed() => return,
+        };
+        match message {
+            Ok(FeedbackMessage { goal_id, feedback }) if goal_id == goal => {
+                let update = TaskUpdate {
+                    timestep: feedback.timestep,
+                    completed: feedback.completed,
+                    feedback: feedback.feedback,
+                    event: feedback.event,
+                };
+                if deliver.send(update).await.is_err() {
+                    return;
+                }
+            }
+            Ok(_) => {}
+            Err(broadcast::error::RecvError::Lagged(lost)) => tracing::warn!("{lost} lines of feedback were lost"),
+            Err(broadcast::error::RecvError::Closed) => return,
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! Takes tasks over ROS: the action `~/task`, the services `~/stop` and `~/resume`, the topic `~/output`.
+//!
+//! A ROS 2 action is three services and two topics, and that is how it is served here. The action server of `r2r` 0.9.7
+//! was measured to take a whole core from ten seconds after the first result on, drops the way to cancel a goal whose
+//! id is sent twice, and reads freed memory when asked for the result of an unknown goal.
+//!
+//! Each goal that is accepted gets exactly one result. A refusal by the agent is a result too (`ABORTED`, with the
+//! reason), since a refused goal could carry none; only an id that was used before is refused.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use cortex_protocol::{Origin, SessionId, Submission};
+use futures::{Stream, StreamExt};
+use r2r::action_msgs::msg::{GoalInfo, GoalStatus, GoalStatusArray};
+use r2r::action_msgs::srv::CancelGoal;
+use r2r::builtin_interfaces::msg::Time;
+use r2r::cortex_msgs::action::VisionLanguageAction::{
+    Feedback, FeedbackMessage, GetResult, Goal, Result as Outcome, SendGoal,
+};
+use r2r::cortex_msgs::msg::StreamingString;
+use r2r::std_srvs::srv::Trigger;
+use r2r::unique_identifier_msgs::msg::UUID;
+use r2r::{Publisher, QosProfile, ServiceRequest, WrappedServiceTypeSupport};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::goals::{GoalId, GoalState, Goals, ResultAnswer, Stamp};
+use crate::task::{RunningTask, StopReport, TaskEnding, TaskHandler, TaskResult, TaskUpdate};
+use crate::text::carried;
+use crate::{RosError, RosNode};
+
+/// Feedback that is kept for a reader that lags. A mission has a few dozen events.
+const FEEDBACK_DEPTH: usize = 100;
+/// How long the agent may take to say whether it takes a task.
+const SUBMIT_LIMIT: Duration = Duration::from_secs(10);
+/// How long a stop may take until it is answered. It goes on after that.
+const STOP_LIMIT: Duration = Duration::from_secs(30);
+/// Requests to stop or to resume that are carried out at a time. Each asks for the same.
+const MOST_TRIGGERS: usize = 16;
+/// The result of a goal that is open when the server is shut down.
+const SHUTTING_DOWN: &str = "Cortex is shutting down";
+/// How long the goals may take to end when the server is shut down.
+const END_LIMIT: Duration = Duration::from_secs(2);
+/// What clients get to ask for the last results before the node goes, and what the middleware gets to send them.
+const DELIVERY_LIMIT: Duration = Duration::from_millis(500);
+const FLUSH: Duration = Duration::from_millis(100);
+/// How often it is looked whether the last results were asked for.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// The server. Clones share it.
+#[derive(Clone)]
+pub struct TaskServer {
+    shared: Arc<Shared>,
+}
+
+type ResultRequest = ServiceRequest<GetResult::Service>;
+
+struct Shared {
+    handler: Arc<dyn TaskHandler>,
+    goals: Mutex<Goals<ResultRequest>>,
+    // A publisher of `r2r` may be sent to another thread, but not be shared without a lock.
+    feedback: Mutex<Publisher<FeedbackMessage>>,
+    statuses: Mutex<Publisher<GoalStatusArray>>,
+    output: Mutex<Publisher<StreamingString>>,
+    client: String,
+    triggers: Arc<Semaphore>,
+    /// What is done for goals and requests, which ends first.
+    tasks: TaskTracker,
+    stopping: CancellationToken,
+    /// What takes requests in, which ends when the last results are out.
+    serving: TaskTracker,
+    closing: CancellationToken,
+}
+
+impl TaskServer {
+    /// Starts to serve on `node`. To be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// When the node was shut down, or an endpoint can't be created.
+    pub async fn start(node: &RosNode, handler: Arc<dyn TaskHandler>) -> Result<Self, RosError> {
+        let services = QosProfile::services_default();
+        let (endpoints, publishers) = node
+            .with_node(move |node| {
+                let feedback = QosProfile::default().keep_last(FEEDBACK_DEPTH);
+                let statuses = QosProfile::default().keep_last(1).transient_local();
+                let publishers = (
+                    node.create_publisher::<FeedbackMessage>("~/task/_action/feedback", feedback)?,
+                    node.create_publisher::<GoalStatusArray>("~/task/_action/status", statuses)?,
+                    node.create_publisher::<StreamingString>("~/output", QosProfile::default())?,
+                );
+                let endpoints = (
+                    node.create_service::<GetResult::Service>("~/task/_action/get_result", services.clone())?,
+                    node.create_service::<CancelGoal::Service>("~/task/_action/cancel_goal", services.clone())?,
+                    node.create_service::<Trigger::Service>("~/stop", services.clone())?,
+                    node.create_service::<Trigger::Service>("~/resume", services.clone())?,
+                    node.create_service::<SendGoal::Service>("~/task/_action/send_goal", services)?,
+                );
+                Ok::<_, r2r::Error>((endpoints, publishers))
+            })
+            .await??;
+        let (feedback, statuses, output) = publishers;
+        let shared = Arc::new(Shared {
+            handler,
+            goals: Mutex::default(),
+            feedback: Mutex::new(feedback),
+            statuses: Mutex::new(statuses),
+            output: Mutex::new(output),
+            client: format!("{}/task", node.fully_qualified_name()),
+            triggers: Arc::new(Semaphore::new(MOST_TRIGGERS)),
+            tasks: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+            serving: TaskTracker::new(),
+            closing: CancellationToken::new(),
+        });
+        let (results, cancels, stops, resumes, goals) = endpoints;
+        shared.serve(results, Shared::give_result);
+        shared.serve(cancels, Shared::cancel);
+        shared.serve(stops, Shared::stop);
+        shared.serve(resumes, Shared::resume);
+        shared.serve(goals, Shared::take_goal);
+        Ok(Self { shared })
+    }
+
+    /// Publishes text for people on `~/output`.
+    pub fn say(&self, text: impl Into<String>) {
+        let message = StreamingString { stream: carried(text.into()), done: true };
+        if let Err(problem) = locked(&self.shared.output).publish(&message) {
+            tracing::warn!("an answer could not be published: {problem}");
+        }
+    }
+
+    /// Takes no further goal, ends every open one (as aborted, saying that Cortex is shutting down) and gives the
+    /// results a moment to get out. To be called before the node is shut down.
+    pub async fn shut_down(&self) {
+        let Shared { tasks, stopping, serving, closing, goals, .. } = &*self.shared;
+        stopping.cancel();
+        tasks.close();
+        if tokio::time::timeout(END_LIMIT, tasks.wait()).await.is_err() {
+            tracing::error!("the tasks did not end within {} s", END_LIMIT.as_secs());
+        }
+        let all_asked = async {
+            while locked(goals).has_unasked() {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        // Who does not ask for the result of a goal does not get it.
+        let _ = tokio::time::timeout(DELIVERY_LIMIT, all_asked).await;
+        closing.cancel();
+        serving.close();
+        let _ = tokio::time::timeout(END_LIMIT, serving.wait()).await;
+        tokio::time::sleep(FLUSH).await;
+    }
+}
+
+impl Shared {
+    /// Hands every request to `answer` until the server or the node ends.
+    fn serve<T: WrappedServiceTypeSupport + 'static>(
+        self: &Arc<Self>,
+        mut requests: impl Stream<Item = ServiceRequest<T>> + Unpin + Send + 'static,
+        answer: fn(&Arc<Self>, ServiceRequest<T>),
+    ) where
+        T::Request: Send,
+    {
+        let shared = Arc::clone(self);
+        self.serving.spawn(async move {
+            while let Some(Some(request)) = shared.closing.run_until_cancelled(requests.next()).await {
+                answer(&shared, request);
+            }
+        });
+    }
+
+    fn take_goal(self: &Arc<Self>, request: ServiceRequest<SendGoal::Service>) {
+        let SendGoal::Request { goal_id, goal } = request.message.clone();
+        let now = now();
+        let accepted = id_of(&goal_id).filter(|_| !self.stopping.is_cancelled()).and_then(|id| {
+            let taken = locked(&self.goals).accept(id, now);
+            taken
+                .inspect_err(|refusal| tracing::warn!("a goal is refused: {refusal:?}"))
+                .ok()
+                .map(|cancel| (id, cancel))
+        });
+        let response = SendGoal::Response { accepted: accepted.is_some(), stamp: time(now) };
+        let delivered = request.respond(response);
+        let Some((id, cancel)) = accepted else {
+            return;
+        };
+        if let Err(problem) = delivered {
+            // Whoever sent it does not know that it was taken and could not end it.
+            return self.finish(
+                id,
+                GoalState::Aborted,
+                failed(format!("nobody was told that it was taken: {problem}")),
+            );
+        }
+        self.publish_states();
+        let shared = Arc::clone(self);
+        self.tasks.spawn(async move { shared.carry_out(id, goal, cancel).await });
+    }
+
+    async fn carry_out(self: Arc<Self>, id: GoalId, goal: Goal, cancel: CancellationToken) {
+        let session = Some(goal.session).filter(|session| !session.is_empty()).map(SessionId::new);
+        let submission = Submission { task: goal.task, session, origin: Origin::new("ros", self.client.clone()) };
+        let result = match self.submit(submission).await {
+            Ok(task) => self.accompany(id, task, cancel).await,
+            Err(reason) => failed(reason),
+        };
+        let state = match result.ending {
+            TaskEnding::Succeeded => GoalState::Succeeded,
+            TaskEnding::Cancelled if locked(&self.goals).is_canceling(id) => GoalState::Canceled,
+            TaskEnding::Cancelled | TaskEnding::Failed => GoalState::Aborted,
+        };
+        self.finish(id, state, result);
+    }
+
+    async fn submit(&self, submission: Submission) -> Result<RunningTask, String> {
+        let handler = Arc::clone(&self.handler);
+        let mut submitted = self.tasks.spawn(async move { handler.submit(submission).await });
+        let reason = tokio::select! {
+            taken = &mut submitted => match taken {
+                Ok(Ok(task)) => return Ok(task),
+                Ok(Err(refusal)) => return Err(refusal.reason),
+                Err(_) => return Err("the agent failed to take the task; this is a flaw of Cortex".to_owned()),
+            },
+            () = self.stopping.cancelled() => SHUTTING_DOWN,
+            () = tokio::time::sleep(SUBMIT_LIMIT) => "the agent did not take the task in time",
+        };
+        // Should it be taken after all, nobody is there to follow it: it must not run.
+        self.tasks.spawn(async move {
+            if let Ok(Ok(task)) = submitted.await {
+                (task.cancel)();
+            }
+        });
+        Err(reason.to_owned())
+    }
+
+    /// Passes on what happens until the result comes.
+    async fn accompany(&self, id: GoalId, task: RunningTask, cancel: CancellationToken) -> TaskResult {
+        let RunningTask { mission, mut updates, mut result, cancel: end } = task;
+        let mut end = Some(end);
+        loop {
+            tokio::select! {
+                Some(update) = updates.recv() => self.publish_feedback(id, update),
+                () = cancel.cancelled(), if end.is_some() => {
+                    if let Some(end) = end.take() {
+                        end();
+                    }
+                }
+                () = self.stopping.cancelled() => {
+                    if let Some(end) = end.take() {
+                        end();
+                    }
+                    return TaskResult { mission, ..failed(SHUTTING_DOWN.to_owned()) };
+                }
+                result = &mut result => {
+                    while let Ok(update) = updates.try_recv() {
+                        self.publish_feedback(id, update);
+                    }
+                    let flaw = "the mission ended without a result; this is a flaw of Cortex";
+                    return result.unwrap_or_else(|_| TaskResult { mission, ..failed(flaw.to_owned()) });
+                }
+            }
+        }
+    }
+
+    fn finish(&self, id: GoalId, state: GoalState, result: TaskResult) {
+        let waiting = locked(&self.goals).finish(id, state, result.clone());
+        self.publish_states();
+        for request in waiting {
+            answer_result(request, state, result.clone());
+        }
+    }
+
+    fn give_result(self: &Arc<Self>, request: ResultRequest) {
+        let Some(id) = id_of(&request.message.goal_id) else {
+            return;
+        };
+        let answer = locked(&self.goals).ask_result(id, request);
+        match answer {
+            ResultAnswer::Now(request, state, result) => answer_result(request, state, result),
+            ResultAnswer::Later => {}
+            ResultAnswer::Unknown(request) => {
+                // A status of zero is how ROS says that there is no such goal.
+                respond(request, GetResult::Response::default());
+            }
+        }
+    }
+
+    fn cancel(self: &Arc<Self>, request: ServiceRequest<CancelGoal::Service>) {
+        let GoalInfo { goal_id, stamp } = request.message.goal_info.clone();
+        let Some(id) = id_of(&goal_id) else {
+            return;
+        };
+        let (code, ending) = locked(&self.goals).cancel(id, (stamp.sec, stamp.nanosec));
+        let goals_canceling = ending.into_iter().map(|(id, accepted)| goal_info(id, accepted)).collect();
+        respond(request, CancelGoal::Response { return_code: code.code(), goals_canceling });
+        self.publish_states();
+    }
+
+    fn stop(self: &Arc<Self>, request: ServiceRequest<Trigger::Service>) {
+        let handler = Arc::clone(&self.handler);
+        self.trigger(request, async move { handler.stop().await });
+    }
+
+    fn resume(self: &Arc<Self>, request: ServiceRequest<Trigger::Service>) {
+        let handler = Arc::clone(&self.handler);
+        self.trigger(request, async move { handler.resume().await });
+    }
+
+    /// Does what was asked for to its end, and answers when it is done or [`STOP_LIMIT`] has passed.
+    fn trigger(
+        &self,
+        request: ServiceRequest<Trigger::Service>,
+        action: impl Future<Output = StopReport> + Send + 'static,
+    ) {
+        let Ok(permit) = Arc::clone(&self.triggers).try_acquire_owned() else {
+            return respond_trigger(request, in_vain("many such requests are under way; wait for their answers"));
+        };
+        let done = self.tasks.spawn(async move {
+            let _permit = permit;
+            action.await
+        });
+        self.tasks.spawn(async move {
+            let report = match tokio::time::timeout(STOP_LIMIT, done).await {
+                Ok(Ok(report)) => report,
+                Ok(Err(_)) => in_vain("it failed; this is a flaw of Cortex"),
+                Err(_) => in_vain("it goes on, but is not done yet"),
+            };
+            respond_trigger(request, report);
+        });
+    }
+
+    fn publish_feedback(&self, id: GoalId, update: TaskUpdate) {
+        let TaskUpdate { timestep, completed, feedback, event } = update;
+        let feedback = Feedback { timestep, completed, feedback: carried(feedback), event: carried(event) };
+        let message = FeedbackMessage { goal_id: uuid(id), feedback };
+        if let Err(problem) = locked(&self.feedback).publish(&message) {
+            tracing::warn!("feedback could not be published: {problem}");
+        }
+    }
+
+    fn publish_states(&self) {
+        // The lock of the publisher is taken first, so that an older list never follows a newer one.
+        let publisher = locked(&self.statuses);
+        let status = |(id, accepted, state): (GoalId, Stamp, GoalState)| GoalStatus {
+            goal_info: goal_info(id, accepted),
+            status: state.code(),
+        };
+        let status_list = locked(&self.goals).states().map(status).collect();
+        if let Err(problem) = publisher.publish(&GoalStatusArray { status_list }) {
+            tracing::warn!("the states of the goals could not be published: {problem}");
+        }
+    }
+}
+
+fn answer_result(request: ResultRequest, state: GoalState, result: TaskResult) {
+    let TaskResult { ending, output, mission } = result;
+    let outcome = Outcome {
+        success: ending == TaskEnding::Succeeded,
+        output: carried(output),
+        mission: carried(mission.as_str().to_owned()),
+    };
+    respond(request, GetResult::Response { status: state.code(), result: outcome });
+}
+
+fn respond_trigger(request: ServiceRequest<Trigger::Service>, report: StopReport) {
+    respond(request, Trigger::Response { success: report.success, message: carried(report.message) });
+}
+
+fn respond<T: WrappedServiceTypeSupport + 'static>(request: ServiceRequest<T>, response: T::Response) {
+    if let Err(problem) = request.respond(response) {
+        tracing::debug!("an answer could not be sent: {problem}");
+    }
+}
+
+fn failed(output: String) -> TaskResult {
+    TaskResult { ending: TaskEnding::Failed, output, mission: "".into() }
+}
+
+fn in_vain(message: &str) -> StopReport {
+    StopReport { success: false, message: message.to_owned() }
+}
+
+fn id_of(message: &UUID) -> Option<GoalId> {
+    message.uuid.as_slice().try_into().ok().map(GoalId)
+}
+
+fn uuid(id: GoalId) -> UUID {
+    UUID { uuid: id.0.to_vec() }
+}
+
+fn goal_info(id: GoalId, accepted: Stamp) -> GoalInfo {
+    GoalInfo { goal_id: uuid(id), stamp: time(accepted) }
+}
+
+fn time((sec, nanosec): Stamp) -> Time {
+    Time { sec, nanosec }
+}
+
+fn now() -> Stamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    (i32::try_from(since.as_secs()).unwrap_or(i32::MAX), since.subsec_nanos())
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,120 @@
+//! The graph, the node and its parameters on real ROS.
+
+use std::process::Command;
+use std::sync::Arc;
+
+use crate::support::{LIMIT, component, script, terminate};
+use cortex_ros::graph::{Graph, NodeRole};
+use cortex_ros::{GraphWatch, RosNode, parameters, ros_tests};
+
+async fn graph_until(watch: &GraphWatch, wanted: impl Fn(&Graph) -> bool) -> Arc<Graph> {
+    let mut graph = watch.subscribe();
+    let waited = tokio::time::timeout(LIMIT, graph.wait_for(|graph| wanted(graph))).await;
+    let seen = waited.map(|graph| Arc::clone(&graph.unwrap()));
+    seen.unwrap_or_else(|_| panic!("the graph is {:#?}", watch.current()))
+}
+
+/// The example `graph`: a whole process with everything of this crate in it.
+fn example(arguments: &[&str]) -> Command {
+    let program = std::env::current_exe().unwrap().with_file_name("../examples/graph");
+    assert!(program.exists(), "the examples are not built: cargo build --examples -p cortex-ros");
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
+}
+
+ros_tests! {
+    async fn nodes_come_and_go_and_what_is_not_the_robot_is_marked() {
+        let watch = GraphWatch::start("/me").unwrap();
+        let me = RosNode::start("me", "").unwrap();
+        let hidden = RosNode::start("_tool", "").unwrap();
+        let peer = component(&["helper", "--heartbeat"]).await;
+        let offers = |graph: &Graph| {
+            graph.node("helper").is_some_and(|node| node.offers("execute_method", "cortex_msgs/srv/ExecuteMethod"))
+        };
+        let graph = graph_until(&watch, |graph| offers(graph) && graph.node("me").is_some()).await;
+        let observer = format!("/_cortex_graph_{}", std::process::id());
+        let roles: Vec<_> = graph.nodes().map(|node| (node.name.as_str(), node.role)).collect();
+        assert_eq!(roles, [
+            (observer.as_str(), NodeRole::Infrastructure),
+            ("/_tool", NodeRole::Infrastructure),
+            ("/helper", NodeRole::Robot),
+            ("/me", NodeRole::Infrastructure),
+        ]);
+        let graph = graph_until(&watch, |graph| {
+            graph.node("helper").is_some_and(|node| node.publishers.iter().any(|topic| topic.name == "/helper/status"))
+        }).await;
+        assert_eq!(graph.node("helper").unwrap().instances.len(), 1);
+
+        terminate(&peer);
+        graph_until(&watch, |graph| graph.node("helper").is_none()).await;
+        hidden.shut_down();
+        me.shut_down();
+        watch.shut_down();
+        watch.shut_down();
+        assert!(matches!(me.with_node(|_| ()).await, Err(cortex_ros::RosError::ShutDown)));
+    }
+
+    async fn arguments_of_ros_are_honoured() {
+        let output = example(&["0", "--ros-args", "-r", "__node:=renamed", "-r", "__ns:=/robot",
+            "-p", "model:=reflex", "-p", "limits.steps:=15", "-p", "ratio:=0.5", "-p", "names:=[a, b]"]).output().unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{printed}");
+        for line in [
+            "node /robot/renamed\n",
+            "parameter limits.steps 15\n",
+            "parameter model \"reflex\"\n",
+            "parameter names [\"a\",\"b\"]\n",
+            "parameter ratio 0.5\n",
+        ] {
+            assert!(printed.contains(line), "{printed}");
+        }
+    }
+
+    async fn bad_arguments_and_surroundings_are_named_instead_of_a_panic() {
+        let fails = |arguments: &[&str], domain: &str, says: &str| {
+            let output = example(arguments).env("ROS_DOMAIN_ID", domain).output().unwrap();
+            let printed = String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success() && printed.contains(says) && !printed.contains("panicked"), "{printed}");
+        };
+        let domain = std::env::var("ROS_DOMAIN_ID").unwrap();
+        fails(&["0", "--ros-args", "-p", "model"], &domain, "the ROS arguments can't be used");
+        fails(&["0", "--ros-args", "--params-file", "/no/such/file"], &domain, "/no/such/file");
+        fails(&["0", "--ros-args", "--no-such-flag"], &domain, "1 after --ros-args is not understood");
+        fails(&["0", "--ros-args", "-r", "__node:=not a name"], &domain, "the ROS arguments can't be used");
+        fails(&["0"], "many", "ROS_DOMAIN_ID");
+        fails(&["0"], "4000", "the highest domain is 232");
+        assert!(RosNode::start("not a name", "").is_err());
+        assert!(RosNode::start("zero\0", "").is_err());
+    }
+
+    async fn a_process_ends_without_a_crash_every_time() {
+        let _peer = component(&["helper", "--heartbeat"]).await;
+        for run in 0..20 {
+            // From an end in mid discovery to one with everything described.
+            let output = example(&[["0", "0.05", "0.2", "0.7"][run % 4]]).output().unwrap();
+            let printed = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success() && printed.ends_with("ended\n"), "run {run}: {} {printed}", output.status);
+        }
+    }
+
+    async fn parameters_are_shown_to_others_and_refused_to_be_changed() {
+        let node = RosNode::start("cortex", "").unwrap();
+        let shown = [
+            ("model".to_owned(), cortex_ros::r2r::ParameterValue::String("reflex".to_owned())),
+            ("limits.steps".to_owned(), cortex_ros::r2r::ParameterValue::Integer(15)),
+        ];
+        parameters::serve(&node, shown.into()).await.unwrap();
+        let mut peer = cortex_ros::testing::Peer::python(&script("parameters.py"), &["/cortex"]).unwrap();
+        assert_eq!(peer.line("list").await.unwrap(), "['limits.steps', 'model'] ['limits']");
+        assert_eq!(peer.line("get").await.unwrap(), "15 reflex 0");
+        assert_eq!(peer.line("types").await.unwrap(), "[2, 4, 0]");
+        assert_eq!(peer.line("describe").await.unwrap(), "limits.steps 2 True");
+        let refused = peer.line("set").await.unwrap();
+        assert!(refused.starts_with("False") && refused.contains("restart"), "{refused}");
+        let refused = peer.line("atomically").await.unwrap();
+        assert!(refused.starts_with("False"), "{refused}");
+        assert!(peer.end().await.unwrap());
+        node.shut_down();
+    }
+}

@@ -1,0 +1,11 @@
+//! Tests on real ROS, with peers in Python. Each runs in a process and on a domain of its own:
+//! see `cortex_ros::testing`.
+
+#[cfg(test)]
+mod components;
+#[cfg(test)]
+mod graph;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod tasks;

@@ -1,0 +1,87 @@
+//! What the tests of this crate share.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cortex_core::{Invocation, ToolProvider};
+use cortex_protocol::{CallId, ToolCall, ToolOutcome, ToolSpec};
+use cortex_ros::testing::Peer;
+use cortex_ros::{Discovery, GraphWatch, RosNode, RosTools};
+use serde_json::{Map, Value};
+
+/// Bounds a wait against a hang; nothing is measured by it.
+pub(crate) const LIMIT: Duration = Duration::from_secs(30);
+
+/// The agent's side of the boundary.
+pub(crate) struct Agent {
+    pub(crate) node: RosNode,
+    pub(crate) graph: GraphWatch,
+    pub(crate) discovery: Discovery,
+    pub(crate) tools: RosTools,
+}
+
+impl Agent {
+    pub(crate) fn start() -> Self {
+        let node = RosNode::start("cortex", "").unwrap();
+        let graph = GraphWatch::start(node.fully_qualified_name()).unwrap();
+        let discovery = Discovery::start(&node, &graph);
+        let tools = RosTools::new(&node, &graph, &discovery);
+        Self { node, graph, discovery, tools }
+    }
+
+    /// Waits until the tools on offer are as wanted.
+    pub(crate) async fn tools_until(&self, wanted: impl Fn(&[ToolSpec]) -> bool) -> Arc<Vec<ToolSpec>> {
+        let mut tools = self.discovery.tools();
+        let waited = tokio::time::timeout(LIMIT, tools.wait_for(|tools| wanted(tools))).await;
+        let tools = waited.map(|tools| Arc::clone(&tools.unwrap()));
+        tools.unwrap_or_else(|_| panic!("the tools are {:?}", names(&self.discovery.tools().borrow())))
+    }
+
+    /// Waits until a tool is on offer.
+    pub(crate) async fn tool(&self, name: &str) {
+        self.tools_until(|tools| tools.iter().any(|tool| tool.name.as_str() == name)).await;
+    }
+
+    pub(crate) async fn call(&self, invocation: Invocation) -> ToolOutcome {
+        let outcome = self.tools.invoke(invocation, Arc::new(|_| {}));
+        tokio::time::timeout(LIMIT, outcome).await.expect("the call has ended")
+    }
+
+    pub(crate) async fn shut_down(self) {
+        self.discovery.shut_down().await;
+        self.graph.shut_down();
+        self.node.shut_down();
+        self.tools.shut_down().await;
+    }
+}
+
+pub(crate) fn names(tools: &[ToolSpec]) -> Vec<&str> {
+    tools.iter().map(|tool| tool.name.as_str()).collect()
+}
+
+pub(crate) fn invocation(id: u32, tool: &str, arguments: Value) -> Invocation {
+    let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
+    Invocation { mission: "test".into(), id: CallId(id), call: call(tool, arguments), timeout: Duration::from_secs(10) }
+}
+
+fn call(tool: &str, arguments: Map<String, Value>) -> ToolCall {
+    ToolCall { tool: tool.into(), arguments }
+}
+
+pub(crate) fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(name)
+}
+
+/// Starts a component in Python; it is served when this returns.
+pub(crate) async fn component(arguments: &[&str]) -> Peer {
+    let mut peer = Peer::python(&script("component.py"), arguments).unwrap();
+    peer.line("ready").await.unwrap();
+    peer
+}
+
+/// Asks a peer to end in good order.
+pub(crate) fn terminate(peer: &Peer) {
+    let id = peer.id().expect("it runs").to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+}

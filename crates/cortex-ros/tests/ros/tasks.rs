@@ -1,0 +1,243 @@
+//! The task server as any action client sees it, and the task client.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cortex_protocol::{Origin, SessionId, Submission};
+use cortex_ros::task::{Refusal, RunningTask, StopReport, TaskEnding, TaskResult, TaskUpdate};
+use cortex_ros::testing::Peer;
+use cortex_ros::{GraphWatch, RosError, RosNode, TaskClient, TaskHandler, TaskServer, ros_tests};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{LIMIT, script};
+
+/// An agent that does what the first word of a task says.
+#[derive(Default)]
+struct ScriptedAgent {
+    stopping: CancellationToken,
+    submissions: Mutex<Vec<Submission>>,
+}
+
+#[async_trait]
+impl TaskHandler for ScriptedAgent {
+    async fn submit(&self, submission: Submission) -> Result<RunningTask, Refusal> {
+        self.submissions.lock().unwrap().push(submission.clone());
+        let (verb, rest) = submission.task.split_once(' ').unwrap_or((submission.task.as_str(), ""));
+        if verb == "refuse" {
+            return Err(Refusal { reason: "the queue is full".to_owned() });
+        }
+        let (publish, updates) = mpsc::channel(16);
+        let (finish, result) = oneshot::channel();
+        let cancelled = CancellationToken::new();
+        let end = |ending, output: &str| TaskResult { ending, output: output.to_owned(), mission: "m1".into() };
+        let update = |timestep, completed, line: &str| TaskUpdate {
+            timestep,
+            completed,
+            feedback: line.to_owned(),
+            event: format!("{{\"sequence\":{timestep}}}"),
+        };
+        publish.try_send(update(1, false, &format!("begun {rest}"))).unwrap();
+        match verb {
+            "say" => {
+                publish.try_send(update(2, true, "said")).unwrap();
+                finish.send(end(TaskEnding::Succeeded, rest)).unwrap();
+            }
+            "fail" => finish.send(end(TaskEnding::Failed, "the way is blocked")).unwrap(),
+            "zero" => finish.send(end(TaskEnding::Succeeded, "a\0b")).unwrap(),
+            "wait" => {
+                let (cancelled, stopping) = (cancelled.clone(), self.stopping.clone());
+                let (last, output) = (update(2, true, "ended"), end(TaskEnding::Cancelled, "cancelled by a person"));
+                tokio::spawn(async move {
+                    tokio::select! { () = cancelled.cancelled() => {}, () = stopping.cancelled() => {} }
+                    // Both fail only when the server has ended the goal itself.
+                    let _ = publish.try_send(last);
+                    let _ = finish.send(output);
+                });
+            }
+            // "forget": both senders are dropped.
+            _ => {}
+        }
+        Ok(RunningTask { mission: "m1".into(), updates, result, cancel: Box::new(move || cancelled.cancel()) })
+    }
+
+    async fn stop(&self) -> StopReport {
+        self.stopping.cancel();
+        StopReport { success: true, message: "everything is at rest".to_owned() }
+    }
+
+    async fn resume(&self) -> StopReport {
+        StopReport { success: true, message: "tasks are taken again".to_owned() }
+    }
+}
+
+struct Agent {
+    node: RosNode,
+    agent: Arc<ScriptedAgent>,
+    server: TaskServer,
+}
+
+impl Agent {
+    async fn start() -> Self {
+        let node = RosNode::start("cortex", "").unwrap();
+        let agent = Arc::new(ScriptedAgent::default());
+        let server = TaskServer::start(&node, agent.clone()).await.unwrap();
+        Self { node, agent, server }
+    }
+
+    async fn shut_down(self) {
+        self.server.shut_down().await;
+        self.node.shut_down();
+    }
+}
+
+fn person(stories: &[&str]) -> Peer {
+    Peer::python(&script("tasks.py"), stories).unwrap()
+}
+
+/// Every line up to the end of a story.
+async fn lines(peer: &mut Peer, story: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    loop {
+        let line = peer.line("").await.unwrap();
+        if line == format!("done {story}") {
+            return lines;
+        }
+        lines.push(line);
+    }
+}
+
+ros_tests! {
+    async fn a_task_is_taken_followed_and_answered_once() {
+        let agent = Agent::start().await;
+        let mut person = person(&["goal", "failures"]);
+        assert_eq!(lines(&mut person, "goal").await, [
+            "accepted True",
+            "feedback 1 False begun hello {\"sequence\":1}",
+            "feedback 2 True said {\"sequence\":2}",
+            "result 4 True 'hello' m1",
+            "again 4 True 'hello' m1",
+        ]);
+        let first = agent.agent.submissions.lock().unwrap().first().cloned();
+        assert_eq!(first, Some(Submission {
+            task: "say hello".to_owned(),
+            session: Some(SessionId::from("kitchen talk")),
+            origin: Origin::new("ros", "/cortex/task"),
+        }));
+        assert_eq!(lines(&mut person, "failures").await, [
+            "fail 6 False 'the way is blocked' m1",
+            "refuse 6 False 'the queue is full'",
+            "forget 6 False 'the mission ended without a result; this is a flaw of Cortex' m1",
+            "zero 4 True 'a\u{fffd}b' m1",
+        ]);
+        assert!(person.end().await.unwrap());
+        agent.shut_down().await;
+    }
+
+    async fn goals_do_not_mix_and_each_can_be_cancelled() {
+        let agent = Agent::start().await;
+        let mut person = person(&["two", "cancel", "duplicate", "unknown"]);
+        assert_eq!(lines(&mut person, "two").await, [
+            "quick 4 True 'quick' m1",
+            "slow 5 False 'cancelled by a person' m1",
+        ]);
+        assert_eq!(lines(&mut person, "cancel").await, [
+            "canceling 0 1",
+            "result 5 False 'cancelled by a person' m1",
+            "late 3",
+            "nothing 0 0",
+        ]);
+        assert_eq!(lines(&mut person, "duplicate").await, [
+            "again False",
+            "canceling 1",
+            "first 5 False 'cancelled by a person' m1",
+        ]);
+        assert_eq!(lines(&mut person, "unknown").await, ["result 0 False ''"]);
+        assert!(person.end().await.unwrap());
+        agent.shut_down().await;
+    }
+
+    async fn a_stop_ends_every_goal_and_answers_are_published() {
+        let agent = Agent::start().await;
+        let mut person = person(&["stop", "output"]);
+        assert_eq!(lines(&mut person, "stop").await, [
+            "stop True everything is at rest",
+            "result 6 False 'cancelled by a person' m1",
+            "resume True tasks are taken again",
+        ]);
+        person.line("ready").await.unwrap();
+        agent.server.say("it is 18\0 degrees");
+        assert_eq!(lines(&mut person, "output").await, ["said it is 18\u{fffd} degrees True"]);
+        assert!(person.end().await.unwrap());
+        agent.shut_down().await;
+    }
+
+    async fn a_goal_that_is_open_at_shutdown_is_answered_before_the_node_goes() {
+        let agent = Agent::start().await;
+        let mut person = person(&["shutdown"]);
+        person.line("begun").await.unwrap();
+        agent.shut_down().await;
+        assert_eq!(lines(&mut person, "shutdown").await, ["result 6 False 'Cortex is shutting down' m1"]);
+        assert!(person.end().await.unwrap());
+    }
+
+    async fn the_server_rests_when_nothing_is_to_be_done() {
+        let agent = Agent::start().await;
+        let mut person = person(&["goal"]);
+        lines(&mut person, "goal").await;
+        assert!(person.end().await.unwrap());
+        // Ten seconds after a first result is when the action server of the client library begins to spin.
+        tokio::time::sleep(Duration::from_secs(11)).await;
+        let before = cpu_ticks();
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let used = cpu_ticks() - before;
+        assert!(used < 100, "{used} of 200 ticks of a core");
+        agent.shut_down().await;
+    }
+
+    async fn the_command_line_s_client_follows_a_task_cancels_it_and_sees_the_agent_go() {
+        let graph = GraphWatch::start("/person").unwrap();
+        let node = RosNode::start("person", "").unwrap();
+        let nobody = TaskClient::connect(&node, &graph, "/cortex", Duration::from_millis(300)).await;
+        assert!(matches!(nobody, Err(RosError::NoServer { .. })));
+
+        let agent = Agent::start().await;
+        let client = TaskClient::connect(&node, &graph, "/cortex", LIMIT).await.unwrap();
+        let mut task = client.send("say a\0b", "").await.unwrap();
+        let first = task.updates.recv().await.unwrap();
+        assert_eq!((first.timestep, first.feedback.as_str()), (1, "begun a\u{fffd}b"));
+        let hello = TaskResult { ending: TaskEnding::Succeeded, output: "a\u{fffd}b".into(), mission: "m1".into() };
+        assert_eq!(task.result().await.unwrap(), hello);
+        assert_eq!(task.result().await.unwrap(), hello);
+        assert!(!task.canceller.cancel().await.unwrap());
+
+        let refused = client.send("refuse", "").await.unwrap().result().await.unwrap();
+        assert_eq!((refused.ending, refused.output.as_str()), (TaskEnding::Failed, "the queue is full"));
+
+        let mut task = client.send("wait", "").await.unwrap();
+        task.updates.recv().await.unwrap();
+        assert!(task.canceller.cancel().await.unwrap());
+        assert_eq!(task.result().await.unwrap().ending, TaskEnding::Cancelled);
+
+        let task = client.send("wait", "").await.unwrap();
+        let (result, ()) = tokio::join!(task.result(), async { agent.node.shut_down() });
+        assert!(matches!(result, Err(RosError::Vanished { .. })), "{result:?}");
+
+        let again = Agent::start().await;
+        let client = TaskClient::connect(&node, &graph, "/cortex", LIMIT).await.unwrap();
+        assert_eq!(client.stop().await.unwrap().message, "everything is at rest");
+        assert_eq!(client.resume().await.unwrap().message, "tasks are taken again");
+        again.shut_down().await;
+        drop(agent);
+        node.shut_down();
+        graph.shut_down();
+    }
+}
+
+/// The time that this process has used, in hundredths of a second.
+fn cpu_ticks() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}

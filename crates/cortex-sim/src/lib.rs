@@ -1,0 +1,14 @@
+//! A simulated home robot made of real ROS 2 processes.
+//!
+//! - [`world`]: the home, from a file: rooms, doors, what there is to see; checked;
+//! - [`route`]: the way from where the robot is to a room; [`motion`]: driving it; [`charge`]: the battery. Pure;
+//! - [`components`]: the parts of the robot, each a ROS 2 node in a process of its own;
+//! - [`launch`]: starts, watches and stops those processes; [`child`]: the side of the started process.
+
+pub mod charge;
+pub mod child;
+pub mod components;
+pub mod launch;
+pub mod motion;
+pub mod route;
+pub mod world;

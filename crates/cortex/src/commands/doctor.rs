@@ -1,0 +1,181 @@
+//! `cortex doctor`: why does it not work? Each check says what it found; each failure comes with its mend.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use cortex_core::chat::{ChatRequest, Message, Purpose};
+use cortex_core::fragment::Fragment;
+use cortex_model::ModelChoice;
+use cortex_ros::ComponentState;
+
+use crate::arguments::RunArguments;
+use crate::commands::run::resolve;
+use crate::robot::Robot;
+
+/// How long the model may take to say a word.
+const MODEL_LIMIT: Duration = Duration::from_secs(60);
+
+/// What one check found.
+enum Finding {
+    Good(String),
+    /// Not wrong, but perhaps not what was meant.
+    Notable(String, String),
+    /// What is wrong, and the mend.
+    Bad(String, String),
+}
+
+pub(crate) async fn doctor(arguments: RunArguments) -> anyhow::Result<ExitCode> {
+    let mut findings = vec![("ROS 2", environment())];
+    match Robot::visit().await {
+        Ok(robot) => {
+            findings.push(("ROS node", Finding::Good("a node can be started".to_owned())));
+            findings.push(("graph", graph(&robot)));
+            findings.extend(components(&robot).into_iter().map(|finding| ("component", finding)));
+            findings.push(("Cortex", cortex(&robot)));
+            findings.extend(configuration(&robot, &arguments).await);
+            robot.leave().await;
+        }
+        Err(problem) => findings.push((
+            "ROS node",
+            Finding::Bad(
+                format!("{problem:#}"),
+                "correct what it names; without ROS arguments, source ROS 2 again in a new shell".to_owned(),
+            ),
+        )),
+    }
+    let mut healthy = true;
+    for (subject, finding) in findings {
+        match finding {
+            Finding::Good(text) => println!("ok    {subject}: {text}"),
+            Finding::Notable(text, mend) => println!("note  {subject}: {text}\n      -> {mend}"),
+            Finding::Bad(text, mend) => {
+                healthy = false;
+                println!("FAIL  {subject}: {text}\n      -> {mend}");
+            }
+        }
+    }
+    Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn environment() -> Finding {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let Some(distribution) = variable("ROS_DISTRO") else {
+        return Finding::Bad(
+            "no ROS 2 is sourced (ROS_DISTRO is not set)".to_owned(),
+            "run `source /opt/ros/jazzy/setup.bash`, or `eval \"$(cargo xtask env)\"` in the repository".to_owned(),
+        );
+    };
+    if variable("AMENT_PREFIX_PATH").is_none() {
+        return Finding::Bad(
+            format!("ROS_DISTRO is {distribution}, but AMENT_PREFIX_PATH is not set"),
+            "source the setup file of ROS 2 again".to_owned(),
+        );
+    }
+    let domain = variable("ROS_DOMAIN_ID").unwrap_or_else(|| "0".to_owned());
+    let middleware = variable("RMW_IMPLEMENTATION").unwrap_or_else(|| "the default".to_owned());
+    let range = variable("ROS_AUTOMATIC_DISCOVERY_RANGE").unwrap_or_else(|| "SUBNET".to_owned());
+    Finding::Good(format!("{distribution}, domain {domain}, discovery range {range}, middleware {middleware}"))
+}
+
+fn graph(robot: &Robot) -> Finding {
+    let graph = robot.graph.current();
+    let names: Vec<&str> = graph.robot_nodes().map(|node| node.name.as_str()).collect();
+    if names.is_empty() {
+        Finding::Bad(
+            "no other node is seen".to_owned(),
+            "start the robot's nodes; ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE and RMW_IMPLEMENTATION must be the \
+             same as theirs"
+                .to_owned(),
+        )
+    } else {
+        Finding::Good(format!("{} nodes: {}", names.len(), names.join(", ")))
+    }
+}
+
+fn components(robot: &Robot) -> Vec<Finding> {
+    let directory = robot.discovery.directory();
+    let directory = directory.borrow();
+    let mut findings: Vec<Finding> = directory
+        .components()
+        .map(|(name, component)| {
+            let methods = component.description.as_ref().map_or(0, |description| description.methods.len());
+            if component.state == ComponentState::Ready && component.problems.is_empty() {
+                Finding::Good(format!("{name} offers {methods} methods"))
+            } else if component.problems.is_empty() {
+                Finding::Bad(
+                    format!("{name} {}", component.state),
+                    "look at its log; it must answer on ~/describe and publish on ~/status".to_owned(),
+                )
+            } else {
+                Finding::Bad(
+                    format!("{name} {}: {}", component.state, component.problems.join("; ")),
+                    "mend what it says on ~/describe; docs/component-contract.md has the form".to_owned(),
+                )
+            }
+        })
+        .collect();
+    if findings.is_empty() {
+        findings.push(Finding::Notable(
+            "none offers ~/describe, so there is nothing that Cortex can do".to_owned(),
+            "docs/component-contract.md says how a node becomes a component, in any language".to_owned(),
+        ));
+    }
+    findings
+}
+
+fn cortex(robot: &Robot) -> Finding {
+    let graph = robot.graph.current();
+    let serving: Vec<&str> = graph
+        .nodes()
+        .filter(|node| {
+            node.offers(&format!("{}/task/_action/send_goal", node.name), "cortex_msgs/action/VisionLanguageAction_SendGoal")
+        })
+        .map(|node| node.name.as_str())
+        .collect();
+    if serving.is_empty() {
+        Finding::Notable("none is running here".to_owned(), "start one with `cortex run`".to_owned())
+    } else {
+        Finding::Good(format!("{} takes tasks", serving.join(", ")))
+    }
+}
+
+async fn configuration(robot: &Robot, arguments: &RunArguments) -> Vec<(&'static str, Finding)> {
+    let resolved = match resolve(robot, arguments) {
+        Ok(resolved) => resolved,
+        Err(problem) => {
+            let mend = "correct it; config/cortex.toml explains every key".to_owned();
+            return vec![("configuration", Finding::Bad(format!("{problem:#}"), mend))];
+        }
+    };
+    let good = Finding::Good(format!("the model is {} (from: {})", resolved.model, resolved.model_origin));
+    let model = match cortex_model::build(&resolved.model, resolved.endpoint.clone()) {
+        Ok(model) => model,
+        Err(problem) => {
+            let mend = "set what it names, or use `--model reflex`".to_owned();
+            return vec![("configuration", good), ("model", Finding::Bad(problem.to_string(), mend))];
+        }
+    };
+    if resolved.model == ModelChoice::Reflex {
+        let text = "reflex: embedded, needs no network; it understands plain English commands only".to_owned();
+        return vec![("configuration", good), ("model", Finding::Good(text))];
+    }
+    let request = ChatRequest {
+        purpose: Purpose::Plan,
+        messages: vec![Message::User { fragments: vec![Fragment::Notice { text: "Say OK.".to_owned() }] }],
+        tools: Vec::new(),
+        temperature: 0.0,
+        max_tokens: 200,
+    };
+    let answered = match tokio::time::timeout(MODEL_LIMIT, model.chat(&request)).await {
+        Ok(Ok(_)) => Finding::Good(format!("{} answers", model.label())),
+        Ok(Err(error)) => Finding::Bad(
+            error.message,
+            if error.hint.is_empty() { "check the model's name and its URL".to_owned() } else { error.hint },
+        ),
+        Err(_) => Finding::Bad(
+            format!("{} did not answer within {} s", model.label(), MODEL_LIMIT.as_secs()),
+            "check that it runs, and that it is fast enough".to_owned(),
+        ),
+    };
+    vec![("configuration", good), ("model", answered)]
+}

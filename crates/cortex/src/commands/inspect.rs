@@ -1,0 +1,13 @@
+//! `cortex inspect NAME`: everything about one node.
+
+use std::process::ExitCode;
+
+use crate::robot::Robot;
+
+pub(crate) async fn inspect(name: &str) -> anyhow::Result<ExitCode> {
+    let robot = Robot::visit().await?;
+    let report = robot.tools.inspect(name).await;
+    robot.leave().await;
+    println!("{}", serde_json::to_string_pretty(&report?)?);
+    Ok(ExitCode::SUCCESS)
+}

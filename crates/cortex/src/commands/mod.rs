@@ -1,0 +1,8 @@
+//! One module for each command.
+
+pub(crate) mod doctor;
+pub(crate) mod inspect;
+pub(crate) mod run;
+pub(crate) mod send;
+pub(crate) mod stop;
+pub(crate) mod tools;

@@ -1,0 +1,210 @@
+//! `cortex run`: the node.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use async_trait::async_trait;
+use cortex_model::api_key_from_environment;
+use cortex_protocol::{CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, Submission};
+use cortex_ros::task::{Refusal, RunningTask, StopReport, TaskEnding, TaskResult, TaskUpdate};
+use cortex_ros::{Discovery, TaskHandler, TaskServer};
+use cortex_runtime::{MissionTicket, ProviderId, Runtime};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::arguments::RunArguments;
+use crate::config::{self, Layers, Resolved};
+use crate::robot::Robot;
+
+/// The robot's graph is the first provider of tools.
+const ROS: ProviderId = ProviderId(0);
+/// Feedback on its way to the task server; the mission's own queue holds the rest.
+const UPDATES: usize = 64;
+/// What the missions get to end when Cortex is told to, beyond the time that their tools may take to halt.
+const END_MARGIN: Duration = Duration::from_secs(5);
+
+pub(crate) async fn run(arguments: RunArguments) -> anyhow::Result<ExitCode> {
+    let robot = Robot::join("cortex")?;
+    let served = serve(&robot, arguments).await;
+    robot.leave().await;
+    served
+}
+
+/// Reads the configuration with the node's own parameters as a layer.
+pub(crate) fn resolve(robot: &Robot, arguments: &RunArguments) -> anyhow::Result<Resolved> {
+    let mut resolved = config::load(&Layers {
+        file: config::file(arguments.config.as_deref()),
+        ros: robot.parameters(),
+        model: arguments.model.clone(),
+    })?;
+    resolved.endpoint.api_key = api_key_from_environment()?;
+    Ok(resolved)
+}
+
+async fn serve(robot: &Robot, arguments: RunArguments) -> anyhow::Result<ExitCode> {
+    let resolved = resolve(robot, &arguments)?;
+    let model = cortex_model::build(&resolved.model, resolved.endpoint.clone()).context("the model can't be used")?;
+    let label = model.label();
+    let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
+    let runtime = Runtime::start(resolved.runtime, model, vec![Arc::new(robot.tools.clone())]);
+    let agent = Agent {
+        runtime: runtime.clone(),
+        discovery: robot.discovery.clone(),
+        settle_timeout: resolved.settle_timeout,
+    };
+    cortex_ros::parameters::serve(&robot.node, robot.node.parameters().clone()).await?;
+    let server = TaskServer::start(&robot.node, Arc::new(agent)).await?;
+    let offering = tokio::spawn(keep_offering(robot.discovery.clone(), runtime.clone()));
+    let speaking = tokio::spawn(keep_speaking(runtime.outputs(), server.clone()));
+    println!("ready: {} takes tasks at {}/task", label, robot.node.fully_qualified_name());
+
+    let code = tokio::select! {
+        signal = end_signal() => {
+            tracing::info!("{} received; shutting down", signal?);
+            ExitCode::SUCCESS
+        }
+        () = robot.node.ended() => {
+            tracing::error!("the ROS node has ended; shutting down");
+            ExitCode::FAILURE
+        }
+    };
+    if !runtime.shut_down(patience).await {
+        tracing::error!("some calls did not end within {} s; they are given up", patience.as_secs());
+    }
+    server.shut_down().await;
+    offering.abort();
+    speaking.abort();
+    Ok(code)
+}
+
+/// Waits for SIGINT or SIGTERM and names it.
+async fn end_signal() -> std::io::Result<&'static str> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(tokio::select! {
+        _ = interrupt.recv() => "SIGINT",
+        _ = terminate.recv() => "SIGTERM",
+    })
+}
+
+/// Hands every change of what the robot can do to the runtime.
+async fn keep_offering(discovery: Discovery, runtime: Runtime) {
+    let mut tools = discovery.tools();
+    loop {
+        let now = tools.borrow_and_update().as_ref().clone();
+        let components = discovery.directory().borrow().components().count();
+        println!("tools: {} of {components} components", now.len());
+        runtime.offer_tools(ROS, now).await;
+        if tools.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Publishes the answers.
+async fn keep_speaking(mut outputs: broadcast::Receiver<String>, server: TaskServer) {
+    loop {
+        match outputs.recv().await {
+            Ok(text) => server.say(text),
+            Err(broadcast::error::RecvError::Lagged(missed)) => tracing::warn!("{missed} answers were not published"),
+            Err(broadcast::error::RecvError::Closed) => return,
+        }
+    }
+}
+
+/// The runtime as the task server sees it.
+struct Agent {
+    runtime: Runtime,
+    discovery: Discovery,
+    settle_timeout: Duration,
+}
+
+#[async_trait]
+impl TaskHandler for Agent {
+    async fn submit(&self, submission: Submission) -> Result<RunningTask, Refusal> {
+        // A task must not be planned on half a robot. Once the picture is complete this costs nothing.
+        if !self.discovery.settled(self.settle_timeout).await {
+            tracing::warn!("some components have not described themselves yet; the task begins without them");
+        }
+        let tools = self.discovery.tools().borrow().as_ref().clone();
+        self.runtime.offer_tools(ROS, tools).await;
+        let ticket =
+            self.runtime.submit(submission).await.map_err(|rejection| Refusal { reason: format!("{rejection}.") })?;
+        Ok(self.running(ticket))
+    }
+
+    async fn stop(&self) -> StopReport {
+        let report = self.runtime.stop().await;
+        let tasks = match report.missions_ended {
+            0 => "No task was running.".to_owned(),
+            1 => "One task was ended.".to_owned(),
+            count => format!("{count} tasks were ended."),
+        };
+        let names: Vec<&str> = report.not_stopped.iter().map(|tool| tool.as_str()).collect();
+        let rest = if names.is_empty() {
+            "Everything that Cortex began is at rest.".to_owned()
+        } else {
+            format!("WARNING: these did not confirm that they are at rest: {}.", names.join(", "))
+        };
+        StopReport {
+            success: names.is_empty(),
+            message: format!("Stopped. {tasks} {rest} Tasks are refused until ~/resume."),
+        }
+    }
+
+    async fn resume(&self) -> StopReport {
+        let message = if self.runtime.resume().await { "Tasks are taken again." } else { "Cortex was not stopped." };
+        StopReport { success: true, message: message.to_owned() }
+    }
+}
+
+impl Agent {
+    fn running(&self, ticket: MissionTicket) -> RunningTask {
+        let MissionTicket { id, events, result } = ticket;
+        let (sender, updates) = mpsc::channel(UPDATES);
+        let (ended, end) = oneshot::channel();
+        let mission = id.clone();
+        tokio::spawn(async move {
+            // First everything that happened, then the result: nothing may be lost on the way.
+            pass_on(events, sender).await;
+            if let Ok(result) = result.await {
+                // The task server may be gone.
+                let _ = ended.send(task_result(mission, result));
+            }
+        });
+        let (runtime, mission) = (self.runtime.clone(), id.clone());
+        let cancel = Box::new(move || {
+            tokio::spawn(async move { runtime.cancel(mission).await });
+        });
+        RunningTask { mission: id, updates, result: end, cancel }
+    }
+}
+
+/// Passes the events on, until the last one, or until nobody reads them.
+async fn pass_on(mut events: mpsc::Receiver<Arc<CloudEvent>>, updates: mpsc::Sender<TaskUpdate>) {
+    while let Some(event) = events.recv().await {
+        if updates.send(update(&event)).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn update(event: &CloudEvent) -> TaskUpdate {
+    TaskUpdate {
+        timestep: i32::try_from(event.sequence).unwrap_or(i32::MAX),
+        completed: matches!(event.data.payload, MissionEvent::Finished { .. }),
+        feedback: event.data.text.clone(),
+        event: serde_json::to_string(event).unwrap_or_default(),
+    }
+}
+
+fn task_result(mission: MissionId, result: MissionResult) -> TaskResult {
+    let ending = match result.status {
+        MissionStatus::Answered | MissionStatus::Succeeded => TaskEnding::Succeeded,
+        MissionStatus::Failed => TaskEnding::Failed,
+        MissionStatus::Cancelled => TaskEnding::Cancelled,
+    };
+    TaskResult { ending, output: result.output, mission }
+}

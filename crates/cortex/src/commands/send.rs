@@ -1,0 +1,128 @@
+//! `cortex send`: a task from the command line.
+
+use std::io::Read as _;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use cortex_ros::task::{TaskEnding, TaskResult, TaskUpdate};
+use cortex_ros::{RosError, SentTask};
+use serde_json::json;
+
+use crate::arguments::SendArguments;
+use crate::connection::Connection;
+
+/// Exit status of a cancelled task: that of a program that SIGINT ended.
+const CANCELLED: u8 = 130;
+/// How long the last line of feedback may come after the result.
+const LAST_LINE: Duration = Duration::from_millis(500);
+/// Longest task that is read from standard input; Cortex itself takes less.
+const MOST_INPUT_BYTES: u64 = 1 << 20;
+
+pub(crate) async fn send(arguments: SendArguments) -> anyhow::Result<ExitCode> {
+    let task = match arguments.task.as_str() {
+        "-" => {
+            let mut text = String::new();
+            std::io::stdin().take(MOST_INPUT_BYTES).read_to_string(&mut text).context("standard input")?;
+            text
+        }
+        text => text.to_owned(),
+    };
+    let connection = Connection::open(&arguments.server).await?;
+    let watched = watch(&connection, &task, &arguments).await;
+    connection.close().await;
+    match watched? {
+        Watched::Ended(result) => {
+            print_result(&result, arguments.json);
+            Ok(match result.ending {
+                TaskEnding::Succeeded => ExitCode::SUCCESS,
+                TaskEnding::Failed => ExitCode::FAILURE,
+                TaskEnding::Cancelled => ExitCode::from(CANCELLED),
+            })
+        }
+        Watched::Left => {
+            eprintln!("cortex: left without waiting for the task to end; it may still be coming to rest");
+            Ok(ExitCode::from(CANCELLED))
+        }
+    }
+}
+
+/// How watching a task ended.
+enum Watched {
+    Ended(TaskResult),
+    /// The person did not want to wait any longer.
+    Left,
+}
+
+async fn watch(connection: &Connection, task: &str, arguments: &SendArguments) -> anyhow::Result<Watched> {
+    let mut sent = connection.client.send(task, arguments.session.as_deref().unwrap_or_default()).await?;
+    let mut cancelling = false;
+    let mut last_line_seen = false;
+    let canceller = sent.canceller.clone();
+    let SentTask { updates, .. } = &mut sent;
+    let mut updates = std::mem::replace(updates, tokio::sync::mpsc::channel(1).1);
+    let result = sent.result();
+    tokio::pin!(result);
+    let ended: Result<TaskResult, RosError> = loop {
+        tokio::select! {
+            biased;
+            interrupted = tokio::signal::ctrl_c() => {
+                interrupted?;
+                if cancelling {
+                    return Ok(Watched::Left);
+                }
+                cancelling = true;
+                eprintln!("cortex: cancelling the task (Ctrl-C again to leave without waiting)");
+                let canceller = canceller.clone();
+                tokio::spawn(async move {
+                    match canceller.cancel().await {
+                        Ok(true) => {}
+                        Ok(false) => eprintln!("cortex: the task had already ended"),
+                        Err(problem) => eprintln!("cortex: the task could not be cancelled: {problem}"),
+                    }
+                });
+            }
+            Some(update) = updates.recv() => {
+                last_line_seen |= update.completed;
+                print_update(&update, arguments.json);
+            }
+            ended = &mut result => break ended,
+        }
+    };
+    // The result and the last feedback travel on different ways.
+    while !last_line_seen {
+        let Ok(Some(update)) = tokio::time::timeout(LAST_LINE, updates.recv()).await else { break };
+        last_line_seen |= update.completed;
+        print_update(&update, arguments.json);
+    }
+    Ok(Watched::Ended(ended?))
+}
+
+fn print_update(update: &TaskUpdate, as_json: bool) {
+    if as_json {
+        println!("{}", update.event);
+    } else if !update.completed {
+        // The last line is the result, which is printed on its own.
+        println!("{}", update.feedback);
+    }
+}
+
+fn print_result(result: &TaskResult, as_json: bool) {
+    if as_json {
+        let status = match result.ending {
+            TaskEnding::Succeeded => "succeeded",
+            TaskEnding::Failed => "failed",
+            TaskEnding::Cancelled => "cancelled",
+        };
+        let success = result.ending == TaskEnding::Succeeded;
+        let line = json!({"success": success, "status": status, "output": result.output, "mission": result.mission});
+        println!("{line}");
+        return;
+    }
+    let status = match result.ending {
+        TaskEnding::Succeeded => "SUCCEEDED",
+        TaskEnding::Failed => "FAILED",
+        TaskEnding::Cancelled => "CANCELLED",
+    };
+    println!("\n{}\n\n{status}", result.output);
+}

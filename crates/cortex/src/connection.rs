@@ -1,0 +1,59 @@
+//! A connection to a running Cortex, for the commands that are its clients.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use cortex_ros::{GraphWatch, RosNode, TaskClient};
+
+use crate::arguments::ServerArguments;
+
+/// A client of one Cortex, with a node of its own.
+pub(crate) struct Connection {
+    node: RosNode,
+    graph: GraphWatch,
+    pub(crate) client: TaskClient,
+}
+
+impl Connection {
+    /// Waits for the Cortex that the arguments name.
+    pub(crate) async fn open(arguments: &ServerArguments) -> anyhow::Result<Self> {
+        let server = format!("/{}", arguments.server.trim_matches('/'));
+        let node = RosNode::start(&format!("_cortex_cli_{}", std::process::id()), "")?;
+        let graph = match GraphWatch::start(node.fully_qualified_name()) {
+            Ok(graph) => graph,
+            Err(error) => {
+                node.shut_down();
+                return Err(error.into());
+            }
+        };
+        match TaskClient::connect(&node, &graph, &server, Duration::from_secs_f64(arguments.wait)).await {
+            Ok(client) => Ok(Self { node, graph, client }),
+            Err(error) => {
+                leave(node, graph).await;
+                Err(error).with_context(|| {
+                    format!(
+                        "no Cortex takes tasks at {server}. Start one with `cortex run`, in the same ROS_DOMAIN_ID; \
+                         name it with --server if it has another name; `cortex doctor` looks for the reason"
+                    )
+                })
+            }
+        }
+    }
+
+    pub(crate) async fn close(self) {
+        drop(self.client);
+        leave(self.node, self.graph).await;
+    }
+}
+
+/// A process must not return from `main` before its ROS threads have ended.
+async fn leave(node: RosNode, graph: GraphWatch) {
+    let left = tokio::task::spawn_blocking(move || {
+        node.shut_down();
+        graph.shut_down();
+    })
+    .await;
+    if left.is_err() {
+        tracing::error!("the ROS threads could not be ended");
+    }
+}

@@ -1,0 +1,52 @@
+//! The Cortex node and its command line: parse, resolve the configuration, wire, run. No logic.
+
+mod arguments;
+mod commands;
+mod config;
+mod connection;
+mod logging;
+mod robot;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::arguments::{Arguments, Command};
+
+fn main() -> ExitCode {
+    // ROS reads its own arguments from the process; the rest is ours.
+    let own = cortex_ros::arguments::split(std::env::args()).own;
+    let arguments = Arguments::parse_from(own);
+    logging::start(matches!(arguments.command, Command::Run(_)));
+    if let Command::Completion { shell } = arguments.command {
+        clap_complete::generate(shell, &mut Arguments::command(), "cortex", &mut std::io::stdout());
+        return ExitCode::SUCCESS;
+    }
+    let outcome = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(anyhow::Error::from)
+        .and_then(|runtime| runtime.block_on(dispatch(arguments.command)));
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("cortex: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Exit status: 0 success, 1 the task or a check failed, 2 it could not be tried, 130 cancelled.
+async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Run(arguments) => commands::run::run(arguments).await,
+        Command::Send(arguments) => commands::send::send(arguments).await,
+        Command::Stop(server) => commands::stop::stop(&server).await,
+        Command::Resume(server) => commands::stop::resume(&server).await,
+        Command::Tools { json } => commands::tools::tools(json).await,
+        Command::Inspect { name } => commands::inspect::inspect(&name).await,
+        Command::Doctor(arguments) => commands::doctor::doctor(arguments).await,
+        Command::Completion { .. } => Ok(ExitCode::SUCCESS),
+    }
+}

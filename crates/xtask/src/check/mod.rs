@@ -1,0 +1,77 @@
+//! The checks that every change has to pass. All of them run, so that one look shows all that is to mend.
+
+mod arrows;
+mod crate_table;
+mod file_length;
+mod manifests;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context as _, Result};
+
+use crate::cargo::{self, Metadata};
+use crate::progress;
+use crate::work;
+
+/// Something that is not as it should be, and how to mend it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Finding {
+    what: String,
+    mend: String,
+}
+
+impl Finding {
+    fn new(what: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self { what: what.into(), mend: mend.into() }
+    }
+}
+
+/// Runs all checks; fails if one of them finds something.
+pub(crate) fn run(repository: &Path) -> Result<ExitCode> {
+    let mut findings = static_findings(repository)?;
+    let mut format = cargo::command(repository);
+    findings.extend(tool_finding("formatting", format.args(["fmt", "--all", "--check"]), "run `cargo fmt --all`")?);
+    let ros = work::prepare(repository)?;
+    let mut lints = cargo::command_with_ros(repository, &ros);
+    lints.args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]);
+    findings.extend(tool_finding("lints", &mut lints, "mend what clippy names above")?);
+    if findings.is_empty() {
+        progress::say("All checks passed");
+        return Ok(ExitCode::SUCCESS);
+    }
+    for finding in &findings {
+        eprintln!("\n{}\n  to mend it: {}", finding.what, finding.mend);
+    }
+    eprintln!("\n{} finding(s)", findings.len());
+    Ok(ExitCode::FAILURE)
+}
+
+/// What reading the tree alone shows.
+fn static_findings(repository: &Path) -> Result<Vec<Finding>> {
+    progress::say("Checking crates, manifests and files");
+    let packages = Metadata::read(repository)?.packages();
+    let names: Vec<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+    let mut findings = arrows::check(&packages, &read(&repository.join(arrows::TABLE))?)?;
+    findings.extend(crate_table::check(&names, repository)?);
+    for package in &packages {
+        findings.extend(manifests::inherits_lints(&package.manifest, &read(&package.manifest)?)?);
+    }
+    findings.extend(manifests::dependencies_say_why(&read(&repository.join("Cargo.toml"))?));
+    let mut roots: Vec<PathBuf> =
+        packages.iter().filter_map(|package| package.manifest.parent().map(Path::to_owned)).collect();
+    roots.sort();
+    findings.extend(file_length::check(repository, &roots)?);
+    Ok(findings)
+}
+
+/// Runs an outside tool that prints its own findings.
+fn tool_finding(what: &str, command: &mut Command, mend: &str) -> Result<Option<Finding>> {
+    progress::say(&format!("Checking {what}"));
+    let status = command.status().with_context(|| format!("cannot start {}", command.get_program().display()))?;
+    Ok((!status.success()).then(|| Finding::new(format!("{what}: not as it should be (see above)"), mend)))
+}
+
+fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}

@@ -1,0 +1,124 @@
+//! `cargo xtask`: the developers' commands. Each one brings what it needs along, so that a new machine needs only Rust, a
+//! C and C++ compiler and Python.
+
+mod bindings;
+mod cache;
+mod cargo;
+mod check;
+mod clean;
+mod demo;
+mod keys;
+mod leftovers;
+mod log;
+mod prerequisites;
+mod progress;
+mod repository;
+mod ros;
+mod supervised;
+mod work;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use cargo::Profile;
+use ros::environment::Shell;
+
+/// The developers' commands of Cortex.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Make ROS 2 and the project's interfaces available, and say which ROS 2 is used
+    Setup,
+    /// Print the ROS 2 environment for a shell: eval "$(cargo xtask env)"
+    Env {
+        /// The shell's syntax
+        #[arg(long, value_enum, default_value = "posix", default_missing_value = "posix", num_args = 0..=1)]
+        shell: Shell,
+    },
+    /// Build every crate, those that need ROS 2 too
+    Build {
+        /// Build for speed
+        #[arg(long)]
+        release: bool,
+        /// More arguments for `cargo build`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Build and run `cortex` with the arguments after `--`
+    Run {
+        /// Build for speed
+        #[arg(long)]
+        release: bool,
+        /// Arguments of `cortex`
+        #[arg(last = true)]
+        arguments: Vec<String>,
+    },
+    /// Run all tests of all crates, on real ROS 2
+    Test {
+        /// More arguments for `cargo test`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Check format, lints, crate boundaries, manifests and file lengths
+    Check,
+    /// Give a simulated robot a task; at a terminal, further ones after it
+    Demo {
+        /// What the robot shall do
+        #[arg(default_value = demo::DEFAULT_TASK)]
+        task: String,
+        /// The model that `cortex run` shall use
+        #[arg(long)]
+        model: Option<String>,
+    },
+    /// Build for speed and run the benchmark
+    Bench {
+        /// Arguments of the benchmark
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Remove the private ROS 2 and the built interfaces of all clones on this machine
+    Clean,
+}
+
+fn main() -> ExitCode {
+    progress::start_clock();
+    match run(Arguments::parse().command) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Task) -> Result<ExitCode> {
+    let repository = repository::root()?;
+    match command {
+        Task::Setup => println!("{}", ros::set_up(&repository)?.description()),
+        Task::Env { shell } => {
+            let ros = ros::set_up(&repository)?;
+            bindings::refresh(&repository, &ros)?;
+            print!("{}", ros.environment().lines(shell));
+        }
+        Task::Build { release, arguments } => return work::build(&repository, profile(release), &arguments),
+        Task::Run { release, arguments } => return work::run(&repository, profile(release), &arguments),
+        Task::Test { arguments } => return work::test(&repository, &arguments),
+        Task::Check => return check::run(&repository),
+        Task::Demo { task, model } => return demo::run(&repository, &task, model.as_deref()),
+        Task::Bench { arguments } => return work::bench(&repository, &arguments),
+        Task::Clean => clean::run()?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn profile(release: bool) -> Profile {
+    if release { Profile::Release } else { Profile::Debug }
+}

@@ -1,0 +1,97 @@
+//! Build, run, test and bench: Cargo in the environment of ROS 2.
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context as _, Result};
+
+use crate::bindings;
+use crate::cargo::{self, Metadata, Profile};
+use crate::progress;
+use crate::ros::{self, Ros};
+use crate::supervised;
+
+/// Tells tests and benchmarks where the binaries lie that they start.
+const BINARIES: &str = "CORTEX_BIN_DIR";
+
+/// Makes everything available that a build needs.
+pub(crate) fn prepare(repository: &Path) -> Result<Ros> {
+    let ros = ros::set_up(repository)?;
+    bindings::refresh(repository, &ros)?;
+    progress::say(&format!("Using {}", ros.description()));
+    Ok(ros)
+}
+
+/// Builds every member.
+pub(crate) fn build(repository: &Path, profile: Profile, arguments: &[String]) -> Result<ExitCode> {
+    let ros = prepare(repository)?;
+    let mut build = cargo::command_with_ros(repository, &ros);
+    build.args(["build", "--workspace"]).args(profile.arguments()).args(arguments);
+    cargo::run_for_exit_code(&mut build)
+}
+
+/// Builds and becomes `cortex`, so that signals and the terminal are its own.
+pub(crate) fn run(repository: &Path, profile: Profile, arguments: &[String]) -> Result<ExitCode> {
+    use std::os::unix::process::CommandExt as _;
+    let ros = prepare(repository)?;
+    let mut build = cargo::command_with_ros(repository, &ros);
+    build.args(["build", "--package", "cortex", "--bins"]).args(profile.arguments());
+    cargo::run("building cortex", &mut build)?;
+    let program = Metadata::read(repository)?.target_directory()?.join(profile.folder()).join("cortex");
+    let error = ros.environment().apply(&mut Command::new(&program)).args(arguments).exec();
+    Err(error).with_context(|| format!("cannot start {}", program.display()))
+}
+
+/// Runs all tests of all members, or the ones that the arguments name.
+pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> {
+    let ros = prepare(repository)?;
+    let binaries = Metadata::read(repository)?.target_directory()?.join(Profile::Debug.folder());
+    // Tests start the binaries as a person would; Cargo builds a binary for the tests of its own package only.
+    let mut build = cargo::command_with_ros(repository, &ros);
+    cargo::run("building the binaries that tests start", build.args(["build", "--workspace", "--bins"]))?;
+    let mut test = cargo::command_with_ros(repository, &ros);
+    // Without target arguments Cargo runs unit, integration and documentation tests and builds the examples.
+    test.args(["test", "--no-fail-fast"]);
+    if !names_packages(arguments) {
+        test.arg("--workspace");
+    }
+    test.args(arguments).env(BINARIES, binaries);
+    supervised::run(cargo::keep_local(&mut test)).map(cargo::exit_code)
+}
+
+fn names_packages(arguments: &[String]) -> bool {
+    arguments
+        .iter()
+        .take_while(|argument| *argument != "--")
+        .any(|argument| argument.starts_with("-p") || argument.starts_with("--package"))
+}
+
+/// Builds for speed and runs the benchmark.
+pub(crate) fn bench(repository: &Path, arguments: &[String]) -> Result<ExitCode> {
+    let ros = prepare(repository)?;
+    let profile = Profile::Release;
+    let binaries = Metadata::read(repository)?.target_directory()?.join(profile.folder());
+    let mut build = cargo::command_with_ros(repository, &ros);
+    build.arg("build").args(profile.arguments()).arg("--bins");
+    for package in ["cortex", "cortex-sim", "cortex-stories"] {
+        build.args(["--package", package]);
+    }
+    cargo::run("building the benchmark and what it starts", &mut build)?;
+    let mut bench = Command::new(binaries.join("cortex-bench"));
+    ros.environment().apply(&mut bench).args(arguments).env(BINARIES, binaries);
+    supervised::run(cargo::keep_local(&mut bench)).map(cargo::exit_code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_named_before_the_test_arguments_only() {
+        let named = |arguments: &[&str]| names_packages(&arguments.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert!(named(&["-p", "cortex-core"]));
+        assert!(named(&["--package=cortex-core"]));
+        assert!(!named(&["stop", "--", "-p"]));
+        assert!(!named(&[]));
+    }
+}

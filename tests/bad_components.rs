@@ -1,0 +1,114 @@
+//! Components that break the contract, on real ROS 2, as real processes. Every task ends in one result, with a reason
+//! that a person understands, and the robot can be used afterwards.
+
+use cortex_stories::{House, Sent, finish_send};
+use serde_json::Value;
+
+/// A house with one misbehaving component and a well-behaved one.
+async fn house_with(kind: &str, arguments: &[&str]) -> House {
+    let mut house = House::empty();
+    let arguments: Vec<&str> = [kind].iter().chain(arguments).copied().collect();
+    house.start("bad", "cortex-misbehave", &arguments).await;
+    house.start("good", "cortex-misbehave", &["echo", "--name", "parrot"]).await;
+    house.start_cortex(&["--model", "reflex"]).await;
+    house
+}
+
+/// What the first step came to.
+fn step_of(sent: &Sent) -> &Value {
+    let finished = sent.events.iter().find(|event| event["type"] == "cortex.step.finished");
+    finished.and_then(|event| event.pointer("/data/payload/report/outcome")).unwrap_or(&Value::Null)
+}
+
+/// Cortex still works: the well-behaved component can be called.
+async fn still_works(house: &House) {
+    let sent = house.send("echo \"still here\"").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+}
+
+#[tokio::test]
+async fn a_component_that_says_it_failed_is_believed() {
+    let house = house_with("fails", &[]).await;
+    let sent = house.send("go fails").await;
+    assert_eq!((sent.status(), sent.code), ("failed", Some(1)), "{sent:#?}");
+    assert_eq!(step_of(&sent)["status"]["failed"], "reported");
+    still_works(&house).await;
+}
+
+/// In the reference system the goal hangs for ever, and so does the next one.
+#[tokio::test]
+async fn regression_a_component_that_dies_in_a_step_ends_the_mission() {
+    let house = house_with("dies-in-step", &["--timeout", "60"]).await;
+    let sent = house.send("go dies in step").await;
+    assert_eq!(sent.status(), "failed", "{sent:#?}");
+    assert_eq!(step_of(&sent)["status"]["failed"], "component_lost");
+    assert!(sent.output().contains("dies_in_step"), "{}", sent.output());
+    assert!(sent.output().contains("WARNING"), "it was moving, and nobody knows: {}", sent.output());
+    still_works(&house).await;
+}
+
+#[tokio::test]
+async fn a_component_that_answers_late_is_halted_and_its_answer_does_not_disturb() {
+    let house = house_with("answers-late", &["--after", "3", "--timeout", "1"]).await;
+    let sent = house.send("go answers late").await;
+    assert_eq!(sent.status(), "failed", "{sent:#?}");
+    assert_eq!(step_of(&sent)["status"]["failed"], "timeout");
+    assert!(sent.output().contains("did not end within 1 s"), "{}", sent.output());
+    still_works(&house).await;
+}
+
+#[tokio::test]
+async fn a_component_that_never_answers_is_halted_in_time() {
+    let house = house_with("never-answers", &["--timeout", "1"]).await;
+    let sent = house.send("go never answers").await;
+    assert_eq!((sent.status(), &step_of(&sent)["status"]["failed"]), ("failed", &"timeout".into()), "{sent:#?}");
+    assert_eq!(step_of(&sent)["halt"], "halted");
+    still_works(&house).await;
+}
+
+#[tokio::test]
+async fn a_component_that_ignores_its_halt_is_named() {
+    let house = house_with("ignores-halt", &["--timeout", "60"]).await;
+    let mut sending = house.begin_send("go ignores halt");
+    sending.wait_for_line("\"type\":\"cortex.step.started\"").await;
+    let (code, told, _) = house.run("cortex", &["stop"]).await;
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("did not confirm that they are at rest: ignores_halt.go"), "{told}");
+    let sent = finish_send(sending).await;
+    assert!(sent.output().contains("WARNING: ignores_halt.go did not confirm"), "{}", sent.output());
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_json_is_a_failure_and_not_a_success() {
+    let house = house_with("garbage-response", &[]).await;
+    let sent = house.send("go garbage response").await;
+    assert_eq!(sent.status(), "failed", "{sent:#?}");
+    assert_eq!(step_of(&sent)["status"]["failed"], "bad_response");
+    still_works(&house).await;
+}
+
+#[tokio::test]
+async fn a_flood_of_text_is_carried_and_cut_for_people() {
+    let house = house_with("unicode-flood", &[]).await;
+    let sent = house.send("go unicode flood").await;
+    assert!(sent.lines().iter().all(|line| line.chars().count() < 2_000), "a line of feedback is a flood");
+    still_works(&house).await;
+}
+
+#[tokio::test]
+async fn a_component_that_describes_itself_wrongly_is_named_and_the_others_work() {
+    for (kind, said) in [
+        ("garbage-description", "the description is not JSON of the contract's form"),
+        ("bad-schema", "not a valid JSON Schema"),
+        ("twin-methods", "another method has the same name"),
+    ] {
+        let house = house_with(kind, &[]).await;
+        still_works(&house).await;
+        let (code, _, warned) = house.run("cortex", &["tools"]).await;
+        assert_eq!(code, Some(0));
+        assert!(warned.contains(said), "{kind}: {warned}");
+        let (code, told, _) = house.run("cortex", &["doctor"]).await;
+        assert_eq!(code, Some(1), "{kind}: {told}");
+        assert!(told.contains("FAIL  component:") && told.contains(said), "{kind}: {told}");
+    }
+}

@@ -1,0 +1,64 @@
+//! The command line as a newcomer meets it.
+
+use cortex_stories::House;
+use serde_json::Value;
+
+#[tokio::test]
+async fn help_names_every_command_and_shows_examples() {
+    let house = House::empty();
+    let (code, help, _) = house.run("cortex", &["--help"]).await;
+    assert_eq!(code, Some(0));
+    for word in ["run", "send", "stop", "resume", "tools", "inspect", "doctor", "completion", "Examples:", "--ros-args"] {
+        assert!(help.contains(word), "{word} is missing in:\n{help}");
+    }
+    let (code, script, _) = house.run("cortex", &["completion", "bash"]).await;
+    assert_eq!(code, Some(0));
+    assert!(script.contains("_cortex()"), "{script}");
+}
+
+#[tokio::test]
+async fn what_can_not_be_tried_says_what_to_do() {
+    let house = House::empty();
+    for (arguments, expected) in [
+        (vec!["send", "hello", "--wait", "0.5"], "Start one with `cortex run`"),
+        (vec!["run", "--model", "gpt"], "'gpt' names no model; write 'reflex' or 'openai:NAME@URL'"),
+        (vec!["run", "--config", "/nowhere.toml"], "there is no file /nowhere.toml"),
+        (vec!["run", "--ros-args", "-p", "mission.max_replan:=1"], "max_replan"),
+        (vec!["run", "--ros-args", "-r", "nonsense"], "the ROS arguments can't be used"),
+        (vec!["inspect", "nobody"], "there is no node 'nobody'"),
+        (vec!["fly"], "unrecognized subcommand"),
+        (vec!["send"], "required arguments"),
+    ] {
+        let (code, _, complained) = house.run("cortex", &arguments).await;
+        assert_eq!(code, Some(2), "{arguments:?}: {complained}");
+        assert!(complained.contains(expected), "{arguments:?}: {complained}");
+        assert!(!complained.contains("panicked"), "{arguments:?}: {complained}");
+    }
+}
+
+#[tokio::test]
+async fn tools_inspect_and_doctor_tell_of_the_robot() {
+    let mut house = House::empty();
+    house.start("sim", "cortex-sim", &[]).await;
+    let (code, listed, _) = house.run("cortex", &["tools"]).await;
+    assert_eq!(code, Some(0));
+    assert!(listed.contains("base.go_to") && listed.contains("place: living room | hallway"), "{listed}");
+    let (_, listed, _) = house.run("cortex", &["tools", "--json"]).await;
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let go_to = listed["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "base.go_to").unwrap();
+    assert_eq!((&go_to["wire_name"], &go_to["effect"]), (&"base-go_to".into(), &"move".into()));
+    assert_eq!(go_to["parameters"]["type"], "object");
+
+    let (code, report, complained) = house.run("cortex", &["inspect", "base"]).await;
+    assert_eq!(code, Some(0), "{complained}");
+    for known in ["/odom", "nav_msgs/msg/Odometry", "speed_mps", "active", "base.go_to"] {
+        assert!(report.contains(known), "{known} is missing in:\n{report}");
+    }
+
+    let (code, told, _) = house.run("cortex", &["doctor"]).await;
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("ok    component: base offers 3 methods") && told.contains("note  Cortex:"), "{told}");
+    let (code, told, _) = house.run("cortex", &["doctor", "--model", "openai:m@http://127.0.0.1:9/v1"]).await;
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("FAIL  model:") && told.contains("->"), "{told}");
+}

@@ -1,0 +1,190 @@
+//! Missions with the simulated robot, on real ROS 2, from the sentence to the robot at rest.
+
+use cortex_stories::{House, finish_send};
+use cortex_testkit::{OpenAiServer, Served};
+use serde_json::{Value, json};
+
+/// The room that the base says it is in.
+async fn room_of(house: &House) -> String {
+    let sent = house.send("where are you?").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+    sent.output().to_owned()
+}
+
+#[tokio::test]
+async fn a_sentence_moves_the_robot_and_the_answer_comes_from_what_it_sees() {
+    let house = House::with_robot("reflex").await;
+    let sent = house.send("go to the kitchen, look around and tell me what you see").await;
+    assert_eq!((sent.status(), sent.code), ("succeeded", Some(0)), "{sent:#?}");
+    assert!(sent.output().contains("a red cup"), "{}", sent.output());
+    assert_eq!(sent.started(), ["base.go_to", "camera.look", "speaker.say"]);
+    let spoken = sent.events.iter().filter(|event| event["type"] == "cortex.step.started").next_back();
+    let text = spoken.and_then(|event| event.pointer("/data/payload/arguments/text")).and_then(Value::as_str);
+    assert!(text.is_some_and(|text| text.contains("a red cup")), "the placeholder was not bound: {text:?}");
+    assert!(room_of(&house).await.contains("kitchen"));
+}
+
+#[tokio::test]
+async fn questions_are_answered_and_what_is_not_understood_moves_nothing() {
+    let house = House::with_robot("reflex").await;
+    let battery = house.send("how full is the battery?").await;
+    assert_eq!(battery.status(), "succeeded", "{battery:#?}");
+    assert!(battery.output().contains('%') || battery.output().contains("percent"), "{}", battery.output());
+    for (task, named) in [
+        ("go to the moon", "moon"),
+        ("defenestrate the cat", "defenestrate"),
+        ("go to the kitchen but do not turn on the light", "not"),
+        ("if the door is open, go to the kitchen", "if"),
+    ] {
+        let refused = house.send(task).await;
+        assert_eq!((refused.status(), refused.code), ("failed", Some(1)), "{task}: {refused:#?}");
+        assert!(refused.output().to_lowercase().contains(named), "{task}: {}", refused.output());
+        assert_eq!(refused.started(), Vec::<&str>::new(), "{task}");
+    }
+    let other_script = house.send("キッチンに行って").await;
+    assert_eq!((other_script.status(), other_script.started().len()), ("failed", 0), "{other_script:#?}");
+    for (task, reason) in [("   ", "The task is empty."), (&"go ".repeat(30_000), "bytes; at most 16384 are taken")] {
+        let refused = house.send(task).await;
+        assert_eq!(refused.status(), "failed");
+        assert!(refused.output().contains(reason), "{}", refused.output());
+    }
+}
+
+/// The whole loop against an OpenAI-compatible server: inspection, a plan, a confirmation that resolves a placeholder,
+/// the final answer.
+#[tokio::test]
+async fn the_same_mission_with_a_language_model() {
+    let call = |name: &str, arguments: Value| (name.to_owned(), arguments);
+    let server = OpenAiServer::start([
+        Served::Calls(vec![call("inspect_component", json!({"component": "camera"}))]),
+        Served::Calls(vec![
+            call("base-go_to", json!({"place": "kitchen"})),
+            call("camera-look", json!({})),
+            call("speaker-say", json!({"text": "<what I see>"})),
+        ]),
+        Served::Text("EXECUTE".into()),
+        Served::Text("EXECUTE".into()),
+        Served::Calls(vec![call("speaker-say", json!({"text": "I see this: <output of step 2>"}))]),
+        Served::Text("There is a red cup on the kitchen table.".into()),
+    ])
+    .await
+    .unwrap();
+    let house = House::with_robot(&format!("openai:scripted@{}", server.url())).await;
+    let sent = house.send("go to the kitchen, look around and tell me what you see").await;
+    assert_eq!((sent.status(), sent.code), ("succeeded", Some(0)), "{sent:#?}");
+    assert_eq!(sent.output(), "There is a red cup on the kitchen table.");
+    let lines = sent.lines().join("\n");
+    assert!(lines.contains("speaker.say{\"text\":\"I see this: I see a kettle"), "{lines}");
+
+    let requests = server.requests();
+    assert_eq!(requests.len(), 6);
+    let inspected = requests[1]["messages"].to_string();
+    for known in ["/odom", "camera.look", "active"] {
+        assert!(inspected.contains(known), "the inspection does not tell of {known}: {inspected}");
+    }
+    let offered = |index: usize| -> Vec<&str> {
+        let tools = requests[index]["tools"].as_array().unwrap();
+        tools.iter().filter_map(|tool| tool.pointer("/function/name").and_then(Value::as_str)).collect()
+    };
+    assert!(offered(0).contains(&"base-go_to") && offered(0).contains(&"decline_task"), "{:?}", offered(0));
+    assert_eq!(offered(2), ["base-go_to"], "a confirmation carries the step's tool only");
+    assert!(requests[5]["messages"].to_string().contains("a red cup"), "the record reaches the last request");
+}
+
+#[tokio::test]
+async fn cancelling_on_the_way_leaves_the_robot_at_rest() {
+    let house = House::with_robot("reflex").await;
+    let mut sending = house.begin_send("go to the bathroom");
+    sending.wait_for_line("\"type\":\"cortex.step.started\"").await;
+    sending.signal("INT");
+    let sent = finish_send(sending).await;
+    assert_eq!((sent.status(), sent.code), ("cancelled", Some(130)), "{sent:#?}");
+    assert!(!sent.output().contains("WARNING"), "{}", sent.output());
+    let (first, second) = (room_and_pose(&house).await, room_and_pose(&house).await);
+    assert_eq!(first, second, "the robot still moves");
+}
+
+/// What `base.where_am_i` returns.
+async fn room_and_pose(house: &House) -> Value {
+    let sent = house.send("where are you?").await;
+    let researched = sent.events.iter().find(|event| event["type"] == "cortex.research.finished");
+    researched.and_then(|event| event.pointer("/data/payload/outcome/value")).cloned().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn stop_halts_the_robot_and_holds_until_resume() {
+    let house = House::with_robot("reflex").await;
+    let mut sending = house.begin_send("go to the bathroom");
+    sending.wait_for_line("\"type\":\"cortex.step.started\"").await;
+    let (code, told, _) = house.run("cortex", &["stop"]).await;
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("One task was ended. Everything that Cortex began is at rest."), "{told}");
+    let sent = finish_send(sending).await;
+    assert_eq!(sent.output(), "The robot was stopped.");
+    let refused = house.send("go to the kitchen").await;
+    assert_eq!(refused.status(), "failed");
+    assert!(refused.output().contains("Call ~/resume"), "{}", refused.output());
+    let (code, told, _) = house.run("cortex", &["resume"]).await;
+    assert_eq!((code, told.as_str()), (Some(0), "Tasks are taken again."));
+    let sent = house.send("go to the hallway").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+}
+
+#[tokio::test]
+async fn a_second_task_waits_for_the_first_and_a_third_is_refused_when_none_may_wait() {
+    let mut house = House::with_robot("reflex").await;
+    let mut first = house.begin_send("go to the kitchen");
+    first.wait_for_line("\"type\":\"cortex.step.started\"").await;
+    let mut second = house.begin_send("go to the hallway");
+    second.wait_for_line("\"type\":\"cortex.mission.queued\"").await;
+    let (first, second) = (finish_send(first).await, finish_send(second).await);
+    assert_eq!((first.status(), second.status()), ("succeeded", "succeeded"), "{second:#?}");
+    assert!(room_of(&house).await.contains("hallway"));
+
+    house.start("strict", "cortex", &["run", "--ros-args", "-r", "__node:=strict", "-p", "queue.policy:=reject"]).await;
+    let mut first = house.spawn("cortex", &["send", "--json", "--server", "/strict", "go to the kitchen"]);
+    first.wait_for_line("\"type\":\"cortex.step.started\"").await;
+    let refused = house.spawn("cortex", &["send", "--json", "--server", "/strict", "go to the bedroom"]);
+    let refused = finish_send(refused).await;
+    assert_eq!(refused.status(), "failed");
+    assert!(refused.output().contains("takes one at a time"), "{}", refused.output());
+    assert_eq!(finish_send(first).await.status(), "succeeded");
+}
+
+#[tokio::test]
+async fn sigterm_ends_the_mission_with_a_result_and_the_process_without_a_crash() {
+    let mut house = House::with_robot("reflex").await;
+    let mut sending = house.begin_send("go to the bathroom");
+    sending.wait_for_line("\"type\":\"cortex.step.started\"").await;
+    house.process("cortex").signal("TERM");
+    let sent = finish_send(sending).await;
+    assert_eq!(sent.output(), "Cortex is shutting down.", "{sent:#?}");
+    assert_eq!(house.process("cortex").wait().await, Some(0));
+}
+
+#[tokio::test]
+async fn components_that_come_and_go_are_followed() {
+    let mut house = House::empty();
+    house.start_cortex(&[]).await;
+    let refused = house.send("say hello").await;
+    assert_eq!(refused.status(), "failed", "{refused:#?}");
+    house.start("sim", "cortex-sim", &[]).await;
+    house.process("cortex").wait_for_line("of 5 components").await;
+    let sent = house.send("say hello").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+    house.process("sim").signal("TERM");
+    assert_eq!(house.process("sim").wait().await, Some(0));
+    house.process("cortex").wait_for_line("of 0 components").await;
+}
+
+#[tokio::test]
+async fn names_and_namespaces_can_be_changed() {
+    let mut house = House::empty();
+    house.start("sim", "cortex-sim", &[]).await;
+    let arguments = ["run", "--ros-args", "-r", "__ns:=/robot1", "-r", "__node:=brain", "-p", "robot:=dora"];
+    house.start("cortex", "cortex", &arguments).await;
+    let sending = house.spawn("cortex", &["send", "--json", "--wait", "20", "--server", "/robot1/brain", "say hello"]);
+    let sent = finish_send(sending).await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+    assert!(sent.events.iter().all(|event| event["source"] == "/dora/cortex"), "{:#?}", sent.events[0]);
+}

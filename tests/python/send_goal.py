@@ -1,0 +1,104 @@
+"""Sends one task to Cortex as any ROS 2 client would, and prints what came of it as one line of JSON."""
+
+import argparse
+import json
+import sys
+
+import rclpy
+from action_msgs.msg import GoalStatus
+from cortex_msgs.action import VisionLanguageAction
+from cortex_msgs.msg import StreamingString
+from rclpy.action import ActionClient
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+# Only guards against hangs.
+PATIENCE = 60.0
+STATUSES = {
+    GoalStatus.STATUS_SUCCEEDED: "SUCCEEDED",
+    GoalStatus.STATUS_ABORTED: "ABORTED",
+    GoalStatus.STATUS_CANCELED: "CANCELED",
+}
+
+
+class Client(Node):
+    def __init__(self, options):
+        super().__init__("story_client")
+        self.options = options
+        self.feedback = []
+        self.said = []
+        self.cancelling = None
+        self.handle = None
+        self.action = ActionClient(self, VisionLanguageAction, "/cortex/task")
+        self.triggers = {name: self.create_client(Trigger, f"/cortex/{name}") for name in ("stop", "resume")}
+        self.create_subscription(StreamingString, "/cortex/output", lambda message: self.said.append(message.stream), 10)
+
+    def on_feedback(self, message):
+        feedback = message.feedback
+        self.feedback.append(
+            {
+                "timestep": feedback.timestep,
+                "completed": feedback.completed,
+                "feedback": feedback.feedback,
+                "event": feedback.event,
+            }
+        )
+        if self.cancelling is None and self.handle is not None:
+            if self.options.cancel_after and feedback.feedback.endswith(self.options.cancel_after):
+                self.cancelling = self.handle.cancel_goal_async()
+            elif self.options.stop_after and feedback.feedback.endswith(self.options.stop_after):
+                self.cancelling = self.triggers["stop"].call_async(Trigger.Request())
+
+    def wait(self, future, what):
+        rclpy.spin_until_future_complete(self, future, timeout_sec=PATIENCE)
+        if not future.done():
+            sys.exit(f"{what}: nothing came within {PATIENCE} s")
+        return future.result()
+
+    def run(self):
+        if not self.action.wait_for_server(timeout_sec=PATIENCE):
+            sys.exit("no action server at /cortex/task")
+        if self.options.resume:
+            self.triggers["resume"].wait_for_service(timeout_sec=PATIENCE)
+            self.wait(self.triggers["resume"].call_async(Trigger.Request()), "resume")
+        goal = VisionLanguageAction.Goal(task=self.options.task)
+        self.handle = self.wait(self.action.send_goal_async(goal, feedback_callback=self.on_feedback), "goal")
+        if not self.handle.accepted:
+            sys.exit("the goal was refused")
+        result = self.wait(self.handle.get_result_async(), "result")
+        if self.cancelling is not None:
+            self.wait(self.cancelling, "cancel or stop")
+        # The result and the last feedback travel on different ways.
+        clock = self.get_clock()
+        deadline = clock.now().nanoseconds + int(PATIENCE * 1e9)
+        expects_words = result.status == GoalStatus.STATUS_SUCCEEDED
+        while not (self.feedback and self.feedback[-1]["completed"] and (self.said or not expects_words)):
+            if clock.now().nanoseconds > deadline:
+                sys.exit(f"the last feedback or the words never came; feedback: {self.feedback}, said: {self.said}")
+            rclpy.spin_once(self, timeout_sec=0.1)
+        return {
+            "status": STATUSES.get(result.status, str(result.status)),
+            "success": result.result.success,
+            "output": result.result.output,
+            "mission": result.result.mission,
+            "feedback": self.feedback,
+            "said": self.said,
+        }
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("task")
+    parser.add_argument("--cancel-after", help="cancel once a feedback line ends with this")
+    parser.add_argument("--stop-after", help="call ~/stop once a feedback line ends with this")
+    parser.add_argument("--resume", action="store_true", help="call ~/resume first")
+    rclpy.init()
+    client = Client(parser.parse_args())
+    report = client.run()
+    print(json.dumps(report))
+    client.destroy_node()
+    rclpy.shutdown()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+//! Clients that are not ours: rclpy, as `ros2 action send_goal` uses it.
+
+use cortex_stories::House;
+use serde_json::Value;
+
+async fn report_of(house: &House, arguments: &[&str]) -> Value {
+    let mut client = house.spawn_python("send_goal.py", arguments);
+    let code = client.wait().await;
+    assert_eq!(code, Some(0), "{}", client.stderr().join("\n"));
+    let last = client.stdout().pop().unwrap_or_default();
+    serde_json::from_str(&last).unwrap_or_else(|problem| panic!("not JSON ({problem}): {last}"))
+}
+
+#[tokio::test]
+async fn rclpy_sends_a_goal_and_gets_feedback_a_result_and_the_output() {
+    let house = House::with_robot("reflex").await;
+    let report = report_of(&house, &["go to the bedroom and say hello"]).await;
+    assert_eq!((&report["status"], &report["success"]), (&"SUCCEEDED".into(), &true.into()), "{report:#}");
+    let feedback: Vec<&str> =
+        report["feedback"].as_array().unwrap().iter().filter_map(|line| line["feedback"].as_str()).collect();
+    assert!(feedback.iter().any(|line| line.contains("step 1/2 base.go_to: EXECUTE")), "{feedback:#?}");
+    assert!(feedback.iter().any(|line| line.contains("step 2/2 speaker.say: SUCCESS")), "{feedback:#?}");
+    let steps: Vec<i64> =
+        report["feedback"].as_array().unwrap().iter().filter_map(|line| line["timestep"].as_i64()).collect();
+    assert_eq!(steps, (1..=i64::try_from(steps.len()).unwrap()).collect::<Vec<_>>(), "lost or mixed feedback");
+    for line in report["feedback"].as_array().unwrap() {
+        let event: Value = serde_json::from_str(line["event"].as_str().unwrap()).unwrap();
+        assert_eq!(event["specversion"], "1.0");
+        assert_eq!(event["subject"], report["mission"]);
+    }
+    assert_eq!(report["said"], Value::from(vec![report["output"].clone()]), "the answer goes out on ~/output");
+}
+
+#[tokio::test]
+async fn rclpy_cancels_a_goal() {
+    let house = House::with_robot("reflex").await;
+    let report = report_of(&house, &["--cancel-after", "started", "go to the bathroom"]).await;
+    assert_eq!((&report["status"], &report["success"]), (&"CANCELED".into(), &false.into()), "{report:#}");
+    assert_eq!(report["output"], "The task was cancelled.");
+}
+
+#[tokio::test]
+async fn rclpy_stops_and_resumes() {
+    let house = House::with_robot("reflex").await;
+    let report = report_of(&house, &["--stop-after", "started", "go to the bathroom"]).await;
+    assert_eq!((&report["status"], &report["success"]), (&"ABORTED".into(), &false.into()), "{report:#}");
+    assert_eq!(report["output"], "The robot was stopped.");
+    let report = report_of(&house, &["--resume", "say hello"]).await;
+    assert_eq!(report["status"], "SUCCEEDED", "{report:#}");
+}

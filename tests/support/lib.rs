@@ -1,0 +1,172 @@
+//! What the stories on real ROS 2 share: a house with a robot in it, made of real processes in a ROS domain of its own.
+//!
+//! `cargo xtask test` builds the programs first and names their folder in `CORTEX_BIN_DIR`.
+
+#![expect(clippy::expect_used, clippy::panic, reason = "a story that can't be told ends here, and says why")]
+
+mod process;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cortex_testkit::Domain;
+pub use process::Process;
+use serde_json::Value;
+
+/// No story waits longer for anything. Generous: it only guards against hangs.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A house: a ROS domain, and the processes in it. Everything ends with it.
+pub struct House {
+    /// None: the domain of this process.
+    domain: Option<Domain>,
+    processes: Vec<(String, Process)>,
+}
+
+/// What `cortex send --json` printed.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    /// The CloudEvents, in order.
+    pub events: Vec<Value>,
+    /// The last line: success, status, output, mission.
+    pub result: Value,
+    /// The exit status.
+    pub code: Option<i32>,
+}
+
+impl Sent {
+    /// The readable lines.
+    #[must_use]
+    pub fn lines(&self) -> Vec<&str> {
+        self.events.iter().filter_map(|event| event.pointer("/data/text").and_then(Value::as_str)).collect()
+    }
+
+    /// The answer or the reason.
+    #[must_use]
+    pub fn output(&self) -> &str {
+        self.result["output"].as_str().unwrap_or_default()
+    }
+
+    /// `succeeded`, `failed` or `cancelled`.
+    #[must_use]
+    pub fn status(&self) -> &str {
+        self.result["status"].as_str().unwrap_or_default()
+    }
+
+    /// The tools of the steps that were started, in order.
+    #[must_use]
+    pub fn started(&self) -> Vec<&str> {
+        self.events
+            .iter()
+            .filter(|event| event["type"] == "cortex.step.started")
+            .filter_map(|event| event.pointer("/data/payload/tool").and_then(Value::as_str))
+            .collect()
+    }
+}
+
+impl House {
+    /// An empty house.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self { domain: Some(Domain::claim().expect("a free ROS domain")), processes: Vec::new() }
+    }
+
+    /// An empty house in the ROS domain of this process.
+    #[must_use]
+    pub fn shared() -> Self {
+        Self { domain: None, processes: Vec::new() }
+    }
+
+    /// A house with the simulated robot and a Cortex with the given model.
+    pub async fn with_robot(model: &str) -> Self {
+        let mut house = Self::empty();
+        house.start("sim", "cortex-sim", &[]).await;
+        house.start_cortex(&["--model", model]).await;
+        house
+    }
+
+    /// Starts a Cortex and waits until it takes tasks.
+    pub async fn start_cortex(&mut self, arguments: &[&str]) {
+        let arguments: Vec<&str> = ["run"].iter().chain(arguments).copied().collect();
+        self.start("cortex", "cortex", &arguments).await;
+    }
+
+    /// Starts a program under a name and waits for its `ready`.
+    pub async fn start(&mut self, name: &str, program: &str, arguments: &[&str]) {
+        let mut process = self.spawn(program, arguments);
+        process.wait_for_line("ready").await;
+        self.processes.push((name.to_owned(), process));
+    }
+
+    /// Starts a program in the house's domain.
+    #[must_use]
+    pub fn spawn(&self, program: &str, arguments: &[&str]) -> Process {
+        self.spawn_path(&binary(program), arguments)
+    }
+
+    /// Starts a Python script of `tests/python` in the house's domain, with the Python that has rclpy.
+    #[must_use]
+    pub fn spawn_python(&self, script: &str, arguments: &[&str]) -> Process {
+        let python = std::env::var_os("CORTEX_ROS_PYTHON").map_or_else(|| PathBuf::from("python3"), PathBuf::from);
+        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("python").join(script);
+        let script = script.to_string_lossy();
+        let arguments: Vec<&str> = [script.as_ref()].iter().chain(arguments).copied().collect();
+        self.spawn_path(&python, &arguments)
+    }
+
+    fn spawn_path(&self, program: &std::path::Path, arguments: &[&str]) -> Process {
+        let mut environment = vec![("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST".to_owned())];
+        environment.extend(self.domain.as_ref().map(|domain| ("ROS_DOMAIN_ID", domain.id())));
+        Process::spawn(program, arguments, &environment)
+    }
+
+    /// Ends the process that was started under this name.
+    pub fn end(&mut self, name: &str) {
+        self.processes.retain(|(known, _)| known != name);
+    }
+
+    /// A process that was started under this name.
+    pub fn process(&mut self, name: &str) -> &mut Process {
+        let found = self.processes.iter_mut().find(|(known, _)| known == name);
+        &mut found.unwrap_or_else(|| panic!("no process '{name}' in the house")).1
+    }
+
+    /// Begins to send a task.
+    #[must_use]
+    pub fn begin_send(&self, task: &str) -> Process {
+        self.spawn("cortex", &["send", "--json", "--wait", "20", task])
+    }
+
+    /// Sends a task and waits for its end.
+    pub async fn send(&self, task: &str) -> Sent {
+        finish_send(self.begin_send(task)).await
+    }
+
+    /// Runs a program to its end: its exit status, standard output and standard error.
+    pub async fn run(&self, program: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
+        let mut process = self.spawn(program, arguments);
+        let code = process.wait().await;
+        (code, process.stdout().join("\n"), process.stderr().join("\n"))
+    }
+}
+
+/// Waits for the end of a `cortex send --json`.
+pub async fn finish_send(mut process: Process) -> Sent {
+    let code = process.wait().await;
+    let mut lines: Vec<Value> = process
+        .stdout()
+        .iter()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|problem| panic!("not JSON ({problem}): {line}")))
+        .collect();
+    let result = lines.pop().unwrap_or_else(|| panic!("`cortex send` printed nothing; {}", process.stderr().join("\n")));
+    Sent { events: lines, result, code }
+}
+
+/// A program of the workspace.
+fn binary(name: &str) -> PathBuf {
+    let folder = std::env::var_os("CORTEX_BIN_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/debug"), PathBuf::from);
+    let path = folder.join(name);
+    assert!(path.is_file(), "{} is not there; run the stories by `cargo xtask test`", path.display());
+    path
+}
