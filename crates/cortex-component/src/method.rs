@@ -109,6 +109,13 @@ impl<A> MethodBuilder<A> {
         self
     }
 
+    /// Holds nothing, not even the component: it may run beside anything, as a method that halts others must.
+    #[must_use]
+    pub fn holds_nothing(mut self) -> Self {
+        self.description.resources = Some(Vec::new());
+        self
+    }
+
     /// How long a call may take. Default: [`component::DEFAULT_TIMEOUT`].
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {

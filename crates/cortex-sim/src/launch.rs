@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStdin, Command};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
@@ -42,6 +42,8 @@ enum Event {
 struct Process {
     part: Part,
     child: Child,
+    /// The part ends when this does, so it is held until the process is gone.
+    _lifeline: Option<ChildStdin>,
 }
 
 /// Runs the whole robot until SIGINT or SIGTERM. Prints one line that starts with `ready` when every part is up.
@@ -64,9 +66,10 @@ pub async fn run(options: LaunchOptions) -> anyhow::Result<()> {
 async fn watch(options: &LaunchOptions, processes: &mut Vec<Process>) -> anyhow::Result<()> {
     let (sender, mut events) = mpsc::channel(EVENT_CAPACITY);
     for part in Part::ALL {
-        let child =
+        let mut child =
             start(part, options, sender.clone()).with_context(|| format!("{} can't be started", part.name()))?;
-        processes.push(Process { part, child });
+        let lifeline = child.stdin.take();
+        processes.push(Process { part, child, _lifeline: lifeline });
     }
     drop(sender);
 

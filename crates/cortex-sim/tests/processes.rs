@@ -30,6 +30,7 @@ cortex_ros::ros_tests! {
             assert!(robot.wait().success(), "{}", robot.errors());
             assert_eq!(processes_with(&space), vec![]);
             assert_eq!(robot.remaining_lines(), Vec::<String>::new());
+            assert_eq!(robot.errors(), "", "nothing to complain about");
         }
     }
 

@@ -9,6 +9,8 @@
 
 mod support;
 
+use std::os::unix::fs::PermissionsExt;
+
 use cortex_protocol::ComponentDescription;
 use cortex_ros::r2r::builtin_interfaces::msg::Time;
 use cortex_ros::r2r::cortex_msgs::msg::ComponentStatus;
@@ -26,6 +28,15 @@ use support::{Caller, Process, SIM, namespace};
 const BASE_ALONE: [&str; 4] = ["-p", "require_battery:=false", "-p", "time_scale:=10.0"];
 /// The base alone, at the world's own speed: a drive takes seconds, so that something can happen on the way.
 const SLOW_BASE_ALONE: [&str; 2] = ["-p", "require_battery:=false"];
+
+/// A folder with an `espeak-ng` that does what the script says, with its input on the standard input.
+fn speech_program(script: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("espeak-ng");
+    std::fs::write(&program, format!("#!/bin/sh\ncd {}\n{script}\n", folder.path().display())).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
 
 fn speed_mps(odometry: &Odometry) -> f64 {
     odometry.twist.twist.linear.x
@@ -313,6 +324,48 @@ cortex_ros::ros_tests! {
         );
         let no_light = caller.execute("light", "turn_on", json!({"room": "office"})).await.unwrap_err();
         assert!(no_light.contains("room: \"office\" is not one of"), "{no_light}");
+    }
+
+    async fn the_speech_program_gets_the_text_as_its_input_only() {
+        let space = namespace("aloud");
+        let folder = speech_program("echo \"$@\" > arguments; cat > spoken");
+        let _speaker = Process::part_with_program("speaker", &space, folder.path());
+        let caller = Caller::start(&space);
+        let text = "--help; $(touch broken) `reboot` \"ü\"";
+        assert_eq!(caller.execute("speaker", "say", json!({"text": text})).await, Ok(json!(format!("said: {text}"))));
+        let written = |name: &str| std::fs::read_to_string(folder.path().join(name)).ok();
+        assert_eq!(written("spoken").as_deref(), Some(text));
+        assert_eq!(written("arguments").as_deref(), Some("--stdin\n"));
+        assert_eq!(written("broken"), None);
+    }
+
+    async fn quiet_kills_the_speech_program() {
+        let space = namespace("killed");
+        let folder = speech_program("echo $$ > pid.new; mv pid.new pid; exec sleep 1000");
+        let _speaker = Process::part_with_program("speaker", &space, folder.path());
+        let caller = Caller::start(&space);
+        let speech = caller.begin("speaker", "say", r#"{"text":"once upon a time"}"#).await;
+        let pid = folder.path().join("pid");
+        support::wait_until("the speech", || pid.exists());
+        let pid: i32 = std::fs::read_to_string(pid).unwrap().trim().parse().unwrap();
+        assert_eq!(caller.execute("speaker", "quiet", json!({})).await, Ok(json!("quiet")));
+        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "it is gone when quiet answers");
+        assert_eq!(support::within("the answer", speech).await.error_msg, "cancelled");
+    }
+
+    async fn a_speech_program_that_fails_is_a_problem_outside_of_the_speaker() {
+        let space = namespace("mute");
+        let folder = speech_program("exit 3");
+        let _speaker = Process::part_with_program("speaker", &space, folder.path());
+        let caller = Caller::start(&space);
+        let latched = QosProfile::default().keep_last(1).transient_local();
+        let mut status = caller.subscribe::<ComponentStatus>("speaker/status", latched).await;
+        assert_eq!(caller.execute("speaker", "say", json!({"text": "hi"})).await, Ok(json!("said: hi")));
+        let told = status.until(|status| status.status != ComponentStatus::HEALTHY as u8).await;
+        assert_eq!(
+            (told.status, told.message.as_str()),
+            (ComponentStatus::SYSTEM as u8, "espeak-ng does not speak: exit status: 3")
+        );
     }
 
     async fn quiet_ends_what_is_being_said() {

@@ -126,7 +126,7 @@ fn where_am_i(base: &Base) -> Method {
 fn halt() -> Method {
     Method::new("halt", "Stops the robot where it is. Returns when it stands.")
         .effect(Effect::Act)
-        .resource("base:halt")
+        .holds_nothing()
         .phrase("halt")
         .phrase("stop driving")
         .run(|_: NoArguments, _| std::future::ready(Ok("the robot stands")))

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -44,10 +45,25 @@ pub(crate) struct Process {
 impl Process {
     /// Starts a program with ROS arguments that put its nodes into `namespace`.
     pub(crate) fn start(program: &str, namespace: &str, arguments: &[&str], ros_arguments: &[&str]) -> Self {
-        let mut child = Command::new(program)
-            .args(arguments)
-            .args(["--ros-args", "-r", &format!("__ns:={namespace}")])
-            .args(ros_arguments)
+        let mut command = Command::new(program);
+        command.args(arguments).args(["--ros-args", "-r", &format!("__ns:={namespace}")]).args(ros_arguments);
+        Self::run(command)
+    }
+
+    /// Starts a part of the robot that finds a program of the test before all others, and waits until it is up.
+    pub(crate) fn part_with_program(part: &str, namespace: &str, folder: &Path) -> Self {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths(std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path)));
+        let mut command = Command::new(SIM);
+        command.args(["component", part, "--ros-args", "-r", &format!("__ns:={namespace}")]);
+        command.env("PATH", path.unwrap());
+        let process = Self::run(command);
+        process.line("up ");
+        process
+    }
+
+    fn run(mut command: Command) -> Self {
+        let mut child = command
             .env_remove("RUST_LOG")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
