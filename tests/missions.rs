@@ -93,7 +93,7 @@ async fn the_same_mission_with_a_language_model() {
 
 #[tokio::test]
 async fn cancelling_on_the_way_leaves_the_robot_at_rest() {
-    let house = House::with_robot("reflex").await;
+    let house = House::with_slow_robot().await;
     let mut sending = house.begin_send("go to the bathroom");
     sending.wait_for_line("\"type\":\"cortex.step.started\"").await;
     sending.signal("INT");
@@ -113,7 +113,7 @@ async fn room_and_pose(house: &House) -> Value {
 
 #[tokio::test]
 async fn stop_halts_the_robot_and_holds_until_resume() {
-    let house = House::with_robot("reflex").await;
+    let house = House::with_slow_robot().await;
     let mut sending = house.begin_send("go to the bathroom");
     sending.wait_for_line("\"type\":\"cortex.step.started\"").await;
     let (code, told, _) = house.run("cortex", &["stop"]).await;
@@ -126,7 +126,7 @@ async fn stop_halts_the_robot_and_holds_until_resume() {
     assert!(refused.output().contains("Call ~/resume"), "{}", refused.output());
     let (code, told, _) = house.run("cortex", &["resume"]).await;
     assert_eq!((code, told.as_str()), (Some(0), "Tasks are taken again."));
-    let sent = house.send("go to the hallway").await;
+    let sent = house.send("say hello").await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
 }
 
@@ -153,7 +153,7 @@ async fn a_second_task_waits_for_the_first_and_a_third_is_refused_when_none_may_
 
 #[tokio::test]
 async fn sigterm_ends_the_mission_with_a_result_and_the_process_without_a_crash() {
-    let mut house = House::with_robot("reflex").await;
+    let mut house = House::with_slow_robot().await;
     let mut sending = house.begin_send("go to the bathroom");
     sending.wait_for_line("\"type\":\"cortex.step.started\"").await;
     house.process("cortex").signal("TERM");

@@ -33,7 +33,7 @@ async fn rclpy_sends_a_goal_and_gets_feedback_a_result_and_the_output() {
 
 #[tokio::test]
 async fn rclpy_cancels_a_goal() {
-    let house = House::with_robot("reflex").await;
+    let house = House::with_slow_robot().await;
     let report = report_of(&house, &["--cancel-after", "started", "go to the bathroom"]).await;
     assert_eq!((&report["status"], &report["success"]), (&"CANCELED".into(), &false.into()), "{report:#}");
     assert_eq!(report["output"], "The task was cancelled.");
@@ -41,7 +41,7 @@ async fn rclpy_cancels_a_goal() {
 
 #[tokio::test]
 async fn rclpy_stops_and_resumes() {
-    let house = House::with_robot("reflex").await;
+    let house = House::with_slow_robot().await;
     let report = report_of(&house, &["--stop-after", "started", "go to the bathroom"]).await;
     assert_eq!((&report["status"], &report["success"]), (&"ABORTED".into(), &false.into()), "{report:#}");
     assert_eq!(report["output"], "The robot was stopped.");

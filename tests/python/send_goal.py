@@ -13,7 +13,7 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 # Only guards against hangs.
-PATIENCE = 60.0
+PATIENCE = 40.0
 STATUSES = {
     GoalStatus.STATUS_SUCCEEDED: "SUCCEEDED",
     GoalStatus.STATUS_ABORTED: "ABORTED",
@@ -28,7 +28,7 @@ class Client(Node):
         self.feedback = []
         self.said = []
         self.cancelling = None
-        self.handle = None
+        self.goal_handle = None
         self.action = ActionClient(self, VisionLanguageAction, "/cortex/task")
         self.triggers = {name: self.create_client(Trigger, f"/cortex/{name}") for name in ("stop", "resume")}
         self.create_subscription(StreamingString, "/cortex/output", lambda message: self.said.append(message.stream), 10)
@@ -43,11 +43,17 @@ class Client(Node):
                 "event": feedback.event,
             }
         )
-        if self.cancelling is None and self.handle is not None:
-            if self.options.cancel_after and feedback.feedback.endswith(self.options.cancel_after):
-                self.cancelling = self.handle.cancel_goal_async()
-            elif self.options.stop_after and feedback.feedback.endswith(self.options.stop_after):
-                self.cancelling = self.triggers["stop"].call_async(Trigger.Request())
+        self.end_early()
+
+    def end_early(self):
+        """Cancels or stops once it is time to, and the goal is known to be accepted: feedback may come first."""
+        if self.cancelling is not None or self.goal_handle is None:
+            return
+        lines = [line["feedback"] for line in self.feedback]
+        if self.options.cancel_after and any(line.endswith(self.options.cancel_after) for line in lines):
+            self.cancelling = self.goal_handle.cancel_goal_async()
+        elif self.options.stop_after and any(line.endswith(self.options.stop_after) for line in lines):
+            self.cancelling = self.triggers["stop"].call_async(Trigger.Request())
 
     def wait(self, future, what):
         rclpy.spin_until_future_complete(self, future, timeout_sec=PATIENCE)
@@ -62,10 +68,11 @@ class Client(Node):
             self.triggers["resume"].wait_for_service(timeout_sec=PATIENCE)
             self.wait(self.triggers["resume"].call_async(Trigger.Request()), "resume")
         goal = VisionLanguageAction.Goal(task=self.options.task)
-        self.handle = self.wait(self.action.send_goal_async(goal, feedback_callback=self.on_feedback), "goal")
-        if not self.handle.accepted:
+        self.goal_handle = self.wait(self.action.send_goal_async(goal, feedback_callback=self.on_feedback), "goal")
+        if not self.goal_handle.accepted:
             sys.exit("the goal was refused")
-        result = self.wait(self.handle.get_result_async(), "result")
+        self.end_early()
+        result = self.wait(self.goal_handle.get_result_async(), "result")
         if self.cancelling is not None:
             self.wait(self.cancelling, "cancel or stop")
         # The result and the last feedback travel on different ways.

@@ -85,6 +85,14 @@ impl House {
         house
     }
 
+    /// The same with a robot that drives so slowly that it is still on its way when something happens.
+    pub async fn with_slow_robot() -> Self {
+        let mut house = Self::empty();
+        house.start("sim", "cortex-sim", &["--ros-args", "-p", "speed_mps:=0.1"]).await;
+        house.start_cortex(&[]).await;
+        house
+    }
+
     /// Starts a Cortex and waits until it takes tasks.
     pub async fn start_cortex(&mut self, arguments: &[&str]) {
         let arguments: Vec<&str> = ["run"].iter().chain(arguments).copied().collect();

@@ -158,6 +158,7 @@ impl Component {
     /// Runs the component until SIGINT or SIGTERM, then ends it in order. The whole `main` of a component.
     #[must_use]
     pub fn run(self) -> ExitCode {
+        cortex_ros::announce_often();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let result = match runtime {
             Ok(runtime) => runtime.block_on(self.run_until_signal()),

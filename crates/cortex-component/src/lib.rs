@@ -65,6 +65,7 @@ mod text;
 
 pub use call::{CallContext, Failure};
 pub use component::Component;
+pub use cortex_ros::announce_often;
 pub use context::{ComponentContext, Latest, Received};
 pub use cortex_protocol::{Effect, ToolPhase};
 /// Takes the ROS arguments out of a command line, for programs with arguments of their own.

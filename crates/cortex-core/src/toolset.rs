@@ -11,11 +11,14 @@ use thiserror::Error;
 
 use crate::binding;
 use crate::chat::ToolDefinition;
+use crate::fragment::capped;
 
 /// Longest name that model providers accept.
 const WIRE_NAME_LIMIT: usize = 64;
 /// Most problems that are listed for one set of arguments.
 const PROBLEMS_LISTED: usize = 5;
+/// Most characters of one problem.
+const PROBLEM_SHOWN: usize = 300;
 
 /// The tools on offer, in the order of their canonical names.
 ///
@@ -180,7 +183,10 @@ impl ToolSet {
             }
             let path = error.instance_path().to_string();
             let place = if path.is_empty() { String::new() } else { format!("{}: ", path.trim_start_matches('/')) };
-            problems.push(crate::fragment::capped(&format!("{place}{error}"), 300));
+            // A large value would hide what is wrong with it.
+            let told = error.to_string();
+            let told = if told.chars().count() > PROBLEM_SHOWN { error.masked().to_string() } else { told };
+            problems.push(capped(&format!("{place}{told}"), PROBLEM_SHOWN));
         }
         if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
     }

@@ -37,7 +37,9 @@ pub enum ModelChoice {
 #[non_exhaustive]
 pub enum ChoiceError {
     /// Not one of the kinds.
-    #[error("'{text}' names no model; write 'reflex' or 'openai:NAME@URL', for example openai:qwen3@http://localhost:11434/v1")]
+    #[error(
+        "'{text}' names no model; write 'reflex' or 'openai:NAME@URL', for example openai:qwen3@http://localhost:11434/v1"
+    )]
     UnknownKind {
         /// What was written.
         text: String,
@@ -94,9 +96,7 @@ fn split_url(text: &str) -> (&str, Option<&str>) {
 }
 
 fn checked_url(written: &str) -> Result<String, ChoiceError> {
-    let bad = |url: &str, problem: &str| {
-        Err(ChoiceError::BadUrl { url: url.to_owned(), problem: problem.to_owned() })
-    };
+    let bad = |url: &str, problem: &str| Err(ChoiceError::BadUrl { url: url.to_owned(), problem: problem.to_owned() });
     if !written.contains("://") {
         return bad(written, "it does not start with http:// or https://");
     }
@@ -105,7 +105,10 @@ fn checked_url(written: &str) -> Result<String, ChoiceError> {
         Err(problem) => return bad(written, &problem.to_string()),
     };
     if !url.username().is_empty() || url.password().is_some() {
-        return bad("the URL", "it holds a user name or a password, which would be shown; put the key into the environment");
+        return bad(
+            "the URL",
+            "it holds a user name or a password, which would be shown; put the key into the environment",
+        );
     }
     if !matches!(url.scheme(), "http" | "https") {
         return bad(written, "it does not start with http:// or https://");

@@ -80,7 +80,9 @@ impl std::fmt::Debug for ApiKey {
 #[non_exhaustive]
 pub enum BuildError {
     /// The key holds what no HTTP header can carry.
-    #[error("the API key is empty or holds spaces, line breaks or characters outside ASCII; set {API_KEY_VARIABLE} to the bare key")]
+    #[error(
+        "the API key is empty or holds spaces, line breaks or characters outside ASCII; set {API_KEY_VARIABLE} to the bare key"
+    )]
     UnusableKey,
     /// The endpoint is known to refuse requests without a key.
     #[error("{model} needs an API key; set {API_KEY_VARIABLE}, or name an endpoint of your own: openai:NAME@URL")]

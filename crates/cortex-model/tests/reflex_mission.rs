@@ -1,4 +1,11 @@
 //! The embedded reader and the mission machine of the core, together from the task to the result.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
 use std::time::Duration;
 
@@ -6,8 +13,8 @@ use cortex_core::mission::MissionSetup;
 use cortex_core::{ChatModel as _, Effect, Input, Mission, MissionLimits, ToolSet};
 use cortex_model::Reflex;
 use cortex_protocol::{
-    CancelMode, Dispatch, Effect as ToolEffect, FailureKind, MissionResult, MissionStatus, ToolCall, ToolOutcome, ToolPhase,
-    ToolSpec,
+    CancelMode, Dispatch, Effect as ToolEffect, FailureKind, MissionResult, MissionStatus, ToolCall, ToolOutcome,
+    ToolPhase, ToolSpec,
 };
 use serde_json::{Value, json};
 
@@ -32,7 +39,13 @@ fn tool(name: &str, phase: ToolPhase, effect: ToolEffect, parameters: &Value, ph
 
 fn robot(look: ToolPhase) -> ToolSet {
     let (tools, problems) = ToolSet::new([
-        tool("base.go_to", ToolPhase::Execution, ToolEffect::Move, &json!({"place": {"enum": ["kitchen", "bedroom"]}}), "go to {place}"),
+        tool(
+            "base.go_to",
+            ToolPhase::Execution,
+            ToolEffect::Move,
+            &json!({"place": {"enum": ["kitchen", "bedroom"]}}),
+            "go to {place}",
+        ),
         tool("battery.level", ToolPhase::Planning, ToolEffect::Observe, &json!({}), "how full is the battery"),
         tool("camera.look", look, ToolEffect::Observe, &json!({}), "look around"),
         tool("speaker.say", ToolPhase::Execution, ToolEffect::Act, &json!({"text": {"type": "string"}}), "say {text}"),
@@ -57,7 +70,9 @@ async fn mission(task: &str, tools: ToolSet, limits: MissionLimits) -> (MissionR
                 Effect::Invoke { call, tool_call } => {
                     let outcome = match tool_call.tool.as_str() {
                         "battery.level" => ToolOutcome::success(json!({"percent": 50, "charging": false})),
-                        "camera.look" => ToolOutcome::success(json!({"place": "kitchen", "sees": ["a red cup"], "text": "I see a red cup."})),
+                        "camera.look" => ToolOutcome::success(
+                            json!({"place": "kitchen", "sees": ["a red cup"], "text": "I see a red cup."}),
+                        ),
                         "base.go_to" if tool_call.arguments["place"] == "bedroom" => {
                             ToolOutcome::failure(FailureKind::Reported, "the door is shut")
                         }
@@ -105,8 +120,7 @@ async fn a_question_is_answered_without_a_plan() {
 
 #[tokio::test]
 async fn a_drive_and_a_question_succeed_together() {
-    let (status, output, calls) =
-        told("go to the kitchen and tell me how full the battery is", ToolPhase::Both).await;
+    let (status, output, calls) = told("go to the kitchen and tell me how full the battery is", ToolPhase::Both).await;
     assert_eq!(
         (status, output.as_str(), calls.len()),
         (MissionStatus::Succeeded, "Done: went to the kitchen. Charging: no; percent: 50 %.", 2)

@@ -14,7 +14,7 @@ pub(crate) const DESCRIBE: (&str, &str) = ("describe", "cortex_msgs/srv/Describe
 pub(crate) const EXECUTE_METHOD: (&str, &str) = ("execute_method", "cortex_msgs/srv/ExecuteMethod");
 
 /// Components that are kept. Far more than a robot has; a graph that invents them must not exhaust us.
-const MOST_COMPONENTS: usize = 500;
+pub(crate) const MOST_COMPONENTS: usize = 500;
 
 /// Where a component stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,6 +132,15 @@ impl Directory {
             Some(component) if component.run != run => Some(Loss::Restarted),
             Some(component) if component.state == ComponentState::Silent => Some(Loss::Silent),
             Some(_) => None,
+        }
+    }
+
+    /// The run of a component that can be called now, or why it can't.
+    pub(crate) fn ready(&self, name: &ComponentName) -> Result<Run, String> {
+        match self.components.get(name) {
+            None => Err("it has left the ROS graph".to_owned()),
+            Some(component) if component.state == ComponentState::Ready => Ok(component.run),
+            Some(component) => Err(format!("it {}", component.state)),
         }
     }
 

@@ -17,7 +17,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::directory::{Answer, DESCRIBE, Directory, EXECUTE_METHOD, Run, Task, below};
+use crate::directory::{Answer, DESCRIBE, Directory, EXECUTE_METHOD, MOST_COMPONENTS, Run, Task, below};
 use crate::graph::{Graph, GraphNode};
 use crate::heartbeat::{Health, Heartbeats, LOOK};
 use crate::service::ClientPool;
@@ -32,8 +32,10 @@ const PATIENT_ATTEMPTS: u32 = 3;
 /// The pause after a first failed attempt, doubled after each further one, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// A graph without changes for this long is taken to be complete. Discovery on one machine takes up to 0.3 s.
-const QUIET: Duration = Duration::from_millis(600);
+/// A graph without changes for this long is taken to be complete, but not before the node has been on it for a while:
+/// Fast DDS finds most nodes within 0.3 s, but in a fifth of the starts some only by its next announcement, 3 s later.
+const QUIET: Duration = Duration::from_secs(1);
+const FIRST_LOOK: Duration = Duration::from_millis(3_300);
 /// Answers on their way to the task that owns the directory; a sender waits when it is full.
 const ANSWER_CAPACITY: usize = 64;
 /// Topic of a component's health, below its node.
@@ -86,6 +88,7 @@ impl Discovery {
             shared: Arc::clone(&shared),
             directory: Directory::default(),
             graph: Arc::default(),
+            started: Instant::now(),
             last_change: Instant::now(),
             asking: BTreeMap::new(),
             listening: BTreeSet::new(),
@@ -141,6 +144,7 @@ struct Owner {
     shared: Arc<Shared>,
     directory: Directory,
     graph: Arc<Graph>,
+    started: Instant,
     last_change: Instant,
     /// Ends the questions to a component.
     asking: BTreeMap<ComponentName, CancellationToken>,
@@ -189,6 +193,9 @@ impl Owner {
                 }
             }
         }
+        if self.directory.components().count() >= MOST_COMPONENTS {
+            tracing::warn!("there are {MOST_COMPONENTS} components or more; no more than that are used");
+        }
         self.graph = graph;
         self.publish();
     }
@@ -223,7 +230,8 @@ impl Owner {
     }
 
     fn is_settled(&self) -> bool {
-        self.last_change.elapsed() >= QUIET && !self.directory.is_describing()
+        let looked = self.started.elapsed() >= FIRST_LOOK && self.last_change.elapsed() >= QUIET;
+        looked && !self.directory.is_describing()
     }
 
     /// Whoever sees it settled sees what it has settled to, and whoever sees something new does not see it settled.

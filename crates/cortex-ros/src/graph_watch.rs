@@ -83,9 +83,7 @@ impl GraphWatch {
 fn watch_graph(observer: &Observer, own_node: &str, stopping: &AtomicBool, publish: &watch::Sender<Arc<Graph>>) {
     while !stopping.load(Ordering::Acquire) {
         let begun = Instant::now();
-        let read = read_graph(observer, own_node);
-        tracing::debug!("DEBUG read in {:?}: {:?}", begun.elapsed(), read.as_ref().map(|g| g.nodes().map(|n| (n.name.clone(), n.services.len())).collect::<Vec<_>>()));
-        match read {
+        match read_graph(observer, own_node) {
             Ok(graph) => {
                 publish.send_if_modified(|current| {
                     let changed = **current != graph;
@@ -102,9 +100,7 @@ fn watch_graph(observer: &Observer, own_node: &str, stopping: &AtomicBool, publi
         if stopping.load(Ordering::Acquire) {
             return;
         }
-        let w = observer.wait(REFRESH);
-        tracing::debug!("DEBUG wait {w:?}");
-        if let Err(problem) = w {
+        if let Err(problem) = observer.wait(REFRESH) {
             tracing::warn!("{problem}");
             std::thread::sleep(REFRESH);
         }

@@ -1,8 +1,15 @@
 //! The only crate of Cortex that links ROS.
 //!
-//! - [`node`]: the one ROS node of a process, on a thread of its own;
+//! - [`node`]: the one ROS node of a process, on a thread of its own; [`parameters`]: its parameters;
 //! - [`graph`]: the ROS graph as plain data; [`graph_watch`]: keeps it up to date;
+//! - [`Discovery`]: finds the components; [`RosTools`]: calls and inspects them;
+//! - [`task`] and [`TaskServer`]: take tasks over ROS; [`TaskClient`]: sends them.
+//!
+//! A process ends in this order, or the exit handlers of the middleware crash: the task server, the discovery, the
+//! graph watch, the node, the tools.
 
+#[expect(unsafe_code, reason = "the environment is the only way to give the middleware a profile")]
+mod announcements;
 pub mod arguments;
 mod calls;
 mod directory;
@@ -26,6 +33,7 @@ pub mod testing;
 mod text;
 mod tools;
 
+pub use announcements::announce_often;
 pub use directory::{Component, ComponentState, Directory};
 pub use discovery::{DiscoveredTools, Discovery};
 pub use error::RosError;

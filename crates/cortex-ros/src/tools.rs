@@ -150,16 +150,17 @@ impl RosTools {
         }
     }
 
-    /// Runs the method that halts the call.
-    async fn run_cancel_method(&self, component: &ComponentName, method: &str) -> Result<HaltState, RosError> {
-        let client = self.discovery.shared().method_clients.get(&below(component, EXECUTE_METHOD.0)).await?;
+    /// Runs the method that halts the call. Ends early when the component is lost: it can't say that it halted.
+    async fn run_cancel_method(&self, component: &ComponentName, method: &str) -> Result<HaltState, String> {
+        let run = self.discovery.directory().borrow().ready(component)?;
+        let client = self.discovery.shared().method_clients.get(&below(component, EXECUTE_METHOD.0)).await;
+        let client = client.map_err(|problem| problem.to_string())?;
         let request = ExecuteMethod::Request { name: method.to_owned(), kwargs_json: "{}".to_owned() };
-        let response = client.call(&request, HALT_LIMIT).await?;
-        if response.success {
-            return Ok(HaltState::Halted);
-        }
-        tracing::warn!("'{component}' did not halt: {}", reason(&response.error_msg));
-        Ok(HaltState::Unconfirmed)
+        let response = tokio::select! {
+            response = client.call(&request, HALT_LIMIT) => response.map_err(|problem| problem.to_string())?,
+            loss = self.lost(component, run) => return Err(loss.to_string()),
+        };
+        if response.success { Ok(HaltState::Halted) } else { Err(reason(&response.error_msg)) }
     }
 }
 
@@ -219,7 +220,7 @@ impl ToolProvider for RosTools {
             (CancelMode::Halt, Some(method)) => {
                 let halted = self.run_cancel_method(&call.component, &method).await;
                 halted.unwrap_or_else(|problem| {
-                    tracing::warn!("'{}' can't be halted: {problem}", call.component);
+                    tracing::warn!("the component '{}' did not halt: {problem}", call.component);
                     HaltState::Unconfirmed
                 })
             }

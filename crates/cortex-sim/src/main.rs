@@ -40,6 +40,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    cortex_component::announce_often();
     let ros_arguments::SplitArguments { own, ros } = ros_arguments::split(std::env::args());
     let arguments = Arguments::parse_from(own);
     tracing_subscriber::fmt()

@@ -114,7 +114,7 @@ impl Default for Config {
             },
             queue: QueueConfig { policy: QueueChoice::Queue, length: 4 },
             calls: CallConfig { halt_timeout_s: CallBounds::default().halt_timeout.as_secs_f64() },
-            discovery: DiscoveryConfig { settle_timeout_s: 5.0 },
+            discovery: DiscoveryConfig { settle_timeout_s: 8.0 },
         }
     }
 }

@@ -14,6 +14,7 @@ use clap::{CommandFactory, Parser};
 use crate::arguments::{Arguments, Command};
 
 fn main() -> ExitCode {
+    cortex_ros::announce_often();
     // ROS reads its own arguments from the process; the rest is ours.
     let own = cortex_ros::arguments::split(std::env::args()).own;
     let arguments = Arguments::parse_from(own);

@@ -83,6 +83,8 @@ fn every_problem_of_the_arguments_is_named_with_its_place() {
         assert!(problems.contains(expected), "{problems}");
     }
     assert!(check(json!({})).unwrap_err().contains("\"place\" is a required property"));
+    let flood = check(json!({"place": "x".repeat(10_000)})).unwrap_err();
+    assert!(flood.len() < 400 && flood.contains("is not one of"), "{flood}");
     assert_eq!(set.check(&"base.fly".into(), &Map::new()), Err("there is no tool 'base.fly' now".into()));
 }
 

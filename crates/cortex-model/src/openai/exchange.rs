@@ -52,8 +52,8 @@ impl Endpoint {
     pub(super) fn new(base_url: &str, key: Option<&ApiKey>) -> Result<Self, BuildError> {
         let mut headers = HeaderMap::new();
         if let Some(key) = key {
-            let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose()))
-                .map_err(|_| BuildError::UnusableKey)?;
+            let mut value =
+                HeaderValue::from_str(&format!("Bearer {}", key.expose())).map_err(|_| BuildError::UnusableKey)?;
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
@@ -115,9 +115,10 @@ fn is_this_machine(url: &Url) -> bool {
 /// Sends one request and takes its answer.
 pub(super) async fn carry(client: reqwest::Client, factory: HttpRequestFactory) -> Result<Response, OpenAIError> {
     let request = factory.build().await?;
-    let response = client.execute(request).await.map_err(|error| {
-        if error.is_connect() { Fault::Connect(error) } else { Fault::Cut(error) }
-    })?;
+    let response = client
+        .execute(request)
+        .await
+        .map_err(|error| if error.is_connect() { Fault::Connect(error) } else { Fault::Cut(error) })?;
     let status = response.status();
     if !status.is_success() {
         let retry_after = retry_after(response.headers(), SystemTime::now());
@@ -206,12 +207,13 @@ mod tests {
             ("1e300", None),
             ("NaN", None),
         ] {
-            assert_eq!(retry_after(&headers(&[(RETRY_AFTER, value)]), now).map(|wait| wait.as_secs_f64()), expected, "{value}");
+            assert_eq!(
+                retry_after(&headers(&[(RETRY_AFTER, value)]), now).map(|wait| wait.as_secs_f64()),
+                expected,
+                "{value}"
+            );
         }
-        let asked = headers(&[
-            (RETRY_AFTER, "Sat, 02 Jan 2027 00:00:09 GMT"),
-            (DATE, "Sat, 02 Jan 2027 00:00:00 GMT"),
-        ]);
+        let asked = headers(&[(RETRY_AFTER, "Sat, 02 Jan 2027 00:00:09 GMT"), (DATE, "Sat, 02 Jan 2027 00:00:00 GMT")]);
         assert_eq!(retry_after(&asked, now), Some(Duration::from_secs(9)), "counted from the endpoint's own clock");
         assert_eq!(retry_after(&HeaderMap::new(), now), None);
     }

@@ -144,8 +144,7 @@ mod tests {
 
     #[test]
     fn waits_double_up_to_a_bound() {
-        let waits: Vec<u128> =
-            (0..6).map(|retry| backoff(Duration::from_millis(500), retry).as_millis()).collect();
+        let waits: Vec<u128> = (0..6).map(|retry| backoff(Duration::from_millis(500), retry).as_millis()).collect();
         assert_eq!(waits, [500, 1_000, 2_000, 4_000, 8_000, 8_000]);
         assert_eq!(backoff(Duration::from_secs(1), u32::MAX), MAX_BACKOFF);
     }

@@ -71,9 +71,10 @@ fn read_text(message: &Value) -> String {
 }
 
 fn read_refusal(message: &Value) -> Option<String> {
-    let in_parts = message.get("content").and_then(Value::as_array).and_then(|parts| {
-        parts.iter().find_map(|part| part.get("refusal").and_then(Value::as_str))
-    });
+    let in_parts = message
+        .get("content")
+        .and_then(Value::as_array)
+        .and_then(|parts| parts.iter().find_map(|part| part.get("refusal").and_then(Value::as_str)));
     let refusal = message.get("refusal").and_then(Value::as_str).or(in_parts)?;
     (!refusal.trim().is_empty()).then(|| refusal.trim().to_owned())
 }
@@ -111,11 +112,7 @@ fn read_calls(message: &Value, request: &ChatRequest) -> Vec<ModelCall> {
         // Some servers leave out the wrapper.
         let function = call.get("function").unwrap_or(call);
         let id = call.get("id").and_then(Value::as_str).map(str::trim).unwrap_or_default();
-        let id = if id.is_empty() || !ids.insert(id) {
-            format!("call-{}", earlier + index + 1)
-        } else {
-            id.to_owned()
-        };
+        let id = if id.is_empty() || !ids.insert(id) { format!("call-{}", earlier + index + 1) } else { id.to_owned() };
         calls.push(ModelCall {
             id,
             name: function.get("name").and_then(Value::as_str).unwrap_or_default().trim().to_owned(),
@@ -142,7 +139,13 @@ mod tests {
     use super::*;
 
     fn request() -> ChatRequest {
-        ChatRequest { purpose: Purpose::Plan, messages: Vec::new(), tools: Vec::new(), temperature: 0.0, max_tokens: 64 }
+        ChatRequest {
+            purpose: Purpose::Plan,
+            messages: Vec::new(),
+            tools: Vec::new(),
+            temperature: 0.0,
+            max_tokens: 64,
+        }
     }
 
     fn message(message: &Value) -> Result<ChatReply, Failure> {

@@ -48,8 +48,7 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: &Dialect) -> Val
     if dialect.takes_temperature.load(Ordering::Relaxed) {
         body.insert("temperature".to_owned(), temperature(request.temperature));
     }
-    let tokens =
-        if dialect.completion_tokens.load(Ordering::Relaxed) { "max_completion_tokens" } else { "max_tokens" };
+    let tokens = if dialect.completion_tokens.load(Ordering::Relaxed) { "max_completion_tokens" } else { "max_tokens" };
     body.insert(tokens.to_owned(), json!(request.max_tokens));
     body.insert("stream".to_owned(), json!(false));
     Value::Object(body)

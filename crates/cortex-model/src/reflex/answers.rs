@@ -105,8 +105,10 @@ fn rounded(number: f64) -> f64 {
 pub(super) fn finished(toolbox: &Toolbox<'_>, intents: &[Intent], done: &[Done<'_>]) -> String {
     let mut deeds = Vec::new();
     let mut findings = Vec::new();
-    let told: Vec<usize> =
-        intents.iter().filter_map(|intent| if let Intent::Tell { of, .. } = intent { Some(*of) } else { None }).collect();
+    let told: Vec<usize> = intents
+        .iter()
+        .filter_map(|intent| if let Intent::Tell { of, .. } = intent { Some(*of) } else { None })
+        .collect();
     for (index, (intent, done)) in intents.iter().zip(done).enumerate() {
         if matches!(done, Done::Step(_)) {
             deeds.push(deed(toolbox, intent, done));
@@ -169,7 +171,12 @@ fn in_the_past(clause: &str) -> String {
 }
 
 /// Why the task ended before its end.
-pub(super) fn failed(toolbox: &Toolbox<'_>, intents: Option<&[Intent]>, steps: &[&StepReport], report: &StepReport) -> String {
+pub(super) fn failed(
+    toolbox: &Toolbox<'_>,
+    intents: Option<&[Intent]>,
+    steps: &[&StepReport],
+    report: &StepReport,
+) -> String {
     let clause = |index: usize| -> Option<&str> {
         match intents?.iter().filter(|intent| is_step(toolbox, intent)).nth(index)? {
             Intent::Call { clause, .. } | Intent::Tell { clause, .. } => Some(clause),
@@ -240,7 +247,8 @@ pub(super) fn misread(toolbox: &Toolbox<'_>, task: &str, misread: &Misread) -> S
     let text = match misread {
         Misread::Empty => format!("There is no command in that. {}", abilities(toolbox)),
         Misread::Unclosed => {
-            "A quotation mark in that has no partner, so I can't tell where the quoted text ends. Nothing was done.".into()
+            "A quotation mark in that has no partner, so I can't tell where the quoted text ends. Nothing was done."
+                .into()
         }
         Misread::TooLong => format!(
             "That is longer than I can read reliably: I take up to {MAX_TOKENS} words outside quotation marks and {} \
@@ -254,7 +262,10 @@ pub(super) fn misread(toolbox: &Toolbox<'_>, task: &str, misread: &Misread) -> S
             let unknown = |problem: &Problem| {
                 matches!(
                     problem,
-                    Problem::Unknown | Problem::UnknownWords { .. } | Problem::UnknownValue { .. } | Problem::Unanswerable
+                    Problem::Unknown
+                        | Problem::UnknownWords { .. }
+                        | Problem::UnknownValue { .. }
+                        | Problem::Unanswerable
                 )
             };
             if is_foreign(task) {
@@ -287,7 +298,10 @@ fn explained(toolbox: &Toolbox<'_>, clause: &str, problem: &Problem) -> String {
             format!("In \"{clause}\", {} is not possible: the {parameter} must be {bounds}.", quoted(said))
         }
         Problem::Unit { parameter, said } => {
-            format!("In \"{clause}\", I can't tell how {} fits the {parameter}; say it in the unit that the tool takes.", quoted(said))
+            format!(
+                "In \"{clause}\", I can't tell how {} fits the {parameter}; say it in the unit that the tool takes.",
+                quoted(said)
+            )
         }
         Problem::Unsayable { tool, parameter } => format!(
             "\"{clause}\" needs {} that I can't read from a sentence ({}).",
@@ -308,9 +322,13 @@ fn explained(toolbox: &Toolbox<'_>, clause: &str, problem: &Problem) -> String {
                 Guard::Manner => "I can't do things in a special way",
                 Guard::Reference => "I can't tell what that refers to",
             };
-            format!("I can't honour \"{word}\" in \"{clause}\": {why}. Say plainly what to do; put what is to be spoken into quotation marks.")
+            format!(
+                "I can't honour \"{word}\" in \"{clause}\": {why}. Say plainly what to do; put what is to be spoken into quotation marks."
+            )
         }
-        Problem::NothingToTell => format!("I don't know what \"{clause}\" refers to: nothing was looked at or asked before it."),
+        Problem::NothingToTell => {
+            format!("I don't know what \"{clause}\" refers to: nothing was looked at or asked before it.")
+        }
         Problem::NothingToSeeWith => format!("I can't do \"{clause}\": there is no one tool to look with."),
         Problem::Unanswerable => format!("I have no way to find out \"{clause}\"."),
     }
@@ -320,14 +338,18 @@ fn explained(toolbox: &Toolbox<'_>, clause: &str, problem: &Problem) -> String {
 fn is_foreign(task: &str) -> bool {
     /// Words that hardly any English task is without, and hardly any other has.
     const ENGLISH: [&str; 60] = [
-        "the", "to", "and", "go", "then", "what", "is", "are", "you", "your", "my", "me", "it", "of", "on", "in", "how",
-        "where", "please", "tell", "say", "look", "turn", "if", "when", "until", "every", "not", "don't", "with", "for",
-        "at", "up", "down", "off", "open", "close", "stop", "this", "that", "there", "here", "i", "we", "can", "do", "see",
-        "from", "after", "before", "while", "or", "but", "all", "set", "get", "make", "take", "put", "bring",
+        "the", "to", "and", "go", "then", "what", "is", "are", "you", "your", "my", "me", "it", "of", "on", "in",
+        "how", "where", "please", "tell", "say", "look", "turn", "if", "when", "until", "every", "not", "don't",
+        "with", "for", "at", "up", "down", "off", "open", "close", "stop", "this", "that", "there", "here", "i", "we",
+        "can", "do", "see", "from", "after", "before", "while", "or", "but", "all", "set", "get", "make", "take",
+        "put", "bring",
     ];
-    let words: Vec<String> =
-        task.split(|next: char| !(next.is_alphanumeric() || next == '\'')).filter(|word| !word.is_empty()).take(200)
-            .map(str::to_lowercase).collect();
+    let words: Vec<String> = task
+        .split(|next: char| !(next.is_alphanumeric() || next == '\''))
+        .filter(|word| !word.is_empty())
+        .take(200)
+        .map(str::to_lowercase)
+        .collect();
     let other_script = |word: &String| word.chars().any(|next| next.is_alphabetic() && next > '\u{24f}');
     let known = words.iter().filter(|word| ENGLISH.contains(&word.as_str())).count();
     words.iter().any(other_script) || (words.len() >= 3 && known * 4 < words.len())
@@ -405,9 +427,15 @@ mod tests {
             (json!("a red cup "), "a red cup"),
             (json!({"text": "a red cup"}), "a red cup"),
             (json!({"place": "kitchen", "sees": ["cup"], "text": "I see a cup."}), "I see a cup."),
-            (json!({"percentage": 0.834, "voltage_v": 12.103, "charging": false}), "charging: no; percentage: 83.4 %; voltage: 12.1 V"),
+            (
+                json!({"percentage": 0.834, "voltage_v": 12.103, "charging": false}),
+                "charging: no; percentage: 83.4 %; voltage: 12.1 V",
+            ),
             (json!({"percent": 42}), "percent: 42 %"),
-            (json!({"speed_mps": 0.5, "pose": {"x": 1.0, "room": "kitchen"}}), "pose: room: kitchen; x: 1; speed: 0.5 m/s"),
+            (
+                json!({"speed_mps": 0.5, "pose": {"x": 1.0, "room": "kitchen"}}),
+                "pose: room: kitchen; x: 1; speed: 0.5 m/s",
+            ),
             (json!(["cup", "table"]), "cup, table"),
             (json!({"on": true}), "on: yes"),
             (json!([]), "none"),

@@ -238,9 +238,8 @@ mod tests {
 
     fn divided(task: &str) -> Vec<String> {
         let tokens = tokens(task).unwrap();
-        let words = |range: Range<usize>| {
-            tokens[range].iter().map(|token| token.word.as_str()).collect::<Vec<_>>().join(" ")
-        };
+        let words =
+            |range: Range<usize>| tokens[range].iter().map(|token| token.word.as_str()).collect::<Vec<_>>().join(" ");
         clauses(&tokens, &judge).unwrap().into_iter().map(|clause| words(clause.range)).collect()
     }
 

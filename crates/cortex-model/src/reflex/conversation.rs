@@ -73,9 +73,7 @@ impl<'r> Conversation<'r> {
                 },
             }
         }
-        let was_cut = |report: &&StepReport| {
-            report.status == StepStatus::Blocked && report.note.starts_with(CUT_NOTE)
-        };
+        let was_cut = |report: &&StepReport| report.status == StepStatus::Blocked && report.note.starts_with(CUT_NOTE);
         read.steps = steps.into_values().filter(|report| !was_cut(report)).collect();
         read
     }

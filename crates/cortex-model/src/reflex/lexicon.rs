@@ -6,20 +6,40 @@ use std::sync::LazyLock;
 
 /// Words that carry nothing in a command. Passing over any of them must never change what is done.
 const FILLERS: [&str; 19] = [
-    "the", "a", "an", "my", "your", "our", "to", "into", "in", "at", "toward", "towards", "of", "please", "just", "now",
-    "kindly", "robot", "also",
+    "the", "a", "an", "my", "your", "our", "to", "into", "in", "at", "toward", "towards", "of", "please", "just",
+    "now", "kindly", "robot", "also",
 ];
 
 /// Words by which a command turns into its opposite; never explained away by a description.
 const POLARITY: [&str; 22] = [
-    "on", "off", "up", "down", "out", "left", "right", "open", "close", "closed", "start", "stop", "enable", "disable",
-    "forward", "backward", "forwards", "backwards", "away", "from", "back", "through",
+    "on",
+    "off",
+    "up",
+    "down",
+    "out",
+    "left",
+    "right",
+    "open",
+    "close",
+    "closed",
+    "start",
+    "stop",
+    "enable",
+    "disable",
+    "forward",
+    "backward",
+    "forwards",
+    "backwards",
+    "away",
+    "from",
+    "back",
+    "through",
 ];
 
 /// Verbs that mean little without the thing that they are about.
 const GENERIC_VERBS: [&str; 18] = [
-    "set", "on", "off", "open", "close", "start", "enable", "disable", "run", "do", "read", "reset", "send", "put", "use",
-    "execute", "trigger", "up",
+    "set", "on", "off", "open", "close", "start", "enable", "disable", "run", "do", "read", "reset", "send", "put",
+    "use", "execute", "trigger", "up",
 ];
 
 /// Words of tool names that nobody says.
@@ -64,22 +84,97 @@ pub(super) enum Guard {
 }
 
 const NEGATIONS: [&str; 22] = [
-    "not", "don't", "dont", "never", "no", "without", "except", "nor", "neither", "cannot", "can't", "won't",
-    "shouldn't", "mustn't", "doesn't", "avoid", "instead", "rather", "nothing", "nowhere", "none", "wouldn't",
+    "not",
+    "don't",
+    "dont",
+    "never",
+    "no",
+    "without",
+    "except",
+    "nor",
+    "neither",
+    "cannot",
+    "can't",
+    "won't",
+    "shouldn't",
+    "mustn't",
+    "doesn't",
+    "avoid",
+    "instead",
+    "rather",
+    "nothing",
+    "nowhere",
+    "none",
+    "wouldn't",
 ];
 const CONDITIONS: [&str; 19] = [
-    "if", "unless", "when", "whenever", "until", "till", "while", "once", "before", "after", "as", "otherwise", "else",
-    "because", "provided", "depending", "case", "since", "during",
+    "if",
+    "unless",
+    "when",
+    "whenever",
+    "until",
+    "till",
+    "while",
+    "once",
+    "before",
+    "after",
+    "as",
+    "otherwise",
+    "else",
+    "because",
+    "provided",
+    "depending",
+    "case",
+    "since",
+    "during",
 ];
 const TIMINGS: [&str; 25] = [
-    "every", "each", "twice", "thrice", "times", "again", "repeatedly", "forever", "always", "continuously", "later",
-    "tomorrow", "tonight", "soon", "daily", "hourly", "keep", "repeat", "minutes", "minute", "hours", "hour", "seconds",
-    "second", "o'clock",
+    "every",
+    "each",
+    "twice",
+    "thrice",
+    "times",
+    "again",
+    "repeatedly",
+    "forever",
+    "always",
+    "continuously",
+    "later",
+    "tomorrow",
+    "tonight",
+    "soon",
+    "daily",
+    "hourly",
+    "keep",
+    "repeat",
+    "minutes",
+    "minute",
+    "hours",
+    "hour",
+    "seconds",
+    "second",
+    "o'clock",
 ];
 const CHOICES: [&str; 8] = ["or", "either", "maybe", "perhaps", "whichever", "any", "some", "another"];
 const MANNERS: [&str; 18] = [
-    "quickly", "slowly", "carefully", "gently", "softly", "firmly", "loudly", "quietly", "immediately", "halfway",
-    "completely", "slightly", "faster", "slower", "harder", "louder", "quieter", "alone",
+    "quickly",
+    "slowly",
+    "carefully",
+    "gently",
+    "softly",
+    "firmly",
+    "loudly",
+    "quietly",
+    "immediately",
+    "halfway",
+    "completely",
+    "slightly",
+    "faster",
+    "slower",
+    "harder",
+    "louder",
+    "quieter",
+    "alone",
 ];
 const REFERENCES: [&str; 16] = [
     "it", "them", "him", "her", "there", "here", "that", "this", "those", "these", "one", "same", "he", "she", "they",
@@ -99,6 +194,11 @@ pub(super) fn is_polarity(word: &str) -> bool {
 /// Whether a verb of this meaning says little by itself.
 pub(super) fn is_generic(canonical: &str) -> bool {
     GENERIC.contains(canonical)
+}
+
+/// Whether the word asks; in a command it stands for nothing that could be passed over.
+pub(super) fn is_asking(word: &str) -> bool {
+    matches!(word, "what" | "which" | "where" | "how" | "who" | "why" | "when" | "many" | "much")
 }
 
 /// Whether the words of this meaning are things rather than deeds: "charge" is a level in a question, but "charge it"
@@ -199,13 +299,48 @@ fn undoubled(text: &str) -> String {
 
 /// Verbs whose past is not made with `-ed`.
 const IRREGULAR: [(&str, &str); 42] = [
-    ("go", "went"), ("drive", "drove"), ("come", "came"), ("say", "said"), ("speak", "spoke"), ("tell", "told"),
-    ("see", "saw"), ("take", "took"), ("get", "got"), ("give", "gave"), ("put", "put"), ("set", "set"),
-    ("shut", "shut"), ("hold", "held"), ("bring", "brought"), ("find", "found"), ("read", "read"), ("make", "made"),
-    ("begin", "began"), ("run", "ran"), ("send", "sent"), ("let", "let"), ("leave", "left"), ("ride", "rode"),
-    ("spin", "spun"), ("stand", "stood"), ("sit", "sat"), ("lay", "laid"), ("feed", "fed"), ("write", "wrote"),
-    ("draw", "drew"), ("shake", "shook"), ("throw", "threw"), ("catch", "caught"), ("fly", "flew"), ("do", "did"),
-    ("freeze", "froze"), ("swing", "swung"), ("wind", "wound"), ("build", "built"), ("keep", "kept"), ("cut", "cut"),
+    ("go", "went"),
+    ("drive", "drove"),
+    ("come", "came"),
+    ("say", "said"),
+    ("speak", "spoke"),
+    ("tell", "told"),
+    ("see", "saw"),
+    ("take", "took"),
+    ("get", "got"),
+    ("give", "gave"),
+    ("put", "put"),
+    ("set", "set"),
+    ("shut", "shut"),
+    ("hold", "held"),
+    ("bring", "brought"),
+    ("find", "found"),
+    ("read", "read"),
+    ("make", "made"),
+    ("begin", "began"),
+    ("run", "ran"),
+    ("send", "sent"),
+    ("let", "let"),
+    ("leave", "left"),
+    ("ride", "rode"),
+    ("spin", "spun"),
+    ("stand", "stood"),
+    ("sit", "sat"),
+    ("lay", "laid"),
+    ("feed", "fed"),
+    ("write", "wrote"),
+    ("draw", "drew"),
+    ("shake", "shook"),
+    ("throw", "threw"),
+    ("catch", "caught"),
+    ("fly", "flew"),
+    ("do", "did"),
+    ("freeze", "froze"),
+    ("swing", "swung"),
+    ("wind", "wound"),
+    ("build", "built"),
+    ("keep", "kept"),
+    ("cut", "cut"),
 ];
 
 /// Short verbs whose last letter doubles.
@@ -242,10 +377,8 @@ pub(super) fn distance(one: &str, other: &str, limit: usize) -> usize {
             let mut best = (at(&above, column) + usize::from(letter != wanted))
                 .min(at(&above, column + 1) + 1)
                 .min(at(&line, column) + 1);
-            let swapped = row > 0
-                && column > 0
-                && one.get(row - 1) == Some(wanted)
-                && other.get(column - 1) == Some(letter);
+            let swapped =
+                row > 0 && column > 0 && one.get(row - 1) == Some(wanted) && other.get(column - 1) == Some(letter);
             if swapped {
                 best = best.min(at(&before, column - 1) + 1);
             }
@@ -263,13 +396,25 @@ mod tests {
     #[test]
     fn words_of_one_meaning_are_one() {
         for (one, other) in [
-            ("go", "drives"), ("driving", "navigate"), ("look", "sees"), ("switched", "turning"), ("halts", "stop"),
-            ("stopping", "stop"), ("closing", "closed"), ("picks", "grabbed"), ("charging", "level"), ("lights", "light"),
-            ("batteries", "battery"), ("speaks", "announcing"), ("grasping", "grasps"), ("boxes", "box"),
+            ("go", "drives"),
+            ("driving", "navigate"),
+            ("look", "sees"),
+            ("switched", "turning"),
+            ("halts", "stop"),
+            ("stopping", "stop"),
+            ("closing", "closed"),
+            ("picks", "grabbed"),
+            ("charging", "level"),
+            ("lights", "light"),
+            ("batteries", "battery"),
+            ("speaks", "announcing"),
+            ("grasping", "grasps"),
+            ("boxes", "box"),
         ] {
             assert_eq!(canon(one), canon(other), "{one} {other}");
         }
-        for (one, other) in [("open", "close"), ("on", "off"), ("say", "see"), ("start", "stop"), ("enable", "disable")] {
+        for (one, other) in [("open", "close"), ("on", "off"), ("say", "see"), ("start", "stop"), ("enable", "disable")]
+        {
             assert_ne!(canon(one), canon(other), "{one} {other}");
         }
     }
@@ -277,8 +422,16 @@ mod tests {
     #[test]
     fn what_was_done_is_told_in_the_past() {
         for (verb, told) in [
-            ("go", "went"), ("move", "moved"), ("stop", "stopped"), ("turn", "turned"), ("carry", "carried"),
-            ("play", "played"), ("look", "looked"), ("dock", "docked"), ("say", "said"), ("open", "opened"),
+            ("go", "went"),
+            ("move", "moved"),
+            ("stop", "stopped"),
+            ("turn", "turned"),
+            ("carry", "carried"),
+            ("play", "played"),
+            ("look", "looked"),
+            ("dock", "docked"),
+            ("say", "said"),
+            ("open", "opened"),
         ] {
             assert_eq!(past(verb), told);
         }

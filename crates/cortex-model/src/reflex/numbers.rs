@@ -135,8 +135,26 @@ fn read_words(tokens: &[Token]) -> Option<(u32, usize)> {
 
 fn small(token: &Token) -> Option<u32> {
     const WORDS: [&str; 20] = [
-        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-        "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+        "zero",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
     ];
     let index = WORDS.iter().position(|word| token.is(word))?;
     u32::try_from(index).ok()
@@ -149,7 +167,8 @@ fn tens(token: &Token) -> Option<u32> {
 }
 
 fn read_unit(tokens: &[Token]) -> (Option<Unit>, usize) {
-    let Some(first) = tokens.first().filter(|first| first.kind == Kind::Word).and_then(|first| unit(&first.word)) else {
+    let Some(first) = tokens.first().filter(|first| first.kind == Kind::Word).and_then(|first| unit(&first.word))
+    else {
         return (None, 0);
     };
     let per = tokens.get(1).is_some_and(|next| next.is("per") || next.is("an"));

@@ -15,8 +15,37 @@ use super::toolbox::{Tool, Toolbox, Usage};
 
 /// Words that only make a question of the others.
 const ASKING: [&str; 32] = [
-    "what", "which", "how", "is", "are", "was", "were", "am", "do", "does", "did", "can", "could", "will", "much", "you",
-    "we", "i", "me", "us", "right", "currently", "still", "left", "remaining", "have", "has", "got", "be", "know", "about",
+    "what",
+    "which",
+    "how",
+    "is",
+    "are",
+    "was",
+    "were",
+    "am",
+    "do",
+    "does",
+    "did",
+    "can",
+    "could",
+    "will",
+    "much",
+    "you",
+    "we",
+    "i",
+    "me",
+    "us",
+    "right",
+    "currently",
+    "still",
+    "left",
+    "remaining",
+    "have",
+    "has",
+    "got",
+    "be",
+    "know",
+    "about",
     "there",
 ];
 
@@ -120,9 +149,10 @@ fn answer(index: usize, tool: &Tool<'_>, content: &[&Token], manner: Manner) -> 
             begins && !says_more && (methods > 0 || owned.len() == 1)
         }
     };
-    let complete = tool.parameters.iter().all(|parameter| {
-        !parameter.required || parameter.default.is_some() || arguments.contains_key(&parameter.name)
-    });
+    let complete = tool
+        .parameters
+        .iter()
+        .all(|parameter| !parameter.required || parameter.default.is_some() || arguments.contains_key(&parameter.name));
     if !is_about_it || !complete {
         return None;
     }

@@ -90,7 +90,10 @@ fn written(task: &str, tokens: &[Token]) -> String {
 enum Meaning<'t> {
     Help,
     Call(Call),
-    Wish { referent: Referent<'t>, aloud: bool },
+    Wish {
+        referent: Referent<'t>,
+        aloud: bool,
+    },
     /// A question that is also to be spoken.
     Announce(Call),
 }

@@ -27,20 +27,42 @@ pub(super) struct Wish<'t> {
     pub(super) aloud: bool,
 }
 
-const VERBS: [&str; 10] =
-    ["tell", "say", "report", "describe", "announce", "speak", "explain", "read", "give", "show"];
+const VERBS: [&str; 10] = ["tell", "say", "report", "describe", "announce", "speak", "explain", "read", "give", "show"];
 /// Words between the verb and what is told.
 const BETWEEN: [&str; 12] =
     ["me", "us", "everyone", "everybody", "all", "back", "out", "aloud", "loud", "about", "of", "loudly"];
 /// What stands for the last result.
 const RESULTS: [&str; 8] = ["it", "that", "this", "them", "result", "results", "answer", "findings"];
 /// What stands for the surroundings.
-const SCENES: [&str; 8] =
-    ["surroundings", "scene", "room", "area", "environment", "view", "here", "everything"];
+const SCENES: [&str; 8] = ["surroundings", "scene", "room", "area", "environment", "view", "here", "everything"];
 /// Besides a word for seeing, all that "what you can see around you" may hold.
 const SIGHT_WORDS: [&str; 26] = [
-    "what", "everything", "you", "can", "could", "do", "did", "are", "have", "there", "here", "around", "is", "in",
-    "front", "of", "now", "currently", "right", "the", "room", "from", "your", "all", "that", "surroundings",
+    "what",
+    "everything",
+    "you",
+    "can",
+    "could",
+    "do",
+    "did",
+    "are",
+    "have",
+    "there",
+    "here",
+    "around",
+    "is",
+    "in",
+    "front",
+    "of",
+    "now",
+    "currently",
+    "right",
+    "the",
+    "room",
+    "from",
+    "your",
+    "all",
+    "that",
+    "surroundings",
 ];
 const FINDING: [&str; 8] = ["find", "found", "notice", "noticed", "spot", "spotted", "seeing", "visible"];
 const PAST: [&str; 7] = ["saw", "seen", "found", "noticed", "spotted", "did", "observed"];
@@ -95,7 +117,9 @@ fn sight(words: &[&str]) -> Option<Referent<'static>> {
     if !words.iter().all(|word| SIGHT_WORDS.contains(word) || sees(word)) {
         return None;
     }
-    let is_there = *first == "what" && words.contains(&"is") && words.iter().any(|word| matches!(*word, "there" | "around" | "front"));
+    let is_there = *first == "what"
+        && words.contains(&"is")
+        && words.iter().any(|word| matches!(*word, "there" | "around" | "front"));
     if !(words.iter().any(|word| sees(word)) || is_there) {
         return None;
     }

@@ -245,9 +245,7 @@ impl NumberKind {
     pub(super) fn take(&self, said: &Said) -> Result<Value, Mismatch> {
         let value = match (said.unit, self.unit) {
             (None, _) => said.value,
-            (Some(spoken), Some(own)) if spoken.dimension == own.dimension => {
-                said.value * spoken.factor / own.factor
-            }
+            (Some(spoken), Some(own)) if spoken.dimension == own.dimension => said.value * spoken.factor / own.factor,
             // A share of something that goes up to 1 or to 100.
             (Some(spoken), None) if spoken.dimension == Dimension::Share => match self.maximum {
                 Some(maximum) if (maximum - 1.0).abs() < f64::EPSILON => said.value / 100.0,
@@ -303,13 +301,22 @@ mod tests {
         for (property, kind) in [
             (json!({"enum": ["a", "b", null]}), ParameterKind::Choice(vec![json!("a"), json!("b")])),
             (json!({"$ref": "#/$defs/Place"}), ParameterKind::Choice(vec![json!("a"), json!("b")])),
-            (json!({"anyOf": [{"$ref": "#/$defs/Place"}, {"type": "null"}]}), ParameterKind::Choice(vec![json!("a"), json!("b")])),
+            (
+                json!({"anyOf": [{"$ref": "#/$defs/Place"}, {"type": "null"}]}),
+                ParameterKind::Choice(vec![json!("a"), json!("b")]),
+            ),
             (json!({"allOf": [{"$ref": "#/$defs/Place"}]}), ParameterKind::Choice(vec![json!("a"), json!("b")])),
             (json!({"type": ["boolean", "null"]}), ParameterKind::Flag),
             (json!({"type": "string", "maxLength": 80}), ParameterKind::Text(Some(80))),
-            (json!({"type": "integer", "exclusiveMinimum": 0}), ParameterKind::Number(NumberKind {
-                whole: true, minimum: Some(0.0), above: true, ..NumberKind::default()
-            })),
+            (
+                json!({"type": "integer", "exclusiveMinimum": 0}),
+                ParameterKind::Number(NumberKind {
+                    whole: true,
+                    minimum: Some(0.0),
+                    above: true,
+                    ..NumberKind::default()
+                }),
+            ),
             (json!({"type": "array"}), ParameterKind::Other),
             (json!({"$ref": "#/nowhere"}), ParameterKind::Other),
             (json!({"$ref": "#/properties/x"}), ParameterKind::Other),

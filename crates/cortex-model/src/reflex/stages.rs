@@ -160,7 +160,9 @@ impl<'r> Walk<'_, 'r, '_> {
             Intent::Call { arguments, .. } => arguments.clone(),
             Intent::Tell { parameter, limit, of, .. } => {
                 let text = match self.done.get(*of) {
-                    Some(done) => answers::spoken(done.outcome().map_or(&Value::Null, |outcome| &outcome.value), *limit),
+                    Some(done) => {
+                        answers::spoken(done.outcome().map_or(&Value::Null, |outcome| &outcome.value), *limit)
+                    }
                     None => format!("<output of step {}>", of.saturating_sub(first) + 1),
                 };
                 Map::from_iter([(parameter.clone(), json!(text))])

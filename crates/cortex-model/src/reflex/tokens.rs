@@ -213,8 +213,7 @@ impl<'t> Reader<'t> {
             }
             length = at + letter.len_utf8();
         }
-        let word: String =
-            rest.get(..length).unwrap_or_default().to_lowercase().replace('’', "'");
+        let word: String = rest.get(..length).unwrap_or_default().to_lowercase().replace('’', "'");
         // `what's` is `what is`; `the robot's battery` is `the robot battery`.
         if let Some(owner) = word.strip_suffix("'s").filter(|owner| *owner != "let") {
             let start = self.at;
@@ -263,8 +262,22 @@ mod tests {
         assert_eq!(
             words("Don’t drive to the living-room at 0.5 m/s, say \"Hi. There!\" 50% -2."),
             [
-                "don't", "drive", "to", "the", "living", "room", "at", "0.5", "m/s", ",", "say", "Hi. There!", "50",
-                "percent", "-2", "."
+                "don't",
+                "drive",
+                "to",
+                "the",
+                "living",
+                "room",
+                "at",
+                "0.5",
+                "m/s",
+                ",",
+                "say",
+                "Hi. There!",
+                "50",
+                "percent",
+                "-2",
+                "."
             ]
         );
         assert_eq!(words("what's the robot's 'big deal'"), ["what", "is", "the", "robot", "big deal"]);

@@ -55,6 +55,8 @@ pub(super) struct Tool<'r> {
     pub(super) verb: Option<String>,
     /// The other words of the description's first sentence, by their meaning.
     pub(super) described: BTreeSet<String>,
+    /// Those of them that say what the tool is about: what comes before the first "and".
+    pub(super) about: BTreeSet<String>,
     pub(super) phrases: Vec<Vec<Piece>>,
     pub(super) parameters: Vec<Parameter>,
     /// The parameter that takes what is to be spoken, for a tool that speaks.
@@ -115,7 +117,7 @@ impl<'r> Tool<'r> {
         // A tool that is called `send` alone keeps its name.
         let method = if spoken_method.is_empty() { unspoken.clone() } else { spoken_method };
         let component = canons(component);
-        let (verb, described) = read_description(&definition.description);
+        let Description { verb, described, about } = read_description(&definition.description);
         let mut parameters = slots::parameters(&definition.parameters);
         let usage = match (definition.acts, takes_after(&definition.parameters)) {
             (true, _) => Usage::Step,
@@ -135,7 +137,21 @@ impl<'r> Tool<'r> {
             .take(PHRASES_READ)
             .filter_map(|phrase| read_phrase(phrase, &parameters))
             .collect();
-        Self { definition, usage, component, method, stems, unspoken, verb, described, phrases, parameters, speech, looks }
+        Self {
+            definition,
+            usage,
+            component,
+            method,
+            stems,
+            unspoken,
+            verb,
+            described,
+            about,
+            phrases,
+            parameters,
+            speech,
+            looks,
+        }
     }
 
     /// Whether it can be called without any argument.
@@ -174,24 +190,29 @@ fn takes_after(schema: &Value) -> bool {
     is_list && of_numbers
 }
 
-fn read_description(description: &str) -> (Option<String>, BTreeSet<String>) {
+/// The first sentence of a description.
+struct Description {
+    verb: Option<String>,
+    described: BTreeSet<String>,
+    about: BTreeSet<String>,
+}
+
+fn read_description(description: &str) -> Description {
     let beginning: String = description.chars().take(DESCRIPTION_READ).collect();
     let sentence = beginning.split(". ").next().unwrap_or_default();
-    let words: Vec<Token> = tokens(&sentence.replace(['"', '`', '“', '”', '„', '«'], " ")).unwrap_or_default();
-    let words: Vec<&Token> = words.iter().filter(|token| token.kind == Kind::Word).collect();
+    let tokens: Vec<Token> = tokens(&sentence.replace(['"', '`', '“', '”', '„', '«'], " ")).unwrap_or_default();
+    let words = || tokens.iter().filter(|token| token.kind == Kind::Word);
     // "Returns the level" gives something; it does not go anywhere. "How full it is" does nothing at all.
-    let is_verb = |first: &&&Token| !matches!(first.word.as_str(), "return" | "returns" | "how" | "what" | "where" | "the");
-    let verb = words.first().filter(is_verb).map(|first| first.canon.clone());
-    let described = words
-        .iter()
-        .skip(1)
-        .filter(|token| {
-            let word = token.word.as_str();
-            !lexicon::is_filler(word) && !lexicon::is_polarity(word) && lexicon::guard(word).is_none()
-        })
-        .map(|token| token.canon.clone())
-        .collect();
-    (verb, described)
+    let is_verb =
+        |first: &&Token| !matches!(first.word.as_str(), "return" | "returns" | "how" | "what" | "where" | "the");
+    let verb = words().next().filter(is_verb).map(|first| first.canon.clone());
+    let telling = |token: &&Token| {
+        let word = token.word.as_str();
+        !lexicon::is_filler(word) && !lexicon::is_polarity(word) && lexicon::guard(word).is_none()
+    };
+    let described = words().skip(1).filter(telling).map(|token| token.canon.clone()).collect();
+    let about = words().skip(1).take_while(|token| !token.is("and")).filter(telling);
+    Description { verb, described, about: about.map(|token| token.canon.clone()).collect() }
 }
 
 /// The one text that a speaking tool needs.
@@ -216,27 +237,32 @@ fn speech_parameter(
 }
 
 /// A pattern such as `go to {place}`. One without any word of its own, or with a value that the tool does not take, is
-/// left out.
+/// left out; so is one in which nothing tells where a text ends.
 fn read_phrase(phrase: &str, parameters: &[Parameter]) -> Option<Vec<Piece>> {
     let mut pieces = Vec::new();
-    for (index, part) in phrase.split('{').enumerate() {
+    let mut has_words = false;
+    let parts: Vec<&str> = phrase.split('{').collect();
+    for (index, part) in parts.iter().enumerate() {
+        let mut after_text = false;
         let literal = if index == 0 {
             part
         } else {
             let (name, literal) = part.split_once('}')?;
             let slot = parameters.iter().position(|parameter| parameter.name == name.trim())?;
+            after_text = matches!(parameters.get(slot)?.kind, ParameterKind::Text(_));
             pieces.push(Piece::Slot(slot));
             literal
         };
-        let words = tokens(literal).ok()?;
-        pieces.extend(
-            words
-                .into_iter()
-                .filter(|token| !token.is_filler() && token.kind != Kind::Mark)
-                .map(|token| Piece::Word(token.canon)),
-        );
+        let tokens = tokens(literal).ok()?;
+        let words: Vec<&Token> = tokens.iter().filter(|token| token.kind != Kind::Mark).collect();
+        let telling: Vec<&&Token> = words.iter().filter(|token| !token.is_filler()).collect();
+        if telling.is_empty() && after_text && index + 1 < parts.len() {
+            // In "bring {object} to {place}" only the "to" tells where the object ends.
+            pieces.push(Piece::Word(words.first()?.canon.clone()));
+        }
+        has_words |= !telling.is_empty();
+        pieces.extend(telling.iter().map(|token| Piece::Word(token.canon.clone())));
     }
-    let has_words = pieces.iter().any(|piece| matches!(piece, Piece::Word(_)));
     (has_words && pieces.len() <= PIECES_READ).then_some(pieces)
 }
 
@@ -272,6 +298,26 @@ mod tests {
         assert_eq!(tool.phrases, [[Piece::Word("go".to_owned()), Piece::Slot(0)]]);
         assert_eq!(tool.parameters.iter().map(|parameter| parameter.name.as_str()).collect::<Vec<_>>(), ["place"]);
         assert_eq!((tool.usage, tool.speech, tool.looks), (Usage::Step, None, false));
+    }
+
+    #[test]
+    fn a_text_in_the_middle_of_a_pattern_ends_where_the_pattern_says() {
+        let schema = json!({"properties": {"object": {"type": "string"}, "place": {"enum": ["kitchen"]}}});
+        let phrases = [
+            "bring the {object} to the {place}",
+            "give {object} {place}",
+            "{object} to {place}",
+            "in {place} grasp {object}",
+        ];
+        let definition = definition("arm-bring", "Brings an object.", schema, &phrases);
+        let word = |text: &str| Piece::Word(text.to_owned());
+        assert_eq!(
+            Tool::new(&definition).phrases,
+            [
+                vec![word("bring"), Piece::Slot(0), word("to"), Piece::Slot(1)],
+                vec![Piece::Slot(1), word("grasp"), Piece::Slot(0)],
+            ]
+        );
     }
 
     #[test]

@@ -95,19 +95,23 @@ ros_tests! {
     async fn a_component_that_leaves_in_mid_call_is_lost_at_once() {
         let agent = Agent::start();
         let mut peer = component(&["helper"]).await;
-        agent.tool("helper.insist").await;
-        let call = agent.call(invocation(1, "helper.insist", json!({"seconds": 25.0})));
+        agent.tool("helper.work").await;
+        let work = invocation(1, "helper.work", json!({"seconds": 25.0}));
+        let call = agent.call(work.clone());
         let leave = async {
-            peer.line("called insist").await.unwrap();
+            peer.line("called work").await.unwrap();
             terminate(&peer);
         };
         let (outcome, ()) = tokio::join!(call, leave);
         assert_eq!(outcome, ToolOutcome {
             status: OutcomeStatus::Failed(FailureKind::ComponentLost),
             value: Value::Null,
-            message: "the component 'helper' has left the ROS graph while 'insist' was under way".to_owned(),
+            message: "the component 'helper' has left the ROS graph while 'work' was under way".to_owned(),
             halt: HaltState::Unconfirmed,
         });
+        // Nobody is left to ask, and that is said at once.
+        let halted = tokio::time::timeout(Duration::from_secs(1), agent.tools.halt(&work)).await;
+        assert_eq!(halted, Ok(HaltState::Unconfirmed));
         agent.shut_down().await;
     }
 

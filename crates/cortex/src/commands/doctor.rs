@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use cortex_core::ToolSet;
 use cortex_core::chat::{ChatRequest, Message, Purpose};
 use cortex_core::fragment::Fragment;
 use cortex_model::ModelChoice;
@@ -114,6 +115,10 @@ fn components(robot: &Robot) -> Vec<Finding> {
             }
         })
         .collect();
+    let (_, left_out) = ToolSet::new(robot.discovery.tools().borrow().iter().cloned());
+    findings.extend(left_out.into_iter().map(|problem| {
+        Finding::Bad(problem.to_string(), "mend the parameters that it describes on ~/describe".to_owned())
+    }));
     if findings.is_empty() {
         findings.push(Finding::Notable(
             "none offers ~/describe, so there is nothing that Cortex can do".to_owned(),

@@ -49,6 +49,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 fn main() -> ExitCode {
+    cortex_component::announce_often();
     let arguments = Arguments::parse_from(ros_arguments::split(std::env::args()).own);
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::INFO).init();
     let result = tokio::runtime::Builder::new_multi_thread()

@@ -1,19 +1,19 @@
 //! A small real HTTP server that answers as scripted, well or badly.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 /// What the server does with one request.
 #[derive(Debug, Clone)]
-pub enum Answer {
+pub(crate) enum Answer {
     /// Answers with this status, these further header lines and this body.
     Full { status: u16, headers: Vec<(&'static str, String)>, body: String },
-    /// Takes the request and never answers.
+    /// Takes the request and never answers; waits for the other side to hang up.
     Hang,
     /// Closes the connection in the middle of the body.
     Cut,
@@ -22,15 +22,15 @@ pub enum Answer {
 }
 
 impl Answer {
-    pub fn status(status: u16, body: impl Into<String>) -> Self {
+    pub(crate) fn status(status: u16, body: impl Into<String>) -> Self {
         Self::Full { status, headers: Vec::new(), body: body.into() }
     }
 
-    pub fn json(body: &Value) -> Self {
+    pub(crate) fn json(body: &Value) -> Self {
         Self::status(200, body.to_string())
     }
 
-    pub fn with_header(self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn with_header(self, name: &'static str, value: impl Into<String>) -> Self {
         match self {
             Self::Full { status, mut headers, body } => {
                 headers.push((name, value.into()));
@@ -42,7 +42,7 @@ impl Answer {
 }
 
 /// A good answer that says `text`.
-pub fn says(text: &str) -> Answer {
+pub(crate) fn says(text: &str) -> Answer {
     Answer::json(&json!({
         "id": "1", "object": "chat.completion", "created": 1, "model": "m",
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
@@ -52,45 +52,48 @@ pub fn says(text: &str) -> Answer {
 
 /// One request as it arrived.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Arrived {
+pub(crate) struct Arrived {
     /// `POST /v1/chat/completions`
-    pub line: String,
+    pub(crate) line: String,
     /// Name in lower case, value.
-    pub headers: Vec<(String, String)>,
-    pub body: Value,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Value,
 }
 
 impl Arrived {
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
 /// The server. It stops when it is dropped.
-pub struct Server {
-    pub base_url: String,
+pub(crate) struct Server {
+    pub(crate) base_url: String,
     arrived: Arc<Mutex<Vec<Arrived>>>,
+    /// How many requests hang or did, and how many of them the other side gave up.
+    pub(crate) hanging: watch::Receiver<(u32, u32)>,
     task: JoinHandle<()>,
 }
 
 impl Server {
     /// Answers the requests in this order; the last answer is repeated.
-    pub async fn start(answers: Vec<Answer>) -> Self {
+    pub(crate) async fn start(answers: Vec<Answer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
         let arrived: Arc<Mutex<Vec<Arrived>>> = Arc::default();
         let log = Arc::clone(&arrived);
+        let (sender, hanging) = watch::channel((0, 0));
         let task = tokio::spawn(async move {
             let mut connections = Vec::new();
             while let Ok((stream, _)) = listener.accept().await {
-                let (log, answers) = (Arc::clone(&log), answers.clone());
-                connections.push(AbortOnDrop(tokio::spawn(serve(stream, log, answers))));
+                let (log, answers, taken) = (Arc::clone(&log), answers.clone(), sender.clone());
+                connections.push(AbortOnDrop(tokio::spawn(serve(stream, log, answers, taken))));
             }
         });
-        Self { base_url, arrived, task }
+        Self { base_url, arrived, hanging, task }
     }
 
-    pub fn arrived(&self) -> Vec<Arrived> {
+    pub(crate) fn arrived(&self) -> Vec<Arrived> {
         self.arrived.lock().unwrap().clone()
     }
 }
@@ -109,7 +112,12 @@ impl Drop for AbortOnDrop {
     }
 }
 
-async fn serve(mut stream: TcpStream, log: Arc<Mutex<Vec<Arrived>>>, answers: Vec<Answer>) -> Option<()> {
+async fn serve(
+    mut stream: TcpStream,
+    log: Arc<Mutex<Vec<Arrived>>>,
+    answers: Vec<Answer>,
+    taken: watch::Sender<(u32, u32)>,
+) -> Option<()> {
     let request = read_request(&mut stream).await?;
     let index = {
         let mut log = log.lock().unwrap();
@@ -124,7 +132,11 @@ async fn serve(mut stream: TcpStream, log: Arc<Mutex<Vec<Arrived>>>, answers: Ve
             }
             stream.write_all(format!("{head}\r\n{body}").as_bytes()).await.ok()?;
         }
-        Answer::Hang => tokio::time::sleep(Duration::from_secs(600)).await,
+        Answer::Hang => {
+            taken.send_modify(|taken| taken.0 += 1);
+            while stream.read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {}
+            taken.send_modify(|taken| taken.1 += 1);
+        }
         Answer::Cut => {
             let head = "HTTP/1.1 200 OK\r\ncontent-length: 4000\r\n\r\n{\"choices\": [{\"mess";
             stream.write_all(head.as_bytes()).await.ok()?;
