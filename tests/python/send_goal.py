@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+import time
 
 import rclpy
 from action_msgs.msg import GoalStatus
@@ -75,13 +76,12 @@ class Client(Node):
         result = self.wait(self.goal_handle.get_result_async(), "result")
         if self.cancelling is not None:
             self.wait(self.cancelling, "cancel or stop")
-        # The result and the last feedback travel on different ways.
-        clock = self.get_clock()
-        deadline = clock.now().nanoseconds + int(PATIENCE * 1e9)
+        # The words travel on another way than the result. (rclpy drops feedback that comes after the result.)
         expects_words = result.status == GoalStatus.STATUS_SUCCEEDED
-        while not (self.feedback and self.feedback[-1]["completed"] and (self.said or not expects_words)):
-            if clock.now().nanoseconds > deadline:
-                sys.exit(f"the last feedback or the words never came; feedback: {self.feedback}, said: {self.said}")
+        deadline = time.monotonic() + PATIENCE
+        while expects_words and not self.said:
+            if time.monotonic() > deadline:
+                sys.exit(f"the words never came; feedback: {self.feedback}")
             rclpy.spin_once(self, timeout_sec=0.1)
         return {
             "status": STATUSES.get(result.status, str(result.status)),

@@ -5,10 +5,9 @@
 //! after 2 to 3 s: too long for a stop from the command line. When both sides announce themselves every 0.5 s, it is
 //! under 1 s each time.
 
-use std::io::Write as _;
-use std::os::fd::IntoRawFd as _;
-
-use rustix::fs::{MemfdFlags, memfd_create};
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::Command;
 
 /// The variables by which a person gives Fast DDS a profile, and the one that chooses another middleware.
 const PROFILES: [&str; 2] = ["FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"];
@@ -33,28 +32,37 @@ const PROFILE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </profiles>
 "#;
 
-/// Makes this process and the ones it starts announce themselves more often. To be called first in `main`.
+/// Makes this process and the ones that it starts announce themselves more often. To be called first in `main`: it
+/// starts the program anew with the profile in its environment, since the environment of a running program can't be
+/// changed safely (the tracing of ROS has threads before `main` begins). The process id stays.
 ///
-/// Does nothing where a person has given Fast DDS a profile or chosen another middleware, and where it comes too late
-/// to be safe. Without it everything works, but may be found later.
+/// Does nothing where a person has given Fast DDS a profile or chosen another middleware. Without it everything works,
+/// but may be found later.
 pub fn announce_often() {
     let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let other_middleware = std::env::var(MIDDLEWARE).is_ok_and(|name| !name.is_empty() && !name.contains("fastrtps"));
-    if PROFILES.iter().any(|name| is_set(&name)) || other_middleware || !is_single_threaded() {
+    if PROFILES.iter().any(|name| is_set(&name)) || other_middleware {
         return;
     }
-    // Kept open, and passed on to children, for as long as the process lives: Fast DDS reads it when ROS is first used.
-    let Ok(memory) = memfd_create("cortex-fastdds-profile", MemfdFlags::empty()) else { return };
-    let mut file = std::fs::File::from(memory);
-    if file.write_all(PROFILE.as_bytes()).is_err() {
-        return;
-    }
-    let path = format!("/proc/self/fd/{}", file.into_raw_fd());
-    // SAFETY: no other thread can read the environment at the same time, since there is none.
-    unsafe { std::env::set_var("FASTRTPS_DEFAULT_PROFILES_FILE", path) };
+    let (Some(file), Ok(program)) = (profile_file(), std::env::current_exe()) else { return };
+    let mut arguments = std::env::args_os();
+    let name = arguments.next().unwrap_or_default();
+    // Comes back only if it could not be done; then the program goes on as it is.
+    let _ = Command::new(program).arg0(name).args(arguments).env(PROFILES[0], file).exec();
 }
 
-/// Whether this is the only thread; in doubt it is not.
-fn is_single_threaded() -> bool {
-    std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1)
+/// The profile as a file in the user's own cache, where nobody else can change it: Fast DDS reads real files only.
+fn profile_file() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?.join("cortex");
+    let file = cache.join("fastdds-profile.xml");
+    if std::fs::read_to_string(&file).is_ok_and(|found| found == PROFILE) {
+        return Some(file);
+    }
+    std::fs::create_dir_all(&cache).ok()?;
+    // Written beside it and renamed: another process never reads half of it.
+    let written = cache.join(format!("fastdds-profile.{}.xml", std::process::id()));
+    std::fs::write(&written, PROFILE).ok()?;
+    std::fs::rename(&written, &file).ok()?;
+    Some(file)
 }

@@ -8,7 +8,6 @@
 //! A process ends in this order, or the exit handlers of the middleware crash: the task server, the discovery, the
 //! graph watch, the node, the tools.
 
-#[expect(unsafe_code, reason = "the environment is the only way to give the middleware a profile")]
 mod announcements;
 pub mod arguments;
 mod calls;

@@ -46,7 +46,9 @@ const END_LIMIT: Duration = Duration::from_secs(2);
 /// What clients get to ask for the last results before the node goes, and what the middleware gets to send them.
 const DELIVERY_LIMIT: Duration = Duration::from_millis(500);
 const FLUSH: Duration = Duration::from_millis(100);
-/// How often it is looked whether the last results were asked for.
+/// How long the first feedback waits for a reader.
+const LISTENER_LIMIT: Duration = Duration::from_millis(300);
+/// How often it is looked whether the last results were asked for, or a reader is there.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// The server. Clones share it.
@@ -202,7 +204,8 @@ impl Shared {
     async fn carry_out(self: Arc<Self>, id: GoalId, goal: Goal, cancel: CancellationToken) {
         let session = Some(goal.session).filter(|session| !session.is_empty()).map(SessionId::new);
         let submission = Submission { task: goal.task, session, origin: Origin::new("ros", self.client.clone()) };
-        let result = match self.submit(submission).await {
+        let (taken, ()) = tokio::join!(self.submit(submission), self.wait_for_listener());
+        let result = match taken {
             Ok(task) => self.accompany(id, task, cancel).await,
             Err(reason) => failed(reason),
         };
@@ -233,6 +236,18 @@ impl Shared {
             }
         });
         Err(reason.to_owned())
+    }
+
+    /// Gives the reader of whoever sent a first goal a moment to be seen here: what is published before is lost.
+    async fn wait_for_listener(&self) {
+        let heard = || locked(&self.feedback).get_inter_process_subscription_count().is_ok_and(|readers| readers > 0);
+        let waiting = async {
+            while !heard() {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        // One who does not want feedback does not read it.
+        let _ = tokio::time::timeout(LISTENER_LIMIT, waiting).await;
     }
 
     /// Passes on what happens until the result comes.

@@ -34,6 +34,7 @@ ros_tests! {
         let unknown = agent.call(invocation(5, "helper.fly", json!({}))).await;
         assert_eq!(unknown.status, OutcomeStatus::Failed(FailureKind::NotFound));
 
+        agent.heard("helper").await;
         let mut report = agent.call(invocation(6, "inspect_component", json!({"component": "helper"}))).await.value;
         let tools = report["tools"].take();
         assert_eq!(tools.as_array().map(Vec::len), Some(8));
@@ -72,6 +73,7 @@ ros_tests! {
         let _other = component(&["other"]).await;
         agent.tool("helper.die").await;
         agent.tool("other.echo").await;
+        agent.heard("helper").await;
         let begun = Instant::now();
         let outcome = agent.call(invocation(1, "helper.die", json!({}))).await;
         assert_eq!(outcome, ToolOutcome {

@@ -43,6 +43,16 @@ impl Agent {
         self.tools_until(|tools| tools.iter().any(|tool| tool.name.as_str() == name)).await;
     }
 
+    /// Waits until a heartbeat of a component was heard.
+    pub(crate) async fn heard(&self, component: &str) {
+        let heard = async {
+            while self.tools.inspect(component).await.unwrap()["health"].is_null() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(LIMIT, heard).await.expect("a heartbeat is heard");
+    }
+
     pub(crate) async fn call(&self, invocation: Invocation) -> ToolOutcome {
         let outcome = self.tools.invoke(invocation, Arc::new(|_| {}));
         tokio::time::timeout(LIMIT, outcome).await.expect("the call has ended")
