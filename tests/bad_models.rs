@@ -1,13 +1,15 @@
 //! Language models that misbehave, behind a real HTTP port, with the robot on real ROS 2. Nothing moves on a garbled
 //! answer, and every task ends in one result with a reason.
 
+#![expect(clippy::expect_used, reason = "a story that can't be told ends here")]
+
 use cortex_stories::{House, Sent, finish_send};
 use cortex_testkit::{OpenAiServer, Served};
 use serde_json::{Value, json};
 
 /// Cortex with a model that does this, and a component to call.
 async fn told(script: Vec<Served>) -> (Sent, usize) {
-    let server = OpenAiServer::start(script).await.unwrap();
+    let server = OpenAiServer::start(script).await.expect("a free port");
     let mut house = House::empty();
     house.start("good", "cortex-misbehave", &["echo", "--name", "parrot"]).await;
     let model = format!("openai:scripted@{}", server.url());

@@ -18,7 +18,7 @@ async fn a_sentence_moves_the_robot_and_the_answer_comes_from_what_it_sees() {
     assert_eq!((sent.status(), sent.code), ("succeeded", Some(0)), "{sent:#?}");
     assert!(sent.output().contains("a red cup"), "{}", sent.output());
     assert_eq!(sent.started(), ["base.go_to", "camera.look", "speaker.say"]);
-    let spoken = sent.events.iter().filter(|event| event["type"] == "cortex.step.started").next_back();
+    let spoken = sent.events.iter().rfind(|event| event["type"] == "cortex.step.started");
     let text = spoken.and_then(|event| event.pointer("/data/payload/arguments/text")).and_then(Value::as_str);
     assert!(text.is_some_and(|text| text.contains("a red cup")), "the placeholder was not bound: {text:?}");
     assert!(room_of(&house).await.contains("kitchen"));

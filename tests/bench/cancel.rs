@@ -36,7 +36,11 @@ pub(crate) async fn measure(house: &mut House, table: &mut Table) -> anyhow::Res
         let told = halted_at.lock().unwrap_or_else(PoisonError::into_inner).take();
         times.push(told.map_or(PATIENCE, |told| told.saturating_duration_since(asked)));
     }
-    table.add_times("from the client's cancel to the component's halt (two hops of ROS included)", "under 5 ms", &times);
+    table.add_times(
+        "from the client's cancel to the component's halt (two hops of ROS included)",
+        "under 5 ms",
+        &times,
+    );
     drop(client);
     drop(cortex);
     slow.stop().await;

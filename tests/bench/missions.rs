@@ -23,9 +23,9 @@ const CALLS: usize = 200;
 pub(crate) async fn instant_model(tool: &'static str, arguments: Value, steps: usize) -> anyhow::Result<OpenAiServer> {
     let answer = move |request: &Value| {
         let offered = request["tools"].as_array().map_or(0, Vec::len);
-        let planned = request["messages"].as_array().is_some_and(|messages| {
-            messages.iter().any(|message| message["role"] == "tool")
-        });
+        let planned = request["messages"]
+            .as_array()
+            .is_some_and(|messages| messages.iter().any(|message| message["role"] == "tool"));
         match (offered, planned) {
             (1, _) => Served::Text("EXECUTE".to_owned()),
             (_, true) => Served::Text("Done.".to_owned()),

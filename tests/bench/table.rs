@@ -16,7 +16,12 @@ impl Table {
         sorted.sort_unstable();
         let at = |part: f64| {
             let last = sorted.len().saturating_sub(1);
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "an index of a short list")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                clippy::cast_precision_loss,
+                reason = "an index of a short list"
+            )]
             let index = (last as f64 * part).round() as usize;
             sorted.get(index).copied().unwrap_or_default()
         };

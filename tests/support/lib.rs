@@ -44,13 +44,13 @@ impl Sent {
     /// The answer or the reason.
     #[must_use]
     pub fn output(&self) -> &str {
-        self.result["output"].as_str().unwrap_or_default()
+        self.result.get("output").and_then(Value::as_str).unwrap_or_default()
     }
 
     /// `succeeded`, `failed` or `cancelled`.
     #[must_use]
     pub fn status(&self) -> &str {
-        self.result["status"].as_str().unwrap_or_default()
+        self.result.get("status").and_then(Value::as_str).unwrap_or_default()
     }
 
     /// The tools of the steps that were started, in order.
@@ -58,7 +58,7 @@ impl Sent {
     pub fn started(&self) -> Vec<&str> {
         self.events
             .iter()
-            .filter(|event| event["type"] == "cortex.step.started")
+            .filter(|event| event.get("type").is_some_and(|kind| kind == "cortex.step.started"))
             .filter_map(|event| event.pointer("/data/payload/tool").and_then(Value::as_str))
             .collect()
     }
@@ -166,7 +166,8 @@ pub async fn finish_send(mut process: Process) -> Sent {
         .iter()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|problem| panic!("not JSON ({problem}): {line}")))
         .collect();
-    let result = lines.pop().unwrap_or_else(|| panic!("`cortex send` printed nothing; {}", process.stderr().join("\n")));
+    let result =
+        lines.pop().unwrap_or_else(|| panic!("`cortex send` printed nothing; {}", process.stderr().join("\n")));
     Sent { events: lines, result, code }
 }
 

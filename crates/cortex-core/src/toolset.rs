@@ -2,7 +2,7 @@
 //! once. Immutable; when the robot changes, a new set replaces the old.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use cortex_protocol::{ToolName, ToolPhase, ToolSpec};
 use serde::{Deserialize, Serialize};
@@ -33,8 +33,12 @@ pub struct ToolSet {
 struct Tool {
     spec: ToolSpec,
     wire_name: String,
-    check: jsonschema::Validator,
+    check: Check,
 }
+
+/// The compiled schema. Compiled when it is first needed: a validator takes a quarter of a megabyte, and most tools of
+/// a robot are never called. Shared with later sets in which the schema is the same.
+type Check = Arc<OnceLock<Result<jsonschema::Validator, String>>>;
 
 /// Why a specification is not in the set, or arguments do not fit.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -68,7 +72,7 @@ impl ToolSet {
     #[must_use]
     pub fn rebuilt(&self, specs: impl IntoIterator<Item = ToolSpec>) -> (Self, Vec<ToolSetError>) {
         let mut problems = Vec::new();
-        let mut checked: BTreeMap<ToolName, (ToolSpec, jsonschema::Validator)> = BTreeMap::new();
+        let mut checked: BTreeMap<ToolName, (ToolSpec, Check)> = BTreeMap::new();
         for spec in specs {
             if checked.contains_key(&spec.name) {
                 problems.push(ToolSetError::Duplicate { tool: spec.name });
@@ -76,8 +80,8 @@ impl ToolSet {
             }
             let kept = self.tools.get(&spec.name).filter(|old| old.spec.parameters == spec.parameters);
             let check = match kept {
-                Some(old) => Ok(old.check.clone()),
-                None => compile(&spec.parameters),
+                Some(old) => Ok(Arc::clone(&old.check)),
+                None => inspect(&spec.parameters).map(|()| Check::default()),
             };
             match check {
                 Ok(check) => {
@@ -171,9 +175,13 @@ impl ToolSet {
         let Some(tool) = self.tools.get(name) else {
             return Err(format!("there is no tool '{name}' now"));
         };
+        let check = match tool.check.get_or_init(|| compile(&tool.spec.parameters)) {
+            Ok(check) => check,
+            Err(problem) => return Err(format!("its arguments can't be checked: {problem}")),
+        };
         let value = Value::Object(arguments.clone());
         let mut problems: Vec<String> = Vec::new();
-        for error in tool.check.iter_errors(&value) {
+        for error in check.iter_errors(&value) {
             if !counts(error.instance_path().as_str()) {
                 continue;
             }
@@ -217,10 +225,36 @@ impl From<ToolSet> for Vec<ToolSpec> {
     }
 }
 
-/// Compiles a schema. References out of the document are not followed: a component must not make us read files or
-/// ask other machines.
+/// How deep a schema may be.
+const SCHEMA_DEPTH: usize = 64;
+
+/// Whether a schema is valid and can be compiled, without compiling it. References out of the document are refused: a
+/// component must not make us read files or ask other machines.
+fn inspect(schema: &Value) -> Result<(), String> {
+    check_references(schema, schema, 0)?;
+    jsonschema::draft202012::meta::validate(schema).map_err(|error| capped(&error.to_string(), PROBLEM_SHOWN))
+}
+
+fn check_references(schema: &Value, part: &Value, depth: usize) -> Result<(), String> {
+    if depth > SCHEMA_DEPTH {
+        return Err(format!("it is more than {SCHEMA_DEPTH} levels deep"));
+    }
+    match part {
+        Value::Object(fields) => fields.iter().try_for_each(|(key, value)| match (key.as_str(), value.as_str()) {
+            ("$ref" | "$dynamicRef", Some(target)) => match target.strip_prefix('#') {
+                Some(pointer) if schema.pointer(pointer).is_some() => Ok(()),
+                _ => Err(format!("it refers to '{}', which is not in it", capped(target, PROBLEM_SHOWN))),
+            },
+            ("$id" | "$schema", Some(_)) if depth > 0 => Err(format!("it has a {key} within it")),
+            _ => check_references(schema, value, depth + 1),
+        }),
+        Value::Array(items) => items.iter().try_for_each(|item| check_references(schema, item, depth + 1)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
+    }
+}
+
 fn compile(schema: &Value) -> Result<jsonschema::Validator, String> {
-    jsonschema::draft202012::options().build(schema).map_err(|error| error.to_string())
+    jsonschema::draft202012::options().build(schema).map_err(|error| capped(&error.to_string(), PROBLEM_SHOWN))
 }
 
 /// Names that model providers accept, without loss: the same set of names always gives the same mapping, and two

@@ -39,9 +39,9 @@ const PROFILE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 /// Does nothing where a person has given Fast DDS a profile or chosen another middleware. Without it everything works,
 /// but may be found later.
 pub fn announce_often() {
-    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let other_middleware = std::env::var(MIDDLEWARE).is_ok_and(|name| !name.is_empty() && !name.contains("fastrtps"));
-    if PROFILES.iter().any(|name| is_set(&name)) || other_middleware {
+    if PROFILES.iter().any(|name| is_set(name)) || other_middleware {
         return;
     }
     let (Some(file), Ok(program)) = (profile_file(), std::env::current_exe()) else { return };

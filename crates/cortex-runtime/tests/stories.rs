@@ -1,5 +1,7 @@
 //! Stories of the runtime: a scripted model, tools that misbehave, people who cancel. On a paused clock.
 
+#![expect(clippy::expect_used, reason = "a story that can't be told ends here, and says why")]
+
 use std::sync::Arc;
 use std::time::Duration;
 

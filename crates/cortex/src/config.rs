@@ -148,7 +148,8 @@ pub(crate) fn load(layers: &Layers) -> anyhow::Result<Resolved> {
         let lines: Vec<String> = errors.into_iter().map(|error| format!("configuration: {error}")).collect();
         anyhow::anyhow!("{}\nconfig/cortex.toml explains every key.", lines.join("\n"))
     })?;
-    let model_origin = figment.find_metadata("model").map_or_else(|| "default".to_owned(), |from| from.name.to_string());
+    let model_origin =
+        figment.find_metadata("model").map_or_else(|| "default".to_owned(), |from| from.name.to_string());
     resolve(&config, model_origin)
 }
 
@@ -171,7 +172,8 @@ fn figment(layers: &Layers) -> anyhow::Result<Figment> {
         figment = figment.merge(Single { layer: "ROS parameters", name: name.clone(), value: value.clone() });
     }
     if let Some(model) = &layers.model {
-        figment = figment.merge(Single { layer: "--model", name: "model".to_owned(), value: Value::from(model.clone()) });
+        figment =
+            figment.merge(Single { layer: "--model", name: "model".to_owned(), value: Value::from(model.clone()) });
     }
     Ok(figment)
 }
@@ -243,9 +245,9 @@ fn at_least_one(key: &str, value: u32) -> anyhow::Result<()> {
 
 /// The file named by `--config`, or else by the environment.
 pub(crate) fn file(argument: Option<&Path>) -> Option<PathBuf> {
-    argument.map(Path::to_path_buf).or_else(|| {
-        std::env::var_os(FILE_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from)
-    })
+    argument
+        .map(Path::to_path_buf)
+        .or_else(|| std::env::var_os(FILE_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from))
 }
 
 /// One value from one layer.
@@ -288,7 +290,8 @@ mod tests {
 
     #[test]
     fn the_shipped_file_says_what_the_defaults_are() {
-        let shipped: Config = Figment::from(Toml::string(include_str!("../../../config/cortex.toml"))).extract().unwrap();
+        let shipped: Config =
+            Figment::from(Toml::string(include_str!("../../../config/cortex.toml"))).extract().unwrap();
         assert_eq!(shipped, Config::default());
     }
 

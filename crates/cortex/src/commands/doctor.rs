@@ -133,7 +133,10 @@ fn cortex(robot: &Robot) -> Finding {
     let serving: Vec<&str> = graph
         .nodes()
         .filter(|node| {
-            node.offers(&format!("{}/task/_action/send_goal", node.name), "cortex_msgs/action/VisionLanguageAction_SendGoal")
+            node.offers(
+                &format!("{}/task/_action/send_goal", node.name),
+                "cortex_msgs/action/VisionLanguageAction_SendGoal",
+            )
         })
         .map(|node| node.name.as_str())
         .collect();

@@ -48,11 +48,8 @@ async fn serve(robot: &Robot, arguments: RunArguments) -> anyhow::Result<ExitCod
     let label = model.label();
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
     let runtime = Runtime::start(resolved.runtime, model, vec![Arc::new(robot.tools.clone())]);
-    let agent = Agent {
-        runtime: runtime.clone(),
-        discovery: robot.discovery.clone(),
-        settle_timeout: resolved.settle_timeout,
-    };
+    let agent =
+        Agent { runtime: runtime.clone(), discovery: robot.discovery.clone(), settle_timeout: resolved.settle_timeout };
     cortex_ros::parameters::serve(&robot.node, robot.node.parameters().clone()).await?;
     let server = TaskServer::start(&robot.node, Arc::new(agent)).await?;
     let offering = tokio::spawn(keep_offering(robot.discovery.clone(), runtime.clone()));

@@ -90,7 +90,9 @@ fn parameters(spec: &ToolSpec) -> Vec<(String, String)> {
         .iter()
         .map(|(name, schema)| {
             let mut text = match schema.get("enum").and_then(Value::as_array) {
-                Some(choices) => choices.iter().map(cortex_protocol::tool::value_as_text).collect::<Vec<_>>().join(" | "),
+                Some(choices) => {
+                    choices.iter().map(cortex_protocol::tool::value_as_text).collect::<Vec<_>>().join(" | ")
+                }
                 None => schema.get("type").map_or_else(|| "any".to_owned(), cortex_protocol::tool::value_as_text),
             };
             if !required.contains(&name.as_str()) {
