@@ -194,8 +194,8 @@ impl Desk {
             // The client may have left.
             let _ = running.result.send(result);
         }
-        for (reply, missions_ended) in self.stops.drain(..) {
-            let _ = reply.send(StopReport { not_stopped: not_stopped.clone(), missions_ended });
+        for (reply, missions_ended) in std::mem::take(&mut self.stops) {
+            self.report_stop(reply, not_stopped.clone(), missions_ended);
         }
         self.begin_next();
     }
@@ -220,8 +220,20 @@ impl Desk {
         if self.running.is_some() {
             self.stops.push((reply, ended));
         } else {
-            let _ = reply.send(StopReport { not_stopped: Vec::<ToolName>::new(), missions_ended: ended });
+            self.report_stop(reply, Vec::new(), ended);
         }
+    }
+
+    /// Halts what earlier missions may have left moving, and reports. The desk does not wait for it.
+    fn report_stop(&self, reply: oneshot::Sender<StopReport>, mut not_stopped: Vec<ToolName>, missions_ended: usize) {
+        let shared = Arc::clone(&self.shared);
+        self.shared.tracker.spawn(async move {
+            not_stopped.extend(shared.leftovers.halt(shared.config.calls.halt_timeout).await);
+            not_stopped.sort();
+            not_stopped.dedup();
+            // Who asked may have left.
+            let _ = reply.send(StopReport { not_stopped, missions_ended });
+        });
     }
 
     /// Cancels what runs and ends what waits; how many missions that were.

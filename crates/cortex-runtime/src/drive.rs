@@ -11,19 +11,21 @@ use cortex_core::{
     ToolProvider,
 };
 use cortex_protocol::{
-    CallId, CloudEvent, Dispatch, FailureKind, MissionEvent, MissionId, MissionResult, SessionId, ToolCall, ToolOutcome,
+    CallId, CloudEvent, Dispatch, FailureKind, HaltState, MissionEvent, MissionId, MissionResult, SessionId, ToolCall,
+    ToolOutcome,
 };
 use futures::FutureExt;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
 use crate::RuntimeConfig;
 use crate::dispatch::run_call;
 use crate::envelope::Envelope;
+use crate::leftovers::Leftovers;
 use crate::offer::Offer;
 
 /// Inputs that may wait for the mission. Every sender waits when it is full, but for progress, of which the latest wins.
@@ -38,6 +40,7 @@ pub(crate) struct Shared {
     pub(crate) outputs: broadcast::Sender<String>,
     pub(crate) offer: watch::Receiver<Arc<Offer>>,
     pub(crate) tracker: TaskTracker,
+    pub(crate) leftovers: Leftovers,
 }
 
 /// Where the events of one mission go.
@@ -78,7 +81,8 @@ struct Drive {
     inputs: mpsc::Sender<Input>,
     reporter: Reporter,
     requests: BTreeMap<u32, AbortHandle>,
-    calls: BTreeMap<CallId, CancellationToken>,
+    /// Dropping one cancels its call: should this task die, nothing that it began goes on.
+    calls: BTreeMap<CallId, DropGuard>,
     result: Option<MissionResult>,
 }
 
@@ -165,9 +169,8 @@ impl Drive {
             }
             Effect::Invoke { call, tool_call } => self.invoke(call, tool_call),
             Effect::CancelCall { call } => {
-                if let Some(token) = self.calls.get(&call) {
-                    token.cancel();
-                }
+                // Its end is still awaited; only the guard goes.
+                drop(self.calls.remove(&call));
             }
             Effect::Say { text } => {
                 // Nobody may be listening.
@@ -206,15 +209,19 @@ impl Drive {
             return;
         };
         let token = CancellationToken::new();
-        self.calls.insert(call, token.clone());
+        self.calls.insert(call, token.clone().drop_guard());
         let invocation = Invocation { mission: self.id.clone(), id: call, call: tool_call, timeout: spec.timeout };
         let progress = progress_sink(call, self.inputs.clone());
         let bounds = self.shared.config.calls;
+        let shared = Arc::clone(&self.shared);
         self.shared.tracker.spawn(async move {
             if spec.dispatch == Dispatch::Background {
                 let _ = inputs.send(Input::CallAccepted { call }).await;
             }
-            let outcome = run_call(provider, spec, invocation, progress, token, bounds).await;
+            let outcome = run_call(Arc::clone(&provider), spec, invocation.clone(), progress, token, bounds).await;
+            if outcome.halt == HaltState::Unconfirmed {
+                shared.leftovers.remember(provider, invocation);
+            }
             // A mission that has given the call up has reported it as not confirmed.
             let _ = inputs.send(Input::CallEnded { call, outcome }).await;
         });

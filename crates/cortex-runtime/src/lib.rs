@@ -4,6 +4,7 @@
 //! - `desk`: the one actor that owns the queue of tasks, the stop latch and the tools on offer;
 //! - `drive`: the actor of one running mission;
 //! - `dispatch`: one call of a tool, with its time-out, its cancellation and its one outcome;
+//! - `leftovers`: calls that are not known to be at rest, for the next stop;
 //! - `offer`: the tools of all providers, merged;
 //! - `envelope`: what happens, as CloudEvents.
 //!
@@ -13,6 +14,7 @@ mod desk;
 mod dispatch;
 mod drive;
 mod envelope;
+mod leftovers;
 mod offer;
 
 use std::sync::Arc;
@@ -149,6 +151,7 @@ impl Runtime {
             outputs: outputs.clone(),
             offer: offer.clone(),
             tracker: tracker.clone(),
+            leftovers: leftovers::Leftovers::default(),
         });
         tracker.spawn(Desk::new(shared, offer_sender).run(inbox));
         Self { desk, events, outputs, offer, tracker }
@@ -179,8 +182,8 @@ impl Runtime {
         answer.await.unwrap_or(false)
     }
 
-    /// Halts everything and takes no task until [`resume`](Self::resume). Comes back when all is at rest, or the time
-    /// to halt is over; names what did not halt.
+    /// Halts everything, also what earlier missions left behind, and takes no task until [`resume`](Self::resume). Comes
+    /// back when all is at rest, or the time to halt is over; names what did not halt.
     pub async fn stop(&self) -> StopReport {
         let (reply, answer) = oneshot::channel();
         let down = StopReport { not_stopped: Vec::new(), missions_ended: 0 };

@@ -223,6 +223,19 @@ async fn stop_names_what_did_not_stop() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stop_halts_again_what_an_earlier_mission_left_behind() {
+    let script = vec![plan_of("arm-swing"), says("EXECUTE"), says("It did not end.")];
+    let house = house(RuntimeConfig::default(), script, vec![("arm.swing", Behaviour::IgnoresHalt)]).await;
+    let result = result_of(house.runtime.submit(task("swing")).await.unwrap()).await;
+    assert_eq!(result.not_stopped, ["arm.swing".into()]);
+    for _ in 0..2 {
+        let report = house.runtime.stop().await;
+        assert_eq!(report, StopReport { not_stopped: vec!["arm.swing".into()], missions_ended: 0 });
+    }
+    assert_eq!(house.tools.halts().len(), 3, "once when its time was over, and once for each stop");
+}
+
+#[tokio::test(start_paused = true)]
 async fn shutting_down_ends_every_mission_with_a_result() {
     let script = vec![plan_of("base-go"), says("EXECUTE")];
     let house = house(RuntimeConfig::default(), script, vec![("base.go", Behaviour::RunsUntilHalted)]).await;

@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use cortex_ros::{GraphWatch, RosNode, TaskClient};
 
 use crate::arguments::ServerArguments;
+use crate::robot::end_ros;
 
 /// A client of one Cortex, with a node of its own.
 pub(crate) struct Connection {
@@ -29,7 +30,7 @@ impl Connection {
         match TaskClient::connect(&node, &graph, &server, Duration::from_secs_f64(arguments.wait)).await {
             Ok(client) => Ok(Self { node, graph, client }),
             Err(error) => {
-                leave(node, graph).await;
+                end_ros(node, graph).await;
                 Err(error).with_context(|| {
                     format!(
                         "no Cortex takes tasks at {server}. Start one with `cortex run`, in the same ROS_DOMAIN_ID; \
@@ -42,18 +43,6 @@ impl Connection {
 
     pub(crate) async fn close(self) {
         drop(self.client);
-        leave(self.node, self.graph).await;
-    }
-}
-
-/// A process must not return from `main` before its ROS threads have ended.
-async fn leave(node: RosNode, graph: GraphWatch) {
-    let left = tokio::task::spawn_blocking(move || {
-        node.shut_down();
-        graph.shut_down();
-    })
-    .await;
-    if left.is_err() {
-        tracing::error!("the ROS threads could not be ended");
+        end_ros(self.node, self.graph).await;
     }
 }

@@ -50,19 +50,24 @@ impl Robot {
             .collect()
     }
 
-    /// Leaves the graph: ends discovery, then the ROS threads. A process must not return from `main` before.
+    /// Leaves the graph: ends discovery, then the ROS threads.
     pub(crate) async fn leave(self) {
         self.discovery.shut_down().await;
-        let (node, graph) = (self.node, self.graph);
-        // Joining threads blocks.
-        let left = tokio::task::spawn_blocking(move || {
-            node.shut_down();
-            graph.shut_down();
-        })
-        .await;
-        if left.is_err() {
-            tracing::error!("the ROS threads could not be ended");
-        }
+        end_ros(self.node, self.graph).await;
         self.tools.shut_down().await;
+    }
+}
+
+/// Ends the ROS threads of this process. It must not return from `main` before: the middleware crashes in its exit
+/// handlers otherwise.
+pub(crate) async fn end_ros(node: RosNode, graph: GraphWatch) {
+    // Joining threads blocks.
+    let ended = tokio::task::spawn_blocking(move || {
+        graph.shut_down();
+        node.shut_down();
+    })
+    .await;
+    if ended.is_err() {
+        tracing::error!("the ROS threads could not be ended");
     }
 }
