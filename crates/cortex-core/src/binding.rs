@@ -13,6 +13,9 @@ use serde_json::{Map, Value};
 /// How deep arguments are searched; what lies deeper is left as it is and fails its schema or stays text.
 const DEPTH_LIMIT: usize = 32;
 
+/// Most bytes of text that one argument may come to hold by its placeholders. Longer results are not for arguments.
+const BOUND_BYTES: usize = 64 * 1024;
+
 /// In which form a text that is nothing but a placeholder takes the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
@@ -102,12 +105,17 @@ fn bind_text(text: &str, outputs: &BTreeMap<StepNumber, Value>, form: Form, miss
             missing.push(placeholder.written.to_owned());
             continue;
         };
+        let readable = value_as_text(value);
+        if bound.len() + readable.len() > BOUND_BYTES {
+            missing.push(format!("{} (it is longer than {BOUND_BYTES} bytes)", placeholder.written));
+            continue;
+        }
         if form == Form::Value && placeholder.written == text.trim() {
             return value.clone();
         }
         let Some((before, after)) = rest.split_once(placeholder.written) else { continue };
         bound.push_str(before);
-        bound.push_str(&value_as_text(value));
+        bound.push_str(&readable);
         rest = after;
     }
     bound.push_str(rest);
@@ -228,6 +236,14 @@ mod tests {
         assert_eq!(references(&arguments), BTreeSet::from([StepNumber(2), StepNumber(9)]));
         assert!(is_placeholder_at(&arguments, "/b/c/0"));
         assert!(!is_placeholder_at(&arguments, "/b"));
+    }
+
+    #[test]
+    fn a_flood_is_not_bound() {
+        let outputs = BTreeMap::from([(StepNumber(1), json!("x".repeat(60_000)))]);
+        let arguments = object(json!({"text": "<output of step 1> and <output of step 1>"}));
+        let missing = bind(&arguments, &outputs, Form::Text).unwrap_err();
+        assert_eq!(missing, ["<output of step 1> (it is longer than 65536 bytes)"]);
     }
 
     #[test]

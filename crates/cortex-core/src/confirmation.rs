@@ -1,6 +1,6 @@
 //! Reading the answer to "shall this step run?".
 //!
-//! The reading fails closed: EXECUTE must be said plainly, the other decisions may be wrapped in words, and what
+//! The reading fails closed: EXECUTE must stand alone, the other decisions may be wrapped in words, and what
 //! contradicts itself is unreadable. What can't be read is never EXECUTE.
 
 use cortex_protocol::{Decision, Effect};
@@ -79,10 +79,10 @@ fn read_text(text: &str) -> Result<Option<Reading>, String> {
     match decisions.as_slice() {
         [] => Ok(None),
         [Decision::Execute] => {
-            if says_execute_plainly(text) {
+            if says_execute_plainly(&words) {
                 Ok(Some(Reading { decision: Decision::Execute, arguments: None, reason: rest_of(text) }))
             } else {
-                Err("EXECUTE must stand alone at the beginning, without any doubt after it".to_owned())
+                Err("EXECUTE must stand alone, without any other word".to_owned())
             }
         }
         [decision] => Ok(Some(Reading { decision: *decision, arguments: None, reason: rest_of(text) })),
@@ -102,9 +102,11 @@ fn read_json(text: &str) -> Result<Option<Reading>, String> {
     let Some(decision) = decision_word(&word.to_uppercase()) else {
         return Err("its JSON has no \"decision\" that is one of EXECUTE, SKIP, ABORT, CONTINUE".to_owned());
     };
+    if let Some(other) = fields.keys().find(|key| !matches!(key.as_str(), "decision" | "reason")) {
+        return Err(format!("its JSON has '{other}'; only \"decision\" and \"reason\" are read"));
+    }
     let reason = fields.get("reason").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let arguments = fields.get("arguments").and_then(Value::as_object).cloned();
-    Ok(Some(Reading { decision, arguments, reason }))
+    Ok(Some(Reading { decision, arguments: None, reason }))
 }
 
 /// Decisions are written in capitals; "continue" in a sentence is not one.
@@ -118,19 +120,13 @@ fn decision_word(word: &str) -> Option<Decision> {
     }
 }
 
-/// Whether EXECUTE comes first (but for a label such as `Decision:`) and nothing after it sounds like a doubt.
-fn says_execute_plainly(text: &str) -> bool {
-    /// Words after which "EXECUTE ..." may mean the opposite. Longer reasons are the model's to keep out of the reply.
-    const DOUBTS: [&str; 16] = [
-        "not", "no", "never", "don", "dont", "cannot", "can", "isn", "won", "unsafe", "unless", "if", "only", "but",
-        "until", "after",
-    ];
-    let mut words = text
-        .split(|character: char| !character.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .skip_while(|word| matches!(word.as_str(), "decision" | "answer" | "final"));
-    words.next().is_some_and(|first| first == "execute") && !words.any(|word| DOUBTS.contains(&word.as_str()))
+/// Whether EXECUTE stands alone, but for markup and a label such as `Decision:`. Whatever else is said with it may
+/// take it back ("EXECUTE would be dangerous"), and no list of such words is complete.
+fn says_execute_plainly(words: &[&str]) -> bool {
+    let mut words = words.iter().skip_while(|word| {
+        ["decision", "answer", "final"].iter().any(|label| word.eq_ignore_ascii_case(label))
+    });
+    words.next() == Some(&"EXECUTE") && words.next().is_none()
 }
 
 /// The words besides the decision itself.
@@ -174,7 +170,6 @@ mod tests {
             ("EXECUTE.", Decision::Execute),
             ("**EXECUTE**", Decision::Execute),
             ("Decision: EXECUTE", Decision::Execute),
-            ("EXECUTE - the way is free", Decision::Execute),
             ("{\"decision\": \"EXECUTE\"}", Decision::Execute),
             ("```json\n{\"decision\": \"skip\", \"reason\": \"done already\"}\n```", Decision::Skip),
             ("**ABORT** - unsafe", Decision::Abort),
@@ -200,6 +195,10 @@ mod tests {
             "Do not EXECUTE",
             "EXECUTE? No, that is unsafe",
             "EXECUTE only if the door is open",
+            "EXECUTE would be dangerous: a child is in the way",
+            "EXECUTE... actually, abort",
+            "EXECUTE is too risky",
+            "{\"decision\": \"EXECUTE\", \"tool\": \"base.halt\", \"arguments\": {\"place\": \"x\"}}",
             "EXECUTE is not safe here",
             "ABORT or EXECUTE",
             "I continue to think about whether to skip it",

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cortex_protocol::{HaltState, MissionEvent, MissionResult, MissionStatus, StepNumber, StepReport, StepStatus};
+use cortex_protocol::{Effect as ToolEffect, HaltState, MissionEvent, MissionResult, MissionStatus, StepNumber, StepReport, StepStatus};
 
 use super::execution::failure_text;
 use super::{CancelReason, Effect, Ending, Mission, Phase, prompts};
@@ -44,29 +44,36 @@ impl Mission {
         }
     }
 
-    /// Whether the last plan was carried out. What was skipped is named.
+    /// Whether everything that was planned was done: each step has ended well, or was skipped, or a later plan did the
+    /// same tool's work after all. A plan that only says why another failed is no success. What was skipped is named.
     fn judge(&self) -> Result<Option<String>, String> {
         let mut missing = Vec::new();
         let mut skipped = Vec::new();
-        let mut done = 0_u32;
-        for report in self.current_reports() {
+        for report in &self.reports {
             match report.status {
-                StepStatus::Success => done += 1,
+                StepStatus::Success => {}
                 StepStatus::Skipped => skipped.push(name_of(report)),
-                StepStatus::Failed => missing.push(format!("{} failed: {}", name_of(report), failure_text(report))),
-                StepStatus::Pending | StepStatus::Running | StepStatus::Blocked => {
-                    let note = if report.note.is_empty() { "was not run" } else { report.note.as_str() };
-                    missing.push(format!("{} {note}", name_of(report)));
+                StepStatus::Failed | StepStatus::Pending | StepStatus::Running | StepStatus::Blocked => {
+                    if !self.was_made_good(report) {
+                        missing.push(what_is_missing(report));
+                    }
                 }
             }
         }
         if !missing.is_empty() {
             return Err(format!("{}.", missing.join("; ")));
         }
-        if done == 0 {
+        if !self.reports.iter().any(|report| report.status == StepStatus::Success) {
             return Err("every step was skipped.".to_owned());
         }
         Ok((!skipped.is_empty()).then(|| format!("Skipped: {}.", skipped.join(", "))))
+    }
+
+    /// Whether a later plan succeeded with the same tool, or the step only looked and later plans went on without it.
+    fn was_made_good(&self, open: &StepReport) -> bool {
+        let later = self.reports.iter().filter(|report| report.plan > open.plan && report.status == StepStatus::Success);
+        let only_looked = self.setup.tools.get(&open.tool).is_some_and(|spec| spec.effect == ToolEffect::Observe);
+        later.into_iter().any(|report| only_looked || report.tool == open.tool)
     }
 
     /// Every step of the plan has ended well.
@@ -193,6 +200,14 @@ impl Mission {
         self.effects.push(Effect::Finish { result });
         self.phase = Phase::Finished;
     }
+}
+
+fn what_is_missing(report: &StepReport) -> String {
+    if report.status == StepStatus::Failed {
+        return format!("{} failed: {}", name_of(report), failure_text(report));
+    }
+    let note = if report.note.is_empty() { "was not run" } else { report.note.as_str() };
+    format!("{} {note}", name_of(report))
 }
 
 fn name_of(report: &StepReport) -> String {

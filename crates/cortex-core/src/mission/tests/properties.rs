@@ -128,14 +128,13 @@ fn check_result(result: &MissionResult) {
         assert!(step.status.is_terminal(), "a step without an end: {step:?}");
     }
     if result.status == MissionStatus::Succeeded {
-        let last = result.steps.iter().map(|step| step.plan).max().unwrap_or_default();
-        let statuses: Vec<StepStatus> =
-            result.steps.iter().filter(|step| step.plan == last).map(|step| step.status).collect();
-        assert!(statuses.contains(&StepStatus::Success), "success without a step: {statuses:?}");
-        assert!(
-            statuses.iter().all(|status| matches!(status, StepStatus::Success | StepStatus::Skipped)),
-            "false success: {statuses:?}"
-        );
+        let done = |step: &StepReport| step.status == StepStatus::Success;
+        assert!(result.steps.iter().any(done), "success without a step");
+        for open in result.steps.iter().filter(|step| matches!(step.status, StepStatus::Failed | StepStatus::Blocked)) {
+            let looked = matches!(open.tool.as_str(), "camera.look" | "battery.level");
+            let mut later = result.steps.iter().filter(|step| step.plan > open.plan && done(step));
+            assert!(later.any(|step| looked || step.tool == open.tool), "false success: {open:?}");
+        }
     }
     assert!(!result.output.is_empty(), "a result without words");
 }

@@ -213,15 +213,19 @@ fn abort_goes_back_to_planning_with_what_was_done() {
         .model_calls(&[go("kitchen"), say("hi")])
         .model_says("EXECUTE")
         .model_says("ABORT - someone sleeps there")
-        .model_calls(&[go("bedroom")])
+        .model_calls(&[go("bedroom"), say("hi")])
         .model_says("EXECUTE")
-        .model_says("I went to the bedroom instead.")
+        .model_says("EXECUTE")
+        .model_says("I said it in the bedroom instead.")
         .start();
-    assert_eq!(story.ends(), (MissionStatus::Succeeded, "I went to the bedroom instead."));
+    assert_eq!(story.ends(), (MissionStatus::Succeeded, "I said it in the bedroom instead."));
     let told = ledger_of(&story.requests[3]);
     assert_eq!(told.iter().map(|step| step.status).collect::<Vec<_>>(), [StepStatus::Success, StepStatus::Blocked]);
     assert!(text_of(&story.requests[3]).contains("aborted before step 2 (speaker.say): someone sleeps there"));
-    assert_eq!(story.statuses(), [StepStatus::Success, StepStatus::Blocked, StepStatus::Success]);
+    assert_eq!(
+        story.statuses(),
+        [StepStatus::Success, StepStatus::Blocked, StepStatus::Success, StepStatus::Success]
+    );
 }
 
 /// The reference system reports success when the model stops talking.
@@ -240,6 +244,21 @@ fn regression_a_failed_step_is_not_talked_into_success() {
         "All done, everything went well! (Not done: step 1 (base.go_to) failed: the door is closed; step 2 \
          (speaker.say) was not run, because the plan ended before it.)"
     );
+}
+
+#[test]
+fn a_plan_that_only_says_why_another_failed_is_no_success() {
+    let story = Story::of("go to the kitchen")
+        .model_calls(&[go("kitchen")])
+        .tool_fails("base.go_to", "the door is closed")
+        .model_says("EXECUTE")
+        .model_calls(&[say("I can't get there.")])
+        .model_says("EXECUTE")
+        .model_says("I could not reach the kitchen.")
+        .start();
+    let (status, output) = story.ends();
+    assert_eq!(status, MissionStatus::Failed, "{output}");
+    assert!(output.ends_with("(Not done: step 1 (base.go_to) failed: the door is closed.)"), "{output}");
 }
 
 /// The reference system reports success when every step was skipped.
