@@ -46,6 +46,8 @@ struct Running {
 enum Door {
     Open,
     Stopped,
+    /// Something that a task began is not known to be at rest. A second task on top of it would be two on one robot.
+    Unsettled,
     ShuttingDown,
 }
 
@@ -105,9 +107,10 @@ impl Desk {
             }
             DeskMessage::Stop { reply } => self.stop(reply),
             DeskMessage::Resume { reply } => {
-                let was_stopped = self.door == Door::Stopped;
+                let was_stopped = matches!(self.door, Door::Stopped | Door::Unsettled);
                 if was_stopped {
                     self.door = Door::Open;
+                    self.shared.leftovers.forget();
                 }
                 let _ = reply.send(was_stopped);
             }
@@ -130,6 +133,7 @@ impl Desk {
         match self.door {
             Door::Open => {}
             Door::Stopped => return Err(Rejection::Stopped),
+            Door::Unsettled => return Err(Rejection::Unsettled { tools: self.shared.leftovers.names() }),
             Door::ShuttingDown => return Err(Rejection::ShuttingDown),
         }
         if self.running.is_some() {
@@ -197,6 +201,10 @@ impl Desk {
         for (reply, missions_ended) in std::mem::take(&mut self.stops) {
             self.report_stop(reply, not_stopped.clone(), missions_ended);
         }
+        if !not_stopped.is_empty() && self.door == Door::Open {
+            self.door = Door::Unsettled;
+            self.end_waiting("An earlier task left something that did not confirm that it is at rest.");
+        }
         self.begin_next();
     }
 
@@ -213,7 +221,7 @@ impl Desk {
     }
 
     fn stop(&mut self, reply: oneshot::Sender<StopReport>) {
-        if self.door == Door::Open {
+        if matches!(self.door, Door::Open | Door::Unsettled) {
             self.door = Door::Stopped;
         }
         let ended = self.end_all(CancelReason::Stop);
@@ -248,11 +256,16 @@ impl Desk {
             running.cancel.send_replace(Some(reason));
             ended += 1;
         }
+        ended + self.end_waiting(text)
+    }
+
+    /// Ends every task that waits; how many that were.
+    fn end_waiting(&mut self, text: &str) -> usize {
+        let count = self.waiting.len();
         for waiting in self.waiting.drain(..) {
             end_waiting(waiting, text);
-            ended += 1;
         }
-        ended
+        count
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) async fn run_call(
     });
     let interruption = tokio::select! {
         biased;
-        outcome = &mut running => return settled(outcome, &spec),
+        outcome = &mut running => return settled(outcome, &spec, halted(provider.as_ref(), &invocation, bounds)).await,
         () = cancelled.cancelled() => Interruption::Cancelled,
         () = tokio::time::sleep(invocation.timeout) => Interruption::TimedOut,
     };
@@ -60,41 +60,66 @@ pub(crate) async fn run_call(
             }
         };
     }
-    let halt = async {
-        let halting = AssertUnwindSafe(provider.halt(&invocation)).catch_unwind();
-        match tokio::time::timeout(bounds.halt_timeout, halting).await {
-            Ok(Ok(state)) => state,
-            Ok(Err(_)) | Err(_) => HaltState::Unconfirmed,
+    let halt = halted(provider.as_ref(), &invocation, bounds);
+    tokio::pin!(halt);
+    // The call may return while it is being halted; that counts, and so does its own last word.
+    let mut returned = None;
+    let halt = loop {
+        tokio::select! {
+            biased;
+            halt = &mut halt => break halt,
+            outcome = &mut running, if returned.is_none() => returned = Some(outcome),
         }
     };
-    let (state, returned) = {
-        tokio::pin!(halt);
-        // The call may return while it is being halted; that counts, and so does its own last word.
-        let mut returned = None;
-        let state = loop {
-            tokio::select! {
-                biased;
-                state = &mut halt => break state,
-                outcome = &mut running, if returned.is_none() => returned = Some(outcome),
-            }
-        };
-        if returned.is_none() && state == HaltState::Halted {
-            returned = tokio::time::timeout(bounds.return_grace, &mut running).await.ok();
-        }
-        (state, returned)
-    };
+    if returned.is_none() && halt == Halt::Confirmed {
+        returned = tokio::time::timeout(bounds.return_grace, &mut running).await.ok();
+    }
+    let rest = rest_after(halt, returned.as_ref());
     match (returned, interruption) {
         (Some(outcome), _) if outcome.is_success() => outcome,
-        (Some(outcome), Interruption::Cancelled) => {
-            ToolOutcome::cancelled(rest_after_return(&outcome, state), "it was cancelled")
-        }
-        (Some(outcome), Interruption::TimedOut) => {
-            let halt = rest_after_return(&outcome, state);
-            timed_out(seconds, halt)
-        }
-        (None, Interruption::Cancelled) => ToolOutcome::cancelled(state, "it was cancelled"),
-        (None, Interruption::TimedOut) => timed_out(seconds, state),
+        (_, Interruption::Cancelled) => ToolOutcome::cancelled(rest, "it was cancelled"),
+        (_, Interruption::TimedOut) => timed_out(seconds, rest),
     }
+}
+
+/// What came of telling a call to halt.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Halt {
+    /// It said that it is at rest.
+    Confirmed,
+    /// It said that it is not, or could not be told.
+    Refused,
+    /// It said nothing in time.
+    Unanswered,
+}
+
+/// Tells a call to halt and waits for the answer, at most as long as the bounds allow.
+async fn halted(provider: &dyn ToolProvider, invocation: &Invocation, bounds: CallBounds) -> Halt {
+    let halting = AssertUnwindSafe(provider.halt(invocation)).catch_unwind();
+    match tokio::time::timeout(bounds.halt_timeout, halting).await {
+        Ok(Ok(HaltState::AtRest | HaltState::Halted)) => Halt::Confirmed,
+        Ok(Ok(HaltState::Unconfirmed) | Err(_)) => Halt::Refused,
+        Err(_) => Halt::Unanswered,
+    }
+}
+
+/// What is known of rest after a halt. A call that came back by itself excuses a halt that was not answered, but not one
+/// that was refused, and only if its own last word does not say that it may go on.
+fn rest_after(halt: Halt, returned: Option<&ToolOutcome>) -> HaltState {
+    match (halt, returned) {
+        (Halt::Confirmed, _) => HaltState::Halted,
+        (Halt::Unanswered, Some(outcome)) if !may_go_on(outcome) => HaltState::Halted,
+        (Halt::Unanswered | Halt::Refused, _) => HaltState::Unconfirmed,
+    }
+}
+
+/// Whether what the call started may go on although the call has come back.
+fn may_go_on(outcome: &ToolOutcome) -> bool {
+    let abandoned = matches!(
+        outcome.status,
+        OutcomeStatus::Failed(FailureKind::ComponentLost | FailureKind::Unavailable | FailureKind::Internal)
+    );
+    abandoned || outcome.halt == HaltState::Unconfirmed
 }
 
 fn timed_out(seconds: f64, halt: HaltState) -> ToolOutcome {
@@ -106,17 +131,17 @@ fn timed_out(seconds: f64, halt: HaltState) -> ToolOutcome {
         .with_halt(halt)
 }
 
-/// A call that came back by itself has ended, even if nobody confirmed the halt; unless its component was lost.
-fn rest_after_return(outcome: &ToolOutcome, halt: HaltState) -> HaltState {
-    if halt == HaltState::Unconfirmed && outcome.status != OutcomeStatus::Failed(FailureKind::ComponentLost) {
-        HaltState::Halted
-    } else {
-        halt
+/// A call that came back by itself. If what it started may go on without it, it is told to halt all the same: a
+/// component that was silent for a while, or one whose provider failed, may well hear it.
+async fn settled(outcome: ToolOutcome, spec: &ToolSpec, halt: impl Future<Output = Halt>) -> ToolOutcome {
+    let lost = matches!(
+        outcome.status,
+        OutcomeStatus::Failed(FailureKind::ComponentLost | FailureKind::Internal)
+    );
+    let goes_on = outcome.halt == HaltState::Unconfirmed || (lost && spec.effect == ToolEffect::Move);
+    if !goes_on || spec.cancel == CancelMode::Drop {
+        return outcome;
     }
-}
-
-/// What moves and has lost its component may still be moving.
-fn settled(outcome: ToolOutcome, spec: &ToolSpec) -> ToolOutcome {
-    let lost = outcome.status == OutcomeStatus::Failed(FailureKind::ComponentLost);
-    if lost && spec.effect == ToolEffect::Move { outcome.with_halt(HaltState::Unconfirmed) } else { outcome }
+    let rest = rest_after(halt.await, None);
+    outcome.with_halt(rest)
 }

@@ -126,6 +126,7 @@ impl Drive {
     ) -> MissionResult {
         let mut offer = self.shared.offer.clone();
         offer.mark_unchanged();
+        let mut orphaned = false;
         self.give(&mut mission, Input::Start);
         loop {
             if let Some(result) = self.result.take() {
@@ -135,10 +136,15 @@ impl Drive {
             let wake = mission.next_wake().unwrap_or_else(|| self.began.elapsed());
             let input = tokio::select! {
                 biased;
-                Ok(()) = cancel.changed() => match *cancel.borrow_and_update() {
-                    Some(reason) => Input::Cancel { reason },
-                    None => continue,
-                },
+                changed = cancel.changed(), if !orphaned => {
+                    // Nobody is left who could stop it: it must not go on.
+                    orphaned = changed.is_err();
+                    let reason = if orphaned { Some(CancelReason::ShutDown) } else { *cancel.borrow_and_update() };
+                    match reason {
+                        Some(reason) => Input::Cancel { reason },
+                        None => continue,
+                    }
+                }
                 Some(input) = inbox.recv() => input,
                 Ok(()) = offer.changed() => Input::ToolsChanged { tools: offer.borrow_and_update().tools.clone() },
                 () = tokio::time::sleep_until(self.began + wake) => Input::Tick,

@@ -35,20 +35,28 @@ impl Leftovers {
         calls.push(Leftover { provider, invocation });
     }
 
-    /// Halts all of them again, at once, and names those that still do not confirm; `patience` bounds the whole.
+    /// The tools of the calls that are not known to be at rest.
+    pub(crate) fn names(&self) -> Vec<ToolName> {
+        let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.iter().map(|call| call.invocation.call.tool.clone()).collect()
+    }
+
+    /// Forgets all of them: a person has looked.
+    pub(crate) fn forget(&self) {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Halts all of them again, at once, forgets those that confirm, and names the rest; `patience` bounds the whole.
+    /// Nothing is forgotten meanwhile, so that a second stop sees the same.
     pub(crate) async fn halt(&self, patience: Duration) -> Vec<ToolName> {
-        let calls = std::mem::take(&mut *self.calls.lock().unwrap_or_else(PoisonError::into_inner));
-        let halted = join_all(calls.into_iter().map(|call| async move {
+        let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let halting = calls.into_iter().map(|call| async move {
             let halting = AssertUnwindSafe(call.provider.halt(&call.invocation)).catch_unwind();
             let state = tokio::time::timeout(patience, halting).await;
-            (!matches!(state, Ok(Ok(HaltState::AtRest | HaltState::Halted)))).then_some(call)
-        }))
-        .await;
-        let mut names = Vec::new();
-        for call in halted.into_iter().flatten() {
-            names.push(call.invocation.call.tool.clone());
-            self.remember(call.provider, call.invocation);
-        }
-        names
+            matches!(state, Ok(Ok(HaltState::AtRest | HaltState::Halted))).then_some(call.invocation)
+        });
+        let at_rest: Vec<Invocation> = join_all(halting).await.into_iter().flatten().collect();
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).retain(|call| !at_rest.contains(&call.invocation));
+        self.names()
     }
 }

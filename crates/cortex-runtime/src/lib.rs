@@ -97,9 +97,22 @@ pub enum Rejection {
     /// The robot was stopped.
     #[error("the robot is stopped. Call ~/resume when it is safe, then send the task again")]
     Stopped,
+    /// Something that an earlier task began is not known to be at rest.
+    #[error(
+        "something that an earlier task began did not confirm that it is at rest: {}. Look at the robot; when it is safe, \
+         call ~/resume and send the task again", listed(.tools)
+    )]
+    Unsettled {
+        /// What.
+        tools: Vec<ToolName>,
+    },
     /// Cortex is going down.
     #[error("Cortex is shutting down")]
     ShuttingDown,
+}
+
+fn listed(tools: &[ToolName]) -> String {
+    tools.iter().map(ToolName::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// A task that was taken.
@@ -184,16 +197,17 @@ impl Runtime {
 
     /// Halts everything, also what earlier missions left behind, and takes no task until [`resume`](Self::resume). Comes
     /// back when all is at rest, or the time to halt is over; names what did not halt.
-    pub async fn stop(&self) -> StopReport {
+    ///
+    /// # Errors
+    /// [`Rejection::ShuttingDown`] when nobody is there to stop anything: then nothing is known.
+    pub async fn stop(&self) -> Result<StopReport, Rejection> {
         let (reply, answer) = oneshot::channel();
-        let down = StopReport { not_stopped: Vec::new(), missions_ended: 0 };
-        if self.desk.send(DeskMessage::Stop { reply }).await.is_err() {
-            return down;
-        }
-        answer.await.unwrap_or(down)
+        self.desk.send(DeskMessage::Stop { reply }).await.map_err(|_| Rejection::ShuttingDown)?;
+        answer.await.map_err(|_| Rejection::ShuttingDown)
     }
 
-    /// Takes tasks again. `false` if the robot was not stopped.
+    /// Takes tasks again, also after a task left something behind that did not confirm that it is at rest: a person has
+    /// looked. `false` if tasks were taken all along.
     pub async fn resume(&self) -> bool {
         let (reply, answer) = oneshot::channel();
         if self.desk.send(DeskMessage::Resume { reply }).await.is_err() {

@@ -91,7 +91,7 @@ async fn every_way_in_which_a_tool_can_end_is_one_outcome() {
         (
             Behaviour::Panics,
             FailureKind::Internal,
-            HaltState::AtRest,
+            HaltState::Halted,
             "the tool's provider failed in an unforeseen way",
         ),
     ];
@@ -201,7 +201,7 @@ async fn stop_halts_everything_and_holds_until_resume() {
     let running = house.runtime.submit(task("one")).await.unwrap();
     let waiting = house.runtime.submit(task("two")).await.unwrap();
     house.tools.wait_until_begun().await;
-    assert_eq!(house.runtime.stop().await, StopReport { not_stopped: vec![], missions_ended: 2 });
+    assert_eq!(house.runtime.stop().await.unwrap(), StopReport { not_stopped: vec![], missions_ended: 2 });
     assert_eq!(result_of(running).await.output, "The robot was stopped.");
     assert_eq!(result_of(waiting).await.output, "The robot was stopped before the task began.");
     assert_eq!(house.runtime.submit(task("three")).await.unwrap_err(), Rejection::Stopped);
@@ -216,7 +216,7 @@ async fn stop_names_what_did_not_stop() {
     let house = house(RuntimeConfig::default(), script, vec![("arm.swing", Behaviour::IgnoresHalt)]).await;
     let ticket = house.runtime.submit(task("swing")).await.unwrap();
     house.tools.wait_until_begun().await;
-    let report = house.runtime.stop().await;
+    let report = house.runtime.stop().await.unwrap();
     assert_eq!(report, StopReport { not_stopped: vec!["arm.swing".into()], missions_ended: 1 });
     let result = result_of(ticket).await;
     assert!(result.output.contains("WARNING: arm.swing did not confirm that it is at rest."), "{}", result.output);
@@ -229,10 +229,30 @@ async fn a_stop_halts_again_what_an_earlier_mission_left_behind() {
     let result = result_of(house.runtime.submit(task("swing")).await.unwrap()).await;
     assert_eq!(result.not_stopped, ["arm.swing".into()]);
     for _ in 0..2 {
-        let report = house.runtime.stop().await;
+        let report = house.runtime.stop().await.unwrap();
         assert_eq!(report, StopReport { not_stopped: vec!["arm.swing".into()], missions_ended: 0 });
     }
     assert_eq!(house.tools.halts().len(), 3, "once when its time was over, and once for each stop");
+    // Two at once see the same.
+    let (first, second) = tokio::join!(house.runtime.stop(), house.runtime.stop());
+    assert_eq!(first.unwrap().not_stopped, ["arm.swing".into()]);
+    assert_eq!(second.unwrap().not_stopped, ["arm.swing".into()]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_task_begins_while_an_earlier_one_may_still_move_something() {
+    let script = vec![plan_of("arm-swing"), says("EXECUTE"), says("It did not end."), says("Hello.")];
+    let house = house(RuntimeConfig::default(), script, vec![("arm.swing", Behaviour::IgnoresHalt)]).await;
+    let first = house.runtime.submit(task("swing")).await.unwrap();
+    let second = house.runtime.submit(task("wave")).await.unwrap();
+    assert_eq!(result_of(first).await.not_stopped, ["arm.swing".into()]);
+    let second = result_of(second).await;
+    assert_eq!(second.status, MissionStatus::Cancelled);
+    assert!(second.output.contains("did not confirm that it is at rest"), "{}", second.output);
+    let third = house.runtime.submit(task("wave")).await.unwrap_err();
+    assert_eq!(third, Rejection::Unsettled { tools: vec!["arm.swing".into()] });
+    assert!(house.runtime.resume().await);
+    assert!(house.runtime.submit(task("hello")).await.is_ok());
 }
 
 #[tokio::test(start_paused = true)]

@@ -128,6 +128,7 @@ impl ToolProvider for FakeTools {
         self.halts.lock().unwrap_or_else(PoisonError::into_inner).push(invocation.id);
         match self.behaviours.get(invocation.call.tool.as_str()) {
             Some(Behaviour::IgnoresHalt) => std::future::pending().await,
+            Some(Behaviour::Lost) => HaltState::Unconfirmed,
             _ => {
                 self.halted.notify_waiters();
                 HaltState::Halted
