@@ -123,9 +123,9 @@ fn decision_word(word: &str) -> Option<Decision> {
 /// Whether EXECUTE stands alone, but for markup and a label such as `Decision:`. Whatever else is said with it may
 /// take it back ("EXECUTE would be dangerous"), and no list of such words is complete.
 fn says_execute_plainly(words: &[&str]) -> bool {
-    let mut words = words.iter().skip_while(|word| {
-        ["decision", "answer", "final"].iter().any(|label| word.eq_ignore_ascii_case(label))
-    });
+    let mut words = words
+        .iter()
+        .skip_while(|word| ["decision", "answer", "final"].iter().any(|label| word.eq_ignore_ascii_case(label)));
     words.next() == Some(&"EXECUTE") && words.next().is_none()
 }
 

@@ -41,7 +41,7 @@ impl Origin {
 pub struct Submission {
     /// In plain language, any script.
     pub task: String,
-    /// Continues the conversation of this name.
+    /// The conversation that it belongs to.
     pub session: Option<SessionId>,
     /// Who asks.
     pub origin: Origin,

@@ -135,15 +135,6 @@ impl Directory {
         }
     }
 
-    /// The run of a component that can be called now, or why it can't.
-    pub(crate) fn ready(&self, name: &ComponentName) -> Result<Run, String> {
-        match self.components.get(name) {
-            None => Err("it has left the ROS graph".to_owned()),
-            Some(component) if component.state == ComponentState::Ready => Ok(component.run),
-            Some(component) => Err(format!("it {}", component.state)),
-        }
-    }
-
     /// Takes over what the graph says and returns what follows from it.
     pub(crate) fn follow(&mut self, graph: &Graph) -> Vec<Task> {
         let found: BTreeMap<ComponentName, &GraphNode> = graph

@@ -9,6 +9,13 @@ use tokio::sync::{mpsc, oneshot};
 /// Carries out what comes in over ROS. The `cortex` binary implements it over the runtime.
 #[async_trait]
 pub trait TaskHandler: Send + Sync + 'static {
+    /// Waits until a task can be planned: the robot has been looked at. A task that is cancelled meanwhile is never
+    /// submitted. Dropping the future must be safe.
+    ///
+    /// # Errors
+    /// With the reason, when no task is to be submitted after all.
+    async fn ready(&self) -> Result<(), Refusal>;
+
     /// Takes a task, or says why not: the queue is full, the agent was stopped, the text is not acceptable. Answers at
     /// once; the task itself goes on behind the returned handle.
     ///

@@ -69,6 +69,31 @@ impl TaskClient {
     /// # Errors
     /// [`RosError::NoServer`] when it does not in time.
     pub async fn connect(node: &RosNode, graph: &GraphWatch, agent: &str, limit: Duration) -> Result<Self, RosError> {
+        let client = Self::create(node, graph, agent).await?;
+        tokio::try_join!(
+            client.send_goal.wait_for_server(limit),
+            client.get_result.wait_for_server(limit),
+            client.cancel_goal.wait_for_server(limit),
+        )?;
+        Ok(client)
+    }
+
+    /// Waits only until the agent can be stopped and resumed: a stop must not wait for what it does not need.
+    ///
+    /// # Errors
+    /// [`RosError::NoServer`] when it can't in time.
+    pub async fn connect_for_stop(
+        node: &RosNode,
+        graph: &GraphWatch,
+        agent: &str,
+        limit: Duration,
+    ) -> Result<Self, RosError> {
+        let client = Self::create(node, graph, agent).await?;
+        tokio::try_join!(client.stop.wait_for_server(limit), client.resume.wait_for_server(limit))?;
+        Ok(client)
+    }
+
+    async fn create(node: &RosNode, graph: &GraphWatch, agent: &str) -> Result<Self, RosError> {
         let action = format!("{agent}/task/_action");
         let topic = format!("{action}/feedback");
         // Before anything else, so that it hears from the beginning.
@@ -92,11 +117,6 @@ impl TaskClient {
                 let _ = feedback.send(message);
             }
         });
-        tokio::try_join!(
-            client.send_goal.wait_for_server(limit),
-            client.get_result.wait_for_server(limit),
-            client.cancel_goal.wait_for_server(limit),
-        )?;
         Ok(client)
     }
 

@@ -23,6 +23,7 @@ use r2r::std_srvs::srv::Trigger;
 use r2r::unique_identifier_msgs::msg::UUID;
 use r2r::{Publisher, QosProfile, ServiceRequest, WrappedServiceTypeSupport};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -41,6 +42,8 @@ const STOP_LIMIT: Duration = Duration::from_secs(30);
 const MOST_TRIGGERS: usize = 16;
 /// The result of a goal that is open when the server is shut down.
 const SHUTTING_DOWN: &str = "Cortex is shutting down";
+/// How long the result of a task that is ended by a shutdown may take.
+const LAST_RESULT: Duration = Duration::from_secs(1);
 /// How long the goals may take to end when the server is shut down.
 const END_LIMIT: Duration = Duration::from_secs(2);
 /// What clients get to ask for the last results before the node goes, and what the middleware gets to send them.
@@ -156,6 +159,14 @@ impl TaskServer {
     }
 }
 
+/// Waits for that moment; for ever, if there is none.
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
+}
+
 impl Shared {
     /// Hands every request to `answer` until the server or the node ends.
     fn serve<T: WrappedServiceTypeSupport + 'static>(
@@ -204,10 +215,12 @@ impl Shared {
     async fn carry_out(self: Arc<Self>, id: GoalId, goal: Goal, cancel: CancellationToken) {
         let session = Some(goal.session).filter(|session| !session.is_empty()).map(SessionId::new);
         let submission = Submission { task: goal.task, session, origin: Origin::new("ros", self.client.clone()) };
-        let (taken, ()) = tokio::join!(self.submit(submission), self.wait_for_listener());
-        let result = match taken {
-            Ok(task) => self.accompany(id, task, cancel).await,
-            Err(reason) => failed(reason),
+        let result = match self.until_ready(&cancel).await {
+            Err(result) => result,
+            Ok(()) => match self.submit(submission).await {
+                Ok(task) => self.accompany(id, task, cancel).await,
+                Err(reason) => failed(reason),
+            },
         };
         let state = match result.ending {
             TaskEnding::Succeeded => GoalState::Succeeded,
@@ -215,6 +228,25 @@ impl Shared {
             TaskEnding::Cancelled | TaskEnding::Failed => GoalState::Aborted,
         };
         self.finish(id, state, result);
+    }
+
+    /// Waits until the task can be handed in. A task that is cancelled before is never begun.
+    async fn until_ready(&self, cancel: &CancellationToken) -> Result<(), TaskResult> {
+        let ready = async { tokio::join!(self.handler.ready(), self.wait_for_listener()).0 };
+        let reason = tokio::select! {
+            biased;
+            () = self.stopping.cancelled() => SHUTTING_DOWN.to_owned(),
+            () = cancel.cancelled() => {
+                let output = "The task was cancelled before it began.".to_owned();
+                return Err(TaskResult { ending: TaskEnding::Cancelled, ..failed(output) });
+            }
+            () = tokio::time::sleep(SUBMIT_LIMIT) => "the agent was not ready for the task in time".to_owned(),
+            ready = ready => match ready {
+                Ok(()) => return Ok(()),
+                Err(refusal) => refusal.reason,
+            },
+        };
+        Err(failed(reason))
     }
 
     async fn submit(&self, submission: Submission) -> Result<RunningTask, String> {
@@ -254,26 +286,32 @@ impl Shared {
     async fn accompany(&self, id: GoalId, task: RunningTask, cancel: CancellationToken) -> TaskResult {
         let RunningTask { mission, mut updates, mut result, cancel: end } = task;
         let mut end = Some(end);
+        let mut last_moment = None;
         loop {
             tokio::select! {
-                Some(update) = updates.recv() => self.publish_feedback(id, update),
-                () = cancel.cancelled(), if end.is_some() => {
-                    if let Some(end) = end.take() {
-                        end();
-                    }
-                }
-                () = self.stopping.cancelled() => {
-                    if let Some(end) = end.take() {
-                        end();
-                    }
-                    return TaskResult { mission, ..failed(SHUTTING_DOWN.to_owned()) };
-                }
+                biased;
                 result = &mut result => {
                     while let Ok(update) = updates.try_recv() {
                         self.publish_feedback(id, update);
                     }
                     let flaw = "the mission ended without a result; this is a flaw of Cortex";
                     return result.unwrap_or_else(|_| TaskResult { mission, ..failed(flaw.to_owned()) });
+                }
+                Some(update) = updates.recv() => self.publish_feedback(id, update),
+                () = cancel.cancelled(), if end.is_some() => {
+                    if let Some(end) = end.take() {
+                        end();
+                    }
+                }
+                // The task's own result says what is at rest; it is on its way.
+                () = self.stopping.cancelled(), if last_moment.is_none() => {
+                    if let Some(end) = end.take() {
+                        end();
+                    }
+                    last_moment = Some(Instant::now() + LAST_RESULT);
+                }
+                () = until(last_moment), if last_moment.is_some() => {
+                    return TaskResult { mission, ..failed(SHUTTING_DOWN.to_owned()) };
                 }
             }
         }

@@ -150,15 +150,19 @@ impl RosTools {
         }
     }
 
-    /// Runs the method that halts the call. Ends early when the component is lost: it can't say that it halted.
+    /// Runs the method that halts the call. Sent to every component that is on the graph, also to one whose heartbeat
+    /// has stopped: it may well hear it, and a halt that is not heard costs nothing. Ends early when it has left.
     async fn run_cancel_method(&self, component: &ComponentName, method: &str) -> Result<HaltState, String> {
-        let run = self.discovery.directory().borrow().ready(component)?;
         let client = self.discovery.shared().method_clients.get(&below(component, EXECUTE_METHOD.0)).await;
         let client = client.map_err(|problem| problem.to_string())?;
         let request = ExecuteMethod::Request { name: method.to_owned(), kwargs_json: "{}".to_owned() };
+        let mut directory = self.discovery.directory();
         let response = tokio::select! {
+            biased;
             response = client.call(&request, HALT_LIMIT) => response.map_err(|problem| problem.to_string())?,
-            loss = self.lost(component, run) => return Err(loss.to_string()),
+            _ = directory.wait_for(|directory| directory.component(component).is_none()) => {
+                return Err("it has left the graph".to_owned());
+            }
         };
         if response.success { Ok(HaltState::Halted) } else { Err(reason(&response.error_msg)) }
     }

@@ -134,10 +134,7 @@ fn timed_out(seconds: f64, halt: HaltState) -> ToolOutcome {
 /// A call that came back by itself. If what it started may go on without it, it is told to halt all the same: a
 /// component that was silent for a while, or one whose provider failed, may well hear it.
 async fn settled(outcome: ToolOutcome, spec: &ToolSpec, halt: impl Future<Output = Halt>) -> ToolOutcome {
-    let lost = matches!(
-        outcome.status,
-        OutcomeStatus::Failed(FailureKind::ComponentLost | FailureKind::Internal)
-    );
+    let lost = matches!(outcome.status, OutcomeStatus::Failed(FailureKind::ComponentLost | FailureKind::Internal));
     let goes_on = outcome.halt == HaltState::Unconfirmed || (lost && spec.effect == ToolEffect::Move);
     if !goes_on || spec.cancel == CancelMode::Drop {
         return outcome;

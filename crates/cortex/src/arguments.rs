@@ -80,7 +80,7 @@ pub(crate) struct ServerArguments {
 pub(crate) struct SendArguments {
     /// The task, in plain language. `-` reads it from standard input.
     pub(crate) task: String,
-    /// Continue the conversation of this name.
+    /// Name the conversation that the task belongs to, for the record. It is not continued yet.
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
     /// For scripts: print each event, and at the end the result, as one line of JSON.

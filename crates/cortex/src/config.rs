@@ -225,6 +225,12 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         model_timeout: endpoint.request_timeout + Duration::from_secs(5),
     };
     let settle_timeout = seconds("discovery.settle_timeout_s", config.discovery.settle_timeout_s)?;
+    anyhow::ensure!(
+        settle_timeout < Duration::from_secs(10),
+        "configuration: discovery.settle_timeout_s is {}; it must be below 10, the time in which a task is taken or \
+         refused",
+        config.discovery.settle_timeout_s
+    );
     Ok(Resolved { model, endpoint, runtime, settle_timeout, model_origin })
 }
 

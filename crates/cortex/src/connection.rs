@@ -8,6 +8,14 @@ use cortex_ros::{GraphWatch, RosNode, TaskClient};
 use crate::arguments::ServerArguments;
 use crate::robot::end_ros;
 
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Tasks,
+    /// To stop and to resume; needs less, and so is there sooner.
+    Stop,
+}
+
 /// A client of one Cortex, with a node of its own.
 pub(crate) struct Connection {
     node: RosNode,
@@ -17,7 +25,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Waits for the Cortex that the arguments name.
-    pub(crate) async fn open(arguments: &ServerArguments) -> anyhow::Result<Self> {
+    pub(crate) async fn open(arguments: &ServerArguments, purpose: Purpose) -> anyhow::Result<Self> {
         let server = format!("/{}", arguments.server.trim_matches('/'));
         let node = RosNode::start(&format!("_cortex_cli_{}", std::process::id()), "")?;
         let graph = match GraphWatch::start(node.fully_qualified_name()) {
@@ -27,7 +35,12 @@ impl Connection {
                 return Err(error.into());
             }
         };
-        match TaskClient::connect(&node, &graph, &server, Duration::from_secs_f64(arguments.wait)).await {
+        let limit = Duration::from_secs_f64(arguments.wait);
+        let connected = match purpose {
+            Purpose::Tasks => TaskClient::connect(&node, &graph, &server, limit).await,
+            Purpose::Stop => TaskClient::connect_for_stop(&node, &graph, &server, limit).await,
+        };
+        match connected {
             Ok(client) => Ok(Self { node, graph, client }),
             Err(error) => {
                 end_ros(node, graph).await;

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use cortex_protocol::{Effect as ToolEffect, HaltState, MissionEvent, MissionResult, MissionStatus, StepNumber, StepReport, StepStatus};
+use cortex_protocol::{
+    Effect as ToolEffect, HaltState, MissionEvent, MissionResult, MissionStatus, StepNumber, StepReport, StepStatus,
+};
 
 use super::execution::failure_text;
 use super::{CancelReason, Effect, Ending, Mission, Phase, prompts};
@@ -71,7 +73,8 @@ impl Mission {
 
     /// Whether a later plan succeeded with the same tool, or the step only looked and later plans went on without it.
     fn was_made_good(&self, open: &StepReport) -> bool {
-        let later = self.reports.iter().filter(|report| report.plan > open.plan && report.status == StepStatus::Success);
+        let later =
+            self.reports.iter().filter(|report| report.plan > open.plan && report.status == StepStatus::Success);
         let only_looked = self.setup.tools.get(&open.tool).is_some_and(|spec| spec.effect == ToolEffect::Observe);
         later.into_iter().any(|report| only_looked || report.tool == open.tool)
     }

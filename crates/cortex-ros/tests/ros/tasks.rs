@@ -22,6 +22,10 @@ struct ScriptedAgent {
 
 #[async_trait]
 impl TaskHandler for ScriptedAgent {
+    async fn ready(&self) -> Result<(), Refusal> {
+        Ok(())
+    }
+
     async fn submit(&self, submission: Submission) -> Result<RunningTask, Refusal> {
         self.submissions.lock().unwrap().push(submission.clone());
         let (verb, rest) = submission.task.split_once(' ').unwrap_or((submission.task.as_str(), ""));

@@ -1,7 +1,9 @@
 //! `cortex run`: the node.
 
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -11,7 +13,7 @@ use cortex_protocol::{CloudEvent, MissionEvent, MissionId, MissionResult, Missio
 use cortex_ros::task::{Refusal, RunningTask, StopReport, TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::{Discovery, TaskHandler, TaskServer};
 use cortex_runtime::{MissionTicket, ProviderId, Runtime};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::arguments::RunArguments;
 use crate::config::{self, Layers, Resolved};
@@ -48,13 +50,19 @@ async fn serve(robot: &Robot, arguments: RunArguments) -> anyhow::Result<ExitCod
     let label = model.label();
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
     let runtime = Runtime::start(resolved.runtime, model, vec![Arc::new(robot.tools.clone())]);
-    let agent =
-        Agent { runtime: runtime.clone(), discovery: robot.discovery.clone(), settle_timeout: resolved.settle_timeout };
+    let agent = Arc::new(Agent {
+        runtime: runtime.clone(),
+        discovery: robot.discovery.clone(),
+        settle_timeout: resolved.settle_timeout,
+        has_settled: AtomicBool::new(false),
+        stops: watch::Sender::new(0),
+        offering: tokio::sync::Mutex::new(()),
+    });
     cortex_ros::parameters::serve(&robot.node, robot.node.parameters().clone()).await?;
-    let server = TaskServer::start(&robot.node, Arc::new(agent)).await?;
-    let offering = tokio::spawn(keep_offering(robot.discovery.clone(), runtime.clone()));
+    let server = TaskServer::start(&robot.node, agent.clone()).await?;
+    let offering = tokio::spawn(keep_offering(agent));
     let speaking = tokio::spawn(keep_speaking(runtime.outputs(), server.clone()));
-    println!("ready: {} takes tasks at {}/task", label, robot.node.fully_qualified_name());
+    tell(&format!("ready: {label} takes tasks at {}/task", robot.node.fully_qualified_name()));
 
     let code = tokio::select! {
         signal = end_signal() => {
@@ -87,17 +95,22 @@ async fn end_signal() -> std::io::Result<&'static str> {
 }
 
 /// Hands every change of what the robot can do to the runtime.
-async fn keep_offering(discovery: Discovery, runtime: Runtime) {
-    let mut tools = discovery.tools();
+async fn keep_offering(agent: Arc<Agent>) {
+    let mut tools = agent.discovery.tools();
     loop {
-        let now = tools.borrow_and_update().as_ref().clone();
-        let components = discovery.directory().borrow().components().count();
-        println!("tools: {} of {components} components", now.len());
-        runtime.offer_tools(ROS, now).await;
+        let now = tools.borrow_and_update().len();
+        let components = agent.discovery.directory().borrow().components().count();
+        tell(&format!("tools: {now} of {components} components"));
+        agent.offer().await;
         if tools.changed().await.is_err() {
             return;
         }
     }
+}
+
+/// Prints a line for whoever started the node. Nobody may be reading any more; that is no reason to stop.
+fn tell(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
 }
 
 /// Publishes the answers.
@@ -116,24 +129,47 @@ struct Agent {
     runtime: Runtime,
     discovery: Discovery,
     settle_timeout: Duration,
+    /// Whether the picture of the robot was complete once. From then on no task waits for it: a component that comes
+    /// and goes must not hold up the others.
+    has_settled: AtomicBool,
+    /// Counts the stops, so that a task that waited through one is not begun.
+    stops: watch::Sender<u64>,
+    /// Held while tools are handed over, so that an older set never follows a newer one.
+    offering: tokio::sync::Mutex<()>,
 }
 
 #[async_trait]
 impl TaskHandler for Agent {
-    async fn submit(&self, submission: Submission) -> Result<RunningTask, Refusal> {
-        // A task must not be planned on half a robot. Once the picture is complete this costs nothing.
-        if !self.discovery.settled(self.settle_timeout).await {
-            tracing::warn!("some components have not described themselves yet; the task begins without them");
+    async fn ready(&self) -> Result<(), Refusal> {
+        if self.has_settled.load(Ordering::Acquire) {
+            return Ok(());
         }
-        let tools = self.discovery.tools().borrow().as_ref().clone();
-        self.runtime.offer_tools(ROS, tools).await;
+        let mut stops = self.stops.subscribe();
+        tokio::select! {
+            settled = self.discovery.settled(self.settle_timeout) => {
+                if !settled {
+                    tracing::warn!("some components have not described themselves yet; the task begins without them");
+                }
+                self.has_settled.store(true, Ordering::Release);
+                Ok(())
+            }
+            _ = stops.changed() => Err(Refusal { reason: "The robot was stopped before the task began.".to_owned() }),
+        }
+    }
+
+    async fn submit(&self, submission: Submission) -> Result<RunningTask, Refusal> {
+        self.offer().await;
         let ticket =
             self.runtime.submit(submission).await.map_err(|rejection| Refusal { reason: format!("{rejection}.") })?;
         Ok(self.running(ticket))
     }
 
     async fn stop(&self) -> StopReport {
-        let report = self.runtime.stop().await;
+        self.stops.send_modify(|count| *count += 1);
+        let Ok(report) = self.runtime.stop().await else {
+            let message = "NOT STOPPED: Cortex is shutting down or has failed, and can't say what still moves.";
+            return StopReport { success: false, message: message.to_owned() };
+        };
         let tasks = match report.missions_ended {
             0 => "No task was running.".to_owned(),
             1 => "One task was ended.".to_owned(),
@@ -158,6 +194,13 @@ impl TaskHandler for Agent {
 }
 
 impl Agent {
+    /// Hands what the robot can do now to the runtime.
+    async fn offer(&self) {
+        let _turn = self.offering.lock().await;
+        let tools = self.discovery.tools().borrow().as_ref().clone();
+        self.runtime.offer_tools(ROS, tools).await;
+    }
+
     fn running(&self, ticket: MissionTicket) -> RunningTask {
         let MissionTicket { id, events, result } = ticket;
         let (sender, updates) = mpsc::channel(UPDATES);

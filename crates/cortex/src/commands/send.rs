@@ -1,16 +1,17 @@
 //! `cortex send`: a task from the command line.
 
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use cortex_ros::task::{TaskEnding, TaskResult, TaskUpdate};
-use cortex_ros::{RosError, SentTask};
+use cortex_ros::{Canceller, RosError, SentTask};
 use serde_json::json;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::arguments::SendArguments;
-use crate::connection::Connection;
+use crate::connection::{Connection, Purpose};
 
 /// Exit status of a cancelled task: that of a program that SIGINT ended.
 const CANCELLED: u8 = 130;
@@ -28,8 +29,10 @@ pub(crate) async fn send(arguments: SendArguments) -> anyhow::Result<ExitCode> {
         }
         text => text.to_owned(),
     };
-    let connection = Connection::open(&arguments.server).await?;
-    let watched = watch(&connection, &task, &arguments).await;
+    // Before anything is sent: from here on Ctrl-C cancels the task, and none is lost.
+    let interrupts = signal(SignalKind::interrupt())?;
+    let connection = Connection::open(&arguments.server, Purpose::Tasks).await?;
+    let watched = watch(&connection, &task, &arguments, interrupts).await;
     connection.close().await;
     match watched? {
         Watched::Ended(result) => {
@@ -54,7 +57,12 @@ enum Watched {
     Left,
 }
 
-async fn watch(connection: &Connection, task: &str, arguments: &SendArguments) -> anyhow::Result<Watched> {
+async fn watch(
+    connection: &Connection,
+    task: &str,
+    arguments: &SendArguments,
+    mut interrupts: Signal,
+) -> anyhow::Result<Watched> {
     let mut sent = connection.client.send(task, arguments.session.as_deref().unwrap_or_default()).await?;
     let mut cancelling = false;
     let mut last_line_seen = false;
@@ -66,25 +74,21 @@ async fn watch(connection: &Connection, task: &str, arguments: &SendArguments) -
     let ended: Result<TaskResult, RosError> = loop {
         tokio::select! {
             biased;
-            interrupted = tokio::signal::ctrl_c() => {
-                interrupted?;
+            _ = interrupts.recv() => {
                 if cancelling {
                     return Ok(Watched::Left);
                 }
                 cancelling = true;
                 eprintln!("cortex: cancelling the task (Ctrl-C again to leave without waiting)");
-                let canceller = canceller.clone();
-                tokio::spawn(async move {
-                    match canceller.cancel().await {
-                        Ok(true) => {}
-                        Ok(false) => eprintln!("cortex: the task had already ended"),
-                        Err(problem) => eprintln!("cortex: the task could not be cancelled: {problem}"),
-                    }
-                });
+                tokio::spawn(cancel(canceller.clone()));
             }
             Some(update) = updates.recv() => {
                 last_line_seen |= update.completed;
-                print_update(&update, arguments.json);
+                if print_update(&update, arguments.json).is_err() && !cancelling {
+                    // Nobody reads any more, so nobody watches the robot.
+                    cancelling = true;
+                    tokio::spawn(cancel(canceller.clone()));
+                }
             }
             ended = &mut result => break ended,
         }
@@ -93,17 +97,28 @@ async fn watch(connection: &Connection, task: &str, arguments: &SendArguments) -
     while !last_line_seen {
         let Ok(Some(update)) = tokio::time::timeout(LAST_LINE, updates.recv()).await else { break };
         last_line_seen |= update.completed;
-        print_update(&update, arguments.json);
+        // The task has ended; what can't be shown now is lost with its reader.
+        let _ = print_update(&update, arguments.json);
     }
     Ok(Watched::Ended(ended?))
 }
 
-fn print_update(update: &TaskUpdate, as_json: bool) {
+async fn cancel(canceller: Canceller) {
+    match canceller.cancel().await {
+        Ok(true) => {}
+        Ok(false) => eprintln!("cortex: the task had already ended"),
+        Err(problem) => eprintln!("cortex: the task could not be cancelled: {problem}"),
+    }
+}
+
+fn print_update(update: &TaskUpdate, as_json: bool) -> std::io::Result<()> {
     if as_json {
-        println!("{}", update.event);
-    } else if !update.completed {
+        writeln!(std::io::stdout(), "{}", update.event)
+    } else if update.completed {
         // The last line is the result, which is printed on its own.
-        println!("{}", update.feedback);
+        Ok(())
+    } else {
+        writeln!(std::io::stdout(), "{}", update.feedback)
     }
 }
 
@@ -116,7 +131,8 @@ fn print_result(result: &TaskResult, as_json: bool) {
         };
         let success = result.ending == TaskEnding::Succeeded;
         let line = json!({"success": success, "status": status, "output": result.output, "mission": result.mission});
-        println!("{line}");
+        // The exit status tells it, too.
+        let _ = writeln!(std::io::stdout(), "{line}");
         return;
     }
     let status = match result.ending {
@@ -124,5 +140,5 @@ fn print_result(result: &TaskResult, as_json: bool) {
         TaskEnding::Failed => "FAILED",
         TaskEnding::Cancelled => "CANCELLED",
     };
-    println!("\n{}\n\n{status}", result.output);
+    let _ = writeln!(std::io::stdout(), "\n{}\n\n{status}", result.output);
 }

@@ -6,17 +6,17 @@ use cortex_ros::RosError;
 use cortex_ros::task::StopReport;
 
 use crate::arguments::ServerArguments;
-use crate::connection::Connection;
+use crate::connection::{Connection, Purpose};
 
 pub(crate) async fn stop(arguments: &ServerArguments) -> anyhow::Result<ExitCode> {
-    let connection = Connection::open(arguments).await?;
+    let connection = Connection::open(arguments, Purpose::Stop).await?;
     let report = connection.client.stop().await;
     connection.close().await;
     tell(report)
 }
 
 pub(crate) async fn resume(arguments: &ServerArguments) -> anyhow::Result<ExitCode> {
-    let connection = Connection::open(arguments).await?;
+    let connection = Connection::open(arguments, Purpose::Stop).await?;
     let report = connection.client.resume().await;
     connection.close().await;
     tell(report)

@@ -222,10 +222,7 @@ fn abort_goes_back_to_planning_with_what_was_done() {
     let told = ledger_of(&story.requests[3]);
     assert_eq!(told.iter().map(|step| step.status).collect::<Vec<_>>(), [StepStatus::Success, StepStatus::Blocked]);
     assert!(text_of(&story.requests[3]).contains("aborted before step 2 (speaker.say): someone sleeps there"));
-    assert_eq!(
-        story.statuses(),
-        [StepStatus::Success, StepStatus::Blocked, StepStatus::Success, StepStatus::Success]
-    );
+    assert_eq!(story.statuses(), [StepStatus::Success, StepStatus::Blocked, StepStatus::Success, StepStatus::Success]);
 }
 
 /// The reference system reports success when the model stops talking.
