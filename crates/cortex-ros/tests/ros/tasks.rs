@@ -182,7 +182,7 @@ ros_tests! {
         let mut person = person(&["shutdown"]);
         person.line("begun").await.unwrap();
         agent.shut_down().await;
-        assert_eq!(lines(&mut person, "shutdown").await, ["result 6 False 'Cortex is shutting down' m1"]);
+        assert_eq!(lines(&mut person, "shutdown").await, ["result 6 False 'cancelled by a person' m1"]);
         assert!(person.end().await.unwrap());
     }
 
