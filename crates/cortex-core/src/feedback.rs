@@ -17,7 +17,8 @@ pub fn line(event: &MissionEvent) -> String {
     let text = match event {
         MissionEvent::Accepted { task, .. } => format!("task accepted: {}", capped(task, SHOWN)),
         MissionEvent::Queued { ahead } => format!("waiting for {ahead} task(s) before this one"),
-        MissionEvent::Planning { turn, plan } => format!("planning (plan {plan}, turn {turn})"),
+        MissionEvent::Planning { turn, plan: 1 } => format!("planning (turn {turn})"),
+        MissionEvent::Planning { turn, .. } => format!("asking for the answer or a further plan (turn {turn})"),
         MissionEvent::Researching { tool, arguments, .. } => format!("asking {tool}{}", shown_arguments(arguments)),
         MissionEvent::Researched { tool, outcome, .. } => format!("{tool} answered: {}", shown_outcome(outcome)),
         MissionEvent::ModelMistake { problem } => format!("the model is asked again: {}", capped(problem, SHOWN)),

@@ -62,7 +62,7 @@ fn a_plan_is_confirmed_step_by_step_and_its_placeholders_are_bound() {
     assert_eq!(
         story.lines,
         [
-            "planning (plan 1, turn 1)",
+            "planning (turn 1)",
             "plan 1: 1. base.go_to, 2. camera.look, 3. speaker.say",
             "step 1/3 base.go_to: EXECUTE",
             &format!("step 1/3 base.go_to{KITCHEN}: started"),
@@ -73,7 +73,7 @@ fn a_plan_is_confirmed_step_by_step_and_its_placeholders_are_bound() {
             "step 3/3 speaker.say: EXECUTE",
             "step 3/3 speaker.say{\"text\":\"I see a red cup\"}: started",
             "step 3/3 speaker.say: SUCCESS, done [0.0 s]",
-            "planning (plan 2, turn 1)",
+            "asking for the answer or a further plan (turn 1)",
             "SUCCEEDED: There is a red cup.",
         ]
     );
