@@ -87,6 +87,12 @@ def story_cancel():
     print("nothing", everything.return_code, len(everything.goals_canceling))
 
 
+def story_early():
+    handle, *_ = send("say too late")
+    print("canceling", len(wait(handle.cancel_goal_async()).goals_canceling))
+    show("result", handle)
+
+
 def story_duplicate():
     goal_id = UUID(uuid=list(uuid.uuid4().bytes))
     first, begun, _ = send("wait twice", goal_id=goal_id)

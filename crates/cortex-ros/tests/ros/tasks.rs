@@ -8,7 +8,7 @@ use cortex_protocol::{Origin, SessionId, Submission};
 use cortex_ros::task::{Refusal, RunningTask, StopReport, TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::testing::Peer;
 use cortex_ros::{GraphWatch, RosError, RosNode, TaskClient, TaskHandler, TaskServer, ros_tests};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{LIMIT, script};
@@ -16,6 +16,8 @@ use crate::support::{LIMIT, script};
 /// An agent that does what the first word of a task says.
 #[derive(Default)]
 struct ScriptedAgent {
+    /// Whether it is not ready for tasks.
+    held: watch::Sender<bool>,
     stopping: CancellationToken,
     submissions: Mutex<Vec<Submission>>,
 }
@@ -23,6 +25,8 @@ struct ScriptedAgent {
 #[async_trait]
 impl TaskHandler for ScriptedAgent {
     async fn ready(&self) -> Result<(), Refusal> {
+        // The sender lives as long as the agent.
+        let _ = self.held.subscribe().wait_for(|held| !held).await;
         Ok(())
     }
 
@@ -136,6 +140,20 @@ ros_tests! {
             "zero 4 True 'a\u{fffd}b' m1",
         ]);
         assert!(person.end().await.unwrap());
+        agent.shut_down().await;
+    }
+
+    async fn a_task_that_is_cancelled_before_the_agent_is_ready_is_never_begun() {
+        let agent = Agent::start().await;
+        agent.agent.held.send_replace(true);
+        let mut person = person(&["early"]);
+        assert_eq!(lines(&mut person, "early").await, [
+            "canceling 1",
+            "result 5 False 'The task was cancelled before it began.'",
+        ]);
+        agent.agent.held.send_replace(false);
+        assert!(person.end().await.unwrap());
+        assert_eq!(*agent.agent.submissions.lock().unwrap(), []);
         agent.shut_down().await;
     }
 
