@@ -24,6 +24,9 @@ const ORPHAN_LIMIT: Duration = Duration::from_secs(2);
 /// Orphans are nobody's children here, so their end cannot be waited for as an event.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
+/// How long a process may be in the middle of `execve`; one that erased its own arguments looks the same for ever.
+const EXEC_LIMIT: Duration = Duration::from_millis(100);
+
 /// How much of a command line is shown.
 const SHOWN_CHARACTERS: usize = 100;
 
@@ -101,9 +104,7 @@ impl Traces {
 
     fn is_ours(&self, pid: Pid) -> bool {
         let wanted = format!("{MARK}={}", self.mark);
-        // A process that has ended has no environment any more, nor has one of another user for us.
-        fs::read(process_folder(pid).join("environ"))
-            .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes()))
+        environment_of(&process_folder(pid)).split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
     }
 
     /// Signals a process that is no child of ours, and no other that may have got its number meanwhile.
@@ -117,6 +118,27 @@ impl Traces {
 
 fn process_folder(pid: Pid) -> PathBuf {
     Path::new("/proc").join(pid.as_raw_nonzero().to_string())
+}
+
+/// The variables that a process was started with, each ended by a zero byte.
+///
+/// None for one that has ended or belongs to another user. In the middle of `execve` the kernel has already taken the
+/// old program's memory away, and let its parent go on, but not yet noted where the new one's arguments and variables
+/// are: both read as empty then, so such a process is looked at again.
+fn environment_of(process: &Path) -> Vec<u8> {
+    let read = |file: &str| fs::read(process.join(file)).unwrap_or_default();
+    let deadline = Instant::now() + EXEC_LIMIT;
+    loop {
+        let environment = read("environ");
+        let runs_a_program = || fs::read_link(process.join("exe")).is_ok();
+        if !environment.is_empty() || !runs_a_program() || Instant::now() > deadline {
+            return environment;
+        }
+        if !read("cmdline").is_empty() {
+            return read("environ");
+        }
+        std::thread::yield_now();
+    }
 }
 
 fn all_processes() -> Vec<Pid> {
@@ -188,6 +210,19 @@ mod tests {
         let files = files_of_segments(folder.path(), |segment| segment == "fastrtps_port7411");
         assert_eq!(files.len(), 3);
         assert!(files.iter().all(|(segment, _)| segment == "fastrtps_port7411"));
+    }
+
+    #[test]
+    fn a_process_that_has_only_just_been_started_is_not_overlooked() {
+        let traces = Traces::new();
+        let (name, value) = traces.variable();
+        for _ in 0..200 {
+            let mut child = Command::new("sleep").arg("600").env(name, value).stdin(Stdio::null()).spawn().unwrap();
+            let found = Pid::from_raw(child.id().cast_signed()).is_some_and(|pid| traces.is_ours(pid));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert!(found, "the process carries the mark from its first moment");
+        }
     }
 
     #[test]
