@@ -251,6 +251,10 @@ pub enum MissionEvent {
     },
     /// A halt was answered, or was not.
     Halted {
+        /// Which call.
+        call: CallId,
+        /// For which step, unless it was research.
+        step: Option<StepNumber>,
         /// Which tool.
         tool: ToolName,
         /// What is known.

@@ -214,7 +214,7 @@ impl Mission {
     pub(super) fn on_call_ended(&mut self, call: CallId, outcome: ToolOutcome) {
         let Some(RunningCall { tool, step, started, .. }) = self.calls.remove(&call) else { return };
         if outcome.halt.may_go_on() {
-            self.not_stopped.push(tool.clone());
+            self.not_stopped.push((tool.clone(), outcome.halt));
         }
         if let Some(number) = step {
             let duration = self.now.saturating_sub(started);
@@ -233,7 +233,7 @@ impl Mission {
             },
             Phase::Draining if self.calls.is_empty() => self.advance(),
             Phase::Halting { then, .. } => {
-                self.report(MissionEvent::Halted { tool, state: outcome.halt });
+                self.report(MissionEvent::Halted { call, step, tool, state: outcome.halt });
                 if self.calls.is_empty() {
                     self.follow(then);
                 }

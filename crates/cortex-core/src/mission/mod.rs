@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use cortex_protocol::mission::InFlight;
 use cortex_protocol::{
-    CallId, MissionEvent, MissionResult, Plan, SessionId, StepNumber, StepReport, ToolCall, ToolFingerprint, ToolName,
-    ToolOutcome, Usage,
+    CallId, HaltState, MissionEvent, MissionResult, Plan, SessionId, StepNumber, StepReport, ToolCall, ToolFingerprint,
+    ToolName, ToolOutcome, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -235,7 +235,8 @@ pub struct Mission {
     reports: Vec<StepReport>,
     /// What is in flight.
     calls: BTreeMap<CallId, RunningCall>,
-    not_stopped: Vec<ToolName>,
+    /// What may still be going on, and what it says.
+    not_stopped: Vec<(ToolName, HaltState)>,
     usage: Usage,
     next_call: u32,
     next_request: u32,

@@ -2,6 +2,7 @@
 
 mod properties;
 mod stories;
+mod tools;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
