@@ -44,6 +44,10 @@ pub fn line(event: &MissionEvent) -> String {
             }
             text
         }
+        MissionEvent::Conflict { step, tool, resource, holder } => {
+            let holder = holder.map_or_else(|| "research".to_owned(), |holder| format!("step {holder}"));
+            format!("step {step} {tool} waits: {resource} is held by {holder}")
+        }
         MissionEvent::StepStarted { step, steps, tool, arguments, .. } => {
             format!("step {step}/{steps} {tool}{}: started", shown_arguments(arguments))
         }

@@ -132,11 +132,16 @@ impl Mission {
         }
     }
 
-    /// Gives up the model's request and makes everything in flight come to rest; `then` follows.
-    fn halt_all(&mut self, then: Ending) {
+    /// Gives up the request to the model, if one is open.
+    pub(super) fn abandon_model(&mut self) {
         if let Phase::Planning { request } | Phase::Confirming { request, .. } = self.phase {
             self.effects.push(Effect::AbandonModel { request });
         }
+    }
+
+    /// Gives up the model's request and makes everything in flight come to rest; `then` follows.
+    fn halt_all(&mut self, then: Ending) {
+        self.abandon_model();
         let reason = match &then {
             Ending::Replan { reason } | Ending::Failed { reason } | Ending::Cancelled { reason } => reason.clone(),
         };

@@ -1,5 +1,6 @@
 //! Stories of the mission machine, told through a scripted model and scripted tools.
 
+mod parallel;
 mod properties;
 mod stories;
 mod tools;
