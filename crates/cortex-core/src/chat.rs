@@ -13,6 +13,8 @@ pub enum Purpose {
     Plan,
     /// For the decision on one step.
     Confirm,
+    /// For other arguments for a step whose call failed.
+    Correct,
 }
 
 /// One request to a model.

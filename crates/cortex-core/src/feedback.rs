@@ -44,6 +44,14 @@ pub fn line(event: &MissionEvent) -> String {
             }
             text
         }
+        MissionEvent::Correcting { step, tool, problem, .. } => {
+            format!("step {step} {tool} failed: {}; the model is asked for other arguments", capped(problem, SHOWN))
+        }
+        MissionEvent::BudgetWarning { expense, used, limit } => {
+            // Money needs digits that seconds do not.
+            let used = (used * 1e4).round() / 1e4;
+            format!("WARNING: {used} of {limit} {expense} are spent")
+        }
         MissionEvent::Conflict { step, tool, resource, holder } => {
             let holder = holder.map_or_else(|| "research".to_owned(), |holder| format!("step {holder}"));
             format!("step {step} {tool} waits: {resource} is held by {holder}")

@@ -66,6 +66,8 @@ impl MissionEvent {
             Self::ModelMistake { .. } => ("agent", "model", "refused", "model"),
             Self::Planned { .. } => ("agent", "plan", "committed", "model"),
             Self::Decided { .. } => ("agent", "step", "decided", "model"),
+            Self::Correcting { .. } => ("agent", "step", "corrected", "cortex"),
+            Self::BudgetWarning { .. } => ("system", "budget", "warned", "cortex"),
             Self::Conflict { .. } => ("agent", "step", "blocked", "cortex"),
             Self::StepStarted { .. } => ("tool", "step", "started", "cortex"),
             Self::Progress { .. } => ("tool", "step", "progressed", "component"),

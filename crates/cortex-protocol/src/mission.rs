@@ -59,7 +59,7 @@ impl std::fmt::Display for MissionStatus {
 }
 
 /// What a mission has spent on models.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
 pub struct Usage {
     /// Requests sent to a model.
     pub model_calls: u32,
@@ -67,6 +67,33 @@ pub struct Usage {
     pub prompt_tokens: u64,
     /// Tokens written by the model, where it reports them.
     pub completion_tokens: u64,
+    /// What the tokens cost, in the currency of the configured prices. 0 where there are none.
+    pub cost: f64,
+}
+
+/// What a mission spends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Expense {
+    /// Requests to a model.
+    ModelCalls,
+    /// Tokens read and written by a model.
+    Tokens,
+    /// What the tokens cost.
+    Money,
+    /// Time.
+    Seconds,
+}
+
+impl std::fmt::Display for Expense {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::ModelCalls => "requests to the model",
+            Self::Tokens => "tokens",
+            Self::Money => "units of money for the model",
+            Self::Seconds => "seconds",
+        })
+    }
 }
 
 /// What became of one step.
@@ -209,6 +236,26 @@ pub enum MissionEvent {
         reason: String,
         /// What is in flight.
         in_flight: Vec<InFlight>,
+    },
+    /// A step's call failed; the model is asked for other arguments.
+    Correcting {
+        /// Which.
+        step: StepNumber,
+        /// What was called.
+        tool: ToolName,
+        /// Counts from 1.
+        attempt: u32,
+        /// What the tool said.
+        problem: String,
+    },
+    /// Most of a budget is spent.
+    BudgetWarning {
+        /// Of what.
+        expense: Expense,
+        /// How much is spent.
+        used: f64,
+        /// How much may be.
+        limit: f64,
     },
     /// A step could begin if another did not hold what it needs; it begins after that.
     Conflict {

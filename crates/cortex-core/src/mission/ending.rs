@@ -95,6 +95,7 @@ impl Mission {
 
     /// Blocks what has not begun, halts what is in flight, and replans.
     pub(super) fn end_plan_early(&mut self, reason: String) {
+        self.give_up_mending();
         let pending: Vec<StepNumber> = self
             .current_reports()
             .filter(|report| report.status == StepStatus::Pending)
@@ -134,7 +135,9 @@ impl Mission {
 
     /// Gives up the request to the model, if one is open.
     pub(super) fn abandon_model(&mut self) {
-        if let Phase::Planning { request } | Phase::Confirming { request, .. } = self.phase {
+        if let Phase::Planning { request } | Phase::Confirming { request, .. } | Phase::Correcting { request, .. } =
+            self.phase
+        {
             self.effects.push(Effect::AbandonModel { request });
         }
     }
@@ -142,6 +145,7 @@ impl Mission {
     /// Gives up the model's request and makes everything in flight come to rest; `then` follows.
     fn halt_all(&mut self, then: Ending) {
         self.abandon_model();
+        self.give_up_mending();
         let reason = match &then {
             Ending::Replan { reason } | Ending::Failed { reason } | Ending::Cancelled { reason } => reason.clone(),
         };
@@ -184,6 +188,7 @@ impl Mission {
     }
 
     fn finish(&mut self, status: MissionStatus, mut output: String) {
+        self.give_up_mending();
         let unfinished: Vec<StepNumber> =
             self.current_reports().filter(|report| !report.status.is_terminal()).map(|report| report.number).collect();
         for number in unfinished {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use cortex_protocol::{
-    CallId, Decision, FailureKind, MissionEvent, OutcomeStatus, Step, StepNumber, StepReport, StepStatus, ToolCall,
-    ToolFingerprint, ToolOutcome, ToolSpec,
+    CallId, Decision, Effect as ToolEffect, FailureKind, MissionEvent, OutcomeStatus, Step, StepNumber, StepReport,
+    StepStatus, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec,
 };
 use serde_json::{Map, Value};
 
-use super::{Mission, Phase, RunningCall, prompts};
+use super::{ConfirmationMode, Mission, Phase, RunningCall, prompts};
 use crate::binding::{self, Form};
 use crate::chat::ChatReply;
 use crate::confirmation::{self, Reading};
@@ -20,6 +20,9 @@ impl Mission {
     pub(super) fn advance(&mut self) {
         if let Some(reason) = self.failure_of_plan() {
             self.end_plan_early(reason);
+            return;
+        }
+        if self.mend_next() {
             return;
         }
         match self.next_step() {
@@ -68,14 +71,37 @@ impl Mission {
             self.advance();
             return;
         }
+        if asked == 0 && self.needs_no_confirmation(&step) {
+            return;
+        }
         let bound = binding::bind(&step.call.arguments, &self.outputs(), Form::Value).ok();
-        let done = self.current_reports().filter(|report| report.status != StepStatus::Pending).cloned().collect();
+        let done = self.begun_reports();
         let notice = problem.map(|problem| format!("Your last reply could not be used: {problem}. Reply again."));
         let shown = (number, self.step_count(), prompts::shown_step(&step, bound));
         let chat = prompts::confirmation_request(&self.setup, done, shown, self.in_flight(), notice);
         if let Some(request) = self.ask_model(chat) {
             self.phase = Phase::Confirming { step: number, request, asked: asked + 1, repeated };
         }
+    }
+
+    /// Where the model is only asked when something has changed: runs a step that only reads as it was planned.
+    fn needs_no_confirmation(&mut self, step: &Step) -> bool {
+        let adaptive = self.setup.limits.confirmation == ConfirmationMode::Adaptive;
+        let only_reads = self.setup.tools.get(&step.call.tool).is_some_and(|spec| spec.effect == ToolEffect::Observe);
+        let as_expected = !self.tools_changed
+            && self
+                .current_reports()
+                .all(|report| matches!(report.status, StepStatus::Pending | StepStatus::Running | StepStatus::Success));
+        if !(adaptive && only_reads && as_expected) {
+            return false;
+        }
+        let (Ok(arguments), Ok(fingerprint)) = (self.resolved_arguments(step, None), self.is_as_planned(step)) else {
+            return false;
+        };
+        let reason = "not asked: it only reads, and nothing has changed since the plan was made";
+        self.report_decision(step, Decision::Execute, reason.to_owned());
+        self.start_step(step, arguments, fingerprint);
+        true
     }
 
     pub(super) fn on_confirmation(
@@ -132,7 +158,7 @@ impl Mission {
 
     /// Whether the step's tool is there and still what it was when the plan was made: what was planned for another
     /// version of it must not reach this one.
-    fn is_as_planned(&self, step: &Step) -> Result<ToolFingerprint, ToolOutcome> {
+    pub(super) fn is_as_planned(&self, step: &Step) -> Result<ToolFingerprint, ToolOutcome> {
         let tool = &step.call.tool;
         match (self.setup.tools.get(tool).map(ToolSpec::fingerprint), self.planned.get(&step.number)) {
             (None, _) => {
@@ -184,7 +210,7 @@ impl Mission {
 
     /// The arguments with which the step runs: those that the model resolved, or the planned ones; placeholders bound;
     /// fitting the schema.
-    fn resolved_arguments(
+    pub(super) fn resolved_arguments(
         &self,
         step: &Step,
         resolved: Option<Map<String, Value>>,
@@ -206,7 +232,7 @@ impl Mission {
         }
     }
 
-    fn start_step(&mut self, step: &Step, arguments: Map<String, Value>, fingerprint: ToolFingerprint) {
+    pub(super) fn start_step(&mut self, step: &Step, arguments: Map<String, Value>, fingerprint: ToolFingerprint) {
         let tool_call = ToolCall { tool: step.call.tool.clone(), arguments: arguments.clone() };
         let call = self.invoke(tool_call, fingerprint, Some(step.number));
         if let Some(report) = self.report_of(step.number) {
@@ -242,12 +268,16 @@ impl Mission {
             if let Some(report) = self.report_of(number) {
                 report.duration = Some(duration);
             }
-            self.end_step(number, outcome.clone());
+            if self.can_be_mended(number, &outcome) {
+                self.to_mend.insert(number, outcome.clone());
+            } else {
+                self.end_step(number, outcome.clone());
+            }
         }
         match self.phase.clone() {
             Phase::Researching { .. } if step.is_none() => self.on_researched(call, tool, outcome),
             Phase::Underway => self.advance(),
-            Phase::Confirming { .. } => {
+            Phase::Confirming { .. } | Phase::Correcting { .. } => {
                 // The model is still asked as if everything went well.
                 if let Some(reason) = self.failure_of_plan() {
                     self.abandon_model();
@@ -257,6 +287,7 @@ impl Mission {
             }
             Phase::Waiting { step, asked, .. } => match self.failure_of_plan() {
                 Some(reason) => self.end_plan_early(reason),
+                None if !self.to_mend.is_empty() => self.advance(),
                 None => self.confirm(step, asked, None),
             },
             Phase::Halting { then, .. } => {
@@ -270,7 +301,7 @@ impl Mission {
     }
 
     /// Writes the outcome into the step's record; it replaces whatever stood there.
-    fn end_step(&mut self, number: StepNumber, outcome: ToolOutcome) {
+    pub(super) fn end_step(&mut self, number: StepNumber, outcome: ToolOutcome) {
         let status = match outcome.status {
             OutcomeStatus::Succeeded => StepStatus::Success,
             OutcomeStatus::Failed(_) | OutcomeStatus::Cancelled => StepStatus::Failed,
@@ -308,12 +339,17 @@ impl Mission {
             .collect()
     }
 
-    fn step(&self, number: StepNumber) -> Option<&Step> {
+    pub(super) fn step(&self, number: StepNumber) -> Option<&Step> {
         self.plan.steps.iter().find(|step| step.number == number)
     }
 
     pub(super) fn step_count(&self) -> u32 {
         u32::try_from(self.plan.steps.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The steps of the current plan that have begun or will not.
+    pub(super) fn begun_reports(&self) -> Vec<StepReport> {
+        self.current_reports().filter(|report| report.status != StepStatus::Pending).cloned().collect()
     }
 
     pub(super) fn current_reports(&self) -> impl Iterator<Item = &StepReport> {

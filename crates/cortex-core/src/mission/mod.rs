@@ -5,13 +5,14 @@
 //!
 //! - `planning`: phase 1, from the task to a committed plan or an answer;
 //! - `execution`: phase 2, the confirmed steps;
+//! - `correction`: mending a call that failed; `budget`: what a mission may spend;
 //! - `ending`: replanning, halting and the one result;
 //! - `prompts`: what the model is told.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use cortex_protocol::mission::InFlight;
+use cortex_protocol::mission::{Expense, InFlight};
 use cortex_protocol::{
     CallId, Dispatch, HaltState, MissionEvent, MissionResult, Plan, ResourceName, SessionId, StepNumber, StepReport,
     ToolCall, ToolFingerprint, ToolName, ToolOutcome, Usage,
@@ -23,6 +24,8 @@ use crate::ports::ModelError;
 use crate::schedule::Holder;
 use crate::toolset::ToolSet;
 
+mod budget;
+mod correction;
 mod ending;
 mod execution;
 mod planning;
@@ -32,6 +35,7 @@ mod prompts;
 mod tests;
 
 pub use crate::selection::FIND_TOOLS;
+pub use budget::Prices;
 pub use prompts::DECLINE_TOOL;
 
 /// The bounds of one mission. Every one of them ends something that could otherwise go on for ever.
@@ -49,6 +53,16 @@ pub struct MissionLimits {
     pub max_replans: u32,
     /// Requests to the model in all.
     pub max_model_calls: u32,
+    /// Tokens read and written by the model in all. No bound where there is none.
+    pub max_tokens: Option<u64>,
+    /// What the tokens may cost. No bound where there is none.
+    pub max_cost: Option<f64>,
+    /// What tokens cost.
+    pub prices: Prices,
+    /// When the model is asked about a step.
+    pub confirmation: ConfirmationMode,
+    /// How often the model may give other arguments for one step whose call failed.
+    pub max_corrections: u32,
     /// How often the model may be asked about one step.
     pub max_confirmations_per_step: u32,
     /// From the start to the end.
@@ -76,6 +90,11 @@ impl Default for MissionLimits {
             max_parallel_steps: 8,
             max_replans: 3,
             max_model_calls: 200,
+            max_tokens: None,
+            max_cost: None,
+            prices: Prices::default(),
+            confirmation: ConfirmationMode::Always,
+            max_corrections: 1,
             max_confirmations_per_step: 8,
             max_duration: Duration::from_secs(3600),
             continue_timeout: Duration::from_secs(60),
@@ -86,6 +105,17 @@ impl Default for MissionLimits {
             closing_methods: vec!["end_episode".to_owned()],
         }
     }
+}
+
+/// When the model is asked whether a step shall run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum ConfirmationMode {
+    /// Before each step.
+    #[default]
+    Always,
+    /// Not for a step that only reads, while everything went as planned and no tool has changed.
+    Adaptive,
 }
 
 /// What a mission starts with.
@@ -237,6 +267,14 @@ pub struct Mission {
     planning_turn: u32,
     /// Every step of every plan.
     reports: Vec<StepReport>,
+    /// Whether a tool came, went or changed since the current plan was made.
+    tools_changed: bool,
+    /// Steps of the current plan whose call failed and may be mended, with what came of it.
+    to_mend: BTreeMap<StepNumber, ToolOutcome>,
+    /// How often each step of the current plan was mended.
+    corrections: BTreeMap<StepNumber, u32>,
+    /// The budgets of which a warning was given.
+    warned: BTreeSet<Expense>,
     /// Steps of the current plan whose conflict was told.
     told_conflicts: BTreeSet<StepNumber>,
     /// What is in flight.
@@ -296,6 +334,11 @@ enum Phase {
         /// Whether its previous answer could not be read.
         repeated: bool,
     },
+    /// The model is asked for other arguments for a step whose call failed.
+    Correcting {
+        step: StepNumber,
+        request: RequestId,
+    },
     /// CONTINUE: until something in flight ends, or the time is up.
     Waiting {
         step: StepNumber,
@@ -347,6 +390,10 @@ impl Mission {
             plan_number: 0,
             planning_turn: 0,
             reports: Vec::new(),
+            tools_changed: false,
+            to_mend: BTreeMap::new(),
+            corrections: BTreeMap::new(),
+            warned: BTreeSet::new(),
             told_conflicts: BTreeSet::new(),
             calls: BTreeMap::new(),
             not_stopped: Vec::new(),
@@ -369,7 +416,10 @@ impl Mission {
             Input::CallAccepted { call } => self.on_call_accepted(call),
             Input::CallProgressed { call, feedback } => self.on_call_progressed(call, feedback),
             Input::CallEnded { call, outcome } => self.on_call_ended(call, outcome),
-            Input::ToolsChanged { tools } => self.setup.tools = tools,
+            Input::ToolsChanged { tools } => {
+                self.setup.tools = tools;
+                self.tools_changed = true;
+            }
             Input::Cancel { reason } => self.on_cancel(reason),
             Input::Tick => self.on_tick(),
         }
@@ -385,7 +435,11 @@ impl Mission {
             Phase::New | Phase::Finished => return None,
             Phase::Halting { until, .. } => return Some(*until),
             Phase::Waiting { until, .. } => Some(*until),
-            Phase::Planning { .. } | Phase::Researching { .. } | Phase::Confirming { .. } | Phase::Underway => None,
+            Phase::Planning { .. }
+            | Phase::Researching { .. }
+            | Phase::Confirming { .. }
+            | Phase::Correcting { .. }
+            | Phase::Underway => None,
         };
         [Some(end), progress, phase].into_iter().flatten().min()
     }
@@ -416,14 +470,14 @@ impl Mission {
 
     fn on_model_replied(&mut self, request: RequestId, reply: Result<ChatReply, ModelError>) {
         if let Ok(reply) = &reply {
-            self.usage.prompt_tokens = self.usage.prompt_tokens.saturating_add(reply.prompt_tokens);
-            self.usage.completion_tokens = self.usage.completion_tokens.saturating_add(reply.completion_tokens);
+            self.book(reply);
         }
         match self.phase.clone() {
             Phase::Planning { request: current } if current == request => self.on_plan_reply(reply),
             Phase::Confirming { step, request: current, asked, repeated } if current == request => {
                 self.on_confirmation(step, asked, repeated, reply);
             }
+            Phase::Correcting { step, request: current } if current == request => self.on_correction(step, reply),
             // An answer to a request that was given up.
             _ => {}
         }
@@ -455,6 +509,7 @@ impl Mission {
             Phase::Waiting { step, until, asked } if self.now >= until => self.confirm(step, asked, None),
             _ => {}
         }
+        self.warn_about_budget();
         if !self.calls.is_empty() && self.now >= self.next_progress {
             self.next_progress = self.now + self.setup.limits.progress_interval;
             let in_flight = self.in_flight();
@@ -508,12 +563,12 @@ impl Mission {
 
     /// Asks the model, unless the budget is spent: then the mission fails and `None` comes back.
     fn ask_model(&mut self, chat: ChatRequest) -> Option<RequestId> {
-        if self.usage.model_calls >= self.setup.limits.max_model_calls {
-            let limit = self.setup.limits.max_model_calls;
-            self.fail(format!("The task has used up its {limit} requests to the model."));
+        if let Some((expense, limit)) = self.spent_budget() {
+            self.fail(format!("The task has used up its {limit} {expense}."));
             return None;
         }
         self.usage.model_calls += 1;
+        self.warn_about_budget();
         let request = RequestId(self.next_request);
         self.next_request += 1;
         self.effects.push(Effect::AskModel { request, chat });

@@ -37,6 +37,11 @@ pub(super) fn confirm(request: &ChatRequest) -> ChatReply {
     }
 }
 
+/// The person said what is to be done: nothing else is tried in its place.
+pub(super) fn correct() -> ChatReply {
+    said("ABORT")
+}
+
 /// The same call with every result that stands where a text belongs told in words; `None` if all are texts already.
 fn in_words(request: &ChatRequest, call: &ToolCall) -> Option<ModelCall> {
     // A confirmation carries the tool of its step and no other.

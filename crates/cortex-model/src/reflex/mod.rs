@@ -51,6 +51,7 @@ impl ChatModel for Reflex {
         Ok(match request.purpose {
             Purpose::Plan => plan(request),
             Purpose::Confirm => confirmation::confirm(request),
+            Purpose::Correct => confirmation::correct(),
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Stories of the mission machine, told through a scripted model and scripted tools.
 
+mod corrections;
 mod parallel;
 mod properties;
 mod stories;
@@ -103,7 +104,8 @@ impl Story {
     pub(super) fn with(task: &str, tools: Vec<ToolSpec>, bounds: impl FnOnce(&mut MissionLimits)) -> Self {
         let (tools, problems) = ToolSet::new(tools);
         assert_eq!(problems, []);
-        let mut limits = MissionLimits::default();
+        // Stories of failures are about what follows them; those of corrections allow them.
+        let mut limits = MissionLimits { max_corrections: 0, ..MissionLimits::default() };
         bounds(&mut limits);
         Self {
             mission: Mission::new(MissionSetup {

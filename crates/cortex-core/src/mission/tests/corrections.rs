@@ -1,0 +1,164 @@
+//! Stories of calls that fail and are mended, of steps that need no question, and of budgets.
+
+use cortex_protocol::{HaltState, OutcomeStatus, StepStatus};
+
+use super::*;
+
+fn go(place: &str) -> (&'static str, Value) {
+    ("base-go_to", json!({"place": place}))
+}
+
+/// One correction for each step.
+fn forgiving(task: &str) -> Story {
+    Story::with(task, robot(), |limits| limits.max_corrections = 1)
+}
+
+#[test]
+fn a_failed_call_is_mended_in_its_steps_place() {
+    let story = forgiving("go to the kitchen or the bedroom")
+        .tool_fails("base.go_to", "the kitchen is closed")
+        .model_calls(&[go("kitchen"), ("speaker-say", json!({"text": "here"}))])
+        .model_says("EXECUTE")
+        .model_calls(&[go("bedroom")])
+        .model_says("EXECUTE")
+        .model_says("I am in the bedroom.")
+        .start();
+    assert_eq!(story.ends().0, MissionStatus::Succeeded);
+    assert_eq!(story.invoked_tools(), ["base.go_to", "base.go_to", "speaker.say"]);
+    let correction = &story.requests[2];
+    assert_eq!(correction.purpose, Purpose::Correct);
+    assert_eq!(correction.tools.len(), 1, "the schema of this tool and of no other");
+    assert!(text_of(correction).contains("failed: the kitchen is closed"));
+    assert_eq!(story.result().steps[0].arguments, *json!({"place": "bedroom"}).as_object().unwrap());
+    assert_eq!(story.result().steps.len(), 2, "a mended step is one step");
+}
+
+#[test]
+fn a_correction_can_only_call_the_same_tool_with_other_arguments_that_fit() {
+    for reply in [
+        calls(&[go("kitchen")]),
+        calls(&[("speaker-say", json!({"text": "I am stuck"}))]),
+        calls(&[go("bedroom"), go("bedroom")]),
+        calls(&[go("moon")]),
+        says("EXECUTE"),
+        says("ABORT"),
+        says("Let me think."),
+        says(""),
+    ] {
+        let story = forgiving("go")
+            .tool_fails("base.go_to", "closed")
+            .model_calls(&[go("kitchen")])
+            .model_says("EXECUTE")
+            .model(reply.clone())
+            .model_says("It is closed.")
+            .start();
+        assert_eq!(story.invoked.len(), 1, "{reply:?}");
+        assert_eq!(story.ends().0, MissionStatus::Failed);
+        assert_eq!(story.result().steps[0].outcome.as_ref().unwrap().message, "closed");
+    }
+}
+
+#[test]
+fn a_step_is_mended_only_so_often() {
+    let story = forgiving("go")
+        .tool_fails("base.go_to", "closed")
+        .tool_fails("base.go_to", "closed, too")
+        .model_calls(&[go("kitchen")])
+        .model_says("EXECUTE")
+        .model_calls(&[go("bedroom")])
+        .model_says("Both are closed.")
+        .start();
+    assert_eq!(story.invoked.len(), 2);
+    assert_eq!(story.ends().0, MissionStatus::Failed);
+}
+
+#[test]
+fn nothing_is_called_again_while_the_first_call_may_go_on_or_its_component_is_lost() {
+    for outcome in [
+        ToolOutcome::failure(FailureKind::Reported, "jammed").with_halt(HaltState::Unconfirmed),
+        ToolOutcome::failure(FailureKind::ComponentLost, "gone"),
+        ToolOutcome::failure(FailureKind::Timeout, "slow"),
+    ] {
+        let story = forgiving("go")
+            .tool_ends("base.go_to", outcome)
+            .model_calls(&[go("kitchen")])
+            .model_says("EXECUTE")
+            .model_says("It failed.")
+            .start();
+        assert!(story.requests.iter().all(|request| request.purpose != Purpose::Correct));
+        assert_eq!(story.invoked.len(), 1);
+    }
+}
+
+#[test]
+fn a_cancel_while_a_call_is_being_mended_ends_the_step_as_it_failed() {
+    let mut story = forgiving("go").tool_fails("base.go_to", "closed").model_calls(&[go("kitchen")]).start();
+    story.reply(says("EXECUTE"));
+    story.give(Input::Cancel { reason: CancelReason::Client });
+    assert_eq!(story.abandoned.len(), 1);
+    assert_eq!(story.ends().0, MissionStatus::Cancelled);
+    assert_eq!(story.statuses(), [StepStatus::Failed]);
+    let outcome = story.result().steps[0].outcome.as_ref().unwrap();
+    assert_eq!(outcome.status, OutcomeStatus::Failed(FailureKind::Reported));
+}
+
+/// Looks, then moves.
+fn look_and_go() -> [(&'static str, Value); 2] {
+    [("camera-look", json!({})), go("kitchen")]
+}
+
+fn adaptive(tools: Vec<ToolSpec>) -> Story {
+    Story::with("look and go", tools, |limits| limits.confirmation = ConfirmationMode::Adaptive)
+}
+
+#[test]
+fn the_model_is_not_asked_about_a_step_that_only_reads_while_all_is_as_planned() {
+    let story = adaptive(robot()).model_calls(&look_and_go()).model_says("EXECUTE").model_says("Done.").start();
+    assert_eq!(purposes(&story), [Purpose::Plan, Purpose::Confirm, Purpose::Plan]);
+    assert_eq!(story.invoked_tools(), ["camera.look", "base.go_to"]);
+    assert_eq!(story.ends().0, MissionStatus::Succeeded);
+}
+
+#[test]
+fn the_model_is_asked_about_every_step_once_something_has_changed() {
+    let mut story = adaptive(robot())
+        .model_calls(&[go("kitchen"), ("camera-look", json!({}))])
+        .tool_waits("base.go_to")
+        .model_says("EXECUTE")
+        .start();
+    let fewer = robot().into_iter().filter(|spec| spec.name.as_str() != "battery.level");
+    story.give(Input::ToolsChanged { tools: ToolSet::new(fewer).0 });
+    story.end_call(0, ToolOutcome::success(Value::Null));
+    assert_eq!(purposes(&story), [Purpose::Plan, Purpose::Confirm, Purpose::Confirm]);
+}
+
+fn spends(prompt_tokens: u64, reply: ChatReply) -> ChatReply {
+    ChatReply { prompt_tokens, ..reply }
+}
+
+#[test]
+fn a_budget_of_tokens_is_warned_about_and_ends_the_mission() {
+    let story = Story::with("go", robot(), |limits| limits.max_tokens = Some(1_000))
+        .model(spends(900, calls(&[go("kitchen")])))
+        .model(spends(150, says("EXECUTE")))
+        .start();
+    assert!(story.lines.contains(&"WARNING: 900 of 1000 tokens are spent".to_owned()), "{:#?}", story.lines);
+    assert_eq!(story.requests.len(), 2, "exceeded by at most one call");
+    assert_eq!(story.ends(), (MissionStatus::Failed, "The task has used up its 1000 tokens."));
+    assert_eq!(story.statuses(), [StepStatus::Success], "what was done is in the record");
+}
+
+#[test]
+fn money_is_counted_by_the_prices_and_shown_in_the_result() {
+    let story = Story::with("go", robot(), |limits| {
+        limits.max_cost = Some(0.01);
+        limits.prices = Prices { prompt: 10.0, completion: 30.0 };
+    })
+    .model(spends(2_000, calls(&[go("kitchen")])))
+    .start();
+    assert_eq!(story.requests.len(), 1);
+    let result = story.result();
+    assert_eq!(result.status, MissionStatus::Failed);
+    assert!((result.usage.cost - 0.02).abs() < 1e-12, "{}", result.usage.cost);
+    assert!(story.lines.iter().any(|line| line.contains("units of money for the model are spent")));
+}
