@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use cortex_protocol::mission::InFlight;
 use cortex_protocol::tool::value_as_text;
-use cortex_protocol::{OutcomeStatus, StepNumber, StepReport, StepStatus, ToolCall, ToolOutcome};
+use cortex_protocol::{OutcomeStatus, StepNumber, StepReport, StepStatus, ToolCall, ToolOutcome, Turn};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -27,6 +27,11 @@ pub enum Fragment {
     Task {
         /// The text.
         text: String,
+    },
+    /// The earlier tasks of the conversation.
+    Earlier {
+        /// Oldest first.
+        turns: Vec<Turn>,
     },
     /// What was done so far and what came of it.
     Ledger {
@@ -75,6 +80,7 @@ impl Fragment {
         match self {
             Self::Rules { text } | Self::Task { text } => text.clone(),
             Self::Identity { text } | Self::Notice { text } => capped(text, NOTE_CHARACTERS),
+            Self::Earlier { turns } => render_earlier(turns),
             Self::Ledger { steps } => render_ledger(steps),
             Self::Step { number, steps, call } => format!(
                 "Step {number} of {steps}: {} with arguments {}",
@@ -108,6 +114,16 @@ fn render_outcome(outcome: &ToolOutcome, limit: usize) -> String {
         OutcomeStatus::Failed(_) => format!("failed: {}", capped(&outcome.message, limit)),
         OutcomeStatus::Cancelled => format!("cancelled: {}", capped(&outcome.message, limit)),
     }
+}
+
+fn render_earlier(turns: &[Turn]) -> String {
+    let mut text = String::from("Earlier in this conversation (over and done; never repeat it unless asked to):");
+    for Turn { task, output, status } in turns {
+        let task = capped(task, LEDGER_OUTPUT_CHARACTERS);
+        let _ = write!(text, "\n- \"{task}\" -> {status}: {}", capped(output, LEDGER_OUTPUT_CHARACTERS));
+    }
+    text.push_str("\nThe task now:\n");
+    text
 }
 
 fn render_ledger(steps: &[StepReport]) -> String {

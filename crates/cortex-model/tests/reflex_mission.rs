@@ -56,7 +56,14 @@ fn robot(look: ToolPhase) -> ToolSet {
 
 /// Runs a mission to its end; returns its result and every call in order.
 async fn mission(task: &str, tools: ToolSet, limits: MissionLimits) -> (MissionResult, Vec<ToolCall>) {
-    let setup = MissionSetup { task: task.to_owned(), session: None, identity: String::new(), tools, limits };
+    let setup = MissionSetup {
+        task: task.to_owned(),
+        session: None,
+        earlier: Vec::new(),
+        identity: String::new(),
+        tools,
+        limits,
+    };
     let mut mission = Mission::new(setup);
     let mut inputs = vec![Input::Start];
     let mut calls = Vec::new();

@@ -134,6 +134,17 @@ pub struct MissionResult {
     pub duration: Duration,
 }
 
+/// One task of a conversation and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Turn {
+    /// In plain language.
+    pub task: String,
+    /// The answer, or the reason.
+    pub output: String,
+    /// How it ended.
+    pub status: MissionStatus,
+}
+
 impl MissionResult {
     /// Whether the person got what was asked for.
     #[must_use]

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use cortex_core::CancelReason;
 use cortex_protocol::{
-    CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, Submission, ToolName, ToolSpec, Usage,
+    CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission, ToolName, ToolSpec, Usage,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::drive::{Reporter, Shared, run_mission};
+use crate::drive::{Reporter, Request, Shared, run_mission};
 use crate::envelope::{Envelope, new_mission_id};
 use crate::offer::{Offer, ProviderId};
+use crate::sessions::Sessions;
 use crate::{MISSION_EVENTS, MissionTicket, QueuePolicy, Rejection, StopReport};
 
 /// What the desk is told.
@@ -39,6 +40,8 @@ struct Running {
     id: MissionId,
     cancel: watch::Sender<Option<CancelReason>>,
     result: oneshot::Sender<MissionResult>,
+    /// The conversation that it belongs to, and what was asked.
+    turn: Option<(SessionId, String)>,
 }
 
 /// Whether tasks are taken.
@@ -58,6 +61,7 @@ pub(crate) struct Desk {
     door: Door,
     waiting: VecDeque<Waiting>,
     running: Option<Running>,
+    sessions: Sessions,
     done: mpsc::Sender<MissionResult>,
     ended: mpsc::Receiver<MissionResult>,
     /// Who waits for a stop, and how many missions it ended so far.
@@ -75,6 +79,7 @@ impl Desk {
             door: Door::Open,
             waiting: VecDeque::new(),
             running: None,
+            sessions: Sessions::default(),
             done,
             ended,
             stops: Vec::new(),
@@ -172,14 +177,11 @@ impl Desk {
         let Some(next) = self.waiting.pop_front() else { return };
         let (cancel, cancelled) = watch::channel(None);
         let done = self.done.clone();
-        let mission = run_mission(
-            Arc::clone(&self.shared),
-            next.id.clone(),
-            next.submission.task,
-            next.submission.session,
-            next.reporter,
-            cancelled,
-        );
+        let Submission { task, session, .. } = next.submission;
+        let earlier = session.as_ref().map(|session| self.sessions.earlier(session)).unwrap_or_default();
+        let turn = session.clone().map(|session| (session, task.clone()));
+        let request = Request { id: next.id.clone(), task, session, earlier };
+        let mission = run_mission(Arc::clone(&self.shared), request, next.reporter, cancelled);
         let running = self.shared.tracker.spawn(mission);
         self.shared.tracker.spawn(async move {
             let result = running.await.unwrap_or_else(|problem| {
@@ -189,12 +191,15 @@ impl Desk {
             // The desk outlives its missions.
             let _ = done.send(result).await;
         });
-        self.running = Some(Running { id: next.id, cancel, result: next.result });
+        self.running = Some(Running { id: next.id, cancel, result: next.result, turn });
     }
 
     fn on_ended(&mut self, result: MissionResult) {
         let not_stopped = result.not_stopped.clone();
         if let Some(running) = self.running.take() {
+            if let Some((session, task)) = running.turn {
+                self.sessions.ended(&session, task, &result);
+            }
             // The client may have left.
             let _ = running.result.send(result);
         }

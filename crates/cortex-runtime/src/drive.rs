@@ -12,7 +12,7 @@ use cortex_core::{
 };
 use cortex_protocol::{
     CallId, CloudEvent, FailureKind, MissionEvent, MissionId, MissionResult, SessionId, ToolCall, ToolFingerprint,
-    ToolOutcome, ToolSpec,
+    ToolOutcome, ToolSpec, Turn,
 };
 use futures::FutureExt;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -86,20 +86,29 @@ struct Drive {
     result: Option<MissionResult>,
 }
 
+/// What a mission is for.
+pub(crate) struct Request {
+    pub(crate) id: MissionId,
+    pub(crate) task: String,
+    pub(crate) session: Option<SessionId>,
+    /// The earlier tasks of the same conversation.
+    pub(crate) earlier: Vec<Turn>,
+}
+
 /// Runs one mission to its end.
 pub(crate) async fn run_mission(
     shared: Arc<Shared>,
-    id: MissionId,
-    task: String,
-    session: Option<SessionId>,
+    request: Request,
     reporter: Reporter,
     cancel: watch::Receiver<Option<CancelReason>>,
 ) -> MissionResult {
+    let Request { id, task, session, earlier } = request;
     let span = tracing::info_span!("mission", id = %id);
     let (inputs, inbox) = mpsc::channel(INPUT_CAPACITY);
     let setup = MissionSetup {
         task,
         session,
+        earlier,
         identity: shared.config.identity.clone(),
         tools: shared.offer.borrow().tools.clone(),
         limits: limits_for(shared.as_ref()),

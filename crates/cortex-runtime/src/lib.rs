@@ -16,6 +16,7 @@ mod drive;
 mod envelope;
 mod leftovers;
 mod offer;
+mod sessions;
 
 use std::sync::Arc;
 use std::time::Duration;

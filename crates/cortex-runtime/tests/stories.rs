@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::{ModelError, ModelErrorKind};
+use cortex_core::{ChatRequest, Fragment, Message, ModelError, ModelErrorKind};
 use cortex_protocol::{
     Dispatch, FailureKind, HaltState, MissionEvent, MissionResult, MissionStatus, Origin, OutcomeStatus, Submission,
 };
@@ -366,4 +366,24 @@ async fn a_tool_that_changes_while_its_step_is_confirmed_is_not_called() {
     }
     assert_eq!(result_of(ticket).await.status, MissionStatus::Failed);
     assert_eq!(house.tools.called(), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conversation_goes_on_and_no_other_task_hears_of_it() {
+    let script = vec![says("The kitchen."), says("The bedroom."), says("Which one?")];
+    let house = house(RuntimeConfig::default(), script, vec![]).await;
+    let asked = |text: &str, session: Option<&str>| Submission { session: session.map(Into::into), ..task(text) };
+    for (text, session) in [("where are you", Some("mine")), ("and before", Some("mine")), ("and then", Some("yours"))]
+    {
+        result_of(house.runtime.submit(asked(text, session)).await.unwrap()).await;
+    }
+    let heard = |index: usize| -> String {
+        let request: &ChatRequest = &house.model.requests()[index];
+        let Some(Message::User { fragments }) = request.messages.get(1) else { return String::new() };
+        fragments.iter().map(Fragment::render).collect()
+    };
+    assert_eq!(heard(0), "where are you");
+    assert!(heard(1).contains("\"where are you\" -> ANSWERED: The kitchen."), "{}", heard(1));
+    assert!(heard(1).ends_with("The task now:\nand before"));
+    assert_eq!(heard(2), "and then");
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use cortex_protocol::mission::{Expense, InFlight};
 use cortex_protocol::{
     CallId, Dispatch, HaltState, MissionEvent, MissionResult, Plan, ResourceName, SessionId, StepNumber, StepReport,
-    ToolCall, ToolFingerprint, ToolName, ToolOutcome, Usage,
+    ToolCall, ToolFingerprint, ToolName, ToolOutcome, Turn, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -125,6 +125,8 @@ pub struct MissionSetup {
     pub task: String,
     /// The conversation that it continues.
     pub session: Option<SessionId>,
+    /// The earlier tasks of that conversation, oldest first.
+    pub earlier: Vec<Turn>,
     /// What the robot is, for the model. May be empty.
     pub identity: String,
     /// The tools on offer.

@@ -67,10 +67,12 @@ pub(super) fn planning_request(
     if !setup.identity.is_empty() {
         system.push(Fragment::Identity { text: setup.identity.clone() });
     }
-    let mut messages = vec![
-        Message::System { fragments: system },
-        Message::User { fragments: vec![Fragment::Task { text: setup.task.clone() }] },
-    ];
+    let mut request = Vec::new();
+    if !setup.earlier.is_empty() {
+        request.push(Fragment::Earlier { turns: setup.earlier.clone() });
+    }
+    request.push(Fragment::Task { text: setup.task.clone() });
+    let mut messages = vec![Message::System { fragments: system }, Message::User { fragments: request }];
     messages.extend_from_slice(conversation);
     let mut tools: Vec<ToolDefinition> = setup
         .tools

@@ -111,6 +111,7 @@ impl Story {
             mission: Mission::new(MissionSetup {
                 task: task.into(),
                 session: None,
+                earlier: vec![],
                 identity: String::new(),
                 tools,
                 limits,

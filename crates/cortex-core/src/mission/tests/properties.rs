@@ -164,6 +164,7 @@ fn mission() -> Mission {
     Mission::new(MissionSetup {
         task: "do it".into(),
         session: None,
+        earlier: vec![],
         identity: String::new(),
         tools: ToolSet::new(holding_robot()).0,
         limits: MissionLimits { max_model_calls: 20, max_planning_steps: 4, ..MissionLimits::default() },

@@ -1,0 +1,87 @@
+//! Conversations: what was asked before and what came of it, so that "and now the other room" can be understood.
+//!
+//! Kept in memory, for as long as Cortex runs.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use cortex_protocol::{MissionResult, SessionId, Turn};
+
+/// Conversations that are kept; the one that was silent for longest makes room.
+const SESSIONS: usize = 64;
+/// Tasks of one conversation that are kept: what a person still refers to.
+const TURNS: usize = 8;
+
+/// The conversations.
+#[derive(Debug, Default)]
+pub(crate) struct Sessions {
+    turns: BTreeMap<SessionId, VecDeque<Turn>>,
+    /// The latest at the end.
+    order: VecDeque<SessionId>,
+}
+
+impl Sessions {
+    /// The earlier tasks of a conversation, oldest first.
+    pub(crate) fn earlier(&self, session: &SessionId) -> Vec<Turn> {
+        self.turns.get(session).into_iter().flatten().cloned().collect()
+    }
+
+    /// A task of a conversation has ended.
+    pub(crate) fn ended(&mut self, session: &SessionId, task: String, result: &MissionResult) {
+        let turns = self.turns.entry(session.clone()).or_default();
+        turns.push_back(Turn { task, output: result.output.clone(), status: result.status });
+        if turns.len() > TURNS {
+            turns.pop_front();
+        }
+        self.order.retain(|known| known != session);
+        self.order.push_back(session.clone());
+        if self.order.len() > SESSIONS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.turns.remove(&oldest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cortex_protocol::{MissionStatus, Usage};
+    use std::time::Duration;
+
+    fn result(output: &str) -> MissionResult {
+        MissionResult {
+            status: MissionStatus::Answered,
+            output: output.to_owned(),
+            steps: Vec::new(),
+            not_stopped: Vec::new(),
+            usage: Usage::default(),
+            duration: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn a_conversation_remembers_its_last_tasks_and_no_other_ones() {
+        let mut sessions = Sessions::default();
+        for number in 0..20 {
+            sessions.ended(&"mine".into(), format!("task {number}"), &result("done"));
+        }
+        sessions.ended(&"yours".into(), "another".to_owned(), &result("done"));
+        let tasks: Vec<String> = sessions.earlier(&"mine".into()).into_iter().map(|turn| turn.task).collect();
+        assert_eq!(tasks.len(), TURNS);
+        assert_eq!(tasks.last().map(String::as_str), Some("task 19"));
+        assert_eq!(sessions.earlier(&"nobody".into()), []);
+    }
+
+    #[test]
+    fn the_conversation_that_was_silent_for_longest_makes_room() {
+        let mut sessions = Sessions::default();
+        for number in 0..SESSIONS {
+            sessions.ended(&format!("{number}").as_str().into(), "task".to_owned(), &result("done"));
+        }
+        sessions.ended(&"0".into(), "again".to_owned(), &result("done"));
+        sessions.ended(&"new".into(), "task".to_owned(), &result("done"));
+        assert_eq!(sessions.earlier(&"0".into()).len(), 2);
+        assert_eq!(sessions.earlier(&"1".into()), []);
+        assert_eq!(sessions.turns.len(), SESSIONS);
+    }
+}
