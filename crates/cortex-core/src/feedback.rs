@@ -22,6 +22,9 @@ pub fn line(event: &MissionEvent) -> String {
         MissionEvent::ToolsOffered { offered, left_out } => {
             format!("offering {} of {} tools", offered.len(), offered.len() + left_out.len())
         }
+        MissionEvent::Compacted { before, after } => {
+            format!("the conversation was shortened from {before} to {after} bytes")
+        }
         MissionEvent::Researching { tool, arguments, .. } => format!("asking {tool}{}", shown_arguments(arguments)),
         MissionEvent::Researched { tool, outcome, .. } => format!("{tool} answered: {}", shown_outcome(outcome)),
         MissionEvent::ModelMistake { problem } => format!("the model is asked again: {}", capped(problem, SHOWN)),

@@ -61,6 +61,7 @@ impl MissionEvent {
             Self::Queued { .. } => ("agent", "mission", "queued", "cortex"),
             Self::Planning { .. } => ("agent", "plan", "requested", "cortex"),
             Self::ToolsOffered { .. } => ("agent", "tools", "offered", "cortex"),
+            Self::Compacted { .. } => ("agent", "model", "compacted", "cortex"),
             Self::Researching { .. } => ("tool", "research", "started", "model"),
             Self::Researched { .. } => ("tool", "research", "finished", "component"),
             Self::ModelMistake { .. } => ("agent", "model", "refused", "model"),

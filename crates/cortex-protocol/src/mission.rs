@@ -201,6 +201,13 @@ pub enum MissionEvent {
         /// What it is not, in order.
         left_out: Vec<ToolName>,
     },
+    /// The conversation with the model had become too long and was shortened.
+    Compacted {
+        /// Bytes of text before.
+        before: u64,
+        /// And after.
+        after: u64,
+    },
     /// A planning tool is called.
     Researching {
         /// Which call.

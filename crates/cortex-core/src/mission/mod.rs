@@ -6,6 +6,7 @@
 //! - `planning`: phase 1, from the task to a committed plan or an answer;
 //! - `execution`: phase 2, the confirmed steps;
 //! - `correction`: mending a call that failed; `budget`: what a mission may spend;
+//!   `compaction`: keeping its conversation within bounds;
 //! - `ending`: replanning, halting and the one result;
 //! - `prompts`: what the model is told.
 
@@ -25,6 +26,7 @@ use crate::schedule::Holder;
 use crate::toolset::ToolSet;
 
 mod budget;
+mod compaction;
 mod correction;
 mod ending;
 mod execution;
@@ -77,6 +79,8 @@ pub struct MissionLimits {
     pub stall_after: Duration,
     /// Tools that a model is offered. Where there are more, it gets those that the task needs and a search for the rest.
     pub max_offered_tools: usize,
+    /// Longest planning conversation, in bytes of text; what is longer is compacted.
+    pub max_conversation_bytes: usize,
     /// Methods that close what others opened; a cut plan keeps them.
     pub closing_methods: Vec<String>,
 }
@@ -102,6 +106,7 @@ impl Default for MissionLimits {
             progress_interval: Duration::from_secs(1),
             stall_after: Duration::from_secs(10),
             max_offered_tools: 40,
+            max_conversation_bytes: 200_000,
             closing_methods: vec!["end_episode".to_owned()],
         }
     }
@@ -252,7 +257,8 @@ pub struct Mission {
     /// The latest time seen, since the mission was made.
     now: Duration,
     started: Duration,
-    /// The planning conversation after its fixed beginning. Only ever grows, so that providers can cache it.
+    /// The planning conversation after its fixed beginning. Only ever grows, so that providers can cache it, until it is
+    /// compacted.
     conversation: Vec<Message>,
     /// What the model is offered, by name. Only ever grows.
     offered: BTreeSet<ToolName>,

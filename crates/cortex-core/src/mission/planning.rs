@@ -43,6 +43,7 @@ impl Mission {
         }
         self.report(MissionEvent::Planning { turn: self.planning_turn, plan: self.plan_number + 1 });
         self.offer_tools();
+        self.compact();
         let chat = prompts::planning_request(&self.setup, &self.offered, &self.conversation);
         if let Some(request) = self.ask_model(chat) {
             self.phase = Phase::Planning { request };

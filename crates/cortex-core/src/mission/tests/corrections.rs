@@ -162,3 +162,21 @@ fn money_is_counted_by_the_prices_and_shown_in_the_result() {
     assert!((result.usage.cost - 0.02).abs() < 1e-12, "{}", result.usage.cost);
     assert!(story.lines.iter().any(|line| line.contains("units of money for the model are spent")));
 }
+
+#[test]
+fn a_long_conversation_is_compacted_and_keeps_the_task_the_record_and_the_last_exchange() {
+    let chatter = |number: usize| json!({"text": format!("report {number} {}", "x".repeat(3_000))});
+    let mut story = Story::with("go and see", robot(), |limits| limits.max_conversation_bytes = 10_000)
+        .model_calls(&[go("kitchen")])
+        .model_says("EXECUTE");
+    for number in 0..8 {
+        story = story.tool_returns("battery.level", chatter(number)).model_calls(&[("battery-level", json!({}))]);
+    }
+    let story = story.model_says("Seen.").start();
+    assert_eq!(story.ends().0, MissionStatus::Succeeded);
+    let last = text_of(story.requests.last().unwrap());
+    assert!(last.len() < 20_000, "{}", last.len());
+    assert!(last.contains("go and see") && last.contains("report 7") && !last.contains("report 1 "), "{last}");
+    assert!(last.contains("plan 1, step 1: base.go_to {\"place\":\"kitchen\"} -> SUCCESS"), "{last}");
+    assert!(story.lines.iter().any(|line| line.starts_with("the conversation was shortened from")));
+}

@@ -167,7 +167,12 @@ fn mission() -> Mission {
         earlier: vec![],
         identity: String::new(),
         tools: ToolSet::new(holding_robot()).0,
-        limits: MissionLimits { max_model_calls: 20, max_planning_steps: 4, ..MissionLimits::default() },
+        limits: MissionLimits {
+            max_model_calls: 20,
+            max_planning_steps: 4,
+            max_conversation_bytes: 2_000,
+            ..MissionLimits::default()
+        },
     })
 }
 
