@@ -50,6 +50,9 @@ pub fn line(event: &MissionEvent) -> String {
         MissionEvent::Correcting { step, tool, problem, .. } => {
             format!("step {step} {tool} failed: {}; the model is asked for other arguments", capped(problem, SHOWN))
         }
+        MissionEvent::Retrying { step, tool, problem } => {
+            format!("step {step} {tool} is tried again: {}", capped(problem, SHOWN))
+        }
         MissionEvent::BudgetWarning { expense, used, limit } => {
             // Money needs digits that seconds do not.
             let used = (used * 1e4).round() / 1e4;

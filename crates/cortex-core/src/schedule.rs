@@ -74,7 +74,8 @@ pub(crate) fn next<'a>(
     if holders.is_empty() && !is_waited_for { Next::Done } else { Next::Wait(conflicts) }
 }
 
-fn conflict(step: StepNumber, needed: &[ResourceName], holders: &[Holder<'_>]) -> Option<Conflict> {
+/// Who holds what the step needs.
+pub(crate) fn conflict(step: StepNumber, needed: &[ResourceName], holders: &[Holder<'_>]) -> Option<Conflict> {
     needed.iter().find_map(|resource| {
         let collides = |holder: &&Holder<'_>| holder.resources.iter().any(|held| collide(resource, held));
         let holder = holders.iter().find(collides)?;

@@ -68,6 +68,7 @@ impl MissionEvent {
             Self::Planned { .. } => ("agent", "plan", "committed", "model"),
             Self::Decided { .. } => ("agent", "step", "decided", "model"),
             Self::Correcting { .. } => ("agent", "step", "corrected", "cortex"),
+            Self::Retrying { .. } => ("tool", "step", "retried", "cortex"),
             Self::BudgetWarning { .. } => ("system", "budget", "warned", "cortex"),
             Self::Conflict { .. } => ("agent", "step", "blocked", "cortex"),
             Self::StepStarted { .. } => ("tool", "step", "started", "cortex"),

@@ -266,6 +266,15 @@ pub enum MissionEvent {
         /// What the tool said.
         problem: String,
     },
+    /// A step's tool could not be reached; it is tried again.
+    Retrying {
+        /// Which.
+        step: StepNumber,
+        /// What is called.
+        tool: ToolName,
+        /// Why it failed before.
+        problem: String,
+    },
     /// Most of a budget is spent.
     BudgetWarning {
         /// Of what.

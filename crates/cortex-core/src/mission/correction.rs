@@ -1,26 +1,121 @@
-//! Mending a call that failed, in its step's place: the error and the schema go back to the model, which may give the
-//! same tool other arguments. Bounded, and only where nothing that the failed call started goes on.
+//! Mending a call that failed, in its step's place. What could not be reached is tried again after a pause, if it only
+//! looks; else the error and the schema go back to the model, which may give the same tool other arguments. Bounded, and
+//! only where nothing that the failed call started goes on.
 
-use cortex_protocol::{FailureKind, MissionEvent, OutcomeStatus, StepNumber, ToolOutcome};
+use std::time::Duration;
+
+use cortex_protocol::{
+    Effect as ToolEffect, FailureKind, MissionEvent, OutcomeStatus, StepNumber, ToolName, ToolOutcome,
+};
+use serde::{Deserialize, Serialize};
 
 use super::{Mission, Phase, prompts};
 use crate::chat::ChatReply;
 use crate::confirmation;
 use crate::ports::ModelError;
+use crate::schedule;
+
+/// The first pause before a call is tried again; each further one is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// A step whose call failed, and what is done about it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Failure {
+    pub(super) outcome: ToolOutcome,
+    pub(super) remedy: Remedy,
+}
+
+impl Failure {
+    fn again_at(&self) -> Option<Duration> {
+        match self.remedy {
+            Remedy::Again { at } => Some(at),
+            Remedy::OtherArguments => None,
+        }
+    }
+}
+
+/// What may help.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Remedy {
+    /// The same call, at that time.
+    Again { at: Duration },
+    /// Other arguments.
+    OtherArguments,
+}
 
 impl Mission {
-    /// Whether other arguments might help, and the model may still be asked for some.
-    pub(super) fn can_be_mended(&self, step: StepNumber, outcome: &ToolOutcome) -> bool {
-        let about_arguments =
-            matches!(outcome.status, OutcomeStatus::Failed(FailureKind::Reported | FailureKind::InvalidArguments));
-        let asked = self.corrections.get(&step).copied().unwrap_or_default();
-        about_arguments && !outcome.halt.may_go_on() && asked < self.setup.limits.max_corrections
+    /// What may help against a failure, if anything may that was not tried often enough.
+    pub(super) fn remedy(&self, step: StepNumber, tool: &ToolName, outcome: &ToolOutcome) -> Option<Remedy> {
+        let OutcomeStatus::Failed(kind) = outcome.status else { return None };
+        if outcome.halt.may_go_on() {
+            return None;
+        }
+        match kind {
+            FailureKind::Reported | FailureKind::InvalidArguments => {
+                let asked = self.corrections.get(&step).copied().unwrap_or_default();
+                (asked < self.setup.limits.max_corrections).then_some(Remedy::OtherArguments)
+            }
+            // What acts may have acted although nobody said so; only what looks is done twice.
+            FailureKind::Unavailable | FailureKind::Timeout => {
+                let only_looks = self.setup.tools.get(tool).is_some_and(|spec| spec.effect == ToolEffect::Observe);
+                let tried = self.retries.get(&step).copied().unwrap_or_default();
+                let pause = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(tried)).min(LONGEST_PAUSE);
+                (only_looks && tried < self.setup.limits.max_retries)
+                    .then(|| Remedy::Again { at: self.now.saturating_add(pause) })
+            }
+            _ => None,
+        }
+    }
+
+    /// When the next pause before a further try is over. What is due but can't begin yet waits for something in flight.
+    pub(super) fn next_retry(&self) -> Option<Duration> {
+        self.to_mend.values().filter_map(Failure::again_at).filter(|at| *at > self.now).min()
+    }
+
+    pub(super) fn has_due_retry(&self) -> bool {
+        self.to_mend.values().filter_map(Failure::again_at).any(|at| at <= self.now)
+    }
+
+    /// Begins anew the first call whose pause is over. Returns whether there is one.
+    pub(super) fn retry_next(&mut self) -> bool {
+        let due = |failure: &Failure| failure.again_at().is_some_and(|at| at <= self.now);
+        let free = |number: StepNumber| {
+            let tool = self.step(number).and_then(|step| self.setup.tools.get(&step.call.tool));
+            let needed = tool.map(|spec| spec.resources.as_slice()).unwrap_or_default();
+            schedule::conflict(number, needed, &self.holders()).is_none()
+        };
+        let next = self.to_mend.iter().find(|(number, failure)| due(failure) && free(**number));
+        let Some(number) = next.map(|(number, _)| *number) else { return false };
+        let (Some(step), Some(failure)) = (self.step(number).cloned(), self.to_mend.remove(&number)) else {
+            return false;
+        };
+        *self.retries.entry(number).or_default() += 1;
+        let tried = self.current_reports().find(|report| report.number == number);
+        let arguments = tried.map(|report| report.arguments.clone()).unwrap_or_default();
+        match self.is_as_planned(&step) {
+            Ok(fingerprint) => {
+                self.report(MissionEvent::Retrying {
+                    step: number,
+                    tool: step.call.tool.clone(),
+                    problem: failure.outcome.message,
+                });
+                self.start_step(&step, arguments, fingerprint);
+            }
+            Err(outcome) => {
+                self.end_step(number, outcome);
+                self.advance();
+            }
+        }
+        true
     }
 
     /// Asks the model for other arguments for the first step that failed. Returns whether there is one.
     pub(super) fn mend_next(&mut self) -> bool {
-        let Some((number, outcome)) = self.to_mend.first_key_value() else { return false };
-        let (number, outcome) = (*number, outcome.clone());
+        let asks = |failure: &Failure| failure.remedy == Remedy::OtherArguments;
+        let Some((number, failure)) = self.to_mend.iter().find(|(_, failure)| asks(failure)) else { return false };
+        let (number, outcome) = (*number, failure.outcome.clone());
         let Some(step) = self.step(number).cloned() else { return false };
         let asked = self.corrections.entry(number).or_default();
         *asked += 1;
@@ -43,7 +138,7 @@ impl Mission {
 
     /// Calls the tool again with the model's arguments, or lets the step fail as it did.
     pub(super) fn on_correction(&mut self, number: StepNumber, reply: Result<ChatReply, ModelError>) {
-        let (Some(step), Some(outcome)) = (self.step(number).cloned(), self.to_mend.remove(&number)) else { return };
+        let (Some(step), Some(failure)) = (self.step(number).cloned(), self.to_mend.remove(&number)) else { return };
         let tool = &step.call.tool;
         let wire_name = self.setup.tools.wire_name(tool).unwrap_or_default().to_owned();
         let tried = self.current_reports().find(|report| report.number == number).map(|report| &report.arguments);
@@ -58,7 +153,7 @@ impl Mission {
         match (mended, self.is_as_planned(&step)) {
             (Ok(arguments), Ok(fingerprint)) => self.start_step(&step, arguments, fingerprint),
             (Err(_), _) | (_, Err(_)) => {
-                self.end_step(number, outcome);
+                self.end_step(number, failure.outcome);
                 self.advance();
             }
         }
@@ -66,8 +161,8 @@ impl Mission {
 
     /// What was to be mended has failed after all: the plan ends before the model was asked, or had answered.
     pub(super) fn give_up_mending(&mut self) {
-        while let Some((step, outcome)) = self.to_mend.pop_first() {
-            self.end_step(step, outcome);
+        while let Some((step, failure)) = self.to_mend.pop_first() {
+            self.end_step(step, failure.outcome);
         }
     }
 }

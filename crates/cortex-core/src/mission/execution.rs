@@ -8,6 +8,7 @@ use cortex_protocol::{
 };
 use serde_json::{Map, Value};
 
+use super::correction::Failure;
 use super::{ConfirmationMode, Mission, Phase, RunningCall, prompts};
 use crate::binding::{self, Form};
 use crate::chat::ChatReply;
@@ -22,21 +23,22 @@ impl Mission {
             self.end_plan_early(reason);
             return;
         }
-        if self.mend_next() {
+        if self.mend_next() || self.retry_next() {
             return;
         }
         match self.next_step() {
             Next::Begin(step) => self.confirm(step, 0, None),
-            Next::Wait(conflicts) if !self.calls.is_empty() => {
+            Next::Wait(conflicts) if !self.calls.is_empty() || !self.to_mend.is_empty() => {
                 self.tell_conflicts(conflicts);
                 self.phase = Phase::Underway;
             }
+            Next::Done if !self.to_mend.is_empty() => self.phase = Phase::Underway,
             Next::Wait(_) | Next::Done => self.plan_carried_out(),
         }
     }
 
     fn next_step(&self) -> Next {
-        let holders: Vec<Holder<'_>> = self.calls.values().map(RunningCall::holder).collect();
+        let holders = self.holders();
         let tools = &self.setup.tools;
         schedule::next(
             &self.plan,
@@ -46,6 +48,10 @@ impl Mission {
             |step| tools.get(&step.call.tool).map(|spec| spec.resources.as_slice()).unwrap_or_default(),
             self.setup.limits.max_parallel_steps,
         )
+    }
+
+    pub(super) fn holders(&self) -> Vec<Holder<'_>> {
+        self.calls.values().map(RunningCall::holder).collect()
     }
 
     /// Says, once for each step, what it waits for although nothing orders it to.
@@ -268,10 +274,11 @@ impl Mission {
             if let Some(report) = self.report_of(number) {
                 report.duration = Some(duration);
             }
-            if self.can_be_mended(number, &outcome) {
-                self.to_mend.insert(number, outcome.clone());
-            } else {
-                self.end_step(number, outcome.clone());
+            match self.remedy(number, &tool, &outcome) {
+                Some(remedy) => {
+                    self.to_mend.insert(number, Failure { outcome: outcome.clone(), remedy });
+                }
+                None => self.end_step(number, outcome.clone()),
             }
         }
         match self.phase.clone() {

@@ -8,6 +8,7 @@
 //! - `correction`: mending a call that failed; `budget`: what a mission may spend;
 //!   `compaction`: keeping its conversation within bounds;
 //! - `ending`: replanning, halting and the one result;
+//! - `setup`: what it starts with; `exchange`: inputs and effects;
 //! - `prompts`: what the model is told.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,239 +16,34 @@ use std::time::Duration;
 
 use cortex_protocol::mission::{Expense, InFlight};
 use cortex_protocol::{
-    CallId, Dispatch, HaltState, MissionEvent, MissionResult, Plan, ResourceName, SessionId, StepNumber, StepReport,
-    ToolCall, ToolFingerprint, ToolName, ToolOutcome, Turn, Usage,
+    CallId, Dispatch, HaltState, MissionEvent, Plan, ResourceName, StepNumber, StepReport, ToolCall, ToolFingerprint,
+    ToolName, ToolOutcome, Usage,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::chat::{ChatReply, ChatRequest, Message, ModelCall};
 use crate::ports::ModelError;
 use crate::schedule::Holder;
-use crate::toolset::ToolSet;
+use correction::Failure;
 
 mod budget;
 mod compaction;
 mod correction;
 mod ending;
+mod exchange;
 mod execution;
 mod planning;
 mod prompts;
+mod setup;
 
 #[cfg(test)]
 mod tests;
 
 pub use crate::selection::FIND_TOOLS;
 pub use budget::Prices;
+pub use exchange::{CancelReason, Effect, Input, RequestId};
 pub use prompts::DECLINE_TOOL;
-
-/// The bounds of one mission. Every one of them ends something that could otherwise go on for ever.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MissionLimits {
-    /// Longest task, in bytes of UTF-8.
-    pub max_task_bytes: usize,
-    /// Turns of research and mistakes before a plan must be committed.
-    pub max_planning_steps: u32,
-    /// Steps of one plan; more are cut.
-    pub max_execution_steps: u32,
-    /// Steps that run at a time, goals in flight included.
-    pub max_parallel_steps: usize,
-    /// Further plans after the first.
-    pub max_replans: u32,
-    /// Requests to the model in all.
-    pub max_model_calls: u32,
-    /// Tokens read and written by the model in all. No bound where there is none.
-    pub max_tokens: Option<u64>,
-    /// What the tokens may cost. No bound where there is none.
-    pub max_cost: Option<f64>,
-    /// What tokens cost.
-    pub prices: Prices,
-    /// When the model is asked about a step.
-    pub confirmation: ConfirmationMode,
-    /// How often the model may give other arguments for one step whose call failed.
-    pub max_corrections: u32,
-    /// How often the model may be asked about one step.
-    pub max_confirmations_per_step: u32,
-    /// From the start to the end.
-    pub max_duration: Duration,
-    /// How long a CONTINUE waits for an event before the model is asked again.
-    pub continue_timeout: Duration,
-    /// How long everything in flight has to halt. The dispatcher's own bound is shorter; this one guards against it.
-    pub halt_timeout: Duration,
-    /// How often feedback tells what is in flight.
-    pub progress_interval: Duration,
-    /// Without new feedback for so long, a goal that has given feedback counts as stalled.
-    pub stall_after: Duration,
-    /// Tools that a model is offered. Where there are more, it gets those that the task needs and a search for the rest.
-    pub max_offered_tools: usize,
-    /// Longest planning conversation, in bytes of text; what is longer is compacted.
-    pub max_conversation_bytes: usize,
-    /// Methods that close what others opened; a cut plan keeps them.
-    pub closing_methods: Vec<String>,
-}
-
-impl Default for MissionLimits {
-    fn default() -> Self {
-        Self {
-            max_task_bytes: 16 * 1024,
-            max_planning_steps: 10,
-            max_execution_steps: 30,
-            max_parallel_steps: 8,
-            max_replans: 3,
-            max_model_calls: 200,
-            max_tokens: None,
-            max_cost: None,
-            prices: Prices::default(),
-            confirmation: ConfirmationMode::Always,
-            max_corrections: 1,
-            max_confirmations_per_step: 8,
-            max_duration: Duration::from_secs(3600),
-            continue_timeout: Duration::from_secs(60),
-            halt_timeout: Duration::from_secs(15),
-            progress_interval: Duration::from_secs(1),
-            stall_after: Duration::from_secs(10),
-            max_offered_tools: 40,
-            max_conversation_bytes: 200_000,
-            closing_methods: vec!["end_episode".to_owned()],
-        }
-    }
-}
-
-/// When the model is asked whether a step shall run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "snake_case")]
-pub enum ConfirmationMode {
-    /// Before each step.
-    #[default]
-    Always,
-    /// Not for a step that only reads, while everything went as planned and no tool has changed.
-    Adaptive,
-}
-
-/// What a mission starts with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MissionSetup {
-    /// In plain language.
-    pub task: String,
-    /// The conversation that it continues.
-    pub session: Option<SessionId>,
-    /// The earlier tasks of that conversation, oldest first.
-    pub earlier: Vec<Turn>,
-    /// What the robot is, for the model. May be empty.
-    pub identity: String,
-    /// The tools on offer.
-    pub tools: ToolSet,
-    /// The bounds.
-    pub limits: MissionLimits,
-}
-
-/// Matches a model's reply to the request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RequestId(pub u32);
-
-/// Why a mission is ended from outside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CancelReason {
-    /// Whoever sent the task, or an operator, cancelled it.
-    Client,
-    /// The robot was stopped.
-    Stop,
-    /// Cortex is shutting down.
-    ShutDown,
-}
-
-/// Something that happened.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "input", rename_all = "snake_case")]
-pub enum Input {
-    /// The mission's turn has come.
-    Start,
-    /// The model answered, or gave up.
-    ModelReplied {
-        /// Which request.
-        request: RequestId,
-        /// What it said.
-        reply: Result<ChatReply, ModelError>,
-    },
-    /// A background call was accepted and goes on.
-    CallAccepted {
-        /// Which.
-        call: CallId,
-    },
-    /// A running call says how it is getting on.
-    CallProgressed {
-        /// Which.
-        call: CallId,
-        /// In its words.
-        feedback: String,
-    },
-    /// A call ended. Comes exactly once for each.
-    CallEnded {
-        /// Which.
-        call: CallId,
-        /// How.
-        outcome: ToolOutcome,
-    },
-    /// The tools on offer changed.
-    ToolsChanged {
-        /// All of them, now.
-        tools: ToolSet,
-    },
-    /// Someone ends the mission.
-    Cancel {
-        /// Why.
-        reason: CancelReason,
-    },
-    /// The time that [`Mission::next_wake`] asked for has come.
-    Tick,
-}
-
-/// Something to be done.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "effect", rename_all = "snake_case")]
-pub enum Effect {
-    /// Ask the model; answer with [`Input::ModelReplied`].
-    AskModel {
-        /// Matches the reply.
-        request: RequestId,
-        /// What to ask.
-        chat: ChatRequest,
-    },
-    /// Drop the model's request.
-    AbandonModel {
-        /// Which.
-        request: RequestId,
-    },
-    /// Begin a call; answer with exactly one [`Input::CallEnded`].
-    Invoke {
-        /// Matches the answers.
-        call: CallId,
-        /// What to call. The arguments fit the schema.
-        tool_call: ToolCall,
-        /// The version of the tool that the call was made for.
-        fingerprint: ToolFingerprint,
-    },
-    /// Make a call come to rest and end.
-    CancelCall {
-        /// Which.
-        call: CallId,
-    },
-    /// Publish words for a person.
-    Say {
-        /// The words.
-        text: String,
-    },
-    /// Tell everybody who watches.
-    Report {
-        /// What happened.
-        event: MissionEvent,
-    },
-    /// The mission is over. Nothing follows.
-    Finish {
-        /// Its one result.
-        result: MissionResult,
-    },
-}
+pub use setup::{ConfirmationMode, MissionLimits, MissionSetup};
 
 /// A mission in progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -278,8 +74,10 @@ pub struct Mission {
     /// Whether a tool came, went or changed since the current plan was made.
     tools_changed: bool,
     /// Steps of the current plan whose call failed and may be mended, with what came of it.
-    to_mend: BTreeMap<StepNumber, ToolOutcome>,
-    /// How often each step of the current plan was mended.
+    to_mend: BTreeMap<StepNumber, Failure>,
+    /// How often the call of each step of the current plan was tried again.
+    retries: BTreeMap<StepNumber, u32>,
+    /// How often the model was asked to mend each of them.
     corrections: BTreeMap<StepNumber, u32>,
     /// The budgets of which a warning was given.
     warned: BTreeSet<Expense>,
@@ -400,6 +198,7 @@ impl Mission {
             reports: Vec::new(),
             tools_changed: false,
             to_mend: BTreeMap::new(),
+            retries: BTreeMap::new(),
             corrections: BTreeMap::new(),
             warned: BTreeSet::new(),
             told_conflicts: BTreeSet::new(),
@@ -449,7 +248,7 @@ impl Mission {
             | Phase::Correcting { .. }
             | Phase::Underway => None,
         };
-        [Some(end), progress, phase].into_iter().flatten().min()
+        [Some(end), progress, phase, self.next_retry()].into_iter().flatten().min()
     }
 
     /// Whether the one result is out.
@@ -515,6 +314,7 @@ impl Mission {
                 return;
             }
             Phase::Waiting { step, until, asked } if self.now >= until => self.confirm(step, asked, None),
+            Phase::Underway if self.has_due_retry() => self.advance(),
             _ => {}
         }
         self.warn_about_budget();

@@ -286,6 +286,7 @@ impl Mission {
         self.plan_number += 1;
         self.told_conflicts.clear();
         self.corrections.clear();
+        self.retries.clear();
         self.tools_changed = false;
         self.planning_turn = 0;
         // The calls were just checked to be for the versions that were shown.

@@ -180,3 +180,87 @@ fn a_long_conversation_is_compacted_and_keeps_the_task_the_record_and_the_last_e
     assert!(last.contains("plan 1, step 1: base.go_to {\"place\":\"kitchen\"} -> SUCCESS"), "{last}");
     assert!(story.lines.iter().any(|line| line.starts_with("the conversation was shortened from")));
 }
+
+fn unreachable() -> ToolOutcome {
+    ToolOutcome::failure(FailureKind::Unavailable, "no server")
+}
+
+/// Two more tries.
+fn patient(tools: Vec<ToolSpec>) -> Story {
+    Story::with("look", tools, |limits| limits.max_retries = 2)
+}
+
+#[test]
+fn what_only_looks_is_tried_again_after_pauses_that_grow() {
+    let mut story = patient(robot())
+        .tool_ends("camera.look", unreachable())
+        .tool_ends("camera.look", unreachable())
+        .model_calls(&[("camera-look", json!({})), ("speaker-say", json!({"text": "<output of step 1>"}))])
+        .model_says("EXECUTE")
+        .start();
+    assert_eq!(story.invoked.len(), 1);
+    assert_eq!(story.mission.next_wake(), Some(Duration::from_millis(500)));
+    story.now = Duration::from_millis(500);
+    story.give(Input::Tick);
+    assert_eq!(story.invoked.len(), 2);
+    assert_eq!(story.mission.next_wake(), Some(Duration::from_millis(1_500)));
+    story.now = Duration::from_millis(1_500);
+    story.give(Input::Tick);
+    assert_eq!(story.invoked_tools(), ["camera.look"; 3]);
+    assert_eq!(purposes(&story), [Purpose::Plan, Purpose::Confirm, Purpose::Confirm], "the tries cost no request");
+}
+
+#[test]
+fn tries_have_an_end_and_what_acts_is_not_tried_twice() {
+    let mut story = patient(robot())
+        .tool_ends("camera.look", unreachable())
+        .tool_ends("camera.look", unreachable())
+        .tool_ends("camera.look", unreachable())
+        .model_calls(&[("camera-look", json!({})), go("kitchen")])
+        .model_says("EXECUTE")
+        .start();
+    story.give_at(1, Input::Tick);
+    story.give_at(3, Input::Tick);
+    assert_eq!(story.invoked.len(), 3);
+    story.reply(says("The camera is away."));
+    assert_eq!(story.ends().0, MissionStatus::Failed);
+    let story = patient(robot())
+        .tool_ends("base.go_to", unreachable())
+        .model_calls(&[go("kitchen")])
+        .model_says("EXECUTE")
+        .model_says("The base is away.")
+        .start();
+    assert_eq!((story.invoked.len(), story.ends().0), (1, MissionStatus::Failed));
+}
+
+#[test]
+fn a_cancel_in_the_pause_before_a_further_try_ends_the_mission() {
+    let mut story = patient(robot()).tool_ends("camera.look", unreachable()).model_calls(&[go("kitchen")]);
+    story = story.start();
+    story.reply(says("ABORT"));
+    story.reply(calls(&[("camera-look", json!({})), go("kitchen")]));
+    story.reply(says("EXECUTE"));
+    story.give(Input::Cancel { reason: CancelReason::Stop });
+    assert_eq!(story.ends().0, MissionStatus::Cancelled);
+    assert_eq!(story.invoked.len(), 1);
+}
+
+#[test]
+fn a_try_that_must_wait_for_what_another_step_holds_does_not_keep_the_machine_awake() {
+    let mut tools = robot();
+    for spec in tools.iter_mut().filter(|spec| spec.name.as_str() != "speaker.say") {
+        spec.resources = vec!["robot".into()];
+    }
+    let mut story = patient(tools)
+        .tool_ends("camera.look", unreachable())
+        .tool_waits("base.go_to")
+        .model_calls(&[("camera-look", json!({})), ("base-go_to", json!({"place": "kitchen", "after": []}))])
+        .model_says("EXECUTE")
+        .model_says("EXECUTE")
+        .start();
+    story.give_at(1, Input::Tick);
+    assert_eq!(story.invoked_tools(), ["camera.look", "base.go_to"], "the robot is taken");
+    assert!(story.mission.next_wake().unwrap() > story.now);
+    story.end_call(1, ToolOutcome::success(Value::Null));
+    assert_eq!(story.invoked_tools()[2], "camera.look");
+}

@@ -9,13 +9,16 @@ mod tools;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use cortex_protocol::{CancelMode, Dispatch, Effect as ToolEffect, FailureKind, MissionStatus, ToolPhase, ToolSpec};
+use cortex_protocol::{
+    CancelMode, Effect as ToolEffect, FailureKind, MissionResult, MissionStatus, ToolPhase, ToolSpec,
+};
 use serde_json::{Value, json};
 
 use super::*;
 use crate::chat::{CallArguments, Purpose};
 use crate::feedback;
 use crate::fragment::Fragment;
+use crate::toolset::ToolSet;
 
 /// A tool that takes one argument `x` of any type.
 pub(super) fn tool(name: &str, phase: ToolPhase, effect: ToolEffect) -> ToolSpec {
@@ -105,7 +108,7 @@ impl Story {
         let (tools, problems) = ToolSet::new(tools);
         assert_eq!(problems, []);
         // Stories of failures are about what follows them; those of corrections allow them.
-        let mut limits = MissionLimits { max_corrections: 0, ..MissionLimits::default() };
+        let mut limits = MissionLimits { max_corrections: 0, max_retries: 0, ..MissionLimits::default() };
         bounds(&mut limits);
         Self {
             mission: Mission::new(MissionSetup {

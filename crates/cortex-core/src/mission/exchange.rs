@@ -1,0 +1,117 @@
+//! What goes into the machine and what comes out.
+
+use cortex_protocol::{CallId, MissionEvent, MissionResult, ToolCall, ToolFingerprint, ToolOutcome};
+use serde::{Deserialize, Serialize};
+
+use crate::chat::{ChatReply, ChatRequest};
+use crate::ports::ModelError;
+use crate::toolset::ToolSet;
+
+/// Matches a model's reply to the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestId(pub u32);
+
+/// Why a mission is ended from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CancelReason {
+    /// Whoever sent the task, or an operator, cancelled it.
+    Client,
+    /// The robot was stopped.
+    Stop,
+    /// Cortex is shutting down.
+    ShutDown,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "input", rename_all = "snake_case")]
+pub enum Input {
+    /// The mission's turn has come.
+    Start,
+    /// The model answered, or gave up.
+    ModelReplied {
+        /// Which request.
+        request: RequestId,
+        /// What it said.
+        reply: Result<ChatReply, ModelError>,
+    },
+    /// A background call was accepted and goes on.
+    CallAccepted {
+        /// Which.
+        call: CallId,
+    },
+    /// A running call says how it is getting on.
+    CallProgressed {
+        /// Which.
+        call: CallId,
+        /// In its words.
+        feedback: String,
+    },
+    /// A call ended. Comes exactly once for each.
+    CallEnded {
+        /// Which.
+        call: CallId,
+        /// How.
+        outcome: ToolOutcome,
+    },
+    /// The tools on offer changed.
+    ToolsChanged {
+        /// All of them, now.
+        tools: ToolSet,
+    },
+    /// Someone ends the mission.
+    Cancel {
+        /// Why.
+        reason: CancelReason,
+    },
+    /// The time that [`Mission::next_wake`] asked for has come.
+    Tick,
+}
+
+/// Something to be done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "effect", rename_all = "snake_case")]
+pub enum Effect {
+    /// Ask the model; answer with [`Input::ModelReplied`].
+    AskModel {
+        /// Matches the reply.
+        request: RequestId,
+        /// What to ask.
+        chat: ChatRequest,
+    },
+    /// Drop the model's request.
+    AbandonModel {
+        /// Which.
+        request: RequestId,
+    },
+    /// Begin a call; answer with exactly one [`Input::CallEnded`].
+    Invoke {
+        /// Matches the answers.
+        call: CallId,
+        /// What to call. The arguments fit the schema.
+        tool_call: ToolCall,
+        /// The version of the tool that the call was made for.
+        fingerprint: ToolFingerprint,
+    },
+    /// Make a call come to rest and end.
+    CancelCall {
+        /// Which.
+        call: CallId,
+    },
+    /// Publish words for a person.
+    Say {
+        /// The words.
+        text: String,
+    },
+    /// Tell everybody who watches.
+    Report {
+        /// What happened.
+        event: MissionEvent,
+    },
+    /// The mission is over. Nothing follows.
+    Finish {
+        /// Its one result.
+        result: MissionResult,
+    },
+}

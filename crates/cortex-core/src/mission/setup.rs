@@ -1,0 +1,112 @@
+//! What a mission starts with: the task, the tools, and its bounds.
+
+use std::time::Duration;
+
+use cortex_protocol::{SessionId, Turn};
+use serde::{Deserialize, Serialize};
+
+use super::Prices;
+use crate::toolset::ToolSet;
+
+/// The bounds of one mission. Every one of them ends something that could otherwise go on for ever.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MissionLimits {
+    /// Longest task, in bytes of UTF-8.
+    pub max_task_bytes: usize,
+    /// Turns of research and mistakes before a plan must be committed.
+    pub max_planning_steps: u32,
+    /// Steps of one plan; more are cut.
+    pub max_execution_steps: u32,
+    /// Steps that run at a time, goals in flight included.
+    pub max_parallel_steps: usize,
+    /// Further plans after the first.
+    pub max_replans: u32,
+    /// Requests to the model in all.
+    pub max_model_calls: u32,
+    /// Tokens read and written by the model in all. No bound where there is none.
+    pub max_tokens: Option<u64>,
+    /// What the tokens may cost. No bound where there is none.
+    pub max_cost: Option<f64>,
+    /// What tokens cost.
+    pub prices: Prices,
+    /// When the model is asked about a step.
+    pub confirmation: ConfirmationMode,
+    /// How often the model may give other arguments for one step whose call failed.
+    pub max_corrections: u32,
+    /// How often a step that only looks is tried again when its tool could not be reached, after pauses that grow.
+    pub max_retries: u32,
+    /// How often the model may be asked about one step.
+    pub max_confirmations_per_step: u32,
+    /// From the start to the end.
+    pub max_duration: Duration,
+    /// How long a CONTINUE waits for an event before the model is asked again.
+    pub continue_timeout: Duration,
+    /// How long everything in flight has to halt. The dispatcher's own bound is shorter; this one guards against it.
+    pub halt_timeout: Duration,
+    /// How often feedback tells what is in flight.
+    pub progress_interval: Duration,
+    /// Without new feedback for so long, a goal that has given feedback counts as stalled.
+    pub stall_after: Duration,
+    /// Tools that a model is offered. Where there are more, it gets those that the task needs and a search for the rest.
+    pub max_offered_tools: usize,
+    /// Longest planning conversation, in bytes of text; what is longer is compacted.
+    pub max_conversation_bytes: usize,
+    /// Methods that close what others opened; a cut plan keeps them.
+    pub closing_methods: Vec<String>,
+}
+
+impl Default for MissionLimits {
+    fn default() -> Self {
+        Self {
+            max_task_bytes: 16 * 1024,
+            max_planning_steps: 10,
+            max_execution_steps: 30,
+            max_parallel_steps: 8,
+            max_replans: 3,
+            max_model_calls: 200,
+            max_tokens: None,
+            max_cost: None,
+            prices: Prices::default(),
+            confirmation: ConfirmationMode::Always,
+            max_corrections: 1,
+            max_retries: 2,
+            max_confirmations_per_step: 8,
+            max_duration: Duration::from_secs(3600),
+            continue_timeout: Duration::from_secs(60),
+            halt_timeout: Duration::from_secs(15),
+            progress_interval: Duration::from_secs(1),
+            stall_after: Duration::from_secs(10),
+            max_offered_tools: 40,
+            max_conversation_bytes: 200_000,
+            closing_methods: vec!["end_episode".to_owned()],
+        }
+    }
+}
+
+/// When the model is asked whether a step shall run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum ConfirmationMode {
+    /// Before each step.
+    #[default]
+    Always,
+    /// Not for a step that only reads, while everything went as planned and no tool has changed.
+    Adaptive,
+}
+
+/// What a mission starts with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MissionSetup {
+    /// In plain language.
+    pub task: String,
+    /// The conversation that it continues.
+    pub session: Option<SessionId>,
+    /// The earlier tasks of that conversation, oldest first.
+    pub earlier: Vec<Turn>,
+    /// What the robot is, for the model. May be empty.
+    pub identity: String,
+    /// The tools on offer.
+    pub tools: ToolSet,
+    /// The bounds.
+    pub limits: MissionLimits,
+}
