@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use crate::RosError;
 use crate::graph::{Graph, GraphNode, InstanceId, NodeRole, fully_qualified, is_hidden};
 use crate::node::join_in_time;
+use crate::rcl::context::Context;
 use crate::rcl::observer::{Observer, Waker};
 
 /// The graph is read at least this often, should the middleware forget to say that it changed.
@@ -29,6 +30,8 @@ pub struct GraphWatch {
     snapshots: watch::Receiver<Arc<Graph>>,
     stopping: Arc<AtomicBool>,
     waker: Waker,
+    /// Until the shutdown: whoever still has a clone of the watch then must not keep the middleware alive.
+    context: Arc<Mutex<Option<Arc<Context>>>>,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
@@ -41,7 +44,8 @@ impl GraphWatch {
     /// # Errors
     /// When ROS can't be initialised or no thread can be had.
     pub fn start(own_node: &str) -> Result<Self, RosError> {
-        let observer = Observer::create(&format!("_cortex_graph_{}", std::process::id()))?;
+        let context = Context::create()?;
+        let observer = Observer::create(&context, &format!("_cortex_graph_{}", std::process::id()))?;
         let waker = observer.waker();
         let stopping = Arc::new(AtomicBool::new(false));
         let (publish, snapshots) = watch::channel(Arc::default());
@@ -53,7 +57,8 @@ impl GraphWatch {
                 move || watch_graph(&observer, &own_node, &stopping, &publish)
             })
             .map_err(RosError::Thread)?;
-        Ok(Self { snapshots, stopping, waker, thread: Arc::new(Mutex::new(Some(thread))) })
+        let context = Arc::new(Mutex::new(Some(context)));
+        Ok(Self { snapshots, stopping, waker, context, thread: Arc::new(Mutex::new(Some(thread))) })
     }
 
     /// The latest picture, and every later one. A slow reader sees the latest only.
@@ -68,6 +73,14 @@ impl GraphWatch {
         Arc::clone(&self.snapshots.borrow())
     }
 
+    /// What nodes of other threads of this process are made in, so that they share one participant of the middleware.
+    ///
+    /// # Errors
+    /// When the watch was shut down.
+    pub(crate) fn context(&self) -> Result<Arc<Context>, RosError> {
+        self.context.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(RosError::ShutDown)
+    }
+
     /// Ends the thread and its node. Blocks until that is done, which takes a few milliseconds. Later calls do
     /// nothing.
     pub fn shut_down(&self) {
@@ -77,6 +90,9 @@ impl GraphWatch {
         if let Some(thread) = thread {
             join_in_time(thread);
         }
+        // Taken first, dropped without the lock: this ends the middleware, unless somebody else still uses the context.
+        let context = self.context.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(context);
     }
 }
 

@@ -3,6 +3,7 @@
 //! Everything that leaves this module is safe and owned: no pointer, no borrowed text.
 
 pub(crate) mod arguments;
+pub(crate) mod context;
 pub(crate) mod observer;
 
 use std::ffi::{CStr, c_char};
