@@ -13,7 +13,7 @@ use cortex_protocol::{CallId, ToolCall};
 use cortex_ros::r2r::cortex_msgs::msg::ComponentStatus;
 use cortex_ros::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
 use cortex_ros::r2r::{Context, Node, QosProfile};
-use cortex_ros::{Discovery, GraphWatch, RosNode, RosTools};
+use cortex_ros::{Discovery, GraphWatch, Policy, RosNode, RosTools};
 use futures::{FutureExt, StreamExt};
 use serde_json::Map;
 
@@ -53,7 +53,7 @@ async fn measure(count: usize) -> Result<(), Box<dyn Error>> {
     println!("memory with the node       {}", memory()?);
     let graph = GraphWatch::start(node.fully_qualified_name())?;
     println!("memory with the graph      {}", memory()?);
-    let discovery = Discovery::start(&node, &graph);
+    let discovery = Discovery::start(&node, &graph, Policy::default());
     let tools = RosTools::new(&node, &graph, &discovery);
     let mut seen = graph.subscribe();
     let all_nodes = seen.wait_for(|graph| graph.robot_nodes().count() >= count);

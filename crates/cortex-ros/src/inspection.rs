@@ -10,8 +10,9 @@ use r2r::lifecycle_msgs::srv::GetState;
 use r2r::rcl_interfaces::srv::{GetParameters, ListParameters};
 use serde_json::{Map, Value, json};
 
+use crate::catalog::is_infrastructure;
 use crate::directory::component_name;
-use crate::graph::{GraphNode, Interface, is_hidden};
+use crate::graph::{GraphNode, Interface};
 use crate::parameters::value_of_message;
 use crate::service::ClientPool;
 use crate::{Discovery, GraphWatch, RosError, RosNode};
@@ -32,16 +33,6 @@ const MOST_PARAMETERS: usize = 100;
 const VALUE_CHARACTERS: usize = 300;
 /// The parameter that a node lists when asked without a prefix, at every depth.
 const EVERY_DEPTH: u64 = 0;
-
-/// Types that belong to the client library and to Cortex rather than to what the node does.
-const INFRASTRUCTURE: [&str; 6] = [
-    "rcl_interfaces/",
-    "type_description_interfaces/",
-    "lifecycle_msgs/",
-    "cortex_msgs/srv/DescribeComponent",
-    "cortex_msgs/srv/ExecuteMethod",
-    "cortex_msgs/msg/ComponentStatus",
-];
 
 /// The tool, for a robot with these nodes. None where there is nothing to inspect.
 pub(crate) fn tool<'a>(nodes: impl Iterator<Item = &'a str>) -> Option<ToolSpec> {
@@ -204,11 +195,6 @@ fn interfaces(all: &[Interface]) -> Value {
         .collect();
     note_left_out(&mut report, shown.len().saturating_sub(MOST_INTERFACES));
     Value::Object(report)
-}
-
-fn is_infrastructure(interface: &Interface) -> bool {
-    is_hidden(&interface.name)
-        || interface.types.iter().any(|name| INFRASTRUCTURE.iter().any(|beginning| name.starts_with(beginning)))
 }
 
 fn note_left_out(report: &mut Map<String, Value>, left_out: usize) {

@@ -10,7 +10,9 @@
 
 mod announcements;
 pub mod arguments;
+mod built_in;
 mod calls;
+mod catalog;
 mod directory;
 mod discovery;
 mod error;
@@ -21,6 +23,7 @@ mod heartbeat;
 mod inspection;
 pub mod node;
 pub mod parameters;
+mod policy;
 #[expect(unsafe_code, reason = "r2r keeps these calls of the client library private")]
 mod rcl;
 mod service;
@@ -31,13 +34,16 @@ mod task_server;
 pub mod testing;
 mod text;
 mod tools;
+mod type_loader;
 
 pub use announcements::announce_often;
+pub use catalog::{Catalog, OfferKind, Uncallable};
 pub use directory::{Component, ComponentState, Directory};
 pub use discovery::{DiscoveredTools, Discovery};
 pub use error::RosError;
 pub use graph_watch::GraphWatch;
 pub use node::RosNode;
+pub use policy::{Policy, PolicyError, PolicySettings};
 /// The generated message types and the client library, for crates that build on this one.
 pub use r2r;
 pub use task::TaskHandler;

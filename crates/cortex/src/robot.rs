@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use cortex_ros::{Discovery, GraphWatch, RosNode, RosTools};
+use cortex_ros::{Discovery, GraphWatch, Policy, RosNode, RosTools};
 use figment::value::Value;
 
 /// A process's place on the robot's graph.
@@ -22,7 +22,7 @@ impl Robot {
             "the ROS node could not be started; source a ROS 2 first, or use `cargo xtask env` in this repository",
         )?;
         let graph = GraphWatch::start(node.fully_qualified_name())?;
-        let discovery = Discovery::start(&node, &graph);
+        let discovery = Discovery::start(&node, &graph, Policy::default());
         let tools = RosTools::new(&node, &graph, &discovery);
         Ok(Self { node, graph, discovery, tools })
     }

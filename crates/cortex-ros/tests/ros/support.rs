@@ -7,7 +7,7 @@ use std::time::Duration;
 use cortex_core::{Invocation, ToolProvider};
 use cortex_protocol::{CallId, ToolCall, ToolOutcome, ToolSpec};
 use cortex_ros::testing::Peer;
-use cortex_ros::{Discovery, GraphWatch, RosNode, RosTools};
+use cortex_ros::{Discovery, GraphWatch, Policy, RosNode, RosTools};
 use serde_json::{Map, Value};
 
 /// Bounds a wait against a hang; nothing is measured by it.
@@ -25,7 +25,7 @@ impl Agent {
     pub(crate) fn start() -> Self {
         let node = RosNode::start("cortex", "").unwrap();
         let graph = GraphWatch::start(node.fully_qualified_name()).unwrap();
-        let discovery = Discovery::start(&node, &graph);
+        let discovery = Discovery::start(&node, &graph, Policy::default());
         let tools = RosTools::new(&node, &graph, &discovery);
         Self { node, graph, discovery, tools }
     }
