@@ -19,6 +19,9 @@ pub fn line(event: &MissionEvent) -> String {
         MissionEvent::Queued { ahead } => format!("waiting for {ahead} task(s) before this one"),
         MissionEvent::Planning { turn, plan: 1 } => format!("planning (turn {turn})"),
         MissionEvent::Planning { turn, .. } => format!("asking for the answer or a further plan (turn {turn})"),
+        MissionEvent::ToolsOffered { offered, left_out } => {
+            format!("offering {} of {} tools", offered.len(), offered.len() + left_out.len())
+        }
         MissionEvent::Researching { tool, arguments, .. } => format!("asking {tool}{}", shown_arguments(arguments)),
         MissionEvent::Researched { tool, outcome, .. } => format!("{tool} answered: {}", shown_outcome(outcome)),
         MissionEvent::ModelMistake { problem } => format!("the model is asked again: {}", capped(problem, SHOWN)),
@@ -60,6 +63,7 @@ pub fn line(event: &MissionEvent) -> String {
         MissionEvent::Halted { tool, state } => match state {
             HaltState::AtRest => format!("{tool} had ended"),
             HaltState::Halted => format!("{tool} has halted"),
+            HaltState::Refused => format!("WARNING: {tool} refuses to halt"),
             HaltState::Unconfirmed => format!("WARNING: {tool} did not confirm that it halted"),
         },
         MissionEvent::Finished { result } => format!("{}: {}", result.status, capped(&result.output, SHOWN * 2)),

@@ -138,7 +138,8 @@ fn render_in_flight(goals: &[InFlight]) -> String {
     }
     let mut text = String::from("In flight:");
     for goal in goals.iter().take(IN_FLIGHT_LISTED) {
-        let _ = write!(text, "\n- {}, running for {:.0} s", goal.tool, goal.age.as_secs_f64());
+        let step = goal.step.map(|step| format!(" (step {step})")).unwrap_or_default();
+        let _ = write!(text, "\n- {}{step}, running for {:.0} s", goal.tool, goal.age.as_secs_f64());
         if !goal.feedback.is_empty() {
             let _ = write!(text, ", latest feedback: {}", capped(&goal.feedback, LEDGER_OUTPUT_CHARACTERS));
         }

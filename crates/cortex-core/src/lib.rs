@@ -7,6 +7,7 @@
 //! - [`chat`]: what a model is asked and what it answers;
 //! - [`fragment`]: the typed pieces that prompts are made of;
 //! - [`toolset`]: the tools on offer, their wire names and argument checks;
+//! - [`selection`]: which tools a model is offered, where there are many;
 //! - [`plan`]: the plan graph; [`binding`]: placeholders; [`confirmation`]: reading a decision;
 //! - [`feedback`]: one readable line for each event;
 //! - [`ports`]: what adapters implement.
@@ -19,10 +20,11 @@ pub mod fragment;
 pub mod mission;
 pub mod plan;
 pub mod ports;
+pub mod selection;
 pub mod toolset;
 
 pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpose, ToolDefinition};
 pub use fragment::Fragment;
 pub use mission::{CancelReason, Effect, Input, Mission, MissionLimits};
-pub use ports::{ChatModel, Invocation, ModelError, ModelErrorKind, ProgressSink, ToolProvider};
+pub use ports::{CallObserver, ChatModel, Invocation, ModelError, ModelErrorKind, ToolProvider, Unobserved};
 pub use toolset::{ToolSet, ToolSetError};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cortex_protocol::{CallId, HaltState, MissionId, ToolCall, ToolOutcome};
+use cortex_protocol::{CallId, HaltState, MissionId, ToolCall, ToolFingerprint, ToolOutcome};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -18,6 +18,11 @@ use crate::chat::{ChatReply, ChatRequest};
 pub trait ChatModel: Send + Sync {
     /// What it is, for people: `openai:gpt-4o`, `reflex`.
     fn label(&self) -> String;
+
+    /// Whether tools cost it nothing, so that it is offered all of them.
+    fn reads_every_tool(&self) -> bool {
+        false
+    }
 
     /// Answers one request.
     ///
@@ -69,12 +74,32 @@ pub struct Invocation {
     pub id: CallId,
     /// What is called. The arguments fit the tool's schema.
     pub call: ToolCall,
+    /// The version of the tool that the call was made for. A provider whose tool has changed since refuses it with
+    /// [`FailureKind::Changed`](cortex_protocol::FailureKind::Changed).
+    pub fingerprint: ToolFingerprint,
     /// How long it may take; the caller enforces it, the provider may use it.
     pub timeout: Duration,
 }
 
-/// Takes the progress of a running call. Cheap, never blocks; the latest wins.
-pub type ProgressSink = Arc<dyn Fn(String) + Send + Sync>;
+/// What a provider tells of a running call. Cheap, never blocks.
+pub trait CallObserver: Send + Sync {
+    /// It was accepted and goes on. A step whose tool has [`Dispatch::Background`](cortex_protocol::Dispatch::Background)
+    /// lets the next one be confirmed then, and not before.
+    fn accepted(&self);
+
+    /// How it is getting on. The latest wins.
+    fn progressed(&self, feedback: String);
+}
+
+/// Nobody watches the call.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unobserved;
+
+impl CallObserver for Unobserved {
+    fn accepted(&self) {}
+
+    fn progressed(&self, _feedback: String) {}
+}
 
 /// Something that offers tools: the ROS graph, a plugin host, a built-in set.
 ///
@@ -87,7 +112,7 @@ pub trait ToolProvider: Send + Sync {
 
     /// Carries out one call to its end. Must not panic, and must end when its component is gone. Dropping the future
     /// must be safe at any point.
-    async fn invoke(&self, invocation: Invocation, progress: ProgressSink) -> ToolOutcome;
+    async fn invoke(&self, invocation: Invocation, observer: Arc<dyn CallObserver>) -> ToolOutcome;
 
     /// Makes what the call started come to rest, and says whether it did. Called at most a few times for a call,
     /// while it runs or after it was given up. The caller bounds the wait.

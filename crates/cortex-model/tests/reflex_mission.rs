@@ -67,7 +67,7 @@ async fn mission(task: &str, tools: ToolSet, limits: MissionLimits) -> (MissionR
                 Effect::AskModel { request, chat } => {
                     inputs.push(Input::ModelReplied { request, reply: Reflex.chat(&chat).await });
                 }
-                Effect::Invoke { call, tool_call } => {
+                Effect::Invoke { call, tool_call, .. } => {
                     let outcome = match tool_call.tool.as_str() {
                         "battery.level" => ToolOutcome::success(json!({"percent": 50, "charging": false})),
                         "camera.look" => ToolOutcome::success(

@@ -60,6 +60,7 @@ impl MissionEvent {
             Self::Accepted { .. } => ("agent", "mission", "accepted", "user"),
             Self::Queued { .. } => ("agent", "mission", "queued", "cortex"),
             Self::Planning { .. } => ("agent", "plan", "requested", "cortex"),
+            Self::ToolsOffered { .. } => ("agent", "tools", "offered", "cortex"),
             Self::Researching { .. } => ("tool", "research", "started", "model"),
             Self::Researched { .. } => ("tool", "research", "finished", "component"),
             Self::ModelMistake { .. } => ("agent", "model", "refused", "model"),

@@ -25,5 +25,6 @@ pub use id::{CallId, ComponentName, EventId, MissionId, ResourceName, SessionId,
 pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Usage};
 pub use plan::{Plan, Priority, Step, StepStatus};
 pub use tool::{
-    CancelMode, Dispatch, Effect, FailureKind, HaltState, OutcomeStatus, ToolCall, ToolOutcome, ToolPhase, ToolSpec,
+    CancelMode, Dispatch, Effect, FailureKind, HaltState, OutcomeStatus, ToolCall, ToolFingerprint, ToolOutcome,
+    ToolPhase, ToolSpec,
 };

@@ -156,6 +156,13 @@ pub enum MissionEvent {
         /// Which plan, from 1.
         plan: u32,
     },
+    /// There are more tools than the model is offered; these are.
+    ToolsOffered {
+        /// What it is offered, in order.
+        offered: Vec<ToolName>,
+        /// What it is not, in order.
+        left_out: Vec<ToolName>,
+    },
     /// A planning tool is called.
     Researching {
         /// Which call.

@@ -83,6 +83,26 @@ pub struct ToolSpec {
     pub phrases: Vec<String>,
 }
 
+impl ToolSpec {
+    /// What a call of the tool means, as a number: another one where the description, the schema of the arguments or the
+    /// effect is another. A call that was made for one is not to be carried out by the other.
+    #[must_use]
+    pub fn fingerprint(&self) -> ToolFingerprint {
+        // FNV-1a: the same in every build, unlike the hasher of the standard library.
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let meaning = (&self.description, &self.parameters, self.effect, self.dispatch, &self.component);
+        for byte in serde_json::json!(meaning).to_string().bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        ToolFingerprint(hash)
+    }
+}
+
+/// Tells versions of a tool apart: see [`ToolSpec::fingerprint`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct ToolFingerprint(pub u64);
+
 /// A call of a tool, checked or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCall {
@@ -122,6 +142,8 @@ pub enum FailureKind {
     Reported,
     /// The answer can't be read.
     BadResponse,
+    /// The tool is no longer what it was when the call was planned.
+    Changed,
     /// A policy forbids it.
     Denied,
     /// A flaw of Cortex.
@@ -137,8 +159,18 @@ pub enum HaltState {
     AtRest,
     /// It was told to halt and has said that it did.
     Halted,
+    /// It was told to halt and has said that it will not: it goes on.
+    Refused,
     /// It may still be going on.
     Unconfirmed,
+}
+
+impl HaltState {
+    /// Whether what the call started may still be going on.
+    #[must_use]
+    pub fn may_go_on(self) -> bool {
+        matches!(self, Self::Refused | Self::Unconfirmed)
+    }
 }
 
 /// The one terminal outcome of a call.

@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cortex_core::{Invocation, ToolProvider};
-use cortex_protocol::{CallId, ToolCall};
+use cortex_core::{Invocation, ToolProvider, Unobserved};
+use cortex_protocol::{CallId, ToolCall, ToolFingerprint};
 use cortex_ros::r2r::cortex_msgs::msg::ComponentStatus;
 use cortex_ros::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
 use cortex_ros::r2r::{Context, Node, QosProfile};
@@ -77,10 +77,11 @@ async fn measure(count: usize) -> Result<(), Box<dyn Error>> {
             mission: "measure".into(),
             id: CallId(number),
             call: ToolCall { tool: tool.as_str().into(), arguments: Map::new() },
+            fingerprint: ToolFingerprint(0),
             timeout: Duration::from_secs(10),
         };
         let begun = Instant::now();
-        let outcome = tools.invoke(invocation, Arc::new(|_| {})).await;
+        let outcome = tools.invoke(invocation, Arc::new(Unobserved)).await;
         times.push(begun.elapsed());
         if !outcome.is_success() {
             return Err(outcome.message.into());

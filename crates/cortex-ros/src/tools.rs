@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_core::fragment::capped;
-use cortex_core::{Invocation, ProgressSink, ToolProvider};
+use cortex_core::{CallObserver, Invocation, ToolProvider};
 use cortex_protocol::{CancelMode, ComponentName, FailureKind, HaltState, ToolOutcome};
 use r2r::cortex_msgs::srv::ExecuteMethod;
 use serde_json::Value;
@@ -181,7 +181,7 @@ impl ToolProvider for RosTools {
         "ros".to_owned()
     }
 
-    async fn invoke(&self, invocation: Invocation, _progress: ProgressSink) -> ToolOutcome {
+    async fn invoke(&self, invocation: Invocation, _observer: Arc<dyn CallObserver>) -> ToolOutcome {
         if invocation.call.tool.as_str() == inspection::TOOL {
             return self.inspect_component(&invocation).await;
         }

@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::{Invocation, ProgressSink, ToolProvider};
+use cortex_core::{CallObserver, Invocation, ToolProvider};
 use cortex_protocol::{CancelMode, Effect as ToolEffect, FailureKind, HaltState, OutcomeStatus, ToolOutcome, ToolSpec};
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
@@ -36,11 +36,11 @@ pub(crate) async fn run_call(
     provider: Arc<dyn ToolProvider>,
     spec: ToolSpec,
     invocation: Invocation,
-    progress: ProgressSink,
+    observer: Arc<dyn CallObserver>,
     cancelled: CancellationToken,
     bounds: CallBounds,
 ) -> ToolOutcome {
-    let mut running = AssertUnwindSafe(provider.invoke(invocation.clone(), progress)).catch_unwind().map(|ended| {
+    let mut running = AssertUnwindSafe(provider.invoke(invocation.clone(), observer)).catch_unwind().map(|ended| {
         ended.unwrap_or_else(|_| {
             ToolOutcome::failure(FailureKind::Internal, "the tool's provider failed in an unforeseen way")
         })
@@ -87,8 +87,10 @@ pub(crate) async fn run_call(
 enum Halt {
     /// It said that it is at rest.
     Confirmed,
-    /// It said that it is not, or could not be told.
+    /// It said that it will not.
     Refused,
+    /// It could not be told, or could not say.
+    Unknown,
     /// It said nothing in time.
     Unanswered,
 }
@@ -98,18 +100,20 @@ async fn halted(provider: &dyn ToolProvider, invocation: &Invocation, bounds: Ca
     let halting = AssertUnwindSafe(provider.halt(invocation)).catch_unwind();
     match tokio::time::timeout(bounds.halt_timeout, halting).await {
         Ok(Ok(HaltState::AtRest | HaltState::Halted)) => Halt::Confirmed,
-        Ok(Ok(HaltState::Unconfirmed) | Err(_)) => Halt::Refused,
+        Ok(Ok(HaltState::Refused)) => Halt::Refused,
+        Ok(Ok(HaltState::Unconfirmed) | Err(_)) => Halt::Unknown,
         Err(_) => Halt::Unanswered,
     }
 }
 
 /// What is known of rest after a halt. A call that came back by itself excuses a halt that was not answered, but not one
-/// that was refused, and only if its own last word does not say that it may go on.
+/// that failed, and only if its own last word does not say that it may go on.
 fn rest_after(halt: Halt, returned: Option<&ToolOutcome>) -> HaltState {
     match (halt, returned) {
         (Halt::Confirmed, _) => HaltState::Halted,
         (Halt::Unanswered, Some(outcome)) if !may_go_on(outcome) => HaltState::Halted,
-        (Halt::Unanswered | Halt::Refused, _) => HaltState::Unconfirmed,
+        (Halt::Refused, _) => HaltState::Refused,
+        (Halt::Unanswered | Halt::Unknown, _) => HaltState::Unconfirmed,
     }
 }
 
@@ -119,11 +123,12 @@ fn may_go_on(outcome: &ToolOutcome) -> bool {
         outcome.status,
         OutcomeStatus::Failed(FailureKind::ComponentLost | FailureKind::Unavailable | FailureKind::Internal)
     );
-    abandoned || outcome.halt == HaltState::Unconfirmed
+    abandoned || outcome.halt.may_go_on()
 }
 
 fn timed_out(seconds: f64, halt: HaltState) -> ToolOutcome {
     let what_then = match halt {
+        HaltState::Refused => "told to halt, it refused",
         HaltState::Unconfirmed => "told to halt, it did not confirm",
         HaltState::AtRest | HaltState::Halted => "it was halted",
     };
@@ -135,7 +140,7 @@ fn timed_out(seconds: f64, halt: HaltState) -> ToolOutcome {
 /// component that was silent for a while, or one whose provider failed, may well hear it.
 async fn settled(outcome: ToolOutcome, spec: &ToolSpec, halt: impl Future<Output = Halt>) -> ToolOutcome {
     let lost = matches!(outcome.status, OutcomeStatus::Failed(FailureKind::ComponentLost | FailureKind::Internal));
-    let goes_on = outcome.halt == HaltState::Unconfirmed || (lost && spec.effect == ToolEffect::Move);
+    let goes_on = outcome.halt.may_go_on() || (lost && spec.effect == ToolEffect::Move);
     if !goes_on || spec.cancel == CancelMode::Drop {
         return outcome;
     }

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cortex_core::mission::{MissionSetup, RequestId};
 use cortex_core::{
-    CancelReason, ChatModel, ChatRequest, Effect, Input, Invocation, Mission, ModelError, ModelErrorKind, ProgressSink,
-    ToolProvider,
+    CallObserver, CancelReason, ChatModel, ChatRequest, Effect, Input, Invocation, Mission, MissionLimits, ModelError,
+    ModelErrorKind, ToolProvider,
 };
 use cortex_protocol::{
-    CallId, CloudEvent, Dispatch, FailureKind, HaltState, MissionEvent, MissionId, MissionResult, SessionId, ToolCall,
-    ToolOutcome,
+    CallId, CloudEvent, FailureKind, MissionEvent, MissionId, MissionResult, SessionId, ToolCall, ToolFingerprint,
+    ToolOutcome, ToolSpec,
 };
 use futures::FutureExt;
-use tokio::sync::{broadcast, mpsc, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -102,7 +102,7 @@ pub(crate) async fn run_mission(
         session,
         identity: shared.config.identity.clone(),
         tools: shared.offer.borrow().tools.clone(),
-        limits: shared.config.limits.clone(),
+        limits: limits_for(shared.as_ref()),
     };
     let drive = Drive {
         shared,
@@ -115,6 +115,14 @@ pub(crate) async fn run_mission(
         result: None,
     };
     drive.run(Mission::new(setup), inbox, cancel).instrument(span).await
+}
+
+fn limits_for(shared: &Shared) -> MissionLimits {
+    let mut limits = shared.config.limits.clone();
+    if shared.model.reads_every_tool() {
+        limits.max_offered_tools = usize::MAX;
+    }
+    limits
 }
 
 impl Drive {
@@ -173,7 +181,7 @@ impl Drive {
                     running.abort();
                 }
             }
-            Effect::Invoke { call, tool_call } => self.invoke(call, tool_call),
+            Effect::Invoke { call, tool_call, fingerprint } => self.invoke(call, tool_call, fingerprint),
             Effect::CancelCall { call } => {
                 // Its end is still awaited; only the guard goes.
                 drop(self.calls.remove(&call));
@@ -190,6 +198,26 @@ impl Drive {
         }
     }
 
+    /// Who carries out a call, if the tool still is what the call was made for.
+    fn find(
+        &self,
+        call: &ToolCall,
+        fingerprint: ToolFingerprint,
+    ) -> Result<(Arc<dyn ToolProvider>, ToolSpec), ToolOutcome> {
+        let tool = &call.tool;
+        let offer = self.shared.offer.borrow().clone();
+        let provider = offer.routes.get(tool).and_then(|provider| self.shared.providers.get(provider.0));
+        let (Some(provider), Some(spec)) = (provider, offer.tools.get(tool)) else {
+            let message = format!("the tool '{tool}' is no longer there");
+            return Err(ToolOutcome::failure(FailureKind::NotFound, message));
+        };
+        if spec.fingerprint() != fingerprint {
+            let message = format!("the tool '{tool}' has just changed; it was not called with the old arguments");
+            return Err(ToolOutcome::failure(FailureKind::Changed, message));
+        }
+        Ok((Arc::clone(provider), spec.clone()))
+    }
+
     fn ask_model(&mut self, request: RequestId, chat: ChatRequest) {
         let model = Arc::clone(&self.shared.model);
         let inputs = self.inputs.clone();
@@ -202,30 +230,40 @@ impl Drive {
         self.requests.insert(request.0, running.abort_handle());
     }
 
-    fn invoke(&mut self, call: CallId, tool_call: ToolCall) {
+    fn invoke(&mut self, call: CallId, tool_call: ToolCall, fingerprint: ToolFingerprint) {
         let inputs = self.inputs.clone();
-        let offer = self.shared.offer.borrow().clone();
-        let provider = offer.routes.get(&tool_call.tool).and_then(|provider| self.shared.providers.get(provider.0));
-        let (Some(provider), Some(spec)) = (provider.cloned(), offer.tools.get(&tool_call.tool).cloned()) else {
-            let message = format!("the tool '{}' is no longer there", tool_call.tool);
-            self.shared.tracker.spawn(async move {
-                let outcome = ToolOutcome::failure(FailureKind::NotFound, message);
-                let _ = inputs.send(Input::CallEnded { call, outcome }).await;
-            });
-            return;
+        let (provider, spec) = match self.find(&tool_call, fingerprint) {
+            Ok(found) => found,
+            Err(outcome) => {
+                self.shared.tracker.spawn(async move {
+                    let _ = inputs.send(Input::CallEnded { call, outcome }).await;
+                });
+                return;
+            }
         };
         let token = CancellationToken::new();
         self.calls.insert(call, token.clone().drop_guard());
-        let invocation = Invocation { mission: self.id.clone(), id: call, call: tool_call, timeout: spec.timeout };
-        let progress = progress_sink(call, self.inputs.clone());
+        let timeout = spec.timeout;
+        let invocation = Invocation { mission: self.id.clone(), id: call, call: tool_call, fingerprint, timeout };
+        let (observer, accepted) = Observer::new(call, self.inputs.clone());
         let bounds = self.shared.config.calls;
         let shared = Arc::clone(&self.shared);
         self.shared.tracker.spawn(async move {
-            if spec.dispatch == Dispatch::Background {
-                let _ = inputs.send(Input::CallAccepted { call }).await;
-            }
-            let outcome = run_call(Arc::clone(&provider), spec, invocation.clone(), progress, token, bounds).await;
-            if outcome.halt == HaltState::Unconfirmed {
+            let running = run_call(Arc::clone(&provider), spec, invocation.clone(), observer, token, bounds);
+            tokio::pin!(running);
+            let announced = async {
+                // An observer that is dropped unused belongs to a call that was never accepted.
+                match accepted.await {
+                    Ok(()) => inputs.send(Input::CallAccepted { call }).await.unwrap_or_default(),
+                    Err(_) => std::future::pending().await,
+                }
+            };
+            let outcome = tokio::select! {
+                biased;
+                outcome = &mut running => outcome,
+                () = announced => running.await,
+            };
+            if outcome.halt.may_go_on() {
                 shared.leftovers.remember(provider, invocation);
             }
             // A mission that has given the call up has reported it as not confirmed.
@@ -234,11 +272,34 @@ impl Drive {
     }
 }
 
-/// Progress is dropped when the mission is busy: newer progress follows.
-fn progress_sink(call: CallId, inputs: mpsc::Sender<Input>) -> ProgressSink {
-    Arc::new(move |feedback| {
-        let _ = inputs.try_send(Input::CallProgressed { call, feedback });
-    })
+/// Tells the mission how one call is getting on.
+struct Observer {
+    call: CallId,
+    inputs: mpsc::Sender<Input>,
+    accepted: Mutex<Option<oneshot::Sender<()>>>,
+}
+
+impl Observer {
+    /// The observer, and what resolves when the call is accepted.
+    fn new(call: CallId, inputs: mpsc::Sender<Input>) -> (Arc<Self>, oneshot::Receiver<()>) {
+        let (accept, accepted) = oneshot::channel();
+        (Arc::new(Self { call, inputs, accepted: Mutex::new(Some(accept)) }), accepted)
+    }
+}
+
+impl CallObserver for Observer {
+    fn accepted(&self) {
+        let accept = self.accepted.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(accept) = accept {
+            // The call may have ended meanwhile.
+            let _ = accept.send(());
+        }
+    }
+
+    fn progressed(&self, feedback: String) {
+        // Dropped when the mission is busy: newer progress follows.
+        let _ = self.inputs.try_send(Input::CallProgressed { call: self.call, feedback });
+    }
 }
 
 async fn ask(

@@ -1,11 +1,11 @@
 //! Tools that work, fail, hang, panic or ignore their halt.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cortex_core::{Invocation, ProgressSink, ToolProvider};
+use cortex_core::{CallObserver, Invocation, ToolProvider};
 use cortex_protocol::{
     CallId, CancelMode, Dispatch, Effect, FailureKind, HaltState, ToolCall, ToolOutcome, ToolPhase, ToolSpec,
 };
@@ -21,12 +21,16 @@ pub enum Behaviour {
     Takes(Duration, Value),
     /// It says that it failed.
     Fails(String),
+    /// It is never accepted.
+    Rejects(String),
     /// Its component is lost.
     Lost,
     /// It runs until it is told to halt.
     RunsUntilHalted,
     /// It runs for ever and does not answer its halt.
     IgnoresHalt,
+    /// It runs for ever and says that it will not halt.
+    RefusesHalt,
     /// It panics.
     Panics,
 }
@@ -100,24 +104,29 @@ impl ToolProvider for FakeTools {
         "fake".to_owned()
     }
 
-    async fn invoke(&self, invocation: Invocation, progress: ProgressSink) -> ToolOutcome {
+    async fn invoke(&self, invocation: Invocation, observer: Arc<dyn CallObserver>) -> ToolOutcome {
         let name = invocation.call.tool.as_str().to_owned();
         self.called.lock().unwrap_or_else(PoisonError::into_inner).push(invocation.call);
         self.begun.notify_one();
-        progress("under way".to_owned());
+        if !matches!(self.behaviours.get(&name), Some(Behaviour::Rejects(_))) {
+            observer.accepted();
+            observer.progressed("under way".to_owned());
+        }
         match self.behaviours.get(&name).cloned() {
             Some(Behaviour::Returns(value)) => ToolOutcome::success(value),
             Some(Behaviour::Takes(time, value)) => tokio::select! {
                 () = tokio::time::sleep(time) => ToolOutcome::success(value),
                 () = self.halted.notified() => ToolOutcome::failure(FailureKind::Reported, "cancelled"),
             },
-            Some(Behaviour::Fails(message)) => ToolOutcome::failure(FailureKind::Reported, message),
+            Some(Behaviour::Fails(message) | Behaviour::Rejects(message)) => {
+                ToolOutcome::failure(FailureKind::Reported, message)
+            }
             Some(Behaviour::Lost) => ToolOutcome::failure(FailureKind::ComponentLost, "its component left the graph"),
             Some(Behaviour::RunsUntilHalted) => {
                 self.halted.notified().await;
                 ToolOutcome::failure(FailureKind::Reported, "cancelled")
             }
-            Some(Behaviour::IgnoresHalt) => std::future::pending().await,
+            Some(Behaviour::IgnoresHalt | Behaviour::RefusesHalt) => std::future::pending().await,
             #[expect(clippy::panic, reason = "the story asks for it")]
             Some(Behaviour::Panics) => panic!("the story's tool panics"),
             None => ToolOutcome::failure(FailureKind::NotFound, "the story has no such tool"),
@@ -129,6 +138,7 @@ impl ToolProvider for FakeTools {
         match self.behaviours.get(invocation.call.tool.as_str()) {
             Some(Behaviour::IgnoresHalt) => std::future::pending().await,
             Some(Behaviour::Lost) => HaltState::Unconfirmed,
+            Some(Behaviour::RefusesHalt) => HaltState::Refused,
             _ => {
                 self.halted.notify_waiters();
                 HaltState::Halted

@@ -57,6 +57,7 @@ pub(crate) struct MissionConfig {
     pub(crate) max_execution_steps: u32,
     pub(crate) max_replans: u32,
     pub(crate) max_model_calls: u32,
+    pub(crate) max_offered_tools: usize,
     pub(crate) max_duration_s: f64,
 }
 
@@ -110,6 +111,7 @@ impl Default for Config {
                 max_execution_steps: limits.max_execution_steps,
                 max_replans: limits.max_replans,
                 max_model_calls: limits.max_model_calls,
+                max_offered_tools: limits.max_offered_tools,
                 max_duration_s: limits.max_duration.as_secs_f64(),
             },
             queue: QueueConfig { policy: QueueChoice::Queue, length: 4 },
@@ -192,12 +194,15 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
     at_least_one("mission.max_planning_steps", mission.max_planning_steps)?;
     at_least_one("mission.max_execution_steps", mission.max_execution_steps)?;
     at_least_one("mission.max_model_calls", mission.max_model_calls)?;
+    let offered_tools = u32::try_from(mission.max_offered_tools).unwrap_or(u32::MAX);
+    at_least_one("mission.max_offered_tools", offered_tools)?;
     let limits = MissionLimits {
         max_task_bytes: mission.max_task_bytes,
         max_planning_steps: mission.max_planning_steps,
         max_execution_steps: mission.max_execution_steps,
         max_replans: mission.max_replans,
         max_model_calls: mission.max_model_calls,
+        max_offered_tools: mission.max_offered_tools,
         max_duration: seconds("mission.max_duration_s", mission.max_duration_s)?,
         ..MissionLimits::default()
     };

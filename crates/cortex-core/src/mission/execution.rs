@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use cortex_protocol::{
-    CallId, Decision, Dispatch, FailureKind, HaltState, MissionEvent, OutcomeStatus, Step, StepNumber, StepReport,
-    StepStatus, ToolCall, ToolOutcome,
+    CallId, Decision, Dispatch, FailureKind, MissionEvent, OutcomeStatus, Step, StepNumber, StepReport, StepStatus,
+    ToolCall, ToolFingerprint, ToolOutcome, ToolSpec,
 };
 use serde_json::{Map, Value};
 
@@ -41,14 +41,13 @@ impl Mission {
             self.decide_safely(&step, format!("the model was asked {asked} times without an end"));
             return;
         }
-        if self.setup.tools.get(&step.call.tool).is_none() {
-            let message = format!("the tool '{}' is no longer there", step.call.tool);
-            self.end_step(number, ToolOutcome::failure(FailureKind::NotFound, message));
+        if let Err(outcome) = self.is_as_planned(&step) {
+            self.end_step(number, outcome);
             self.advance();
             return;
         }
         let bound = binding::bind(&step.call.arguments, &self.outputs(), Form::Value).ok();
-        let done = self.current_reports().filter(|report| report.status.is_terminal()).cloned().collect();
+        let done = self.current_reports().filter(|report| report.status != StepStatus::Pending).cloned().collect();
         let notice = problem.map(|problem| format!("Your last reply could not be used: {problem}. Reply again."));
         let shown = (number, self.step_count(), prompts::shown_step(&step, bound));
         let chat = prompts::confirmation_request(&self.setup, done, shown, self.in_flight(), notice);
@@ -83,9 +82,17 @@ impl Mission {
     fn act_on(&mut self, step: &Step, asked: u32, reading: Reading) -> Result<(), String> {
         match reading.decision {
             Decision::Execute => {
+                let fingerprint = match self.is_as_planned(step) {
+                    Ok(fingerprint) => fingerprint,
+                    Err(outcome) => {
+                        self.end_step(step.number, outcome);
+                        self.advance();
+                        return Ok(());
+                    }
+                };
                 let arguments = self.resolved_arguments(step, reading.arguments)?;
                 self.report_decision(step, Decision::Execute, reading.reason);
-                self.start_step(step, arguments);
+                self.start_step(step, arguments, fingerprint);
             }
             Decision::Skip => self.skip(step, reading.reason),
             Decision::Abort => self.abort(step, reading.reason),
@@ -99,6 +106,24 @@ impl Mission {
             }
         }
         Ok(())
+    }
+
+    /// Whether the step's tool is there and still what it was when the plan was made: what was planned for another
+    /// version of it must not reach this one.
+    fn is_as_planned(&self, step: &Step) -> Result<ToolFingerprint, ToolOutcome> {
+        let tool = &step.call.tool;
+        match (self.setup.tools.get(tool).map(ToolSpec::fingerprint), self.planned.get(&step.number)) {
+            (None, _) => {
+                Err(ToolOutcome::failure(FailureKind::NotFound, format!("the tool '{tool}' is no longer there")))
+            }
+            (Some(now), Some(planned)) if now == *planned => Ok(now),
+            (Some(_), _) => {
+                let message = format!(
+                    "the tool '{tool}' has changed since the plan was made; it was not called with the old arguments"
+                );
+                Err(ToolOutcome::failure(FailureKind::Changed, message))
+            }
+        }
     }
 
     /// What is done when the model gave no usable decision.
@@ -159,9 +184,9 @@ impl Mission {
         }
     }
 
-    fn start_step(&mut self, step: &Step, arguments: Map<String, Value>) {
+    fn start_step(&mut self, step: &Step, arguments: Map<String, Value>, fingerprint: ToolFingerprint) {
         let tool_call = ToolCall { tool: step.call.tool.clone(), arguments: arguments.clone() };
-        let call = self.invoke(tool_call, Some(step.number));
+        let call = self.invoke(tool_call, fingerprint, Some(step.number));
         if let Some(report) = self.report_of(step.number) {
             report.status = StepStatus::Running;
             report.arguments = arguments.clone();
@@ -188,7 +213,7 @@ impl Mission {
 
     pub(super) fn on_call_ended(&mut self, call: CallId, outcome: ToolOutcome) {
         let Some(RunningCall { tool, step, started, .. }) = self.calls.remove(&call) else { return };
-        if outcome.halt == HaltState::Unconfirmed {
+        if outcome.halt.may_go_on() {
             self.not_stopped.push(tool.clone());
         }
         if let Some(number) = step {

@@ -8,13 +8,13 @@
 //! - `ending`: replanning, halting and the one result;
 //! - `prompts`: what the model is told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use cortex_protocol::mission::InFlight;
 use cortex_protocol::{
-    CallId, MissionEvent, MissionResult, Plan, SessionId, StepNumber, StepReport, ToolCall, ToolName, ToolOutcome,
-    Usage,
+    CallId, MissionEvent, MissionResult, Plan, SessionId, StepNumber, StepReport, ToolCall, ToolFingerprint, ToolName,
+    ToolOutcome, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,7 @@ mod prompts;
 #[cfg(test)]
 mod tests;
 
+pub use crate::selection::FIND_TOOLS;
 pub use prompts::DECLINE_TOOL;
 
 /// The bounds of one mission. Every one of them ends something that could otherwise go on for ever.
@@ -57,6 +58,8 @@ pub struct MissionLimits {
     pub progress_interval: Duration,
     /// Without new feedback for so long, a goal that has given feedback counts as stalled.
     pub stall_after: Duration,
+    /// Tools that a model is offered. Where there are more, it gets those that the task needs and a search for the rest.
+    pub max_offered_tools: usize,
     /// Methods that close what others opened; a cut plan keeps them.
     pub closing_methods: Vec<String>,
 }
@@ -75,6 +78,7 @@ impl Default for MissionLimits {
             halt_timeout: Duration::from_secs(15),
             progress_interval: Duration::from_secs(1),
             stall_after: Duration::from_secs(10),
+            max_offered_tools: 40,
             closing_methods: vec!["end_episode".to_owned()],
         }
     }
@@ -179,6 +183,8 @@ pub enum Effect {
         call: CallId,
         /// What to call. The arguments fit the schema.
         tool_call: ToolCall,
+        /// The version of the tool that the call was made for.
+        fingerprint: ToolFingerprint,
     },
     /// Make a call come to rest and end.
     CancelCall {
@@ -212,6 +218,12 @@ pub struct Mission {
     started: Duration,
     /// The planning conversation after its fixed beginning. Only ever grows, so that providers can cache it.
     conversation: Vec<Message>,
+    /// What the model is offered, by name. Only ever grows.
+    offered: BTreeSet<ToolName>,
+    /// The versions of the tools that the model was shown last: a call is for these and for no others.
+    shown: BTreeMap<ToolName, ToolFingerprint>,
+    /// The versions of the tools that the current plan's steps are for.
+    planned: BTreeMap<StepNumber, ToolFingerprint>,
     /// The current plan and the order in which its steps run.
     plan: Plan,
     order: Vec<StepNumber>,
@@ -313,6 +325,9 @@ impl Mission {
             now: Duration::ZERO,
             started: Duration::ZERO,
             conversation: Vec::new(),
+            offered: BTreeSet::new(),
+            shown: BTreeMap::new(),
+            planned: BTreeMap::new(),
             plan: Plan::default(),
             order: Vec::new(),
             plan_number: 0,
@@ -456,7 +471,7 @@ impl Mission {
     }
 
     /// Begins a call.
-    fn invoke(&mut self, tool_call: ToolCall, step: Option<StepNumber>) -> CallId {
+    fn invoke(&mut self, tool_call: ToolCall, fingerprint: ToolFingerprint, step: Option<StepNumber>) -> CallId {
         let call = CallId(self.next_call);
         self.next_call += 1;
         if self.calls.is_empty() {
@@ -472,7 +487,7 @@ impl Mission {
                 feedback_at: None,
             },
         );
-        self.effects.push(Effect::Invoke { call, tool_call });
+        self.effects.push(Effect::Invoke { call, tool_call, fingerprint });
         call
     }
 

@@ -1,8 +1,8 @@
 //! Phase 1: from the task to a committed plan or an answer.
 
 use cortex_protocol::{
-    Effect as ToolEffect, FailureKind, MissionEvent, StepReport, StepStatus, ToolCall, ToolName, ToolOutcome,
-    ToolPhase, ToolSpec,
+    CallId, Effect as ToolEffect, FailureKind, MissionEvent, Step, StepReport, StepStatus, ToolCall, ToolName,
+    ToolOutcome, ToolPhase, ToolSpec,
 };
 use serde_json::{Map, Value};
 
@@ -12,15 +12,24 @@ use crate::chat::{CallArguments, ChatReply, Message, ModelCall};
 use crate::fragment::Fragment;
 use crate::plan;
 use crate::ports::ModelError;
+use crate::selection::{self, FIND_TOOLS};
 
+/// Stands where no call was made.
+const NO_CALL: CallId = CallId(0);
 /// Most planning tools that one reply may call.
 const MAX_RESEARCH_CALLS: usize = 16;
 
 /// A call that can be done as it stands.
 struct GoodCall {
     model_call: ModelCall,
-    spec: ToolSpec,
-    arguments: Map<String, Value>,
+    kind: CallKind,
+}
+
+enum CallKind {
+    /// Of a tool of the robot.
+    Tool { spec: ToolSpec, arguments: Map<String, Value> },
+    /// Of the search for tools.
+    Search { query: String },
 }
 
 impl Mission {
@@ -33,10 +42,42 @@ impl Mission {
             return;
         }
         self.report(MissionEvent::Planning { turn: self.planning_turn, plan: self.plan_number + 1 });
-        let chat = prompts::planning_request(&self.setup, &self.conversation);
+        self.offer_tools();
+        let chat = prompts::planning_request(&self.setup, &self.offered, &self.conversation);
         if let Some(request) = self.ask_model(chat) {
             self.phase = Phase::Planning { request };
         }
+    }
+
+    /// Chooses what the model is offered, once, and notes which versions of the tools it is shown.
+    fn offer_tools(&mut self) {
+        let tools = &self.setup.tools;
+        let limit = self.setup.limits.max_offered_tools;
+        if tools.len() <= limit || self.offered.is_empty() {
+            let chosen = selection::choose(tools, &self.setup.task, limit);
+            self.offer(chosen);
+        }
+        let shown = self.offered.iter().filter_map(|name| self.setup.tools.get(name));
+        self.shown = shown.map(|spec| (spec.name.clone(), spec.fingerprint())).collect();
+    }
+
+    /// Offers more tools. What is left out is told where something is.
+    fn offer(&mut self, more: impl IntoIterator<Item = ToolName>) {
+        let before = self.offered.len();
+        self.offered.extend(more);
+        let left_out: Vec<ToolName> = prompts::left_out(&self.setup.tools, &self.offered).cloned().collect();
+        if !left_out.is_empty() && self.offered.len() > before {
+            self.report(MissionEvent::ToolsOffered { offered: self.offered.iter().cloned().collect(), left_out });
+        }
+    }
+
+    /// The built-in search: what it finds is on offer from the next turn on.
+    fn find_tools(&mut self, query: &str) -> ToolOutcome {
+        let found = selection::find(&self.setup.tools, query, &self.offered);
+        let outcome = ToolOutcome::success(selection::found(&found, &self.setup.tools));
+        let names: Vec<ToolName> = found.into_iter().map(|spec| spec.name.clone()).collect();
+        self.offer(names);
+        outcome
     }
 
     pub(super) fn on_plan_reply(&mut self, reply: Result<ChatReply, ModelError>) {
@@ -97,10 +138,16 @@ impl Mission {
         }
         let good: Vec<GoodCall> = checked.into_iter().filter_map(|(_, result)| result.ok()).collect();
         let (plan_calls, research): (Vec<GoodCall>, Vec<GoodCall>) = {
-            let acts = good.iter().any(|call| belongs_to_plan(&call.spec, false));
-            good.into_iter().partition(|call| belongs_to_plan(&call.spec, acts))
+            let acts = good.iter().any(|call| belongs_to_plan(&call.kind, false));
+            good.into_iter().partition(|call| belongs_to_plan(&call.kind, acts))
         };
-        let plan_calls = plan_calls.into_iter().map(|call| (call.model_call, call.spec.name)).collect();
+        let plan_calls = plan_calls
+            .into_iter()
+            .filter_map(|call| match call.kind {
+                CallKind::Tool { spec, .. } => Some((call.model_call, spec.name)),
+                CallKind::Search { .. } => None,
+            })
+            .collect();
         if research.is_empty() { self.commit(plan_calls) } else { self.research(research, plan_calls) }
     }
 
@@ -114,47 +161,70 @@ impl Mission {
             .collect()
     }
 
-    fn check_call(&self, model_call: ModelCall) -> Result<GoodCall, String> {
-        let spec = self.setup.tools.resolve(&model_call.name).cloned().ok_or_else(|| {
-            format!("there is no tool of this name; the tools are: {}", prompts::names(&self.setup.tools))
-        })?;
+    fn check_call(&mut self, model_call: ModelCall) -> Result<GoodCall, String> {
         let arguments = match &model_call.arguments {
-            CallArguments::Object(arguments) => arguments,
+            CallArguments::Object(arguments) => arguments.clone(),
             CallArguments::Malformed { problem, .. } => return Err(format!("its arguments can't be read: {problem}")),
         };
-        let arguments = prompts::without_after(&spec, arguments);
+        if model_call.name == FIND_TOOLS && self.searches() {
+            let query = arguments.get("query").and_then(Value::as_str);
+            let query = query.ok_or("'query' must say what the tool should do, in a few words")?.to_owned();
+            return Ok(GoodCall { model_call, kind: CallKind::Search { query } });
+        }
+        let spec = self.setup.tools.resolve(&model_call.name).cloned().ok_or_else(|| {
+            format!(
+                "there is no tool of this name; the tools are: {}",
+                prompts::names(&self.setup.tools, &self.offered)
+            )
+        })?;
+        match self.shown.get(&spec.name) {
+            Some(shown) if *shown == spec.fingerprint() => {}
+            Some(_) => {
+                return Err(
+                    "it has changed while you were asked; read its new description and call it again".to_owned()
+                );
+            }
+            None => {
+                self.offer([spec.name.clone()]);
+                return Err("it was not among your tools; it is now: read its description and call it again".to_owned());
+            }
+        }
+        let arguments = prompts::without_after(&spec, &arguments);
         self.setup.tools.check_unbound(&spec.name, &arguments)?;
-        Ok(GoodCall { model_call, spec, arguments })
+        Ok(GoodCall { model_call, kind: CallKind::Tool { spec, arguments } })
+    }
+
+    /// Whether there are tools that the model is not offered.
+    fn searches(&self) -> bool {
+        prompts::left_out(&self.setup.tools, &self.offered).next().is_some()
     }
 
     fn research(&mut self, research: Vec<GoodCall>, plan_calls: Vec<(ModelCall, ToolName)>) {
         let research = research
             .into_iter()
             .enumerate()
-            .map(|(index, call)| {
-                let refused = if index >= MAX_RESEARCH_CALLS {
-                    Some(format!("at most {MAX_RESEARCH_CALLS} planning tools can be called at once"))
-                } else if binding::references(&call.arguments).is_empty() {
-                    None
-                } else {
-                    Some("a planning tool is called before any step, so it can't refer to a step's output".to_owned())
-                };
-                let (id, outcome) = match refused {
-                    Some(reason) => {
-                        (cortex_protocol::CallId(0), Some(ToolOutcome::failure(FailureKind::InvalidArguments, reason)))
+            .map(|(index, GoodCall { model_call, kind })| {
+                let answered =
+                    |outcome| Research { model_call: model_call.clone(), call: NO_CALL, outcome: Some(outcome) };
+                let refused = |reason: String| ToolOutcome::failure(FailureKind::InvalidArguments, reason);
+                match kind {
+                    _ if index >= MAX_RESEARCH_CALLS => {
+                        answered(refused(format!("at most {MAX_RESEARCH_CALLS} planning tools can be called at once")))
                     }
-                    None => {
-                        let tool_call = ToolCall { tool: call.spec.name.clone(), arguments: call.arguments.clone() };
-                        let id = self.invoke(tool_call, None);
-                        self.report(MissionEvent::Researching {
-                            call: id,
-                            tool: call.spec.name,
-                            arguments: call.arguments,
-                        });
-                        (id, None)
+                    CallKind::Search { query } => answered(self.find_tools(&query)),
+                    CallKind::Tool { arguments, .. } if !binding::references(&arguments).is_empty() => {
+                        answered(refused(
+                            "a planning tool is called before any step, so it can't refer to a step's output"
+                                .to_owned(),
+                        ))
                     }
-                };
-                Research { model_call: call.model_call, call: id, outcome }
+                    CallKind::Tool { spec, arguments } => {
+                        let tool_call = ToolCall { tool: spec.name.clone(), arguments: arguments.clone() };
+                        let call = self.invoke(tool_call, spec.fingerprint(), None);
+                        self.report(MissionEvent::Researching { call, tool: spec.name, arguments });
+                        Research { model_call, call, outcome: None }
+                    }
+                }
             })
             .collect();
         self.phase = Phase::Researching { research, plan_calls };
@@ -162,7 +232,7 @@ impl Mission {
     }
 
     /// Takes the outcome of a planning tool.
-    pub(super) fn on_researched(&mut self, call: cortex_protocol::CallId, tool: ToolName, outcome: ToolOutcome) {
+    pub(super) fn on_researched(&mut self, call: CallId, tool: ToolName, outcome: ToolOutcome) {
         if let Phase::Researching { research, .. } = &mut self.phase {
             for entry in research.iter_mut().filter(|entry| entry.call == call && entry.outcome.is_none()) {
                 entry.outcome = Some(outcome.clone());
@@ -214,6 +284,9 @@ impl Mission {
         };
         self.plan_number += 1;
         self.planning_turn = 0;
+        // The calls were just checked to be for the versions that were shown.
+        let fingerprint = |step: &Step| Some((step.number, *self.shown.get(&step.call.tool)?));
+        self.planned = plan.steps.iter().filter_map(fingerprint).collect();
         for step in &plan.steps {
             self.reports.push(self.new_report(step.number, step.call.clone(), StepStatus::Pending, ""));
         }
@@ -284,7 +357,8 @@ impl Mission {
 
 /// Whether a call is a step of the plan rather than research that is done at once. A tool of both phases is research
 /// on its own, but a step among steps: its place in their order matters.
-fn belongs_to_plan(spec: &ToolSpec, among_steps: bool) -> bool {
+fn belongs_to_plan(call: &CallKind, among_steps: bool) -> bool {
+    let CallKind::Tool { spec, .. } = call else { return false };
     match spec.phase {
         ToolPhase::Execution => true,
         ToolPhase::Both => among_steps || spec.effect != ToolEffect::Observe,

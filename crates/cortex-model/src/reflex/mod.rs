@@ -43,6 +43,10 @@ impl ChatModel for Reflex {
         "reflex".to_owned()
     }
 
+    fn reads_every_tool(&self) -> bool {
+        true
+    }
+
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
         Ok(match request.purpose {
             Purpose::Plan => plan(request),

@@ -146,7 +146,7 @@ ros_tests! {
         let tools = agent.tools.clone();
         let running = tokio::spawn({
             let work = work.clone();
-            async move { tools.invoke(work, std::sync::Arc::new(|_| {})).await }
+            async move { tools.invoke(work, std::sync::Arc::new(cortex_core::Unobserved)).await }
         });
         peer.line("called work").await.unwrap();
         assert_eq!(agent.tools.halt(&work).await, HaltState::Halted);
@@ -156,7 +156,7 @@ ros_tests! {
 
         // One that can't: given up, it may go on, until its answer comes after all.
         let insist = invocation(2, "helper.insist", json!({"seconds": 1.5}));
-        let given_up = agent.tools.invoke(insist.clone(), std::sync::Arc::new(|_| {}));
+        let given_up = agent.tools.invoke(insist.clone(), std::sync::Arc::new(cortex_core::Unobserved));
         assert!(tokio::time::timeout(Duration::from_millis(500), given_up).await.is_err());
         assert_eq!(agent.tools.halt(&insist).await, HaltState::Unconfirmed);
         peer.line("ended insist").await.unwrap();

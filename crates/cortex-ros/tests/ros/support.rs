@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::{Invocation, ToolProvider};
-use cortex_protocol::{CallId, ToolCall, ToolOutcome, ToolSpec};
+use cortex_core::{Invocation, ToolProvider, Unobserved};
+use cortex_protocol::{CallId, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec};
 use cortex_ros::testing::Peer;
 use cortex_ros::{Discovery, GraphWatch, Policy, RosNode, RosTools};
 use serde_json::{Map, Value};
@@ -54,7 +54,7 @@ impl Agent {
     }
 
     pub(crate) async fn call(&self, invocation: Invocation) -> ToolOutcome {
-        let outcome = self.tools.invoke(invocation, Arc::new(|_| {}));
+        let outcome = self.tools.invoke(invocation, Arc::new(Unobserved));
         tokio::time::timeout(LIMIT, outcome).await.expect("the call has ended")
     }
 
@@ -72,7 +72,13 @@ pub(crate) fn names(tools: &[ToolSpec]) -> Vec<&str> {
 
 pub(crate) fn invocation(id: u32, tool: &str, arguments: Value) -> Invocation {
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
-    Invocation { mission: "test".into(), id: CallId(id), call: call(tool, arguments), timeout: Duration::from_secs(10) }
+    Invocation {
+        mission: "test".into(),
+        id: CallId(id),
+        call: call(tool, arguments),
+        fingerprint: ToolFingerprint(0),
+        timeout: Duration::from_secs(10),
+    }
 }
 
 fn call(tool: &str, arguments: Map<String, Value>) -> ToolCall {

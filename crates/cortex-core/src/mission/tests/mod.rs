@@ -183,7 +183,7 @@ impl Story {
                         }
                     }
                     Effect::AbandonModel { request } => self.abandoned.push(request),
-                    Effect::Invoke { call, tool_call } => {
+                    Effect::Invoke { call, tool_call, .. } => {
                         let name = tool_call.tool.as_str().to_owned();
                         self.invoked.push((call, tool_call));
                         if !self.held.contains(&name) {
