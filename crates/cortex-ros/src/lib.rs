@@ -38,6 +38,8 @@ mod type_loader;
 
 pub use announcements::announce_often;
 pub use catalog::{Catalog, OfferKind, Uncallable};
+/// How messages of a type are written, for [`PolicySettings::conventions`].
+pub use cortex_interfaces::Convention;
 pub use directory::{Component, ComponentState, Directory};
 pub use discovery::{DiscoveredTools, Discovery};
 pub use error::RosError;

@@ -36,12 +36,8 @@ pub(crate) enum Command {
     Stop(ServerArguments),
     /// Take tasks again after a stop.
     Resume(ServerArguments),
-    /// List what the robot can do.
-    Tools {
-        /// Print JSON, with the schemas of the arguments.
-        #[arg(long)]
-        json: bool,
-    },
+    /// List what the robot can do, and what is there but can't be called.
+    Tools(ToolsArguments),
     /// Tell everything about one node: topics, services, parameters, lifecycle, health, tools.
     Inspect {
         /// The node, as `cortex tools` shows it: `base`, `left_arm/gripper`.
@@ -61,6 +57,16 @@ pub(crate) struct RunArguments {
     /// Which model plans: `reflex`, or `openai:NAME@URL`. Overrides the configuration.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
+    /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ToolsArguments {
+    /// Print JSON, with the schemas of the arguments.
+    #[arg(long)]
+    pub(crate) json: bool,
     /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

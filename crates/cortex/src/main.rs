@@ -45,7 +45,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Send(arguments) => commands::send::send(arguments).await,
         Command::Stop(server) => commands::stop::stop(&server).await,
         Command::Resume(server) => commands::stop::resume(&server).await,
-        Command::Tools { json } => commands::tools::tools(json).await,
+        Command::Tools(arguments) => commands::tools::tools(arguments).await,
         Command::Inspect { name } => commands::inspect::inspect(&name).await,
         Command::Doctor(arguments) => commands::doctor::doctor(arguments).await,
         Command::Completion { .. } => Ok(ExitCode::SUCCESS),

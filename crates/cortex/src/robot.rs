@@ -16,38 +16,36 @@ pub(crate) struct Robot {
 }
 
 impl Robot {
-    /// Joins the graph under this node name; remaps apply.
-    pub(crate) fn join(name: &str) -> anyhow::Result<Self> {
-        let node = RosNode::start(name, "").context(
-            "the ROS node could not be started; source a ROS 2 first, or use `cargo xtask env` in this repository",
-        )?;
-        let graph = GraphWatch::start(node.fully_qualified_name())?;
-        let discovery = Discovery::start(&node, &graph, Policy::default());
+    /// Finds out what the robot can do. Ends the node if that can't be.
+    pub(crate) fn discover(node: RosNode, policy: Policy) -> anyhow::Result<Self> {
+        let graph = match GraphWatch::start(node.fully_qualified_name()) {
+            Ok(graph) => graph,
+            Err(problem) => {
+                node.shut_down();
+                return Err(problem.into());
+            }
+        };
+        let discovery = Discovery::start(&node, &graph, policy);
         let tools = RosTools::new(&node, &graph, &discovery);
         Ok(Self { node, graph, discovery, tools })
     }
 
     /// Joins for a look at the robot, without a name of its own on it, and waits until the picture is complete.
-    pub(crate) async fn visit() -> anyhow::Result<Self> {
+    pub(crate) async fn visit(policy: impl FnOnce(&RosNode) -> anyhow::Result<Policy>) -> anyhow::Result<Self> {
         /// Longest wait for slow components.
         const LIMIT: Duration = Duration::from_secs(8);
-        let robot = Self::join(&format!("_cortex_cli_{}", std::process::id()))?;
+        let node = join(&format!("_cortex_cli_{}", std::process::id()))?;
+        let robot = match policy(&node) {
+            Ok(policy) => Self::discover(node, policy)?,
+            Err(problem) => {
+                node.shut_down();
+                return Err(problem);
+            }
+        };
         if !robot.discovery.settled(LIMIT).await {
             eprintln!("cortex: some components have not described themselves within {} s", LIMIT.as_secs());
         }
         Ok(robot)
-    }
-
-    /// The node's ROS parameters as a layer of the configuration. `use_sim_time` and the like belong to ROS.
-    pub(crate) fn parameters(&self) -> Vec<(String, Value)> {
-        self.node
-            .parameters()
-            .iter()
-            .filter(|(name, _)| !matches!(name.as_str(), "use_sim_time" | "start_type_description_service"))
-            .filter_map(|(name, value)| {
-                Value::serialize(cortex_ros::parameters::value_as_json(value)).ok().map(|value| (name.clone(), value))
-            })
-            .collect()
     }
 
     /// Leaves the graph: ends discovery, then the ROS threads.
@@ -56,6 +54,23 @@ impl Robot {
         end_ros(self.node, self.graph).await;
         self.tools.shut_down().await;
     }
+}
+
+/// Joins the graph under this node name; remaps apply.
+pub(crate) fn join(name: &str) -> anyhow::Result<RosNode> {
+    RosNode::start(name, "")
+        .context("the ROS node could not be started; source a ROS 2 first, or use `cargo xtask env` in this repository")
+}
+
+/// A node's ROS parameters as a layer of the configuration. `use_sim_time` and the like belong to ROS.
+pub(crate) fn parameters(node: &RosNode) -> Vec<(String, Value)> {
+    node.parameters()
+        .iter()
+        .filter(|(name, _)| !matches!(name.as_str(), "use_sim_time" | "start_type_description_service"))
+        .filter_map(|(name, value)| {
+            Value::serialize(cortex_ros::parameters::value_as_json(value)).ok().map(|value| (name.clone(), value))
+        })
+        .collect()
 }
 
 /// Ends the ROS threads of this process. It must not return from `main` before: the middleware crashes in its exit
