@@ -2,11 +2,12 @@
 //!
 //! - [`node`]: the one ROS node of a process, on a thread of its own; [`parameters`]: its parameters;
 //! - [`graph`]: the ROS graph as plain data; [`graph_watch`]: keeps it up to date;
+//! - [`dynamic`]: services, actions and topics of any type, parameters of any node;
 //! - [`Discovery`]: finds the components; [`RosTools`]: calls and inspects them;
 //! - [`task`] and [`TaskServer`]: take tasks over ROS; [`TaskClient`]: sends them.
 //!
 //! A process ends in this order, or the exit handlers of the middleware crash: the task server, the discovery, the
-//! graph watch, the node, the tools.
+//! endpoints, the graph watch, the node, the tools.
 
 mod announcements;
 pub mod arguments;
@@ -15,6 +16,7 @@ mod calls;
 mod catalog;
 mod directory;
 mod discovery;
+pub mod dynamic;
 mod error;
 mod goals;
 pub mod graph;

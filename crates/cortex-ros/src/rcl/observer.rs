@@ -2,19 +2,21 @@
 //!
 //! `r2r` keeps its node private and has no graph events, so this one lives in a second context of the same process.
 
-use std::ffi::{CStr, CString, c_char};
+use std::collections::BTreeSet;
+use std::ffi::{CString, c_char};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use r2r_rcl as rcl;
 
 use super::context::{Context, GuardCondition, Node};
+use super::publishers::{Announced, Naming, publishers};
 use super::{is_ok, last_error, owned};
 use crate::RosError;
 use crate::graph::{InstanceId, Interface};
 
 /// The topic on which almost every node of every client library publishes; who publishes there tells instances apart.
-const LOG_TOPIC: &CStr = c"/rosout";
+const LOG_TOPIC: &str = "/rosout";
 
 /// Asks for the names and types of one kind of endpoint of one node.
 type QueryByNode = dyn Fn(
@@ -211,36 +213,35 @@ impl Observer {
     /// # Errors
     /// When the client library refuses the query.
     pub(crate) fn instances(&self) -> Result<Vec<(String, String, InstanceId)>, RosError> {
-        // SAFETY: the node is valid, `found` is zero-initialised, filled by the query and given back once; its list has
-        // `size` entries.
-        unsafe {
-            let mut allocator = rcl::rcutils_get_default_allocator();
-            let mut found = rcl::rmw_get_zero_initialized_topic_endpoint_info_array();
-            let code = rcl::rcl_get_publishers_info_by_topic(
-                self.node.as_ptr(),
-                &mut allocator,
-                LOG_TOPIC.as_ptr(),
-                false,
-                &mut found,
-            );
-            let instances = if !is_ok(code) {
-                Err(RosError::Graph { problem: last_error() })
-            } else if found.info_array.is_null() {
-                Ok(Vec::new())
-            } else {
-                let publishers = std::slice::from_raw_parts(found.info_array, found.size);
-                Ok(publishers
-                    .iter()
-                    .map(|publisher| {
-                        let identity = InstanceId::new(&publisher.endpoint_gid);
-                        (owned(publisher.node_name), owned(publisher.node_namespace), identity)
-                    })
-                    .collect())
-            };
-            rcl::rmw_topic_endpoint_info_array_fini(&mut found, &mut allocator);
-            instances
-        }
+        let publishers = publishers(&self.node, LOG_TOPIC, Naming::Ros)?;
+        Ok(publishers
+            .into_iter()
+            .map(|Announced { node: (name, space), identity, .. }| (name, space, identity))
+            .collect())
     }
+
+    /// The hashes of the types with which a topic is published, in order, each once. They are those of
+    /// [`MessageTypeSupport::hash`](cortex_interfaces::MessageTypeSupport).
+    ///
+    /// # Errors
+    /// When the client library refuses the query.
+    pub(crate) fn type_hashes_of_topic(&self, name: &str) -> Result<Vec<String>, RosError> {
+        Ok(hashes(publishers(&self.node, name, Naming::Ros)?))
+    }
+
+    /// The hashes of the types of the answers that servers of a service announce, in order, each once.
+    ///
+    /// # Errors
+    /// When the client library refuses the query.
+    pub(crate) fn type_hashes_of_service(&self, name: &str) -> Result<Vec<String>, RosError> {
+        // Servers are the publishers of the answers.
+        Ok(hashes(publishers(&self.node, &format!("rr{name}Reply"), Naming::Middleware)?))
+    }
+}
+
+fn hashes(publishers: Vec<Announced>) -> Vec<String> {
+    let hashes: BTreeSet<String> = publishers.into_iter().filter_map(|publisher| publisher.type_hash).collect();
+    hashes.into_iter().collect()
 }
 
 /// # Safety
