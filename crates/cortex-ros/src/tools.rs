@@ -4,20 +4,33 @@
 //! module of its own, which also remembers its open calls, so that they can be halted.
 
 mod component;
+mod goal;
 mod late;
+mod messages;
+mod pool;
+mod server;
+mod service;
+pub(crate) mod topic;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider};
+use cortex_interfaces::{InterfaceError, Interfaces};
 use cortex_protocol::{FailureKind, HaltState, ToolOutcome, ToolSpec};
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
+use crate::catalog::{Catalog, OfferKind};
+use crate::discovery::Shared;
+use crate::dynamic::Endpoints;
 use crate::inspection::{self, Inspector};
 use crate::{Discovery, GraphWatch, RosError, RosNode};
 use component::Components;
+use goal::Goals;
+use service::Services;
+use topic::Topics;
 
 /// How long the tasks that wait for late answers may take to end.
 const END_LIMIT: Duration = Duration::from_secs(1);
@@ -25,20 +38,57 @@ const END_LIMIT: Duration = Duration::from_secs(1);
 /// Offers what the robot can do. Clones share everything.
 #[derive(Clone)]
 pub struct RosTools {
+    around: Arc<Surroundings>,
     inspector: Arc<Inspector>,
     components: Arc<Components>,
+    services: Arc<Services>,
+    goals: Arc<Goals>,
+    topics: Arc<Topics>,
+}
+
+/// What all kinds of tools work with.
+struct Surroundings {
+    graph: GraphWatch,
+    endpoints: Endpoints,
+    discovery: Discovery,
+    /// What waits for answers that their callers have given up.
     waiting: TaskTracker,
 }
 
+impl Surroundings {
+    fn shared(&self) -> &Shared {
+        self.discovery.shared()
+    }
+
+    /// Looks up an interface, which blocks where it has to be loaded.
+    async fn interface<T: Send + 'static>(
+        &self,
+        find: impl FnOnce(&Interfaces) -> Result<T, InterfaceError> + Send + 'static,
+    ) -> Result<T, RosError> {
+        let interfaces = Arc::clone(&self.shared().interfaces);
+        // It fails only when the runtime ends.
+        let found = tokio::task::spawn_blocking(move || find(&interfaces)).await.map_err(|_| RosError::ShutDown)?;
+        Ok(found?)
+    }
+}
+
 impl RosTools {
-    /// The tools of what `discovery` finds.
+    /// The tools of what `discovery` finds. Must be called within a tokio runtime.
     #[must_use]
-    pub fn new(node: &RosNode, graph: &GraphWatch, discovery: &Discovery) -> Self {
-        let waiting = TaskTracker::new();
+    pub fn new(node: &RosNode, graph: &GraphWatch, endpoints: &Endpoints, discovery: &Discovery) -> Self {
+        let around = Arc::new(Surroundings {
+            graph: graph.clone(),
+            endpoints: endpoints.clone(),
+            discovery: discovery.clone(),
+            waiting: TaskTracker::new(),
+        });
         Self {
             inspector: Arc::new(Inspector::new(node, graph, discovery)),
-            components: Arc::new(Components::new(discovery, &waiting)),
-            waiting,
+            components: Arc::new(Components::new(discovery, &around.waiting)),
+            services: Arc::new(Services::new(&around)),
+            goals: Arc::new(Goals::new(&around)),
+            topics: Arc::new(Topics::new(&around)),
+            around,
         }
     }
 
@@ -52,9 +102,26 @@ impl RosTools {
 
     /// Ends what waits for late answers, within a bounded time. To be called after the node was shut down.
     pub async fn shut_down(&self) {
-        self.waiting.close();
-        if tokio::time::timeout(END_LIMIT, self.waiting.wait()).await.is_err() {
+        self.around.waiting.close();
+        if tokio::time::timeout(END_LIMIT, self.around.waiting.wait()).await.is_err() {
             tracing::debug!("some calls were never answered");
+        }
+    }
+
+    async fn call(&self, invocation: &Invocation, catalog: &Catalog, observer: &dyn CallObserver) -> ToolOutcome {
+        let Some(entry) = catalog.entry(&invocation.call.tool) else {
+            return match self.components.route(invocation) {
+                Ok(route) => self.components.invoke(invocation, route).await,
+                Err(outcome) => outcome,
+            };
+        };
+        if let Some(outcome) = changed(&entry.spec, invocation) {
+            return outcome;
+        }
+        match entry.kind {
+            OfferKind::Service => self.services.invoke(invocation, entry).await,
+            OfferKind::Action => self.goals.invoke(invocation, entry, observer).await,
+            OfferKind::Topic => self.topics.publish(invocation, entry).await,
         }
     }
 
@@ -78,17 +145,23 @@ impl ToolProvider for RosTools {
         "ros".to_owned()
     }
 
-    async fn invoke(&self, invocation: Invocation, _observer: Arc<dyn CallObserver>) -> ToolOutcome {
-        if invocation.call.tool.as_str() == inspection::TOOL {
-            return self.inspect_component(&invocation).await;
-        }
-        match self.components.route(&invocation) {
-            Ok(route) => self.components.invoke(&invocation, route).await,
-            Err(outcome) => outcome,
+    async fn invoke(&self, invocation: Invocation, observer: Arc<dyn CallObserver>) -> ToolOutcome {
+        let catalog = Arc::clone(&self.around.discovery.catalog().borrow());
+        match invocation.call.tool.as_str() {
+            // Their arguments are judged by what the robot has now, so they are the same tools whatever it had before.
+            inspection::TOOL => self.inspect_component(&invocation).await,
+            topic::READ => self.topics.read(&invocation, &catalog).await,
+            _ => self.call(&invocation, &catalog, observer.as_ref()).await,
         }
     }
 
     async fn halt(&self, invocation: &Invocation) -> HaltState {
+        if let Some(halted) = self.services.halt(invocation) {
+            return halted;
+        }
+        if let Some(halted) = self.goals.halt(invocation).await {
+            return halted;
+        }
         self.components.halt(invocation).await.unwrap_or(HaltState::AtRest)
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
+use cortex_ros::dynamic::Endpoints;
 use cortex_ros::{Discovery, GraphWatch, Policy, RosNode, RosTools};
 use figment::value::Value;
 
@@ -11,6 +12,7 @@ use figment::value::Value;
 pub(crate) struct Robot {
     pub(crate) node: RosNode,
     pub(crate) graph: GraphWatch,
+    pub(crate) endpoints: Endpoints,
     pub(crate) discovery: Discovery,
     pub(crate) tools: RosTools,
 }
@@ -25,9 +27,17 @@ impl Robot {
                 return Err(problem.into());
             }
         };
+        let endpoints = match Endpoints::start(&graph) {
+            Ok(endpoints) => endpoints,
+            Err(problem) => {
+                graph.shut_down();
+                node.shut_down();
+                return Err(problem.into());
+            }
+        };
         let discovery = Discovery::start(&node, &graph, policy);
-        let tools = RosTools::new(&node, &graph, &discovery);
-        Ok(Self { node, graph, discovery, tools })
+        let tools = RosTools::new(&node, &graph, &endpoints, &discovery);
+        Ok(Self { node, graph, endpoints, discovery, tools })
     }
 
     /// Joins for a look at the robot, without a name of its own on it, and waits until the picture is complete.
@@ -51,7 +61,7 @@ impl Robot {
     /// Leaves the graph: ends discovery, then the ROS threads.
     pub(crate) async fn leave(self) {
         self.discovery.shut_down().await;
-        end_ros(self.node, self.graph).await;
+        end_ros(self.node, self.graph, Some(self.endpoints)).await;
         self.tools.shut_down().await;
     }
 }
@@ -75,9 +85,12 @@ pub(crate) fn parameters(node: &RosNode) -> Vec<(String, Value)> {
 
 /// Ends the ROS threads of this process. It must not return from `main` before: the middleware crashes in its exit
 /// handlers otherwise.
-pub(crate) async fn end_ros(node: RosNode, graph: GraphWatch) {
+pub(crate) async fn end_ros(node: RosNode, graph: GraphWatch, endpoints: Option<Endpoints>) {
     // Joining threads blocks.
     let ended = tokio::task::spawn_blocking(move || {
+        if let Some(endpoints) = endpoints {
+            endpoints.shut_down();
+        }
         graph.shut_down();
         node.shut_down();
     })

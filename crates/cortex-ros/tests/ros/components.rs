@@ -141,7 +141,7 @@ ros_tests! {
         agent.tool("helper.work").await;
 
         // One that can be halted.
-        let work = invocation(1, "helper.work", json!({"seconds": 20.0}));
+        let work = agent.planned(invocation(1, "helper.work", json!({"seconds": 20.0})));
         assert_eq!(agent.tools.halt(&work).await, HaltState::AtRest, "it was never sent");
         let tools = agent.tools.clone();
         let running = tokio::spawn({
@@ -155,7 +155,7 @@ ros_tests! {
         assert_eq!(agent.tools.halt(&work).await, HaltState::AtRest, "it has answered");
 
         // One that can't: given up, it may go on, until its answer comes after all.
-        let insist = invocation(2, "helper.insist", json!({"seconds": 1.5}));
+        let insist = agent.planned(invocation(2, "helper.insist", json!({"seconds": 1.5})));
         let given_up = agent.tools.invoke(insist.clone(), std::sync::Arc::new(cortex_core::Unobserved));
         assert!(tokio::time::timeout(Duration::from_millis(500), given_up).await.is_err());
         assert_eq!(agent.tools.halt(&insist).await, HaltState::Unconfirmed);
