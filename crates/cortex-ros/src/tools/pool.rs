@@ -98,8 +98,8 @@ mod tests {
     fn a_client_that_nobody_uses_is_given_back() {
         let pool = Pool::default();
         let begun = Instant::now();
-        let unused = pool.keep("unused", "type", Arc::from("client"), begun);
-        pool.keep("other", "type", Arc::from("client"), begun + UNUSED * 2);
+        let unused = pool.keep("unused", "type", Arc::new(()), begun);
+        pool.keep("other", "type", Arc::new(()), begun + UNUSED * 2);
         assert_eq!(Arc::strong_count(&unused), 1);
     }
 }
