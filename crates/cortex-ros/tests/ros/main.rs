@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod components;
 #[cfg(test)]
+mod endpoints;
+#[cfg(test)]
 mod graph;
 #[cfg(test)]
 mod support;
