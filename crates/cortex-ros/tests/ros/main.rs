@@ -2,6 +2,8 @@
 //! see `cortex_ros::testing`.
 
 #[cfg(test)]
+mod actions;
+#[cfg(test)]
 mod components;
 #[cfg(test)]
 mod endpoints;
