@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cortex_interfaces::{ActionInterface, Message, ServiceInterface};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::goal::{Goal, GoalId, Progress};
 use super::hub::{Hub, Registration};
@@ -18,6 +19,8 @@ use crate::rcl::publishers::{Naming, publishers};
 
 /// Goals of one client at a time: more than any server carries out.
 const GOALS: usize = 1024;
+/// Goals that are offered to a server at a time. Servers keep 10 requests and lose what comes on top.
+const OFFERS_AT_ONCE: usize = 8;
 
 /// A client of one action. Clones share it; it is destroyed when the last one, and the last of its goals, is dropped.
 #[derive(Clone)]
@@ -32,6 +35,7 @@ struct Shared {
     get_result: ServiceClient,
     cancel_goal: ServiceClient,
     goals: Arc<Goals>,
+    offers: Arc<Semaphore>,
     _feedback: Registration,
     _status: Registration,
 }
@@ -69,6 +73,7 @@ impl ActionClient {
             action: action.to_owned(),
             interface: Arc::clone(interface),
             goals,
+            offers: Arc::new(Semaphore::new(OFFERS_AT_ONCE)),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -124,6 +129,12 @@ impl ActionClient {
 
     pub(super) fn forget(&self, id: GoalId) {
         self.shared.goals.lock().remove(&id);
+    }
+
+    /// Waits for the turn to offer a goal.
+    pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit, RosError> {
+        // It is never closed.
+        Arc::clone(&self.shared.offers).acquire_owned().await.map_err(|_| RosError::ShutDown)
     }
 
     pub(super) fn send_goal(&self) -> &ServiceClient {

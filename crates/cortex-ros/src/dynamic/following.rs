@@ -2,26 +2,30 @@
 
 use std::collections::BTreeSet;
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_interfaces::Message;
-use tokio::time::{Instant, sleep_until};
+use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::goal::{Progress, fill};
 use super::{Acceptance, ActionClient, GoalResult, GoalState};
 use crate::RosError;
 use crate::graph::InstanceId;
 
+/// How long a goal that is not answered keeps others from being offered.
+const TURN: Duration = Duration::from_secs(1);
 /// How long a server may be missing from the graph before it counts as lost: a graph can be wrong for a moment.
 const GRACE: Duration = Duration::from_secs(2);
 /// The least time between two looks at the graph: one that changes all the time must not keep every goal busy.
 const REST: Duration = Duration::from_millis(50);
-/// A new run of a server is asked for the result again after this time, should the question have been lost on the way.
-const ASK_AGAIN: Duration = Duration::from_secs(5);
+/// A server that should have answered the question for the result is asked again after this time: requests can be lost,
+/// such as when many come at once.
+const ASK_AGAIN: Duration = Duration::from_secs(2);
 /// How often it is asked so.
-const ASK_AGAIN_TIMES: u32 = 3;
+const ASK_AGAIN_TIMES: u32 = 5;
 
 /// Why a goal has no acceptance or no result. As [`RosError`], but for everybody who waits.
 #[derive(Debug, Clone)]
@@ -59,17 +63,10 @@ pub(super) async fn carry(
     client: ActionClient,
     progress: Arc<Progress>,
     answer: impl Future<Output = Result<Message, RosError>> + Send + 'static,
+    turn: OwnedSemaphorePermit,
 ) {
     let mut server = Server::new(&client);
-    let acceptance = tokio::select! {
-        answer = answer => match answer {
-            // What is not a clear yes is a no.
-            Ok(answer) if answer.view().boolean("accepted") == Some(true) => Ok(Acceptance::Accepted),
-            Ok(_) => Ok(Acceptance::Rejected),
-            Err(problem) => Err(Failure::of(&problem)),
-        },
-        failure = server.lost() => Err(failure),
-    };
+    let acceptance = acceptance(answer, &mut server, turn).await;
     let accepted = matches!(acceptance, Ok(Acceptance::Accepted));
     if accepted {
         progress.state(GoalState::Accepted);
@@ -84,12 +81,40 @@ pub(super) async fn carry(
     }
 }
 
-/// Waits for the result. It is asked for at once, and again when another run of the server comes: that does not know the
-/// goal, and says so.
+async fn acceptance(
+    answer: impl Future<Output = Result<Message, RosError>>,
+    server: &mut Server<'_>,
+    turn: OwnedSemaphorePermit,
+) -> Result<Acceptance, Failure> {
+    let answered = async {
+        tokio::select! {
+            answer = answer => match answer {
+                // What is not a clear yes is a no.
+                Ok(answer) if answer.view().boolean("accepted") == Some(true) => Ok(Acceptance::Accepted),
+                Ok(_) => Ok(Acceptance::Rejected),
+                Err(problem) => Err(Failure::of(&problem)),
+            },
+            failure = server.lost() => Err(failure),
+        }
+    };
+    let mut answered = pin!(answered);
+    // Others are let in when it was answered, or when that takes long: by then it is not in the server's queue.
+    let prompt = timeout(TURN, &mut answered).await;
+    drop(turn);
+    match prompt {
+        Ok(acceptance) => acceptance,
+        Err(_) => answered.await,
+    }
+}
+
+/// Waits for the result. It is asked for at once; again when another run of the server comes, which does not know the goal
+/// and says so; and again when the goal has ended, but the result does not come.
 async fn follow(client: &ActionClient, progress: &Progress, server: &mut Server<'_>) -> Result<GoalResult, Failure> {
     let mut answer = ask(client, progress)?;
     let mut asked_again = 0;
     let mut ask_again_at = None;
+    let mut state = progress.states();
+    let mut has_ended = false;
     loop {
         tokio::select! {
             answer = &mut answer => return result(answer),
@@ -101,6 +126,10 @@ async fn follow(client: &ActionClient, progress: &Progress, server: &mut Server<
                     (asked_again, ask_again_at) = (0, Some(Instant::now() + ASK_AGAIN));
                 }
             },
+            ended = state.wait_for(|state| state.is_final()), if !has_ended => {
+                has_ended = ended.is_ok();
+                (asked_again, ask_again_at) = (0, Some(Instant::now() + ASK_AGAIN));
+            }
             () = at(ask_again_at) => {
                 answer = ask(client, progress)?;
                 asked_again += 1;
@@ -146,7 +175,7 @@ enum Change {
 /// Watches the server of an action.
 struct Server<'a> {
     client: &'a ActionClient,
-    events: tokio::sync::watch::Receiver<u64>,
+    events: watch::Receiver<u64>,
     known: BTreeSet<InstanceId>,
     /// Since when none is there.
     missing_since: Option<Instant>,

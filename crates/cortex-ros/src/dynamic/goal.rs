@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cortex_interfaces::{Message, MessageView, ReadOptions};
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::task::AbortHandle;
 use uuid::Uuid;
 
@@ -168,15 +168,16 @@ impl Goal {
     /// [`RosError::NoAnswer`] when none comes within `limit`, [`RosError::ServerLost`] when the server leaves before,
     /// [`RosError::ShutDown`] after the shutdown, and when it can't be sent.
     pub async fn send(&self, limit: Duration) -> Result<Acceptance, RosError> {
-        self.begin()?;
-        let mut acceptance = self.inner.progress.acceptance.subscribe();
-        match tokio::time::timeout(limit, acceptance.wait_for(Option::is_some)).await {
-            Ok(Ok(answer)) => match answer.as_ref() {
-                Some(Ok(acceptance)) => Ok(*acceptance),
-                Some(Err(failure)) => Err(failure.error(self.inner.client.action())),
-                None => Err(RosError::ShutDown),
-            },
-            Ok(Err(_)) => Err(RosError::ShutDown),
+        let accepted = async {
+            // What waits here when the time is up is never sent.
+            let turn = self.inner.client.turn().await?;
+            self.begin(turn)?;
+            let mut acceptance = self.inner.progress.acceptance.subscribe();
+            let answer = acceptance.wait_for(Option::is_some).await.map_err(|_| RosError::ShutDown)?.clone();
+            answer.unwrap_or(Err(Failure::ShutDown)).map_err(|failure| failure.error(self.inner.client.action()))
+        };
+        match tokio::time::timeout(limit, accepted).await {
+            Ok(accepted) => accepted,
             Err(_) => {
                 Err(RosError::NoAnswer { service: self.inner.client.send_goal().service().to_owned(), waited: limit })
             }
@@ -184,7 +185,7 @@ impl Goal {
     }
 
     /// Sends it, unless that was done.
-    fn begin(&self) -> Result<(), RosError> {
+    fn begin(&self, turn: OwnedSemaphorePermit) -> Result<(), RosError> {
         let mut begin = self.inner.begin.lock().unwrap_or_else(PoisonError::into_inner);
         let Begin::NotYet(request) = &*begin else { return Ok(()) };
         let client = &self.inner.client;
@@ -198,7 +199,7 @@ impl Goal {
             }
         };
         // Holds what the goal shares, not the goal: its end ends the task.
-        let task = tokio::spawn(carry(client.clone(), Arc::clone(&self.inner.progress), answer));
+        let task = tokio::spawn(carry(client.clone(), Arc::clone(&self.inner.progress), answer, turn));
         *begin = Begin::Sent(Some(task.abort_handle()));
         Ok(())
     }
@@ -212,7 +213,7 @@ impl Goal {
     /// What the server says of it. A slow reader sees the latest only.
     #[must_use]
     pub fn state(&self) -> watch::Receiver<GoalState> {
-        self.inner.progress.state.subscribe()
+        self.inner.progress.states()
     }
 
     /// Waits until it has ended, which has no bound. Before it was sent, waits for that, too.
@@ -306,6 +307,10 @@ impl Progress {
 
     pub(super) fn feedback(&self, message: Message) {
         self.feedback.send_replace(Some(Arc::new(message)));
+    }
+
+    pub(super) fn states(&self) -> watch::Receiver<GoalState> {
+        self.state.subscribe()
     }
 
     /// A final state stays, whatever comes late.

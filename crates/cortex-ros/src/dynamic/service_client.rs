@@ -75,7 +75,8 @@ impl ServiceClient {
     }
 
     /// Sends a request, now, and returns the answer to wait for. Dropping that forgets the answer; the request is not
-    /// taken back. A request that is lost on the way is never answered: bound the wait.
+    /// taken back. A request that is lost on the way is never answered: bound the wait. Servers usually keep 10 requests
+    /// and lose what comes on top, so do not send many more at a time.
     ///
     /// # Errors
     /// When the request is one of another service, when it can't be sent, when too many answers are waited for, and after

@@ -10,6 +10,10 @@ use super::context::Node;
 use super::{is_ok, last_error};
 use crate::RosError;
 
+/// Answers that the middleware keeps until they are taken. Its default of 10 is less than what may come while a thread
+/// does something else; what does not fit is lost.
+const WAITING_ANSWERS: usize = 100;
+
 /// A client. The middleware has it until it is dropped.
 pub(crate) struct Client {
     client: *mut rcl::rcl_client_t,
@@ -37,7 +41,8 @@ impl Client {
         // SAFETY: the client is zero-initialised, the node is valid, the type support lives as long as the process, and
         // name and options are copied.
         let code = unsafe {
-            let options = rcl::rcl_client_get_default_options();
+            let mut options = rcl::rcl_client_get_default_options();
+            options.qos.depth = WAITING_ANSWERS;
             let support = interface.type_support.as_ptr();
             rcl::rcl_client_init(client, node.as_ptr(), support, text.as_ptr(), &options)
         };
