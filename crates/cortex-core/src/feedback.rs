@@ -44,6 +44,10 @@ pub fn line(event: &MissionEvent) -> String {
             }
             text
         }
+        MissionEvent::Conflict { step, tool, resource, holder } => {
+            let holder = holder.map_or_else(|| "research".to_owned(), |holder| format!("step {holder}"));
+            format!("step {step} {tool} waits: {resource} is held by {holder}")
+        }
         MissionEvent::StepStarted { step, steps, tool, arguments, .. } => {
             format!("step {step}/{steps} {tool}{}: started", shown_arguments(arguments))
         }
@@ -60,12 +64,15 @@ pub fn line(event: &MissionEvent) -> String {
                 format!("stopping {}: {reason}", names.join(", "))
             }
         }
-        MissionEvent::Halted { tool, state } => match state {
-            HaltState::AtRest => format!("{tool} had ended"),
-            HaltState::Halted => format!("{tool} has halted"),
-            HaltState::Refused => format!("WARNING: {tool} refuses to halt"),
-            HaltState::Unconfirmed => format!("WARNING: {tool} did not confirm that it halted"),
-        },
+        MissionEvent::Halted { step, tool, state, .. } => {
+            let which = step.map(|step| format!(" (step {step})")).unwrap_or_default();
+            match state {
+                HaltState::AtRest => format!("{tool}{which} had ended"),
+                HaltState::Halted => format!("{tool}{which} has halted"),
+                HaltState::Refused => format!("WARNING: {tool}{which} refuses to halt"),
+                HaltState::Unconfirmed => format!("WARNING: {tool}{which} did not confirm that it halted"),
+            }
+        }
         MissionEvent::Finished { result } => format!("{}: {}", result.status, capped(&result.output, SHOWN * 2)),
         _ => "something happened that this version has no words for".to_owned(),
     };

@@ -20,6 +20,7 @@ pub mod fragment;
 pub mod mission;
 pub mod plan;
 pub mod ports;
+mod schedule;
 pub mod selection;
 pub mod toolset;
 

@@ -66,6 +66,7 @@ impl MissionEvent {
             Self::ModelMistake { .. } => ("agent", "model", "refused", "model"),
             Self::Planned { .. } => ("agent", "plan", "committed", "model"),
             Self::Decided { .. } => ("agent", "step", "decided", "model"),
+            Self::Conflict { .. } => ("agent", "step", "blocked", "cortex"),
             Self::StepStarted { .. } => ("tool", "step", "started", "cortex"),
             Self::Progress { .. } => ("tool", "step", "progressed", "component"),
             Self::StepFinished { .. } => ("tool", "step", "finished", "component"),

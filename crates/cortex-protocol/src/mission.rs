@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{CallId, HaltState, Plan, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome};
+use crate::{CallId, HaltState, Plan, ResourceName, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome};
 
 /// What the confirmation of a step decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -210,6 +210,17 @@ pub enum MissionEvent {
         /// What is in flight.
         in_flight: Vec<InFlight>,
     },
+    /// A step could begin if another did not hold what it needs; it begins after that.
+    Conflict {
+        /// Which.
+        step: StepNumber,
+        /// What it would call.
+        tool: ToolName,
+        /// What both need.
+        resource: ResourceName,
+        /// The step that holds it. None for research.
+        holder: Option<StepNumber>,
+    },
     /// A step's call was dispatched.
     StepStarted {
         /// Which call.
@@ -251,6 +262,10 @@ pub enum MissionEvent {
     },
     /// A halt was answered, or was not.
     Halted {
+        /// Which call.
+        call: CallId,
+        /// For which step, unless it was research.
+        step: Option<StepNumber>,
         /// Which tool.
         tool: ToolName,
         /// What is known.

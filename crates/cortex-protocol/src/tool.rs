@@ -151,7 +151,7 @@ pub enum FailureKind {
 }
 
 /// What is known about whether the thing that a call started has come to rest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, Default)]
 #[serde(rename_all = "snake_case")]
 pub enum HaltState {
     /// The call ended by itself, or never started, or has nothing that goes on.

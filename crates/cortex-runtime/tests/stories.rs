@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cortex_core::{ModelError, ModelErrorKind};
 use cortex_protocol::{
-    FailureKind, HaltState, MissionEvent, MissionResult, MissionStatus, Origin, OutcomeStatus, Submission,
+    Dispatch, FailureKind, HaltState, MissionEvent, MissionResult, MissionStatus, Origin, OutcomeStatus, Submission,
 };
 use cortex_runtime::{MissionTicket, ProviderId, QueuePolicy, Rejection, Runtime, RuntimeConfig, StopReport};
 use cortex_testkit::{Behaviour, FakeTools, Line, ScriptedModel, calls, says};
@@ -298,4 +298,72 @@ async fn a_client_that_never_reads_does_not_hold_the_robot() {
     .await;
     let ticket = house.runtime.submit(task("go")).await.unwrap();
     assert_eq!(result_of(ticket).await.status, MissionStatus::Succeeded);
+}
+
+/// A plan of one background goal and one further step.
+fn goal_then_word() -> Line {
+    calls(&[("base-dock", json!({})), ("speaker-say", json!({}))])
+}
+
+/// The house with a docking goal that goes on in the background, and a voice.
+async fn house_with_a_goal(script: Vec<Line>, dock: Behaviour) -> House {
+    let voice = ("speaker.say", Behaviour::Returns(json!("said")));
+    let house = house(RuntimeConfig::default(), script, vec![("base.dock", dock), voice]).await;
+    let mut specs = house.tools.specs();
+    for spec in specs.iter_mut().filter(|spec| spec.name.as_str() == "base.dock") {
+        spec.dispatch = Dispatch::Background;
+    }
+    house.runtime.offer_tools(ProviderId(0), specs).await;
+    house
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_goal_goes_on_while_the_next_step_runs_and_its_outcome_is_awaited() {
+    let script = vec![goal_then_word(), says("EXECUTE"), says("EXECUTE"), says("Docked and said.")];
+    let dock = Behaviour::Takes(Duration::from_secs(20), json!({"docked_at": "east"}));
+    let house = house_with_a_goal(script, dock).await;
+    let result = result_of(house.runtime.submit(task("dock and speak")).await.unwrap()).await;
+    assert_eq!(result.status, MissionStatus::Succeeded, "{result:?}");
+    let dock = result.steps[0].outcome.as_ref().unwrap();
+    assert_eq!(dock.value, json!({"docked_at": "east"}), "the outcome, not that it was dispatched");
+    assert!(result.steps[1].duration.unwrap() < result.steps[0].duration.unwrap(), "it did not wait for the goal");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_goal_that_is_rejected_is_never_taken_for_one_that_goes_on() {
+    let script = vec![goal_then_word(), says("EXECUTE"), says("It was rejected.")];
+    let house = house_with_a_goal(script, Behaviour::Rejects("the goal was rejected".into())).await;
+    let result = result_of(house.runtime.submit(task("dock and speak")).await.unwrap()).await;
+    assert_eq!(result.status, MissionStatus::Failed);
+    assert_eq!(house.tools.called(), ["base.dock"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_goal_that_refuses_to_halt_is_named_as_such() {
+    let script = vec![goal_then_word(), says("EXECUTE"), Line::Hang];
+    let house = house_with_a_goal(script, Behaviour::RefusesHalt).await;
+    let ticket = house.runtime.submit(task("dock and speak")).await.unwrap();
+    house.tools.wait_until_begun().await;
+    let report = house.runtime.stop().await.unwrap();
+    assert_eq!(report, StopReport { not_stopped: vec!["base.dock".into()], missions_ended: 1 });
+    let result = result_of(ticket).await;
+    assert_eq!(result.steps[0].outcome.as_ref().unwrap().halt, HaltState::Refused);
+    assert!(result.output.contains("base.dock refused to halt"), "{}", result.output);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_changes_while_its_step_is_confirmed_is_not_called() {
+    let script = vec![plan_of("base-go"), Line::Hang, says("It changed.")];
+    let house = house(RuntimeConfig::default(), script, vec![("base.go", Behaviour::Returns(json!("there")))]).await;
+    let mut ticket = house.runtime.submit(task("go")).await.unwrap();
+    while let Some(event) = ticket.events.recv().await {
+        if matches!(event.data.payload, MissionEvent::Planned { .. }) {
+            let mut specs = house.tools.specs();
+            specs[0].description = "Goes backwards now.".to_owned();
+            house.runtime.offer_tools(ProviderId(0), specs).await;
+            break;
+        }
+    }
+    assert_eq!(result_of(ticket).await.status, MissionStatus::Failed);
+    assert_eq!(house.tools.called(), Vec::<String>::new());
 }

@@ -58,6 +58,7 @@ pub(crate) struct MissionConfig {
     pub(crate) max_task_bytes: usize,
     pub(crate) max_planning_steps: u32,
     pub(crate) max_execution_steps: u32,
+    pub(crate) max_parallel_steps: usize,
     pub(crate) max_replans: u32,
     pub(crate) max_model_calls: u32,
     pub(crate) max_offered_tools: usize,
@@ -121,6 +122,7 @@ impl Default for Config {
                 max_task_bytes: limits.max_task_bytes,
                 max_planning_steps: limits.max_planning_steps,
                 max_execution_steps: limits.max_execution_steps,
+                max_parallel_steps: limits.max_parallel_steps,
                 max_replans: limits.max_replans,
                 max_model_calls: limits.max_model_calls,
                 max_offered_tools: limits.max_offered_tools,
@@ -218,12 +220,17 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
     at_least_one("mission.max_planning_steps", mission.max_planning_steps)?;
     at_least_one("mission.max_execution_steps", mission.max_execution_steps)?;
     at_least_one("mission.max_model_calls", mission.max_model_calls)?;
-    let offered_tools = u32::try_from(mission.max_offered_tools).unwrap_or(u32::MAX);
-    at_least_one("mission.max_offered_tools", offered_tools)?;
+    for (key, number) in [
+        ("mission.max_offered_tools", mission.max_offered_tools),
+        ("mission.max_parallel_steps", mission.max_parallel_steps),
+    ] {
+        at_least_one(key, u32::try_from(number).unwrap_or(u32::MAX))?;
+    }
     let limits = MissionLimits {
         max_task_bytes: mission.max_task_bytes,
         max_planning_steps: mission.max_planning_steps,
         max_execution_steps: mission.max_execution_steps,
+        max_parallel_steps: mission.max_parallel_steps,
         max_replans: mission.max_replans,
         max_model_calls: mission.max_model_calls,
         max_offered_tools: mission.max_offered_tools,

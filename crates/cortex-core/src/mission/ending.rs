@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use cortex_protocol::{
     Effect as ToolEffect, HaltState, MissionEvent, MissionResult, MissionStatus, StepNumber, StepReport, StepStatus,
+    ToolName,
 };
 
 use super::execution::failure_text;
@@ -131,11 +132,16 @@ impl Mission {
         }
     }
 
-    /// Gives up the model's request and makes everything in flight come to rest; `then` follows.
-    fn halt_all(&mut self, then: Ending) {
+    /// Gives up the request to the model, if one is open.
+    pub(super) fn abandon_model(&mut self) {
         if let Phase::Planning { request } | Phase::Confirming { request, .. } = self.phase {
             self.effects.push(Effect::AbandonModel { request });
         }
+    }
+
+    /// Gives up the model's request and makes everything in flight come to rest; `then` follows.
+    fn halt_all(&mut self, then: Ending) {
+        self.abandon_model();
         let reason = match &then {
             Ending::Replan { reason } | Ending::Failed { reason } | Ending::Cancelled { reason } => reason.clone(),
         };
@@ -153,12 +159,13 @@ impl Mission {
 
     /// The time to halt is over: what has not ended counts as still going on.
     pub(super) fn give_up_on_halting(&mut self, then: Ending) {
-        for call in std::mem::take(&mut self.calls).into_values() {
+        for (id, call) in std::mem::take(&mut self.calls) {
             if let Some(number) = call.step {
                 self.close_report(number, StepStatus::Failed, "did not end when it was told to halt".to_owned());
             }
-            self.report(MissionEvent::Halted { tool: call.tool.clone(), state: HaltState::Unconfirmed });
-            self.not_stopped.push(call.tool);
+            let state = HaltState::Unconfirmed;
+            self.report(MissionEvent::Halted { call: id, step: call.step, tool: call.tool.clone(), state });
+            self.not_stopped.push((call.tool, state));
         }
         self.follow(then);
     }
@@ -184,15 +191,22 @@ impl Mission {
         }
         self.not_stopped.sort();
         self.not_stopped.dedup();
-        if !self.not_stopped.is_empty() {
-            let names: Vec<&str> = self.not_stopped.iter().map(|tool| tool.as_str()).collect();
-            let _ = write!(output, " WARNING: {} did not confirm that it is at rest.", names.join(", "));
+        for (state, complaint) in
+            [(HaltState::Refused, "refused to halt"), (HaltState::Unconfirmed, "did not confirm that it is at rest")]
+        {
+            let of_state = self.not_stopped.iter().filter(|(_, found)| *found == state);
+            let names: Vec<&str> = of_state.map(|(tool, _)| tool.as_str()).collect();
+            if !names.is_empty() {
+                let _ = write!(output, " WARNING: {} {complaint}.", names.join(", "));
+            }
         }
+        let mut not_stopped: Vec<ToolName> = self.not_stopped.iter().map(|(tool, _)| tool.clone()).collect();
+        not_stopped.dedup();
         let result = MissionResult {
             status,
             output,
             steps: self.reports.clone(),
-            not_stopped: self.not_stopped.clone(),
+            not_stopped,
             usage: self.usage,
             duration: self.now.saturating_sub(self.started),
         };

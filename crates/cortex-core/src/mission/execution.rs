@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use cortex_protocol::{
-    CallId, Decision, Dispatch, FailureKind, MissionEvent, OutcomeStatus, Step, StepNumber, StepReport, StepStatus,
-    ToolCall, ToolFingerprint, ToolOutcome, ToolSpec,
+    CallId, Decision, FailureKind, MissionEvent, OutcomeStatus, Step, StepNumber, StepReport, StepStatus, ToolCall,
+    ToolFingerprint, ToolOutcome, ToolSpec,
 };
 use serde_json::{Map, Value};
 
@@ -13,6 +13,7 @@ use crate::binding::{self, Form};
 use crate::chat::ChatReply;
 use crate::confirmation::{self, Reading};
 use crate::ports::ModelError;
+use crate::schedule::{self, Conflict, Holder, Next};
 
 impl Mission {
     /// Goes to the next step, or on from the plan.
@@ -21,15 +22,36 @@ impl Mission {
             self.end_plan_early(reason);
             return;
         }
-        let next = self.order.iter().copied().find(|number| self.status(*number) == Some(StepStatus::Pending));
-        match next {
-            Some(step) if self.waits_for_data(step) => {
-                let until = self.now + self.setup.limits.continue_timeout;
-                self.phase = Phase::Waiting { step, until, asked: 0 };
+        match self.next_step() {
+            Next::Begin(step) => self.confirm(step, 0, None),
+            Next::Wait(conflicts) if !self.calls.is_empty() => {
+                self.tell_conflicts(conflicts);
+                self.phase = Phase::Underway;
             }
-            Some(step) => self.confirm(step, 0, None),
-            None if self.calls.is_empty() => self.plan_carried_out(),
-            None => self.phase = Phase::Draining,
+            Next::Wait(_) | Next::Done => self.plan_carried_out(),
+        }
+    }
+
+    fn next_step(&self) -> Next {
+        let holders: Vec<Holder<'_>> = self.calls.values().map(RunningCall::holder).collect();
+        let tools = &self.setup.tools;
+        schedule::next(
+            &self.plan,
+            &self.order,
+            |number| self.status(number).unwrap_or(StepStatus::Blocked),
+            &holders,
+            |step| tools.get(&step.call.tool).map(|spec| spec.resources.as_slice()).unwrap_or_default(),
+            self.setup.limits.max_parallel_steps,
+        )
+    }
+
+    /// Says, once for each step, what it waits for although nothing orders it to.
+    fn tell_conflicts(&mut self, conflicts: Vec<Conflict>) {
+        for Conflict { step, resource, holder } in conflicts {
+            let Some(tool) = self.step(step).map(|step| step.call.tool.clone()) else { continue };
+            if self.told_conflicts.insert(step) {
+                self.report(MissionEvent::Conflict { step, tool, resource, holder });
+            }
         }
     }
 
@@ -191,7 +213,6 @@ impl Mission {
             report.status = StepStatus::Running;
             report.arguments = arguments.clone();
         }
-        self.phase = Phase::Running { step: step.number, call };
         let event = MissionEvent::StepStarted {
             call,
             step: step.number,
@@ -200,13 +221,13 @@ impl Mission {
             arguments,
         };
         self.report(event);
+        self.advance();
     }
 
     pub(super) fn on_call_accepted(&mut self, call: CallId) {
-        let Some(running) = self.calls.get(&call) else { return };
-        let in_background =
-            self.setup.tools.get(&running.tool).is_some_and(|spec| spec.dispatch == Dispatch::Background);
-        if in_background && matches!(self.phase, Phase::Running { call: current, .. } if current == call) {
+        let Some(running) = self.calls.get_mut(&call) else { return };
+        running.accepted = true;
+        if self.phase == Phase::Underway {
             self.advance();
         }
     }
@@ -214,7 +235,7 @@ impl Mission {
     pub(super) fn on_call_ended(&mut self, call: CallId, outcome: ToolOutcome) {
         let Some(RunningCall { tool, step, started, .. }) = self.calls.remove(&call) else { return };
         if outcome.halt.may_go_on() {
-            self.not_stopped.push(tool.clone());
+            self.not_stopped.push((tool.clone(), outcome.halt));
         }
         if let Some(number) = step {
             let duration = self.now.saturating_sub(started);
@@ -225,15 +246,21 @@ impl Mission {
         }
         match self.phase.clone() {
             Phase::Researching { .. } if step.is_none() => self.on_researched(call, tool, outcome),
-            Phase::Running { call: current, .. } if current == call => self.advance(),
-            Phase::Waiting { asked: 0, .. } => self.advance(),
+            Phase::Underway => self.advance(),
+            Phase::Confirming { .. } => {
+                // The model is still asked as if everything went well.
+                if let Some(reason) = self.failure_of_plan() {
+                    self.abandon_model();
+                    self.phase = Phase::Underway;
+                    self.end_plan_early(reason);
+                }
+            }
             Phase::Waiting { step, asked, .. } => match self.failure_of_plan() {
                 Some(reason) => self.end_plan_early(reason),
                 None => self.confirm(step, asked, None),
             },
-            Phase::Draining if self.calls.is_empty() => self.advance(),
             Phase::Halting { then, .. } => {
-                self.report(MissionEvent::Halted { tool, state: outcome.halt });
+                self.report(MissionEvent::Halted { call, step, tool, state: outcome.halt });
                 if self.calls.is_empty() {
                     self.follow(then);
                 }
@@ -271,15 +298,6 @@ impl Mission {
     fn failure_of_plan(&self) -> Option<String> {
         let failed = self.current_reports().find(|report| report.status == StepStatus::Failed)?;
         Some(format!("Step {} ({}) failed: {}.", failed.number, failed.tool, failure_text(failed)))
-    }
-
-    /// Whether the step refers to the output of one that has not yet ended.
-    fn waits_for_data(&self, number: StepNumber) -> bool {
-        self.step(number).is_some_and(|step| {
-            binding::references(&step.call.arguments)
-                .into_iter()
-                .any(|needed| self.status(needed) == Some(StepStatus::Running))
-        })
     }
 
     /// What the steps of the current plan returned.

@@ -13,13 +13,14 @@ use std::time::Duration;
 
 use cortex_protocol::mission::InFlight;
 use cortex_protocol::{
-    CallId, MissionEvent, MissionResult, Plan, SessionId, StepNumber, StepReport, ToolCall, ToolFingerprint, ToolName,
-    ToolOutcome, Usage,
+    CallId, Dispatch, HaltState, MissionEvent, MissionResult, Plan, ResourceName, SessionId, StepNumber, StepReport,
+    ToolCall, ToolFingerprint, ToolName, ToolOutcome, Usage,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::chat::{ChatReply, ChatRequest, Message, ModelCall};
 use crate::ports::ModelError;
+use crate::schedule::Holder;
 use crate::toolset::ToolSet;
 
 mod ending;
@@ -42,6 +43,8 @@ pub struct MissionLimits {
     pub max_planning_steps: u32,
     /// Steps of one plan; more are cut.
     pub max_execution_steps: u32,
+    /// Steps that run at a time, goals in flight included.
+    pub max_parallel_steps: usize,
     /// Further plans after the first.
     pub max_replans: u32,
     /// Requests to the model in all.
@@ -70,6 +73,7 @@ impl Default for MissionLimits {
             max_task_bytes: 16 * 1024,
             max_planning_steps: 10,
             max_execution_steps: 30,
+            max_parallel_steps: 8,
             max_replans: 3,
             max_model_calls: 200,
             max_confirmations_per_step: 8,
@@ -233,9 +237,12 @@ pub struct Mission {
     planning_turn: u32,
     /// Every step of every plan.
     reports: Vec<StepReport>,
+    /// Steps of the current plan whose conflict was told.
+    told_conflicts: BTreeSet<StepNumber>,
     /// What is in flight.
     calls: BTreeMap<CallId, RunningCall>,
-    not_stopped: Vec<ToolName>,
+    /// What may still be going on, and what it says.
+    not_stopped: Vec<(ToolName, HaltState)>,
     usage: Usage,
     next_call: u32,
     next_request: u32,
@@ -251,8 +258,20 @@ struct RunningCall {
     tool: ToolName,
     step: Option<StepNumber>,
     started: Duration,
+    /// What it holds until it ends.
+    resources: Vec<ResourceName>,
+    dispatch: Dispatch,
+    /// Whether it was accepted.
+    accepted: bool,
     feedback: String,
     feedback_at: Option<Duration>,
+}
+
+impl RunningCall {
+    fn holder(&self) -> Holder<'_> {
+        let lets_go = self.accepted && self.dispatch == Dispatch::Background;
+        Holder { step: self.step, resources: &self.resources, lets_go }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -283,13 +302,8 @@ enum Phase {
         until: Duration,
         asked: u32,
     },
-    /// A step's call runs and the next step waits for it.
-    Running {
-        step: StepNumber,
-        call: CallId,
-    },
-    /// All steps have begun; background calls are still in flight.
-    Draining,
+    /// Steps are running; none can begin until something in flight ends or lets go.
+    Underway,
     /// Everything in flight is coming to rest; then this follows.
     Halting {
         then: Ending,
@@ -333,6 +347,7 @@ impl Mission {
             plan_number: 0,
             planning_turn: 0,
             reports: Vec::new(),
+            told_conflicts: BTreeSet::new(),
             calls: BTreeMap::new(),
             not_stopped: Vec::new(),
             usage: Usage::default(),
@@ -370,11 +385,7 @@ impl Mission {
             Phase::New | Phase::Finished => return None,
             Phase::Halting { until, .. } => return Some(*until),
             Phase::Waiting { until, .. } => Some(*until),
-            Phase::Planning { .. }
-            | Phase::Researching { .. }
-            | Phase::Confirming { .. }
-            | Phase::Running { .. }
-            | Phase::Draining => None,
+            Phase::Planning { .. } | Phase::Researching { .. } | Phase::Confirming { .. } | Phase::Underway => None,
         };
         [Some(end), progress, phase].into_iter().flatten().min()
     }
@@ -477,12 +488,16 @@ impl Mission {
         if self.calls.is_empty() {
             self.next_progress = self.now + self.setup.limits.progress_interval;
         }
+        let spec = self.setup.tools.get(&tool_call.tool);
         self.calls.insert(
             call,
             RunningCall {
                 tool: tool_call.tool.clone(),
                 step,
                 started: self.now,
+                resources: spec.map(|spec| spec.resources.clone()).unwrap_or_default(),
+                dispatch: spec.map(|spec| spec.dispatch).unwrap_or_default(),
+                accepted: false,
                 feedback: String::new(),
                 feedback_at: None,
             },

@@ -283,6 +283,7 @@ impl Mission {
             }
         };
         self.plan_number += 1;
+        self.told_conflicts.clear();
         self.planning_turn = 0;
         // The calls were just checked to be for the versions that were shown.
         let fingerprint = |step: &Step| Some((step.number, *self.shown.get(&step.call.tool)?));

@@ -1,7 +1,9 @@
 //! Stories of the mission machine, told through a scripted model and scripted tools.
 
+mod parallel;
 mod properties;
 mod stories;
+mod tools;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;

@@ -32,6 +32,8 @@ fn call() -> impl Strategy<Value = ModelCall> {
         Just("{\"text\":\"<output of step 1>\"}".to_owned()),
         Just("{\"x\":\"<output of step 2>\",\"after\":[1]}".to_owned()),
         Just("{\"after\":[3]}".to_owned()),
+        Just("{\"after\":[]}".to_owned()),
+        Just("{\"place\":\"kitchen\",\"after\":[]}".to_owned()),
         Just("{}".to_owned()),
         Just("{\"place\":".to_owned()),
         "\\PC{0,20}",
@@ -84,6 +86,18 @@ fn world() -> impl Strategy<Value = Vec<Move>> {
     prop::collection::vec(next, 0..60)
 }
 
+/// The robot, in which every tool that acts holds its component.
+fn holding_robot() -> Vec<ToolSpec> {
+    let hold =
+        |spec: ToolSpec| ToolSpec { resources: held_by(&spec.name).into_iter().map(Into::into).collect(), ..spec };
+    robot().into_iter().map(hold).collect()
+}
+
+fn held_by(tool: &ToolName) -> Option<&str> {
+    let component = tool.as_str().split('.').next();
+    component.filter(|component| ["base", "speaker", "memory"].contains(component))
+}
+
 /// Everything that came out, and what the machine is waiting for.
 #[derive(Default)]
 struct Seen {
@@ -92,6 +106,8 @@ struct Seen {
     requests: Vec<RequestId>,
     calls: Vec<CallId>,
     ended: BTreeSet<CallId>,
+    /// What is held by calls that have not ended.
+    open: BTreeMap<CallId, String>,
     results: usize,
     no_more_motion: bool,
 }
@@ -108,8 +124,13 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
                 check_conversation(chat);
                 seen.requests.push(*request);
             }
-            Effect::Invoke { call, .. } => {
+            Effect::Invoke { call, tool_call, .. } => {
                 assert!(!seen.no_more_motion, "a call began after the cancel");
+                if let Some(resource) = held_by(&tool_call.tool) {
+                    let holder = seen.open.iter().find(|(_, held)| **held == resource);
+                    assert_eq!(holder, None, "two holders of one resource");
+                    seen.open.insert(*call, resource.to_owned());
+                }
                 seen.calls.push(*call);
             }
             Effect::CancelCall { call } => assert!(!seen.ended.contains(call), "a cancel of an ended call"),
@@ -139,15 +160,50 @@ fn check_result(result: &MissionResult) {
     assert!(!result.output.is_empty(), "a result without words");
 }
 
-fn live(world: Vec<Move>) -> (Seen, Mission) {
-    let setup = MissionSetup {
+fn mission() -> Mission {
+    Mission::new(MissionSetup {
         task: "do it".into(),
         session: None,
         identity: String::new(),
-        tools: ToolSet::new(robot()).0,
+        tools: ToolSet::new(holding_robot()).0,
         limits: MissionLimits { max_model_calls: 20, max_planning_steps: 4, ..MissionLimits::default() },
+    })
+}
+
+/// Steps that nothing orders, all confirmed; the calls are accepted and end in the order of `picks`. Returns how many ran
+/// at a time at most.
+fn live_in_parallel(tools: &[&str], picks: &[(bool, usize)]) -> (Seen, usize) {
+    let (mut mission, mut seen, mut most) = (mission(), Seen::default(), 0);
+    let arguments = |tool: &str| match tool {
+        "base-go_to" => json!({"place": "kitchen", "after": []}),
+        "speaker-say" => json!({"text": "hi", "after": []}),
+        _ => json!({"after": []}),
     };
-    let mut mission = Mission::new(setup);
+    let plan: Vec<(&str, Value)> = tools.iter().map(|tool| (*tool, arguments(tool))).collect();
+    give(&mut mission, &mut seen, Duration::ZERO, Input::Start);
+    let reply = Input::ModelReplied { request: RequestId(1), reply: Ok(calls(&plan)) };
+    give(&mut mission, &mut seen, Duration::ZERO, reply);
+    for (ends, pick) in picks {
+        while let Phase::Confirming { request, .. } = mission.phase {
+            give(&mut mission, &mut seen, Duration::ZERO, Input::ModelReplied { request, reply: Ok(says("EXECUTE")) });
+        }
+        let open: Vec<CallId> = seen.calls.iter().copied().filter(|call| !seen.ended.contains(call)).collect();
+        most = most.max(open.len());
+        let Some(call) = open.get(pick % open.len().max(1)).copied() else { break };
+        if *ends {
+            seen.ended.insert(call);
+            seen.open.remove(&call);
+            let outcome = ToolOutcome::success(Value::Null);
+            give(&mut mission, &mut seen, Duration::ZERO, Input::CallEnded { call, outcome });
+        } else {
+            give(&mut mission, &mut seen, Duration::ZERO, Input::CallAccepted { call });
+        }
+    }
+    (seen, most)
+}
+
+fn live(world: Vec<Move>) -> (Seen, Mission) {
+    let mut mission = mission();
     let mut seen = Seen::default();
     let mut now = Duration::ZERO;
     give(&mut mission, &mut seen, now, Input::Start);
@@ -161,6 +217,7 @@ fn live(world: Vec<Move>) -> (Seen, Mission) {
             Move::End(index, outcome) => {
                 let call = pick(index, &seen.calls);
                 if seen.ended.insert(call) {
+                    seen.open.remove(&call);
                     give(&mut mission, &mut seen, now, Input::CallEnded { call, outcome });
                 }
             }
@@ -177,7 +234,7 @@ fn live(world: Vec<Move>) -> (Seen, Mission) {
                 give(&mut mission, &mut seen, now, Input::Tick);
             }
             Move::ToolsLeave(index) => {
-                let mut tools = robot();
+                let mut tools = holding_robot();
                 tools.remove(index);
                 give(&mut mission, &mut seen, now, Input::ToolsChanged { tools: ToolSet::new(tools).0 });
             }
@@ -207,15 +264,19 @@ proptest! {
     }
 
     #[test]
+    fn steps_that_nothing_orders_run_together_but_never_two_that_need_one_thing(
+        tools in prop::collection::vec(prop::sample::select(vec!["base-go_to", "base-dock", "speaker-say"]), 2..6),
+        picks in prop::collection::vec((prop::bool::ANY, 0..6_usize), 1..30),
+    ) {
+        let distinct: BTreeSet<&str> = tools.iter().filter_map(|tool| tool.split('-').next()).collect();
+        let (_, most) = live_in_parallel(&tools, &picks);
+        prop_assert_eq!(most, distinct.len());
+    }
+
+    #[test]
     fn the_same_inputs_give_the_same_effects_across_a_restart(world in world(), at in 0..60_usize) {
         let (seen, _) = live(world);
-        let mut mission = Mission::new(MissionSetup {
-            task: "do it".into(),
-            session: None,
-            identity: String::new(),
-            tools: ToolSet::new(robot()).0,
-            limits: MissionLimits { max_model_calls: 20, max_planning_steps: 4, ..MissionLimits::default() },
-        });
+        let mut mission = mission();
         let mut effects = Vec::new();
         for (index, (now, input)) in seen.inputs.into_iter().enumerate() {
             if index == at {

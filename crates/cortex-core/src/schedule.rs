@@ -1,0 +1,94 @@
+//! Which step of a plan may begin next. Steps run together where nothing orders them and nothing that one holds is
+//! needed by the other; steps that collide run one after the other, and the conflict is told.
+
+use std::collections::BTreeSet;
+
+use cortex_protocol::{Plan, ResourceName, Step, StepNumber, StepStatus};
+
+use crate::binding;
+
+/// Marks a resource that is only read: readers do not collide with each other.
+const READ: &str = ":read";
+
+/// What runs, as the schedule sees it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Holder<'a> {
+    /// For which step; none for research.
+    pub(crate) step: Option<StepNumber>,
+    /// What it holds until it ends.
+    pub(crate) resources: &'a [ResourceName],
+    /// Whether steps that only come after it may begin: it was accepted and goes on in the background.
+    pub(crate) lets_go: bool,
+}
+
+/// What may be done next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// This step may begin.
+    Begin(StepNumber),
+    /// Nothing may begin until something in flight ends or lets go.
+    Wait(Vec<Conflict>),
+    /// Every step has ended, or waits for one that never will.
+    Done,
+}
+
+/// A step that could begin if another did not hold what it needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Conflict {
+    pub(crate) step: StepNumber,
+    pub(crate) resource: ResourceName,
+    pub(crate) holder: Option<StepNumber>,
+}
+
+/// The first step in `order` that may begin. At most `most_at_once` run at a time.
+pub(crate) fn next<'a>(
+    plan: &Plan,
+    order: &[StepNumber],
+    status: impl Fn(StepNumber) -> StepStatus,
+    holders: &[Holder<'a>],
+    resources: impl Fn(&Step) -> &'a [ResourceName],
+    most_at_once: usize,
+) -> Next {
+    let lets_go: BTreeSet<StepNumber> =
+        holders.iter().filter(|holder| holder.lets_go).filter_map(|holder| holder.step).collect();
+    let mut conflicts = Vec::new();
+    let mut is_waited_for = false;
+    for number in order.iter().filter(|number| status(**number) == StepStatus::Pending) {
+        let Some(step) = plan.steps.iter().find(|step| step.number == *number) else { continue };
+        let needed = binding::references(&step.call.arguments);
+        let is_open = |before: &&StepNumber| match status(**before) {
+            StepStatus::Pending => true,
+            StepStatus::Running => needed.contains(before) || !lets_go.contains(before),
+            StepStatus::Success | StepStatus::Failed | StepStatus::Blocked | StepStatus::Skipped => false,
+        };
+        if step.after.iter().any(|before| is_open(&before)) {
+            is_waited_for = true;
+            continue;
+        }
+        match conflict(step.number, resources(step), holders) {
+            Some(conflict) => conflicts.push(conflict),
+            None if holders.len() < most_at_once => return Next::Begin(*number),
+            None => is_waited_for = true,
+        }
+    }
+    if holders.is_empty() && !is_waited_for { Next::Done } else { Next::Wait(conflicts) }
+}
+
+fn conflict(step: StepNumber, needed: &[ResourceName], holders: &[Holder<'_>]) -> Option<Conflict> {
+    needed.iter().find_map(|resource| {
+        let collides = |holder: &&Holder<'_>| holder.resources.iter().any(|held| collide(resource, held));
+        let holder = holders.iter().find(collides)?;
+        Some(Conflict { step, resource: resource.clone(), holder: holder.step })
+    })
+}
+
+/// Whether two claims can't be held together: they are for one resource, and one of them is for more than reading.
+fn collide(one: &ResourceName, other: &ResourceName) -> bool {
+    let (one_name, one_reads) = claim(one);
+    let (other_name, other_reads) = claim(other);
+    one_name == other_name && !(one_reads && other_reads)
+}
+
+fn claim(resource: &ResourceName) -> (&str, bool) {
+    resource.as_str().strip_suffix(READ).map_or((resource.as_str(), false), |name| (name, true))
+}
