@@ -40,18 +40,23 @@ impl Robot {
         Ok(Self { node, graph, endpoints, discovery, tools })
     }
 
-    /// Joins for a look at the robot, without a name of its own on it, and waits until the picture is complete.
+    /// Joins for a look at the robot, without a name of its own on it.
+    pub(crate) fn look(policy: impl FnOnce(&RosNode) -> anyhow::Result<Policy>) -> anyhow::Result<Self> {
+        let node = join(&format!("_cortex_cli_{}", std::process::id()))?;
+        match policy(&node) {
+            Ok(policy) => Self::discover(node, policy),
+            Err(problem) => {
+                node.shut_down();
+                Err(problem)
+            }
+        }
+    }
+
+    /// As [`look`](Self::look), and waits until the picture is complete.
     pub(crate) async fn visit(policy: impl FnOnce(&RosNode) -> anyhow::Result<Policy>) -> anyhow::Result<Self> {
         /// Longest wait for slow components.
         const LIMIT: Duration = Duration::from_secs(8);
-        let node = join(&format!("_cortex_cli_{}", std::process::id()))?;
-        let robot = match policy(&node) {
-            Ok(policy) => Self::discover(node, policy)?,
-            Err(problem) => {
-                node.shut_down();
-                return Err(problem);
-            }
-        };
+        let robot = Self::look(policy)?;
         if !robot.discovery.settled(LIMIT).await {
             eprintln!("cortex: some components have not described themselves within {} s", LIMIT.as_secs());
         }
