@@ -15,7 +15,7 @@ use cortex_ros::dynamic::Endpoints;
 use cortex_ros::r2r::cortex_msgs::msg::ComponentStatus;
 use cortex_ros::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
 use cortex_ros::r2r::{Context, Node, QosProfile};
-use cortex_ros::{Discovery, GraphWatch, Policy, RosNode, RosTools};
+use cortex_ros::{Discovery, GraphWatch, Interfaces, Policy, RosNode, RosTools};
 use futures::{FutureExt, StreamExt};
 use serde_json::Map;
 
@@ -56,7 +56,7 @@ async fn measure(count: usize) -> Result<(), Box<dyn Error>> {
     let graph = GraphWatch::start(node.fully_qualified_name())?;
     println!("memory with the graph      {}", memory()?);
     let endpoints = Endpoints::start(&graph)?;
-    let discovery = Discovery::start(&node, &graph, Policy::default());
+    let discovery = Discovery::start(&node, &graph, &Arc::new(Interfaces::from_environment()), Policy::default());
     let tools = RosTools::new(&node, &graph, &endpoints, &discovery);
     let mut seen = graph.subscribe();
     let all_nodes = seen.wait_for(|graph| graph.robot_nodes().count() >= count);

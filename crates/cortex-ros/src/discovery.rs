@@ -69,15 +69,16 @@ pub(crate) struct Shared {
 }
 
 impl Discovery {
-    /// Starts discovery. To be called within a tokio runtime.
+    /// Starts discovery. `interfaces` are the types that are installed here; `policy` says what may be offered. To be
+    /// called within a tokio runtime.
     #[must_use]
-    pub fn start(node: &RosNode, graph: &GraphWatch, policy: Policy) -> Self {
+    pub fn start(node: &RosNode, graph: &GraphWatch, interfaces: &Arc<Interfaces>, policy: Policy) -> Self {
         let shared = Arc::new(Shared {
             node: node.clone(),
             describe_clients: ClientPool::new(node),
             method_clients: ClientPool::new(node),
             heartbeats: Heartbeats::default(),
-            interfaces: Arc::new(Interfaces::from_environment()),
+            interfaces: Arc::clone(interfaces),
             policy,
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),

@@ -42,6 +42,8 @@ pub use announcements::announce_often;
 pub use catalog::{Catalog, OfferKind, Uncallable};
 /// How messages of a type are written, for [`PolicySettings::conventions`].
 pub use cortex_interfaces::Convention;
+/// The types that are installed, for [`Discovery::start`].
+pub use cortex_interfaces::Interfaces;
 pub use directory::{Component, ComponentState, Directory};
 pub use discovery::{DiscoveredTools, Discovery};
 pub use error::RosError;

@@ -1,10 +1,11 @@
 //! The robot as this process sees it: its own node, the graph, and what the components can do.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use cortex_ros::dynamic::Endpoints;
-use cortex_ros::{Discovery, GraphWatch, Policy, RosNode, RosTools};
+use cortex_ros::{Discovery, GraphWatch, Interfaces, Policy, RosNode, RosTools};
 use figment::value::Value;
 
 /// A process's place on the robot's graph.
@@ -35,7 +36,7 @@ impl Robot {
                 return Err(problem.into());
             }
         };
-        let discovery = Discovery::start(&node, &graph, policy);
+        let discovery = Discovery::start(&node, &graph, &Arc::new(Interfaces::from_environment()), policy);
         let tools = RosTools::new(&node, &graph, &endpoints, &discovery);
         Ok(Self { node, graph, endpoints, discovery, tools })
     }

@@ -8,7 +8,7 @@ use cortex_core::{Invocation, ToolProvider, Unobserved};
 use cortex_protocol::{CallId, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec};
 use cortex_ros::dynamic::Endpoints;
 use cortex_ros::testing::Peer;
-use cortex_ros::{Discovery, GraphWatch, Policy, RosNode, RosTools};
+use cortex_ros::{Discovery, GraphWatch, Interfaces, Policy, RosNode, RosTools};
 use serde_json::{Map, Value};
 
 /// Bounds a wait against a hang; nothing is measured by it.
@@ -29,10 +29,15 @@ impl Agent {
     }
 
     pub(crate) fn with_policy(policy: Policy) -> Self {
+        Self::with(Interfaces::from_environment(), policy)
+    }
+
+    /// One that has these types installed.
+    pub(crate) fn with(interfaces: Interfaces, policy: Policy) -> Self {
         let node = RosNode::start("cortex", "").unwrap();
         let graph = GraphWatch::start(node.fully_qualified_name()).unwrap();
         let endpoints = Endpoints::start(&graph).unwrap();
-        let discovery = Discovery::start(&node, &graph, policy);
+        let discovery = Discovery::start(&node, &graph, &Arc::new(interfaces), policy);
         let tools = RosTools::new(&node, &graph, &endpoints, &discovery);
         Self { node, graph, endpoints, discovery, tools }
     }
