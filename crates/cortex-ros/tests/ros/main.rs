@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod actions;
 #[cfg(test)]
+mod any_node;
+#[cfg(test)]
 mod components;
 #[cfg(test)]
 mod endpoints;
