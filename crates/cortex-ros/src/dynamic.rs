@@ -25,10 +25,11 @@
 //! [`Endpoints`] has one thread that waits for all of them at once. Requests are sent by whoever makes them. An endpoint
 //! is destroyed when its last handle is dropped.
 //!
-//! Whether a server means the same by the name of a type is not asked here: see
-//! [`ServiceTypeSupport::hash`](cortex_interfaces::ServiceTypeSupport).
+//! The name of a type does not say that a server was built from the same definition of it: see
+//! [`Endpoints::check_service`].
 
 mod action_client;
+mod definition;
 mod endpoints;
 mod following;
 mod goal;
@@ -37,6 +38,7 @@ pub mod lifecycle;
 pub mod parameters;
 mod publisher;
 mod quality;
+mod question;
 mod service_client;
 mod subscription;
 

@@ -85,6 +85,14 @@ pub enum RosError {
         /// The type of the message.
         found: String,
     },
+    /// Another process was built from another definition of a type.
+    #[error("on the robot, {name} has another definition of {interface} than the one that is installed here")]
+    OtherDefinition {
+        /// The service, action or topic.
+        name: String,
+        /// The type.
+        interface: String,
+    },
     /// An interface that the client library itself is made of can't be loaded.
     #[error(transparent)]
     Interface(#[from] cortex_interfaces::InterfaceError),

@@ -2,12 +2,12 @@
 //!
 //! Everything that leaves this module is safe and owned: no pointer, no borrowed text.
 
+pub(crate) mod announced;
 pub(crate) mod arguments;
 pub(crate) mod client;
 pub(crate) mod context;
 pub(crate) mod observer;
 pub(crate) mod publisher;
-pub(crate) mod publishers;
 mod quality;
 pub(crate) mod subscription;
 pub(crate) mod wait_set;

@@ -324,7 +324,8 @@ fn one_field_of_a_message_is_filled_alone() {
     assert_eq!((goal.boolean("order"), goal.integer("none"), goal.nested("order").is_none()), (None, None, true));
 
     let goal_type = request.interface().clone();
-    let other = Message::from_json(&load("test_msgs/action/Fibonacci_Goal"), &json!({"order": 7}), &ReadOptions::exact());
+    let other =
+        Message::from_json(&load("test_msgs/action/Fibonacci_Goal"), &json!({"order": 7}), &ReadOptions::exact());
     // From another set of interfaces: it may have been laid out by another library.
     let other = request.put("goal", other.unwrap()).unwrap_err();
     assert_eq!(other.view().integer("order"), Some(7));

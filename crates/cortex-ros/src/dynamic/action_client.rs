@@ -15,7 +15,7 @@ use super::hub::{Hub, Registration};
 use super::subscription::{Inlet, Listener};
 use super::{GoalState, Quality, ServiceClient};
 use crate::RosError;
-use crate::rcl::publishers::{Naming, publishers};
+use crate::rcl::announced::{End, Naming, announced};
 
 /// Goals of one client at a time: more than any server carries out.
 const GOALS: usize = 1024;
@@ -156,7 +156,8 @@ impl ActionClient {
     /// The runs of servers that are there, told apart by who publishes the states of goals.
     pub(super) fn servers(&self) -> Result<Vec<crate::graph::InstanceId>, RosError> {
         let node = self.hub().node()?;
-        let publishers = publishers(&node, &format!("{}/_action/status", self.shared.action), Naming::Ros)?;
+        let topic = format!("{}/_action/status", self.shared.action);
+        let publishers = announced(&node, &topic, Naming::Ros, End::Publishers)?;
         Ok(publishers.into_iter().map(|publisher| publisher.identity).collect())
     }
 }

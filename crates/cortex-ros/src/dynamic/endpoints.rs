@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use cortex_interfaces::{ActionInterface, Interfaces, MessageInterface, ServiceInterface};
+use cortex_interfaces::{ActionInterface, MessageInterface, ServiceInterface};
 
+use super::definition;
 use super::hub::{Endpoint, Hub};
 use super::service_client::Requests;
 use super::subscription::Inlet;
@@ -103,6 +104,30 @@ impl Endpoints {
         self.make(move |hub| Publisher::create(hub, &topic, &interface, quality)).await
     }
 
+    /// Checks that the servers of a service, if there are any, mean the same by its type as this process.
+    ///
+    /// # Errors
+    /// [`RosError::OtherDefinition`] when they do not; else after the shutdown, or when the client library refuses.
+    pub fn check_service(&self, service: &str, interface: &ServiceInterface) -> Result<(), RosError> {
+        definition::check_service(&*self.hub.node()?, service, interface)
+    }
+
+    /// Checks that the servers of an action, if there are any, mean the same by its type as this process.
+    ///
+    /// # Errors
+    /// As for [`check_service`](Self::check_service).
+    pub fn check_action(&self, action: &str, interface: &ActionInterface) -> Result<(), RosError> {
+        definition::check_action(&*self.hub.node()?, action, interface)
+    }
+
+    /// Checks that who publishes or reads a topic, if anybody does, means the same by its type as this process.
+    ///
+    /// # Errors
+    /// As for [`check_service`](Self::check_service).
+    pub fn check_topic(&self, topic: &str, interface: &MessageInterface) -> Result<(), RosError> {
+        definition::check_topic(&*self.hub.node()?, topic, interface)
+    }
+
     /// Ends the thread and gives all endpoints back; every call that waits ends with [`RosError::ShutDown`]. Blocks until
     /// that is done, which takes a few milliseconds. Handles may be kept, and do nothing then. Later calls do nothing.
     pub fn shut_down(&self) {
@@ -111,11 +136,6 @@ impl Endpoints {
         if let Some(thread) = thread {
             join_in_time(thread);
         }
-    }
-
-    /// The interfaces that are installed, for what the client library itself is made of.
-    pub(super) fn own_interfaces(&self) -> &Arc<Interfaces> {
-        &self.hub.own_interfaces
     }
 
     /// The middleware takes some milliseconds to make an endpoint: not on a thread that runs tasks.

@@ -20,8 +20,8 @@ const ENDPOINT_LIMIT: usize = 4096;
 pub(super) struct Hub {
     open: Mutex<Option<Open>>,
     graph: watch::Sender<u64>,
-    /// For what the client library itself is made of: cancelling, states, parameters.
-    pub(super) own_interfaces: Arc<Interfaces>,
+    /// For what every action has: its states, and the service that cancels.
+    pub(super) own_interfaces: Interfaces,
 }
 
 struct Open {
@@ -55,7 +55,7 @@ impl Endpoint {
 impl Hub {
     pub(super) fn new(node: Arc<Node>, wake: Arc<GuardCondition>) -> Arc<Self> {
         let open = Open { node, wake, endpoints: BTreeMap::new(), next: 0, generation: 0 };
-        let own_interfaces = Arc::new(Interfaces::from_environment());
+        let own_interfaces = Interfaces::from_environment();
         Arc::new(Self { open: Mutex::new(Some(open)), graph: watch::Sender::new(0), own_interfaces })
     }
 

@@ -2,15 +2,14 @@
 //!
 //! `r2r` keeps its node private and has no graph events, so this one lives in a second context of the same process.
 
-use std::collections::BTreeSet;
 use std::ffi::{CString, c_char};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use r2r_rcl as rcl;
 
+use super::announced::{Announced, End, Naming, announced};
 use super::context::{Context, GuardCondition, Node};
-use super::publishers::{Announced, Naming, publishers};
 use super::{is_ok, last_error, owned};
 use crate::RosError;
 use crate::graph::{InstanceId, Interface};
@@ -213,35 +212,12 @@ impl Observer {
     /// # Errors
     /// When the client library refuses the query.
     pub(crate) fn instances(&self) -> Result<Vec<(String, String, InstanceId)>, RosError> {
-        let publishers = publishers(&self.node, LOG_TOPIC, Naming::Ros)?;
+        let publishers = announced(&self.node, LOG_TOPIC, Naming::Ros, End::Publishers)?;
         Ok(publishers
             .into_iter()
             .map(|Announced { node: (name, space), identity, .. }| (name, space, identity))
             .collect())
     }
-
-    /// The hashes of the types with which a topic is published, in order, each once. They are those of
-    /// [`MessageTypeSupport::hash`](cortex_interfaces::MessageTypeSupport).
-    ///
-    /// # Errors
-    /// When the client library refuses the query.
-    pub(crate) fn type_hashes_of_topic(&self, name: &str) -> Result<Vec<String>, RosError> {
-        Ok(hashes(publishers(&self.node, name, Naming::Ros)?))
-    }
-
-    /// The hashes of the types of the answers that servers of a service announce, in order, each once.
-    ///
-    /// # Errors
-    /// When the client library refuses the query.
-    pub(crate) fn type_hashes_of_service(&self, name: &str) -> Result<Vec<String>, RosError> {
-        // Servers are the publishers of the answers.
-        Ok(hashes(publishers(&self.node, &format!("rr{name}Reply"), Naming::Middleware)?))
-    }
-}
-
-fn hashes(publishers: Vec<Announced>) -> Vec<String> {
-    let hashes: BTreeSet<String> = publishers.into_iter().filter_map(|publisher| publisher.type_hash).collect();
-    hashes.into_iter().collect()
 }
 
 /// # Safety

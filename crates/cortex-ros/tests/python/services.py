@@ -8,6 +8,8 @@ import sys
 import threading
 
 import rclpy
+from lifecycle_msgs.msg import State
+from lifecycle_msgs.srv import GetState
 from nav_msgs.msg import Path
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import serialize_message
@@ -39,6 +41,12 @@ def switch(request, response):
     return response
 
 
+def state(_request, response):
+    response.current_state.id = State.PRIMARY_STATE_INACTIVE
+    response.current_state.label = "inactive"
+    return response
+
+
 count = 0
 
 
@@ -66,6 +74,9 @@ def main():
     trigger_service(node, "late", lambda answer: threading.Timer(LATE, answer).start())
     trigger_service(node, "never", lambda answer: None)
     trigger_service(node, "twice", lambda answer: (answer(), answer()))
+
+    # As every managed node has it; rclpy has no ready-made one in all versions.
+    node.create_service(GetState, "~/get_state", state)
 
     reliable = QoSProfile(depth=10)
     latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod actions;
 #[cfg(test)]
+mod any_node;
+#[cfg(test)]
 mod any_robot;
 #[cfg(test)]
 mod components;

@@ -1,4 +1,4 @@
-//! Who publishes a topic.
+//! Who publishes a topic, and who reads it.
 
 use std::ffi::CString;
 
@@ -9,13 +9,13 @@ use super::{is_ok, last_error, owned};
 use crate::RosError;
 use crate::graph::InstanceId;
 
-/// One publisher of a topic.
+/// One publisher or subscription of a topic.
 pub(crate) struct Announced {
     /// The name of its node, and the namespace.
     pub(crate) node: (String, String),
     /// Its identity.
     pub(crate) identity: InstanceId,
-    /// The hash of the type, such as `RIHS01_8b3c…`. None where the publisher tells none.
+    /// The hash of the type, such as `RIHS01_8b3c…`. None where it tells none.
     pub(crate) type_hash: Option<String>,
 }
 
@@ -28,11 +28,20 @@ pub(crate) enum Naming {
     Middleware,
 }
 
-/// The publishers of a topic, in the order of their identities.
+/// An end of a topic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Those who publish it.
+    Publishers,
+    /// Those who read it.
+    Subscriptions,
+}
+
+/// The publishers or subscriptions of a topic, in the order of their identities.
 ///
 /// # Errors
 /// When the client library refuses the query.
-pub(crate) fn publishers(node: &Node, topic: &str, naming: Naming) -> Result<Vec<Announced>, RosError> {
+pub(crate) fn announced(node: &Node, topic: &str, naming: Naming, end: End) -> Result<Vec<Announced>, RosError> {
     let Ok(topic) = CString::new(topic) else {
         // No topic has such a name.
         return Ok(Vec::new());
@@ -43,20 +52,18 @@ pub(crate) fn publishers(node: &Node, topic: &str, naming: Naming) -> Result<Vec
         let mut allocator = rcl::rcutils_get_default_allocator();
         let mut found = rcl::rmw_get_zero_initialized_topic_endpoint_info_array();
         let as_it_stands = naming == Naming::Middleware;
-        let code = rcl::rcl_get_publishers_info_by_topic(
-            node.as_ptr(),
-            &mut allocator,
-            topic.as_ptr(),
-            as_it_stands,
-            &mut found,
-        );
+        let query = match end {
+            End::Publishers => rcl::rcl_get_publishers_info_by_topic,
+            End::Subscriptions => rcl::rcl_get_subscriptions_info_by_topic,
+        };
+        let code = query(node.as_ptr(), &mut allocator, topic.as_ptr(), as_it_stands, &mut found);
         let announced = if !is_ok(code) {
             Err(RosError::Graph { problem: last_error() })
         } else if found.info_array.is_null() {
             Ok(Vec::new())
         } else {
-            let publishers = std::slice::from_raw_parts(found.info_array, found.size);
-            Ok(publishers.iter().map(|publisher| read(publisher)).collect())
+            let ends = std::slice::from_raw_parts(found.info_array, found.size);
+            Ok(ends.iter().map(|end| read(end)).collect())
         };
         rcl::rmw_topic_endpoint_info_array_fini(&mut found, &mut allocator);
         announced
@@ -66,13 +73,13 @@ pub(crate) fn publishers(node: &Node, topic: &str, naming: Naming) -> Result<Vec
 }
 
 /// # Safety
-/// `publisher` must be filled by the client library.
-unsafe fn read(publisher: &rcl::rmw_topic_endpoint_info_t) -> Announced {
+/// `end` must be filled by the client library.
+unsafe fn read(end: &rcl::rmw_topic_endpoint_info_t) -> Announced {
     Announced {
-        node: (owned(publisher.node_name), owned(publisher.node_namespace)),
-        identity: InstanceId::new(&publisher.endpoint_gid),
+        node: (owned(end.node_name), owned(end.node_namespace)),
+        identity: InstanceId::new(&end.endpoint_gid),
         #[cfg(has_type_hashes)]
-        type_hash: hash(&publisher.topic_type_hash),
+        type_hash: hash(&end.topic_type_hash),
         #[cfg(not(has_type_hashes))]
         type_hash: None,
     }
