@@ -57,7 +57,7 @@ async fn measure(count: usize) -> Result<(), Box<dyn Error>> {
     println!("memory with the graph      {}", memory()?);
     let endpoints = Endpoints::start(&graph)?;
     let discovery = Discovery::start(&node, &graph, &Arc::new(Interfaces::from_environment()), Policy::default());
-    let tools = RosTools::new(&node, &graph, &endpoints, &discovery);
+    let tools = RosTools::new(&graph, &endpoints, &discovery);
     let mut seen = graph.subscribe();
     let all_nodes = seen.wait_for(|graph| graph.robot_nodes().count() >= count);
     tokio::time::timeout(Duration::from_secs(30), all_nodes).await??;

@@ -7,6 +7,7 @@ mod component;
 mod goal;
 mod late;
 mod messages;
+pub(crate) mod parameter;
 mod pool;
 mod server;
 mod service;
@@ -26,7 +27,7 @@ use crate::catalog::{Catalog, OfferKind};
 use crate::discovery::Shared;
 use crate::dynamic::Endpoints;
 use crate::inspection::{self, Inspector};
-use crate::{Discovery, GraphWatch, RosError, RosNode};
+use crate::{Discovery, GraphWatch, RosError};
 use component::Components;
 use goal::Goals;
 use service::Services;
@@ -75,7 +76,7 @@ impl Surroundings {
 impl RosTools {
     /// The tools of what `discovery` finds. Must be called within a tokio runtime.
     #[must_use]
-    pub fn new(node: &RosNode, graph: &GraphWatch, endpoints: &Endpoints, discovery: &Discovery) -> Self {
+    pub fn new(graph: &GraphWatch, endpoints: &Endpoints, discovery: &Discovery) -> Self {
         let around = Arc::new(Surroundings {
             graph: graph.clone(),
             endpoints: endpoints.clone(),
@@ -83,7 +84,7 @@ impl RosTools {
             waiting: TaskTracker::new(),
         });
         Self {
-            inspector: Arc::new(Inspector::new(node, graph, discovery)),
+            inspector: Arc::new(Inspector::new(graph, endpoints, discovery)),
             components: Arc::new(Components::new(discovery, &around.waiting)),
             services: Arc::new(Services::new(&around)),
             goals: Arc::new(Goals::new(&around)),
@@ -150,6 +151,7 @@ impl ToolProvider for RosTools {
         match invocation.call.tool.as_str() {
             // Their arguments are judged by what the robot has now, so they are the same tools whatever it had before.
             inspection::TOOL => self.inspect_component(&invocation).await,
+            parameter::UPDATE => parameter::update(&self.around, &invocation).await,
             topic::READ => self.topics.read(&invocation, &catalog).await,
             _ => self.call(&invocation, &catalog, observer.as_ref()).await,
         }

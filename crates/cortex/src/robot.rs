@@ -37,7 +37,7 @@ impl Robot {
             }
         };
         let discovery = Discovery::start(&node, &graph, &Arc::new(Interfaces::from_environment()), policy);
-        let tools = RosTools::new(&node, &graph, &endpoints, &discovery);
+        let tools = RosTools::new(&graph, &endpoints, &discovery);
         Ok(Self { node, graph, endpoints, discovery, tools })
     }
 

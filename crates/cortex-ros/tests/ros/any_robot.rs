@@ -1,10 +1,12 @@
 //! A robot that knows nothing of Cortex: its services, actions and topics become tools and are called.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::support::{Agent, LIMIT, invocation, names, robot};
 use cortex_core::{CallObserver, ToolProvider, Unobserved};
+use cortex_interfaces::{AmentIndex, Interfaces};
 use cortex_protocol::{FailureKind, HaltState, OutcomeStatus, ToolOutcome};
 use cortex_ros::{Policy, PolicySettings, ros_tests};
 use serde_json::{Value, json};
@@ -37,6 +39,61 @@ fn status(kind: FailureKind) -> OutcomeStatus {
     OutcomeStatus::Failed(kind)
 }
 
+/// A prefix with the packages that the test's environment has, apart from some.
+struct Installed(tempfile::TempDir);
+
+/// Where the ament index lists packages, each kind of entry in a folder.
+const INDEX: &str = "share/ament_index/resource_index";
+
+impl Installed {
+    fn without(package: &str) -> Self {
+        let installed = Self(tempfile::tempdir().unwrap());
+        for folder in ["lib", "share", INDEX] {
+            std::fs::create_dir_all(installed.prefix().join(folder)).unwrap();
+        }
+        for original in Self::originals() {
+            installed.link_all(&original, "lib", |_| true);
+            installed.link_all(&original, "share", |name| name != "ament_index");
+            for kind in Self::kinds(&original) {
+                std::fs::create_dir_all(installed.prefix().join(&kind)).unwrap();
+                installed.link_all(&original, &kind, |name| name != package);
+            }
+        }
+        installed
+    }
+
+    fn install(&self, package: &str) {
+        for original in Self::originals() {
+            for kind in Self::kinds(&original) {
+                self.link_all(&original, &kind, |name| name == package);
+            }
+        }
+    }
+
+    fn prefix(&self) -> PathBuf {
+        self.0.path().to_owned()
+    }
+
+    fn originals() -> Vec<PathBuf> {
+        std::env::split_paths(&std::env::var_os("AMENT_PREFIX_PATH").unwrap()).collect()
+    }
+
+    fn kinds(original: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(original.join(INDEX)).into_iter().flatten().flatten();
+        entries.map(|entry| format!("{INDEX}/{}", entry.file_name().to_string_lossy())).collect()
+    }
+
+    /// Links what the original has in a folder; of what two have, the first counts.
+    fn link_all(&self, original: &Path, folder: &str, wanted: impl Fn(&str) -> bool) {
+        for entry in std::fs::read_dir(original.join(folder)).into_iter().flatten().flatten() {
+            let place = self.prefix().join(folder).join(entry.file_name());
+            if wanted(&entry.file_name().to_string_lossy()) && !place.exists() {
+                std::os::unix::fs::symlink(entry.path(), place).unwrap();
+            }
+        }
+    }
+}
+
 ros_tests! {
     async fn the_services_of_a_robot_become_tools_and_answer() {
         let agent = Agent::start();
@@ -45,7 +102,7 @@ ros_tests! {
         assert!(agent.discovery.settled(LIMIT).await);
         let tools = agent.discovery.tools().borrow().clone();
         assert_eq!(names(&tools), [
-            "inspect_component", "read_topic", "send_goal_to_shop/lamp/count", "send_request_to_clash",
+            "inspect_component", "read_topic", "update_parameter", "send_goal_to_shop/lamp/count", "send_request_to_clash",
             "send_request_to_shop/lamp/leave", "send_request_to_shop/lamp/never", "send_request_to_shop/lamp/switch",
             "send_request_to_shop/map",
         ]);
@@ -213,6 +270,69 @@ ros_tests! {
         assert!(reasons[0].1.contains("several types"), "{reasons:?}");
         assert_eq!(reasons[1], ("/shop/lamp1/never".to_owned(), "discovery.deny has '/shop/**/never'".to_owned()));
         let outcome = agent.call(invocation(1, "send_request_to_light", json!({"data": true}))).await;
+        assert!(outcome.is_success(), "{outcome:?}");
+        agent.shut_down().await;
+    }
+
+    async fn any_node_is_inspected_and_its_parameters_are_set_as_it_allows() {
+        let agent = Agent::with_policy(policy(|settings| settings.deny = vec!["/shop/lamp/use_sim_time".to_owned()]));
+        let _robot = robot(&["lamp", "/shop", "--only", "switch,never,parameters"]).await;
+        agent.tool("update_parameter").await;
+        agent.tool("send_request_to_shop/lamp/switch").await;
+        let inspect = invocation(1, "inspect_component", json!({"component": "shop/lamp"}));
+        let report = agent.call(inspect.clone()).await.value;
+        assert_eq!(report["parameters"]["speed"], json!({
+            "value": 0.5, "type": "a number", "range": "from 0 to 2", "description": "How fast, in m/s.",
+        }));
+        assert_eq!(report["parameters"]["serial"], json!({"value": "A1", "type": "text", "read_only": true}));
+        assert_eq!(report["services"]["/shop/lamp/switch"], json!({
+            "type": "std_srvs/srv/SetBool", "tool": "send_request_to_shop/lamp/switch",
+        }));
+        assert_eq!((&report["lifecycle"], &report["state"]), (&Value::Null, &Value::Null));
+
+        let set = |id, name: &str, value: Value| {
+            let arguments = json!({"component": "shop/lamp", "param_name": name, "new_value": value});
+            agent.call(invocation(id, "update_parameter", arguments))
+        };
+        assert_eq!(set(2, "speed", json!(1)).await, ToolOutcome::success(Value::Null));
+        assert_eq!(agent.call(inspect).await.value["parameters"]["speed"]["value"], 1.0);
+        for (id, name, value, kind, says) in [
+            (3, "speed", json!(3.0), FailureKind::InvalidArguments, "2"),
+            (4, "speed", json!("fast"), FailureKind::InvalidArguments, "number"),
+            (5, "serial", json!("B2"), FailureKind::Reported, "read-only"),
+            (6, "colour", json!("red"), FailureKind::InvalidArguments, "it has: serial, speed"),
+            (7, "use_sim_time", json!(true), FailureKind::Denied, "discovery.deny"),
+        ] {
+            let outcome = set(id, name, value).await;
+            assert_eq!(outcome.status, status(kind), "{name}: {}", outcome.message);
+            assert!(outcome.message.contains(says), "{name}: {}", outcome.message);
+        }
+        let nobody = json!({"component": "nobody", "param_name": "x", "new_value": 1});
+        assert_eq!(agent.call(invocation(8, "update_parameter", nobody)).await.status, status(FailureKind::NotFound));
+        agent.shut_down().await;
+    }
+
+    async fn what_is_not_installed_is_listed_with_the_reason_until_it_is() {
+        let installed = Installed::without("std_srvs");
+        let agent = Agent::with(Interfaces::new(AmentIndex::new(vec![installed.prefix()])), Policy::default());
+        let mut robot = robot(&["lamp", "--only", "switch,map"]).await;
+        agent.tool("send_request_to_map").await;
+        let mut catalog = agent.discovery.catalog();
+        let seen = tokio::time::timeout(LIMIT, catalog.wait_for(|catalog| !catalog.uncallable().is_empty())).await;
+        let missing = seen.expect("it is listed").unwrap().uncallable()[0].clone();
+        assert_eq!((missing.name.as_str(), missing.kind), ("/lamp/switch", cortex_ros::OfferKind::Service));
+        assert!(missing.reason.contains("the package std_srvs is not installed"), "{}", missing.reason);
+        let report = agent.tools.inspect("lamp").await.unwrap();
+        assert_eq!(report["services"]["/lamp/switch"]["not_callable"], json!(missing.reason));
+
+        // Installed, and the robot is started with it.
+        crate::support::terminate(&robot);
+        agent.tools_until(|tools| tools.is_empty()).await;
+        robot.kill().await.unwrap();
+        installed.install("std_srvs");
+        let _robot = crate::support::robot(&["lamp", "--only", "switch"]).await;
+        agent.tool("send_request_to_lamp/switch").await;
+        let outcome = agent.call(invocation(1, "send_request_to_lamp/switch", json!({"data": true}))).await;
         assert!(outcome.is_success(), "{outcome:?}");
         agent.shut_down().await;
     }

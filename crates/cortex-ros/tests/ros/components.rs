@@ -16,7 +16,7 @@ ros_tests! {
         assert!(agent.discovery.settled(LIMIT).await);
         let tools = agent.discovery.tools().borrow().clone();
         assert_eq!(names(&tools), [
-            "inspect_component", "helper.echo", "helper.refuse", "helper.sulk", "helper.babble", "helper.work",
+            "inspect_component", "update_parameter", "helper.echo", "helper.refuse", "helper.sulk", "helper.babble", "helper.work",
             "helper.insist", "helper.halt", "helper.die",
         ]);
         assert_eq!(tools[0].parameters["properties"]["component"]["enum"], json!(["helper"]));
@@ -44,10 +44,15 @@ ros_tests! {
             "health": {"message": "fine", "sources": [], "status": "HEALTHY"},
             "lifecycle": null,
             "parameters": {
-                "rooms": ["kitchen", "bedroom"],
-                "speed": 0.5,
-                "start_type_description_service": true,
-                "use_sim_time": false,
+                "rooms": {"type": "a list of texts", "value": ["kitchen", "bedroom"]},
+                "speed": {"type": "a number", "value": 0.5},
+                "start_type_description_service": {
+                    "description": "If enabled, start the ~/get_type_description service.",
+                    "read_only": true,
+                    "type": "true or false",
+                    "value": true,
+                },
+                "use_sim_time": {"type": "true or false", "value": false},
             },
             "problems": [],
             "services": {},

@@ -38,7 +38,7 @@ impl Agent {
         let graph = GraphWatch::start(node.fully_qualified_name()).unwrap();
         let endpoints = Endpoints::start(&graph).unwrap();
         let discovery = Discovery::start(&node, &graph, &Arc::new(interfaces), policy);
-        let tools = RosTools::new(&node, &graph, &endpoints, &discovery);
+        let tools = RosTools::new(&graph, &endpoints, &discovery);
         Self { node, graph, endpoints, discovery, tools }
     }
 
