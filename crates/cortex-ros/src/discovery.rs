@@ -297,9 +297,9 @@ impl Owner {
     fn publish(&self) {
         let settled = self.is_settled();
         self.settled.send_if_modified(|before| std::mem::replace(before, *before && settled) && !settled);
-        publish_changed(&self.publish_directory, &self.directory);
-        publish_changed(&self.publish_catalog, self.catalog.as_ref());
-        publish_changed(&self.publish_tools, &self.tools());
+        publish_changed(&self.publish_directory, Arc::new(self.directory.clone()));
+        publish_changed(&self.publish_catalog, Arc::clone(&self.catalog));
+        publish_changed(&self.publish_tools, Arc::new(self.tools()));
         self.settled.send_if_modified(|before| std::mem::replace(before, settled) != settled);
     }
 
@@ -334,11 +334,11 @@ pub(crate) fn method_name(method: &ToolSpec) -> String {
     format!("/{}", method.name.as_str().replace('.', "/"))
 }
 
-fn publish_changed<T: Clone + PartialEq>(publish: &watch::Sender<Arc<T>>, value: &T) {
+fn publish_changed<T: PartialEq>(publish: &watch::Sender<Arc<T>>, value: Arc<T>) {
     publish.send_if_modified(|before| {
-        let changed = **before != *value;
+        let changed = !Arc::ptr_eq(before, &value) && *before != value;
         if changed {
-            *before = Arc::new(value.clone());
+            *before = value;
         }
         changed
     });

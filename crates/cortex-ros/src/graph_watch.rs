@@ -1,9 +1,8 @@
 //! Keeps an up-to-date picture of the ROS graph.
 //!
-//! One thread, `ros-graph`, waits for graph events and publishes a new [`Graph`] when something changed. Shutdown is
-//! explicit, as it is for the [`RosNode`](crate::RosNode).
+//! One thread, `ros-graph`, waits for graph events, reads what may have changed, and publishes a new [`Graph`] when
+//! something did. Shutdown is explicit, as it is for the [`RosNode`](crate::RosNode).
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -12,17 +11,22 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::RosError;
-use crate::graph::{Graph, GraphNode, InstanceId, NodeRole, fully_qualified, is_hidden};
+use crate::graph::Graph;
+use crate::graph_reader::GraphReader;
 use crate::node::join_in_time;
 use crate::rcl::context::Context;
-use crate::rcl::observer::{Observer, Waker};
+use crate::rcl::observer::{Observer, Waker, Wakeup};
 
 /// The graph is read at least this often, should the middleware forget to say that it changed.
 const REFRESH: Duration = Duration::from_secs(2);
 /// Changes come in bursts, one for each endpoint of a node: they are taken together.
 const BURST: Duration = Duration::from_millis(5);
-/// A pause of this many times the cost of reading the graph keeps a restless graph from taking a core.
+/// How long known nodes are asked what they offer before it is looked again who is there.
+const SLICE: Duration = Duration::from_millis(4);
+/// A pause of this many times the cost of what was read keeps a restless graph from taking a core; it is short enough for
+/// a node that comes meanwhile to be seen soon.
 const REST_FACTOR: u32 = 3;
+const LONGEST_REST: Duration = Duration::from_millis(25);
 
 /// Watches the ROS graph. Clones share the watch.
 #[derive(Clone)]
@@ -97,54 +101,29 @@ impl GraphWatch {
 }
 
 fn watch_graph(observer: &Observer, own_node: &str, stopping: &AtomicBool, publish: &watch::Sender<Arc<Graph>>) {
+    let mut reader = GraphReader::new(own_node);
     while !stopping.load(Ordering::Acquire) {
         let begun = Instant::now();
-        match read_graph(observer, own_node) {
-            Ok(graph) => {
-                publish.send_if_modified(|current| {
-                    let changed = **current != graph;
-                    if changed {
-                        *current = Arc::new(graph);
-                    }
-                    changed
-                });
-            }
-            // What was known stays known; the next event or the next refresh tries again.
-            Err(problem) => tracing::warn!("{problem}"),
+        // What was known stays known when it fails; the next event or the next refresh tries again.
+        if let Err(problem) = reader.look(observer).and_then(|()| reader.read(observer, SLICE)) {
+            tracing::warn!("{problem}");
         }
-        std::thread::sleep(BURST.max(begun.elapsed() * REST_FACTOR).min(REFRESH));
+        if let Some(graph) = reader.take_changed() {
+            publish.send_replace(Arc::new(graph));
+        }
+        std::thread::sleep((begun.elapsed() * REST_FACTOR).clamp(BURST, LONGEST_REST));
         if stopping.load(Ordering::Acquire) {
             return;
         }
-        if let Err(problem) = observer.wait(REFRESH) {
-            tracing::warn!("{problem}");
-            std::thread::sleep(REFRESH);
+        let patience = if reader.is_reading() { Duration::ZERO } else { REFRESH };
+        match observer.wait(patience) {
+            Ok(Wakeup::GraphChanged) => reader.stale(),
+            Ok(Wakeup::TimedOut) if patience == REFRESH => reader.stale(),
+            Ok(Wakeup::Woken | Wakeup::TimedOut) => {}
+            Err(problem) => {
+                tracing::warn!("{problem}");
+                std::thread::sleep(REFRESH);
+            }
         }
     }
-}
-
-fn read_graph(observer: &Observer, own_node: &str) -> Result<Graph, RosError> {
-    let mut instances: BTreeMap<String, BTreeSet<InstanceId>> = BTreeMap::new();
-    for (name, namespace, instance) in observer.instances()? {
-        instances.entry(fully_qualified(&name, &namespace)).or_default().insert(instance);
-    }
-    let names: BTreeSet<(String, String)> = observer.nodes()?.into_iter().collect();
-    let mut nodes = Vec::with_capacity(names.len());
-    for (name, namespace) in names {
-        let full_name = fully_qualified(&name, &namespace);
-        if is_hidden(&full_name) || full_name == own_node {
-            nodes.push(GraphNode::new(full_name, NodeRole::Infrastructure));
-            continue;
-        }
-        let services = observer.services_of(&name, &namespace)?;
-        let publishers = observer.publishers_of(&name, &namespace)?;
-        let subscriptions = observer.subscriptions_of(&name, &namespace)?;
-        // A node that left between the questions is gone.
-        if let (Some(services), Some(publishers), Some(subscriptions)) = (services, publishers, subscriptions) {
-            let mut node = GraphNode::new(full_name, NodeRole::Robot);
-            node.instances = instances.remove(&node.name).unwrap_or_default();
-            nodes.push(node.with_interfaces(services, publishers, subscriptions));
-        }
-    }
-    Ok(Graph::new(nodes))
 }

@@ -20,6 +20,7 @@ pub mod dynamic;
 mod error;
 mod goals;
 pub mod graph;
+mod graph_reader;
 pub mod graph_watch;
 mod heartbeat;
 mod inspection;

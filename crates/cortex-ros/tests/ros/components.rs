@@ -134,7 +134,7 @@ ros_tests! {
         };
         let (outcome, _second) = tokio::join!(call, restart);
         assert_eq!(outcome.status, OutcomeStatus::Failed(FailureKind::ComponentLost), "{outcome:?}");
-        agent.tools_until(|tools| names(tools) == ["inspect_component", "helper.echo"]).await;
+        agent.tools_until(|tools| names(tools) == ["inspect_component", "update_parameter", "helper.echo"]).await;
         let echo = agent.call(invocation(2, "helper.echo", json!({"text": "again"}))).await;
         assert_eq!(echo, ToolOutcome::success(json!({"text": "again"})));
         agent.shut_down().await;
