@@ -9,6 +9,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cortex_interfaces::Interfaces;
+use cortex_ros::dynamic::Endpoints;
 use cortex_ros::r2r::nav_msgs::srv::{GetMap, GetPlan};
 use cortex_ros::r2r::sensor_msgs::srv::SetCameraInfo;
 use cortex_ros::r2r::std_srvs::srv::{Empty, SetBool, Trigger};
@@ -48,7 +49,9 @@ async fn measure(hosts: &mut [Host], nodes: usize, services: usize) -> Result<()
     let begun = Instant::now();
     let node = RosNode::start("measure", "")?;
     let graph = GraphWatch::start(node.fully_qualified_name())?;
-    let discovery = Discovery::start(&node, &graph, &Interfaces::from_environment().into(), Policy::default());
+    let endpoints = Endpoints::start(&graph)?;
+    let discovery =
+        Discovery::start(&node, &graph, &endpoints, &Interfaces::from_environment().into(), Policy::default());
     let mut seen = graph.subscribe();
     let mut tools = discovery.tools();
     let all_seen = async {
@@ -83,6 +86,7 @@ async fn measure(hosts: &mut [Host], nodes: usize, services: usize) -> Result<()
         println!("{what}    p50 {:?}, p90 {:?}", at(50), at(90));
     }
     discovery.shut_down().await;
+    endpoints.shut_down();
     graph.shut_down();
     node.shut_down();
     Ok(())

@@ -56,7 +56,8 @@ async fn measure(count: usize) -> Result<(), Box<dyn Error>> {
     let graph = GraphWatch::start(node.fully_qualified_name())?;
     println!("memory with the graph      {}", memory()?);
     let endpoints = Endpoints::start(&graph)?;
-    let discovery = Discovery::start(&node, &graph, &Arc::new(Interfaces::from_environment()), Policy::default());
+    let discovery =
+        Discovery::start(&node, &graph, &endpoints, &Arc::new(Interfaces::from_environment()), Policy::default());
     let tools = RosTools::new(&graph, &endpoints, &discovery);
     let mut seen = graph.subscribe();
     let all_nodes = seen.wait_for(|graph| graph.robot_nodes().count() >= count);

@@ -18,8 +18,10 @@ use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::catalog::{Catalog, TypeKey, TypeState};
+use crate::catalog::{Catalog, Offers, TypeKey, TypeState};
+use crate::definitions::{self, Definitions};
 use crate::directory::{Answer, Directory, MOST_COMPONENTS, Run, Task};
+use crate::dynamic::Endpoints;
 use crate::graph::Graph;
 use crate::heartbeat::{Heartbeats, LOOK};
 use crate::policy::Policy;
@@ -35,8 +37,8 @@ const FIRST_LOOK: Duration = Duration::from_millis(3_300);
 const ANSWER_CAPACITY: usize = 64;
 /// How often packages are looked at that could not be used or may have been replaced.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
-/// Loaded types on their way to the task that owns the catalog. One batch is under way at a time.
-const LOADED_CAPACITY: usize = 1;
+/// Findings on their way to the task that owns the catalog. One batch of each kind is under way at a time.
+const FINDING_CAPACITY: usize = 2;
 /// How long the tasks may take to end.
 const END_LIMIT: Duration = Duration::from_secs(2);
 
@@ -62,6 +64,7 @@ pub(crate) struct Shared {
     describe_clients: ClientPool<DescribeComponent::Service>,
     pub(crate) method_clients: MethodClients,
     pub(crate) heartbeats: Heartbeats,
+    endpoints: Endpoints,
     pub(crate) interfaces: Arc<Interfaces>,
     pub(crate) policy: Policy,
     tasks: TaskTracker,
@@ -72,12 +75,19 @@ impl Discovery {
     /// Starts discovery. `interfaces` are the types that are installed here; `policy` says what may be offered. To be
     /// called within a tokio runtime.
     #[must_use]
-    pub fn start(node: &RosNode, graph: &GraphWatch, interfaces: &Arc<Interfaces>, policy: Policy) -> Self {
+    pub fn start(
+        node: &RosNode,
+        graph: &GraphWatch,
+        endpoints: &Endpoints,
+        interfaces: &Arc<Interfaces>,
+        policy: Policy,
+    ) -> Self {
         let shared = Arc::new(Shared {
             node: node.clone(),
             describe_clients: ClientPool::new(node),
             method_clients: ClientPool::new(node),
             heartbeats: Heartbeats::default(),
+            endpoints: endpoints.clone(),
             interfaces: Arc::clone(interfaces),
             policy,
             tasks: TaskTracker::new(),
@@ -88,19 +98,21 @@ impl Discovery {
         let (publish_tools, tools) = watch::channel(Arc::default());
         let (publish_settled, settled) = watch::channel(false);
         let (answers, answered) = mpsc::channel(ANSWER_CAPACITY);
-        let (loads, loaded) = mpsc::channel(LOADED_CAPACITY);
+        let (findings, found) = mpsc::channel(FINDING_CAPACITY);
         let owner = Owner {
             shared: Arc::clone(&shared),
             directory: Directory::default(),
             catalog: Arc::default(),
+            offers: Offers::new(),
             loader: TypeLoader::default(),
+            definitions: Definitions::default(),
             graph: Arc::default(),
             started: Instant::now(),
             last_change: Instant::now(),
             asking: BTreeMap::new(),
             listening: BTreeSet::new(),
             answers,
-            loads,
+            findings,
             publish_directory,
             publish_catalog,
             publish_tools,
@@ -108,7 +120,7 @@ impl Discovery {
         };
         let stopping = shared.stopping.clone();
         let graph = graph.subscribe();
-        shared.tasks.spawn(async move { stopping.run_until_cancelled(owner.run(graph, answered, loaded)).await });
+        shared.tasks.spawn(async move { stopping.run_until_cancelled(owner.run(graph, answered, found)).await });
         Self { directory, catalog, tools, settled, shared }
     }
 
@@ -154,15 +166,22 @@ impl Discovery {
 /// An answer with the component and the run that it is about.
 type Answered = (ComponentName, Run, Answer);
 
-/// What loading types came to.
-type Loaded = Vec<(TypeKey, TypeState)>;
+/// What was found out on other threads.
+enum Finding {
+    /// What loading types came to.
+    Loaded(Vec<(TypeKey, TypeState)>),
+    /// Whether what is offered is defined as the types are.
+    Checked(Vec<definitions::Verdict>),
+}
 
 /// Owns the directory and the catalog.
 struct Owner {
     shared: Arc<Shared>,
     directory: Directory,
     catalog: Arc<Catalog>,
+    offers: Offers,
     loader: TypeLoader,
+    definitions: Definitions,
     graph: Arc<Graph>,
     started: Instant,
     last_change: Instant,
@@ -171,7 +190,7 @@ struct Owner {
     /// Components whose heartbeat was subscribed to. `r2r` can't drop a subscription at will, so it stays.
     listening: BTreeSet<ComponentName>,
     answers: mpsc::Sender<Answered>,
-    loads: mpsc::Sender<Loaded>,
+    findings: mpsc::Sender<Finding>,
     publish_directory: watch::Sender<Arc<Directory>>,
     publish_catalog: watch::Sender<Arc<Catalog>>,
     publish_tools: watch::Sender<DiscoveredTools>,
@@ -183,7 +202,7 @@ impl Owner {
         mut self,
         mut graph: watch::Receiver<Arc<Graph>>,
         mut answered: mpsc::Receiver<Answered>,
-        mut loaded: mpsc::Receiver<Loaded>,
+        mut found: mpsc::Receiver<Finding>,
     ) {
         let mut looks = tokio::time::interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -203,17 +222,22 @@ impl Owner {
                     self.directory.answered(&component, run, answer);
                     self.publish();
                 }
-                Some(loaded) = loaded.recv() => {
-                    if self.loader.take(loaded) {
+                Some(finding) = found.recv() => {
+                    let is_new = match finding {
+                        Finding::Loaded(loaded) => self.loader.take(loaded),
+                        Finding::Checked(verdicts) => self.definitions.take(verdicts),
+                    };
+                    if is_new {
                         self.rebuild();
                     }
-                    self.load();
+                    self.find_out();
                     self.publish();
                 }
                 _ = looks.tick() => self.look(),
                 _ = looks_at_packages.tick() => {
                     self.loader.look_again();
-                    self.load();
+                    self.definitions.look_again();
+                    self.find_out();
                 }
             }
         }
@@ -237,25 +261,42 @@ impl Owner {
         self.graph = graph;
         if is_changed {
             self.last_change = Instant::now();
-            self.loader.want(Catalog::types_of(&self.graph, &self.shared.policy));
+            self.offers = Catalog::offers(&self.graph, &self.shared.policy);
+            self.loader.want(Catalog::types_of(&self.offers, &self.shared.policy));
+            self.definitions.want(&self.offers);
             self.rebuild();
-            self.load();
+            self.find_out();
         }
         self.publish();
     }
 
     fn rebuild(&mut self) {
-        self.catalog = Arc::new(Catalog::new(&self.graph, &self.shared.policy, self.loader.types()));
+        let (policy, types) = (&self.shared.policy, self.loader.types());
+        let topics = Catalog::published(&self.graph);
+        self.catalog = Arc::new(Catalog::new(&self.offers, topics, policy, types, &self.definitions));
     }
 
-    /// Has the next types loaded, if any are to be.
-    fn load(&mut self) {
-        let Some(batch) = self.loader.next_batch() else { return };
-        let (shared, loads) = (Arc::clone(&self.shared), self.loads.clone());
+    /// Has the next types loaded, and the next offers compared with them, if any are to be.
+    fn find_out(&mut self) {
+        if let Some(batch) = self.loader.next_batch() {
+            self.find(|shared| {
+                Finding::Loaded(type_loader::load(&shared.interfaces, &shared.policy.conventions, batch))
+            });
+        }
+        // Types come first: without them there is nothing to compare with.
+        if !self.loader.is_loading()
+            && let Some(batch) = self.definitions.next_batch()
+        {
+            self.find(|shared| Finding::Checked(definitions::check(&shared.endpoints, &shared.interfaces, batch)));
+        }
+    }
+
+    /// Finds something out on a thread that may block.
+    fn find(&self, find: impl FnOnce(&Shared) -> Finding + Send + 'static) {
+        let (shared, findings) = (Arc::clone(&self.shared), self.findings.clone());
         self.shared.tasks.spawn_blocking(move || {
-            let loaded = type_loader::load(&shared.interfaces, &shared.policy.conventions, batch);
             // Nobody receives when discovery ends.
-            let _ = loads.blocking_send(loaded);
+            let _ = findings.blocking_send(find(&shared));
         });
     }
 

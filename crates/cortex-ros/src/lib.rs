@@ -14,6 +14,7 @@ pub mod arguments;
 mod built_in;
 mod calls;
 mod catalog;
+mod definitions;
 mod directory;
 mod discovery;
 pub mod dynamic;

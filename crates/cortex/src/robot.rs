@@ -36,7 +36,7 @@ impl Robot {
                 return Err(problem.into());
             }
         };
-        let discovery = Discovery::start(&node, &graph, &Arc::new(Interfaces::from_environment()), policy);
+        let discovery = Discovery::start(&node, &graph, &endpoints, &Arc::new(Interfaces::from_environment()), policy);
         let tools = RosTools::new(&graph, &endpoints, &discovery);
         Ok(Self { node, graph, endpoints, discovery, tools })
     }

@@ -13,9 +13,10 @@ use cortex_protocol::{Effect, ToolName, ToolSpec};
 use serde::Serialize;
 
 pub use offers::OfferKind;
-pub(crate) use offers::{Offer, Offers, is_infrastructure};
+pub(crate) use offers::{Offer, OfferKey, Offers, is_infrastructure};
 pub(crate) use types::{TypeForm, TypeKey, TypeState, Types};
 
+use crate::definitions::Definitions;
 use crate::graph::Graph;
 use crate::policy::Policy;
 
@@ -66,17 +67,24 @@ enum Verdict {
 }
 
 impl Catalog {
-    /// The catalog of a graph.
-    pub(crate) fn new(graph: &Graph, policy: &Policy, types: &Types) -> Self {
-        let mut catalog = Self { topics: offers::published(graph), ..Self::default() };
-        for ((name, kind), offer) in candidates(graph, policy).into_iter().take(MOST_OFFERS) {
-            match judge(&name, kind, &offer, policy, types) {
+    /// The catalog of what is offered. `topics` are those that are published.
+    pub(crate) fn new(
+        offers: &Offers,
+        topics: Offers,
+        policy: &Policy,
+        types: &Types,
+        definitions: &Definitions,
+    ) -> Self {
+        let mut catalog = Self { topics, ..Self::default() };
+        for (key, offer) in offers {
+            match judge(key, offer, policy, types, definitions) {
                 Verdict::Callable(entry) => {
-                    catalog.names.insert((name, kind), entry.spec.name.clone());
+                    catalog.names.insert(key.clone(), entry.spec.name.clone());
                     catalog.entries.insert(entry.spec.name.clone(), *entry);
                 }
                 Verdict::Uncallable(reason) => {
-                    let Offer { types, nodes, .. } = offer;
+                    let (name, kind) = key.clone();
+                    let Offer { types, nodes, .. } = offer.clone();
                     catalog.uncallable.push(Uncallable { kind, name, types, nodes, reason });
                 }
                 Verdict::Pending => {}
@@ -85,12 +93,24 @@ impl Catalog {
         catalog
     }
 
-    /// The types that the catalog of this graph builds on.
-    pub(crate) fn types_of(graph: &Graph, policy: &Policy) -> BTreeSet<TypeKey> {
-        let wanted = candidates(graph, policy).into_iter().take(MOST_OFFERS);
-        wanted
+    /// What could be called: services, actions, and the topics that may be published.
+    pub(crate) fn offers(graph: &Graph, policy: &Policy) -> Offers {
+        let mut all = offers::callable(graph);
+        all.extend(offers::read(graph).into_iter().filter(|((name, _), _)| policy.may_publish(name)));
+        all.into_iter().take(MOST_OFFERS).collect()
+    }
+
+    /// The topics that the robot publishes.
+    pub(crate) fn published(graph: &Graph) -> Offers {
+        offers::published(graph).into_iter().take(MOST_OFFERS).collect()
+    }
+
+    /// The types of what may be called.
+    pub(crate) fn types_of(offers: &Offers, policy: &Policy) -> BTreeSet<TypeKey> {
+        offers
+            .iter()
             .filter(|((name, _), offer)| offer.types.len() == 1 && policy.refusal(name).is_none())
-            .flat_map(|((_, kind), offer)| offer.types.into_iter().map(move |name| (kind, name)))
+            .flat_map(|((_, kind), offer)| offer.types.iter().map(|name| (*kind, name.clone())))
             .collect()
     }
 
@@ -132,14 +152,8 @@ impl Catalog {
     }
 }
 
-/// What could be called: services, actions, and the topics that may be published.
-fn candidates(graph: &Graph, policy: &Policy) -> Offers {
-    let mut candidates = offers::callable(graph);
-    candidates.extend(offers::read(graph).into_iter().filter(|((name, _), _)| policy.may_publish(name)));
-    candidates
-}
-
-fn judge(name: &str, kind: OfferKind, offer: &Offer, policy: &Policy, types: &Types) -> Verdict {
+fn judge(key: &OfferKey, offer: &Offer, policy: &Policy, types: &Types, definitions: &Definitions) -> Verdict {
+    let (name, kind) = (key.0.as_str(), key.1);
     if let Some(reason) = policy.refusal(name) {
         return Verdict::Uncallable(reason);
     }
@@ -156,15 +170,8 @@ fn judge(name: &str, kind: OfferKind, offer: &Offer, policy: &Policy, types: &Ty
         Some(TypeState::Unusable(reason)) => return Verdict::Uncallable(reason.clone()),
         Some(TypeState::Ready(form)) => form,
     };
-    if let Some(hash) = &form.hash
-        && let Some(other) = offer.hashes.iter().find(|other| *other != hash)
-    {
-        return Verdict::Uncallable(format!(
-            "it is offered with another definition of {type_name} ({}) than the one that is installed here ({}); build \
-             both sides with the same version of the package, and restart them",
-            short_hash(other),
-            short_hash(hash)
-        ));
+    if let Some(problem) = definitions.problem(key) {
+        return Verdict::Uncallable(problem.to_owned());
     }
     let Some(short) = policy.name_of(name) else {
         return Verdict::Uncallable(
@@ -178,16 +185,6 @@ fn judge(name: &str, kind: OfferKind, offer: &Offer, policy: &Policy, types: &Ty
     let spec =
         specification::of(&specification::Facts { name, short: &short, kind, offer, type_name, form, effect }, policy);
     Verdict::Callable(Box::new(Entry { spec, kind, name: name.to_owned(), type_name: type_name.clone() }))
-}
-
-/// The beginning of a hash tells it from another.
-fn short_hash(hash: &str) -> String {
-    const SHOWN: usize = 15;
-    if hash.chars().count() <= SHOWN {
-        hash.to_owned()
-    } else {
-        format!("{}...", hash.chars().take(SHOWN).collect::<String>())
-    }
 }
 
 #[cfg(test)]

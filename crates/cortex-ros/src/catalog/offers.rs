@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::graph::{AGENT_ACTION, Graph, Interface, is_hidden};
+use crate::graph::{AGENT_ACTION, Graph, GraphNode, InstanceId, Interface, is_hidden};
 
 /// What is offered under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -35,12 +35,15 @@ pub(crate) struct Offer {
     pub(crate) types: BTreeSet<String>,
     /// Who offers it, by name, without the leading slash.
     pub(crate) nodes: BTreeSet<String>,
-    /// How its types are defined where it is offered, as the middleware says. Empty where it does not say.
-    pub(crate) hashes: BTreeSet<String>,
+    /// The runs of those nodes, as far as they are known.
+    pub(crate) instances: BTreeSet<InstanceId>,
 }
 
-/// What is offered, by full ROS name and kind.
-pub(crate) type Offers = BTreeMap<(String, OfferKind), Offer>;
+/// A full ROS name, and what is offered under it.
+pub(crate) type OfferKey = (String, OfferKind);
+
+/// What is offered.
+pub(crate) type Offers = BTreeMap<OfferKey, Offer>;
 
 /// Types that belong to the client library and to Cortex rather than to what the robot does. Nodes that can be managed
 /// or loaded are the business of whoever supervises the robot.
@@ -69,7 +72,7 @@ pub(crate) fn callable(graph: &Graph) -> Offers {
         let services = node.services.iter().map(|service| (OfferKind::Service, service));
         let actions = node.actions.iter().map(|action| (OfferKind::Action, action));
         for (kind, interface) in services.chain(actions).filter(|(_, interface)| !is_infrastructure(interface)) {
-            note(&mut offers, kind, interface, node.short_name());
+            note(&mut offers, kind, interface, node);
         }
     }
     offers
@@ -80,7 +83,7 @@ pub(crate) fn published(graph: &Graph) -> Offers {
     let mut topics = Offers::new();
     for node in graph.robot_nodes() {
         for topic in node.publishers.iter().filter(|topic| !is_infrastructure(topic)) {
-            note(&mut topics, OfferKind::Topic, topic, node.short_name());
+            note(&mut topics, OfferKind::Topic, topic, node);
         }
     }
     topics
@@ -91,18 +94,19 @@ pub(crate) fn read(graph: &Graph) -> Offers {
     let mut topics = Offers::new();
     for node in graph.robot_nodes() {
         for topic in node.subscriptions.iter().filter(|topic| !is_infrastructure(topic)) {
-            note(&mut topics, OfferKind::Topic, topic, node.short_name());
+            note(&mut topics, OfferKind::Topic, topic, node);
         }
     }
     topics
 }
 
-fn note(offers: &mut Offers, kind: OfferKind, interface: &Interface, node: &str) {
+fn note(offers: &mut Offers, kind: OfferKind, interface: &Interface, node: &GraphNode) {
     let offer = offers.entry((interface.name.clone(), kind)).or_insert_with(|| Offer {
         types: BTreeSet::new(),
         nodes: BTreeSet::new(),
-        hashes: BTreeSet::new(),
+        instances: BTreeSet::new(),
     });
     offer.types.extend(interface.types.iter().cloned());
-    offer.nodes.insert(node.to_owned());
+    offer.nodes.insert(node.short_name().to_owned());
+    offer.instances.extend(node.instances.iter().cloned());
 }

@@ -24,20 +24,28 @@ fn policy(change: impl FnOnce(&mut PolicySettings)) -> Policy {
     Policy::new(&settings).unwrap()
 }
 
-fn ready(hash: Option<&str>) -> TypeState {
+fn ready() -> TypeState {
     TypeState::Ready(Arc::new(TypeForm {
         description: "What the file says.".to_owned(),
         schema: json!({"type": "object"}),
         left_out: vec!["image.data: binary data".to_owned()],
         answer: "success (bool)".to_owned(),
-        hash: hash.map(str::to_owned),
     }))
 }
 
 /// A catalog in which every type is ready.
 fn catalog(graph: &Graph, policy: &Policy) -> Catalog {
-    let types = Catalog::types_of(graph, policy).into_iter().map(|key| (key, ready(None))).collect();
-    Catalog::new(graph, policy, &types)
+    let types = types_of(graph, policy).into_iter().map(|key| (key, ready())).collect();
+    with_types(graph, policy, &types)
+}
+
+fn with_types(graph: &Graph, policy: &Policy, types: &Types) -> Catalog {
+    let offers = Catalog::offers(graph, policy);
+    Catalog::new(&offers, Catalog::published(graph), policy, types, &Definitions::default())
+}
+
+fn types_of(graph: &Graph, policy: &Policy) -> BTreeSet<TypeKey> {
+    Catalog::types_of(&Catalog::offers(graph, policy), policy)
 }
 
 fn names(catalog: &Catalog) -> Vec<&str> {
@@ -126,10 +134,10 @@ fn what_can_not_be_called_is_listed_with_its_reason() {
         node("/b", &[("/both", "std_srvs/srv/SetBool"), ("/loading", "vendor_msgs/srv/Slow")]),
     ]);
     let policy = policy(|settings| settings.deny = vec!["/denied/**".to_owned()]);
-    let mut types = Types::from([((OfferKind::Service, TRIGGER.to_owned()), ready(None))]);
+    let mut types = Types::from([((OfferKind::Service, TRIGGER.to_owned()), ready())]);
     let missing = TypeState::Unusable("the package vendor_msgs is not installed".to_owned());
     types.insert((OfferKind::Service, "vendor_msgs/srv/Secret".to_owned()), missing);
-    let catalog = Catalog::new(&graph, &policy, &types);
+    let catalog = with_types(&graph, &policy, &types);
     let told: Vec<(&str, &str)> =
         catalog.uncallable().iter().map(|uncallable| (uncallable.name.as_str(), uncallable.reason.as_str())).collect();
     assert_eq!(
@@ -155,7 +163,7 @@ fn what_is_denied_or_ambiguous_is_not_even_loaded() {
         node("/b", &[("/both", "std_srvs/srv/SetBool")]),
     ]);
     let policy = policy(|settings| settings.deny = vec!["/denied".to_owned()]);
-    assert_eq!(Catalog::types_of(&graph, &policy), BTreeSet::from([(OfferKind::Service, TRIGGER.to_owned())]));
+    assert_eq!(types_of(&graph, &policy), BTreeSet::from([(OfferKind::Service, TRIGGER.to_owned())]));
 }
 
 #[test]
@@ -189,16 +197,15 @@ fn a_topic_is_published_only_where_the_configuration_says_so() {
 
 #[test]
 fn servers_of_another_definition_are_not_talked_to() {
-    let mut offer = Offer {
-        types: BTreeSet::from([TRIGGER.to_owned()]),
-        nodes: BTreeSet::from(["a".to_owned()]),
-        hashes: BTreeSet::from(["RIHS01_0000000000000000".to_owned()]),
-    };
-    let types = Types::from([((OfferKind::Service, TRIGGER.to_owned()), ready(Some("RIHS01_1111111111111111")))]);
-    let judged = |offer: &Offer| judge("/a/b", OfferKind::Service, offer, &Policy::default(), &types);
-    assert!(matches!(judged(&offer), Verdict::Uncallable(reason) if reason.contains("RIHS01_00000000...")));
-    offer.hashes = BTreeSet::from(["RIHS01_1111111111111111".to_owned()]);
-    assert!(matches!(judged(&offer), Verdict::Callable(_)));
-    offer.hashes.clear();
-    assert!(matches!(judged(&offer), Verdict::Callable(_)));
+    let graph = Graph::new([node("/a", &[("/a/b", TRIGGER)])]);
+    let offers = Catalog::offers(&graph, &Policy::default());
+    let types = Types::from([((OfferKind::Service, TRIGGER.to_owned()), ready())]);
+    let mut definitions = Definitions::default();
+    definitions.want(&offers);
+    let batch = definitions.next_batch().unwrap();
+    definitions
+        .take(batch.into_iter().map(|(key, offer)| (key, offer, Some("another definition".to_owned()))).collect());
+    let catalog = Catalog::new(&offers, Offers::new(), &Policy::default(), &types, &definitions);
+    assert_eq!(names(&catalog), Vec::<&str>::new());
+    assert_eq!(catalog.reason_for("/a/b", OfferKind::Service), Some("another definition"));
 }

@@ -27,9 +27,6 @@ pub(crate) struct TypeForm {
     pub(crate) left_out: Vec<String>,
     /// What comes back, in few words; empty for nothing.
     pub(crate) answer: String,
-    /// Its definition, as the middleware tells it; for an action, that of the service that takes goals. None where ROS
-    /// has no such thing.
-    pub(crate) hash: Option<String>,
 }
 
 /// Where a type stands.
@@ -50,32 +47,26 @@ pub(crate) type Types = BTreeMap<TypeKey, TypeState>;
 impl TypeForm {
     /// Of a service.
     pub(crate) fn of_service(service: &ServiceInterface, conventions: &Conventions) -> Self {
-        Self::new(&service.request, Some(&service.response), service.type_support.hash(), conventions)
+        Self::new(&service.request, Some(&service.response), conventions)
     }
 
     /// Of an action.
     pub(crate) fn of_action(action: &ActionInterface, conventions: &Conventions) -> Self {
-        Self::new(&action.goal, Some(&action.result), action.send_goal.type_support.hash(), conventions)
+        Self::new(&action.goal, Some(&action.result), conventions)
     }
 
     /// Of a topic.
     pub(crate) fn of_message(message: &MessageInterface, conventions: &Conventions) -> Self {
-        Self::new(message, None, message.type_support().hash(), conventions)
+        Self::new(message, None, conventions)
     }
 
-    fn new(
-        sent: &MessageInterface,
-        answer: Option<&Arc<MessageInterface>>,
-        hash: Option<String>,
-        conventions: &Conventions,
-    ) -> Self {
+    fn new(sent: &MessageInterface, answer: Option<&Arc<MessageInterface>>, conventions: &Conventions) -> Self {
         let filled = fill_schema(sent.message_type(), conventions, &SchemaLimits::default());
         Self {
             description: cortex_core::fragment::capped(&sent.message_type().description, DESCRIPTION_CHARACTERS),
             schema: filled.schema,
             left_out: filled.left_out,
             answer: answer.map(|answer| fields(answer.message_type())).unwrap_or_default(),
-            hash,
         }
     }
 }

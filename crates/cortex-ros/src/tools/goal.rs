@@ -123,6 +123,7 @@ impl Goals {
         let client = self.client(entry).await.map_err(unavailable)?;
         let goal: Message = message_of(invocation, &client.interface().goal, &self.around.shared().policy.conventions)?;
         client.wait_for_server(SERVER_LIMIT).await.map_err(unavailable)?;
+        self.around.endpoints.check_action(&entry.name, client.interface()).map_err(unavailable)?;
         client.goal(goal).map_err(unavailable)
     }
 

@@ -44,7 +44,9 @@ impl Services {
             Ok(request) => request,
             Err(outcome) => return outcome,
         };
-        if let Err(problem) = client.wait_for_server(SERVER_LIMIT).await {
+        let there = client.wait_for_server(SERVER_LIMIT).await;
+        if let Err(problem) = there.and_then(|()| self.around.endpoints.check_service(&entry.name, client.interface()))
+        {
             return unavailable(problem);
         }
         let server = Server::of(entry, &self.around.graph.current());

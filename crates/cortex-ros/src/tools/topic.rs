@@ -116,6 +116,7 @@ impl Topics {
         let published = async {
             let publisher = self.publishers.get(&entry.name, &entry.type_name, make).await?;
             publisher.wait_for_reader(READER_LIMIT).await?;
+            self.around.endpoints.check_topic(&entry.name, &interface)?;
             publisher.publish(&message)
         };
         match published.await {
@@ -147,6 +148,7 @@ impl Topics {
 
     async fn next(&self, topic: &str, type_name: &str, limit: Duration) -> Result<Option<Value>, RosError> {
         let interface = self.interface(type_name).await?;
+        self.around.endpoints.check_topic(topic, &interface)?;
         // One hears everybody, the other also what was kept for who comes late; not every topic fits both.
         let (mut next, mut kept) = tokio::try_join!(
             self.around.endpoints.subscribe(topic, &interface, Quality::HEARS_ALL),

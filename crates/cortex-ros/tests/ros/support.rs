@@ -37,7 +37,7 @@ impl Agent {
         let node = RosNode::start("cortex", "").unwrap();
         let graph = GraphWatch::start(node.fully_qualified_name()).unwrap();
         let endpoints = Endpoints::start(&graph).unwrap();
-        let discovery = Discovery::start(&node, &graph, &Arc::new(interfaces), policy);
+        let discovery = Discovery::start(&node, &graph, &endpoints, &Arc::new(interfaces), policy);
         let tools = RosTools::new(&graph, &endpoints, &discovery);
         Self { node, graph, endpoints, discovery, tools }
     }
