@@ -29,6 +29,7 @@
 //! [`Endpoints::check_service`].
 
 mod action_client;
+mod cancelling;
 mod definition;
 mod endpoints;
 mod following;

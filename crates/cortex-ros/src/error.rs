@@ -118,6 +118,12 @@ pub enum RosError {
         /// The fully qualified name of the action.
         action: String,
     },
+    /// A goal was cancelled before it was sent.
+    #[error("the goal was cancelled before it was sent to {action}")]
+    Withdrawn {
+        /// The fully qualified name of the action.
+        action: String,
+    },
     /// The server of an action is gone, or another run of it came that does not know the goal.
     #[error("the server of {action} was lost before it sent a result; whether the goal goes on is not known")]
     ServerLost {

@@ -10,13 +10,18 @@ use cortex_interfaces::Message;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::cancelling::cancel;
 use super::goal::{Progress, fill};
-use super::{Acceptance, ActionClient, GoalResult, GoalState};
+use super::{Acceptance, ActionClient, CancelAnswer, GoalResult, GoalState};
 use crate::RosError;
 use crate::graph::InstanceId;
 
 /// How long a goal that is not answered keeps others from being offered.
 const TURN: Duration = Duration::from_secs(1);
+/// How long the answer to a goal that nobody wants any more is waited for, to cancel it should it be accepted.
+const LATE: Duration = Duration::from_secs(60);
+/// How long the answer to that may take.
+const CANCEL_LIMIT: Duration = Duration::from_secs(5);
 /// How long a server may be missing from the graph before it counts as lost: a graph can be wrong for a moment.
 const GRACE: Duration = Duration::from_secs(2);
 /// The least time between two looks at the graph: one that changes all the time must not keep every goal busy.
@@ -32,6 +37,7 @@ const ASK_AGAIN_TIMES: u32 = 5;
 pub(super) enum Failure {
     ShutDown,
     ServerLost,
+    Withdrawn,
     NotSent(String),
     Nonsense(String),
 }
@@ -42,6 +48,7 @@ impl Failure {
         match self {
             Self::ShutDown => RosError::ShutDown,
             Self::ServerLost => RosError::ServerLost { action },
+            Self::Withdrawn => RosError::Withdrawn { action },
             Self::NotSent(problem) => RosError::Endpoint { name: action, problem: problem.clone() },
             Self::Nonsense(problem) => RosError::Nonsense { name: action, problem: problem.clone() },
         }
@@ -66,19 +73,41 @@ pub(super) async fn carry(
     turn: OwnedSemaphorePermit,
 ) {
     let mut server = Server::new(&client);
-    let acceptance = acceptance(answer, &mut server, turn).await;
+    let acceptance = tokio::select! {
+        acceptance = acceptance(answer, &mut server, turn) => acceptance,
+        // Whoever waited is gone, so nobody hears of it.
+        () = abandoned(&progress) => Err(Failure::ServerLost),
+    };
     let accepted = matches!(acceptance, Ok(Acceptance::Accepted));
     if accepted {
         progress.state(GoalState::Accepted);
     }
+    let is_to_be_ended = progress.wish.goal_was_answered();
     progress.acceptance.send_replace(Some(acceptance));
-    if accepted {
-        let outcome = follow(&client, &progress, &mut server).await;
-        if let Ok(result) = &outcome {
-            progress.state(result.state);
-        }
-        progress.outcome.send_replace(Some(outcome));
+    if !accepted {
+        progress.wish.fulfilled(CancelAnswer::UnknownGoal);
+        return;
     }
+    if is_to_be_ended {
+        match cancel(&client, progress.id, CANCEL_LIMIT).await {
+            Ok(answer) => progress.wish.fulfilled(answer),
+            Err(problem) => tracing::warn!("a goal that was cancelled early may go on: {problem}"),
+        }
+    }
+    let outcome = tokio::select! {
+        outcome = follow(&client, &progress, &mut server) => outcome,
+        () = progress.abandoned.cancelled() => return,
+    };
+    if let Ok(result) = &outcome {
+        progress.state(result.state);
+    }
+    progress.outcome.send_replace(Some(outcome));
+}
+
+/// Waits until nobody has the goal any more, and then for an answer that may still come.
+async fn abandoned(progress: &Progress) {
+    progress.abandoned.cancelled().await;
+    tokio::time::sleep(LATE).await;
 }
 
 async fn acceptance(

@@ -8,9 +8,12 @@ use cortex_interfaces::{Message, MessageView, ReadOptions};
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::ActionClient;
+use super::cancelling::{Wish, cancel};
 use super::following::{Failure, carry};
 use crate::RosError;
 
@@ -135,7 +138,7 @@ struct Inner {
 enum Begin {
     /// With the request that will send it.
     NotYet(Message),
-    /// With the task that follows it. None when it could not be sent.
+    /// With the task that follows it. None when it could not be sent, or was taken back.
     Sent(Option<AbortHandle>),
 }
 
@@ -166,12 +169,15 @@ impl Goal {
     ///
     /// # Errors
     /// [`RosError::NoAnswer`] when none comes within `limit`, [`RosError::ServerLost`] when the server leaves before,
-    /// [`RosError::ShutDown`] after the shutdown, and when it can't be sent.
+    /// [`RosError::Withdrawn`] when it was cancelled before it was sent, [`RosError::ShutDown`] after the shutdown, and when
+    /// it can't be sent.
     pub async fn send(&self, limit: Duration) -> Result<Acceptance, RosError> {
         let accepted = async {
-            // What waits here when the time is up is never sent.
-            let turn = self.inner.client.turn().await?;
-            self.begin(turn)?;
+            if self.is_to_be_sent() {
+                // What waits here when the time is up is not sent.
+                let turn = self.inner.client.turn().await?;
+                self.begin(turn)?;
+            }
             let mut acceptance = self.inner.progress.acceptance.subscribe();
             let answer = acceptance.wait_for(Option::is_some).await.map_err(|_| RosError::ShutDown)?.clone();
             answer.unwrap_or(Err(Failure::ShutDown)).map_err(|failure| failure.error(self.inner.client.action()))
@@ -182,6 +188,11 @@ impl Goal {
                 Err(RosError::NoAnswer { service: self.inner.client.send_goal().service().to_owned(), waited: limit })
             }
         }
+    }
+
+    fn is_to_be_sent(&self) -> bool {
+        let begin = self.inner.begin.lock().unwrap_or_else(PoisonError::into_inner);
+        matches!(&*begin, Begin::NotYet(_))
     }
 
     /// Sends it, unless that was done.
@@ -219,7 +230,7 @@ impl Goal {
     /// Waits until it has ended, which has no bound. Before it was sent, waits for that, too.
     ///
     /// # Errors
-    /// [`RosError::Rejected`] when it was; [`RosError::ServerLost`] when its server left, or when another run of the
+    /// [`RosError::Rejected`] or [`RosError::Withdrawn`] when it was; [`RosError::ServerLost`] when its server left, or when another run of the
     /// server came that does not know the goal; [`RosError::Nonsense`] when the answer is no result;
     /// [`RosError::ShutDown`] after the shutdown.
     pub async fn result(&self) -> Result<GoalResult, RosError> {
@@ -235,37 +246,44 @@ impl Goal {
         ended.unwrap_or(Err(Failure::ShutDown)).map_err(|failure| failure.error(action))
     }
 
-    /// Asks the server to end it, and waits for the answer. May be asked more than once, and before the goal was
-    /// accepted.
+    /// Asks the server to end it, and waits for the answer. May be asked more than once. A goal that was not sent yet never
+    /// will be. One that is on its way is ended as soon as it is accepted, even when that is after `limit`; until it is
+    /// known what became of it, the answer is [`CancelAnswer::UnknownGoal`].
     ///
     /// # Errors
     /// [`RosError::NoAnswer`] when none comes within `limit`; [`RosError::Nonsense`] when it is none;
     /// [`RosError::ShutDown`] after the shutdown, and when it can't be sent.
     pub async fn cancel(&self, limit: Duration) -> Result<CancelAnswer, RosError> {
-        let client = self.inner.client.cancel_goal();
-        let mut request = Message::new(&client.interface().request);
-        // Without a time stamp it is this goal alone that is meant.
-        fill(&self.inner.client, &mut request, "goal_info", &json!({ "goal_id": self.id().as_json() }))?;
-        let answer = client.call(&request, limit).await?;
-        let view = answer.view();
-        // The numbers of `action_msgs/srv/CancelGoal`.
-        match view.integer("return_code") {
-            Some(0) if self.is_among(view) => Ok(CancelAnswer::Accepted),
-            // Some servers refuse by an empty list.
-            Some(0 | 1) => Ok(CancelAnswer::Rejected),
-            Some(2) => Ok(CancelAnswer::UnknownGoal),
-            Some(3) => Ok(CancelAnswer::AlreadyEnded),
-            code => Err(RosError::Nonsense {
-                name: client.service().to_owned(),
-                problem: format!("{} is no code of an answer", code.unwrap_or_default()),
-            }),
+        if self.withdraw() {
+            return Ok(CancelAnswer::UnknownGoal);
+        }
+        let end = Instant::now() + limit;
+        let (client, wish) = (&self.inner.client, &self.inner.progress.wish);
+        match cancel(client, self.id(), limit).await {
+            Ok(CancelAnswer::UnknownGoal) if wish.wish() => {
+                Ok(wish.outcome(end).await.unwrap_or(CancelAnswer::UnknownGoal))
+            }
+            // It was answered in the meantime.
+            Ok(CancelAnswer::UnknownGoal) => {
+                cancel(client, self.id(), end.saturating_duration_since(Instant::now())).await
+            }
+            Ok(answer) => Ok(answer),
+            Err(problem) => {
+                wish.wish();
+                Err(problem)
+            }
         }
     }
 
-    /// Whether it is among the goals that the server says it will end.
-    fn is_among(&self, answer: MessageView<'_>) -> bool {
-        let mut ids = answer.list("goals_canceling").into_iter().flatten().filter_map(|goal| goal.nested("goal_id"));
-        ids.any(|id| GoalId::of(id) == Some(self.id()))
+    /// Takes it back, if it was not sent.
+    fn withdraw(&self) -> bool {
+        let mut begin = self.inner.begin.lock().unwrap_or_else(PoisonError::into_inner);
+        let was_not_sent = matches!(&*begin, Begin::NotYet(_));
+        if was_not_sent {
+            *begin = Begin::Sent(None);
+            self.inner.progress.acceptance.send_replace(Some(Err(Failure::Withdrawn)));
+        }
+        was_not_sent
     }
 }
 
@@ -280,7 +298,12 @@ impl Drop for Inner {
         self.client.forget(self.progress.id);
         let begin = self.begin.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Begin::Sent(Some(task)) = begin {
-            task.abort();
+            if self.progress.wish.is_open() {
+                // It ends by itself: what was to be ended must not begin because nobody looks any more.
+                self.progress.abandoned.cancel();
+            } else {
+                task.abort();
+            }
         }
     }
 }
@@ -292,6 +315,9 @@ pub(super) struct Progress {
     state: watch::Sender<GoalState>,
     pub(super) acceptance: watch::Sender<Option<Result<Acceptance, Failure>>>,
     pub(super) outcome: watch::Sender<Option<Result<GoalResult, Failure>>>,
+    pub(super) wish: Wish,
+    /// Nobody has the goal any more.
+    pub(super) abandoned: CancellationToken,
 }
 
 impl Progress {
@@ -302,6 +328,8 @@ impl Progress {
             state: watch::Sender::new(GoalState::Unknown),
             acceptance: watch::Sender::new(None),
             outcome: watch::Sender::new(None),
+            wish: Wish::new(),
+            abandoned: CancellationToken::new(),
         }
     }
 

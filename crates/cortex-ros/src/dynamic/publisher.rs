@@ -10,9 +10,10 @@ use super::hub::{Endpoint, Hub, Registration, Slot};
 use crate::RosError;
 use crate::rcl;
 
-/// While a reader is waited for: how often to look. The graph says when one has come, but not when the middleware has
-/// matched it with the publisher, which is a moment later.
-const MATCHING: Duration = Duration::from_millis(20);
+/// While a reader is waited for: how long to wait for the graph before another look. The graph says when one has come, but
+/// not when the middleware has matched it with the publisher, which is a moment later.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// Publishes one topic. The middleware forgets it, and what it published, when it is dropped.
 pub struct Publisher {
@@ -42,9 +43,11 @@ impl Publisher {
     pub async fn wait_for_reader(&self, limit: Duration) -> Result<(), RosError> {
         let mut graph = self.registration.hub().graph_events();
         let read = async {
+            let mut pause = FIRST_PAUSE;
             while self.readers()? == 0 {
                 // Both ends of it are fine: an event, or time for another look.
-                let _ = tokio::time::timeout(MATCHING, graph.changed()).await;
+                let _ = tokio::time::timeout(pause, graph.changed()).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
             }
             Ok(())
         };

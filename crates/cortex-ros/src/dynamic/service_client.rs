@@ -16,9 +16,10 @@ use crate::rcl::client::Client;
 const OPEN_REQUESTS: usize = 1024;
 /// Answers of one client that are handed on before others get their turn.
 const ANSWERS_AT_ONCE: usize = 64;
-/// While a server is waited for: how often to look. The graph says when a server has come, but not when the middleware
-/// has matched it with the client, which is a moment later.
-const MATCHING: Duration = Duration::from_millis(20);
+/// While a server is waited for: how long to wait for the graph before another look. The graph says when a server has
+/// come, but not when the middleware has matched it with the client, which is a moment later.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// A client of one service. Clones share it; it is destroyed when the last one is dropped, and no answer is waited for.
 #[derive(Clone)]
@@ -62,9 +63,11 @@ impl ServiceClient {
     pub async fn wait_for_server(&self, limit: Duration) -> Result<(), RosError> {
         let mut graph = self.shared.registration.hub().graph_events();
         let available = async {
+            let mut pause = FIRST_PAUSE;
             while !self.has_server()? {
                 // Both ends of it are fine: an event, or time for another look.
-                let _ = tokio::time::timeout(MATCHING, graph.changed()).await;
+                let _ = tokio::time::timeout(pause, graph.changed()).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
             }
             Ok(())
         };

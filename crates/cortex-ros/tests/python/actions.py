@@ -75,7 +75,13 @@ def execute(handle):
         until_cancelled(handle, 0.001 if order == FLOOD else 0.01, feedback if order == FLOOD else None)
         result.sequence = [5]
         handle.canceled()
-    elif order in (STUBBORN, DEAF, SLOW_TO_ACCEPT):
+    elif order == SLOW_TO_ACCEPT:
+        end = time.monotonic() + 1.5
+        while not handle.is_cancel_requested and time.monotonic() < end:
+            time.sleep(0.01)
+        result.sequence = [3]
+        handle.canceled() if handle.is_cancel_requested else handle.succeed()
+    elif order in (STUBBORN, DEAF):
         time.sleep(1.5)
         result.sequence = [3]
         handle.succeed()

@@ -121,6 +121,36 @@ ros_tests! {
         clients.shut_down();
     }
 
+    async fn what_was_cancelled_before_it_was_accepted_does_not_go_on() {
+        let clients = Clients::start();
+        let mut peer = server("proper").await;
+        let count = client(&clients, "/count").await;
+        let short = Duration::from_millis(200);
+
+        // Not sent yet: it never will be.
+        let unsent = goal(&count, 3);
+        assert_eq!(unsent.cancel(LIMIT).await.unwrap(), CancelAnswer::UnknownGoal);
+        let problem = unsent.send(LIMIT).await.unwrap_err();
+        assert_eq!(problem.to_string(), "the goal was cancelled before it was sent to /count");
+        assert!(matches!(failure(&unsent).await, RosError::Withdrawn { .. }));
+
+        // On its way: the server does not know it yet, and is asked again when it does.
+        let slow = goal(&count, SLOW_TO_ACCEPT);
+        assert!(matches!(slow.send(short).await, Err(RosError::NoAnswer { .. })));
+        assert_eq!(slow.cancel(LIMIT).await.unwrap(), CancelAnswer::Accepted);
+        assert_eq!(result(&slow).await.0, GoalState::Canceled);
+        assert_eq!(peer.line("ended").await.unwrap(), format!("{} 5", slow.id()));
+
+        // And also when nobody waits for it any more.
+        let slow = goal(&count, SLOW_TO_ACCEPT);
+        assert!(matches!(slow.send(short).await, Err(RosError::NoAnswer { .. })));
+        assert_eq!(slow.cancel(short).await.unwrap(), CancelAnswer::UnknownGoal);
+        let id = slow.id();
+        drop(slow);
+        assert_eq!(peer.line("ended").await.unwrap(), format!("{id} 5"));
+        clients.shut_down();
+    }
+
     async fn twenty_goals_at_a_time_each_have_their_own_end() {
         let clients = Clients::start();
         let mut peer = server("proper").await;
