@@ -34,6 +34,8 @@ pub struct GraphWatch {
     snapshots: watch::Receiver<Arc<Graph>>,
     stopping: Arc<AtomicBool>,
     waker: Waker,
+    /// Counts the events of the graph.
+    events: watch::Sender<u64>,
     /// Until the shutdown: whoever still has a clone of the watch then must not keep the middleware alive.
     context: Arc<Mutex<Option<Arc<Context>>>>,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
@@ -53,16 +55,17 @@ impl GraphWatch {
         let waker = observer.waker();
         let stopping = Arc::new(AtomicBool::new(false));
         let (publish, snapshots) = watch::channel(Arc::default());
+        let events = watch::Sender::new(0);
         let thread = std::thread::Builder::new()
             .name("ros-graph".to_owned())
             .spawn({
                 let stopping = Arc::clone(&stopping);
-                let own_node = own_node.to_owned();
-                move || watch_graph(&observer, &own_node, &stopping, &publish)
+                let (own_node, events) = (own_node.to_owned(), events.clone());
+                move || watch_graph(&observer, &own_node, &stopping, &publish, &events)
             })
             .map_err(RosError::Thread)?;
         let context = Arc::new(Mutex::new(Some(context)));
-        Ok(Self { snapshots, stopping, waker, context, thread: Arc::new(Mutex::new(Some(thread))) })
+        Ok(Self { snapshots, stopping, waker, events, context, thread: Arc::new(Mutex::new(Some(thread))) })
     }
 
     /// The latest picture, and every later one. A slow reader sees the latest only.
@@ -85,6 +88,17 @@ impl GraphWatch {
         self.context.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(RosError::ShutDown)
     }
 
+    /// Changes with each event of the graph, whichever thread saw it: all nodes of a context have one condition for them,
+    /// which tells each event to one waiting thread only.
+    pub(crate) fn events(&self) -> watch::Sender<u64> {
+        self.events.clone()
+    }
+
+    /// For a thread that has seen an event of the graph, which this one then has not.
+    pub(crate) fn waker(&self) -> Waker {
+        self.waker.clone()
+    }
+
     /// Ends the thread and its node. Blocks until that is done, which takes a few milliseconds. Later calls do
     /// nothing.
     pub fn shut_down(&self) {
@@ -100,7 +114,13 @@ impl GraphWatch {
     }
 }
 
-fn watch_graph(observer: &Observer, own_node: &str, stopping: &AtomicBool, publish: &watch::Sender<Arc<Graph>>) {
+fn watch_graph(
+    observer: &Observer,
+    own_node: &str,
+    stopping: &AtomicBool,
+    publish: &watch::Sender<Arc<Graph>>,
+    events: &watch::Sender<u64>,
+) {
     let mut reader = GraphReader::new(own_node);
     while !stopping.load(Ordering::Acquire) {
         let begun = Instant::now();
@@ -117,9 +137,13 @@ fn watch_graph(observer: &Observer, own_node: &str, stopping: &AtomicBool, publi
         }
         let patience = if reader.is_reading() { Duration::ZERO } else { REFRESH };
         match observer.wait(patience) {
-            Ok(Wakeup::GraphChanged) => reader.stale(),
+            // Woken by somebody who has seen a change, or who wants this to end; the graph may have changed, too.
+            Ok(Wakeup::GraphChanged | Wakeup::Woken) => {
+                events.send_modify(|count| *count = count.wrapping_add(1));
+                reader.stale();
+            }
             Ok(Wakeup::TimedOut) if patience == REFRESH => reader.stale(),
-            Ok(Wakeup::Woken | Wakeup::TimedOut) => {}
+            Ok(Wakeup::TimedOut) => {}
             Err(problem) => {
                 tracing::warn!("{problem}");
                 std::thread::sleep(REFRESH);

@@ -13,6 +13,7 @@ use super::subscription::Inlet;
 use super::{ActionClient, Publisher, Quality, ServiceClient, Subscription};
 use crate::node::join_in_time;
 use crate::rcl::context::{GuardCondition, Node};
+use crate::rcl::observer::Waker;
 use crate::rcl::wait_set::WaitSet;
 use crate::{GraphWatch, RosError};
 
@@ -39,12 +40,13 @@ impl Endpoints {
         let context = graph.context()?;
         let node = Node::create(&context, &format!("_cortex_endpoints_{}", std::process::id()))?;
         let wake = GuardCondition::create(&context)?;
-        let hub = Hub::new(Arc::clone(&node), Arc::clone(&wake));
+        let hub = Hub::new(Arc::clone(&node), Arc::clone(&wake), graph.events());
+        let watch = graph.waker();
         let thread = std::thread::Builder::new()
             .name("ros-endpoints".to_owned())
             .spawn({
                 let hub = Arc::clone(&hub);
-                move || serve(&hub, &node, &wake)
+                move || serve(&hub, &node, &wake, &watch)
             })
             .map_err(RosError::Thread)?;
         Ok(Self { hub, thread: Arc::new(Mutex::new(Some(thread))) })
@@ -158,13 +160,13 @@ impl Drop for Closing<'_> {
     }
 }
 
-fn serve(hub: &Hub, node: &Arc<Node>, wake: &Arc<GuardCondition>) {
+fn serve(hub: &Hub, node: &Arc<Node>, wake: &Arc<GuardCondition>, watch: &Waker) {
     let _closing = Closing(hub);
     while let Some((generation, endpoints)) = hub.endpoints() {
         match Round::prepare(node, wake, endpoints) {
             Ok(mut round) => {
                 while hub.is_at(generation) {
-                    if let Err(problem) = round.turn(hub) {
+                    if let Err(problem) = round.turn(hub, watch) {
                         tracing::warn!("{problem}");
                         std::thread::sleep(PAUSE);
                         break;
@@ -215,7 +217,7 @@ impl Round {
     }
 
     /// Waits once and hands on what has arrived.
-    fn turn(&mut self, hub: &Hub) -> Result<(), RosError> {
+    fn turn(&mut self, hub: &Hub, watch: &Waker) -> Result<(), RosError> {
         let Some(ready) = self.set.wait(REFRESH)? else {
             hub.graph_changed();
             return Ok(());
@@ -228,6 +230,8 @@ impl Round {
         }
         if ready.graph {
             hub.graph_changed();
+            // It does not see this event itself.
+            watch.wake();
         }
         Ok(())
     }

@@ -53,10 +53,12 @@ impl Endpoint {
 }
 
 impl Hub {
-    pub(super) fn new(node: Arc<Node>, wake: Arc<GuardCondition>) -> Arc<Self> {
+    /// `graph` counts the events of the graph, whoever sees them first: all nodes of a context have one condition for them,
+    /// which tells each event to one waiting thread only.
+    pub(super) fn new(node: Arc<Node>, wake: Arc<GuardCondition>, graph: watch::Sender<u64>) -> Arc<Self> {
         let open = Open { node, wake, endpoints: BTreeMap::new(), next: 0, generation: 0 };
         let own_interfaces = Interfaces::from_environment();
-        Arc::new(Self { open: Mutex::new(Some(open)), graph: watch::Sender::new(0), own_interfaces })
+        Arc::new(Self { open: Mutex::new(Some(open)), graph, own_interfaces })
     }
 
     /// The node that endpoints are made on.
