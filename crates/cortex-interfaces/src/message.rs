@@ -70,6 +70,19 @@ impl Message {
         read::read_value(value, self.memory.edit(), Place::Field(index), options)
     }
 
+    /// Puts a message into a field that holds one, such as a goal into the request that sends it.
+    ///
+    /// # Errors
+    /// Gives the message back when there is no such field, or when its type is another. The type must come from the same
+    /// [`Interfaces`](crate::Interfaces).
+    pub fn put(&mut self, field: &str, mut message: Message) -> Result<(), Message> {
+        let place = position(self.interface.message_type(), field);
+        match place {
+            Some(index) if self.memory.edit().exchange(index, &mut message.memory.edit()) => Ok(()),
+            _ => Err(message),
+        }
+    }
+
     /// The message of that type which the middleware wrote, as a raw subscription or a bag has it.
     ///
     /// # Errors
@@ -158,6 +171,15 @@ impl<'a> MessageView<'a> {
     pub fn nested(self, field: &str) -> Option<MessageView<'a>> {
         match self.single(field)? {
             Values::Messages(messages) => messages.get(0),
+            _ => None,
+        }
+    }
+
+    /// The messages in a field that holds a list of them, such as the `status_list` of a status array. None when there is
+    /// no such field.
+    pub fn list(self, field: &str) -> Option<impl Iterator<Item = MessageView<'a>>> {
+        match self.values(position(self.message_type(), field)?)? {
+            Values::Messages(messages) => Some((0..messages.len()).filter_map(move |index| messages.get(index))),
             _ => None,
         }
     }

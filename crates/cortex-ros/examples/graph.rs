@@ -2,10 +2,12 @@
 //! `cargo run --example graph -- SECONDS --ros-args -r __node:=me -p some:=value`.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
+use cortex_ros::dynamic::Endpoints;
 use cortex_ros::parameters::value_as_json;
-use cortex_ros::{Discovery, GraphWatch, RosError, RosNode};
+use cortex_ros::{Discovery, GraphWatch, Interfaces, Policy, RosError, RosNode};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -26,7 +28,9 @@ async fn show(time: Duration) -> Result<(), RosError> {
         println!("parameter {name} {}", value_as_json(value));
     }
     let graph = GraphWatch::start(node.fully_qualified_name())?;
-    let discovery = Discovery::start(&node, &graph);
+    let endpoints = Endpoints::start(&graph)?;
+    let discovery =
+        Discovery::start(&node, &graph, &endpoints, &Arc::new(Interfaces::from_environment()), Policy::default());
     tokio::time::sleep(time).await;
     for node in graph.current().nodes() {
         println!("{:?} {} {} services", node.role, node.name, node.services.len());
@@ -35,6 +39,7 @@ async fn show(time: Duration) -> Result<(), RosError> {
         println!("tool {}", tool.name);
     }
     discovery.shut_down().await;
+    endpoints.shut_down();
     graph.shut_down();
     node.shut_down();
     println!("ended");

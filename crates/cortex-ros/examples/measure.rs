@@ -2,6 +2,7 @@
 //!
 //! Prints how long it takes until every tool is registered, how long a call takes, and what this process needs.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -10,10 +11,11 @@ use std::time::{Duration, Instant};
 
 use cortex_core::{Invocation, ToolProvider, Unobserved};
 use cortex_protocol::{CallId, ToolCall, ToolFingerprint};
+use cortex_ros::dynamic::Endpoints;
 use cortex_ros::r2r::cortex_msgs::msg::ComponentStatus;
 use cortex_ros::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
 use cortex_ros::r2r::{Context, Node, QosProfile};
-use cortex_ros::{Discovery, GraphWatch, RosNode, RosTools};
+use cortex_ros::{Discovery, GraphWatch, Interfaces, Policy, RosNode, RosTools};
 use futures::{FutureExt, StreamExt};
 use serde_json::Map;
 
@@ -53,8 +55,10 @@ async fn measure(count: usize) -> Result<(), Box<dyn Error>> {
     println!("memory with the node       {}", memory()?);
     let graph = GraphWatch::start(node.fully_qualified_name())?;
     println!("memory with the graph      {}", memory()?);
-    let discovery = Discovery::start(&node, &graph);
-    let tools = RosTools::new(&node, &graph, &discovery);
+    let endpoints = Endpoints::start(&graph)?;
+    let discovery =
+        Discovery::start(&node, &graph, &endpoints, &Arc::new(Interfaces::from_environment()), Policy::default());
+    let tools = RosTools::new(&graph, &endpoints, &discovery);
     let mut seen = graph.subscribe();
     let all_nodes = seen.wait_for(|graph| graph.robot_nodes().count() >= count);
     tokio::time::timeout(Duration::from_secs(30), all_nodes).await??;
@@ -70,6 +74,8 @@ async fn measure(count: usize) -> Result<(), Box<dyn Error>> {
     tokio::time::sleep(REST).await;
     println!("processor at rest          {:.1} %", share(processor_time()? - before));
 
+    let fingerprints: BTreeMap<String, ToolFingerprint> =
+        discovery.tools().borrow().iter().map(|tool| (tool.name.to_string(), tool.fingerprint())).collect();
     let mut times = Vec::new();
     for number in 0..CALLS {
         let tool = format!("component_{}.ping", usize::try_from(number)? % count);
@@ -77,7 +83,7 @@ async fn measure(count: usize) -> Result<(), Box<dyn Error>> {
             mission: "measure".into(),
             id: CallId(number),
             call: ToolCall { tool: tool.as_str().into(), arguments: Map::new() },
-            fingerprint: ToolFingerprint(0),
+            fingerprint: fingerprints.get(&tool).copied().ok_or("the tool has left")?,
             timeout: Duration::from_secs(10),
         };
         let begun = Instant::now();
@@ -99,6 +105,7 @@ async fn measure(count: usize) -> Result<(), Box<dyn Error>> {
 
     let begun = Instant::now();
     discovery.shut_down().await;
+    endpoints.shut_down();
     graph.shut_down();
     node.shut_down();
     println!("shutdown                   {:?}", begun.elapsed());

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cortex_core::Invocation;
-use cortex_protocol::{CallId, CancelMode, ComponentName, MissionId};
+use cortex_protocol::{CallId, MissionId};
 
 /// Calls that are remembered. A halt comes while a call runs or soon after; a mission has at most a few dozen calls.
 const REMEMBERED: usize = 1024;
@@ -17,32 +17,27 @@ pub(crate) fn key(invocation: &Invocation) -> CallKey {
     (invocation.mission.clone(), invocation.id)
 }
 
-/// A call that was sent and what halts it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SentCall {
-    /// Who carries it out.
-    pub(crate) component: ComponentName,
-    /// What cancelling it takes.
-    pub(crate) cancel: CancelMode,
-    /// The method of the same component that halts it.
-    pub(crate) cancel_method: Option<String>,
+/// The calls that were sent and not answered yet, each with what it takes to halt it.
+#[derive(Debug)]
+pub(crate) struct Calls<C> {
+    inner: Mutex<Inner<C>>,
 }
 
-/// The calls that were sent and not answered yet.
-#[derive(Debug, Default)]
-pub(crate) struct Calls {
-    inner: Mutex<Inner>,
-}
-
-#[derive(Debug, Default)]
-struct Inner {
-    open: BTreeMap<CallKey, SentCall>,
+#[derive(Debug)]
+struct Inner<C> {
+    open: BTreeMap<CallKey, C>,
     order: VecDeque<CallKey>,
 }
 
-impl Calls {
+impl<C> Default for Calls<C> {
+    fn default() -> Self {
+        Self { inner: Mutex::new(Inner { open: BTreeMap::new(), order: VecDeque::new() }) }
+    }
+}
+
+impl<C: Clone> Calls<C> {
     /// A call goes out.
-    pub(crate) fn sent(&self, key: CallKey, call: SentCall) {
+    pub(crate) fn sent(&self, key: CallKey, call: C) {
         let mut inner = self.lock();
         inner.order.push_back(key.clone());
         inner.open.insert(key, call);
@@ -53,7 +48,7 @@ impl Calls {
         }
     }
 
-    /// The component has answered; nothing goes on.
+    /// Whoever was called has answered; nothing goes on.
     pub(crate) fn answered(&self, key: &CallKey) {
         let mut inner = self.lock();
         if inner.open.remove(key).is_some() {
@@ -62,11 +57,11 @@ impl Calls {
     }
 
     /// The call, if it was sent and is not answered.
-    pub(crate) fn open(&self, key: &CallKey) -> Option<SentCall> {
+    pub(crate) fn open(&self, key: &CallKey) -> Option<C> {
         self.lock().open.get(key).cloned()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, Inner<C>> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -75,17 +70,13 @@ impl Calls {
 mod tests {
     use super::*;
 
-    fn call(component: &str) -> SentCall {
-        SentCall { component: component.into(), cancel: CancelMode::Halt, cancel_method: None }
-    }
-
     #[test]
     fn a_call_is_open_from_its_sending_to_its_answer() {
         let calls = Calls::default();
         let key = ("mission".into(), CallId(1));
         assert_eq!(calls.open(&key), None);
-        calls.sent(key.clone(), call("base"));
-        assert_eq!(calls.open(&key), Some(call("base")));
+        calls.sent(key.clone(), "base");
+        assert_eq!(calls.open(&key), Some("base"));
         calls.answered(&key);
         assert_eq!(calls.open(&key), None);
     }
@@ -94,7 +85,7 @@ mod tests {
     fn the_memory_is_bounded_and_the_oldest_go_first() {
         let calls = Calls::default();
         for number in 0..2000 {
-            calls.sent(("mission".into(), CallId(number)), call("base"));
+            calls.sent(("mission".into(), CallId(number)), "base");
         }
         let open = |number| calls.open(&("mission".into(), CallId(number))).is_some();
         assert_eq!((open(0), open(975), open(976), open(1999)), (false, false, true, true));

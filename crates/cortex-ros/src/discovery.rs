@@ -1,45 +1,44 @@
-//! Finds the Cortex components on the graph and keeps their tools current while they come, go and change.
+//! Finds what the robot can do, its Cortex components and all other services and actions, and keeps the tools current
+//! while nodes come, go and change.
 //!
-//! One task owns the [`Directory`]; for each component it starts one that asks for the description and one that
-//! listens to the heartbeat. Nothing here calls a method: see [`RosTools`](crate::RosTools).
+//! One task owns the [`Directory`] and the [`Catalog`]; for each component it starts one that asks for the description and
+//! one that listens to the heartbeat. Nothing here calls anything: see [`RosTools`](crate::RosTools).
+
+mod questions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_protocol::{ComponentDescription, ComponentName, ToolSpec};
-use futures::StreamExt;
-use r2r::QosProfile;
-use r2r::cortex_msgs::msg::ComponentStatus;
+use cortex_interfaces::Interfaces;
+use cortex_protocol::{ComponentName, ToolSpec};
 use r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::directory::{Answer, DESCRIBE, Directory, EXECUTE_METHOD, MOST_COMPONENTS, Run, Task, below};
-use crate::graph::{Graph, GraphNode};
-use crate::heartbeat::{Health, Heartbeats, LOOK};
+use crate::catalog::{Catalog, Offers, TypeKey, TypeState};
+use crate::definitions::{self, Definitions};
+use crate::directory::{Answer, Directory, MOST_COMPONENTS, Run, Task};
+use crate::dynamic::Endpoints;
+use crate::graph::Graph;
+use crate::heartbeat::{Heartbeats, LOOK};
+use crate::policy::Policy;
 use crate::service::ClientPool;
-use crate::{GraphWatch, RosError, RosNode, inspection};
+use crate::type_loader::{self, TypeLoader};
+use crate::{GraphWatch, RosNode, built_in};
 
-/// How long a service of a component that was just found may take to appear here, and to answer.
-const SERVER_LIMIT: Duration = Duration::from_secs(2);
-const ANSWER_LIMIT: Duration = Duration::from_secs(2);
-/// Attempts after which nobody waits for a component any more. It is asked on, at a growing distance, since one that
-/// loads a large model answers late.
-const PATIENT_ATTEMPTS: u32 = 3;
-/// The pause after a first failed attempt, doubled after each further one, up to the longest.
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// A graph without changes for this long is taken to be complete, but not before the node has been on it for a while:
 /// Fast DDS finds most nodes within 0.3 s, but in a fifth of the starts some only by its next announcement, 3 s later.
 const QUIET: Duration = Duration::from_secs(1);
 const FIRST_LOOK: Duration = Duration::from_millis(3_300);
 /// Answers on their way to the task that owns the directory; a sender waits when it is full.
 const ANSWER_CAPACITY: usize = 64;
-/// Topic of a component's health, below its node.
-const STATUS: &str = "status";
+/// How often packages are looked at that could not be used or may have been replaced.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
+/// Findings on their way to the task that owns the catalog. One batch of each kind is under way at a time.
+const FINDING_CAPACITY: usize = 2;
 /// How long the tasks may take to end.
 const END_LIMIT: Duration = Duration::from_secs(2);
 
@@ -53,6 +52,7 @@ pub(crate) type MethodClients = ClientPool<ExecuteMethod::Service>;
 #[derive(Clone)]
 pub struct Discovery {
     directory: watch::Receiver<Arc<Directory>>,
+    catalog: watch::Receiver<Arc<Catalog>>,
     tools: watch::Receiver<DiscoveredTools>,
     settled: watch::Receiver<bool>,
     shared: Arc<Shared>,
@@ -64,43 +64,64 @@ pub(crate) struct Shared {
     describe_clients: ClientPool<DescribeComponent::Service>,
     pub(crate) method_clients: MethodClients,
     pub(crate) heartbeats: Heartbeats,
+    endpoints: Endpoints,
+    pub(crate) interfaces: Arc<Interfaces>,
+    pub(crate) policy: Policy,
     tasks: TaskTracker,
     stopping: CancellationToken,
 }
 
 impl Discovery {
-    /// Starts discovery. To be called within a tokio runtime.
+    /// Starts discovery. `interfaces` are the types that are installed here; `policy` says what may be offered. To be
+    /// called within a tokio runtime.
     #[must_use]
-    pub fn start(node: &RosNode, graph: &GraphWatch) -> Self {
+    pub fn start(
+        node: &RosNode,
+        graph: &GraphWatch,
+        endpoints: &Endpoints,
+        interfaces: &Arc<Interfaces>,
+        policy: Policy,
+    ) -> Self {
         let shared = Arc::new(Shared {
             node: node.clone(),
             describe_clients: ClientPool::new(node),
             method_clients: ClientPool::new(node),
             heartbeats: Heartbeats::default(),
+            endpoints: endpoints.clone(),
+            interfaces: Arc::clone(interfaces),
+            policy,
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
         });
         let (publish_directory, directory) = watch::channel(Arc::default());
+        let (publish_catalog, catalog) = watch::channel(Arc::default());
         let (publish_tools, tools) = watch::channel(Arc::default());
         let (publish_settled, settled) = watch::channel(false);
         let (answers, answered) = mpsc::channel(ANSWER_CAPACITY);
+        let (findings, found) = mpsc::channel(FINDING_CAPACITY);
         let owner = Owner {
             shared: Arc::clone(&shared),
             directory: Directory::default(),
+            catalog: Arc::default(),
+            offers: Offers::new(),
+            loader: TypeLoader::default(),
+            definitions: Definitions::default(),
             graph: Arc::default(),
             started: Instant::now(),
             last_change: Instant::now(),
             asking: BTreeMap::new(),
             listening: BTreeSet::new(),
             answers,
+            findings,
             publish_directory,
+            publish_catalog,
             publish_tools,
             settled: publish_settled,
         };
         let stopping = shared.stopping.clone();
         let graph = graph.subscribe();
-        shared.tasks.spawn(async move { stopping.run_until_cancelled(owner.run(graph, answered)).await });
-        Self { directory, tools, settled, shared }
+        shared.tasks.spawn(async move { stopping.run_until_cancelled(owner.run(graph, answered, found)).await });
+        Self { directory, catalog, tools, settled, shared }
     }
 
     /// The tools on offer now, and every later set. A slow reader sees the latest only.
@@ -113,6 +134,12 @@ impl Discovery {
     #[must_use]
     pub fn directory(&self) -> watch::Receiver<Arc<Directory>> {
         self.directory.clone()
+    }
+
+    /// The services, actions and topics that became tools, and those that can't be called; now and later.
+    #[must_use]
+    pub fn catalog(&self) -> watch::Receiver<Arc<Catalog>> {
+        self.catalog.clone()
     }
 
     /// Waits until the graph has been quiet for a moment and every component has said what it can do, or was given
@@ -139,10 +166,22 @@ impl Discovery {
 /// An answer with the component and the run that it is about.
 type Answered = (ComponentName, Run, Answer);
 
-/// Owns the directory.
+/// What was found out on other threads.
+enum Finding {
+    /// What loading types came to.
+    Loaded(Vec<(TypeKey, TypeState)>),
+    /// Whether what is offered is defined as the types are.
+    Checked(Vec<definitions::Verdict>),
+}
+
+/// Owns the directory and the catalog.
 struct Owner {
     shared: Arc<Shared>,
     directory: Directory,
+    catalog: Arc<Catalog>,
+    offers: Offers,
+    loader: TypeLoader,
+    definitions: Definitions,
     graph: Arc<Graph>,
     started: Instant,
     last_change: Instant,
@@ -151,15 +190,24 @@ struct Owner {
     /// Components whose heartbeat was subscribed to. `r2r` can't drop a subscription at will, so it stays.
     listening: BTreeSet<ComponentName>,
     answers: mpsc::Sender<Answered>,
+    findings: mpsc::Sender<Finding>,
     publish_directory: watch::Sender<Arc<Directory>>,
+    publish_catalog: watch::Sender<Arc<Catalog>>,
     publish_tools: watch::Sender<DiscoveredTools>,
     settled: watch::Sender<bool>,
 }
 
 impl Owner {
-    async fn run(mut self, mut graph: watch::Receiver<Arc<Graph>>, mut answered: mpsc::Receiver<Answered>) {
+    async fn run(
+        mut self,
+        mut graph: watch::Receiver<Arc<Graph>>,
+        mut answered: mpsc::Receiver<Answered>,
+        mut found: mpsc::Receiver<Finding>,
+    ) {
         let mut looks = tokio::time::interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut looks_at_packages = tokio::time::interval(LOOK_AGAIN);
+        looks_at_packages.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 changed = graph.changed() => {
@@ -174,15 +222,29 @@ impl Owner {
                     self.directory.answered(&component, run, answer);
                     self.publish();
                 }
+                Some(finding) = found.recv() => {
+                    let is_new = match finding {
+                        Finding::Loaded(loaded) => self.loader.take(loaded),
+                        Finding::Checked(verdicts) => self.definitions.take(verdicts),
+                    };
+                    if is_new {
+                        self.rebuild();
+                    }
+                    self.find_out();
+                    self.publish();
+                }
                 _ = looks.tick() => self.look(),
+                _ = looks_at_packages.tick() => {
+                    self.loader.look_again();
+                    self.definitions.look_again();
+                    self.find_out();
+                }
             }
         }
     }
 
     fn follow(&mut self, graph: Arc<Graph>) {
-        if !self.graph.robot_nodes().eq(graph.robot_nodes()) {
-            self.last_change = Instant::now();
-        }
+        let is_changed = !self.graph.robot_nodes().eq(graph.robot_nodes());
         for task in self.directory.follow(&graph) {
             match task {
                 Task::Describe(component, run) => self.describe(component, run),
@@ -197,7 +259,45 @@ impl Owner {
             tracing::warn!("there are {MOST_COMPONENTS} components or more; no more than that are used");
         }
         self.graph = graph;
+        if is_changed {
+            self.last_change = Instant::now();
+            self.offers = Catalog::offers(&self.graph, &self.shared.policy);
+            self.loader.want(Catalog::types_of(&self.offers, &self.shared.policy));
+            self.definitions.want(&self.offers);
+            self.rebuild();
+            self.find_out();
+        }
         self.publish();
+    }
+
+    fn rebuild(&mut self) {
+        let (policy, types) = (&self.shared.policy, self.loader.types());
+        let topics = Catalog::published(&self.graph);
+        self.catalog = Arc::new(Catalog::new(&self.offers, topics, policy, types, &self.definitions));
+    }
+
+    /// Has the next types loaded, and the next offers compared with them, if any are to be.
+    fn find_out(&mut self) {
+        if let Some(batch) = self.loader.next_batch() {
+            self.find(|shared| {
+                Finding::Loaded(type_loader::load(&shared.interfaces, &shared.policy.conventions, batch))
+            });
+        }
+        // Types come first: without them there is nothing to compare with.
+        if !self.loader.is_loading()
+            && let Some(batch) = self.definitions.next_batch()
+        {
+            self.find(|shared| Finding::Checked(definitions::check(&shared.endpoints, &shared.interfaces, batch)));
+        }
+    }
+
+    /// Finds something out on a thread that may block.
+    fn find(&self, find: impl FnOnce(&Shared) -> Finding + Send + 'static) {
+        let (shared, findings) = (Arc::clone(&self.shared), self.findings.clone());
+        self.shared.tasks.spawn_blocking(move || {
+            // Nobody receives when discovery ends.
+            let _ = findings.blocking_send(find(&shared));
+        });
     }
 
     fn describe(&mut self, component: ComponentName, run: Run) {
@@ -205,10 +305,10 @@ impl Owner {
         self.stop_asking(&component);
         self.shared.heartbeats.expect(&component);
         if self.listening.insert(component.clone()) {
-            self.spawn(listen(Arc::clone(&self.shared), component.clone()));
+            self.spawn(questions::listen(Arc::clone(&self.shared), component.clone()));
         }
         let asking = self.shared.stopping.child_token();
-        let question = ask(Arc::clone(&self.shared), component.clone(), run, self.answers.clone());
+        let question = questions::ask(Arc::clone(&self.shared), component.clone(), run, self.answers.clone());
         self.asking.insert(component, asking.clone());
         self.shared.tasks.spawn(async move { asking.run_until_cancelled(question).await });
     }
@@ -231,18 +331,26 @@ impl Owner {
 
     fn is_settled(&self) -> bool {
         let looked = self.started.elapsed() >= FIRST_LOOK && self.last_change.elapsed() >= QUIET;
-        looked && !self.directory.is_describing()
+        looked && !self.directory.is_describing() && !self.loader.is_loading()
     }
 
     /// Whoever sees it settled sees what it has settled to, and whoever sees something new does not see it settled.
     fn publish(&self) {
         let settled = self.is_settled();
         self.settled.send_if_modified(|before| std::mem::replace(before, *before && settled) && !settled);
-        publish_changed(&self.publish_directory, &self.directory);
-        let names = self.graph.robot_nodes().map(GraphNode::short_name);
-        let tools: Vec<ToolSpec> = inspection::tool(names).into_iter().chain(self.directory.tools()).collect();
-        publish_changed(&self.publish_tools, &tools);
+        publish_changed(&self.publish_directory, Arc::new(self.directory.clone()));
+        publish_changed(&self.publish_catalog, Arc::clone(&self.catalog));
+        publish_changed(&self.publish_tools, Arc::new(self.tools()));
         self.settled.send_if_modified(|before| std::mem::replace(before, settled) != settled);
+    }
+
+    /// Everything on offer: what Cortex itself can do, the methods of components, and the rest of the robot.
+    fn tools(&self) -> Vec<ToolSpec> {
+        let is_allowed = |method: &ToolSpec| self.shared.policy.refusal(&method_name(method)).is_none();
+        let mut tools = built_in::tools(&self.graph, &self.catalog);
+        tools.extend(self.directory.tools().into_iter().filter(is_allowed));
+        tools.extend(self.catalog.tools().cloned());
+        tools
     }
 
     fn warn_about(&self, component: &ComponentName, answer: &Answer) {
@@ -262,67 +370,17 @@ impl Owner {
     }
 }
 
-fn publish_changed<T: Clone + PartialEq>(publish: &watch::Sender<Arc<T>>, value: &T) {
+/// The name by which the configuration knows a component's method: `/base/go_to`.
+pub(crate) fn method_name(method: &ToolSpec) -> String {
+    format!("/{}", method.name.as_str().replace('.', "/"))
+}
+
+fn publish_changed<T: PartialEq>(publish: &watch::Sender<Arc<T>>, value: Arc<T>) {
     publish.send_if_modified(|before| {
-        let changed = **before != *value;
+        let changed = !Arc::ptr_eq(before, &value) && *before != value;
         if changed {
-            *before = Arc::new(value.clone());
+            *before = value;
         }
         changed
     });
-}
-
-/// Asks a component what it can do until it has said so.
-async fn ask(shared: Arc<Shared>, component: ComponentName, run: Run, answers: mpsc::Sender<Answered>) {
-    let mut pause = FIRST_PAUSE;
-    for attempt in 1_u32.. {
-        let problem = match ask_once(&shared, &component).await {
-            Ok(text) => {
-                // Nobody receives when discovery ends. What it says does not change by asking again.
-                let _ = answers.send((component, run, read(&text))).await;
-                return;
-            }
-            Err(problem) => problem.to_string(),
-        };
-        tracing::debug!("the component '{component}': {problem}");
-        if attempt >= PATIENT_ATTEMPTS {
-            let _ = answers.send((component.clone(), run, Answer::Unusable(problem))).await;
-        }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
-    }
-}
-
-/// The description as the component gives it. Its methods can be called at once when this returns.
-async fn ask_once(shared: &Shared, component: &ComponentName) -> Result<String, RosError> {
-    let (describe, execute) = (below(component, DESCRIBE.0), below(component, EXECUTE_METHOD.0));
-    let (describe, execute) =
-        tokio::try_join!(shared.describe_clients.get(&describe), shared.method_clients.get(&execute))?;
-    tokio::try_join!(describe.wait_for_server(SERVER_LIMIT), execute.wait_for_server(SERVER_LIMIT))?;
-    Ok(describe.call(&DescribeComponent::Request {}, ANSWER_LIMIT).await?.description_json)
-}
-
-fn read(text: &str) -> Answer {
-    match ComponentDescription::parse(text) {
-        Ok((description, problems)) => {
-            Answer::Described(description, problems.iter().map(ToString::to_string).collect())
-        }
-        Err(problem) => Answer::Unusable(problem.to_string()),
-    }
-}
-
-/// Takes down every heartbeat of the component.
-async fn listen(shared: Arc<Shared>, component: ComponentName) {
-    let topic = below(&component, STATUS);
-    // Best effort matches publishers of either kind.
-    let quality = QosProfile::default().keep_last(5).best_effort().volatile();
-    let subscribed = shared.node.with_node(move |node| node.subscribe::<ComponentStatus>(&topic, quality)).await;
-    let mut messages = match subscribed {
-        Ok(Ok(messages)) => messages,
-        Ok(Err(problem)) => return tracing::warn!("the heartbeat of '{component}' can't be heard: {problem}"),
-        Err(_) => return,
-    };
-    while let Some(message) = messages.next().await {
-        shared.heartbeats.beat(&component, Health::from(&message));
-    }
 }

@@ -67,6 +67,69 @@ pub enum RosError {
         /// For how long it was waited.
         waited: Duration,
     },
+    /// The client library can't make or use an endpoint.
+    #[error("{name}: {problem}")]
+    Endpoint {
+        /// The service or topic.
+        name: String,
+        /// What the client library says.
+        problem: String,
+    },
+    /// A message is of another type than what it was to be sent to.
+    #[error("{name} takes {expected}, not {found}")]
+    WrongType {
+        /// The service, action or topic.
+        name: String,
+        /// The type that it takes.
+        expected: String,
+        /// The type of the message.
+        found: String,
+    },
+    /// Another process was built from another definition of a type.
+    #[error("on the robot, {name} has another definition of {interface} than the one that is installed here")]
+    OtherDefinition {
+        /// The service, action or topic.
+        name: String,
+        /// The type.
+        interface: String,
+    },
+    /// An interface that the client library itself is made of can't be loaded.
+    #[error(transparent)]
+    Interface(#[from] cortex_interfaces::InterfaceError),
+    /// Nobody reads the topic.
+    #[error("nothing reads {topic} (waited {:.1} s)", .waited.as_secs_f64())]
+    NoReader {
+        /// Its fully qualified name.
+        topic: String,
+        /// For how long it was waited for one.
+        waited: Duration,
+    },
+    /// A server answered what no server may.
+    #[error("{name} answered nonsense: {problem}")]
+    Nonsense {
+        /// The service, action or node.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// An action's server refused the goal.
+    #[error("{action} rejected the goal")]
+    Rejected {
+        /// The fully qualified name of the action.
+        action: String,
+    },
+    /// A goal was cancelled before it was sent.
+    #[error("the goal was cancelled before it was sent to {action}")]
+    Withdrawn {
+        /// The fully qualified name of the action.
+        action: String,
+    },
+    /// The server of an action is gone, or another run of it came that does not know the goal.
+    #[error("the server of {action} was lost before it sent a result; whether the goal goes on is not known")]
+    ServerLost {
+        /// The fully qualified name of the action.
+        action: String,
+    },
     /// A task was refused by the agent without a reason. It does so only when the goal's id was used before.
     #[error("{agent} refused the task")]
     Refused {

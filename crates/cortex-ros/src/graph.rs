@@ -7,6 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What the service of a goal request adds to the name and to the type of an action.
 const SEND_GOAL: (&str, &str) = ("/_action/send_goal", "_SendGoal");
 
+/// The type of the action that Cortex offers. Who offers it is Cortex, this process or another.
+pub(crate) const AGENT_ACTION: &str = "cortex_msgs/action/VisionLanguageAction";
+
 /// A topic, service or action with its types.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Interface {
@@ -33,7 +36,8 @@ impl InstanceId {
 pub enum NodeRole {
     /// A part of the robot.
     Robot,
-    /// A tool, or the agent itself: never offered to a model, and listed without interfaces.
+    /// A tool, or an agent: never offered to a model. Hidden nodes and that of this process are listed without
+    /// interfaces.
     Infrastructure,
 }
 
@@ -72,7 +76,8 @@ impl GraphNode {
         }
     }
 
-    /// The same node with what it offers and reads, in any order. The parts of an action count as the action.
+    /// The same node with what it offers and reads, in any order. The parts of an action count as the action. A node
+    /// that turns out to be Cortex is infrastructure.
     #[must_use]
     pub fn with_interfaces(
         mut self,
@@ -84,6 +89,9 @@ impl GraphNode {
         self.services = in_order(services);
         self.publishers = in_order(publishers);
         self.subscriptions = in_order(subscriptions);
+        if self.actions.iter().any(|action| action.types.iter().any(|name| name == AGENT_ACTION)) {
+            self.role = NodeRole::Infrastructure;
+        }
         self
     }
 
@@ -208,6 +216,18 @@ mod tests {
             node.publishers.iter().map(|topic| topic.name.as_str()).collect::<Vec<_>>(),
             ["/nav/status", "/odom"]
         );
+    }
+
+    #[test]
+    fn a_node_that_takes_tasks_is_another_cortex_and_no_part_of_the_robot() {
+        let goals = "cortex_msgs/action/VisionLanguageAction_SendGoal";
+        let node = GraphNode::new("/helper".to_owned(), NodeRole::Robot).with_interfaces(
+            vec![interface("/helper/task/_action/send_goal", goals)],
+            vec![],
+            vec![],
+        );
+        let graph = Graph::new([node]);
+        assert_eq!((graph.robot_nodes().count(), graph.nodes().count()), (0, 1));
     }
 
     #[test]

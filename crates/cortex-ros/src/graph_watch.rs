@@ -1,9 +1,8 @@
 //! Keeps an up-to-date picture of the ROS graph.
 //!
-//! One thread, `ros-graph`, waits for graph events and publishes a new [`Graph`] when something changed. Shutdown is
-//! explicit, as it is for the [`RosNode`](crate::RosNode).
+//! One thread, `ros-graph`, waits for graph events, reads what may have changed, and publishes a new [`Graph`] when
+//! something did. Shutdown is explicit, as it is for the [`RosNode`](crate::RosNode).
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -12,16 +11,22 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::RosError;
-use crate::graph::{Graph, GraphNode, InstanceId, NodeRole, fully_qualified, is_hidden};
+use crate::graph::Graph;
+use crate::graph_reader::GraphReader;
 use crate::node::join_in_time;
-use crate::rcl::observer::{Observer, Waker};
+use crate::rcl::context::Context;
+use crate::rcl::observer::{Observer, Waker, Wakeup};
 
 /// The graph is read at least this often, should the middleware forget to say that it changed.
 const REFRESH: Duration = Duration::from_secs(2);
 /// Changes come in bursts, one for each endpoint of a node: they are taken together.
 const BURST: Duration = Duration::from_millis(5);
-/// A pause of this many times the cost of reading the graph keeps a restless graph from taking a core.
+/// How long known nodes are asked what they offer before it is looked again who is there.
+const SLICE: Duration = Duration::from_millis(4);
+/// A pause of this many times the cost of what was read keeps a restless graph from taking a core; it is short enough for
+/// a node that comes meanwhile to be seen soon.
 const REST_FACTOR: u32 = 3;
+const LONGEST_REST: Duration = Duration::from_millis(25);
 
 /// Watches the ROS graph. Clones share the watch.
 #[derive(Clone)]
@@ -29,6 +34,10 @@ pub struct GraphWatch {
     snapshots: watch::Receiver<Arc<Graph>>,
     stopping: Arc<AtomicBool>,
     waker: Waker,
+    /// Counts the events of the graph.
+    events: watch::Sender<u64>,
+    /// Until the shutdown: whoever still has a clone of the watch then must not keep the middleware alive.
+    context: Arc<Mutex<Option<Arc<Context>>>>,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
@@ -41,19 +50,22 @@ impl GraphWatch {
     /// # Errors
     /// When ROS can't be initialised or no thread can be had.
     pub fn start(own_node: &str) -> Result<Self, RosError> {
-        let observer = Observer::create(&format!("_cortex_graph_{}", std::process::id()))?;
+        let context = Context::create()?;
+        let observer = Observer::create(&context, &format!("_cortex_graph_{}", std::process::id()))?;
         let waker = observer.waker();
         let stopping = Arc::new(AtomicBool::new(false));
         let (publish, snapshots) = watch::channel(Arc::default());
+        let events = watch::Sender::new(0);
         let thread = std::thread::Builder::new()
             .name("ros-graph".to_owned())
             .spawn({
                 let stopping = Arc::clone(&stopping);
-                let own_node = own_node.to_owned();
-                move || watch_graph(&observer, &own_node, &stopping, &publish)
+                let (own_node, events) = (own_node.to_owned(), events.clone());
+                move || watch_graph(&observer, &own_node, &stopping, &publish, &events)
             })
             .map_err(RosError::Thread)?;
-        Ok(Self { snapshots, stopping, waker, thread: Arc::new(Mutex::new(Some(thread))) })
+        let context = Arc::new(Mutex::new(Some(context)));
+        Ok(Self { snapshots, stopping, waker, events, context, thread: Arc::new(Mutex::new(Some(thread))) })
     }
 
     /// The latest picture, and every later one. A slow reader sees the latest only.
@@ -68,6 +80,25 @@ impl GraphWatch {
         Arc::clone(&self.snapshots.borrow())
     }
 
+    /// What nodes of other threads of this process are made in, so that they share one participant of the middleware.
+    ///
+    /// # Errors
+    /// When the watch was shut down.
+    pub(crate) fn context(&self) -> Result<Arc<Context>, RosError> {
+        self.context.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(RosError::ShutDown)
+    }
+
+    /// Changes with each event of the graph, whichever thread saw it: all nodes of a context have one condition for them,
+    /// which tells each event to one waiting thread only.
+    pub(crate) fn events(&self) -> watch::Sender<u64> {
+        self.events.clone()
+    }
+
+    /// For a thread that has seen an event of the graph, which this one then has not.
+    pub(crate) fn waker(&self) -> Waker {
+        self.waker.clone()
+    }
+
     /// Ends the thread and its node. Blocks until that is done, which takes a few milliseconds. Later calls do
     /// nothing.
     pub fn shut_down(&self) {
@@ -77,58 +108,46 @@ impl GraphWatch {
         if let Some(thread) = thread {
             join_in_time(thread);
         }
+        // Taken first, dropped without the lock: this ends the middleware, unless somebody else still uses the context.
+        let context = self.context.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(context);
     }
 }
 
-fn watch_graph(observer: &Observer, own_node: &str, stopping: &AtomicBool, publish: &watch::Sender<Arc<Graph>>) {
+fn watch_graph(
+    observer: &Observer,
+    own_node: &str,
+    stopping: &AtomicBool,
+    publish: &watch::Sender<Arc<Graph>>,
+    events: &watch::Sender<u64>,
+) {
+    let mut reader = GraphReader::new(own_node);
     while !stopping.load(Ordering::Acquire) {
         let begun = Instant::now();
-        match read_graph(observer, own_node) {
-            Ok(graph) => {
-                publish.send_if_modified(|current| {
-                    let changed = **current != graph;
-                    if changed {
-                        *current = Arc::new(graph);
-                    }
-                    changed
-                });
-            }
-            // What was known stays known; the next event or the next refresh tries again.
-            Err(problem) => tracing::warn!("{problem}"),
+        // What was known stays known when it fails; the next event or the next refresh tries again.
+        if let Err(problem) = reader.look(observer).and_then(|()| reader.read(observer, SLICE)) {
+            tracing::warn!("{problem}");
         }
-        std::thread::sleep(BURST.max(begun.elapsed() * REST_FACTOR).min(REFRESH));
+        if let Some(graph) = reader.take_changed() {
+            publish.send_replace(Arc::new(graph));
+        }
+        std::thread::sleep((begun.elapsed() * REST_FACTOR).clamp(BURST, LONGEST_REST));
         if stopping.load(Ordering::Acquire) {
             return;
         }
-        if let Err(problem) = observer.wait(REFRESH) {
-            tracing::warn!("{problem}");
-            std::thread::sleep(REFRESH);
+        let patience = if reader.is_reading() { Duration::ZERO } else { REFRESH };
+        match observer.wait(patience) {
+            // Woken by somebody who has seen a change, or who wants this to end; the graph may have changed, too.
+            Ok(Wakeup::GraphChanged | Wakeup::Woken) => {
+                events.send_modify(|count| *count = count.wrapping_add(1));
+                reader.stale();
+            }
+            Ok(Wakeup::TimedOut) if patience == REFRESH => reader.stale(),
+            Ok(Wakeup::TimedOut) => {}
+            Err(problem) => {
+                tracing::warn!("{problem}");
+                std::thread::sleep(REFRESH);
+            }
         }
     }
-}
-
-fn read_graph(observer: &Observer, own_node: &str) -> Result<Graph, RosError> {
-    let mut instances: BTreeMap<String, BTreeSet<InstanceId>> = BTreeMap::new();
-    for (name, namespace, instance) in observer.instances()? {
-        instances.entry(fully_qualified(&name, &namespace)).or_default().insert(instance);
-    }
-    let names: BTreeSet<(String, String)> = observer.nodes()?.into_iter().collect();
-    let mut nodes = Vec::with_capacity(names.len());
-    for (name, namespace) in names {
-        let full_name = fully_qualified(&name, &namespace);
-        if is_hidden(&full_name) || full_name == own_node {
-            nodes.push(GraphNode::new(full_name, NodeRole::Infrastructure));
-            continue;
-        }
-        let services = observer.services_of(&name, &namespace)?;
-        let publishers = observer.publishers_of(&name, &namespace)?;
-        let subscriptions = observer.subscriptions_of(&name, &namespace)?;
-        // A node that left between the questions is gone.
-        if let (Some(services), Some(publishers), Some(subscriptions)) = (services, publishers, subscriptions) {
-            let mut node = GraphNode::new(full_name, NodeRole::Robot);
-            node.instances = instances.remove(&node.name).unwrap_or_default();
-            nodes.push(node.with_interfaces(services, publishers, subscriptions));
-        }
-    }
-    Ok(Graph::new(nodes))
 }

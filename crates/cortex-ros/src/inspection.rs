@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use cortex_core::fragment::capped;
 use cortex_protocol::{CancelMode, Dispatch, Effect, ToolPhase, ToolSpec};
-use r2r::lifecycle_msgs::srv::GetState;
-use r2r::rcl_interfaces::srv::{GetParameters, ListParameters};
 use serde_json::{Map, Value, json};
 
+use crate::catalog::{Catalog, OfferKind, is_infrastructure};
 use crate::directory::component_name;
-use crate::graph::{GraphNode, Interface, is_hidden};
-use crate::parameters::value_of_message;
-use crate::service::ClientPool;
-use crate::{Discovery, GraphWatch, RosError, RosNode};
+use crate::dynamic::parameters::{Descriptor, Parameters};
+use crate::dynamic::{Endpoints, lifecycle};
+use crate::graph::{GraphNode, Interface};
+use crate::tools::parameter::has_parameters;
+use crate::{Discovery, GraphWatch, RosError};
 
 /// The tool's name.
 pub(crate) const TOOL: &str = "inspect_component";
@@ -30,18 +30,8 @@ const MOST_INTERFACES: usize = 60;
 const MOST_PARAMETERS: usize = 100;
 /// Characters of one parameter's value.
 const VALUE_CHARACTERS: usize = 300;
-/// The parameter that a node lists when asked without a prefix, at every depth.
-const EVERY_DEPTH: u64 = 0;
-
-/// Types that belong to the client library and to Cortex rather than to what the node does.
-const INFRASTRUCTURE: [&str; 6] = [
-    "rcl_interfaces/",
-    "type_description_interfaces/",
-    "lifecycle_msgs/",
-    "cortex_msgs/srv/DescribeComponent",
-    "cortex_msgs/srv/ExecuteMethod",
-    "cortex_msgs/msg/ComponentStatus",
-];
+/// Characters of a parameter's description.
+const DESCRIPTION_CHARACTERS: usize = 200;
 
 /// The tool, for a robot with these nodes. None where there is nothing to inspect.
 pub(crate) fn tool<'a>(nodes: impl Iterator<Item = &'a str>) -> Option<ToolSpec> {
@@ -77,20 +67,12 @@ pub(crate) fn tool<'a>(nodes: impl Iterator<Item = &'a str>) -> Option<ToolSpec>
 pub(crate) struct Inspector {
     graph: GraphWatch,
     discovery: Discovery,
-    list_clients: ClientPool<ListParameters::Service>,
-    get_clients: ClientPool<GetParameters::Service>,
-    state_clients: ClientPool<GetState::Service>,
+    endpoints: Endpoints,
 }
 
 impl Inspector {
-    pub(crate) fn new(node: &RosNode, graph: &GraphWatch, discovery: &Discovery) -> Self {
-        Self {
-            graph: graph.clone(),
-            discovery: discovery.clone(),
-            list_clients: ClientPool::new(node),
-            get_clients: ClientPool::new(node),
-            state_clients: ClientPool::new(node),
-        }
+    pub(crate) fn new(graph: &GraphWatch, endpoints: &Endpoints, discovery: &Discovery) -> Self {
+        Self { graph: graph.clone(), endpoints: endpoints.clone(), discovery: discovery.clone() }
     }
 
     /// What is known of the node of this name, with or without the leading slash.
@@ -100,13 +82,14 @@ impl Inspector {
             let known = graph.robot_nodes().take(MOST_NODES).map(|node| node.short_name().to_owned()).collect();
             return Err(RosError::UnknownNode { name: capped(name, VALUE_CHARACTERS), known });
         };
+        let catalog = self.discovery.catalog().borrow().clone();
         let (parameters, lifecycle) = tokio::join!(self.parameters(node), self.lifecycle(node));
         let mut report = Map::from_iter([
             ("component".to_owned(), json!(node.short_name())),
             ("topics_in".to_owned(), interfaces(&node.subscriptions)),
             ("topics_out".to_owned(), interfaces(&node.publishers)),
-            ("services".to_owned(), interfaces(&node.services)),
-            ("actions".to_owned(), interfaces(&node.actions)),
+            ("services".to_owned(), callable(&node.services, OfferKind::Service, &catalog)),
+            ("actions".to_owned(), callable(&node.actions, OfferKind::Action, &catalog)),
             ("parameters".to_owned(), parameters),
             ("lifecycle".to_owned(), lifecycle),
         ]);
@@ -153,7 +136,7 @@ impl Inspector {
 
     /// The parameters with their values, or why there are none.
     async fn parameters(&self, node: &GraphNode) -> Value {
-        if !node.offers("list_parameters", "rcl_interfaces/srv/ListParameters") {
+        if !has_parameters(node) {
             return Value::Null;
         }
         match self.read_parameters(&node.name).await {
@@ -163,17 +146,21 @@ impl Inspector {
     }
 
     async fn read_parameters(&self, node: &str) -> Result<Value, RosError> {
-        let list = self.list_clients.get(&format!("{node}/list_parameters")).await?;
-        let get = self.get_clients.get(&format!("{node}/get_parameters")).await?;
-        tokio::try_join!(list.wait_for_server(ANSWER_LIMIT), get.wait_for_server(ANSWER_LIMIT))?;
-        let everything = ListParameters::Request { prefixes: Vec::new(), depth: EVERY_DEPTH };
-        let mut names = list.call(&everything, ANSWER_LIMIT).await?.result.names;
-        names.sort();
+        let parameters = Parameters::new(&self.endpoints, &self.discovery.shared().interfaces);
+        let mut names = parameters.list(node, ANSWER_LIMIT).await?;
         let left_out = names.len().saturating_sub(MOST_PARAMETERS);
         names.truncate(MOST_PARAMETERS);
-        let values = get.call(&GetParameters::Request { names: names.clone() }, ANSWER_LIMIT).await?.values;
-        let mut report: Map<String, Value> =
-            names.into_iter().zip(values).map(|(name, value)| (name, short(value_of_message(value)))).collect();
+        let (values, described) = tokio::try_join!(
+            parameters.get(node, &names, ANSWER_LIMIT),
+            parameters.describe(node, &names, ANSWER_LIMIT)
+        )?;
+        let mut report: Map<String, Value> = values
+            .into_iter()
+            .map(|(name, value)| {
+                let descriptor = described.iter().find(|descriptor| descriptor.name == name);
+                (name, as_parameter(value, descriptor))
+            })
+            .collect();
         note_left_out(&mut report, left_out);
         Ok(Value::Object(report))
     }
@@ -182,16 +169,52 @@ impl Inspector {
         if !node.offers("get_state", "lifecycle_msgs/srv/GetState") {
             return Value::Null;
         }
-        let state = async {
-            let client = self.state_clients.get(&format!("{}/get_state", node.name)).await?;
-            client.wait_for_server(ANSWER_LIMIT).await?;
-            client.call(&GetState::Request {}, ANSWER_LIMIT).await
-        };
-        match state.await {
-            Ok(answer) => json!(capped(&answer.current_state.label, VALUE_CHARACTERS)),
+        let interfaces = &self.discovery.shared().interfaces;
+        match lifecycle::state(&self.endpoints, interfaces, &node.name, ANSWER_LIMIT).await {
+            Ok(label) => json!(capped(&label, VALUE_CHARACTERS)),
             Err(problem) => json!(format!("not known: {problem}")),
         }
     }
+}
+
+/// A parameter's value, and what the node says of what it may be, as far as it says something.
+fn as_parameter(value: Value, descriptor: Option<&Descriptor>) -> Value {
+    let mut parameter = Map::from_iter([("value".to_owned(), short(value))]);
+    let Some(descriptor) = descriptor else { return Value::Object(parameter) };
+    parameter.insert("type".to_owned(), json!(descriptor.parameter_type.to_string()));
+    if descriptor.read_only {
+        parameter.insert("read_only".to_owned(), json!(true));
+    }
+    if let Some(range) = &descriptor.range {
+        parameter.insert("range".to_owned(), json!(range.to_string()));
+    }
+    for (name, text) in [("description", &descriptor.description), ("constraints", &descriptor.constraints)] {
+        if !text.is_empty() {
+            parameter.insert(name.to_owned(), json!(capped(text, DESCRIPTION_CHARACTERS)));
+        }
+    }
+    Value::Object(parameter)
+}
+
+/// Name to type and tool, or to type and the reason why there is no tool.
+fn callable(all: &[Interface], kind: OfferKind, catalog: &Catalog) -> Value {
+    let shown: Vec<&Interface> = all.iter().filter(|interface| !is_infrastructure(interface)).collect();
+    let mut report: Map<String, Value> = shown
+        .iter()
+        .take(MOST_INTERFACES)
+        .map(|interface| {
+            let mut about = Map::from_iter([("type".to_owned(), json!(interface.types.join(" or ")))]);
+            if let Some(tool) = catalog.tool_for(&interface.name, kind) {
+                about.insert("tool".to_owned(), json!(tool));
+            } else {
+                let reason = catalog.reason_for(&interface.name, kind).unwrap_or("its type is being loaded");
+                about.insert("not_callable".to_owned(), json!(reason));
+            }
+            (interface.name.clone(), Value::Object(about))
+        })
+        .collect();
+    note_left_out(&mut report, shown.len().saturating_sub(MOST_INTERFACES));
+    Value::Object(report)
 }
 
 /// Name to type, without what belongs to the infrastructure.
@@ -204,11 +227,6 @@ fn interfaces(all: &[Interface]) -> Value {
         .collect();
     note_left_out(&mut report, shown.len().saturating_sub(MOST_INTERFACES));
     Value::Object(report)
-}
-
-fn is_infrastructure(interface: &Interface) -> bool {
-    is_hidden(&interface.name)
-        || interface.types.iter().any(|name| INFRASTRUCTURE.iter().any(|beginning| name.starts_with(beginning)))
 }
 
 fn note_left_out(report: &mut Map<String, Value>, left_out: usize) {

@@ -2,25 +2,32 @@
 //!
 //! - [`node`]: the one ROS node of a process, on a thread of its own; [`parameters`]: its parameters;
 //! - [`graph`]: the ROS graph as plain data; [`graph_watch`]: keeps it up to date;
+//! - [`dynamic`]: services, actions and topics of any type, parameters of any node;
 //! - [`Discovery`]: finds the components; [`RosTools`]: calls and inspects them;
 //! - [`task`] and [`TaskServer`]: take tasks over ROS; [`TaskClient`]: sends them.
 //!
 //! A process ends in this order, or the exit handlers of the middleware crash: the task server, the discovery, the
-//! graph watch, the node, the tools.
+//! endpoints, the graph watch, the node, the tools.
 
 mod announcements;
 pub mod arguments;
+mod built_in;
 mod calls;
+mod catalog;
+mod definitions;
 mod directory;
 mod discovery;
+pub mod dynamic;
 mod error;
 mod goals;
 pub mod graph;
+mod graph_reader;
 pub mod graph_watch;
 mod heartbeat;
 mod inspection;
 pub mod node;
 pub mod parameters;
+mod policy;
 #[expect(unsafe_code, reason = "r2r keeps these calls of the client library private")]
 mod rcl;
 mod service;
@@ -31,13 +38,20 @@ mod task_server;
 pub mod testing;
 mod text;
 mod tools;
+mod type_loader;
 
 pub use announcements::announce_often;
+pub use catalog::{Catalog, OfferKind, Uncallable};
+/// How messages of a type are written, for [`PolicySettings::conventions`].
+pub use cortex_interfaces::Convention;
+/// The types that are installed, for [`Discovery::start`].
+pub use cortex_interfaces::Interfaces;
 pub use directory::{Component, ComponentState, Directory};
 pub use discovery::{DiscoveredTools, Discovery};
 pub use error::RosError;
 pub use graph_watch::GraphWatch;
 pub use node::RosNode;
+pub use policy::{Policy, PolicyError, PolicySettings};
 /// The generated message types and the client library, for crates that build on this one.
 pub use r2r;
 pub use task::TaskHandler;

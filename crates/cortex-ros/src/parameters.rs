@@ -42,22 +42,6 @@ pub fn value_as_json(value: &ParameterValue) -> Value {
     }
 }
 
-/// The value of another node's parameter as JSON.
-pub(crate) fn value_of_message(message: ValueMessage) -> Value {
-    value_as_json(&match message.type_ {
-        1 => ParameterValue::Bool(message.bool_value),
-        2 => ParameterValue::Integer(message.integer_value),
-        3 => ParameterValue::Double(message.double_value),
-        4 => ParameterValue::String(message.string_value),
-        5 => ParameterValue::ByteArray(message.byte_array_value),
-        6 => ParameterValue::BoolArray(message.bool_array_value),
-        7 => ParameterValue::IntegerArray(message.integer_array_value),
-        8 => ParameterValue::DoubleArray(message.double_array_value),
-        9 => ParameterValue::StringArray(message.string_array_value),
-        _ => ParameterValue::NotSet,
-    })
-}
-
 fn message_of(value: &ParameterValue) -> ValueMessage {
     let mut message = ValueMessage { type_: type_of(value), ..ValueMessage::default() };
     match value.clone() {
@@ -198,6 +182,21 @@ fn refusal() -> SetParametersResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn value_of_message(message: ValueMessage) -> Value {
+        value_as_json(&match message.type_ {
+            1 => ParameterValue::Bool(message.bool_value),
+            2 => ParameterValue::Integer(message.integer_value),
+            3 => ParameterValue::Double(message.double_value),
+            4 => ParameterValue::String(message.string_value),
+            5 => ParameterValue::ByteArray(message.byte_array_value),
+            6 => ParameterValue::BoolArray(message.bool_array_value),
+            7 => ParameterValue::IntegerArray(message.integer_array_value),
+            8 => ParameterValue::DoubleArray(message.double_array_value),
+            9 => ParameterValue::StringArray(message.string_array_value),
+            _ => ParameterValue::NotSet,
+        })
+    }
 
     fn shown() -> Shown {
         Shown(BTreeMap::from([

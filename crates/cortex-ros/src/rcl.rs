@@ -2,10 +2,22 @@
 //!
 //! Everything that leaves this module is safe and owned: no pointer, no borrowed text.
 
+pub(crate) mod announced;
 pub(crate) mod arguments;
+pub(crate) mod client;
+pub(crate) mod context;
 pub(crate) mod observer;
+pub(crate) mod publisher;
+mod quality;
+pub(crate) mod subscription;
+pub(crate) mod wait_set;
 
 use std::ffi::{CStr, c_char};
+use std::sync::Arc;
+
+use cortex_interfaces::{Message, MessageInterface};
+
+use crate::RosError;
 
 /// What the client library says of its last failure on this thread. Resets it, as the library demands.
 fn last_error() -> String {
@@ -30,4 +42,17 @@ fn owned(text: *const c_char) -> String {
 /// Whether a call of the client library went well.
 fn is_ok(code: i32) -> bool {
     code == r2r_rcl::RCL_RET_OK.cast_signed()
+}
+
+/// Whether a message is what an endpoint of that name sends: the middleware would read its memory as that, whatever it is.
+fn check_type(name: &str, message: &Message, expected: &Arc<MessageInterface>) -> Result<(), RosError> {
+    let found = message.interface();
+    if found.type_support() == expected.type_support() {
+        return Ok(());
+    }
+    Err(RosError::WrongType {
+        name: name.to_owned(),
+        expected: expected.message_type().name.to_string(),
+        found: found.message_type().name.to_string(),
+    })
 }

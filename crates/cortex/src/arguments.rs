@@ -17,6 +17,7 @@ Examples:
   cortex run --model openai:qwen3@http://localhost:11434/v1
   cortex send \"go to the kitchen and say hello\"    give the running Cortex a task
   cortex tools                                     what the robot can do
+  cortex call send_request_to_lamp/switch '{\"data\": true}'
   cortex doctor                                    find out why something does not work
 
 ROS arguments come last, after --ros-args: remaps (-r), parameters (-p), namespace (-r __ns:=/robot1)."
@@ -36,12 +37,10 @@ pub(crate) enum Command {
     Stop(ServerArguments),
     /// Take tasks again after a stop.
     Resume(ServerArguments),
-    /// List what the robot can do.
-    Tools {
-        /// Print JSON, with the schemas of the arguments.
-        #[arg(long)]
-        json: bool,
-    },
+    /// List what the robot can do, and what is there but can't be called.
+    Tools(ToolsArguments),
+    /// Run one tool by hand, without a model and without asking: the robot may move. Ctrl-C halts the call.
+    Call(CallArguments),
     /// Tell everything about one node: topics, services, parameters, lifecycle, health, tools.
     Inspect {
         /// The node, as `cortex tools` shows it: `base`, `left_arm/gripper`.
@@ -61,6 +60,34 @@ pub(crate) struct RunArguments {
     /// Which model plans: `reflex`, or `openai:NAME@URL`. Overrides the configuration.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
+    /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ToolsArguments {
+    /// Print JSON, with the schemas of the arguments.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CallArguments {
+    /// The tool, as `cortex tools` shows it, or as a model sees it.
+    pub(crate) tool: String,
+    /// Its arguments, a JSON object.
+    #[arg(value_name = "JSON", default_value = "{}")]
+    pub(crate) arguments: String,
+    /// How long it may take, in seconds, before it is halted. Default: the tool's own time.
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub(crate) timeout: Option<f64>,
+    /// For scripts: print each event, and at the end the outcome, as one line of JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
     /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

@@ -3,11 +3,14 @@
 //!
 //! Parsed without side effects, resolved once, passed down by value.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cortex_core::MissionLimits;
 use cortex_model::{ModelChoice, ModelSettings};
+use cortex_protocol::Effect;
+use cortex_ros::{Convention, Policy, PolicySettings};
 use cortex_runtime::{CallBounds, QueuePolicy, RuntimeConfig};
 use figment::providers::{Env, Format, Serialized, Toml};
 use figment::value::{Dict, Map, Value};
@@ -85,17 +88,26 @@ pub(crate) struct CallConfig {
     pub(crate) halt_timeout_s: f64,
 }
 
-/// How the robot is discovered.
+/// How the robot is discovered, and what of it is offered. Patterns are globs on full ROS names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DiscoveryConfig {
     pub(crate) settle_timeout_s: f64,
+    pub(crate) allow: Vec<String>,
+    pub(crate) deny: Vec<String>,
+    pub(crate) publish: Vec<String>,
+    pub(crate) service_timeout_s: f64,
+    pub(crate) goal_timeout_s: f64,
+    pub(crate) rename: BTreeMap<String, String>,
+    pub(crate) effects: BTreeMap<String, Effect>,
+    pub(crate) conventions: BTreeMap<String, Convention>,
 }
 
 impl Default for Config {
     fn default() -> Self {
         let limits = MissionLimits::default();
         let endpoint = ModelSettings::default();
+        let policy = PolicySettings::default();
         Self {
             robot: "robot".to_owned(),
             identity: String::new(),
@@ -118,7 +130,17 @@ impl Default for Config {
             },
             queue: QueueConfig { policy: QueueChoice::Queue, length: 4 },
             calls: CallConfig { halt_timeout_s: CallBounds::default().halt_timeout.as_secs_f64() },
-            discovery: DiscoveryConfig { settle_timeout_s: 8.0 },
+            discovery: DiscoveryConfig {
+                settle_timeout_s: 8.0,
+                allow: policy.allow,
+                deny: policy.deny,
+                publish: policy.publish,
+                service_timeout_s: policy.service_timeout.as_secs_f64(),
+                goal_timeout_s: policy.goal_timeout.as_secs_f64(),
+                rename: policy.rename,
+                effects: policy.effects,
+                conventions: policy.conventions,
+            },
         }
     }
 }
@@ -141,6 +163,8 @@ pub(crate) struct Resolved {
     pub(crate) endpoint: ModelSettings,
     pub(crate) runtime: RuntimeConfig,
     pub(crate) settle_timeout: Duration,
+    /// What of the robot is offered.
+    pub(crate) policy: Policy,
     /// Where the model was set, for people.
     pub(crate) model_origin: String,
 }
@@ -243,7 +267,22 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
          refused",
         config.discovery.settle_timeout_s
     );
-    Ok(Resolved { model, endpoint, runtime, settle_timeout, model_origin })
+    let policy = policy(&config.discovery)?;
+    Ok(Resolved { model, endpoint, runtime, settle_timeout, policy, model_origin })
+}
+
+fn policy(discovery: &DiscoveryConfig) -> anyhow::Result<Policy> {
+    let settings = PolicySettings {
+        allow: discovery.allow.clone(),
+        deny: discovery.deny.clone(),
+        publish: discovery.publish.clone(),
+        rename: discovery.rename.clone(),
+        effects: discovery.effects.clone(),
+        conventions: discovery.conventions.clone(),
+        service_timeout: seconds("discovery.service_timeout_s", discovery.service_timeout_s)?,
+        goal_timeout: seconds("discovery.goal_timeout_s", discovery.goal_timeout_s)?,
+    };
+    Policy::new(&settings).map_err(|problem| anyhow::anyhow!("configuration: discovery.{problem}"))
 }
 
 /// A number of seconds as a time: above 0, at most a day.
@@ -343,6 +382,11 @@ mod tests {
             ("robot = \" \"", "give the robot a name"),
             ("[queue]\npolicy = \"maybe\"", "policy"),
             ("robot = ", "TOML"),
+            ("[discovery]\ndeny = [\"base/*\"]", "configuration: discovery.deny: 'base/*' matches nothing"),
+            ("[discovery]\nservice_timeout_s = 0", "discovery.service_timeout_s is 0"),
+            ("[discovery.rename]\n\"/a\" = \"b c\"", "configuration: discovery.rename: 'b c'"),
+            ("[discovery.effects]\n\"/a\" = \"fly\"", "fly"),
+            ("[discovery.conventions]\n\"Pose\" = \"hidden\"", "configuration: discovery.conventions"),
         ] {
             let problem = problem(text);
             assert!(problem.contains(expected), "{text}: {problem}");

@@ -43,7 +43,7 @@ impl Connection {
         match connected {
             Ok(client) => Ok(Self { node, graph, client }),
             Err(error) => {
-                end_ros(node, graph).await;
+                end_ros(node, graph, None).await;
                 Err(error).with_context(|| {
                     format!(
                         "no Cortex takes tasks at {server}. Start one with `cortex run`, in the same ROS_DOMAIN_ID; \
@@ -56,6 +56,6 @@ impl Connection {
 
     pub(crate) async fn close(self) {
         drop(self.client);
-        end_ros(self.node, self.graph).await;
+        end_ros(self.node, self.graph, None).await;
     }
 }

@@ -1,9 +1,11 @@
 //! The robot as this process sees it: its own node, the graph, and what the components can do.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use cortex_ros::{Discovery, GraphWatch, RosNode, RosTools};
+use cortex_ros::dynamic::Endpoints;
+use cortex_ros::{Discovery, GraphWatch, Interfaces, Policy, RosNode, RosTools};
 use figment::value::Value;
 
 /// A process's place on the robot's graph.
@@ -11,58 +13,90 @@ use figment::value::Value;
 pub(crate) struct Robot {
     pub(crate) node: RosNode,
     pub(crate) graph: GraphWatch,
+    pub(crate) endpoints: Endpoints,
     pub(crate) discovery: Discovery,
     pub(crate) tools: RosTools,
 }
 
 impl Robot {
-    /// Joins the graph under this node name; remaps apply.
-    pub(crate) fn join(name: &str) -> anyhow::Result<Self> {
-        let node = RosNode::start(name, "").context(
-            "the ROS node could not be started; source a ROS 2 first, or use `cargo xtask env` in this repository",
-        )?;
-        let graph = GraphWatch::start(node.fully_qualified_name())?;
-        let discovery = Discovery::start(&node, &graph);
-        let tools = RosTools::new(&node, &graph, &discovery);
-        Ok(Self { node, graph, discovery, tools })
+    /// Finds out what the robot can do. Ends the node if that can't be.
+    pub(crate) fn discover(node: RosNode, policy: Policy) -> anyhow::Result<Self> {
+        let graph = match GraphWatch::start(node.fully_qualified_name()) {
+            Ok(graph) => graph,
+            Err(problem) => {
+                node.shut_down();
+                return Err(problem.into());
+            }
+        };
+        let endpoints = match Endpoints::start(&graph) {
+            Ok(endpoints) => endpoints,
+            Err(problem) => {
+                graph.shut_down();
+                node.shut_down();
+                return Err(problem.into());
+            }
+        };
+        let discovery = Discovery::start(&node, &graph, &endpoints, &Arc::new(Interfaces::from_environment()), policy);
+        let tools = RosTools::new(&graph, &endpoints, &discovery);
+        Ok(Self { node, graph, endpoints, discovery, tools })
     }
 
-    /// Joins for a look at the robot, without a name of its own on it, and waits until the picture is complete.
-    pub(crate) async fn visit() -> anyhow::Result<Self> {
+    /// Joins for a look at the robot, without a name of its own on it.
+    pub(crate) fn look(policy: impl FnOnce(&RosNode) -> anyhow::Result<Policy>) -> anyhow::Result<Self> {
+        let node = join(&format!("_cortex_cli_{}", std::process::id()))?;
+        match policy(&node) {
+            Ok(policy) => Self::discover(node, policy),
+            Err(problem) => {
+                node.shut_down();
+                Err(problem)
+            }
+        }
+    }
+
+    /// As [`look`](Self::look), and waits until the picture is complete.
+    pub(crate) async fn visit(policy: impl FnOnce(&RosNode) -> anyhow::Result<Policy>) -> anyhow::Result<Self> {
         /// Longest wait for slow components.
         const LIMIT: Duration = Duration::from_secs(8);
-        let robot = Self::join(&format!("_cortex_cli_{}", std::process::id()))?;
+        let robot = Self::look(policy)?;
         if !robot.discovery.settled(LIMIT).await {
             eprintln!("cortex: some components have not described themselves within {} s", LIMIT.as_secs());
         }
         Ok(robot)
     }
 
-    /// The node's ROS parameters as a layer of the configuration. `use_sim_time` and the like belong to ROS.
-    pub(crate) fn parameters(&self) -> Vec<(String, Value)> {
-        self.node
-            .parameters()
-            .iter()
-            .filter(|(name, _)| !matches!(name.as_str(), "use_sim_time" | "start_type_description_service"))
-            .filter_map(|(name, value)| {
-                Value::serialize(cortex_ros::parameters::value_as_json(value)).ok().map(|value| (name.clone(), value))
-            })
-            .collect()
-    }
-
     /// Leaves the graph: ends discovery, then the ROS threads.
     pub(crate) async fn leave(self) {
         self.discovery.shut_down().await;
-        end_ros(self.node, self.graph).await;
+        end_ros(self.node, self.graph, Some(self.endpoints)).await;
         self.tools.shut_down().await;
     }
 }
 
+/// Joins the graph under this node name; remaps apply.
+pub(crate) fn join(name: &str) -> anyhow::Result<RosNode> {
+    RosNode::start(name, "")
+        .context("the ROS node could not be started; source a ROS 2 first, or use `cargo xtask env` in this repository")
+}
+
+/// A node's ROS parameters as a layer of the configuration. `use_sim_time` and the like belong to ROS.
+pub(crate) fn parameters(node: &RosNode) -> Vec<(String, Value)> {
+    node.parameters()
+        .iter()
+        .filter(|(name, _)| !matches!(name.as_str(), "use_sim_time" | "start_type_description_service"))
+        .filter_map(|(name, value)| {
+            Value::serialize(cortex_ros::parameters::value_as_json(value)).ok().map(|value| (name.clone(), value))
+        })
+        .collect()
+}
+
 /// Ends the ROS threads of this process. It must not return from `main` before: the middleware crashes in its exit
 /// handlers otherwise.
-pub(crate) async fn end_ros(node: RosNode, graph: GraphWatch) {
+pub(crate) async fn end_ros(node: RosNode, graph: GraphWatch, endpoints: Option<Endpoints>) {
     // Joining threads blocks.
     let ended = tokio::task::spawn_blocking(move || {
+        if let Some(endpoints) = endpoints {
+            endpoints.shut_down();
+        }
         graph.shut_down();
         node.shut_down();
     })

@@ -86,6 +86,22 @@ impl<'a> MessageMut<'a> {
         self.layout.fields.get(index).map_or(0, |field| field.element.size())
     }
 
+    /// Exchanges the message in a field that holds one with another of its type. False, and nothing was done, when there
+    /// is no such field or the type is another.
+    pub(crate) fn exchange(&mut self, index: usize, other: &mut MessageMut<'_>) -> bool {
+        let Some(field) = self.layout.fields.get(index) else { return false };
+        let (ElementLayout::Message(layout), Extent::InPlace(1)) = (&field.element, &field.extent) else {
+            return false;
+        };
+        if !ptr::eq(&raw const **layout, other.layout) {
+            return false;
+        }
+        // SAFETY: `introspection` checked that the field lies within the message. Both are initialised messages of one
+        // layout in two blocks of memory, and messages may be moved: nothing in them points into themselves.
+        unsafe { ptr::swap_nonoverlapping(self.base.add(field.offset).as_ptr(), other.base.as_ptr(), layout.size) };
+        true
+    }
+
     /// The places of the field's elements. The elements of a sequence are finalised first: it is empty, and grows. None
     /// when there is no such field or no memory.
     pub(crate) fn target(&mut self, index: usize) -> Option<Target<'_>> {

@@ -323,6 +323,14 @@ fn one_field_of_a_message_is_filled_alone() {
     assert_eq!(request.view().nested("goal_id").unwrap().bytes("uuid").unwrap()[15], 15);
     assert_eq!((goal.boolean("order"), goal.integer("none"), goal.nested("order").is_none()), (None, None, true));
 
+    let goal_type = request.interface().clone();
+    let other =
+        Message::from_json(&load("test_msgs/action/Fibonacci_Goal"), &json!({"order": 7}), &ReadOptions::exact());
+    // From another set of interfaces: it may have been laid out by another library.
+    let other = request.put("goal", other.unwrap()).unwrap_err();
+    assert_eq!(other.view().integer("order"), Some(7));
+    assert!(request.put("goal_id", other).is_err() && request.put("none", Message::new(&goal_type)).is_err());
+
     let mut problem =
         |field: &str, value: Value| request.fill(field, &value, &ReadOptions::exact()).unwrap_err().to_string();
     assert_eq!(

@@ -16,7 +16,7 @@ ros_tests! {
         assert!(agent.discovery.settled(LIMIT).await);
         let tools = agent.discovery.tools().borrow().clone();
         assert_eq!(names(&tools), [
-            "inspect_component", "helper.echo", "helper.refuse", "helper.sulk", "helper.babble", "helper.work",
+            "inspect_component", "update_parameter", "helper.echo", "helper.refuse", "helper.sulk", "helper.babble", "helper.work",
             "helper.insist", "helper.halt", "helper.die",
         ]);
         assert_eq!(tools[0].parameters["properties"]["component"]["enum"], json!(["helper"]));
@@ -44,10 +44,15 @@ ros_tests! {
             "health": {"message": "fine", "sources": [], "status": "HEALTHY"},
             "lifecycle": null,
             "parameters": {
-                "rooms": ["kitchen", "bedroom"],
-                "speed": 0.5,
-                "start_type_description_service": true,
-                "use_sim_time": false,
+                "rooms": {"type": "a list of texts", "value": ["kitchen", "bedroom"]},
+                "speed": {"type": "a number", "value": 0.5},
+                "start_type_description_service": {
+                    "description": "If enabled, start the ~/get_type_description service.",
+                    "read_only": true,
+                    "type": "true or false",
+                    "value": true,
+                },
+                "use_sim_time": {"type": "true or false", "value": false},
             },
             "problems": [],
             "services": {},
@@ -129,7 +134,7 @@ ros_tests! {
         };
         let (outcome, _second) = tokio::join!(call, restart);
         assert_eq!(outcome.status, OutcomeStatus::Failed(FailureKind::ComponentLost), "{outcome:?}");
-        agent.tools_until(|tools| names(tools) == ["inspect_component", "helper.echo"]).await;
+        agent.tools_until(|tools| names(tools) == ["inspect_component", "update_parameter", "helper.echo"]).await;
         let echo = agent.call(invocation(2, "helper.echo", json!({"text": "again"}))).await;
         assert_eq!(echo, ToolOutcome::success(json!({"text": "again"})));
         agent.shut_down().await;
@@ -141,7 +146,7 @@ ros_tests! {
         agent.tool("helper.work").await;
 
         // One that can be halted.
-        let work = invocation(1, "helper.work", json!({"seconds": 20.0}));
+        let work = agent.planned(invocation(1, "helper.work", json!({"seconds": 20.0})));
         assert_eq!(agent.tools.halt(&work).await, HaltState::AtRest, "it was never sent");
         let tools = agent.tools.clone();
         let running = tokio::spawn({
@@ -155,7 +160,7 @@ ros_tests! {
         assert_eq!(agent.tools.halt(&work).await, HaltState::AtRest, "it has answered");
 
         // One that can't: given up, it may go on, until its answer comes after all.
-        let insist = invocation(2, "helper.insist", json!({"seconds": 1.5}));
+        let insist = agent.planned(invocation(2, "helper.insist", json!({"seconds": 1.5})));
         let given_up = agent.tools.invoke(insist.clone(), std::sync::Arc::new(cortex_core::Unobserved));
         assert!(tokio::time::timeout(Duration::from_millis(500), given_up).await.is_err());
         assert_eq!(agent.tools.halt(&insist).await, HaltState::Unconfirmed);

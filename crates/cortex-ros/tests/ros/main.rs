@@ -2,7 +2,15 @@
 //! see `cortex_ros::testing`.
 
 #[cfg(test)]
+mod actions;
+#[cfg(test)]
+mod any_node;
+#[cfg(test)]
+mod any_robot;
+#[cfg(test)]
 mod components;
+#[cfg(test)]
+mod endpoints;
 #[cfg(test)]
 mod graph;
 #[cfg(test)]

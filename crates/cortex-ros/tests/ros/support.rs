@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use cortex_core::{Invocation, ToolProvider, Unobserved};
 use cortex_protocol::{CallId, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec};
+use cortex_ros::dynamic::Endpoints;
 use cortex_ros::testing::Peer;
-use cortex_ros::{Discovery, GraphWatch, RosNode, RosTools};
+use cortex_ros::{Discovery, GraphWatch, Interfaces, Policy, RosNode, RosTools};
 use serde_json::{Map, Value};
 
 /// Bounds a wait against a hang; nothing is measured by it.
@@ -17,17 +18,28 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(30);
 pub(crate) struct Agent {
     pub(crate) node: RosNode,
     pub(crate) graph: GraphWatch,
+    pub(crate) endpoints: Endpoints,
     pub(crate) discovery: Discovery,
     pub(crate) tools: RosTools,
 }
 
 impl Agent {
     pub(crate) fn start() -> Self {
+        Self::with_policy(Policy::default())
+    }
+
+    pub(crate) fn with_policy(policy: Policy) -> Self {
+        Self::with(Interfaces::from_environment(), policy)
+    }
+
+    /// One that has these types installed.
+    pub(crate) fn with(interfaces: Interfaces, policy: Policy) -> Self {
         let node = RosNode::start("cortex", "").unwrap();
         let graph = GraphWatch::start(node.fully_qualified_name()).unwrap();
-        let discovery = Discovery::start(&node, &graph);
-        let tools = RosTools::new(&node, &graph, &discovery);
-        Self { node, graph, discovery, tools }
+        let endpoints = Endpoints::start(&graph).unwrap();
+        let discovery = Discovery::start(&node, &graph, &endpoints, &Arc::new(interfaces), policy);
+        let tools = RosTools::new(&graph, &endpoints, &discovery);
+        Self { node, graph, endpoints, discovery, tools }
     }
 
     /// Waits until the tools on offer are as wanted.
@@ -53,13 +65,23 @@ impl Agent {
         tokio::time::timeout(LIMIT, heard).await.expect("a heartbeat is heard");
     }
 
+    /// The call, for the tool as it is now.
+    pub(crate) fn planned(&self, mut invocation: Invocation) -> Invocation {
+        let tools = self.discovery.tools();
+        if let Some(tool) = tools.borrow().iter().find(|tool| tool.name == invocation.call.tool) {
+            invocation.fingerprint = tool.fingerprint();
+        }
+        invocation
+    }
+
     pub(crate) async fn call(&self, invocation: Invocation) -> ToolOutcome {
-        let outcome = self.tools.invoke(invocation, Arc::new(Unobserved));
+        let outcome = self.tools.invoke(self.planned(invocation), Arc::new(Unobserved));
         tokio::time::timeout(LIMIT, outcome).await.expect("the call has ended")
     }
 
     pub(crate) async fn shut_down(self) {
         self.discovery.shut_down().await;
+        self.endpoints.shut_down();
         self.graph.shut_down();
         self.node.shut_down();
         self.tools.shut_down().await;
@@ -100,4 +122,11 @@ pub(crate) async fn component(arguments: &[&str]) -> Peer {
 pub(crate) fn terminate(peer: &Peer) {
     let id = peer.id().expect("it runs").to_string();
     assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+}
+
+/// Starts a robot that knows nothing of Cortex; everything is served when this returns.
+pub(crate) async fn robot(arguments: &[&str]) -> Peer {
+    let mut peer = Peer::python(&script("robot.py"), arguments).unwrap();
+    peer.line("ready").await.unwrap();
+    peer
 }

@@ -7,7 +7,7 @@ use cortex_core::ToolSet;
 use cortex_core::chat::{ChatRequest, Message, Purpose};
 use cortex_core::fragment::Fragment;
 use cortex_model::ModelChoice;
-use cortex_ros::ComponentState;
+use cortex_ros::{ComponentState, Policy};
 
 use crate::arguments::RunArguments;
 use crate::commands::run::resolve;
@@ -27,7 +27,7 @@ enum Finding {
 
 pub(crate) async fn doctor(arguments: RunArguments) -> anyhow::Result<ExitCode> {
     let mut findings = vec![("ROS 2", environment())];
-    match Robot::visit().await {
+    match Robot::visit(|_| Ok(Policy::default())).await {
         Ok(robot) => {
             findings.push(("ROS node", Finding::Good("a node can be started".to_owned())));
             findings.push(("graph", graph(&robot)));
@@ -132,12 +132,7 @@ fn cortex(robot: &Robot) -> Finding {
     let graph = robot.graph.current();
     let serving: Vec<&str> = graph
         .nodes()
-        .filter(|node| {
-            node.offers(
-                &format!("{}/task/_action/send_goal", node.name),
-                "cortex_msgs/action/VisionLanguageAction_SendGoal",
-            )
-        })
+        .filter(|node| node.offers("task/_action/send_goal", "cortex_msgs/action/VisionLanguageAction_SendGoal"))
         .map(|node| node.name.as_str())
         .collect();
     if serving.is_empty() {
@@ -148,7 +143,7 @@ fn cortex(robot: &Robot) -> Finding {
 }
 
 async fn configuration(robot: &Robot, arguments: &RunArguments) -> Vec<(&'static str, Finding)> {
-    let resolved = match resolve(robot, arguments) {
+    let resolved = match resolve(&robot.node, arguments.config.as_deref(), arguments.model.clone()) {
         Ok(resolved) => resolved,
         Err(problem) => {
             let mend = "correct it; config/cortex.toml explains every key".to_owned();

@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
+use crate::commands::run::policy;
 use crate::robot::Robot;
 
 pub(crate) async fn inspect(name: &str) -> anyhow::Result<ExitCode> {
-    let robot = Robot::visit().await?;
+    let robot = Robot::visit(|node| policy(node, None)).await?;
     let report = robot.tools.inspect(name).await;
     robot.leave().await;
     println!("{}", serde_json::to_string_pretty(&report?)?);

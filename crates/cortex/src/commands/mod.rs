@@ -1,5 +1,6 @@
 //! One module for each command.
 
+pub(crate) mod call;
 pub(crate) mod doctor;
 pub(crate) mod inspect;
 pub(crate) mod run;

@@ -1,6 +1,7 @@
 //! `cortex run`: the node.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,13 +12,13 @@ use async_trait::async_trait;
 use cortex_model::api_key_from_environment;
 use cortex_protocol::{CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, Submission};
 use cortex_ros::task::{Refusal, RunningTask, StopReport, TaskEnding, TaskResult, TaskUpdate};
-use cortex_ros::{Discovery, TaskHandler, TaskServer};
+use cortex_ros::{Discovery, Policy, RosNode, TaskHandler, TaskServer};
 use cortex_runtime::{MissionTicket, ProviderId, Runtime};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::arguments::RunArguments;
 use crate::config::{self, Layers, Resolved};
-use crate::robot::Robot;
+use crate::robot::{self, Robot};
 
 /// The robot's graph is the first provider of tools.
 const ROS: ProviderId = ProviderId(0);
@@ -27,25 +28,33 @@ const UPDATES: usize = 64;
 const END_MARGIN: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(arguments: RunArguments) -> anyhow::Result<ExitCode> {
-    let robot = Robot::join("cortex")?;
-    let served = serve(&robot, arguments).await;
+    let node = robot::join("cortex")?;
+    let resolved = match resolve(&node, arguments.config.as_deref(), arguments.model) {
+        Ok(resolved) => resolved,
+        Err(problem) => {
+            node.shut_down();
+            return Err(problem);
+        }
+    };
+    let robot = Robot::discover(node, resolved.policy.clone())?;
+    let served = serve(&robot, resolved).await;
     robot.leave().await;
     served
 }
 
 /// Reads the configuration with the node's own parameters as a layer.
-pub(crate) fn resolve(robot: &Robot, arguments: &RunArguments) -> anyhow::Result<Resolved> {
-    let mut resolved = config::load(&Layers {
-        file: config::file(arguments.config.as_deref()),
-        ros: robot.parameters(),
-        model: arguments.model.clone(),
-    })?;
+pub(crate) fn resolve(node: &RosNode, file: Option<&Path>, model: Option<String>) -> anyhow::Result<Resolved> {
+    let mut resolved = config::load(&Layers { file: config::file(file), ros: robot::parameters(node), model })?;
     resolved.endpoint.api_key = api_key_from_environment()?;
     Ok(resolved)
 }
 
-async fn serve(robot: &Robot, arguments: RunArguments) -> anyhow::Result<ExitCode> {
-    let resolved = resolve(robot, &arguments)?;
+/// What the configuration says of the robot, for commands that look at it.
+pub(crate) fn policy(node: &RosNode, file: Option<&Path>) -> anyhow::Result<Policy> {
+    Ok(config::load(&Layers { file: config::file(file), ros: robot::parameters(node), model: None })?.policy)
+}
+
+async fn serve(robot: &Robot, resolved: Resolved) -> anyhow::Result<ExitCode> {
     let model = cortex_model::build(&resolved.model, resolved.endpoint.clone()).context("the model can't be used")?;
     let label = model.label();
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;

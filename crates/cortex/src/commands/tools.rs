@@ -4,24 +4,29 @@ use std::process::ExitCode;
 
 use cortex_core::ToolSet;
 use cortex_protocol::{Effect, ToolPhase, ToolSpec};
+use cortex_ros::Uncallable;
 use serde_json::{Value, json};
 
+use crate::arguments::ToolsArguments;
+use crate::commands::run::policy;
 use crate::robot::Robot;
 
-pub(crate) async fn tools(as_json: bool) -> anyhow::Result<ExitCode> {
-    let robot = Robot::visit().await?;
+pub(crate) async fn tools(arguments: ToolsArguments) -> anyhow::Result<ExitCode> {
+    let robot = Robot::visit(|node| policy(node, arguments.config.as_deref())).await?;
     let specs: Vec<ToolSpec> = robot.discovery.tools().borrow().as_ref().clone();
     let mut problems: Vec<String> = Vec::new();
     for (name, component) in robot.discovery.directory().borrow().components() {
         problems.extend(component.problems.iter().map(|problem| format!("{name}: {problem}")));
     }
+    let uncallable: Vec<Uncallable> = robot.discovery.catalog().borrow().uncallable().to_vec();
     robot.leave().await;
     let (set, left_out) = ToolSet::new(specs);
     problems.extend(left_out.iter().map(ToString::to_string));
-    if as_json {
-        println!("{}", serde_json::to_string_pretty(&as_value(&set, &problems))?);
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&as_value(&set, &uncallable, &problems))?);
     } else {
         print_table(&set);
+        print_uncallable(&uncallable);
         for problem in problems {
             eprintln!("warning: {problem}");
         }
@@ -29,7 +34,7 @@ pub(crate) async fn tools(as_json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn as_value(set: &ToolSet, problems: &[String]) -> Value {
+fn as_value(set: &ToolSet, uncallable: &[Uncallable], problems: &[String]) -> Value {
     let tools: Vec<Value> = set
         .iter()
         .map(|spec| {
@@ -41,17 +46,18 @@ fn as_value(set: &ToolSet, problems: &[String]) -> Value {
                 "effect": spec.effect,
                 "resources": spec.resources,
                 "timeout_s": spec.timeout.as_secs_f64(),
+                "dispatch": spec.dispatch,
                 "component": spec.component,
                 "parameters": spec.parameters,
             })
         })
         .collect();
-    json!({"tools": tools, "problems": problems})
+    json!({"tools": tools, "uncallable": uncallable, "problems": problems})
 }
 
 fn print_table(set: &ToolSet) {
     if set.iter().all(|spec| spec.component.is_none()) {
-        println!("No component offers anything. Are the robot's nodes running, with the same ROS_DOMAIN_ID?");
+        println!("Nothing on the robot can be called. Are its nodes running, with the same ROS_DOMAIN_ID?");
         println!("`cortex doctor` looks for the reason.");
         return;
     }
@@ -61,6 +67,18 @@ fn print_table(set: &ToolSet) {
         for (name, parameter) in parameters(spec) {
             println!("{:width$}            {name}: {parameter}", "");
         }
+    }
+}
+
+/// What is on the graph but no tool, with the reasons.
+fn print_uncallable(uncallable: &[Uncallable]) {
+    if uncallable.is_empty() {
+        return;
+    }
+    println!("\nOn the graph, but not to be called:");
+    for Uncallable { kind, name, types, reason, .. } in uncallable {
+        let types: Vec<&str> = types.iter().map(String::as_str).collect();
+        println!("  {kind} {name} ({}): {reason}", types.join(", "));
     }
 }
 

@@ -1,0 +1,91 @@
+//! What services and actions that many robots have are known to do. What is not here may move.
+
+use cortex_protocol::Effect;
+
+/// Types that only read. Planners are among them: a path is computed, not driven.
+const OBSERVE: [&str; 24] = [
+    "control_msgs/srv/QueryCalibrationState",
+    "control_msgs/srv/QueryTrajectoryState",
+    "controller_manager_msgs/srv/ListControllerTypes",
+    "controller_manager_msgs/srv/ListControllers",
+    "controller_manager_msgs/srv/ListHardwareComponents",
+    "controller_manager_msgs/srv/ListHardwareInterfaces",
+    "moveit_msgs/srv/GetCartesianPath",
+    "moveit_msgs/srv/GetMotionPlan",
+    "moveit_msgs/srv/GetPlanningScene",
+    "moveit_msgs/srv/GetPositionFK",
+    "moveit_msgs/srv/GetPositionIK",
+    "moveit_msgs/srv/GetStateValidity",
+    "moveit_msgs/srv/QueryPlannerInterfaces",
+    "nav2_msgs/action/ComputePathThroughPoses",
+    "nav2_msgs/action/ComputePathToPose",
+    "nav2_msgs/action/SmoothPath",
+    "nav2_msgs/srv/GetCost",
+    "nav2_msgs/srv/GetCosts",
+    "nav2_msgs/srv/GetCostmap",
+    "nav2_msgs/srv/IsPathValid",
+    "nav_msgs/srv/GetMap",
+    "nav_msgs/srv/GetPlan",
+    "tf2_msgs/action/LookupTransform",
+    "tf2_msgs/srv/FrameGraph",
+];
+
+/// Types that change something that does not move.
+const ACT: [&str; 10] = [
+    "diagnostic_msgs/srv/AddDiagnostics",
+    "nav2_msgs/srv/ClearCostmapAroundRobot",
+    "nav2_msgs/srv/ClearCostmapExceptRegion",
+    "nav2_msgs/srv/ClearEntireCostmap",
+    "nav2_msgs/srv/LoadMap",
+    "nav2_msgs/srv/SaveMap",
+    "nav_msgs/srv/LoadMap",
+    "nav_msgs/srv/SetMap",
+    "sensor_msgs/srv/SetCameraInfo",
+    "slam_toolbox/srv/SaveMap",
+];
+
+/// Types that drive the base.
+const BASE: [&str; 12] = [
+    "nav2_msgs/action/AssistedTeleop",
+    "nav2_msgs/action/BackUp",
+    "nav2_msgs/action/DockRobot",
+    "nav2_msgs/action/DriveOnHeading",
+    "nav2_msgs/action/FollowGPSWaypoints",
+    "nav2_msgs/action/FollowPath",
+    "nav2_msgs/action/FollowWaypoints",
+    "nav2_msgs/action/NavigateThroughPoses",
+    "nav2_msgs/action/NavigateToPose",
+    "nav2_msgs/action/Spin",
+    "nav2_msgs/action/UndockRobot",
+    "nav2_msgs/action/Wait",
+];
+
+/// What something of this type does. In doubt, it moves.
+pub(crate) fn effect(type_name: &str) -> Effect {
+    if OBSERVE.contains(&type_name) {
+        Effect::Observe
+    } else if ACT.contains(&type_name) {
+        Effect::Act
+    } else {
+        Effect::Move
+    }
+}
+
+/// What it holds, within the namespace of who offers it: `base`. None where that is not sure.
+pub(crate) fn resource(type_name: &str) -> Option<&'static str> {
+    BASE.contains(&type_name).then_some("base")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_may_move_and_no_type_is_known_twice() {
+        assert_eq!(effect("std_srvs/srv/Trigger"), Effect::Move);
+        assert_eq!(effect("nav_msgs/srv/GetMap"), Effect::Observe);
+        assert_eq!(effect("nav_msgs/srv/SetMap"), Effect::Act);
+        assert_eq!(resource("nav2_msgs/action/NavigateToPose"), Some("base"));
+        assert!(OBSERVE.iter().all(|name| !ACT.contains(name) && resource(name).is_none()));
+    }
+}

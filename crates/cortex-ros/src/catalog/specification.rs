@@ -1,0 +1,94 @@
+//! A service, an action or a topic as a tool.
+
+use std::fmt::Write as _;
+
+use cortex_protocol::{CancelMode, ComponentName, Dispatch, Effect, ResourceName, ToolName, ToolPhase, ToolSpec};
+
+use super::known;
+use super::{Offer, OfferKind, TypeForm};
+use crate::policy::Policy;
+
+/// Nodes that a description names.
+const MOST_NODES: usize = 4;
+
+/// What is known of something that can be called.
+pub(super) struct Facts<'a> {
+    /// The full ROS name.
+    pub(super) name: &'a str,
+    /// What stands for it in the tool's name.
+    pub(super) short: &'a str,
+    pub(super) kind: OfferKind,
+    pub(super) offer: &'a Offer,
+    pub(super) type_name: &'a str,
+    pub(super) form: &'a TypeForm,
+    pub(super) effect: Effect,
+}
+
+/// The tool that calls it.
+pub(super) fn of(facts: &Facts<'_>, policy: &Policy) -> ToolSpec {
+    let observes = facts.effect == Effect::Observe;
+    let beginning = match facts.kind {
+        OfferKind::Service => "send_request_to",
+        OfferKind::Action => "send_goal_to",
+        OfferKind::Topic => "publish_to",
+    };
+    ToolSpec {
+        name: ToolName::new(format!("{beginning}_{}", facts.short)),
+        description: description(facts),
+        parameters: facts.form.schema.clone(),
+        phase: if observes { ToolPhase::Both } else { ToolPhase::Execution },
+        effect: facts.effect,
+        resources: resources(facts),
+        timeout: match facts.kind {
+            OfferKind::Action => policy.goal_timeout,
+            OfferKind::Service | OfferKind::Topic => policy.service_timeout,
+        },
+        // While planning, an answer is wanted, not the news that it is being worked on.
+        dispatch: if facts.kind == OfferKind::Action && !observes { Dispatch::Background } else { Dispatch::Wait },
+        // A goal can be cancelled. A request can't: what it began is never known to be at rest, unless it only looks.
+        cancel: if observes && facts.kind != OfferKind::Action { CancelMode::Drop } else { CancelMode::Halt },
+        component: component(facts.offer),
+        phrases: Vec::new(),
+    }
+}
+
+fn description(facts: &Facts<'_>) -> String {
+    let Facts { name, kind, offer, type_name, form, .. } = facts;
+    let mut nodes: Vec<&str> = offer.nodes.iter().take(MOST_NODES).map(String::as_str).collect();
+    if offer.nodes.len() > MOST_NODES {
+        nodes.push("others");
+    }
+    let nodes = nodes.join(", ");
+    let mut text = match kind {
+        OfferKind::Service => format!("Sends a request to the service {name} of {nodes} ({type_name})."),
+        OfferKind::Action => format!("Sends a goal to the action {name} of {nodes} ({type_name})."),
+        OfferKind::Topic => format!("Publishes one message on the topic {name}, which {nodes} reads ({type_name})."),
+    };
+    // Writing to a string does not fail.
+    if !form.description.is_empty() {
+        let _ = write!(text, "\n{}", form.description);
+    }
+    if !form.answer.is_empty() {
+        let _ = write!(text, "\nReturns: {}.", form.answer);
+    }
+    if !form.left_out.is_empty() {
+        let _ = write!(text, "\nCan't be given, and stays empty: {}.", form.left_out.join("; "));
+    }
+    text
+}
+
+/// Who offers it, if that is one node.
+fn component(offer: &Offer) -> Option<ComponentName> {
+    match offer.nodes.len() {
+        1 => offer.nodes.first().map(|node| ComponentName::new(node.as_str())),
+        _ => None,
+    }
+}
+
+/// What it holds, where that is sure, in the namespace of its name: `robot1/base`.
+fn resources(facts: &Facts<'_>) -> Vec<ResourceName> {
+    let Some(resource) = known::resource(facts.type_name) else { return Vec::new() };
+    let namespace = facts.name.trim_start_matches('/').rsplit_once('/').map(|(namespace, _)| namespace);
+    let resource = namespace.map_or_else(|| resource.to_owned(), |namespace| format!("{namespace}/{resource}"));
+    vec![ResourceName::new(resource)]
+}

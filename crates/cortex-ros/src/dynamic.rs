@@ -1,0 +1,52 @@
+//! Services, actions and topics of any type that is installed, without having been compiled for it.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::time::Duration;
+//!
+//! use cortex_interfaces::{Interfaces, Message, ReadOptions, WriteOptions};
+//! use cortex_ros::GraphWatch;
+//! use cortex_ros::dynamic::Endpoints;
+//!
+//! let graph = GraphWatch::start("/me")?;
+//! let endpoints = Endpoints::start(&graph)?;
+//! let interface = Interfaces::from_environment().service("std_srvs/srv/SetBool")?;
+//! let client = endpoints.service_client("/lamp/switch", &interface).await?;
+//! client.wait_for_server(Duration::from_secs(5)).await?;
+//! let request = Message::from_json_str(&interface.request, r#"{"data": true}"#, &ReadOptions::exact())?;
+//! let answer = client.call(&request, Duration::from_secs(5)).await?;
+//! println!("{}", answer.view().to_json(&WriteOptions::exact()).value);
+//! endpoints.shut_down();
+//! graph.shut_down();
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Endpoints`] has one thread that waits for all of them at once. Requests are sent by whoever makes them. An endpoint
+//! is destroyed when its last handle is dropped.
+//!
+//! The name of a type does not say that a server was built from the same definition of it: see
+//! [`Endpoints::check_service`].
+
+mod action_client;
+mod cancelling;
+mod definition;
+mod endpoints;
+mod following;
+mod goal;
+mod hub;
+pub mod lifecycle;
+pub mod parameters;
+mod publisher;
+mod quality;
+mod question;
+mod service_client;
+mod subscription;
+
+pub use action_client::ActionClient;
+pub use endpoints::Endpoints;
+pub use goal::{Acceptance, CancelAnswer, Goal, GoalId, GoalResult, GoalState};
+pub use publisher::Publisher;
+pub use quality::{Durability, Quality, Reliability};
+pub use service_client::ServiceClient;
+pub use subscription::Subscription;

@@ -1,0 +1,238 @@
+//! The thread that waits for all endpoints.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use cortex_interfaces::{ActionInterface, MessageInterface, ServiceInterface};
+
+use super::definition;
+use super::hub::{Endpoint, Hub};
+use super::service_client::Requests;
+use super::subscription::Inlet;
+use super::{ActionClient, Publisher, Quality, ServiceClient, Subscription};
+use crate::node::join_in_time;
+use crate::rcl::context::{GuardCondition, Node};
+use crate::rcl::observer::Waker;
+use crate::rcl::wait_set::WaitSet;
+use crate::{GraphWatch, RosError};
+
+/// Whoever waits for the graph looks again at least this often, should the middleware forget to say that it changed.
+const REFRESH: Duration = Duration::from_secs(2);
+/// The pause after a wait that failed, so that a failure which stays does not take a core.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Makes clients, subscriptions and publishers of any type. Clones share them.
+///
+/// To be shut down before the [`GraphWatch`] that it was started with.
+#[derive(Clone)]
+pub struct Endpoints {
+    hub: Arc<Hub>,
+    thread: Arc<Mutex<Option<JoinHandle<()>>>>,
+}
+
+impl Endpoints {
+    /// Starts the thread `ros-endpoints`, with a hidden node of its own beside that of the graph watch.
+    ///
+    /// # Errors
+    /// When the watch was shut down, the client library refuses, or no thread can be had.
+    pub fn start(graph: &GraphWatch) -> Result<Self, RosError> {
+        let context = graph.context()?;
+        let node = Node::create(&context, &format!("_cortex_endpoints_{}", std::process::id()))?;
+        let wake = GuardCondition::create(&context)?;
+        let hub = Hub::new(Arc::clone(&node), Arc::clone(&wake), graph.events());
+        let watch = graph.waker();
+        let thread = std::thread::Builder::new()
+            .name("ros-endpoints".to_owned())
+            .spawn({
+                let hub = Arc::clone(&hub);
+                move || serve(&hub, &node, &wake, &watch)
+            })
+            .map_err(RosError::Thread)?;
+        Ok(Self { hub, thread: Arc::new(Mutex::new(Some(thread))) })
+    }
+
+    /// A client of a service, whether a server is there or not. `service` is fully qualified.
+    ///
+    /// # Errors
+    /// When the client library refuses, such as for a name that is none, and after the shutdown.
+    pub async fn service_client(
+        &self,
+        service: &str,
+        interface: &Arc<ServiceInterface>,
+    ) -> Result<ServiceClient, RosError> {
+        let (service, interface) = (service.to_owned(), Arc::clone(interface));
+        self.make(move |hub| ServiceClient::create(hub, &service, &interface)).await
+    }
+
+    /// A client of an action, whether a server is there or not. `action` is fully qualified.
+    ///
+    /// # Errors
+    /// When the client library refuses, such as for a name that is none, and after the shutdown.
+    pub async fn action_client(
+        &self,
+        action: &str,
+        interface: &Arc<ActionInterface>,
+    ) -> Result<ActionClient, RosError> {
+        let (action, interface) = (action.to_owned(), Arc::clone(interface));
+        self.make(move |hub| ActionClient::create(hub, &action, &interface)).await
+    }
+
+    /// Reads a topic. `topic` is fully qualified.
+    ///
+    /// # Errors
+    /// When the client library refuses, such as for a name that is none, and after the shutdown.
+    pub async fn subscribe(
+        &self,
+        topic: &str,
+        interface: &Arc<MessageInterface>,
+        quality: Quality,
+    ) -> Result<Subscription, RosError> {
+        let (topic, interface) = (topic.to_owned(), Arc::clone(interface));
+        self.make(move |hub| Subscription::create(hub, &topic, &interface, quality)).await
+    }
+
+    /// Publishes a topic. `topic` is fully qualified.
+    ///
+    /// # Errors
+    /// When the client library refuses, such as for a name that is none, and after the shutdown.
+    pub async fn publisher(
+        &self,
+        topic: &str,
+        interface: &Arc<MessageInterface>,
+        quality: Quality,
+    ) -> Result<Publisher, RosError> {
+        let (topic, interface) = (topic.to_owned(), Arc::clone(interface));
+        self.make(move |hub| Publisher::create(hub, &topic, &interface, quality)).await
+    }
+
+    /// Checks that the servers of a service, if there are any, mean the same by its type as this process.
+    ///
+    /// # Errors
+    /// [`RosError::OtherDefinition`] when they do not; else after the shutdown, or when the client library refuses.
+    pub fn check_service(&self, service: &str, interface: &ServiceInterface) -> Result<(), RosError> {
+        definition::check_service(&*self.hub.node()?, service, interface)
+    }
+
+    /// Checks that the servers of an action, if there are any, mean the same by its type as this process.
+    ///
+    /// # Errors
+    /// As for [`check_service`](Self::check_service).
+    pub fn check_action(&self, action: &str, interface: &ActionInterface) -> Result<(), RosError> {
+        definition::check_action(&*self.hub.node()?, action, interface)
+    }
+
+    /// Checks that who publishes or reads a topic, if anybody does, means the same by its type as this process.
+    ///
+    /// # Errors
+    /// As for [`check_service`](Self::check_service).
+    pub fn check_topic(&self, topic: &str, interface: &MessageInterface) -> Result<(), RosError> {
+        definition::check_topic(&*self.hub.node()?, topic, interface)
+    }
+
+    /// Ends the thread and gives all endpoints back; every call that waits ends with [`RosError::ShutDown`]. Blocks until
+    /// that is done, which takes a few milliseconds. Handles may be kept, and do nothing then. Later calls do nothing.
+    pub fn shut_down(&self) {
+        self.hub.close();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            join_in_time(thread);
+        }
+    }
+
+    /// The middleware takes some milliseconds to make an endpoint: not on a thread that runs tasks.
+    async fn make<T: Send + 'static>(
+        &self,
+        make: impl FnOnce(&Arc<Hub>) -> Result<T, RosError> + Send + 'static,
+    ) -> Result<T, RosError> {
+        let hub = Arc::clone(&self.hub);
+        // It fails only when the runtime ends.
+        tokio::task::spawn_blocking(move || make(&hub)).await.unwrap_or(Err(RosError::ShutDown))
+    }
+}
+
+/// Tells everybody, however the thread ends.
+struct Closing<'a>(&'a Hub);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+fn serve(hub: &Hub, node: &Arc<Node>, wake: &Arc<GuardCondition>, watch: &Waker) {
+    let _closing = Closing(hub);
+    while let Some((generation, endpoints)) = hub.endpoints() {
+        match Round::prepare(node, wake, endpoints) {
+            Ok(mut round) => {
+                while hub.is_at(generation) {
+                    if let Err(problem) = round.turn(hub, watch) {
+                        tracing::warn!("{problem}");
+                        std::thread::sleep(PAUSE);
+                        break;
+                    }
+                }
+            }
+            Err(problem) => {
+                tracing::warn!("{problem}");
+                std::thread::sleep(PAUSE);
+            }
+        }
+    }
+}
+
+/// A wait for the endpoints of one generation.
+struct Round {
+    set: WaitSet,
+    /// In the order of the clients of the set.
+    requests: Vec<Arc<Requests>>,
+    /// In the order of the subscriptions of the set.
+    inlets: Vec<Arc<Inlet>>,
+}
+
+impl Round {
+    fn prepare(node: &Arc<Node>, wake: &Arc<GuardCondition>, endpoints: Vec<Endpoint>) -> Result<Self, RosError> {
+        let (mut requests, mut clients) = (Vec::new(), Vec::new());
+        let (mut inlets, mut subscriptions) = (Vec::new(), Vec::new());
+        for endpoint in endpoints {
+            match endpoint {
+                Endpoint::Requests(endpoint) => {
+                    // One that was closed in the meantime is not waited for.
+                    if let Ok(client) = endpoint.client() {
+                        clients.push(client);
+                        requests.push(endpoint);
+                    }
+                }
+                Endpoint::Inlet(endpoint) => {
+                    if let Ok(subscription) = endpoint.subscription() {
+                        subscriptions.push(subscription);
+                        inlets.push(endpoint);
+                    }
+                }
+                // Nothing arrives there.
+                Endpoint::Outlet(_) => {}
+            }
+        }
+        Ok(Self { set: WaitSet::create(node, wake, clients, subscriptions)?, requests, inlets })
+    }
+
+    /// Waits once and hands on what has arrived.
+    fn turn(&mut self, hub: &Hub, watch: &Waker) -> Result<(), RosError> {
+        let Some(ready) = self.set.wait(REFRESH)? else {
+            hub.graph_changed();
+            return Ok(());
+        };
+        for requests in ready.clients.iter().filter_map(|place| self.requests.get(*place)) {
+            requests.deliver();
+        }
+        for inlet in ready.subscriptions.iter().filter_map(|place| self.inlets.get(*place)) {
+            inlet.deliver();
+        }
+        if ready.graph {
+            hub.graph_changed();
+            // It does not see this event itself.
+            watch.wake();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,362 @@
+//! One goal of an action.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use cortex_interfaces::{Message, MessageView, ReadOptions};
+use serde_json::{Value, json};
+use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::ActionClient;
+use super::cancelling::{Wish, cancel};
+use super::following::{Failure, carry};
+use crate::RosError;
+
+/// The id of a goal. Shown with hyphens.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GoalId(Uuid);
+
+impl GoalId {
+    pub(super) fn random() -> Self {
+        Self(Uuid::new_v4())
+    }
+
+    /// The id that a `unique_identifier_msgs/msg/UUID` holds.
+    pub(super) fn of(view: MessageView<'_>) -> Option<Self> {
+        view.bytes("uuid").and_then(|bytes| Uuid::from_slice(bytes).ok()).map(Self)
+    }
+
+    /// As exact JSON of a `unique_identifier_msgs/msg/UUID`.
+    pub(super) fn as_json(self) -> Value {
+        json!({ "uuid": self.0.as_bytes() })
+    }
+}
+
+impl fmt::Display for GoalId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_hyphenated().fmt(formatter)
+    }
+}
+
+impl fmt::Debug for GoalId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+/// What a server says of a goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GoalState {
+    /// Nothing, so far.
+    Unknown,
+    /// It will be carried out.
+    Accepted,
+    /// It is carried out.
+    Executing,
+    /// It is being given up.
+    Canceling,
+    /// It was reached.
+    Succeeded,
+    /// It was given up because somebody wanted that.
+    Canceled,
+    /// The server gave it up.
+    Aborted,
+}
+
+impl GoalState {
+    /// By the numbers of `action_msgs/msg/GoalStatus`.
+    pub(super) fn of(status: i128) -> Option<Self> {
+        Some(match status {
+            0 => Self::Unknown,
+            1 => Self::Accepted,
+            2 => Self::Executing,
+            3 => Self::Canceling,
+            4 => Self::Succeeded,
+            5 => Self::Canceled,
+            6 => Self::Aborted,
+            _ => return None,
+        })
+    }
+
+    /// Whether nothing comes after it.
+    #[must_use]
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Succeeded | Self::Canceled | Self::Aborted)
+    }
+}
+
+/// What a server says to a new goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Acceptance {
+    /// It will be carried out.
+    Accepted,
+    /// It will not.
+    Rejected,
+}
+
+/// How a goal ended.
+#[derive(Debug, Clone)]
+pub struct GoalResult {
+    /// A final state.
+    pub state: GoalState,
+    /// The answer of the server: its `status`, and the `result`.
+    pub response: Arc<Message>,
+}
+
+/// What a server says to the wish to end a goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CancelAnswer {
+    /// It will end the goal. That it did is told by the result.
+    Accepted,
+    /// It goes on.
+    Rejected,
+    /// It knows no such goal.
+    UnknownGoal,
+    /// The goal had ended.
+    AlreadyEnded,
+}
+
+/// A goal. Clones share it, and all of it may be used at the same time. When the last one is dropped it is no longer
+/// followed; the server is not told.
+#[derive(Clone)]
+pub struct Goal {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    client: ActionClient,
+    progress: Arc<Progress>,
+    begin: Mutex<Begin>,
+}
+
+/// Whether the goal was sent.
+enum Begin {
+    /// With the request that will send it.
+    NotYet(Message),
+    /// With the task that follows it. None when it could not be sent, or was taken back.
+    Sent(Option<AbortHandle>),
+}
+
+impl Goal {
+    pub(super) fn new(client: &ActionClient, goal: Message, progress: Arc<Progress>) -> Result<Self, RosError> {
+        let interface = client.interface();
+        let mut request = Message::new(&interface.send_goal.request);
+        let wrong = |found: Message| RosError::WrongType {
+            name: client.action().to_owned(),
+            expected: interface.goal.message_type().name.to_string(),
+            found: found.interface().message_type().name.to_string(),
+        };
+        request.put("goal", goal).map_err(wrong)?;
+        fill(client, &mut request, "goal_id", &progress.id.as_json())?;
+        let begin = Mutex::new(Begin::NotYet(request));
+        Ok(Self { inner: Arc::new(Inner { client: client.clone(), progress, begin }) })
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> GoalId {
+        self.inner.progress.id
+    }
+
+    /// Sends it, and waits for the answer. A second call sends nothing and waits for the same answer. An acceptance that
+    /// comes after `limit` counts for [`result`](Self::result) all the same: whoever does not want the goal any more then
+    /// should [`cancel`](Self::cancel) it.
+    ///
+    /// # Errors
+    /// [`RosError::NoAnswer`] when none comes within `limit`, [`RosError::ServerLost`] when the server leaves before,
+    /// [`RosError::Withdrawn`] when it was cancelled before it was sent, [`RosError::ShutDown`] after the shutdown, and when
+    /// it can't be sent.
+    pub async fn send(&self, limit: Duration) -> Result<Acceptance, RosError> {
+        let accepted = async {
+            if self.is_to_be_sent() {
+                // What waits here when the time is up is not sent.
+                let turn = self.inner.client.turn().await?;
+                self.begin(turn)?;
+            }
+            let mut acceptance = self.inner.progress.acceptance.subscribe();
+            let answer = acceptance.wait_for(Option::is_some).await.map_err(|_| RosError::ShutDown)?.clone();
+            answer.unwrap_or(Err(Failure::ShutDown)).map_err(|failure| failure.error(self.inner.client.action()))
+        };
+        match tokio::time::timeout(limit, accepted).await {
+            Ok(accepted) => accepted,
+            Err(_) => {
+                Err(RosError::NoAnswer { service: self.inner.client.send_goal().service().to_owned(), waited: limit })
+            }
+        }
+    }
+
+    fn is_to_be_sent(&self) -> bool {
+        let begin = self.inner.begin.lock().unwrap_or_else(PoisonError::into_inner);
+        matches!(&*begin, Begin::NotYet(_))
+    }
+
+    /// Sends it, unless that was done.
+    fn begin(&self, turn: OwnedSemaphorePermit) -> Result<(), RosError> {
+        let mut begin = self.inner.begin.lock().unwrap_or_else(PoisonError::into_inner);
+        let Begin::NotYet(request) = &*begin else { return Ok(()) };
+        let client = &self.inner.client;
+        let sent = client.send_goal().send(request);
+        let answer = match sent {
+            Ok(answer) => answer,
+            Err(problem) => {
+                self.inner.progress.acceptance.send_replace(Some(Err(Failure::NotSent(problem.to_string()))));
+                *begin = Begin::Sent(None);
+                return Err(problem);
+            }
+        };
+        // Holds what the goal shares, not the goal: its end ends the task.
+        let task = tokio::spawn(carry(client.clone(), Arc::clone(&self.inner.progress), answer, turn));
+        *begin = Begin::Sent(Some(task.abort_handle()));
+        Ok(())
+    }
+
+    /// The latest feedback: the whole message, with the `goal_id` and the `feedback`. A slow reader sees the latest only.
+    #[must_use]
+    pub fn feedback(&self) -> watch::Receiver<Option<Arc<Message>>> {
+        self.inner.progress.feedback.subscribe()
+    }
+
+    /// What the server says of it. A slow reader sees the latest only.
+    #[must_use]
+    pub fn state(&self) -> watch::Receiver<GoalState> {
+        self.inner.progress.states()
+    }
+
+    /// Waits until it has ended, which has no bound. Before it was sent, waits for that, too.
+    ///
+    /// # Errors
+    /// [`RosError::Rejected`] or [`RosError::Withdrawn`] when it was; [`RosError::ServerLost`] when its server left, or when another run of the
+    /// server came that does not know the goal; [`RosError::Nonsense`] when the answer is no result;
+    /// [`RosError::ShutDown`] after the shutdown.
+    pub async fn result(&self) -> Result<GoalResult, RosError> {
+        let action = self.inner.client.action();
+        let mut acceptance = self.inner.progress.acceptance.subscribe();
+        match acceptance.wait_for(Option::is_some).await.map_err(|_| RosError::ShutDown)?.as_ref() {
+            Some(Ok(Acceptance::Rejected)) => return Err(RosError::Rejected { action: action.to_owned() }),
+            Some(Err(failure)) => return Err(failure.error(action)),
+            _ => {}
+        }
+        let mut outcome = self.inner.progress.outcome.subscribe();
+        let ended = outcome.wait_for(Option::is_some).await.map_err(|_| RosError::ShutDown)?.clone();
+        ended.unwrap_or(Err(Failure::ShutDown)).map_err(|failure| failure.error(action))
+    }
+
+    /// Asks the server to end it, and waits for the answer. May be asked more than once. A goal that was not sent yet never
+    /// will be. One that is on its way is ended as soon as it is accepted, even when that is after `limit`; until it is
+    /// known what became of it, the answer is [`CancelAnswer::UnknownGoal`].
+    ///
+    /// # Errors
+    /// [`RosError::NoAnswer`] when none comes within `limit`; [`RosError::Nonsense`] when it is none;
+    /// [`RosError::ShutDown`] after the shutdown, and when it can't be sent.
+    pub async fn cancel(&self, limit: Duration) -> Result<CancelAnswer, RosError> {
+        if self.withdraw() {
+            return Ok(CancelAnswer::UnknownGoal);
+        }
+        let end = Instant::now() + limit;
+        let (client, wish) = (&self.inner.client, &self.inner.progress.wish);
+        match cancel(client, self.id(), limit).await {
+            Ok(CancelAnswer::UnknownGoal) if wish.wish() => {
+                Ok(wish.outcome(end).await.unwrap_or(CancelAnswer::UnknownGoal))
+            }
+            // It was answered in the meantime.
+            Ok(CancelAnswer::UnknownGoal) => {
+                cancel(client, self.id(), end.saturating_duration_since(Instant::now())).await
+            }
+            Ok(answer) => Ok(answer),
+            Err(problem) => {
+                wish.wish();
+                Err(problem)
+            }
+        }
+    }
+
+    /// Takes it back, if it was not sent.
+    fn withdraw(&self) -> bool {
+        let mut begin = self.inner.begin.lock().unwrap_or_else(PoisonError::into_inner);
+        let was_not_sent = matches!(&*begin, Begin::NotYet(_));
+        if was_not_sent {
+            *begin = Begin::Sent(None);
+            self.inner.progress.acceptance.send_replace(Some(Err(Failure::Withdrawn)));
+        }
+        was_not_sent
+    }
+}
+
+impl fmt::Debug for Goal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Goal {} of {}", self.id(), self.inner.client.action())
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.client.forget(self.progress.id);
+        let begin = self.begin.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Begin::Sent(Some(task)) = begin {
+            if self.progress.wish.is_open() {
+                // It ends by itself: what was to be ended must not begin because nobody looks any more.
+                self.progress.abandoned.cancel();
+            } else {
+                task.abort();
+            }
+        }
+    }
+}
+
+/// What is known of a goal. Filled by the server's messages and by the task that follows the goal.
+pub(super) struct Progress {
+    pub(super) id: GoalId,
+    feedback: watch::Sender<Option<Arc<Message>>>,
+    state: watch::Sender<GoalState>,
+    pub(super) acceptance: watch::Sender<Option<Result<Acceptance, Failure>>>,
+    pub(super) outcome: watch::Sender<Option<Result<GoalResult, Failure>>>,
+    pub(super) wish: Wish,
+    /// Nobody has the goal any more.
+    pub(super) abandoned: CancellationToken,
+}
+
+impl Progress {
+    pub(super) fn new(id: GoalId) -> Self {
+        Self {
+            id,
+            feedback: watch::Sender::new(None),
+            state: watch::Sender::new(GoalState::Unknown),
+            acceptance: watch::Sender::new(None),
+            outcome: watch::Sender::new(None),
+            wish: Wish::new(),
+            abandoned: CancellationToken::new(),
+        }
+    }
+
+    pub(super) fn feedback(&self, message: Message) {
+        self.feedback.send_replace(Some(Arc::new(message)));
+    }
+
+    pub(super) fn states(&self) -> watch::Receiver<GoalState> {
+        self.state.subscribe()
+    }
+
+    /// A final state stays, whatever comes late.
+    pub(super) fn state(&self, state: GoalState) {
+        self.state.send_if_modified(|current| {
+            let changed = !current.is_final() && *current != state && state != GoalState::Unknown;
+            if changed {
+                *current = state;
+            }
+            changed
+        });
+    }
+}
+
+/// Fills a field of one of the action protocol's own messages.
+pub(super) fn fill(client: &ActionClient, message: &mut Message, field: &str, value: &Value) -> Result<(), RosError> {
+    message.fill(field, value, &ReadOptions::exact()).map_err(|problem| RosError::Nonsense {
+        name: client.action().to_owned(),
+        problem: format!("its interface is no action: {problem}"),
+    })
+}

@@ -1,0 +1,186 @@
+//! Calling a service of any type.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cortex_interfaces::{Message, ServiceInterface};
+use tokio::sync::oneshot;
+
+use super::hub::{Endpoint, Hub, Registration, Slot};
+use crate::RosError;
+use crate::rcl::client::Client;
+
+/// Requests of one client whose answers are waited for: more than any server works on.
+const OPEN_REQUESTS: usize = 1024;
+/// Answers of one client that are handed on before others get their turn.
+const ANSWERS_AT_ONCE: usize = 64;
+/// While a server is waited for: how long to wait for the graph before another look. The graph says when a server has
+/// come, but not when the middleware has matched it with the client, which is a moment later.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+/// A client of one service. Clones share it; it is destroyed when the last one is dropped, and no answer is waited for.
+#[derive(Clone)]
+pub struct ServiceClient {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    requests: Arc<Requests>,
+    interface: Arc<ServiceInterface>,
+    service: String,
+    registration: Registration,
+}
+
+impl ServiceClient {
+    /// Blocks for some milliseconds.
+    pub(super) fn create(hub: &Arc<Hub>, service: &str, interface: &Arc<ServiceInterface>) -> Result<Self, RosError> {
+        let client = Slot::new(Client::create(&hub.node()?, service, interface)?);
+        let requests = Arc::new(Requests { client, open: Mutex::default() });
+        let registration = hub.register(Endpoint::Requests(Arc::clone(&requests)))?;
+        let (interface, service) = (Arc::clone(interface), service.to_owned());
+        Ok(Self { shared: Arc::new(Shared { requests, interface, service, registration }) })
+    }
+
+    /// The type of the service.
+    #[must_use]
+    pub fn interface(&self) -> &Arc<ServiceInterface> {
+        &self.shared.interface
+    }
+
+    /// The fully qualified name of the service.
+    #[must_use]
+    pub fn service(&self) -> &str {
+        &self.shared.service
+    }
+
+    /// Waits until a server is there. A request sent before would be lost.
+    ///
+    /// # Errors
+    /// [`RosError::NoServer`] when none comes within `limit`, [`RosError::ShutDown`] after the shutdown.
+    pub async fn wait_for_server(&self, limit: Duration) -> Result<(), RosError> {
+        let mut graph = self.shared.registration.hub().graph_events();
+        let available = async {
+            let mut pause = FIRST_PAUSE;
+            while !self.has_server()? {
+                // Both ends of it are fine: an event, or time for another look.
+                let _ = tokio::time::timeout(pause, graph.changed()).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+            Ok(())
+        };
+        match tokio::time::timeout(limit, available).await {
+            Ok(available) => available,
+            Err(_) => Err(RosError::NoServer { service: self.shared.service.clone(), waited: limit }),
+        }
+    }
+
+    /// Sends a request, now, and returns the answer to wait for. Dropping that forgets the answer; the request is not
+    /// taken back. A request that is lost on the way is never answered: bound the wait. Servers usually keep 10 requests
+    /// and lose what comes on top, so do not send many more at a time.
+    ///
+    /// # Errors
+    /// When the request is one of another service, when it can't be sent, when too many answers are waited for, and after
+    /// the shutdown, which also ends the wait.
+    pub fn send(
+        &self,
+        request: &Message,
+    ) -> Result<impl Future<Output = Result<Message, RosError>> + Send + 'static + use<>, RosError> {
+        let (number, answer) = self.shared.requests.send(request)?;
+        let forget = Forget { client: self.clone(), number };
+        Ok(async move {
+            let _forget = forget;
+            answer.await.map_err(|_| RosError::ShutDown)
+        })
+    }
+
+    /// Sends a request and waits for its answer. A server should be there: see
+    /// [`wait_for_server`](Self::wait_for_server).
+    ///
+    /// # Errors
+    /// [`RosError::NoAnswer`] when none comes within `limit`; else as for [`send`](Self::send).
+    pub async fn call(&self, request: &Message, limit: Duration) -> Result<Message, RosError> {
+        match tokio::time::timeout(limit, self.send(request)?).await {
+            Ok(answer) => answer,
+            Err(_) => Err(RosError::NoAnswer { service: self.shared.service.clone(), waited: limit }),
+        }
+    }
+
+    /// Whether a server is there.
+    pub(super) fn has_server(&self) -> Result<bool, RosError> {
+        self.shared.requests.client()?.has_server()
+    }
+
+    pub(super) fn hub(&self) -> &Arc<Hub> {
+        self.shared.registration.hub()
+    }
+}
+
+/// Forgets a request whose answer nobody waits for any more.
+struct Forget {
+    client: ServiceClient,
+    number: i64,
+}
+
+impl Drop for Forget {
+    fn drop(&mut self) {
+        self.client.shared.requests.open().remove(&self.number);
+    }
+}
+
+/// The requests of a client, by number, and who waits for the answers.
+pub(super) struct Requests {
+    client: Slot<Client>,
+    open: Mutex<HashMap<i64, oneshot::Sender<Message>>>,
+}
+
+impl Requests {
+    pub(super) fn client(&self) -> Result<Arc<Client>, RosError> {
+        self.client.get()
+    }
+
+    fn send(&self, request: &Message) -> Result<(i64, oneshot::Receiver<Message>), RosError> {
+        // Held while it is sent, so that its answer can't be there before it is known.
+        let mut open = self.open();
+        if open.len() >= OPEN_REQUESTS {
+            return Err(RosError::TooMany { what: "answers of one service", limit: OPEN_REQUESTS });
+        }
+        let number = self.client()?.send(request)?;
+        let (sender, receiver) = oneshot::channel();
+        open.insert(number, sender);
+        Ok((number, receiver))
+    }
+
+    /// Hands on the answers that have arrived. One that nobody waits for, or that comes a second time, is dropped.
+    pub(super) fn deliver(&self) {
+        let Ok(client) = self.client() else { return };
+        for _ in 0..ANSWERS_AT_ONCE {
+            match client.take() {
+                Ok(Some((number, answer))) => {
+                    let waiting = self.open().remove(&number);
+                    if let Some(waiting) = waiting {
+                        // Whoever asked may have lost interest just now.
+                        let _ = waiting.send(answer);
+                    }
+                }
+                Ok(None) => return,
+                Err(problem) => {
+                    tracing::warn!("an answer can't be read: {problem}");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Whoever waits is told by the end of their channels.
+    pub(super) fn close(&self) {
+        self.client.close();
+        self.open().clear();
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<i64, oneshot::Sender<Message>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,285 @@
+//! Reads the ROS graph piece by piece, what matters most first: a look at who is there costs little, however large the
+//! robot is, while asking every node what it offers takes tens of milliseconds for a few hundred nodes.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::{Duration, Instant};
+
+use crate::RosError;
+use crate::graph::{Graph, GraphNode, InstanceId, Interface, NodeRole, fully_qualified, is_hidden};
+use crate::rcl::observer::Observer;
+
+/// How long a node that has just come is asked again at every look: its endpoints become known one by one.
+const YOUNG: Duration = Duration::from_secs(1);
+
+/// What can be asked of the middleware. None stands for a node that is gone.
+pub(crate) trait GraphSource {
+    /// The nodes as `(name, namespace)`, in any order; one may be there twice.
+    fn nodes(&self) -> Result<Vec<(String, String)>, RosError>;
+    /// The running instances of each node, as `(name, namespace, identity)`.
+    fn instances(&self) -> Result<Vec<(String, String, InstanceId)>, RosError>;
+    /// The services that a node offers.
+    fn services_of(&self, name: &str, namespace: &str) -> Result<Option<Vec<Interface>>, RosError>;
+    /// The topics that a node publishes.
+    fn publishers_of(&self, name: &str, namespace: &str) -> Result<Option<Vec<Interface>>, RosError>;
+    /// The topics that a node reads.
+    fn subscriptions_of(&self, name: &str, namespace: &str) -> Result<Option<Vec<Interface>>, RosError>;
+}
+
+impl GraphSource for Observer {
+    fn nodes(&self) -> Result<Vec<(String, String)>, RosError> {
+        Observer::nodes(self)
+    }
+
+    fn instances(&self) -> Result<Vec<(String, String, InstanceId)>, RosError> {
+        Observer::instances(self)
+    }
+
+    fn services_of(&self, name: &str, namespace: &str) -> Result<Option<Vec<Interface>>, RosError> {
+        Observer::services_of(self, name, namespace)
+    }
+
+    fn publishers_of(&self, name: &str, namespace: &str) -> Result<Option<Vec<Interface>>, RosError> {
+        Observer::publishers_of(self, name, namespace)
+    }
+
+    fn subscriptions_of(&self, name: &str, namespace: &str) -> Result<Option<Vec<Interface>>, RosError> {
+        Observer::subscriptions_of(self, name, namespace)
+    }
+}
+
+/// What has been read so far.
+pub(crate) struct GraphReader {
+    own_node: String,
+    nodes: BTreeMap<Key, Known>,
+    /// Those that are to be asked again, one after the other.
+    due: VecDeque<Key>,
+    is_stale: bool,
+    is_changed: bool,
+}
+
+/// The name and the namespace of a node.
+type Key = (String, String);
+
+struct Known {
+    node: GraphNode,
+    since: Instant,
+}
+
+impl GraphReader {
+    /// Nothing has been read. `own_node` is the fully qualified name of the node of this process.
+    pub(crate) fn new(own_node: &str) -> Self {
+        Self {
+            own_node: own_node.to_owned(),
+            nodes: BTreeMap::new(),
+            due: VecDeque::new(),
+            is_stale: false,
+            is_changed: true,
+        }
+    }
+
+    /// Something on the graph may be other than what was read.
+    pub(crate) fn stale(&mut self) {
+        self.is_stale = true;
+    }
+
+    /// Whether there is more to be read.
+    pub(crate) fn is_reading(&self) -> bool {
+        self.is_stale || !self.due.is_empty()
+    }
+
+    /// Sees who is there, and asks those that have come what they offer.
+    pub(crate) fn look(&mut self, source: &impl GraphSource) -> Result<(), RosError> {
+        let now = Instant::now();
+        let there: BTreeSet<Key> = source.nodes()?.into_iter().collect();
+        let before = self.nodes.len();
+        self.nodes.retain(|key, _| there.contains(key));
+        self.is_changed |= self.nodes.len() != before;
+        for key in there {
+            let is_young = self.nodes.get(&key).is_none_or(|known| now.duration_since(known.since) < YOUNG);
+            if is_young {
+                self.ask(source, key)?;
+            }
+        }
+        let mut instances: BTreeMap<Key, BTreeSet<InstanceId>> = BTreeMap::new();
+        for (name, namespace, instance) in source.instances()? {
+            instances.entry((name, namespace)).or_default().insert(instance);
+        }
+        for (key, known) in self.nodes.iter_mut().filter(|(_, known)| known.node.role == NodeRole::Robot) {
+            let now = instances.remove(key).unwrap_or_default();
+            if known.node.instances != now {
+                known.node.instances = now;
+                self.is_changed = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the nodes that may have changed what they offer, for about as long as `limit`.
+    pub(crate) fn read(&mut self, source: &impl GraphSource, limit: Duration) -> Result<(), RosError> {
+        if self.due.is_empty() && std::mem::take(&mut self.is_stale) {
+            self.due.extend(self.nodes.keys().cloned());
+        }
+        let begun = Instant::now();
+        while let Some(key) = self.due.pop_front() {
+            if self.nodes.contains_key(&key) {
+                self.ask(source, key)?;
+            }
+            if begun.elapsed() >= limit {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The picture, if it is another than when it was last taken.
+    pub(crate) fn take_changed(&mut self) -> Option<Graph> {
+        std::mem::take(&mut self.is_changed).then(|| Graph::new(self.nodes.values().map(|known| known.node.clone())))
+    }
+
+    fn ask(&mut self, source: &impl GraphSource, key: Key) -> Result<(), RosError> {
+        let Some(mut node) = read_node(source, &key, &self.own_node)? else {
+            // A node that left between the questions is gone.
+            self.is_changed |= self.nodes.remove(&key).is_some();
+            return Ok(());
+        };
+        match self.nodes.get_mut(&key) {
+            Some(known) => {
+                node.instances.clone_from(&known.node.instances);
+                if known.node != node {
+                    known.node = node;
+                    self.is_changed = true;
+                }
+            }
+            None => {
+                self.nodes.insert(key, Known { node, since: Instant::now() });
+                self.is_changed = true;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read_node(
+    source: &impl GraphSource,
+    (name, namespace): &Key,
+    own_node: &str,
+) -> Result<Option<GraphNode>, RosError> {
+    let full_name = fully_qualified(name, namespace);
+    if is_hidden(&full_name) || full_name == own_node {
+        return Ok(Some(GraphNode::new(full_name, NodeRole::Infrastructure)));
+    }
+    let services = source.services_of(name, namespace)?;
+    let publishers = source.publishers_of(name, namespace)?;
+    let subscriptions = source.subscriptions_of(name, namespace)?;
+    let (Some(services), Some(publishers), Some(subscriptions)) = (services, publishers, subscriptions) else {
+        return Ok(None);
+    };
+    let node = GraphNode::new(full_name, NodeRole::Robot);
+    Ok(Some(node.with_interfaces(services, publishers, subscriptions)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+
+    use super::*;
+
+    /// A middleware that counts the questions about nodes.
+    #[derive(Default)]
+    struct Fake {
+        nodes: RefCell<BTreeMap<String, Vec<&'static str>>>,
+        asked: Cell<usize>,
+    }
+
+    impl Fake {
+        fn with(nodes: impl IntoIterator<Item = String>) -> Self {
+            Self { nodes: RefCell::new(nodes.into_iter().map(|name| (name, vec![])).collect()), asked: Cell::new(0) }
+        }
+
+        fn asked(&self) -> usize {
+            self.asked.take()
+        }
+    }
+
+    impl GraphSource for Fake {
+        fn nodes(&self) -> Result<Vec<(String, String)>, RosError> {
+            Ok(self.nodes.borrow().keys().map(|name| (name.clone(), "/".to_owned())).collect())
+        }
+
+        fn instances(&self) -> Result<Vec<(String, String, InstanceId)>, RosError> {
+            Ok(Vec::new())
+        }
+
+        fn services_of(&self, name: &str, _: &str) -> Result<Option<Vec<Interface>>, RosError> {
+            self.asked.set(self.asked.get() + 1);
+            let nodes = self.nodes.borrow();
+            let interface = |name: &&str| Interface { name: (*name).to_owned(), types: vec!["x/srv/Y".to_owned()] };
+            Ok(nodes.get(name).map(|services| services.iter().map(interface).collect()))
+        }
+
+        fn publishers_of(&self, _: &str, _: &str) -> Result<Option<Vec<Interface>>, RosError> {
+            Ok(Some(Vec::new()))
+        }
+
+        fn subscriptions_of(&self, _: &str, _: &str) -> Result<Option<Vec<Interface>>, RosError> {
+            Ok(Some(Vec::new()))
+        }
+    }
+
+    /// A reader that has known the nodes for a while.
+    fn grown_up(fake: &Fake) -> GraphReader {
+        let mut reader = GraphReader::new("/me");
+        reader.look(fake).unwrap();
+        for known in reader.nodes.values_mut() {
+            known.since = Instant::now().checked_sub(YOUNG).unwrap();
+        }
+        reader.take_changed().unwrap();
+        fake.asked();
+        reader
+    }
+
+    #[test]
+    fn a_node_that_comes_is_seen_at_once_and_nobody_else_is_asked() {
+        let fake = Fake::with((0..200).map(|number| format!("node_{number}")));
+        let mut reader = grown_up(&fake);
+        fake.nodes.borrow_mut().insert("late".to_owned(), vec!["/late/reset"]);
+        reader.look(&fake).unwrap();
+        assert_eq!(fake.asked(), 1);
+        let graph = reader.take_changed().unwrap();
+        assert_eq!(graph.node("late").unwrap().services.len(), 1);
+        // Young, it is asked at each look, since it may not have been complete.
+        fake.nodes.borrow_mut().insert("late".to_owned(), vec!["/late/reset", "/late/stop"]);
+        reader.look(&fake).unwrap();
+        assert_eq!(fake.asked(), 1);
+        assert_eq!(reader.take_changed().unwrap().node("late").unwrap().services.len(), 2);
+    }
+
+    #[test]
+    fn what_a_known_node_adds_is_found_when_its_turn_comes() {
+        let fake = Fake::with((0..50).map(|number| format!("node_{number}")));
+        let mut reader = grown_up(&fake);
+        fake.nodes.borrow_mut().insert("node_7".to_owned(), vec!["/node_7/new"]);
+        reader.look(&fake).unwrap();
+        assert_eq!((fake.asked(), reader.take_changed()), (0, None));
+        reader.stale();
+        let mut turns = 0;
+        while reader.is_reading() {
+            reader.read(&fake, Duration::ZERO).unwrap();
+            turns += 1;
+        }
+        assert_eq!((turns, fake.asked()), (50, 50));
+        assert_eq!(reader.take_changed().unwrap().node("node_7").unwrap().services.len(), 1);
+        assert_eq!(reader.take_changed(), None);
+    }
+
+    #[test]
+    fn a_node_that_leaves_is_gone_with_the_next_look() {
+        let fake = Fake::with(["a".to_owned(), "b".to_owned(), "me".to_owned(), "_tool".to_owned()]);
+        let mut reader = grown_up(&fake);
+        fake.nodes.borrow_mut().remove("a");
+        reader.look(&fake).unwrap();
+        let graph = reader.take_changed().unwrap();
+        assert_eq!(graph.robot_nodes().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["/b"]);
+        assert_eq!(graph.nodes().count(), 3);
+    }
+}

@@ -1,0 +1,330 @@
+//! What of the robot may become a tool, under which name, and what it is taken to do. From the configuration.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use cortex_interfaces::{Convention, Conventions, InterfaceName};
+use cortex_protocol::Effect;
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use thiserror::Error;
+
+/// The choices of whoever runs the robot.
+///
+/// A pattern is a glob on full ROS names, which begin with a slash: `*` is anything within a part of the name, `**` any
+/// parts. The methods of a component have names, too, `/base/go_to`, and so have parameters, `/base/max_speed`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PolicySettings {
+    /// Only what matches one of these is offered.
+    pub allow: Vec<String>,
+    /// What matches one of these is not, even if it is allowed.
+    pub deny: Vec<String>,
+    /// Topics that may be published.
+    pub publish: Vec<String>,
+    /// Other names: from the full ROS name of a service, an action or a topic to what stands in its place in the tool's name.
+    pub rename: BTreeMap<String, String>,
+    /// What matching services, actions and topics do to the world. Where several match, the strictest counts.
+    pub effects: BTreeMap<String, Effect>,
+    /// How messages of these types are written, `package/msg/Name`.
+    pub conventions: BTreeMap<String, Convention>,
+    /// How long a service may take to answer.
+    pub service_timeout: Duration,
+    /// How long a goal may take to its result.
+    pub goal_timeout: Duration,
+}
+
+impl Default for PolicySettings {
+    fn default() -> Self {
+        Self {
+            allow: vec!["**".to_owned()],
+            deny: Vec::new(),
+            publish: Vec::new(),
+            rename: BTreeMap::new(),
+            effects: BTreeMap::new(),
+            conventions: BTreeMap::new(),
+            service_timeout: Duration::from_secs(10),
+            goal_timeout: Duration::from_secs(3_600),
+        }
+    }
+}
+
+/// A setting that can't be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{key}: {problem}")]
+pub struct PolicyError {
+    /// Which setting.
+    pub key: &'static str,
+    /// What is wrong, and how to mend it.
+    pub problem: String,
+}
+
+/// The settings, checked.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    allow: Patterns,
+    deny: Patterns,
+    publish: Patterns,
+    effects: Patterns,
+    effect_of: Vec<Effect>,
+    rename: BTreeMap<String, String>,
+    /// The names that renames gave away.
+    taken: BTreeSet<String>,
+    pub(crate) conventions: Conventions,
+    pub(crate) service_timeout: Duration,
+    pub(crate) goal_timeout: Duration,
+}
+
+impl Policy {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// At the first that can't be used.
+    pub fn new(settings: &PolicySettings) -> Result<Self, PolicyError> {
+        let (effects, effect_of): (Vec<&String>, Vec<Effect>) =
+            settings.effects.iter().map(|(pattern, effect)| (pattern, *effect)).unzip();
+        let mut taken = BTreeSet::new();
+        for (from, to) in &settings.rename {
+            check_rename(from, to).map_err(|problem| PolicyError { key: "rename", problem })?;
+            if !taken.insert(to.clone()) {
+                let problem = format!("'{to}' is the new name of two things; give each a name of its own");
+                return Err(PolicyError { key: "rename", problem });
+            }
+        }
+        let mut conventions = Conventions::default();
+        for (name, convention) in &settings.conventions {
+            let name: InterfaceName = name.parse().map_err(|problem: cortex_interfaces::InvalidName| PolicyError {
+                key: "conventions",
+                problem: problem.to_string(),
+            })?;
+            conventions = conventions.with(name, *convention);
+        }
+        Ok(Self {
+            allow: Patterns::new("allow", &settings.allow)?,
+            deny: Patterns::new("deny", &settings.deny)?,
+            publish: Patterns::new("publish", &settings.publish)?,
+            effects: Patterns::new("effects", effects)?,
+            effect_of,
+            rename: settings.rename.clone(),
+            taken,
+            conventions,
+            service_timeout: settings.service_timeout,
+            goal_timeout: settings.goal_timeout,
+        })
+    }
+
+    /// Why what has this full ROS name is not offered. None if it may be.
+    pub(crate) fn refusal(&self, name: &str) -> Option<String> {
+        if let Some(pattern) = self.deny.first(name) {
+            return Some(format!("discovery.deny has '{pattern}'"));
+        }
+        self.allow.first(name).is_none().then(|| "nothing in discovery.allow matches it".to_owned())
+    }
+
+    /// Whether the topic of this name may be published.
+    pub(crate) fn may_publish(&self, topic: &str) -> bool {
+        self.publish.first(topic).is_some()
+    }
+
+    /// What the configuration says that it does. None where it says nothing.
+    pub(crate) fn effect(&self, name: &str) -> Option<Effect> {
+        self.effects.all(name).into_iter().filter_map(|index| self.effect_of.get(index).copied()).max()
+    }
+
+    /// What stands for it in the name of a tool. None when the configuration has given that name to something else: it
+    /// must not depend on who is there which of the two a tool means.
+    pub(crate) fn name_of(&self, name: &str) -> Option<String> {
+        if let Some(renamed) = self.rename.get(name) {
+            return Some(renamed.clone());
+        }
+        let short = name.trim_start_matches('/');
+        (!self.taken.contains(short)).then(|| short.to_owned())
+    }
+}
+
+impl Default for Policy {
+    /// Everything is offered under its own name; nothing may be published.
+    fn default() -> Self {
+        let everything = PolicySettings { allow: Vec::new(), ..PolicySettings::default() };
+        Self {
+            allow: Patterns::everything(),
+            deny: Patterns::default(),
+            publish: Patterns::default(),
+            effects: Patterns::default(),
+            effect_of: Vec::new(),
+            rename: BTreeMap::new(),
+            taken: BTreeSet::new(),
+            conventions: Conventions::default(),
+            service_timeout: everything.service_timeout,
+            goal_timeout: everything.goal_timeout,
+        }
+    }
+}
+
+/// Patterns, with their texts.
+#[derive(Debug, Clone, Default)]
+struct Patterns {
+    texts: Vec<String>,
+    set: GlobSet,
+    matches_all: bool,
+}
+
+/// The pattern that every name matches.
+const EVERYTHING: &str = "**";
+
+impl Patterns {
+    fn everything() -> Self {
+        Self { texts: vec![EVERYTHING.to_owned()], set: GlobSet::empty(), matches_all: true }
+    }
+
+    fn new<'a>(key: &'static str, texts: impl IntoIterator<Item = &'a String>) -> Result<Self, PolicyError> {
+        let texts: Vec<String> = texts.into_iter().cloned().collect();
+        let mut builder = GlobSetBuilder::new();
+        for text in &texts {
+            if !text.starts_with('/') && !text.starts_with(EVERYTHING) {
+                let problem = format!(
+                    "'{text}' matches nothing, since ROS names begin with a slash; write '/{text}', or '**/{text}' for \
+                     every namespace"
+                );
+                return Err(PolicyError { key, problem });
+            }
+            let glob = GlobBuilder::new(text).literal_separator(true).build().map_err(|problem| PolicyError {
+                key,
+                problem: format!(
+                    "'{text}' is not a pattern ({}); '*' is anything within a part of a name, '**' any parts",
+                    problem.kind()
+                ),
+            })?;
+            builder.add(glob);
+        }
+        let set = builder.build().map_err(|problem| PolicyError { key, problem: problem.to_string() })?;
+        let matches_all = texts.iter().any(|text| text == EVERYTHING);
+        Ok(Self { texts, set, matches_all })
+    }
+
+    /// The first pattern that matches.
+    fn first(&self, name: &str) -> Option<&str> {
+        if self.matches_all {
+            return Some(EVERYTHING);
+        }
+        let first = self.set.matches(name).into_iter().next()?;
+        self.texts.get(first).map(String::as_str)
+    }
+
+    fn all(&self, name: &str) -> Vec<usize> {
+        self.set.matches(name)
+    }
+}
+
+fn check_rename(from: &str, to: &str) -> Result<(), String> {
+    if !from.starts_with('/') {
+        return Err(format!(
+            "'{from}' is not the full name of a service, an action or a topic; it begins with a slash"
+        ));
+    }
+    let is_part = |part: &str| {
+        part.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    if to.split('/').all(is_part) {
+        return Ok(());
+    }
+    Err(format!("'{to}' can't stand in a tool's name; use letters, digits and underscores, with slashes between parts"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(change: impl FnOnce(&mut PolicySettings)) -> Result<Policy, PolicyError> {
+        let mut settings = PolicySettings::default();
+        change(&mut settings);
+        Policy::new(&settings)
+    }
+
+    fn texts(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_star_stays_within_a_part_and_two_cross_parts() {
+        let policy = policy(|settings| {
+            settings.allow = texts(&["/arm/*", "/base/**", "**/reset"]);
+            settings.deny = texts(&["/base/danger/**"]);
+        })
+        .unwrap();
+        for (name, offered) in [
+            ("/arm/open", true),
+            ("/arm/left/open", false),
+            ("/arm", false),
+            ("/base/a/b", true),
+            ("/base/danger/x", false),
+            ("/anywhere/at/all/reset", true),
+            ("/reset", true),
+            ("/elsewhere", false),
+        ] {
+            assert_eq!(policy.refusal(name).is_none(), offered, "{name}: {:?}", policy.refusal(name));
+        }
+        assert_eq!(policy.refusal("/base/danger/x").unwrap(), "discovery.deny has '/base/danger/**'");
+    }
+
+    #[test]
+    fn by_default_everything_is_offered_and_nothing_is_published() {
+        for policy in [Policy::default(), policy(|_| {}).unwrap()] {
+            assert_eq!(policy.refusal("/cmd_vel"), None);
+            assert!(!policy.may_publish("/cmd_vel"));
+            assert_eq!(policy.effect("/cmd_vel"), None);
+            assert_eq!(policy.name_of("/arm/cmd_vel").as_deref(), Some("arm/cmd_vel"));
+        }
+    }
+
+    #[test]
+    fn the_strictest_effect_counts() {
+        let policy = policy(|settings| {
+            settings.effects = BTreeMap::from([
+                ("/lamp/**".to_owned(), Effect::Act),
+                ("/lamp/state".to_owned(), Effect::Observe),
+                ("/map/*".to_owned(), Effect::Observe),
+            ]);
+        })
+        .unwrap();
+        let effect = |name| policy.effect(name);
+        assert_eq!(
+            (effect("/lamp/state"), effect("/map/get"), effect("/x")),
+            (Some(Effect::Act), Some(Effect::Observe), None)
+        );
+    }
+
+    #[test]
+    fn a_name_that_was_given_away_is_nobody_elses_whoever_is_there() {
+        let policy = policy(|settings| {
+            settings.rename = BTreeMap::from([("/a/very/long/name".to_owned(), "dock".to_owned())]);
+        })
+        .unwrap();
+        assert_eq!(policy.name_of("/a/very/long/name").as_deref(), Some("dock"));
+        assert_eq!(policy.name_of("/dock"), None);
+        assert_eq!(policy.name_of("/other").as_deref(), Some("other"));
+    }
+
+    #[test]
+    fn what_can_not_be_used_is_named_with_its_key_and_a_mend() {
+        let renames = |pairs: &[(&str, &str)]| {
+            let rename = pairs.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
+            policy(|settings| settings.rename = rename).unwrap_err().to_string()
+        };
+        for (problem, expected) in [
+            (policy(|settings| settings.deny = texts(&["/a/[b"])).unwrap_err().to_string(), "deny: '/a/[b' is not"),
+            (policy(|settings| settings.allow = texts(&["base/*"])).unwrap_err().to_string(), "write '/base/*'"),
+            (policy(|settings| settings.publish = texts(&[""])).unwrap_err().to_string(), "publish: ''"),
+            (renames(&[("/a", "b c")]), "rename: 'b c' can't stand"),
+            (renames(&[("a", "b")]), "begins with a slash"),
+            (renames(&[("/a", "x"), ("/b", "x")]), "new name of two things"),
+            (
+                policy(|settings| settings.conventions = BTreeMap::from([("Pose".to_owned(), Convention::Hidden)]))
+                    .unwrap_err()
+                    .to_string(),
+                "conventions: \"Pose\" is not the name of an interface",
+            ),
+        ] {
+            assert!(problem.contains(expected), "{problem}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! A subscription to a topic of any type.
+
+use std::ffi::CString;
+use std::ptr;
+use std::sync::Arc;
+
+use cortex_interfaces::{Message, MessageInterface};
+use r2r_rcl as rcl;
+
+use super::context::Node;
+use super::quality::profile;
+use super::{is_ok, last_error};
+use crate::RosError;
+use crate::dynamic::Quality;
+
+/// A subscription. The middleware has it until it is dropped.
+pub(crate) struct Subscription {
+    subscription: *mut rcl::rcl_subscription_t,
+    name: String,
+    interface: Arc<MessageInterface>,
+    node: Arc<Node>,
+}
+
+// SAFETY: nothing in it belongs to the thread that made it.
+unsafe impl Send for Subscription {}
+// SAFETY: the library lets messages be taken from any thread.
+unsafe impl Sync for Subscription {}
+
+impl Subscription {
+    /// Subscribes to a topic. Blocks for some milliseconds.
+    ///
+    /// # Errors
+    /// When the client library refuses, such as for a name that is none.
+    pub(crate) fn create(
+        node: &Arc<Node>,
+        name: &str,
+        interface: &Arc<MessageInterface>,
+        quality: Quality,
+    ) -> Result<Self, RosError> {
+        let refused = |problem: String| RosError::Endpoint { name: name.to_owned(), problem };
+        let text = CString::new(name).map_err(|_| refused("the name holds a zero".to_owned()))?;
+        let _turn = node.turn();
+        // SAFETY: zero-initialised value by copy, as the library demands before `init`.
+        let subscription = unsafe { Box::into_raw(Box::new(rcl::rcl_get_zero_initialized_subscription())) };
+        // SAFETY: the subscription is zero-initialised, the node is valid, the type support lives as long as the process,
+        // and name and options are copied; the options are given back once.
+        let code = unsafe {
+            let mut options = rcl::rcl_subscription_get_default_options();
+            options.qos = profile(quality);
+            let support = interface.type_support().as_ptr();
+            let code = rcl::rcl_subscription_init(subscription, node.as_ptr(), support, text.as_ptr(), &options);
+            rcl::rcl_subscription_options_fini(&mut options);
+            code
+        };
+        if !is_ok(code) {
+            // SAFETY: it comes from `Box::into_raw`, and the library did not keep it.
+            drop(unsafe { Box::from_raw(subscription) });
+            return Err(refused(last_error()));
+        }
+        Ok(Self { subscription, name: name.to_owned(), interface: Arc::clone(interface), node: Arc::clone(node) })
+    }
+
+    /// Takes a message that has arrived.
+    ///
+    /// # Errors
+    /// When the middleware can't read it.
+    pub(crate) fn take(&self) -> Result<Option<Message>, RosError> {
+        let mut message = Message::new(&self.interface);
+        // SAFETY: the subscription is initialised, and the message is an initialised one of its type. Null stands for
+        // what is not wanted.
+        let code = unsafe { rcl::rcl_take(self.subscription, message.as_mut_ptr(), ptr::null_mut(), ptr::null_mut()) };
+        if is_ok(code) {
+            return Ok(Some(message));
+        }
+        let nothing_there = code == rcl::RCL_RET_SUBSCRIPTION_TAKE_FAILED.cast_signed();
+        let problem = last_error();
+        if nothing_there { Ok(None) } else { Err(RosError::Endpoint { name: self.name.clone(), problem }) }
+    }
+
+    pub(super) fn as_ptr(&self) -> *const rcl::rcl_subscription_t {
+        self.subscription
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let _turn = self.node.turn();
+        // SAFETY: initialised in `create`, and given back once; the node is still there.
+        unsafe {
+            rcl::rcl_subscription_fini(self.subscription, self.node.as_ptr());
+            rcl::rcutils_reset_error();
+            drop(Box::from_raw(self.subscription));
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Methods of components.
+
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cortex_core::Invocation;
+use cortex_core::fragment::capped;
+use cortex_protocol::{CancelMode, ComponentName, FailureKind, HaltState, ToolOutcome};
+use r2r::cortex_msgs::srv::ExecuteMethod;
+use serde_json::Value;
+use tokio::sync::oneshot;
+use tokio_util::task::TaskTracker;
+
+use super::{changed, late};
+use crate::calls::{Calls, key};
+use crate::directory::{ComponentState, EXECUTE_METHOD, Loss, Run, below};
+use crate::discovery::method_name;
+use crate::{Discovery, RosError};
+
+/// Longest result that is read, in bytes.
+const MOST_RESPONSE_BYTES: usize = 4 << 20;
+/// Characters of a component's reason that are kept.
+const REASON_CHARACTERS: usize = 2_000;
+/// Characters of an unreadable answer that are shown.
+const SHOWN_CHARACTERS: usize = 200;
+/// How long a component may take to halt. The caller bounds it closer.
+const HALT_LIMIT: Duration = Duration::from_secs(60);
+
+/// A component's answer to a call.
+type Answer = Result<ExecuteMethod::Response, RosError>;
+
+/// A call that was sent and what halts it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct SentCall {
+    /// Who carries it out.
+    component: ComponentName,
+    /// What cancelling it takes.
+    cancel: CancelMode,
+    /// The method of the same component that halts it.
+    cancel_method: Option<String>,
+}
+
+/// Calls methods.
+pub(super) struct Components {
+    discovery: Discovery,
+    calls: Arc<Calls<SentCall>>,
+    waiting: TaskTracker,
+}
+
+/// Who carries out a call, and how.
+pub(super) struct Route {
+    run: Run,
+    method: String,
+    call: SentCall,
+}
+
+impl Components {
+    pub(super) fn new(discovery: &Discovery, waiting: &TaskTracker) -> Self {
+        Self { discovery: discovery.clone(), calls: Arc::default(), waiting: waiting.clone() }
+    }
+
+    /// Finds who carries out the call.
+    pub(super) fn route(&self, invocation: &Invocation) -> Result<Route, ToolOutcome> {
+        let directory = self.discovery.directory().borrow().clone();
+        let tool = &invocation.call.tool;
+        let Some(found) = directory.find(tool) else {
+            let problem = format!("there is no tool '{tool}' on the robot, or its component has left");
+            return Err(ToolOutcome::failure(FailureKind::NotFound, problem));
+        };
+        if found.state != ComponentState::Ready {
+            let problem = format!("the component '{}' {}", found.name, found.state);
+            return Err(ToolOutcome::failure(FailureKind::Unavailable, problem));
+        }
+        let Some(method) = found.method else {
+            let problem = format!("the component '{}' has no such method any more: '{tool}'", found.name);
+            return Err(ToolOutcome::failure(FailureKind::NotFound, problem));
+        };
+        let spec = method.tool(found.name);
+        if let Some(refusal) = self.discovery.shared().policy.refusal(&method_name(&spec)) {
+            return Err(ToolOutcome::failure(FailureKind::Denied, format!("'{tool}' is not offered: {refusal}")));
+        }
+        if let Some(outcome) = changed(&spec, invocation) {
+            return Err(outcome);
+        }
+        Ok(Route {
+            run: found.run,
+            method: method.name.clone(),
+            call: SentCall {
+                component: found.name.clone(),
+                cancel: spec.cancel,
+                cancel_method: method.cancel_method.clone(),
+            },
+        })
+    }
+
+    /// Sends the call. The answer arrives at the returned channel, unless nobody waits any more.
+    async fn send(&self, invocation: &Invocation, route: &Route) -> Result<oneshot::Receiver<Answer>, RosError> {
+        let clients = &self.discovery.shared().method_clients;
+        let client = clients.get(&below(&route.call.component, EXECUTE_METHOD.0)).await?;
+        let request = ExecuteMethod::Request {
+            name: route.method.clone(),
+            kwargs_json: Value::Object(invocation.call.arguments.clone()).to_string(),
+        };
+        // Taken down before it is sent: a halt in between must not take it for one that never was.
+        self.calls.sent(key(invocation), route.call.clone());
+        let answer = match client.send(&request) {
+            Ok(answer) => answer,
+            Err(problem) => {
+                self.calls.answered(&key(invocation));
+                return Err(problem);
+            }
+        };
+        let (deliver, delivered) = oneshot::channel();
+        self.waiting.spawn(late::wait(answer, Arc::clone(&self.calls), key(invocation), invocation.timeout, deliver));
+        Ok(delivered)
+    }
+
+    /// Resolves when the component of this run is lost.
+    async fn lost(&self, component: &ComponentName, run: Run) -> Loss {
+        let mut directory = self.discovery.directory();
+        loop {
+            if let Some(loss) = directory.borrow_and_update().loss(component, run) {
+                return loss;
+            }
+            if directory.changed().await.is_err() {
+                // Discovery has ended; it will not say. The caller's time-out stands.
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    /// Runs the method that halts the call. Sent to every component that is on the graph, also to one whose heartbeat
+    /// has stopped: it may well hear it, and a halt that is not heard costs nothing. Ends early when it has left.
+    async fn run_cancel_method(&self, component: &ComponentName, method: &str) -> Result<HaltState, String> {
+        let client = self.discovery.shared().method_clients.get(&below(component, EXECUTE_METHOD.0)).await;
+        let client = client.map_err(|problem| problem.to_string())?;
+        let request = ExecuteMethod::Request { name: method.to_owned(), kwargs_json: "{}".to_owned() };
+        let mut directory = self.discovery.directory();
+        let response = tokio::select! {
+            biased;
+            response = client.call(&request, HALT_LIMIT) => response.map_err(|problem| problem.to_string())?,
+            _ = directory.wait_for(|directory| directory.component(component).is_none()) => {
+                return Err("it has left the graph".to_owned());
+            }
+        };
+        if response.success { Ok(HaltState::Halted) } else { Err(reason(&response.error_msg)) }
+    }
+
+    /// Carries out a call to its end.
+    pub(super) async fn invoke(&self, invocation: &Invocation, route: Route) -> ToolOutcome {
+        let answer = match self.send(invocation, &route).await {
+            Ok(answer) => answer,
+            Err(problem) => return ToolOutcome::failure(FailureKind::Unavailable, problem.to_string()),
+        };
+        // What a lost or silent component started may go on without it.
+        let unknown = match route.call.cancel {
+            CancelMode::Drop => HaltState::AtRest,
+            CancelMode::Halt => HaltState::Unconfirmed,
+        };
+        let component = &route.call.component;
+        tokio::select! {
+            // An answer that is there counts, even if its component has gone since.
+            biased;
+            answer = answer => match answer {
+                Ok(Ok(response)) => outcome_of(component, response),
+                Ok(Err(problem)) => failure(FailureKind::Unavailable, component, problem).with_halt(unknown),
+                Err(_) => failure(FailureKind::Timeout, component, "it has not answered").with_halt(unknown),
+            },
+            loss = self.lost(component, route.run) => {
+                let problem = format!("the component '{component}' {loss} while '{}' was under way", route.method);
+                ToolOutcome::failure(FailureKind::ComponentLost, problem).with_halt(unknown)
+            }
+        }
+    }
+
+    /// Halts a call. None where it is no open call of a method.
+    pub(super) async fn halt(&self, invocation: &Invocation) -> Option<HaltState> {
+        let call = self.calls.open(&key(invocation))?;
+        Some(match (call.cancel, call.cancel_method) {
+            (CancelMode::Drop, _) => HaltState::AtRest,
+            (CancelMode::Halt, None) => HaltState::Unconfirmed,
+            (CancelMode::Halt, Some(method)) => {
+                let halted = self.run_cancel_method(&call.component, &method).await;
+                halted.unwrap_or_else(|problem| {
+                    tracing::warn!("the component '{}' did not halt: {problem}", call.component);
+                    HaltState::Unconfirmed
+                })
+            }
+        })
+    }
+}
+
+fn outcome_of(component: &ComponentName, response: ExecuteMethod::Response) -> ToolOutcome {
+    if !response.success {
+        return ToolOutcome::failure(FailureKind::Reported, reason(&response.error_msg));
+    }
+    let text = response.response_json.trim();
+    if text.is_empty() {
+        return ToolOutcome::success(Value::Null);
+    }
+    if text.len() > MOST_RESPONSE_BYTES {
+        let problem = format!("its result has {} bytes; at most {MOST_RESPONSE_BYTES} are read", text.len());
+        return failure(FailureKind::BadResponse, component, problem);
+    }
+    serde_json::from_str(text).map_or_else(
+        |problem| {
+            let shown = capped(text, SHOWN_CHARACTERS);
+            let problem = format!("it says that it succeeded, but its result is not JSON ({problem}): {shown}");
+            failure(FailureKind::BadResponse, component, problem)
+        },
+        ToolOutcome::success,
+    )
+}
+
+fn failure(kind: FailureKind, component: &ComponentName, problem: impl Display) -> ToolOutcome {
+    ToolOutcome::failure(kind, format!("the component '{component}': {problem}"))
+}
+
+fn reason(error_msg: &str) -> String {
+    let trimmed = error_msg.trim();
+    if trimmed.is_empty() { "the component gave no reason".to_owned() } else { capped(trimmed, REASON_CHARACTERS) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn answer(success: bool, error_msg: &str, response_json: &str) -> ToolOutcome {
+        let response =
+            ExecuteMethod::Response { success, error_msg: error_msg.into(), response_json: response_json.into() };
+        outcome_of(&"base".into(), response)
+    }
+
+    #[test]
+    fn a_result_is_any_json_and_nothing_is_null() {
+        assert_eq!(answer(true, "", " {\"at\": \"kitchen\"} "), ToolOutcome::success(json!({"at": "kitchen"})));
+        assert_eq!(answer(true, "ignored", " "), ToolOutcome::success(Value::Null));
+        assert_eq!(answer(true, "", "3"), ToolOutcome::success(json!(3)));
+    }
+
+    #[test]
+    fn a_failure_carries_the_reason_and_never_the_result() {
+        assert_eq!(answer(false, " blocked ", "{}"), ToolOutcome::failure(FailureKind::Reported, "blocked"));
+        let unsaid = ToolOutcome::failure(FailureKind::Reported, "the component gave no reason");
+        assert_eq!(answer(false, "", "not json"), unsaid);
+        assert!(answer(false, &"x".repeat(1_000_000), "").message.len() < 3_000);
+    }
+
+    #[test]
+    fn garbage_and_floods_are_bad_responses_that_can_be_read() {
+        let nested = "[".repeat(10_000);
+        for (garbage, says) in
+            [("nonsense", "nonsense"), ("{\"a\":", "not JSON"), (nested.as_str(), "recursion"), ("{} {}", "not JSON")]
+        {
+            let outcome = answer(true, "", garbage);
+            assert_eq!(outcome.status, cortex_protocol::OutcomeStatus::Failed(FailureKind::BadResponse));
+            assert!(outcome.message.contains("'base'") && outcome.message.contains(says), "{}", outcome.message);
+            assert!(outcome.message.len() < 1_000);
+        }
+        let flood = format!("\"{}\"", "x".repeat(MOST_RESPONSE_BYTES));
+        assert!(answer(true, "", &flood).message.contains("at most"));
+    }
+}

@@ -1,0 +1,113 @@
+//! `update_parameter`: sets a parameter of any node.
+
+use std::time::Duration;
+
+use cortex_core::Invocation;
+use cortex_core::fragment::capped;
+use cortex_protocol::{CancelMode, Dispatch, Effect, FailureKind, ToolOutcome, ToolPhase, ToolSpec};
+use serde_json::{Value, json};
+
+use super::Surroundings;
+use crate::RosError;
+use crate::dynamic::parameters::{ParameterError, Parameters};
+use crate::graph::{Graph, GraphNode, NodeRole};
+
+/// The tool's name.
+pub(crate) const UPDATE: &str = "update_parameter";
+
+/// How long a node may take for all questions together.
+const LIMIT: Duration = Duration::from_secs(8);
+/// How long the tool may take.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Nodes that are named when there is no such one.
+const MOST_NODES: usize = 200;
+/// Characters of a name that is none.
+const NAME_CHARACTERS: usize = 200;
+
+/// The tool, for a robot with nodes that have parameters. None where there are none.
+pub(crate) fn tool(graph: &Graph) -> Option<ToolSpec> {
+    graph.robot_nodes().find(|node| has_parameters(node))?;
+    Some(ToolSpec {
+        name: UPDATE.into(),
+        description: "Changes a parameter of a component of the robot. inspect_component shows the parameters of a \
+                      component, with their types, values and ranges."
+            .to_owned(),
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "component": {"type": "string", "description": "Which component."},
+                "param_name": {"type": "string", "description": "The name of the parameter."},
+                "new_value": {
+                    "type": ["boolean", "number", "string", "array"],
+                    "items": {"type": ["boolean", "number", "string"]},
+                    "description": "Of the parameter's own type.",
+                },
+            },
+            "required": ["component", "param_name", "new_value"],
+            "additionalProperties": false,
+        }),
+        phase: ToolPhase::Execution,
+        effect: Effect::Act,
+        resources: Vec::new(),
+        timeout: TIMEOUT,
+        dispatch: Dispatch::Wait,
+        // A change is made at once or not at all: nothing goes on.
+        cancel: CancelMode::Drop,
+        component: None,
+        phrases: [
+            "set {param_name} of {component} to {new_value}",
+            "set the {param_name} of the {component} to {new_value}",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+    })
+}
+
+/// Whether the node lets its parameters be seen.
+pub(crate) fn has_parameters(node: &GraphNode) -> bool {
+    node.offers("list_parameters", "rcl_interfaces/srv/ListParameters")
+}
+
+/// Carries out a call to its end.
+pub(super) async fn update(around: &Surroundings, invocation: &Invocation) -> ToolOutcome {
+    let argument = |name: &str| invocation.call.arguments.get(name);
+    let text = |name: &str| argument(name).and_then(Value::as_str);
+    let (Some(component), Some(parameter), Some(value)) =
+        (text("component"), text("param_name"), argument("new_value"))
+    else {
+        let problem = "'component' and 'param_name' must be names, and 'new_value' must be given";
+        return ToolOutcome::failure(FailureKind::InvalidArguments, problem);
+    };
+    let graph = around.graph.current();
+    let Some(node) = graph.node(component).filter(|node| node.role == NodeRole::Robot) else {
+        let known = graph.robot_nodes().take(MOST_NODES).map(|node| node.short_name().to_owned()).collect();
+        let unknown = RosError::UnknownNode { name: capped(component, NAME_CHARACTERS), known };
+        return ToolOutcome::failure(FailureKind::NotFound, unknown.to_string());
+    };
+    if let Some(refusal) = around.shared().policy.refusal(&name_of(node, parameter)) {
+        let problem = format!("the parameter '{parameter}' of {component} is not offered: {refusal}");
+        return ToolOutcome::failure(FailureKind::Denied, problem);
+    }
+    if !has_parameters(node) {
+        return ToolOutcome::failure(FailureKind::NotFound, format!("{component} has no parameters"));
+    }
+    let parameters = Parameters::new(&around.endpoints, &around.shared().interfaces);
+    match parameters.set(&node.name, parameter, value, LIMIT).await {
+        Ok(()) => ToolOutcome::success(Value::Null),
+        Err(problem) => ToolOutcome::failure(kind(&problem), problem.to_string()),
+    }
+}
+
+/// The name by which the configuration knows a parameter: `/base/max_speed`.
+pub(crate) fn name_of(node: &GraphNode, parameter: &str) -> String {
+    format!("{}/{parameter}", node.name)
+}
+
+fn kind(problem: &ParameterError) -> FailureKind {
+    match problem {
+        ParameterError::Unknown { .. } | ParameterError::Unfit { .. } => FailureKind::InvalidArguments,
+        ParameterError::ReadOnly { .. } | ParameterError::Refused { .. } => FailureKind::Reported,
+        ParameterError::Ros(RosError::NoAnswer { .. }) => FailureKind::Timeout,
+        ParameterError::Ros(_) => FailureKind::Unavailable,
+    }
+}

@@ -1,0 +1,104 @@
+//! Requests to services of any type.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cortex_core::Invocation;
+use cortex_protocol::{CancelMode, FailureKind, HaltState, ToolOutcome};
+use tokio::sync::oneshot;
+
+use super::messages::{message_of, outcome_of};
+use super::pool::Pool;
+use super::server::Server;
+use super::{Surroundings, late};
+use crate::RosError;
+use crate::calls::{Calls, key};
+use crate::catalog::Entry;
+use crate::dynamic::ServiceClient;
+
+/// How long a server that is on the graph may take to be connected with.
+const SERVER_LIMIT: Duration = Duration::from_secs(2);
+
+/// Sends requests.
+pub(super) struct Services {
+    around: Arc<Surroundings>,
+    clients: Pool<ServiceClient>,
+    /// What cancelling each open call takes.
+    calls: Arc<Calls<CancelMode>>,
+}
+
+impl Services {
+    pub(super) fn new(around: &Arc<Surroundings>) -> Self {
+        Self { around: Arc::clone(around), clients: Pool::default(), calls: Arc::default() }
+    }
+
+    /// Carries out a call to its end.
+    pub(super) async fn invoke(&self, invocation: &Invocation, entry: &Entry) -> ToolOutcome {
+        let conventions = &self.around.shared().policy.conventions;
+        let unavailable = |problem: RosError| ToolOutcome::failure(FailureKind::Unavailable, problem.to_string());
+        let client = match self.client(entry).await {
+            Ok(client) => client,
+            Err(problem) => return unavailable(problem),
+        };
+        let request = match message_of(invocation, &client.interface().request, conventions) {
+            Ok(request) => request,
+            Err(outcome) => return outcome,
+        };
+        let there = client.wait_for_server(SERVER_LIMIT).await;
+        if let Err(problem) = there.and_then(|()| self.around.endpoints.check_service(&entry.name, client.interface()))
+        {
+            return unavailable(problem);
+        }
+        let server = Server::of(entry, &self.around.graph.current());
+        // Taken down before it is sent: a halt in between must not take it for one that never was.
+        self.calls.sent(key(invocation), entry.spec.cancel);
+        let answer = match client.send(&request) {
+            Ok(answer) => answer,
+            Err(problem) => {
+                self.calls.answered(&key(invocation));
+                return unavailable(problem);
+            }
+        };
+        let (deliver, answer_of_server) = oneshot::channel();
+        let waiting = late::wait(answer, Arc::clone(&self.calls), key(invocation), invocation.timeout, deliver);
+        self.around.waiting.spawn(waiting);
+        let who = &entry.name;
+        // What a lost server began may go on without it.
+        let unknown = match entry.spec.cancel {
+            CancelMode::Drop => HaltState::AtRest,
+            CancelMode::Halt => HaltState::Unconfirmed,
+        };
+        tokio::select! {
+            // An answer that is there counts, even if its server has gone since.
+            biased;
+            answer = answer_of_server => match answer {
+                Ok(Ok(answer)) => outcome_of(who, answer.view(), conventions),
+                Ok(Err(problem)) => unavailable(problem).with_halt(unknown),
+                Err(_) => {
+                    ToolOutcome::failure(FailureKind::Timeout, format!("{who} has not answered")).with_halt(unknown)
+                }
+            },
+            loss = server.lost(&self.around.graph) => {
+                let problem = format!("the server of {who} {loss} before it answered");
+                ToolOutcome::failure(FailureKind::ComponentLost, problem).with_halt(unknown)
+            }
+        }
+    }
+
+    /// A request can't be taken back, so nothing is sent. None where it is no open call of a service.
+    pub(super) fn halt(&self, invocation: &Invocation) -> Option<HaltState> {
+        Some(match self.calls.open(&key(invocation))? {
+            CancelMode::Drop => HaltState::AtRest,
+            CancelMode::Halt => HaltState::Unconfirmed,
+        })
+    }
+
+    async fn client(&self, entry: &Entry) -> Result<ServiceClient, RosError> {
+        let make = async {
+            let type_name = entry.type_name.clone();
+            let interface = self.around.interface(move |interfaces| interfaces.service(&type_name)).await?;
+            self.around.endpoints.service_client(&entry.name, &interface).await
+        };
+        self.clients.get(&entry.name, &entry.type_name, make).await
+    }
+}
