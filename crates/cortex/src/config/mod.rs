@@ -17,12 +17,16 @@ use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider};
 use serde::{Deserialize, Serialize};
 
+mod mission;
+
+use mission::{BudgetConfig, MissionConfig};
+
 /// The variable that names the configuration file.
 pub(crate) const FILE_VARIABLE: &str = "CORTEX_CONFIG";
 /// The prefix of the variables that set keys: `CORTEX_MODEL`, `CORTEX_MISSION__MAX_REPLANS`.
 const PREFIX: &str = "CORTEX_";
 /// The top-level keys; other variables of the prefix are none of ours.
-const KEYS: [&str; 8] = ["robot", "identity", "model", "endpoint", "mission", "queue", "calls", "discovery"];
+const KEYS: [&str; 9] = ["robot", "identity", "model", "endpoint", "mission", "budget", "queue", "calls", "discovery"];
 
 /// Everything that can be set. `config/cortex.toml` explains each key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,6 +40,7 @@ pub(crate) struct Config {
     pub(crate) model: String,
     pub(crate) endpoint: EndpointConfig,
     pub(crate) mission: MissionConfig,
+    pub(crate) budget: BudgetConfig,
     pub(crate) queue: QueueConfig,
     pub(crate) calls: CallConfig,
     pub(crate) discovery: DiscoveryConfig,
@@ -49,20 +54,6 @@ pub(crate) struct EndpointConfig {
     pub(crate) attempt_timeout_s: f64,
     pub(crate) request_timeout_s: f64,
     pub(crate) retries: u32,
-}
-
-/// The bounds of a mission.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct MissionConfig {
-    pub(crate) max_task_bytes: usize,
-    pub(crate) max_planning_steps: u32,
-    pub(crate) max_execution_steps: u32,
-    pub(crate) max_parallel_steps: usize,
-    pub(crate) max_replans: u32,
-    pub(crate) max_model_calls: u32,
-    pub(crate) max_offered_tools: usize,
-    pub(crate) max_duration_s: f64,
 }
 
 /// What happens to a task that comes while another runs.
@@ -105,7 +96,6 @@ pub(crate) struct DiscoveryConfig {
 
 impl Default for Config {
     fn default() -> Self {
-        let limits = MissionLimits::default();
         let endpoint = ModelSettings::default();
         let policy = PolicySettings::default();
         Self {
@@ -118,16 +108,8 @@ impl Default for Config {
                 request_timeout_s: endpoint.request_timeout.as_secs_f64(),
                 retries: endpoint.retries,
             },
-            mission: MissionConfig {
-                max_task_bytes: limits.max_task_bytes,
-                max_planning_steps: limits.max_planning_steps,
-                max_execution_steps: limits.max_execution_steps,
-                max_parallel_steps: limits.max_parallel_steps,
-                max_replans: limits.max_replans,
-                max_model_calls: limits.max_model_calls,
-                max_offered_tools: limits.max_offered_tools,
-                max_duration_s: limits.max_duration.as_secs_f64(),
-            },
+            mission: MissionConfig::default(),
+            budget: BudgetConfig::default(),
             queue: QueueConfig { policy: QueueChoice::Queue, length: 4 },
             calls: CallConfig { halt_timeout_s: CallBounds::default().halt_timeout.as_secs_f64() },
             discovery: DiscoveryConfig {
@@ -216,27 +198,7 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         retries: config.endpoint.retries,
         ..ModelSettings::default()
     };
-    let mission = &config.mission;
-    at_least_one("mission.max_planning_steps", mission.max_planning_steps)?;
-    at_least_one("mission.max_execution_steps", mission.max_execution_steps)?;
-    at_least_one("mission.max_model_calls", mission.max_model_calls)?;
-    for (key, number) in [
-        ("mission.max_offered_tools", mission.max_offered_tools),
-        ("mission.max_parallel_steps", mission.max_parallel_steps),
-    ] {
-        at_least_one(key, u32::try_from(number).unwrap_or(u32::MAX))?;
-    }
-    let limits = MissionLimits {
-        max_task_bytes: mission.max_task_bytes,
-        max_planning_steps: mission.max_planning_steps,
-        max_execution_steps: mission.max_execution_steps,
-        max_parallel_steps: mission.max_parallel_steps,
-        max_replans: mission.max_replans,
-        max_model_calls: mission.max_model_calls,
-        max_offered_tools: mission.max_offered_tools,
-        max_duration: seconds("mission.max_duration_s", mission.max_duration_s)?,
-        ..MissionLimits::default()
-    };
+    let limits = mission::limits(&config.mission, &config.budget, &model)?;
     let calls = CallBounds {
         halt_timeout: seconds("calls.halt_timeout_s", config.calls.halt_timeout_s)?,
         ..CallBounds::default()
@@ -348,7 +310,7 @@ mod tests {
     #[test]
     fn the_shipped_file_says_what_the_defaults_are() {
         let shipped: Config =
-            Figment::from(Toml::string(include_str!("../../../config/cortex.toml"))).extract().unwrap();
+            Figment::from(Toml::string(include_str!("../../../../config/cortex.toml"))).extract().unwrap();
         assert_eq!(shipped, Config::default());
     }
 
@@ -379,6 +341,13 @@ mod tests {
             ("[mission]\nmax_duration_s = -1.0", "mission.max_duration_s is -1"),
             ("[calls]\nhalt_timeout_s = nan", "calls.halt_timeout_s is NaN"),
             ("model = \"gpt\"", "'gpt' names no model"),
+            ("[mission]\nconfirmation = \"never\"", "confirmation"),
+            ("[budget]\nmax_cost = -1.0", "budget.max_cost is -1"),
+            (
+                "model = \"openai:m@http://localhost:1/v1\"\n[budget]\nmax_cost = 2.0",
+                "budget.prices has no price for 'm'",
+            ),
+            ("[budget.prices.m]\nprompt = -1\ncompletion = 1", "budget.prices.m must be two amounts"),
             ("robot = \" \"", "give the robot a name"),
             ("[queue]\npolicy = \"maybe\"", "policy"),
             ("robot = ", "TOML"),

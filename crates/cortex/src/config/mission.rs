@@ -1,0 +1,123 @@
+//! `[mission]` and `[budget]`: the bounds of a mission.
+
+use std::collections::BTreeMap;
+
+use cortex_core::MissionLimits;
+use cortex_core::mission::{ConfirmationMode, Prices};
+use cortex_model::ModelChoice;
+use serde::{Deserialize, Serialize};
+
+use super::{at_least_one, seconds};
+
+/// The bounds of a mission.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MissionConfig {
+    pub(crate) max_task_bytes: usize,
+    pub(crate) max_planning_steps: u32,
+    pub(crate) max_execution_steps: u32,
+    pub(crate) max_parallel_steps: usize,
+    pub(crate) max_replans: u32,
+    pub(crate) max_model_calls: u32,
+    pub(crate) max_offered_tools: usize,
+    pub(crate) max_conversation_bytes: usize,
+    pub(crate) confirmation: ConfirmationMode,
+    pub(crate) max_corrections: u32,
+    pub(crate) max_retries: u32,
+    pub(crate) max_duration_s: f64,
+}
+
+/// What a mission may spend on models.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BudgetConfig {
+    /// 0: no bound.
+    pub(crate) max_tokens: u64,
+    /// 0: no bound.
+    pub(crate) max_cost: f64,
+    /// By the model's name.
+    pub(crate) prices: BTreeMap<String, Prices>,
+}
+
+impl Default for MissionConfig {
+    fn default() -> Self {
+        let limits = MissionLimits::default();
+        Self {
+            max_task_bytes: limits.max_task_bytes,
+            max_planning_steps: limits.max_planning_steps,
+            max_execution_steps: limits.max_execution_steps,
+            max_parallel_steps: limits.max_parallel_steps,
+            max_replans: limits.max_replans,
+            max_model_calls: limits.max_model_calls,
+            max_offered_tools: limits.max_offered_tools,
+            max_conversation_bytes: limits.max_conversation_bytes,
+            confirmation: limits.confirmation,
+            max_corrections: limits.max_corrections,
+            max_retries: limits.max_retries,
+            max_duration_s: limits.max_duration.as_secs_f64(),
+        }
+    }
+}
+
+/// The bounds of a mission that this model plans.
+pub(super) fn limits(
+    mission: &MissionConfig,
+    budget: &BudgetConfig,
+    model: &ModelChoice,
+) -> anyhow::Result<MissionLimits> {
+    let bounded = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    for (key, number) in [
+        ("mission.max_planning_steps", mission.max_planning_steps),
+        ("mission.max_execution_steps", mission.max_execution_steps),
+        ("mission.max_model_calls", mission.max_model_calls),
+        ("mission.max_offered_tools", bounded(mission.max_offered_tools)),
+        ("mission.max_parallel_steps", bounded(mission.max_parallel_steps)),
+        ("mission.max_conversation_bytes", bounded(mission.max_conversation_bytes)),
+    ] {
+        at_least_one(key, number)?;
+    }
+    let prices = prices(budget, model)?;
+    Ok(MissionLimits {
+        max_task_bytes: mission.max_task_bytes,
+        max_planning_steps: mission.max_planning_steps,
+        max_execution_steps: mission.max_execution_steps,
+        max_parallel_steps: mission.max_parallel_steps,
+        max_replans: mission.max_replans,
+        max_model_calls: mission.max_model_calls,
+        max_offered_tools: mission.max_offered_tools,
+        max_conversation_bytes: mission.max_conversation_bytes,
+        confirmation: mission.confirmation,
+        max_corrections: mission.max_corrections,
+        max_retries: mission.max_retries,
+        max_tokens: (budget.max_tokens > 0).then_some(budget.max_tokens),
+        max_cost: (budget.max_cost > 0.0).then_some(budget.max_cost),
+        prices,
+        max_duration: seconds("mission.max_duration_s", mission.max_duration_s)?,
+        ..MissionLimits::default()
+    })
+}
+
+/// What the model's tokens cost. A budget of money without a price would never end anything.
+fn prices(budget: &BudgetConfig, model: &ModelChoice) -> anyhow::Result<Prices> {
+    let is_amount = |amount: f64| amount.is_finite() && amount >= 0.0;
+    anyhow::ensure!(
+        is_amount(budget.max_cost),
+        "configuration: budget.max_cost is {}; it must be an amount of money, or 0 for no bound",
+        budget.max_cost
+    );
+    for (name, price) in &budget.prices {
+        anyhow::ensure!(
+            is_amount(price.prompt) && is_amount(price.completion),
+            "configuration: budget.prices.{name} must be two amounts of money for a million tokens"
+        );
+    }
+    let ModelChoice::OpenAi { name, .. } = model else { return Ok(Prices::default()) };
+    match budget.prices.get(name) {
+        Some(prices) => Ok(*prices),
+        None if budget.max_cost > 0.0 => anyhow::bail!(
+            "configuration: budget.max_cost is set, but budget.prices has no price for '{name}'; add \
+             [budget.prices.\"{name}\"] with prompt and completion, for a million tokens"
+        ),
+        None => Ok(Prices::default()),
+    }
+}
