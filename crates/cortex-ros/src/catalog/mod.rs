@@ -124,6 +124,12 @@ impl Catalog {
         self.entries.get(tool)
     }
 
+    /// How many services, actions and topics can be called.
+    #[must_use]
+    pub fn callable(&self) -> usize {
+        self.entries.len()
+    }
+
     /// What is on the graph but can't be called, by name.
     #[must_use]
     pub fn uncallable(&self) -> &[Uncallable] {

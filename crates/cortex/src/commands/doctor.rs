@@ -32,6 +32,7 @@ pub(crate) async fn doctor(arguments: RunArguments) -> anyhow::Result<ExitCode> 
             findings.push(("ROS node", Finding::Good("a node can be started".to_owned())));
             findings.push(("graph", graph(&robot)));
             findings.extend(components(&robot).into_iter().map(|finding| ("component", finding)));
+            findings.extend(offers(&robot).into_iter().map(|finding| ("robot", finding)));
             findings.push(("Cortex", cortex(&robot)));
             findings.extend(configuration(&robot, &arguments).await);
             robot.leave().await;
@@ -121,10 +122,32 @@ fn components(robot: &Robot) -> Vec<Finding> {
     }));
     if findings.is_empty() {
         findings.push(Finding::Notable(
-            "none offers ~/describe, so there is nothing that Cortex can do".to_owned(),
+            "none offers ~/describe, so nothing says what it is for and how it is halted".to_owned(),
             "docs/component-contract.md says how a node becomes a component, in any language".to_owned(),
         ));
     }
+    findings
+}
+
+/// The services, actions and topics that can be called, and those that can't.
+fn offers(robot: &Robot) -> Vec<Finding> {
+    let catalog = robot.discovery.catalog();
+    let catalog = catalog.borrow();
+    let callable = catalog.callable();
+    let mut findings = vec![if callable == 0 {
+        Finding::Notable(
+            "no service and no action beyond those of components can be called".to_owned(),
+            "docs/any-robot.md says what becomes a tool".to_owned(),
+        )
+    } else {
+        Finding::Good(format!("{callable} services, actions and topics can be called"))
+    }];
+    findings.extend(catalog.uncallable().iter().map(|uncallable| {
+        Finding::Notable(
+            format!("{} {} can't be called: {}", uncallable.kind, uncallable.name, uncallable.reason),
+            "docs/any-robot.md lists the reasons and their mends".to_owned(),
+        )
+    }));
     findings
 }
 
