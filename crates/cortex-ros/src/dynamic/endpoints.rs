@@ -1,7 +1,8 @@
 //! Makes endpoints, and runs the thread that waits for all of them.
 //!
-//! The middleware could also call a function for whatever arrives, without a wait set. Measured with Fast DDS that was no
-//! faster, not with 500 endpoints either, and answers were lost after a few seconds without any traffic.
+//! The middleware could also call a function for whatever arrives, without a wait set. Measured with Fast DDS: a call
+//! takes hardly longer beside 500 idle clients than alone, and with such functions answers were lost after a few seconds
+//! without traffic.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
