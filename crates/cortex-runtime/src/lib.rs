@@ -13,6 +13,7 @@
 mod desk;
 mod dispatch;
 mod drive;
+mod dry_run;
 mod envelope;
 mod leftovers;
 mod offer;
@@ -29,6 +30,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::desk::{Desk, DeskMessage};
 pub use crate::dispatch::CallBounds;
+pub use crate::dry_run::DryRun;
 pub use crate::offer::{Offer, ProviderId};
 
 /// Messages that may wait for the desk. Clients wait when it is full; the desk never waits for anything slow.
