@@ -15,12 +15,12 @@ const YOUNG: Duration = Duration::from_secs(1);
 pub(crate) trait GraphSource {
     /// The nodes as `(name, namespace)`, in any order; one may be there twice.
     fn nodes(&self) -> Result<Vec<(String, String)>, RosError>;
-    /// The running instances of each node, as `(name, namespace, identity)`.
+    /// The running instances of each node that logs, as `(name, namespace, identity)`.
     fn instances(&self) -> Result<Vec<(String, String, InstanceId)>, RosError>;
     /// Every service that somebody offers or calls.
     fn services(&self) -> Result<Vec<Interface>, RosError>;
-    /// The nodes that offer a service, as `(name, namespace)`.
-    fn servers_of(&self, service: &str) -> Result<Vec<(String, String)>, RosError>;
+    /// The running instances that offer a service, whether or not they log.
+    fn servers_of(&self, service: &str) -> Result<Vec<(String, String, InstanceId)>, RosError>;
     /// The services that a node offers: of two nodes of one name, those of one.
     fn services_of(&self, name: &str, namespace: &str) -> Result<Option<Vec<Interface>>, RosError>;
     /// The topics that a node publishes.
@@ -42,7 +42,7 @@ impl GraphSource for Observer {
         Observer::services(self)
     }
 
-    fn servers_of(&self, service: &str) -> Result<Vec<(String, String)>, RosError> {
+    fn servers_of(&self, service: &str) -> Result<Vec<(String, String, InstanceId)>, RosError> {
         Observer::servers_of(self, service)
     }
 
@@ -79,6 +79,8 @@ struct Known {
     /// The services that the middleware lists for the node's name.
     listed: BTreeSet<String>,
     since: Instant,
+    /// Whether its log tells its instances apart. If not, its first service has to, which is one more question.
+    logs: bool,
 }
 
 impl GraphReader {
@@ -123,7 +125,12 @@ impl GraphReader {
             instances.entry((name, namespace)).or_default().insert(instance);
         }
         for (key, known) in self.nodes.iter_mut().filter(|(_, known)| known.node.role == NodeRole::Robot) {
-            let now = instances.remove(key).unwrap_or_default();
+            let now = instances.remove(key);
+            if now.is_none() && !known.logs {
+                continue;
+            }
+            known.logs = now.is_some();
+            let now = now.unwrap_or_default();
             if known.node.instances != now {
                 known.node.instances = now;
                 self.is_changed = true;
@@ -143,7 +150,8 @@ impl GraphReader {
                 if listed.contains(service.name.as_str()) {
                     continue;
                 }
-                let servers: BTreeSet<Key> = source.servers_of(&service.name)?.into_iter().collect();
+                let servers = source.servers_of(&service.name)?.into_iter();
+                let servers: BTreeSet<Key> = servers.map(|(name, namespace, _)| (name, namespace)).collect();
                 for twin in servers.intersection(twins) {
                     of_twins.entry(twin.clone()).or_default().push(service.clone());
                 }
@@ -191,19 +199,35 @@ impl GraphReader {
         match self.nodes.get_mut(&key) {
             Some(known) => {
                 known.listed = listed;
-                node.instances.clone_from(&known.node.instances);
+                if known.logs {
+                    node.instances.clone_from(&known.node.instances);
+                } else {
+                    node.instances = instances_by_service(source, &key, &node)?;
+                }
                 if known.node != node {
                     known.node = node;
                     self.is_changed = true;
                 }
             }
             None => {
-                self.nodes.insert(key, Known { node, listed, since: Instant::now() });
+                node.instances = instances_by_service(source, &key, &node)?;
+                self.nodes.insert(key, Known { node, listed, since: Instant::now(), logs: false });
                 self.is_changed = true;
             }
         }
         Ok(())
     }
+}
+
+/// The instances of a node that does not log: one that was killed, and its next run, for instance.
+fn instances_by_service(
+    source: &impl GraphSource,
+    (name, namespace): &Key,
+    node: &GraphNode,
+) -> Result<BTreeSet<InstanceId>, RosError> {
+    let Some(service) = node.services.first() else { return Ok(BTreeSet::new()) };
+    let servers = source.servers_of(&service.name)?.into_iter();
+    Ok(servers.filter(|(of, within, _)| (of, within) == (name, namespace)).map(|(_, _, instance)| instance).collect())
 }
 
 /// The node, and the services that the middleware lists for its name. None when it is gone.
@@ -255,6 +279,8 @@ mod tests {
         /// Nodes that are there a second time, with what only the second one offers.
         twins: RefCell<BTreeMap<String, &'static str>>,
         asked: Cell<usize>,
+        /// Further runs of every node beside the first.
+        runs: Cell<u8>,
     }
 
     impl Fake {
@@ -283,10 +309,13 @@ mod tests {
             Ok(all.map(service).collect())
         }
 
-        fn servers_of(&self, service: &str) -> Result<Vec<(String, String)>, RosError> {
-            let twins = self.twins.borrow();
-            let servers = twins.iter().filter(|(_, offered)| **offered == service);
-            Ok(servers.map(|(name, _)| (name.clone(), "/".to_owned())).collect())
+        fn servers_of(&self, service: &str) -> Result<Vec<(String, String, InstanceId)>, RosError> {
+            let (nodes, twins) = (self.nodes.borrow(), self.twins.borrow());
+            let of_twins = twins.iter().filter(|(_, offered)| **offered == service).map(|(name, _)| (name, u8::MAX));
+            let of_nodes = nodes.iter().filter(|(_, offered)| offered.contains(&service));
+            let of_nodes = of_nodes.flat_map(|(name, _)| (0..=self.runs.get()).map(move |run| (name, run)));
+            let servers = of_nodes.chain(of_twins);
+            Ok(servers.map(|(name, run)| (name.clone(), "/".to_owned(), InstanceId::new(&[run]))).collect())
         }
 
         fn instances(&self) -> Result<Vec<(String, String, InstanceId)>, RosError> {
@@ -384,5 +413,20 @@ mod tests {
         fake.twins.borrow_mut().clear();
         reader.look(&fake).unwrap();
         assert_eq!(offered(&reader.take_changed().unwrap()), ["/lamp/switch"]);
+    }
+
+    #[test]
+    fn another_run_of_a_node_that_does_not_log_is_told_by_its_service() {
+        let fake = Fake::default();
+        fake.nodes.borrow_mut().insert("arm".to_owned(), vec!["/arm/describe"]);
+        let mut reader = grown_up(&fake);
+        let first = reader.nodes.values().next().unwrap().node.instances.clone();
+        assert_eq!(first.len(), 1);
+        // Killed, and started again: for a while, both are on the graph.
+        fake.runs.set(1);
+        reader.stale();
+        reader.read(&fake, Duration::from_secs(1)).unwrap();
+        let graph = reader.take_changed().unwrap();
+        assert!(crate::graph::is_another_run(&first, &graph.node("arm").unwrap().instances));
     }
 }

@@ -84,6 +84,12 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Build for speed and send goals to bad servers for two minutes; see `--seconds` and `--seed`
+    Soak {
+        /// Arguments of the soak
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Remove the private ROS 2 and the built interfaces of all clones on this machine
     Clean,
 }
@@ -114,6 +120,7 @@ fn run(command: Task) -> Result<ExitCode> {
         Task::Check => return check::run(&repository),
         Task::Demo { task, model } => return demo::run(&repository, &task, model.as_deref()),
         Task::Bench { arguments } => return work::bench(&repository, &arguments),
+        Task::Soak { arguments } => return work::soak(&repository, &arguments),
         Task::Clean => clean::run()?,
     }
     Ok(ExitCode::SUCCESS)

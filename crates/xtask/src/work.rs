@@ -68,6 +68,16 @@ fn names_packages(arguments: &[String]) -> bool {
 
 /// Builds for speed and runs the benchmark.
 pub(crate) fn bench(repository: &Path, arguments: &[String]) -> Result<ExitCode> {
+    run_for_stories(repository, "cortex-bench", arguments)
+}
+
+/// Builds for speed and runs the soak.
+pub(crate) fn soak(repository: &Path, arguments: &[String]) -> Result<ExitCode> {
+    run_for_stories(repository, "cortex-soak", arguments)
+}
+
+/// Builds for speed and runs a program of the stories.
+fn run_for_stories(repository: &Path, program: &str, arguments: &[String]) -> Result<ExitCode> {
     let ros = prepare(repository)?;
     let profile = Profile::Release;
     let binaries = Metadata::read(repository)?.target_directory()?.join(profile.folder());
@@ -76,10 +86,10 @@ pub(crate) fn bench(repository: &Path, arguments: &[String]) -> Result<ExitCode>
     for package in ["cortex", "cortex-sim", "cortex-stories"] {
         build.args(["--package", package]);
     }
-    cargo::run("building the benchmark and what it starts", &mut build)?;
-    let mut bench = Command::new(binaries.join("cortex-bench"));
-    ros.environment().apply(&mut bench).args(arguments).env(BINARIES, binaries);
-    supervised::run(cargo::keep_local(&mut bench)).map(cargo::exit_code)
+    cargo::run(&format!("building {program} and what it starts"), &mut build)?;
+    let mut command = Command::new(binaries.join(program));
+    ros.environment().apply(&mut command).args(arguments).env(BINARIES, binaries);
+    supervised::run(cargo::keep_local(&mut command)).map(cargo::exit_code)
 }
 
 #[cfg(test)]

@@ -24,6 +24,9 @@ const LATE: Duration = Duration::from_secs(60);
 const CANCEL_LIMIT: Duration = Duration::from_secs(5);
 /// How long a server may be missing from the graph before it counts as lost: a graph can be wrong for a moment.
 const GRACE: Duration = Duration::from_secs(2);
+/// When another run of a server has come, an earlier one may still answer for this long: one that was killed stays on the
+/// graph for a while, so it does not show that nobody will.
+const LAST_WORDS: Duration = Duration::from_secs(10);
 /// The least time between two looks at the graph: one that changes all the time must not keep every goal busy.
 const REST: Duration = Duration::from_millis(50);
 /// A server that should have answered the question for the result is asked again after this time: requests can be lost,
@@ -220,11 +223,16 @@ impl<'a> Server<'a> {
         Self { client, events, known, missing_since: None, stale: false, next_look: Instant::now() }
     }
 
-    /// Waits until it is lost.
+    /// Waits until it is lost, or until another run has come and the earlier one had the time to answer.
     async fn lost(&mut self) -> Failure {
+        let mut last_words = None;
         loop {
-            if let Change::Lost(failure) = self.change().await {
-                return failure;
+            tokio::select! {
+                change = self.change() => match change {
+                    Change::Lost(failure) => return failure,
+                    Change::AnotherRun => last_words = last_words.or(Some(Instant::now() + LAST_WORDS)),
+                },
+                () = at(last_words) => return Failure::ServerLost,
             }
         }
     }

@@ -169,15 +169,15 @@ impl Observer {
         }
     }
 
-    /// The nodes that offer a service, as `(name, namespace)`; one that offers it twice is listed twice.
+    /// Who offers a service, as [`instances`](Self::instances) has it; one that offers it twice is listed twice.
     ///
     /// # Errors
     /// When the client library refuses the query.
-    pub(crate) fn servers_of(&self, service: &str) -> Result<Vec<(String, String)>, RosError> {
-        // How the middleware calls the topic that the servers of a service read.
-        let requests = format!("rq{service}Request");
-        let servers = announced(&self.node, &requests, Naming::Middleware, End::Subscriptions)?;
-        Ok(servers.into_iter().map(|server| server.node).collect())
+    pub(crate) fn servers_of(&self, service: &str) -> Result<Vec<(String, String, InstanceId)>, RosError> {
+        // How the middleware calls the topic on which the servers of a service answer. It tells of what a node publishes in
+        // the order in which it was made: a node that logs is known to log before its first service is seen.
+        let answers = format!("rr{service}Reply");
+        Ok(identities(announced(&self.node, &answers, Naming::Middleware, End::Publishers)?))
     }
 
     /// The services that a node offers. None when it is gone.
@@ -236,17 +236,18 @@ impl Observer {
         }
     }
 
-    /// Who publishes log messages, as `(name, namespace, identity)`: one entry for each running instance of each node.
+    /// Who publishes log messages, as `(name, namespace, identity)`: one entry for each running instance of each node that
+    /// does. Most do; those of r2r don't.
     ///
     /// # Errors
     /// When the client library refuses the query.
     pub(crate) fn instances(&self) -> Result<Vec<(String, String, InstanceId)>, RosError> {
-        let publishers = announced(&self.node, LOG_TOPIC, Naming::Ros, End::Publishers)?;
-        Ok(publishers
-            .into_iter()
-            .map(|Announced { node: (name, space), identity, .. }| (name, space, identity))
-            .collect())
+        Ok(identities(announced(&self.node, LOG_TOPIC, Naming::Ros, End::Publishers)?))
     }
+}
+
+fn identities(publishers: Vec<Announced>) -> Vec<(String, String, InstanceId)> {
+    publishers.into_iter().map(|Announced { node: (name, space), identity, .. }| (name, space, identity)).collect()
 }
 
 /// # Safety

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use cortex_core::{CallObserver, Invocation, ToolProvider, ToolSet};
 use cortex_protocol::{CallId, FailureKind, HaltState, OutcomeStatus, ToolCall, ToolOutcome, ToolSpec};
-use cortex_ros::RosTools;
+use cortex_ros::{Catalog, RosTools, Uncallable};
 use serde_json::{Map, Value, json};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -62,24 +62,31 @@ async fn find_and_run(
     Ok(run(&robot.tools, invocation, Arc::new(Printer { as_json: arguments.json }), interrupts).await)
 }
 
-/// Waits until the tool is on offer, or until the picture of the robot is complete without it.
+/// Waits until the tool is on offer, or until it is known why it is not. A picture of the robot without it counts only at
+/// the limit: some nodes are found late, and whoever names a tool has a reason to believe that it is there.
 async fn find(robot: &Robot, written: &str) -> anyhow::Result<(ToolSet, ToolSpec)> {
     let mut tools = robot.discovery.tools();
-    let settled = robot.discovery.settled(FIND_LIMIT);
-    tokio::pin!(settled);
-    let mut is_settled = false;
-    loop {
-        let (set, _) = ToolSet::new(tools.borrow_and_update().iter().cloned());
-        if let Some(spec) = set.resolve(written).cloned() {
-            return Ok((set, spec));
+    let found = async {
+        loop {
+            let (set, _) = ToolSet::new(tools.borrow_and_update().iter().cloned());
+            if let Some(spec) = set.resolve(written).cloned() {
+                return Ok((set, spec));
+            }
+            tools.changed().await.context("discovery has ended")?;
         }
-        if is_settled {
-            anyhow::bail!("{}", missing(robot, written));
+    };
+    let refused = async {
+        let mut catalog = robot.discovery.catalog();
+        if robot.discovery.settled(FIND_LIMIT).await {
+            // Nothing that is known to be uncallable becomes callable by waiting.
+            let _ = catalog.wait_for(|catalog| uncallable(catalog, written).is_some()).await;
         }
-        tokio::select! {
-            changed = tools.changed() => changed.context("discovery has ended")?,
-            _ = &mut settled => is_settled = true,
-        }
+    };
+    tokio::select! {
+        biased;
+        found = found => found,
+        () = refused => anyhow::bail!("{}", missing(robot, written)),
+        () = tokio::time::sleep(FIND_LIMIT) => anyhow::bail!("{}", missing(robot, written)),
     }
 }
 
@@ -87,12 +94,17 @@ async fn find(robot: &Robot, written: &str) -> anyhow::Result<(ToolSet, ToolSpec
 fn missing(robot: &Robot, written: &str) -> String {
     let catalog = robot.discovery.catalog();
     let catalog = catalog.borrow();
-    let meant =
-        catalog.uncallable().iter().find(|uncallable| written.ends_with(uncallable.name.trim_start_matches('/')));
-    match meant {
+    match uncallable(&catalog, written) {
         Some(meant) => format!("{} {} can't be called: {}", meant.kind, meant.name, meant.reason),
         None => format!("there is no tool '{written}' on the robot; `cortex tools` lists them"),
     }
+}
+
+/// What can't be called, by the end of a tool's canonical or wire name.
+fn uncallable<'a>(catalog: &'a Catalog, written: &str) -> Option<&'a Uncallable> {
+    let plain = |name: &str| name.replace(|character: char| !character.is_ascii_alphanumeric(), "-");
+    let written = plain(written);
+    catalog.uncallable().iter().find(|uncallable| written.ends_with(&plain(uncallable.name.trim_start_matches('/'))))
 }
 
 async fn run(
