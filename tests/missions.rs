@@ -141,14 +141,18 @@ async fn a_second_task_waits_for_the_first_and_a_third_is_refused_when_none_may_
     assert_eq!((first.status(), second.status()), ("succeeded", "succeeded"), "{second:#?}");
     assert!(room_of(&house).await.contains("hallway"));
 
+    // A robot so slow that it is still on its way when the second task comes.
+    house.end("sim");
+    house.start("sim", "cortex-sim", &["--ros-args", "-p", "speed_mps:=0.1"]).await;
     house.start("strict", "cortex", &["run", "--ros-args", "-r", "__node:=strict", "-p", "queue.policy:=reject"]).await;
-    let mut first = house.spawn("cortex", &["send", "--json", "--server", "/strict", "go to the kitchen"]);
+    let mut first = house.spawn("cortex", &["send", "--json", "--server", "/strict", "go to the bathroom"]);
     first.wait_for_line("\"type\":\"cortex.step.started\"").await;
     let refused = house.spawn("cortex", &["send", "--json", "--server", "/strict", "go to the bedroom"]);
     let refused = finish_send(refused).await;
     assert_eq!(refused.status(), "failed");
     assert!(refused.output().contains("takes one at a time"), "{}", refused.output());
-    assert_eq!(finish_send(first).await.status(), "succeeded");
+    first.signal("INT");
+    assert_eq!(finish_send(first).await.status(), "cancelled");
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use cortex_stories::{House, PATIENCE};
 use cortex_testkit::{OpenAiServer, Served};
 use serde_json::{Value, json};
 
-use crate::table::Table;
+use crate::table::{Table, median};
 
 /// Steps of one mission.
 const STEPS: usize = 20;
@@ -47,7 +47,12 @@ pub(crate) async fn measure(house: &mut House, components: usize, table: &mut Ta
 
     let begun = Instant::now();
     let mut cortex = house.spawn("cortex", &["run", "--model", &format!("openai:instant@{}", model.url())]);
-    cortex.wait_for_line(&format!("tools: {} of {components} components", components + 1)).await;
+    // Beside one tool of each component there are those of Cortex itself.
+    let all_there = |line: &String| {
+        let (tools, of) = line.strip_prefix("tools: ")?.strip_suffix(" components")?.split_once(" of ")?;
+        (of.parse() == Ok(components) && tools.parse::<usize>().ok()? > components).then_some(())
+    };
+    cortex.wait_for("all tools", |lines| lines.iter().find_map(all_there)).await;
     table.add_times(format!("from start to all tools, {label}"), "50: under 2 s", &[begun.elapsed()]);
 
     let node = RosNode::start(&format!("_bench_{components}"), "")?;
@@ -105,12 +110,6 @@ async fn tool_time(node: &RosNode, component: &str) -> anyhow::Result<Vec<Durati
         }
     }
     Ok(times)
-}
-
-fn median(times: &[Duration]) -> Duration {
-    let mut sorted = times.to_vec();
-    sorted.sort_unstable();
-    sorted.get(sorted.len() / 2).copied().unwrap_or_default()
 }
 
 fn resident_megabytes(process: u32) -> anyhow::Result<f64> {

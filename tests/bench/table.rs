@@ -43,6 +43,13 @@ impl Table {
     }
 }
 
+/// The time in the middle.
+pub(crate) fn median(times: &[Duration]) -> Duration {
+    let mut sorted = times.to_vec();
+    sorted.sort_unstable();
+    sorted.get(sorted.len() / 2).copied().unwrap_or_default()
+}
+
 fn shown(time: Duration) -> String {
     let milliseconds = time.as_secs_f64() * 1e3;
     if milliseconds >= 1_000.0 { format!("{:.2} s", milliseconds / 1e3) } else { format!("{milliseconds:.2} ms") }

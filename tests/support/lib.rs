@@ -4,13 +4,21 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that can't be told ends here, and says why")]
 
+mod greenhouse;
+mod own_domain;
 mod process;
+mod robot;
+mod script;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cortex_testkit::Domain;
+use cortex_testkit::{Domain, OpenAiServer};
+pub use greenhouse::Greenhouse;
+pub use own_domain::{argument, in_own_domain};
 pub use process::Process;
+pub use robot::Robot;
+pub use script::{calls, model, prompts, says};
 use serde_json::Value;
 
 /// No story waits longer for anything. Generous: it only guards against hangs.
@@ -20,6 +28,8 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 pub struct House {
     /// None: the domain of this process.
     domain: Option<Domain>,
+    /// What the house's processes find in their environment beyond that of the stories.
+    environment: Vec<(&'static str, String)>,
     processes: Vec<(String, Process)>,
 }
 
@@ -35,6 +45,14 @@ pub struct Sent {
 }
 
 impl Sent {
+    /// The step of that number in the last plan: what became of it, with its `outcome`. Null while nothing did.
+    #[must_use]
+    pub fn step(&self, number: u32) -> &Value {
+        let finished = self.events.iter().rev().filter_map(|event| event.pointer("/data/payload/report"));
+        let mut of_step = finished.filter(|report| report["number"] == number);
+        of_step.next().unwrap_or(&Value::Null)
+    }
+
     /// The readable lines.
     #[must_use]
     pub fn lines(&self) -> Vec<&str> {
@@ -68,13 +86,19 @@ impl House {
     /// An empty house.
     #[must_use]
     pub fn empty() -> Self {
-        Self { domain: Some(Domain::claim().expect("a free ROS domain")), processes: Vec::new() }
+        let domain = Domain::claim().expect("a free ROS domain");
+        Self { domain: Some(domain), environment: Vec::new(), processes: Vec::new() }
     }
 
     /// An empty house in the ROS domain of this process.
     #[must_use]
     pub fn shared() -> Self {
-        Self { domain: None, processes: Vec::new() }
+        Self { domain: None, environment: Vec::new(), processes: Vec::new() }
+    }
+
+    /// Sets variables of all processes that are started from now on.
+    pub fn set_environment(&mut self, variables: Vec<(&'static str, String)>) {
+        self.environment = variables;
     }
 
     /// A house with the simulated robot and a Cortex with the given model.
@@ -99,9 +123,21 @@ impl House {
         self.start("cortex", "cortex", &arguments).await;
     }
 
+    /// The same with the model behind this server.
+    pub async fn start_cortex_with(&mut self, model: &OpenAiServer) {
+        self.start_cortex(&["--model", &format!("openai:scripted@{}", model.url())]).await;
+    }
+
     /// Starts a program under a name and waits for its `ready`.
     pub async fn start(&mut self, name: &str, program: &str, arguments: &[&str]) {
         let mut process = self.spawn(program, arguments);
+        process.wait_for_line("ready").await;
+        self.processes.push((name.to_owned(), process));
+    }
+
+    /// Starts a Python script of `tests/python` under a name and waits for its `ready`.
+    pub async fn start_python(&mut self, name: &str, script: &str, arguments: &[&str]) {
+        let mut process = self.spawn_python(script, arguments);
         process.wait_for_line("ready").await;
         self.processes.push((name.to_owned(), process));
     }
@@ -124,6 +160,7 @@ impl House {
 
     fn spawn_path(&self, program: &std::path::Path, arguments: &[&str]) -> Process {
         let mut environment = vec![("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST".to_owned())];
+        environment.extend(self.environment.iter().cloned());
         environment.extend(self.domain.as_ref().map(|domain| ("ROS_DOMAIN_ID", domain.id())));
         Process::spawn(program, arguments, &environment)
     }
@@ -172,7 +209,7 @@ pub async fn finish_send(mut process: Process) -> Sent {
 }
 
 /// A program of the workspace.
-fn binary(name: &str) -> PathBuf {
+pub(crate) fn binary(name: &str) -> PathBuf {
     let folder = std::env::var_os("CORTEX_BIN_DIR")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/debug"), PathBuf::from);
     let path = folder.join(name);

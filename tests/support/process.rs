@@ -5,7 +5,8 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -56,7 +57,7 @@ impl Process {
         let mut child = Command::new(program)
             .args(arguments)
             .envs(environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
@@ -80,21 +81,33 @@ impl Process {
 
     /// Waits for a line on standard output that holds the text, and returns the first such line.
     pub async fn wait_for_line(&mut self, text: &str) -> String {
+        let what = format!("'{text}'");
+        self.wait_for(&what, |lines| lines.iter().find(|line| line.contains(text)).cloned()).await
+    }
+
+    /// Waits until a line of JSON on standard output satisfies the condition, and returns the first such one.
+    pub async fn wait_for_json(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        let read = |line: &String| serde_json::from_str(line).ok();
+        self.wait_for(what, |lines| lines.iter().filter_map(read).find(|line| wanted(line))).await
+    }
+
+    /// Waits until something is found in the lines of standard output.
+    pub async fn wait_for<T>(&mut self, what: &str, found: impl Fn(&[String]) -> Option<T>) -> T {
         let mut count = self.stdout.count.clone();
         let waited = tokio::time::timeout(PATIENCE, async {
             loop {
-                if let Some(line) = self.stdout.all().into_iter().find(|line| line.contains(text)) {
-                    return Some(line);
+                if let Some(found) = found(&self.stdout.all()) {
+                    return Some(found);
                 }
                 if count.changed().await.is_err() {
-                    return self.stdout.all().into_iter().find(|line| line.contains(text));
+                    return found(&self.stdout.all());
                 }
             }
         })
         .await;
         match waited {
-            Ok(Some(line)) => line,
-            Ok(None) | Err(_) => panic!("{} never printed '{text}'.{}", self.name, self.told()),
+            Ok(Some(found)) => found,
+            Ok(None) | Err(_) => panic!("{} never printed {what}.{}", self.name, self.told()),
         }
     }
 
@@ -107,6 +120,18 @@ impl Process {
         let _ = tokio::time::timeout(LAST_GRACE, &mut self.stdout.reader).await;
         let _ = tokio::time::timeout(LAST_GRACE, &mut self.stderr.reader).await;
         status.expect("the child can be waited for").code()
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Writes a line to its standard input.
+    pub async fn write_line(&mut self, line: &str) {
+        let Some(stdin) = &mut self.child.stdin else { panic!("{} reads no more", self.name) };
+        let written = stdin.write_all(format!("{line}\n").as_bytes()).await;
+        assert!(written.is_ok(), "{} does not read.{}", self.name, self.told());
     }
 
     /// Sends a signal: `TERM`, `INT`, `KILL`, `STOP`.
