@@ -156,6 +156,8 @@ impl Mission {
             }
             Decision::Continue => {
                 self.report_decision(step, Decision::Continue, reading.reason);
+                // The model was told of those that have stalled by now.
+                self.notice_stalls();
                 let until = self.now + self.setup.limits.continue_timeout;
                 self.phase = Phase::Waiting { step: step.number, until, asked };
             }

@@ -110,9 +110,16 @@ struct RunningCall {
     accepted: bool,
     feedback: String,
     feedback_at: Option<Duration>,
+    /// Whether a CONTINUE was ended because its feedback has stopped.
+    stall_noticed: bool,
 }
 
 impl RunningCall {
+    /// When it counts as stalled. Never, where it gives no feedback.
+    fn stalls_at(&self, stall_after: Duration) -> Option<Duration> {
+        self.feedback_at.map(|at| at.saturating_add(stall_after)).filter(|_| !self.stall_noticed)
+    }
+
     fn holder(&self) -> Holder<'_> {
         let lets_go = self.accepted && self.dispatch == Dispatch::Background;
         Holder { step: self.step, resources: &self.resources, lets_go }
@@ -242,7 +249,7 @@ impl Mission {
         let phase = match &self.phase {
             Phase::New | Phase::Finished => return None,
             Phase::Halting { until, .. } => return Some(*until),
-            Phase::Waiting { until, .. } => Some(*until),
+            Phase::Waiting { until, .. } => Some(self.next_stall().map_or(*until, |stall| stall.min(*until))),
             Phase::Planning { .. }
             | Phase::Researching { .. }
             | Phase::Confirming { .. }
@@ -296,6 +303,7 @@ impl Mission {
         if let Some(running) = self.calls.get_mut(&call) {
             running.feedback = feedback;
             running.feedback_at = Some(now);
+            running.stall_noticed = false;
         }
     }
 
@@ -314,7 +322,9 @@ impl Mission {
                 self.fail(format!("The task was not done within {seconds} s, the most that a task may take."));
                 return;
             }
-            Phase::Waiting { step, until, asked } if self.now >= until => self.confirm(step, asked, None),
+            Phase::Waiting { step, until, asked } if self.now >= until || self.notice_stalls() => {
+                self.confirm(step, asked, None);
+            }
             Phase::Underway if self.has_due_retry() => self.advance(),
             _ => {}
         }
@@ -324,6 +334,19 @@ impl Mission {
             let in_flight = self.in_flight();
             self.report(MissionEvent::Progress { in_flight });
         }
+    }
+
+    /// When the next goal in flight counts as stalled.
+    fn next_stall(&self) -> Option<Duration> {
+        self.calls.values().filter_map(|call| call.stalls_at(self.setup.limits.stall_after)).min()
+    }
+
+    /// Whether a goal in flight has stalled since this was last asked.
+    fn notice_stalls(&mut self) -> bool {
+        let (now, stall_after) = (self.now, self.setup.limits.stall_after);
+        let has_stalled = |call: &&mut RunningCall| call.stalls_at(stall_after).is_some_and(|at| at <= now);
+        let stalled = self.calls.values_mut().filter(has_stalled);
+        stalled.map(|call| call.stall_noticed = true).count() > 0
     }
 
     /// What is in flight, oldest first.
@@ -364,6 +387,7 @@ impl Mission {
                 accepted: false,
                 feedback: String::new(),
                 feedback_at: None,
+                stall_noticed: false,
             },
         );
         self.effects.push(Effect::Invoke { call, tool_call, fingerprint });

@@ -166,6 +166,29 @@ fn the_next_confirmation_shows_each_goal_in_flight_with_its_step() {
 }
 
 #[test]
+fn continue_ends_when_a_goal_stalls_and_once_for_each_stall() {
+    let mut story = Story::of("dock, then speak")
+        .tool_waits("base.dock")
+        .model_calls(&[("base-dock", json!({})), ("speaker-say", json!({"text": "x"}))])
+        .model_says("EXECUTE")
+        .start();
+    let call = story.invoked[0].0;
+    story.give(Input::CallAccepted { call });
+    story.give_at(1, Input::CallProgressed { call, feedback: "half way".into() });
+    story.reply(says("CONTINUE"));
+    let asked = story.requests.len();
+    story.give_at(10, Input::Tick);
+    assert_eq!(story.requests.len(), asked);
+    story.give_at(11, Input::Tick);
+    assert_eq!(story.requests.len(), asked + 1);
+    assert!(text_of(story.requests.last().unwrap()).contains("[no new feedback for 10 s]"));
+    story.reply(says("CONTINUE"));
+    story.give_at(40, Input::Tick);
+    assert_eq!(story.requests.len(), asked + 1, "it is known");
+    assert!(story.mission.next_wake().unwrap() > story.now);
+}
+
+#[test]
 fn each_goal_is_told_as_stopped_refused_or_unknown() {
     let mut story = Story::of("dock three times")
         .tool_waits("base.dock")
