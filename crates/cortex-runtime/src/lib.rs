@@ -6,7 +6,8 @@
 //! - `dispatch`: one call of a tool, with its time-out, its cancellation and its one outcome;
 //! - `leftovers`: calls that are not known to be at rest, for the next stop;
 //! - `offer`: the tools of all providers, merged;
-//! - `envelope`: what happens, as CloudEvents.
+//! - `envelope`: what happens, as CloudEvents;
+//! - [`tape`]: the record of each mission: written before something moves, read back, replayed.
 //!
 //! Everything is spawned on one tracker and ends with [`Runtime::shut_down`].
 
@@ -17,6 +18,7 @@ mod envelope;
 mod leftovers;
 mod offer;
 mod sessions;
+pub mod tape;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +32,7 @@ use tokio_util::task::TaskTracker;
 use crate::desk::{Desk, DeskMessage};
 pub use crate::dispatch::CallBounds;
 pub use crate::offer::{Offer, ProviderId};
+pub use crate::tape::TapeSettings;
 
 /// Messages that may wait for the desk. Clients wait when it is full; the desk never waits for anything slow.
 const DESK_CAPACITY: usize = 256;
@@ -67,6 +70,8 @@ pub struct RuntimeConfig {
     pub calls: CallBounds,
     /// How long a request to the model may take in all, whatever the model's own bounds are.
     pub model_timeout: Duration,
+    /// Where missions are recorded. None: nowhere.
+    pub tape: Option<TapeSettings>,
 }
 
 impl Default for RuntimeConfig {
@@ -78,6 +83,7 @@ impl Default for RuntimeConfig {
             queue: QueuePolicy::Queue { length: 4 },
             calls: CallBounds::default(),
             model_timeout: Duration::from_secs(300),
+            tape: None,
         }
     }
 }
