@@ -2,14 +2,15 @@
 //! placeholders. The graph is acyclic, or the plan is refused with the cycle named.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
-use cortex_protocol::{Plan, Priority, Step, StepNumber, StepStatus, ToolCall};
+use cortex_protocol::{Plan, Priority, ResourceName, Step, StepNumber, StepStatus, ToolCall};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use thiserror::Error;
 
-use crate::binding;
+use crate::{binding, schedule};
 
 /// Why a plan is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -101,6 +102,85 @@ pub fn order(plan: &Plan) -> Result<Vec<StepNumber>, PlanError> {
     Err(PlanError::Cycle { steps: cycle(&graph) })
 }
 
+/// The steps by how many must end one after another before them: those of one level may run together, as far as they do
+/// not need the same things. A plan that is none has no levels.
+#[must_use]
+pub fn levels(plan: &Plan) -> Vec<Vec<StepNumber>> {
+    let mut levels: Vec<Vec<StepNumber>> = Vec::new();
+    let mut level_of: BTreeMap<StepNumber, usize> = BTreeMap::new();
+    for number in order(plan).unwrap_or_default() {
+        let Some(step) = plan.steps.iter().find(|step| step.number == number) else { continue };
+        let before = step.after.iter().filter_map(|before| level_of.get(before)).max();
+        let level = before.map_or(0, |level| level + 1);
+        level_of.insert(number, level);
+        match levels.get_mut(level) {
+            Some(steps) => steps.push(number),
+            None => levels.push(vec![number]),
+        }
+    }
+    for steps in &mut levels {
+        steps.sort_unstable();
+    }
+    levels
+}
+
+/// The pairs of steps that nothing orders and that need the same thing, with what that is. They run one after the other.
+#[must_use]
+pub fn conflicts<'a>(
+    plan: &'a Plan,
+    resources: impl Fn(&Step) -> &'a [ResourceName],
+) -> Vec<(StepNumber, StepNumber, ResourceName)> {
+    let mut found = Vec::new();
+    for (index, step) in plan.steps.iter().enumerate() {
+        for other in plan.steps.iter().skip(index + 1) {
+            if comes_before(plan, step.number, other.number) || comes_before(plan, other.number, step.number) {
+                continue;
+            }
+            let needed = resources(step).iter();
+            let shared = needed.filter(|one| resources(other).iter().any(|two| schedule::collide(one, two)));
+            found.extend(shared.map(|resource| (step.number, other.number, resource.clone())));
+        }
+    }
+    found
+}
+
+/// Whether `later` waits for `earlier`, directly or through others.
+fn comes_before(plan: &Plan, earlier: StepNumber, later: StepNumber) -> bool {
+    let mut open = vec![later];
+    let mut seen = BTreeSet::new();
+    while let Some(number) = open.pop() {
+        let step = plan.steps.iter().find(|step| step.number == number);
+        for before in step.map(|step| step.after.as_slice()).unwrap_or_default() {
+            if *before == earlier {
+                return true;
+            }
+            if seen.insert(*before) {
+                open.push(*before);
+            }
+        }
+    }
+    false
+}
+
+/// The plan in the language of Graphviz.
+#[must_use]
+pub fn dot(plan: &Plan) -> String {
+    let escaped = |text: String| text.replace('\\', "\\\\").replace('"', "\\\"");
+    let mut text = String::from("digraph plan {\n");
+    for step in &plan.steps {
+        let label = escaped(format!("{}. {}", step.number, step.call.tool));
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "    s{} [label=\"{label}\", shape=box];", step.number);
+    }
+    for step in &plan.steps {
+        for before in &step.after {
+            let _ = writeln!(text, "    s{before} -> s{};", step.number);
+        }
+    }
+    text.push_str("}\n");
+    text
+}
+
 /// The steps of one cycle, or of the step that waits for itself.
 fn cycle(graph: &DiGraph<StepNumber, ()>) -> Vec<StepNumber> {
     let mut steps: Vec<StepNumber> = tarjan_scc(graph)
@@ -158,6 +238,24 @@ mod tests {
             build(vec![request(json!({}), Some(&[3])), request(json!({}), Some(&[])), request(json!({}), Some(&[2]))])
                 .unwrap();
         assert_eq!(order(&plan), Ok(numbers(&[2, 3, 1])));
+    }
+
+    #[test]
+    fn levels_and_conflicts_show_what_may_run_together() {
+        let plan = build(vec![
+            request(json!({}), Some(&[])),
+            request(json!({}), Some(&[])),
+            request(json!({}), Some(&[1])),
+            request(json!({}), Some(&[1, 2])),
+        ])
+        .unwrap();
+        assert_eq!(levels(&plan), [numbers(&[1, 2]), numbers(&[3, 4])]);
+        let base: Vec<ResourceName> = vec!["base".into()];
+        let none: Vec<ResourceName> = vec![];
+        let held = conflicts(&plan, |step| if step.number == StepNumber(4) { &none } else { &base });
+        let pair = |one, two| (StepNumber(one), StepNumber(two), ResourceName::from("base"));
+        assert_eq!(held, [pair(1, 2), pair(2, 3)], "1 and 3 are ordered");
+        assert!(dot(&plan).contains("s1 -> s4;"));
     }
 
     #[test]

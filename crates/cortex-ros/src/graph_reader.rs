@@ -17,7 +17,11 @@ pub(crate) trait GraphSource {
     fn nodes(&self) -> Result<Vec<(String, String)>, RosError>;
     /// The running instances of each node, as `(name, namespace, identity)`.
     fn instances(&self) -> Result<Vec<(String, String, InstanceId)>, RosError>;
-    /// The services that a node offers.
+    /// Every service that somebody offers or calls.
+    fn services(&self) -> Result<Vec<Interface>, RosError>;
+    /// The nodes that offer a service, as `(name, namespace)`.
+    fn servers_of(&self, service: &str) -> Result<Vec<(String, String)>, RosError>;
+    /// The services that a node offers: of two nodes of one name, those of one.
     fn services_of(&self, name: &str, namespace: &str) -> Result<Option<Vec<Interface>>, RosError>;
     /// The topics that a node publishes.
     fn publishers_of(&self, name: &str, namespace: &str) -> Result<Option<Vec<Interface>>, RosError>;
@@ -32,6 +36,14 @@ impl GraphSource for Observer {
 
     fn instances(&self) -> Result<Vec<(String, String, InstanceId)>, RosError> {
         Observer::instances(self)
+    }
+
+    fn services(&self) -> Result<Vec<Interface>, RosError> {
+        Observer::services(self)
+    }
+
+    fn servers_of(&self, service: &str) -> Result<Vec<(String, String)>, RosError> {
+        Observer::servers_of(self, service)
     }
 
     fn services_of(&self, name: &str, namespace: &str) -> Result<Option<Vec<Interface>>, RosError> {
@@ -51,6 +63,8 @@ impl GraphSource for Observer {
 pub(crate) struct GraphReader {
     own_node: String,
     nodes: BTreeMap<Key, Known>,
+    /// What only the second of two nodes of one name offers.
+    of_twins: BTreeMap<Key, Vec<Interface>>,
     /// Those that are to be asked again, one after the other.
     due: VecDeque<Key>,
     is_stale: bool,
@@ -62,6 +76,8 @@ type Key = (String, String);
 
 struct Known {
     node: GraphNode,
+    /// The services that the middleware lists for the node's name.
+    listed: BTreeSet<String>,
     since: Instant,
 }
 
@@ -71,6 +87,7 @@ impl GraphReader {
         Self {
             own_node: own_node.to_owned(),
             nodes: BTreeMap::new(),
+            of_twins: BTreeMap::new(),
             due: VecDeque::new(),
             is_stale: false,
             is_changed: true,
@@ -90,7 +107,7 @@ impl GraphReader {
     /// Sees who is there, and asks those that have come what they offer.
     pub(crate) fn look(&mut self, source: &impl GraphSource) -> Result<(), RosError> {
         let now = Instant::now();
-        let there: BTreeSet<Key> = source.nodes()?.into_iter().collect();
+        let (there, twins) = and_twins(source.nodes()?);
         let before = self.nodes.len();
         self.nodes.retain(|key, _| there.contains(key));
         self.is_changed |= self.nodes.len() != before;
@@ -100,6 +117,7 @@ impl GraphReader {
                 self.ask(source, key)?;
             }
         }
+        self.look_for_twins(source, &twins)?;
         let mut instances: BTreeMap<Key, BTreeSet<InstanceId>> = BTreeMap::new();
         for (name, namespace, instance) in source.instances()? {
             instances.entry((name, namespace)).or_default().insert(instance);
@@ -109,6 +127,33 @@ impl GraphReader {
             if known.node.instances != now {
                 known.node.instances = now;
                 self.is_changed = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// The middleware is asked about nodes by name, and answers for one of two that share it. What the other one offers is
+    /// found among the services that nobody seems to offer.
+    fn look_for_twins(&mut self, source: &impl GraphSource, twins: &BTreeSet<Key>) -> Result<(), RosError> {
+        let mut of_twins: BTreeMap<Key, Vec<Interface>> = BTreeMap::new();
+        if !twins.is_empty() {
+            let listed: BTreeSet<&str> =
+                self.nodes.values().flat_map(|known| known.listed.iter().map(String::as_str)).collect();
+            for service in source.services()? {
+                if listed.contains(service.name.as_str()) {
+                    continue;
+                }
+                let servers: BTreeSet<Key> = source.servers_of(&service.name)?.into_iter().collect();
+                for twin in servers.intersection(twins) {
+                    of_twins.entry(twin.clone()).or_default().push(service.clone());
+                }
+            }
+        }
+        let before = std::mem::replace(&mut self.of_twins, of_twins);
+        let concerned: BTreeSet<Key> = before.keys().chain(self.of_twins.keys()).cloned().collect();
+        for key in concerned {
+            if before.get(&key) != self.of_twins.get(&key) && self.nodes.contains_key(&key) {
+                self.ask(source, key)?;
             }
         }
         Ok(())
@@ -137,13 +182,15 @@ impl GraphReader {
     }
 
     fn ask(&mut self, source: &impl GraphSource, key: Key) -> Result<(), RosError> {
-        let Some(mut node) = read_node(source, &key, &self.own_node)? else {
+        let of_twin = self.of_twins.get(&key).map(Vec::as_slice).unwrap_or_default();
+        let Some((mut node, listed)) = read_node(source, &key, &self.own_node, of_twin)? else {
             // A node that left between the questions is gone.
             self.is_changed |= self.nodes.remove(&key).is_some();
             return Ok(());
         };
         match self.nodes.get_mut(&key) {
             Some(known) => {
+                known.listed = listed;
                 node.instances.clone_from(&known.node.instances);
                 if known.node != node {
                     known.node = node;
@@ -151,7 +198,7 @@ impl GraphReader {
                 }
             }
             None => {
-                self.nodes.insert(key, Known { node, since: Instant::now() });
+                self.nodes.insert(key, Known { node, listed, since: Instant::now() });
                 self.is_changed = true;
             }
         }
@@ -159,23 +206,40 @@ impl GraphReader {
     }
 }
 
+/// The node, and the services that the middleware lists for its name. None when it is gone.
 fn read_node(
     source: &impl GraphSource,
     (name, namespace): &Key,
     own_node: &str,
-) -> Result<Option<GraphNode>, RosError> {
+    of_twin: &[Interface],
+) -> Result<Option<(GraphNode, BTreeSet<String>)>, RosError> {
     let full_name = fully_qualified(name, namespace);
     if is_hidden(&full_name) || full_name == own_node {
-        return Ok(Some(GraphNode::new(full_name, NodeRole::Infrastructure)));
+        return Ok(Some((GraphNode::new(full_name, NodeRole::Infrastructure), BTreeSet::new())));
     }
     let services = source.services_of(name, namespace)?;
     let publishers = source.publishers_of(name, namespace)?;
     let subscriptions = source.subscriptions_of(name, namespace)?;
-    let (Some(services), Some(publishers), Some(subscriptions)) = (services, publishers, subscriptions) else {
+    let (Some(mut services), Some(publishers), Some(subscriptions)) = (services, publishers, subscriptions) else {
         return Ok(None);
     };
+    let listed: BTreeSet<String> = services.iter().map(|service| service.name.clone()).collect();
+    services.extend(of_twin.iter().filter(|service| !listed.contains(&service.name)).cloned());
     let node = GraphNode::new(full_name, NodeRole::Robot);
-    Ok(Some(node.with_interfaces(services, publishers, subscriptions)))
+    Ok(Some((node.with_interfaces(services, publishers, subscriptions), listed)))
+}
+
+/// Each name once, and those that two nodes have.
+fn and_twins(all: Vec<Key>) -> (BTreeSet<Key>, BTreeSet<Key>) {
+    let (mut names, mut twins) = (BTreeSet::new(), BTreeSet::new());
+    for key in all {
+        if names.contains(&key) {
+            twins.insert(key);
+        } else {
+            names.insert(key);
+        }
+    }
+    (names, twins)
 }
 
 #[cfg(test)]
@@ -188,12 +252,14 @@ mod tests {
     #[derive(Default)]
     struct Fake {
         nodes: RefCell<BTreeMap<String, Vec<&'static str>>>,
+        /// Nodes that are there a second time, with what only the second one offers.
+        twins: RefCell<BTreeMap<String, &'static str>>,
         asked: Cell<usize>,
     }
 
     impl Fake {
         fn with(nodes: impl IntoIterator<Item = String>) -> Self {
-            Self { nodes: RefCell::new(nodes.into_iter().map(|name| (name, vec![])).collect()), asked: Cell::new(0) }
+            Self { nodes: RefCell::new(nodes.into_iter().map(|name| (name, vec![])).collect()), ..Self::default() }
         }
 
         fn asked(&self) -> usize {
@@ -201,9 +267,26 @@ mod tests {
         }
     }
 
+    fn service(name: &&str) -> Interface {
+        Interface { name: (*name).to_owned(), types: vec!["x/srv/Y".to_owned()] }
+    }
+
     impl GraphSource for Fake {
         fn nodes(&self) -> Result<Vec<(String, String)>, RosError> {
-            Ok(self.nodes.borrow().keys().map(|name| (name.clone(), "/".to_owned())).collect())
+            let (nodes, twins) = (self.nodes.borrow(), self.twins.borrow());
+            Ok(nodes.keys().chain(twins.keys()).map(|name| (name.clone(), "/".to_owned())).collect())
+        }
+
+        fn services(&self) -> Result<Vec<Interface>, RosError> {
+            let (nodes, twins) = (self.nodes.borrow(), self.twins.borrow());
+            let all = nodes.values().flatten().chain(twins.values()).chain(["/called/by/somebody"].iter());
+            Ok(all.map(service).collect())
+        }
+
+        fn servers_of(&self, service: &str) -> Result<Vec<(String, String)>, RosError> {
+            let twins = self.twins.borrow();
+            let servers = twins.iter().filter(|(_, offered)| **offered == service);
+            Ok(servers.map(|(name, _)| (name.clone(), "/".to_owned())).collect())
         }
 
         fn instances(&self) -> Result<Vec<(String, String, InstanceId)>, RosError> {
@@ -213,8 +296,7 @@ mod tests {
         fn services_of(&self, name: &str, _: &str) -> Result<Option<Vec<Interface>>, RosError> {
             self.asked.set(self.asked.get() + 1);
             let nodes = self.nodes.borrow();
-            let interface = |name: &&str| Interface { name: (*name).to_owned(), types: vec!["x/srv/Y".to_owned()] };
-            Ok(nodes.get(name).map(|services| services.iter().map(interface).collect()))
+            Ok(nodes.get(name).map(|services| services.iter().map(service).collect()))
         }
 
         fn publishers_of(&self, _: &str, _: &str) -> Result<Option<Vec<Interface>>, RosError> {
@@ -281,5 +363,26 @@ mod tests {
         let graph = reader.take_changed().unwrap();
         assert_eq!(graph.robot_nodes().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["/b"]);
         assert_eq!(graph.nodes().count(), 3);
+    }
+
+    #[test]
+    fn two_nodes_of_one_name_offer_what_both_offer() {
+        let fake = Fake::default();
+        fake.nodes.borrow_mut().insert("lamp".to_owned(), vec!["/lamp/switch"]);
+        let mut reader = grown_up(&fake);
+        let offered = |graph: &Graph| -> Vec<String> {
+            graph.node("lamp").unwrap().services.iter().map(|service| service.name.clone()).collect()
+        };
+        fake.twins.borrow_mut().insert("lamp".to_owned(), "/lamp/dim");
+        reader.look(&fake).unwrap();
+        assert_eq!(offered(&reader.take_changed().unwrap()), ["/lamp/dim", "/lamp/switch"]);
+        // It stays so when the node is asked again, and ends with the second one.
+        reader.stale();
+        reader.read(&fake, Duration::from_secs(1)).unwrap();
+        reader.look(&fake).unwrap();
+        assert_eq!(reader.take_changed(), None);
+        fake.twins.borrow_mut().clear();
+        reader.look(&fake).unwrap();
+        assert_eq!(offered(&reader.take_changed().unwrap()), ["/lamp/switch"]);
     }
 }

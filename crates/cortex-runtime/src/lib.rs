@@ -14,6 +14,7 @@
 mod desk;
 mod dispatch;
 mod drive;
+mod dry_run;
 mod envelope;
 mod leftovers;
 mod offer;
@@ -31,6 +32,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::desk::{Desk, DeskMessage};
 pub use crate::dispatch::CallBounds;
+pub use crate::dry_run::DryRun;
 pub use crate::offer::{Offer, ProviderId};
 pub use crate::tape::TapeSettings;
 

@@ -18,6 +18,7 @@ Examples:
   cortex send \"go to the kitchen and say hello\"    give the running Cortex a task
   cortex tools                                     what the robot can do
   cortex call send_request_to_lamp/switch '{\"data\": true}'
+  cortex plan \"look around the kitchen\"           what it would do
   cortex doctor                                    find out why something does not work
 
 ROS arguments come last, after --ros-args: remaps (-r), parameters (-p), namespace (-r __ns:=/robot1)."
@@ -30,13 +31,15 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Start Cortex: discover the robot and take tasks until Ctrl-C.
-    Run(RunArguments),
+    Run(StartArguments),
     /// Give the running Cortex a task and watch it. Ctrl-C cancels the task.
     Send(SendArguments),
     /// Halt everything the robot does for Cortex, and take no task until `cortex resume`.
     Stop(ServerArguments),
     /// Take tasks again after a stop.
     Resume(ServerArguments),
+    /// Make a plan for a task and print it, without carrying it out. Tools that only look are called.
+    Plan(PlanArguments),
     /// List what the robot can do, and what is there but can't be called.
     Tools(ToolsArguments),
     /// Run one tool by hand, without a model and without asking: the robot may move. Ctrl-C halts the call.
@@ -63,6 +66,39 @@ pub(crate) struct RunArguments {
     /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StartArguments {
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+    /// Rehearse: tools that only look are called, everything else is echoed, and nothing moves.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PlanArguments {
+    /// The task, in plain language.
+    pub(crate) task: String,
+    /// How the plan is printed.
+    #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
+    pub(crate) format: PlanFormat,
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+}
+
+/// See [`PlanArguments`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PlanFormat {
+    /// For people: the steps by level, with what they hold and what collides.
+    Text,
+    /// The same for programs.
+    Json,
+    /// For Graphviz.
+    Dot,
+    /// A drawing.
+    Svg,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -107,7 +143,7 @@ pub(crate) struct ServerArguments {
 pub(crate) struct SendArguments {
     /// The task, in plain language. `-` reads it from standard input.
     pub(crate) task: String,
-    /// Name the conversation that the task belongs to, for the record. It is not continued yet.
+    /// Name the conversation that the task continues, so that "and now the other room" is understood.
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
     /// For scripts: print each event, and at the end the result, as one line of JSON.

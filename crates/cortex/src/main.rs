@@ -45,6 +45,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Send(arguments) => commands::send::send(arguments).await,
         Command::Stop(server) => commands::stop::stop(&server).await,
         Command::Resume(server) => commands::stop::resume(&server).await,
+        Command::Plan(arguments) => commands::plan::plan(arguments).await,
         Command::Call(arguments) => commands::call::call(arguments).await,
         Command::Tools(arguments) => commands::tools::tools(arguments).await,
         Command::Inspect { name } => commands::inspect::inspect(&name).await,

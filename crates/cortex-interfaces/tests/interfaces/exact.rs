@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use cortex_interfaces::{Message, Missing, ReadLimits, ReadOptions, WriteLimits, WriteOptions};
+use cortex_interfaces::{Interfaces, Message, Missing, ReadLimits, ReadOptions, WriteLimits, WriteOptions};
 use serde_json::{Value, json};
 
-use crate::support::{load, problems, problems_with, read, written, written_as_numbers};
+use crate::support::{load, load_from, problems, problems_with, read, written, written_as_numbers};
 
 /// What comes back of exact JSON, through a tree and through text.
 fn back(name: &str, value: &Value) -> Value {
@@ -314,6 +314,36 @@ fn memory_is_counted_before_it_is_taken() {
 }
 
 #[test]
+fn a_message_is_put_into_another_and_a_list_of_messages_is_read() {
+    let goal_type = load("test_msgs/action/NestedMessage_Goal");
+    let sent = json!({"nested_field_no_pkg": {"duration_value": {"sec": 7}}});
+    let goal = || Message::from_json(&goal_type, &sent, &ReadOptions::exact()).unwrap();
+    let expected = written(&goal());
+    let mut request = Message::new(&load("test_msgs/action/NestedMessage_SendGoal_Request"));
+    request.put("goal", goal()).unwrap();
+    assert_eq!(written(&request)["goal"], expected);
+
+    // What does not fit comes back as it was.
+    for field in ["goal_id", "none"] {
+        assert_eq!(written(&request.put(field, goal()).unwrap_err()), expected);
+    }
+    // Laid out by another set of interfaces: perhaps by another library.
+    let others = Interfaces::from_environment();
+    let other = Message::new(&load_from(&others, "test_msgs/action/NestedMessage_Goal"));
+    assert!(request.put("goal", other).is_err());
+    let mut lists = Message::new(&load("test_msgs/msg/UnboundedSequences"));
+    assert!(lists.put("basic_types_values", Message::new(&load("test_msgs/msg/BasicTypes"))).is_err());
+
+    let values = json!([{"int32_value": 1}, {"int32_value": 2}]);
+    lists.fill("basic_types_values", &values, &ReadOptions::exact()).unwrap();
+    let view = lists.view();
+    let numbers: Vec<_> = view.list("basic_types_values").unwrap().map(|one| one.integer("int32_value")).collect();
+    assert_eq!(numbers, [Some(1), Some(2)]);
+    assert_eq!(view.list("constants_values").unwrap().count(), 0);
+    assert!(view.list("int32_values").is_none() && view.list("none").is_none());
+}
+
+#[test]
 fn one_field_of_a_message_is_filled_alone() {
     let mut request = Message::new(&load("test_msgs/action/Fibonacci_SendGoal_Request"));
     request.fill("goal", &json!({"order": 5}), &ReadOptions::exact()).unwrap();
@@ -322,14 +352,6 @@ fn one_field_of_a_message_is_filled_alone() {
     assert_eq!(goal.integer("order"), Some(5));
     assert_eq!(request.view().nested("goal_id").unwrap().bytes("uuid").unwrap()[15], 15);
     assert_eq!((goal.boolean("order"), goal.integer("none"), goal.nested("order").is_none()), (None, None, true));
-
-    let goal_type = request.interface().clone();
-    let other =
-        Message::from_json(&load("test_msgs/action/Fibonacci_Goal"), &json!({"order": 7}), &ReadOptions::exact());
-    // From another set of interfaces: it may have been laid out by another library.
-    let other = request.put("goal", other.unwrap()).unwrap_err();
-    assert_eq!(other.view().integer("order"), Some(7));
-    assert!(request.put("goal_id", other).is_err() && request.put("none", Message::new(&goal_type)).is_err());
 
     let mut problem =
         |field: &str, value: Value| request.fill(field, &value, &ReadOptions::exact()).unwrap_err().to_string();

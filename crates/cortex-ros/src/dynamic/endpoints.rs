@@ -1,4 +1,8 @@
-//! The thread that waits for all endpoints.
+//! Makes endpoints, and runs the thread that waits for all of them.
+//!
+//! The middleware could also call a function for whatever arrives, without a wait set. Measured with Fast DDS: a call
+//! takes hardly longer beside 500 idle clients than alone, and with such functions answers were lost after a few seconds
+//! without traffic.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -19,6 +23,9 @@ use crate::{GraphWatch, RosError};
 
 /// Whoever waits for the graph looks again at least this often, should the middleware forget to say that it changed.
 const REFRESH: Duration = Duration::from_secs(2);
+/// The pause between the destruction of two endpoints. The middleware stands still during one; without a pause it would
+/// until the last.
+const BETWEEN_DROPPED: Duration = Duration::from_millis(1);
 /// The pause after a wait that failed, so that a failure which stays does not take a core.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -218,8 +225,11 @@ impl Round {
 
     /// Waits once and hands on what has arrived.
     fn turn(&mut self, hub: &Hub, watch: &Waker) -> Result<(), RosError> {
-        let Some(ready) = self.set.wait(REFRESH)? else {
-            hub.graph_changed();
+        let are_others = hub.destroy_one();
+        let Some(ready) = self.set.wait(if are_others { BETWEEN_DROPPED } else { REFRESH })? else {
+            if !are_others {
+                hub.graph_changed();
+            }
             return Ok(());
         };
         for requests in ready.clients.iter().filter_map(|place| self.requests.get(*place)) {

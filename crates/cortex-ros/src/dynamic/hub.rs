@@ -1,6 +1,6 @@
 //! What the thread waits for: the endpoints there are, and the node that they belong to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cortex_interfaces::Interfaces;
@@ -32,6 +32,8 @@ struct Open {
     next: u64,
     /// Changes with the set of endpoints.
     generation: u64,
+    /// What nobody has any more. Destroyed one after the other, since the middleware stands still meanwhile.
+    dropped: VecDeque<Endpoint>,
 }
 
 /// One endpoint.
@@ -56,7 +58,7 @@ impl Hub {
     /// `graph` counts the events of the graph, whoever sees them first: all nodes of a context have one condition for them,
     /// which tells each event to one waiting thread only.
     pub(super) fn new(node: Arc<Node>, wake: Arc<GuardCondition>, graph: watch::Sender<u64>) -> Arc<Self> {
-        let open = Open { node, wake, endpoints: BTreeMap::new(), next: 0, generation: 0 };
+        let open = Open { node, wake, endpoints: BTreeMap::new(), next: 0, generation: 0, dropped: VecDeque::new() };
         let own_interfaces = Interfaces::from_environment();
         Arc::new(Self { open: Mutex::new(Some(open)), graph, own_interfaces })
     }
@@ -85,7 +87,7 @@ impl Hub {
     pub(super) fn register(self: &Arc<Self>, endpoint: Endpoint) -> Result<Registration, RosError> {
         let mut guard = self.lock();
         let open = guard.as_mut().ok_or(RosError::ShutDown)?;
-        if open.endpoints.len() >= ENDPOINT_LIMIT {
+        if open.endpoints.len() + open.dropped.len() >= ENDPOINT_LIMIT {
             return Err(RosError::TooMany { what: "endpoints", limit: ENDPOINT_LIMIT });
         }
         let number = open.next;
@@ -98,11 +100,22 @@ impl Hub {
     fn remove(&self, number: u64) {
         let mut guard = self.lock();
         let Some(open) = guard.as_mut() else { return };
-        let removed = open.endpoints.remove(&number);
-        open.changed();
-        // What may be destroyed by that is destroyed without the lock.
+        if let Some(endpoint) = open.endpoints.remove(&number) {
+            open.dropped.push_back(endpoint);
+            open.changed();
+        }
+    }
+
+    /// Destroys one of the endpoints that nobody has any more. Returns whether there are others.
+    pub(super) fn destroy_one(&self) -> bool {
+        let mut guard = self.lock();
+        let Some(open) = guard.as_mut() else { return false };
+        let dropped = open.dropped.pop_front();
+        let are_others = !open.dropped.is_empty();
         drop(guard);
-        drop(removed);
+        // Without the lock: it takes a while.
+        drop(dropped);
+        are_others
     }
 
     /// The endpoints, and their generation. None after the shutdown.

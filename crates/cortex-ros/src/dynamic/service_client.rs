@@ -167,7 +167,7 @@ impl Requests {
                 }
                 Ok(None) => return,
                 Err(problem) => {
-                    tracing::warn!("an answer can't be read: {problem}");
+                    tracing::debug!("an answer can't be read: {problem}");
                     return;
                 }
             }

@@ -138,7 +138,7 @@ impl Inlet {
                 Ok(Some(message)) => self.listener.message(message),
                 Ok(None) => return,
                 Err(problem) => {
-                    tracing::warn!("a message can't be read: {problem}");
+                    tracing::debug!("a message can't be read: {problem}");
                     return;
                 }
             }

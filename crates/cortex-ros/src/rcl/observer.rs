@@ -151,6 +151,35 @@ impl Observer {
         }
     }
 
+    /// Every service that somebody offers or calls.
+    ///
+    /// # Errors
+    /// When the client library refuses the query.
+    pub(crate) fn services(&self) -> Result<Vec<Interface>, RosError> {
+        // SAFETY: the node is valid, and `found` is zero-initialised, filled by the query and given back once; its two
+        // lists have the same length.
+        unsafe {
+            let mut found = rcl::rmw_get_zero_initialized_names_and_types();
+            let mut allocator = rcl::rcutils_get_default_allocator();
+            let code = rcl::rcl_get_service_names_and_types(self.node.as_ptr(), &mut allocator, &mut found);
+            let services =
+                if is_ok(code) { Ok(interfaces(&found)) } else { Err(RosError::Graph { problem: last_error() }) };
+            rcl::rmw_names_and_types_fini(&mut found);
+            services
+        }
+    }
+
+    /// The nodes that offer a service, as `(name, namespace)`; one that offers it twice is listed twice.
+    ///
+    /// # Errors
+    /// When the client library refuses the query.
+    pub(crate) fn servers_of(&self, service: &str) -> Result<Vec<(String, String)>, RosError> {
+        // How the middleware calls the topic that the servers of a service read.
+        let requests = format!("rq{service}Request");
+        let servers = announced(&self.node, &requests, Naming::Middleware, End::Subscriptions)?;
+        Ok(servers.into_iter().map(|server| server.node).collect())
+    }
+
     /// The services that a node offers. None when it is gone.
     ///
     /// # Errors

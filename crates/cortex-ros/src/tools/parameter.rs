@@ -54,12 +54,7 @@ pub(crate) fn tool(graph: &Graph) -> Option<ToolSpec> {
         // A change is made at once or not at all: nothing goes on.
         cancel: CancelMode::Drop,
         component: None,
-        phrases: [
-            "set {param_name} of {component} to {new_value}",
-            "set the {param_name} of the {component} to {new_value}",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
+        phrases: vec!["set the parameter {param_name} of {component} to {new_value}".to_owned()],
     })
 }
 

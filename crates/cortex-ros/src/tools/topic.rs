@@ -58,7 +58,7 @@ pub(crate) fn tool(catalog: &Catalog) -> Option<ToolSpec> {
         dispatch: Dispatch::Wait,
         cancel: CancelMode::Drop,
         component: None,
-        phrases: ["read {topic}", "read the topic {topic}"].map(str::to_owned).to_vec(),
+        phrases: vec!["read the topic {topic}".to_owned()],
     })
 }
 

@@ -5,6 +5,7 @@ Prints `ready` when they are served, `accepted ID` when a goal was accepted, and
 usage: actions.py proper | raw
 """
 
+import signal
 import sys
 import threading
 import time
@@ -14,8 +15,9 @@ from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
 from action_msgs.srv import CancelGoal
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
+from rclpy.executors import MultiThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.signals import SignalHandlerOptions
 from test_msgs.action import Fibonacci
 from unique_identifier_msgs.msg import UUID
 
@@ -27,6 +29,8 @@ FLOOD = 1004  # feedback at 1 kHz until it is cancelled
 SLOW_TO_ACCEPT = 1005
 
 lock = threading.Lock()
+# Set by SIGTERM.
+leaving = threading.Event()
 
 
 def say(*words):
@@ -57,7 +61,7 @@ def may_cancel(handle):
 
 
 def until_cancelled(handle, pause, feedback):
-    while rclpy.ok() and not handle.is_cancel_requested:
+    while not handle.is_cancel_requested:
         if feedback:
             handle.publish_feedback(feedback)
         time.sleep(pause)
@@ -189,18 +193,22 @@ def raw(node):
     node.create_service(kind.GetResultService, "mute/_action/get_result", babble, callback_group=group)
     node.create_service(CancelGoal, "mute/_action/cancel_goal", cancel_nobody, callback_group=group)
 
+    # Accepts, and never tells a result. Nothing of it runs, so it can leave the graph in good order at any time.
+    node.create_service(kind.SendGoalService, "silent/_action/send_goal", accept, callback_group=group)
+    silent = node.create_service(kind.GetResultService, "silent/_action/get_result", babble, callback_group=group)
+    silent.send_response = lambda response, header: None
+    node.create_service(CancelGoal, "silent/_action/cancel_goal", cancel_nobody, callback_group=group)
 
-rclpy.init(args=[])
+
+signal.signal(signal.SIGTERM, lambda *_: leaving.set())
+rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
 node = rclpy.create_node("worker")
 server = proper(node) if sys.argv[1] == "proper" else raw(node)
 executor = MultiThreadedExecutor(num_threads=32)
 executor.add_node(node)
 say("ready")
-try:
-    executor.spin()
-except ExternalShutdownException:
-    pass
-executor.shutdown(timeout_sec=1.0)
-if hasattr(server, "destroy"):
-    server.destroy()
+while not leaving.is_set():
+    executor.spin_once(timeout_sec=0.1)
+executor.shutdown()
 node.destroy_node()
+rclpy.shutdown()

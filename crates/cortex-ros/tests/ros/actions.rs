@@ -207,17 +207,17 @@ ros_tests! {
 
     async fn a_server_that_leaves_or_is_replaced_loses_its_goals() {
         let clients = Clients::start();
-        let peer = server("proper").await;
-        let count = client(&clients, "/count").await;
-        let held = accepted(&count, HOLD).await;
-        let begun = Instant::now();
+        let peer = server("raw").await;
+        let held = accepted(&client(&clients, "/silent").await, HOLD).await;
         terminate(&peer);
+        assert!(peer.end().await.unwrap());
+        let begun = Instant::now();
         assert!(matches!(failure(&held).await, RosError::ServerLost { .. }));
         assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
 
         // Killed, it can't say goodbye and stays on the graph for a while; but its successor knows nothing of the goal.
         let mut peer = server("proper").await;
-        count.wait_for_server(LIMIT).await.unwrap();
+        let count = client(&clients, "/count").await;
         let held = accepted(&count, HOLD).await;
         peer.kill().await.unwrap();
         let begun = Instant::now();

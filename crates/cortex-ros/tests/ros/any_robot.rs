@@ -367,6 +367,20 @@ ros_tests! {
         agent.shut_down().await;
     }
 
+    async fn two_nodes_of_one_name_offer_what_both_offer() {
+        let agent = Agent::start();
+        let first = robot(&["lamp", "--only", "switch"]).await;
+        let _second = robot(&["lamp", "--only", "never"]).await;
+        agent.tool("send_request_to_lamp/switch").await;
+        agent.tool("send_request_to_lamp/never").await;
+        let outcome = agent.call(invocation(1, "send_request_to_lamp/switch", json!({"data": true}))).await;
+        assert!(outcome.is_success(), "{outcome:?}");
+        crate::support::terminate(&first);
+        let tools = agent.tools_until(|tools| !names(tools).contains(&"send_request_to_lamp/switch")).await;
+        assert!(names(&tools).contains(&"send_request_to_lamp/never"), "{:?}", names(&tools));
+        agent.shut_down().await;
+    }
+
     async fn tools_vanish_and_return_with_their_server() {
         let agent = Agent::start();
         for round in 0..3 {

@@ -9,14 +9,15 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use async_trait::async_trait;
+use cortex_core::ToolProvider;
 use cortex_model::api_key_from_environment;
 use cortex_protocol::{CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, Submission};
 use cortex_ros::task::{Refusal, RunningTask, StopReport, TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::{Discovery, Policy, RosNode, TaskHandler, TaskServer};
-use cortex_runtime::{MissionTicket, ProviderId, Runtime};
+use cortex_runtime::{DryRun, MissionTicket, ProviderId, Runtime};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use crate::arguments::RunArguments;
+use crate::arguments::StartArguments;
 use crate::config::{self, Layers, Resolved};
 use crate::robot::{self, Robot};
 
@@ -27,9 +28,10 @@ const UPDATES: usize = 64;
 /// What the missions get to end when Cortex is told to, beyond the time that their tools may take to halt.
 const END_MARGIN: Duration = Duration::from_secs(5);
 
-pub(crate) async fn run(arguments: RunArguments) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
+    let StartArguments { run, dry_run } = arguments;
     let node = robot::join("cortex")?;
-    let resolved = match resolve(&node, arguments.config.as_deref(), arguments.model) {
+    let resolved = match resolve(&node, run.config.as_deref(), run.model) {
         Ok(resolved) => resolved,
         Err(problem) => {
             node.shut_down();
@@ -37,7 +39,7 @@ pub(crate) async fn run(arguments: RunArguments) -> anyhow::Result<ExitCode> {
         }
     };
     let robot = Robot::discover(node, resolved.policy.clone())?;
-    let served = serve(&robot, resolved).await;
+    let served = serve(&robot, resolved, dry_run).await;
     robot.leave().await;
     served
 }
@@ -54,11 +56,15 @@ pub(crate) fn policy(node: &RosNode, file: Option<&Path>) -> anyhow::Result<Poli
     Ok(config::load(&Layers { file: config::file(file), ros: robot::parameters(node), model: None })?.policy)
 }
 
-async fn serve(robot: &Robot, resolved: Resolved) -> anyhow::Result<ExitCode> {
+async fn serve(robot: &Robot, resolved: Resolved, dry_run: bool) -> anyhow::Result<ExitCode> {
     let model = cortex_model::build(&resolved.model, resolved.endpoint.clone()).context("the model can't be used")?;
     let label = model.label();
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
-    let runtime = Runtime::start(resolved.runtime, model, vec![Arc::new(robot.tools.clone())]);
+    let mut tools: Arc<dyn ToolProvider> = Arc::new(robot.tools.clone());
+    if dry_run {
+        tools = Arc::new(DryRun::new(tools, robot.discovery.tools()));
+    }
+    let runtime = Runtime::start(resolved.runtime, model, vec![tools]);
     let agent = Arc::new(Agent {
         runtime: runtime.clone(),
         discovery: robot.discovery.clone(),
@@ -71,6 +77,9 @@ async fn serve(robot: &Robot, resolved: Resolved) -> anyhow::Result<ExitCode> {
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
     let offering = tokio::spawn(keep_offering(agent));
     let speaking = tokio::spawn(keep_speaking(runtime.outputs(), server.clone()));
+    if dry_run {
+        tell("dry run: what only looks is called, nothing else is, and nothing moves");
+    }
     tell(&format!("ready: {label} takes tasks at {}/task", robot.node.fully_qualified_name()));
 
     let code = tokio::select! {
