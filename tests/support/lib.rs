@@ -12,6 +12,7 @@ use std::time::Duration;
 use cortex_testkit::Domain;
 pub use process::Process;
 use serde_json::Value;
+use tempfile::TempDir;
 
 /// No story waits longer for anything. Generous: it only guards against hangs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -20,6 +21,8 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 pub struct House {
     /// None: the domain of this process.
     domain: Option<Domain>,
+    /// The state folder of everything in it: tapes.
+    state: TempDir,
     processes: Vec<(String, Process)>,
 }
 
@@ -68,13 +71,13 @@ impl House {
     /// An empty house.
     #[must_use]
     pub fn empty() -> Self {
-        Self { domain: Some(Domain::claim().expect("a free ROS domain")), processes: Vec::new() }
+        Self { domain: Some(Domain::claim().expect("a free ROS domain")), state: state_folder(), processes: Vec::new() }
     }
 
     /// An empty house in the ROS domain of this process.
     #[must_use]
     pub fn shared() -> Self {
-        Self { domain: None, processes: Vec::new() }
+        Self { domain: None, state: state_folder(), processes: Vec::new() }
     }
 
     /// A house with the simulated robot and a Cortex with the given model.
@@ -123,9 +126,17 @@ impl House {
     }
 
     fn spawn_path(&self, program: &std::path::Path, arguments: &[&str]) -> Process {
-        let mut environment = vec![("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST".to_owned())];
+        let state = self.state.path().to_string_lossy().into_owned();
+        let mut environment =
+            vec![("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST".to_owned()), ("XDG_STATE_HOME", state)];
         environment.extend(self.domain.as_ref().map(|domain| ("ROS_DOMAIN_ID", domain.id())));
         Process::spawn(program, arguments, &environment)
+    }
+
+    /// The folder of its tapes.
+    #[must_use]
+    pub fn tapes(&self) -> PathBuf {
+        self.state.path().join("cortex/tape")
     }
 
     /// Ends the process that was started under this name.
@@ -169,6 +180,10 @@ pub async fn finish_send(mut process: Process) -> Sent {
     let result =
         lines.pop().unwrap_or_else(|| panic!("`cortex send` printed nothing; {}", process.stderr().join("\n")));
     Sent { events: lines, result, code }
+}
+
+fn state_folder() -> TempDir {
+    tempfile::tempdir().expect("a folder for the state of a house")
 }
 
 /// A program of the workspace.

@@ -120,6 +120,14 @@ pub enum Rejection {
     ShuttingDown,
 }
 
+/// Mends what an earlier crash has torn.
+fn mend(folder: &tape::Folder) {
+    match folder.mend() {
+        Ok(mended) => mended.iter().for_each(|mission| tracing::warn!("the tape of {mission} was torn; it is mended")),
+        Err(problem) => tracing::warn!("the tapes can't be looked through: {problem}"),
+    }
+}
+
 fn listed(tools: &[ToolName]) -> String {
     tools.iter().map(ToolName::as_str).collect::<Vec<_>>().join(", ")
 }
@@ -165,6 +173,10 @@ impl Runtime {
         let (outputs, _) = broadcast::channel(OUTPUTS);
         let (offer_sender, offer) = watch::channel(Arc::new(Offer::default()));
         let tracker = TaskTracker::new();
+        if let Some(tape) = &config.tape {
+            let folder = tape::Folder::new(tape.directory.clone());
+            tracker.spawn_blocking(move || mend(&folder));
+        }
         let shared = Arc::new(drive::Shared {
             config,
             model,

@@ -79,6 +79,14 @@ impl Folder {
         Self { directory }
     }
 
+    /// Makes the folder, for its owner alone, if there is none.
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub fn make(&self) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)
+    }
+
     /// Where it is.
     #[must_use]
     pub fn directory(&self) -> &Path {
@@ -236,7 +244,7 @@ impl Folder {
     pub(super) fn create(&self, mission: &MissionId, limits: Limits) -> io::Result<Box<dyn Medium>> {
         let named =
             |problem: io::Error| io::Error::new(problem.kind(), format!("{}: {problem}", self.directory.display()));
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.directory).map_err(named)?;
+        self.make().map_err(named)?;
         self.make_room(limits.folder).map_err(named)?;
         let file = self.create_locked(mission).map_err(named)?;
         let tape = TapeFile { folder: self.clone(), file, limits, length: 0, looked_at: 0, entry_is_safe: false };
@@ -302,14 +310,20 @@ struct Torn {
 impl Torn {
     fn of(file: &mut File) -> io::Result<Option<Self>> {
         let length = file.metadata()?.len();
+        if length == 0 {
+            return Ok(Some(Self { whole: 0, bytes: 0, last_record: None }));
+        }
+        let mut last_byte = [0];
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last_byte)?;
+        if last_byte == *b"\n" {
+            return Ok(None);
+        }
         let reach = u64::try_from(2 * MAX_LINE_BYTES).unwrap_or(u64::MAX);
         let start = length.saturating_sub(reach);
         file.seek(SeekFrom::Start(start))?;
         let mut end = Vec::new();
         Read::take(&mut *file, reach).read_to_end(&mut end)?;
-        if end.is_empty() || end.ends_with(b"\n") {
-            return Ok((length == 0).then_some(Self { whole: 0, bytes: 0, last_record: None }));
-        }
         let kept = end.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let lines = end.get(..kept).unwrap_or_default();
         let last = lines.strip_suffix(b"\n").and_then(|lines| lines.rsplit(|byte| *byte == b'\n').next());

@@ -12,6 +12,7 @@ use std::time::Duration;
 use cortex_core::mission::MissionSetup;
 use cortex_core::{Effect, Input};
 use cortex_protocol::{CloudEvent, EventId, MissionId, MissionStatus};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::sync::oneshot;
 use tokio_util::task::TaskTracker;
@@ -42,7 +43,8 @@ const SYNC_PATIENCE: Duration = Duration::from_secs(5);
 const END_PATIENCE: Duration = Duration::from_secs(1);
 
 /// What a line survives before something moves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Flush {
     /// The loss of power: it is on the disk.
     #[default]
