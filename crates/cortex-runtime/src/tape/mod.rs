@@ -26,6 +26,9 @@ pub mod record;
 pub mod replay;
 mod writer;
 
+#[cfg(test)]
+mod tests;
+
 pub use folder::{Folder, Summary, TapeStatus};
 pub use follow::Follower;
 pub use reader::Reader;
