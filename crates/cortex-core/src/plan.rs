@@ -43,6 +43,8 @@ pub struct Request {
     pub call: ToolCall,
     /// The steps that must have begun before; `None`: the one before it in the list.
     pub after: Option<Vec<StepNumber>>,
+    /// The steps of the plan before that it does the work of.
+    pub instead_of: Vec<StepNumber>,
 }
 
 /// Makes a plan of the requests, in their order, numbered from 1.
@@ -223,6 +225,7 @@ mod tests {
         Request {
             call: ToolCall { tool: "a.b".into(), arguments },
             after: after.map(|numbers| numbers.iter().copied().map(StepNumber).collect()),
+            instead_of: vec![],
         }
     }
 

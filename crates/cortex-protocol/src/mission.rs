@@ -107,6 +107,8 @@ pub struct StepReport {
     pub tool: ToolName,
     /// With what, placeholders resolved where they were.
     pub arguments: Map<String, Value>,
+    /// The steps of the plan before that it does the work of, as the model says.
+    pub instead_of: Vec<StepNumber>,
     /// Where it stands.
     pub status: StepStatus,
     /// What the call returned, once it has ended.

@@ -78,15 +78,18 @@ impl Mission {
         self.to_mend.values().filter_map(Failure::again_at).any(|at| at <= self.now)
     }
 
+    /// Whether the step finds what it needs, and room beside what runs.
+    fn may_begin(&self, number: StepNumber) -> bool {
+        let tool = self.step(number).and_then(|step| self.setup.tools.get(&step.call.tool));
+        let needed = tool.map(|spec| spec.resources.as_slice()).unwrap_or_default();
+        let is_free = schedule::conflict(number, needed, &self.holders()).is_none();
+        is_free && self.calls.len() < self.setup.limits.max_parallel_steps
+    }
+
     /// Begins anew the first call whose pause is over. Returns whether there is one.
     pub(super) fn retry_next(&mut self) -> bool {
         let due = |failure: &Failure| failure.again_at().is_some_and(|at| at <= self.now);
-        let free = |number: StepNumber| {
-            let tool = self.step(number).and_then(|step| self.setup.tools.get(&step.call.tool));
-            let needed = tool.map(|spec| spec.resources.as_slice()).unwrap_or_default();
-            schedule::conflict(number, needed, &self.holders()).is_none()
-        };
-        let next = self.to_mend.iter().find(|(number, failure)| due(failure) && free(**number));
+        let next = self.to_mend.iter().find(|(number, failure)| due(failure) && self.may_begin(**number));
         let Some(number) = next.map(|(number, _)| *number) else { return false };
         let (Some(step), Some(failure)) = (self.step(number).cloned(), self.to_mend.remove(&number)) else {
             return false;
@@ -151,8 +154,10 @@ impl Mission {
                 if Some(&arguments) == tried { Err("the same arguments again".to_owned()) } else { Ok(arguments) }
             });
         match (mended, self.is_as_planned(&step)) {
-            (Ok(arguments), Ok(fingerprint)) => self.start_step(&step, arguments, fingerprint),
-            (Err(_), _) | (_, Err(_)) => {
+            (Ok(arguments), Ok(fingerprint)) if self.may_begin(number) => {
+                self.start_step(&step, arguments, fingerprint);
+            }
+            (Ok(_) | Err(_), _) => {
                 self.end_step(number, failure.outcome);
                 self.advance();
             }

@@ -8,7 +8,7 @@ use cortex_protocol::{
 };
 
 use super::execution::failure_text;
-use super::{CancelReason, Effect, Ending, Mission, Phase, prompts};
+use super::{CancelReason, Effect, Ending, Mission, Phase, prompts, record};
 
 impl Mission {
     pub(super) fn on_cancel(&mut self, reason: CancelReason) {
@@ -55,37 +55,23 @@ impl Mission {
         }
     }
 
-    /// Whether everything that was planned was done: each step has ended well, or was skipped, or a later plan did the
-    /// same tool's work after all. A plan that only says why another failed is no success. What was skipped is named.
+    /// Whether everything that was planned was done: each step has ended well, was skipped, or was made good by a later
+    /// plan. A plan that only says why another failed is no success. What was skipped is named.
     fn judge(&self) -> Result<Option<String>, String> {
-        let mut missing = Vec::new();
-        let mut skipped = Vec::new();
-        for report in &self.reports {
-            match report.status {
-                StepStatus::Success => {}
-                StepStatus::Skipped => skipped.push(name_of(report)),
-                StepStatus::Failed | StepStatus::Pending | StepStatus::Running | StepStatus::Blocked => {
-                    if !self.was_made_good(report) {
-                        missing.push(what_is_missing(report));
-                    }
-                }
-            }
-        }
-        if !missing.is_empty() {
+        let only_looks = |report: &StepReport| {
+            self.setup.tools.get(&report.tool).is_some_and(|spec| spec.effect == ToolEffect::Observe)
+        };
+        let open = record::open_steps(&self.reports, only_looks);
+        if !open.is_empty() {
+            let missing: Vec<String> = open.into_iter().map(what_is_missing).collect();
             return Err(format!("{}.", missing.join("; ")));
         }
         if !self.reports.iter().any(|report| report.status == StepStatus::Success) {
             return Err("every step was skipped.".to_owned());
         }
+        let skipped: Vec<String> =
+            self.reports.iter().filter(|report| report.status == StepStatus::Skipped).map(name_of).collect();
         Ok((!skipped.is_empty()).then(|| format!("Skipped: {}.", skipped.join(", "))))
-    }
-
-    /// Whether a later plan succeeded with the same tool, or the step only looked and later plans went on without it.
-    fn was_made_good(&self, open: &StepReport) -> bool {
-        let later =
-            self.reports.iter().filter(|report| report.plan > open.plan && report.status == StepStatus::Success);
-        let only_looked = self.setup.tools.get(&open.tool).is_some_and(|spec| spec.effect == ToolEffect::Observe);
-        later.into_iter().any(|report| only_looked || report.tool == open.tool)
     }
 
     /// Every step of the plan has ended well.
@@ -184,6 +170,7 @@ impl Mission {
 
     /// Goes on after everything has come to rest.
     pub(super) fn follow(&mut self, then: Ending) {
+        self.give_up_mending();
         match then {
             // Replanning while something may still be moving would put two plans on one robot.
             Ending::Replan { reason } | Ending::Failed { reason } if !self.not_stopped.is_empty() => {

@@ -95,6 +95,7 @@ impl Mission {
         let adaptive = self.setup.limits.confirmation == ConfirmationMode::Adaptive;
         let only_reads = self.setup.tools.get(&step.call.tool).is_some_and(|spec| spec.effect == ToolEffect::Observe);
         let as_expected = !self.tools_changed
+            && self.to_mend.is_empty()
             && self
                 .current_reports()
                 .all(|report| matches!(report.status, StepStatus::Pending | StepStatus::Running | StepStatus::Success));
@@ -223,7 +224,7 @@ impl Mission {
     ) -> Result<Map<String, Value>, String> {
         let tool = &step.call.tool;
         let arguments = match (resolved, self.setup.tools.get(tool)) {
-            (Some(resolved), Some(spec)) => prompts::without_after(spec, &resolved),
+            (Some(resolved), Some(spec)) => prompts::without_own(spec, &resolved),
             (_, _) => step.call.arguments.clone(),
         };
         let outputs = self.outputs();
@@ -274,7 +275,9 @@ impl Mission {
             if let Some(report) = self.report_of(number) {
                 report.duration = Some(duration);
             }
-            match self.remedy(number, &tool, &outcome) {
+            // A plan that is coming to rest is over: nothing of it is mended.
+            let is_ending = matches!(self.phase, Phase::Halting { .. });
+            match self.remedy(number, &tool, &outcome).filter(|_| !is_ending) {
                 Some(remedy) => {
                     self.to_mend.insert(number, Failure { outcome: outcome.clone(), remedy });
                 }
@@ -284,13 +287,16 @@ impl Mission {
         match self.phase.clone() {
             Phase::Researching { .. } if step.is_none() => self.on_researched(call, tool, outcome),
             Phase::Underway => self.advance(),
-            Phase::Confirming { .. } | Phase::Correcting { .. } => {
-                // The model is still asked as if everything went well.
-                if let Some(reason) = self.failure_of_plan() {
-                    self.abandon_model();
-                    self.phase = Phase::Underway;
-                    self.end_plan_early(reason);
-                }
+            // The model is still asked as if everything went well.
+            Phase::Confirming { .. } | Phase::Correcting { .. } if self.failure_of_plan().is_some() => {
+                self.abandon_model();
+                self.phase = Phase::Underway;
+                self.advance();
+            }
+            Phase::Confirming { .. } if !self.to_mend.is_empty() => {
+                self.abandon_model();
+                self.phase = Phase::Underway;
+                self.advance();
             }
             Phase::Waiting { step, asked, .. } => match self.failure_of_plan() {
                 Some(reason) => self.end_plan_early(reason),

@@ -7,7 +7,7 @@
 //! - `execution`: phase 2, the confirmed steps;
 //! - `correction`: mending a call that failed; `budget`: what a mission may spend;
 //!   `compaction`: keeping its conversation within bounds;
-//! - `ending`: replanning, halting and the one result;
+//! - `ending`: replanning, halting and the one result; `record`: what of the task is still open;
 //! - `setup`: what it starts with; `exchange`: inputs and effects;
 //! - `prompts`: what the model is told.
 
@@ -34,6 +34,7 @@ mod exchange;
 mod execution;
 mod planning;
 mod prompts;
+mod record;
 mod setup;
 
 #[cfg(test)]

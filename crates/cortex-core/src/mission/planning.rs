@@ -1,8 +1,8 @@
 //! Phase 1: from the task to a committed plan or an answer.
 
 use cortex_protocol::{
-    CallId, Effect as ToolEffect, FailureKind, MissionEvent, Step, StepReport, StepStatus, ToolCall, ToolName,
-    ToolOutcome, ToolPhase, ToolSpec,
+    CallId, Effect as ToolEffect, FailureKind, MissionEvent, Step, StepNumber, StepReport, StepStatus, ToolCall,
+    ToolName, ToolOutcome, ToolPhase, ToolSpec,
 };
 use serde_json::{Map, Value};
 
@@ -190,7 +190,7 @@ impl Mission {
                 return Err("it was not among your tools; it is now: read its description and call it again".to_owned());
             }
         }
-        let arguments = prompts::without_after(&spec, &arguments);
+        let arguments = prompts::without_own(&spec, &arguments);
         self.setup.tools.check_unbound(&spec.name, &arguments)?;
         Ok(GoodCall { model_call, kind: CallKind::Tool { spec, arguments } })
     }
@@ -267,11 +267,12 @@ impl Mission {
         let kept = kept_steps(&tools, &self.setup.limits);
         let last = u32::try_from(kept.len()).unwrap_or(u32::MAX);
         let is_whole = kept.len() == calls.len();
-        let requests = kept
+        let requests: Vec<plan::Request> = kept
             .iter()
             .filter_map(|index| calls.get(*index))
             .map(|(call, tool)| prompts::plan_request(&self.setup.tools, call, tool, (!is_whole).then_some(last)))
             .collect();
+        let instead_of: Vec<Vec<StepNumber>> = requests.iter().map(|request| request.instead_of.clone()).collect();
         let plan = match plan::build(requests).and_then(|plan| plan::order(&plan).map(|order| (plan, order))) {
             Ok((plan, order)) => {
                 self.order = order;
@@ -287,13 +288,15 @@ impl Mission {
         self.told_conflicts.clear();
         self.corrections.clear();
         self.retries.clear();
+        self.to_mend.clear();
         self.tools_changed = false;
         self.planning_turn = 0;
         // The calls were just checked to be for the versions that were shown.
         let fingerprint = |step: &Step| Some((step.number, *self.shown.get(&step.call.tool)?));
         self.planned = plan.steps.iter().filter_map(fingerprint).collect();
-        for step in &plan.steps {
-            self.reports.push(self.new_report(step.number, step.call.clone(), StepStatus::Pending, ""));
+        for (step, instead_of) in plan.steps.iter().zip(instead_of) {
+            let report = self.new_report(step.number, step.call.clone(), StepStatus::Pending, "");
+            self.reports.push(StepReport { instead_of, ..report });
         }
         let mut cut = Vec::new();
         let mut number = last;
@@ -308,8 +311,7 @@ impl Mission {
                         CallArguments::Malformed { .. } => Map::new(),
                     };
                     let tool_call = ToolCall { tool: tool.clone(), arguments };
-                    let report =
-                        self.new_report(cortex_protocol::StepNumber(number), tool_call, StepStatus::Blocked, note);
+                    let report = self.new_report(StepNumber(number), tool_call, StepStatus::Blocked, note);
                     self.reports.push(report);
                     cut.push(tool);
                     note.to_owned()
@@ -322,18 +324,13 @@ impl Mission {
         self.advance();
     }
 
-    fn new_report(
-        &self,
-        number: cortex_protocol::StepNumber,
-        call: ToolCall,
-        status: StepStatus,
-        note: &str,
-    ) -> StepReport {
+    fn new_report(&self, number: StepNumber, call: ToolCall, status: StepStatus, note: &str) -> StepReport {
         StepReport {
             plan: self.plan_number,
             number,
             tool: call.tool,
             arguments: call.arguments,
+            instead_of: Vec::new(),
             status,
             outcome: None,
             note: note.to_owned(),

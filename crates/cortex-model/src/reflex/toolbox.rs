@@ -126,7 +126,7 @@ impl<'r> Tool<'r> {
         };
         // The core's own argument, not one of the tool.
         if takes_after(&definition.parameters) {
-            parameters.retain(|parameter| parameter.name != "after");
+            parameters.retain(|parameter| !["after", "instead_of"].contains(&parameter.name.as_str()));
         }
         let speech = speech_parameter(&component, &method, verb.as_deref(), &parameters);
         let names_sight = method.iter().chain(&verb).any(|word| word == "see");

@@ -6,6 +6,7 @@ use std::time::Duration;
 use cortex_core::{CallObserver, Invocation};
 use cortex_interfaces::{Conventions, Message};
 use cortex_protocol::{CancelMode, Effect, FailureKind, HaltState, ToolOutcome};
+use futures::FutureExt;
 use tokio::sync::{oneshot, watch};
 
 use super::messages::{line, message_of, outcome_of, readable, reason};
@@ -66,6 +67,9 @@ impl Goals {
             Ok(Acceptance::Accepted) => observer.accepted(),
             // Its end tells it, too.
             Ok(Acceptance::Rejected) => {}
+            Err(RosError::Withdrawn { .. }) => {
+                return ToolOutcome::cancelled(HaltState::AtRest, "it was cancelled before it was sent");
+            }
             Err(problem) => {
                 let kind = match problem {
                     RosError::ServerLost { .. } => FailureKind::ComponentLost,
@@ -108,8 +112,12 @@ impl Goals {
             Ok(CancelAnswer::AlreadyEnded) => HaltState::AtRest,
             Ok(CancelAnswer::Rejected) if goal.state().borrow().is_final() => HaltState::AtRest,
             Ok(CancelAnswer::Rejected) => HaltState::Refused,
-            // Another run of the server, one that has forgotten it, or one that has not read the request yet.
-            Ok(CancelAnswer::UnknownGoal) => HaltState::Unconfirmed,
+            Ok(CancelAnswer::UnknownGoal) => match goal.result().now_or_never() {
+                // It was cancelled before it was sent, was never accepted, or has ended.
+                Some(Ok(_) | Err(RosError::Withdrawn { .. } | RosError::Rejected { .. })) => HaltState::AtRest,
+                // Another run of the server, one that has forgotten it, or one that has not read the request yet.
+                Some(Err(_)) | None => HaltState::Unconfirmed,
+            },
             Err(problem) => {
                 tracing::warn!("{goal:?} was not cancelled: {problem}");
                 HaltState::Unconfirmed

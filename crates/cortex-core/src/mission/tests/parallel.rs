@@ -147,3 +147,51 @@ fn no_more_steps_than_allowed_run_at_a_time() {
     executes(&mut story, 1);
     assert_eq!(story.invoked.len(), 3);
 }
+
+/// An arm, a camera and a base that drives in the background.
+fn porter() -> Vec<ToolSpec> {
+    let mut drive = tool("base.drive", ToolPhase::Execution, ToolEffect::Move);
+    drive.dispatch = Dispatch::Background;
+    vec![
+        drive,
+        tool("arm.wave", ToolPhase::Execution, ToolEffect::Move),
+        tool("arm.drop", ToolPhase::Execution, ToolEffect::Move),
+        tool("camera.look", ToolPhase::Execution, ToolEffect::Observe),
+    ]
+}
+
+/// The porter with corrections and retries allowed, all tools held.
+fn patient_porter(calls: &[(&str, Value)]) -> Story {
+    let story = Story::with("work", porter(), |limits| {
+        limits.max_corrections = 1;
+        limits.max_retries = 2;
+    });
+    porter().iter().fold(story.model_calls(calls), |story, spec| story.tool_waits(spec.name.as_str())).start()
+}
+
+#[test]
+fn regression_a_failure_that_comes_while_a_plan_is_ending_is_not_tried_again_in_the_next_one() {
+    let mut story = patient_porter(&[free("arm-wave"), free("camera-look")]);
+    executes(&mut story, 2);
+    story.end_call(0, ToolOutcome::failure(FailureKind::ComponentLost, "jammed"));
+    story.end_call(1, ToolOutcome::failure(FailureKind::Timeout, "nothing was published"));
+    story.now += Duration::from_secs(3);
+    story.reply(calls(&[("camera-look", json!({})), ("arm-drop", json!({}))]));
+    assert_eq!(story.invoked_tools(), ["arm.wave", "camera.look"], "nothing runs before it was confirmed");
+    assert_eq!(purposes(&story).last(), Some(&Purpose::Confirm));
+    story.reply(says("ABORT"));
+    story.reply(says("It is jammed."));
+    assert_eq!(story.statuses()[..2], [StepStatus::Failed, StepStatus::Failed]);
+}
+
+#[test]
+fn regression_a_confirmation_that_was_asked_before_a_goal_failed_starts_nothing() {
+    let mut story = patient_porter(&[("base-drive", json!({})), ("arm-drop", json!({}))]);
+    executes(&mut story, 1);
+    story.give(Input::CallAccepted { call: story.invoked[0].0 });
+    story.end_call(0, ToolOutcome::failure(FailureKind::Reported, "the goal was aborted: lost"));
+    assert_eq!(story.abandoned.len(), 1, "it was asked with the goal in flight");
+    story.reply(says("EXECUTE"));
+    assert_eq!(story.invoked_tools(), ["base.drive"], "nothing is dropped where the robot has not arrived");
+    assert_eq!(purposes(&story).last(), Some(&Purpose::Correct));
+}

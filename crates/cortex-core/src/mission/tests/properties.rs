@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cortex_protocol::{HaltState, StepStatus};
+use cortex_protocol::{Decision, HaltState, StepStatus};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -67,6 +67,8 @@ fn outcome() -> impl Strategy<Value = ToolOutcome> {
         4 => Just(ToolOutcome::success(json!({"text": "ok"}))),
         1 => Just(ToolOutcome::success(Value::Null)),
         1 => Just(ToolOutcome::failure(FailureKind::Reported, "no")),
+        1 => Just(ToolOutcome::failure(FailureKind::Timeout, "slow")),
+        1 => Just(ToolOutcome::failure(FailureKind::Unavailable, "away")),
         1 => Just(ToolOutcome::cancelled(HaltState::Halted, "halted")),
         1 => Just(ToolOutcome::failure(FailureKind::ComponentLost, "gone").with_halt(HaltState::Unconfirmed)),
     ]
@@ -108,6 +110,8 @@ struct Seen {
     ended: BTreeSet<CallId>,
     /// What is held by calls that have not ended.
     open: BTreeMap<CallId, String>,
+    /// The steps of the current plan that EXECUTE was said to.
+    confirmed: BTreeSet<StepNumber>,
     results: usize,
     no_more_motion: bool,
 }
@@ -138,7 +142,17 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
                 seen.results += 1;
                 check_result(result);
             }
-            Effect::AbandonModel { .. } | Effect::Say { .. } | Effect::Report { .. } => {}
+            Effect::Report { event } => match event {
+                MissionEvent::Planned { .. } => seen.confirmed.clear(),
+                MissionEvent::Decided { step, decision: Decision::Execute, .. } => {
+                    seen.confirmed.insert(*step);
+                }
+                MissionEvent::StepStarted { step, .. } => {
+                    assert!(seen.confirmed.contains(step), "a step of this plan began without EXECUTE");
+                }
+                _ => {}
+            },
+            Effect::AbandonModel { .. } | Effect::Say { .. } => {}
         }
         seen.effects.push(effect);
     }

@@ -1,0 +1,97 @@
+//! What the record says of a mission: which steps are still open after everything that later plans did.
+
+use std::collections::BTreeSet;
+
+use cortex_protocol::{StepReport, StepStatus};
+
+/// The steps that did not end well and that no later step took over, in order.
+///
+/// One step takes over one other: a step of a later plan with the same call, or one of the next plan that names it in
+/// `instead_of` and calls the same tool. What it took over is as open as it is itself. A step that only looks need not be
+/// repeated where later plans went on without it.
+pub(super) fn open_steps(reports: &[StepReport], only_looks: impl Fn(&StepReport) -> bool) -> Vec<&StepReport> {
+    let mut used = BTreeSet::new();
+    let mut open = Vec::new();
+    for report in reports {
+        match report.status {
+            StepStatus::Success | StepStatus::Skipped => continue,
+            StepStatus::Failed | StepStatus::Pending | StepStatus::Running | StepStatus::Blocked => {}
+        }
+        let went_on = || reports.iter().any(|later| later.plan > report.plan && later.status == StepStatus::Success);
+        if only_looks(report) && went_on() {
+            continue;
+        }
+        let taken_over = reports.iter().enumerate().find(|(place, later)| {
+            takes_over(later, report) && later.status != StepStatus::Skipped && !used.contains(place)
+        });
+        match taken_over {
+            Some((place, _)) => {
+                used.insert(place);
+            }
+            None => open.push(report),
+        }
+    }
+    open
+}
+
+fn takes_over(later: &StepReport, open: &StepReport) -> bool {
+    let is_same = later.arguments == open.arguments;
+    let stands_for = later.plan == open.plan + 1 && later.instead_of.contains(&open.number);
+    later.plan > open.plan && later.tool == open.tool && (is_same || stands_for)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cortex_protocol::StepNumber;
+    use serde_json::{Value, json};
+
+    fn step(plan: u32, number: u32, place: &str, status: StepStatus, instead_of: &[u32]) -> StepReport {
+        let Value::Object(arguments) = json!({"place": place}) else { unreachable!() };
+        StepReport {
+            plan,
+            number: StepNumber(number),
+            tool: "base.go_to".into(),
+            arguments,
+            instead_of: instead_of.iter().copied().map(StepNumber).collect(),
+            status,
+            outcome: None,
+            note: String::new(),
+            duration: None,
+        }
+    }
+
+    fn open(reports: &[StepReport]) -> Vec<(u32, u32)> {
+        open_steps(reports, |_| false).into_iter().map(|report| (report.plan, report.number.0)).collect()
+    }
+
+    #[test]
+    fn the_same_call_that_succeeds_later_makes_one_failure_good() {
+        let (failed, done) = (StepStatus::Failed, StepStatus::Success);
+        assert_eq!(open(&[step(1, 1, "kitchen", failed, &[]), step(2, 1, "kitchen", done, &[])]), []);
+        let twice = [step(1, 1, "a", failed, &[]), step(1, 2, "a", failed, &[]), step(2, 1, "a", done, &[])];
+        assert_eq!(open(&twice), [(1, 2)]);
+    }
+
+    #[test]
+    fn regression_driving_home_does_not_make_good_a_kitchen_that_was_not_reached() {
+        let (failed, done) = (StepStatus::Failed, StepStatus::Success);
+        assert_eq!(open(&[step(1, 1, "kitchen", failed, &[]), step(2, 1, "home", done, &[])]), [(1, 1)]);
+    }
+
+    #[test]
+    fn another_way_counts_where_the_model_says_so_and_through_further_plans() {
+        let (failed, done) = (StepStatus::Failed, StepStatus::Success);
+        assert_eq!(open(&[step(1, 1, "north door", failed, &[]), step(2, 1, "south door", done, &[1])]), []);
+        let chain =
+            [step(1, 1, "north", failed, &[]), step(2, 1, "south", failed, &[1]), step(3, 1, "west", done, &[1])];
+        assert_eq!(open(&chain), []);
+        assert_eq!(open(&chain[..2]), [(2, 1)], "the latest that is open stands for those before");
+    }
+
+    #[test]
+    fn a_step_that_only_looked_is_left_behind() {
+        let reports = [step(1, 1, "kitchen", StepStatus::Failed, &[]), step(2, 1, "bedroom", StepStatus::Success, &[])];
+        assert_eq!(open_steps(&reports, |_| true), Vec::<&StepReport>::new());
+    }
+}
