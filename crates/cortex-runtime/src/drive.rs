@@ -378,3 +378,39 @@ async fn ask(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cortex_protocol::OutcomeStatus;
+
+    use super::*;
+
+    /// A call that waits for a disk that hangs.
+    fn waiting() -> (oneshot::Sender<Result<(), String>>, Option<Clearance>) {
+        let (disk, answer) = oneshot::channel();
+        (disk, Some(Clearance::awaiting(answer, true)))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_is_stopped_while_the_disk_hangs_ends_at_once_and_never_begins() {
+        let (inputs, mut inbox) = mpsc::channel(1);
+        let (_disk, clearance) = waiting();
+        let token = CancellationToken::new();
+        token.cancel();
+        let began = Instant::now();
+        let outcome = cleared(clearance, &token, &inputs).await.unwrap_err();
+        assert_eq!((outcome.status, outcome.halt), (OutcomeStatus::Cancelled, HaltState::AtRest));
+        assert_eq!(began.elapsed(), Duration::ZERO);
+        assert!(inbox.try_recv().is_err(), "a stop is no reason to give up");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_waits_for_the_disk_for_a_while_only_and_then_the_mission_is_given_up() {
+        let (inputs, mut inbox) = mpsc::channel(1);
+        let (_disk, clearance) = waiting();
+        let outcome = cleared(clearance, &CancellationToken::new(), &inputs).await.unwrap_err();
+        assert_eq!(outcome.status, OutcomeStatus::Failed(FailureKind::Unavailable));
+        assert!(outcome.message.contains("the disk did not take it within 5 s"), "{}", outcome.message);
+        assert!(matches!(inbox.try_recv(), Ok(Input::GiveUp { .. })));
+    }
+}

@@ -194,7 +194,7 @@ impl Tape {
 
     /// Leave to move something: everything so far must be safe first.
     pub(crate) fn clearance(&self) -> Clearance {
-        Clearance { answer: self.writer.sync(), required: self.required }
+        Clearance::awaiting(self.writer.sync(), self.required)
     }
 
     /// Writes the last line.
@@ -224,6 +224,11 @@ pub(crate) struct Clearance {
 }
 
 impl Clearance {
+    /// Leave that depends on this answer; where a tape is not required, it is given in any case.
+    pub(crate) fn awaiting(answer: oneshot::Receiver<Result<(), String>>, required: bool) -> Self {
+        Self { answer, required }
+    }
+
     /// Waits for the disk.
     ///
     /// # Errors

@@ -66,7 +66,7 @@ async fn a_tape_that_is_torn_anywhere_in_its_last_line_is_mended() {
         let mut reader = folder.read(&mission).unwrap();
         while reader.next_record().unwrap().is_some() {}
         assert_eq!(reader.torn_bytes(), length - last);
-        assert_eq!(folder.mend().unwrap(), [mission.clone()]);
+        assert_eq!(folder.mend().unwrap(), std::slice::from_ref(&mission));
         assert_eq!(kinds(&folder, &mission), ["cortex.tape.opened", "cortex.tape.setup", "cortex.tape.repaired"]);
         assert_eq!(folder.mend().unwrap(), [], "once is enough");
     }
@@ -81,7 +81,7 @@ async fn a_tape_that_is_torn_within_its_first_line_says_nothing_and_goes() {
     let first = whole.iter().position(|byte| *byte == b'\n').unwrap();
     for length in [0, 1, first] {
         std::fs::write(folder.path(&mission), &whole[..length]).unwrap();
-        assert_eq!(folder.mend().unwrap(), [mission.clone()]);
+        assert_eq!(folder.mend().unwrap(), std::slice::from_ref(&mission));
         assert_eq!(folder.missions().unwrap(), []);
     }
 }
@@ -173,7 +173,7 @@ impl Medium for HangingDisk {
 
 #[tokio::test]
 async fn a_disk_that_hangs_holds_nobody_who_records_and_fails_once_too_much_waits() {
-    let (release, hold) = std::sync::mpsc::channel();
+    let (release, hold) = std::sync::mpsc::sync_channel(1);
     let (writer, drain) = writer::queue(Box::new(move || Ok(Box::new(HangingDisk(hold)) as Box<dyn Medium>)));
     let draining = tokio::spawn(drain.run());
     let megabyte = vec![b' '; 1_000_000];
