@@ -20,6 +20,7 @@ pub use process::Process;
 pub use robot::Robot;
 pub use script::{calls, model, prompts, says};
 use serde_json::Value;
+use tempfile::TempDir;
 
 /// No story waits longer for anything. Generous: it only guards against hangs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -30,6 +31,8 @@ pub struct House {
     domain: Option<Domain>,
     /// What the house's processes find in their environment beyond that of the stories.
     environment: Vec<(&'static str, String)>,
+    /// The state folder of everything in it: tapes.
+    state: TempDir,
     processes: Vec<(String, Process)>,
 }
 
@@ -87,13 +90,13 @@ impl House {
     #[must_use]
     pub fn empty() -> Self {
         let domain = Domain::claim().expect("a free ROS domain");
-        Self { domain: Some(domain), environment: Vec::new(), processes: Vec::new() }
+        Self { domain: Some(domain), environment: Vec::new(), state: state_folder(), processes: Vec::new() }
     }
 
     /// An empty house in the ROS domain of this process.
     #[must_use]
     pub fn shared() -> Self {
-        Self { domain: None, environment: Vec::new(), processes: Vec::new() }
+        Self { domain: None, environment: Vec::new(), state: state_folder(), processes: Vec::new() }
     }
 
     /// Sets variables of all processes that are started from now on.
@@ -159,10 +162,18 @@ impl House {
     }
 
     fn spawn_path(&self, program: &std::path::Path, arguments: &[&str]) -> Process {
-        let mut environment = vec![("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST".to_owned())];
+        let state = self.state.path().to_string_lossy().into_owned();
+        let mut environment =
+            vec![("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST".to_owned()), ("XDG_STATE_HOME", state)];
         environment.extend(self.environment.iter().cloned());
         environment.extend(self.domain.as_ref().map(|domain| ("ROS_DOMAIN_ID", domain.id())));
         Process::spawn(program, arguments, &environment)
+    }
+
+    /// The folder of its tapes.
+    #[must_use]
+    pub fn tapes(&self) -> PathBuf {
+        self.state.path().join("cortex/tape")
     }
 
     /// Ends the process that was started under this name.
@@ -206,6 +217,10 @@ pub async fn finish_send(mut process: Process) -> Sent {
     let result =
         lines.pop().unwrap_or_else(|| panic!("`cortex send` printed nothing; {}", process.stderr().join("\n")));
     Sent { events: lines, result, code }
+}
+
+fn state_folder() -> TempDir {
+    tempfile::tempdir().expect("a folder for the state of a house")
 }
 
 /// A program of the workspace.

@@ -15,6 +15,7 @@ use crate::drive::{Reporter, Request, Shared, run_mission};
 use crate::envelope::{Envelope, new_mission_id};
 use crate::offer::{Offer, ProviderId};
 use crate::sessions::Sessions;
+use crate::tape::Tape;
 use crate::{MISSION_EVENTS, MissionTicket, QueuePolicy, Rejection, StopReport};
 
 /// What the desk is told.
@@ -158,7 +159,9 @@ impl Desk {
             origin.session_id = session.as_str().to_owned();
         }
         let envelope = Envelope::new(self.shared.config.source.clone(), id.clone(), origin);
-        let mut reporter = Reporter::new(envelope, client, self.shared.events.clone());
+        let tape = self.shared.config.tape.as_ref();
+        let tape = tape.map(|settings| Tape::begin(settings, &envelope, &self.shared.tracker));
+        let mut reporter = Reporter::new(envelope, tape, client, self.shared.events.clone());
         reporter.report(MissionEvent::Accepted { task: submission.task.clone(), session: submission.session.clone() });
         if self.running.is_some() {
             let ahead = u32::try_from(self.waiting.len() + 1).unwrap_or(u32::MAX);
@@ -277,6 +280,9 @@ impl Desk {
 fn end_waiting(mut waiting: Waiting, text: &str) {
     let result = without_run(MissionStatus::Cancelled, text.to_owned());
     waiting.reporter.report(MissionEvent::Finished { result: result.clone() });
+    if let Some(tape) = &mut waiting.reporter.tape {
+        tape.close(result.status);
+    }
     // The client may have left.
     let _ = waiting.result.send(result);
 }

@@ -11,8 +11,8 @@ use cortex_core::{
     ModelErrorKind, ToolProvider,
 };
 use cortex_protocol::{
-    CallId, CloudEvent, FailureKind, MissionEvent, MissionId, MissionResult, SessionId, ToolCall, ToolFingerprint,
-    ToolOutcome, ToolSpec, Turn,
+    CallId, CloudEvent, Effect as ToolEffect, FailureKind, HaltState, MissionEvent, MissionId, MissionResult,
+    SessionId, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec, Turn,
 };
 use futures::FutureExt;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -27,6 +27,7 @@ use crate::dispatch::run_call;
 use crate::envelope::Envelope;
 use crate::leftovers::Leftovers;
 use crate::offer::Offer;
+use crate::tape::{Clearance, Tape};
 
 /// Inputs that may wait for the mission. Every sender waits when it is full, but for progress, of which the latest wins.
 const INPUT_CAPACITY: usize = 256;
@@ -46,6 +47,8 @@ pub(crate) struct Shared {
 /// Where the events of one mission go.
 pub(crate) struct Reporter {
     envelope: Envelope,
+    /// The record of everything, if there is one.
+    pub(crate) tape: Option<Tape>,
     client: mpsc::Sender<Arc<CloudEvent>>,
     all: broadcast::Sender<Arc<CloudEvent>>,
     dropped: u64,
@@ -54,16 +57,20 @@ pub(crate) struct Reporter {
 impl Reporter {
     pub(crate) fn new(
         envelope: Envelope,
+        tape: Option<Tape>,
         client: mpsc::Sender<Arc<CloudEvent>>,
         all: broadcast::Sender<Arc<CloudEvent>>,
     ) -> Self {
-        Self { envelope, client, all, dropped: 0 }
+        Self { envelope, tape, client, all, dropped: 0 }
     }
 
     /// Tells everybody who watches. Never waits: a client that lags far behind loses events, and the loss is counted.
     pub(crate) fn report(&mut self, event: MissionEvent) {
         let event = Arc::new(self.envelope.wrap(event));
         tracing::info!(mission = %event.subject, "{}", event.data.text);
+        if let Some(tape) = &mut self.tape {
+            tape.published(&event);
+        }
         // Nobody may be watching.
         let _ = self.all.send(Arc::clone(&event));
         if let Err(mpsc::error::TrySendError::Full(_)) = self.client.try_send(event) {
@@ -99,7 +106,7 @@ pub(crate) struct Request {
 pub(crate) async fn run_mission(
     shared: Arc<Shared>,
     request: Request,
-    reporter: Reporter,
+    mut reporter: Reporter,
     cancel: watch::Receiver<Option<CancelReason>>,
 ) -> MissionResult {
     let Request { id, task, session, earlier } = request;
@@ -113,6 +120,9 @@ pub(crate) async fn run_mission(
         tools: shared.offer.borrow().tools.clone(),
         limits: limits_for(shared.as_ref()),
     };
+    if let Some(tape) = &mut reporter.tape {
+        tape.setup(&setup);
+    }
     let drive = Drive {
         shared,
         id,
@@ -147,6 +157,10 @@ impl Drive {
         self.give(&mut mission, Input::Start);
         loop {
             if let Some(result) = self.result.take() {
+                if let Some(tape) = &mut self.reporter.tape {
+                    tape.close(result.status);
+                    tape.written().await;
+                }
                 return result;
             }
             // The machine always wants to be woken before its end; the fallback only guards against a flaw of it.
@@ -177,12 +191,19 @@ impl Drive {
         if let Input::ModelReplied { request, .. } = &input {
             self.requests.remove(&request.0);
         }
-        for effect in mission.handle(self.began.elapsed(), input) {
+        let now = self.began.elapsed();
+        if let Some(tape) = &mut self.reporter.tape {
+            tape.input(now, &input);
+        }
+        for effect in mission.handle(now, input) {
             self.carry_out(effect);
         }
     }
 
     fn carry_out(&mut self, effect: Effect) {
+        if let Some(tape) = &mut self.reporter.tape {
+            tape.effect(&effect);
+        }
         match effect {
             Effect::AskModel { request, chat } => self.ask_model(request, chat),
             Effect::AbandonModel { request } => {
@@ -252,12 +273,21 @@ impl Drive {
         };
         let token = CancellationToken::new();
         self.calls.insert(call, token.clone().drop_guard());
+        let clearance = match &self.reporter.tape {
+            Some(tape) if spec.effect != ToolEffect::Observe => Some(tape.clearance()),
+            _ => None,
+        };
         let timeout = spec.timeout;
         let invocation = Invocation { mission: self.id.clone(), id: call, call: tool_call, fingerprint, timeout };
         let (observer, accepted) = Observer::new(call, self.inputs.clone());
         let bounds = self.shared.config.calls;
         let shared = Arc::clone(&self.shared);
         self.shared.tracker.spawn(async move {
+            if let Err(outcome) = cleared(clearance, &token, &inputs).await {
+                // A closed mission needs no outcome.
+                let _ = inputs.send(Input::CallEnded { call, outcome }).await;
+                return;
+            }
             let running = run_call(Arc::clone(&provider), spec, invocation.clone(), observer, token, bounds);
             tokio::pin!(running);
             let announced = async {
@@ -278,6 +308,29 @@ impl Drive {
             // A mission that has given the call up has reported it as not confirmed.
             let _ = inputs.send(Input::CallEnded { call, outcome }).await;
         });
+    }
+}
+
+/// Waits until a call that moves something is on the tape. Fails with the outcome of a call that never began.
+async fn cleared(
+    clearance: Option<Clearance>,
+    cancelled: &CancellationToken,
+    inputs: &mpsc::Sender<Input>,
+) -> Result<(), ToolOutcome> {
+    let Some(clearance) = clearance else { return Ok(()) };
+    tokio::select! {
+        biased;
+        () = cancelled.cancelled() => {
+            Err(ToolOutcome::cancelled(HaltState::AtRest, "it was cancelled before it began"))
+        }
+        granted = clearance.granted() => match granted {
+            Ok(()) => Ok(()),
+            Err(reason) => {
+                // A closed mission has failed already.
+                let _ = inputs.send(Input::GiveUp { reason: reason.clone() }).await;
+                Err(ToolOutcome::failure(FailureKind::Unavailable, reason))
+            }
+        },
     }
 }
 
@@ -323,5 +376,41 @@ async fn ask(
         Err(_) => {
             failed(ModelErrorKind::Timeout, format!("{} did not answer within {} s", model.label(), patience.as_secs()))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cortex_protocol::OutcomeStatus;
+
+    use super::*;
+
+    /// A call that waits for a disk that hangs.
+    fn waiting() -> (oneshot::Sender<Result<(), String>>, Option<Clearance>) {
+        let (disk, answer) = oneshot::channel();
+        (disk, Some(Clearance::awaiting(answer, true)))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_is_stopped_while_the_disk_hangs_ends_at_once_and_never_begins() {
+        let (inputs, mut inbox) = mpsc::channel(1);
+        let (_disk, clearance) = waiting();
+        let token = CancellationToken::new();
+        token.cancel();
+        let began = Instant::now();
+        let outcome = cleared(clearance, &token, &inputs).await.unwrap_err();
+        assert_eq!((outcome.status, outcome.halt), (OutcomeStatus::Cancelled, HaltState::AtRest));
+        assert_eq!(began.elapsed(), Duration::ZERO);
+        assert!(inbox.try_recv().is_err(), "a stop is no reason to give up");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_waits_for_the_disk_for_a_while_only_and_then_the_mission_is_given_up() {
+        let (inputs, mut inbox) = mpsc::channel(1);
+        let (_disk, clearance) = waiting();
+        let outcome = cleared(clearance, &CancellationToken::new(), &inputs).await.unwrap_err();
+        assert_eq!(outcome.status, OutcomeStatus::Failed(FailureKind::Unavailable));
+        assert!(outcome.message.contains("the disk did not take it within 5 s"), "{}", outcome.message);
+        assert!(matches!(inbox.try_recv(), Ok(Input::GiveUp { .. })));
     }
 }

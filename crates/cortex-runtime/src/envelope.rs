@@ -8,6 +8,7 @@ use cortex_protocol::{CloudEvent, EventId, MissionEvent, MissionId, Origin};
 use uuid::Uuid;
 
 /// Puts the events of one mission into their envelopes.
+#[derive(Clone)]
 pub(crate) struct Envelope {
     source: String,
     mission: MissionId,
@@ -18,6 +19,21 @@ pub(crate) struct Envelope {
 impl Envelope {
     pub(crate) fn new(source: String, mission: MissionId, origin: Origin) -> Self {
         Self { source, mission, origin, sequence: 0 }
+    }
+
+    /// Where they come from.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Whose they are.
+    pub(crate) fn mission(&self) -> &MissionId {
+        &self.mission
+    }
+
+    /// Where the mission came from.
+    pub(crate) fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     pub(crate) fn wrap(&mut self, payload: MissionEvent) -> CloudEvent {

@@ -6,7 +6,8 @@
 //! - `dispatch`: one call of a tool, with its time-out, its cancellation and its one outcome;
 //! - `leftovers`: calls that are not known to be at rest, for the next stop;
 //! - `offer`: the tools of all providers, merged;
-//! - `envelope`: what happens, as CloudEvents.
+//! - `envelope`: what happens, as CloudEvents;
+//! - [`tape`]: the record of each mission: written before something moves, read back, replayed.
 //!
 //! Everything is spawned on one tracker and ends with [`Runtime::shut_down`].
 
@@ -18,6 +19,7 @@ mod envelope;
 mod leftovers;
 mod offer;
 mod sessions;
+pub mod tape;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +34,7 @@ use crate::desk::{Desk, DeskMessage};
 pub use crate::dispatch::{CallBounds, run_call};
 pub use crate::dry_run::DryRun;
 pub use crate::offer::{Offer, ProviderId};
+pub use crate::tape::TapeSettings;
 
 /// Messages that may wait for the desk. Clients wait when it is full; the desk never waits for anything slow.
 const DESK_CAPACITY: usize = 256;
@@ -69,6 +72,8 @@ pub struct RuntimeConfig {
     pub calls: CallBounds,
     /// How long a request to the model may take in all, whatever the model's own bounds are.
     pub model_timeout: Duration,
+    /// Where missions are recorded. None: nowhere.
+    pub tape: Option<TapeSettings>,
 }
 
 impl Default for RuntimeConfig {
@@ -80,6 +85,7 @@ impl Default for RuntimeConfig {
             queue: QueuePolicy::Queue { length: 4 },
             calls: CallBounds::default(),
             model_timeout: Duration::from_secs(300),
+            tape: None,
         }
     }
 }
@@ -112,6 +118,14 @@ pub enum Rejection {
     /// Cortex is going down.
     #[error("Cortex is shutting down")]
     ShuttingDown,
+}
+
+/// Mends what an earlier crash has torn.
+fn mend(folder: &tape::Folder) {
+    match folder.mend() {
+        Ok(mended) => mended.iter().for_each(|mission| tracing::warn!("the tape of {mission} was torn; it is mended")),
+        Err(problem) => tracing::warn!("the tapes can't be looked through: {problem}"),
+    }
 }
 
 fn listed(tools: &[ToolName]) -> String {
@@ -159,6 +173,10 @@ impl Runtime {
         let (outputs, _) = broadcast::channel(OUTPUTS);
         let (offer_sender, offer) = watch::channel(Arc::new(Offer::default()));
         let tracker = TaskTracker::new();
+        if let Some(tape) = &config.tape {
+            let folder = tape::Folder::new(tape.directory.clone());
+            tracker.spawn_blocking(move || mend(&folder));
+        }
         let shared = Arc::new(drive::Shared {
             config,
             model,

@@ -49,6 +49,8 @@ pub(crate) enum Command {
         /// The node, as `cortex tools` shows it: `base`, `left_arm/gripper`.
         name: String,
     },
+    /// Read the record of missions: list, show, follow, replay. Needs no robot.
+    Tape(TapeArguments),
     /// Check ROS, the graph, the configuration and the model; each failure comes with its mend.
     Doctor(RunArguments),
     /// Print the completion script for a shell: `cortex completion bash > /etc/bash_completion.d/cortex`.
@@ -127,6 +129,49 @@ pub(crate) struct CallArguments {
     /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TapeArguments {
+    #[command(subcommand)]
+    pub(crate) command: TapeCommand,
+    /// The folder of the tapes. Default: the one of the configuration.
+    #[arg(long, value_name = "FOLDER", global = true)]
+    pub(crate) directory: Option<PathBuf>,
+    /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TapeCommand {
+    /// One line for each mission, oldest first: when it began, its id, how it ended, its task.
+    List,
+    /// What happened in a mission, line by line.
+    Show {
+        /// Its id, or the beginning of it.
+        mission: String,
+        /// Also what the mission machine was given and wanted done.
+        #[arg(long)]
+        all: bool,
+        /// Print the lines of the tape as they are: CloudEvents in JSON.
+        #[arg(long, conflicts_with = "all")]
+        json: bool,
+    },
+    /// What happens in a mission while it does, until it ends or Ctrl-C.
+    Follow {
+        /// Its id, or the beginning of it. Default: the mission that runs, or else the next one.
+        mission: Option<String>,
+        /// Print the lines of the tape as they are: CloudEvents in JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run the decisions of a mission again, without a robot or a model, and say where this Cortex would decide
+    /// otherwise. Exit status 0: nowhere.
+    Replay {
+        /// Its id, or the beginning of it.
+        mission: String,
+    },
 }
 
 #[derive(Debug, Clone, Args)]

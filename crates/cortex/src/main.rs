@@ -48,6 +48,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Plan(arguments) => commands::plan::plan(arguments).await,
         Command::Call(arguments) => commands::call::call(arguments).await,
         Command::Tools(arguments) => commands::tools::tools(arguments).await,
+        Command::Tape(arguments) => commands::tape::tape(arguments).await,
         Command::Inspect { name } => commands::inspect::inspect(&name).await,
         Command::Doctor(arguments) => commands::doctor::doctor(arguments).await,
         Command::Completion { .. } => Ok(ExitCode::SUCCESS),

@@ -26,6 +26,14 @@ impl Mission {
         }
     }
 
+    pub(super) fn on_give_up(&mut self, reason: String) {
+        match &mut self.phase {
+            Phase::Finished | Phase::Halting { then: Ending::Failed { .. } | Ending::Cancelled { .. }, .. } => {}
+            Phase::Halting { then, .. } => *then = Ending::Failed { reason },
+            _ => self.fail(reason),
+        }
+    }
+
     /// The model says that the task can't be done.
     pub(super) fn decline(&mut self, reason: &str) {
         let reason = reason.trim();

@@ -65,6 +65,11 @@ pub enum Input {
         /// Why.
         reason: CancelReason,
     },
+    /// Cortex itself can't go on with the mission: it fails with this reason, once everything is at rest.
+    GiveUp {
+        /// For a person.
+        reason: String,
+    },
     /// The time that [`Mission::next_wake`] asked for has come.
     Tick,
 }

@@ -236,6 +236,7 @@ impl Mission {
                 self.tools_changed = true;
             }
             Input::Cancel { reason } => self.on_cancel(reason),
+            Input::GiveUp { reason } => self.on_give_up(reason),
             Input::Tick => self.on_tick(),
         }
         std::mem::take(&mut self.effects)

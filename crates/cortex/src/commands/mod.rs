@@ -7,4 +7,5 @@ pub(crate) mod plan;
 pub(crate) mod run;
 pub(crate) mod send;
 pub(crate) mod stop;
+pub(crate) mod tape;
 pub(crate) mod tools;

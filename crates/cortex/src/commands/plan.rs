@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use cortex_core::{ToolSet, plan};
 use cortex_protocol::{Effect, MissionEvent, MissionResult, Origin, Plan, Step, StepNumber, Submission};
-use cortex_runtime::{DryRun, ProviderId, Runtime};
+use cortex_runtime::{DryRun, ProviderId, Runtime, RuntimeConfig};
 use layout::backends::svg::SVGWriter;
 use layout::gv::{DotParser, GraphBuilder};
 use serde_json::{Value, json};
@@ -61,7 +61,9 @@ async fn make(robot: &Robot, resolved: crate::config::Resolved, task: String) ->
         eprintln!("cortex: some components have not described themselves within {} s", SETTLE_LIMIT.as_secs());
     }
     let provider = DryRun::new(Arc::new(robot.tools.clone()), robot.discovery.tools());
-    let runtime = Runtime::start(resolved.runtime, model, vec![Arc::new(provider)]);
+    // What moves nothing needs no record.
+    let config = RuntimeConfig { tape: None, ..resolved.runtime };
+    let runtime = Runtime::start(config, model, vec![Arc::new(provider)]);
     let tools = robot.discovery.tools().borrow().as_ref().clone();
     runtime.offer_tools(ProviderId(0), tools).await;
     let submission = Submission { task, session: None, origin: Origin::new("cli", "plan") };

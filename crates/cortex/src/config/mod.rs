@@ -18,15 +18,18 @@ use figment::{Figment, Metadata, Profile, Provider};
 use serde::{Deserialize, Serialize};
 
 mod mission;
+mod tape;
 
 use mission::{BudgetConfig, MissionConfig};
+use tape::TapeConfig;
 
 /// The variable that names the configuration file.
 pub(crate) const FILE_VARIABLE: &str = "CORTEX_CONFIG";
 /// The prefix of the variables that set keys: `CORTEX_MODEL`, `CORTEX_MISSION__MAX_REPLANS`.
 const PREFIX: &str = "CORTEX_";
 /// The top-level keys; other variables of the prefix are none of ours.
-const KEYS: [&str; 9] = ["robot", "identity", "model", "endpoint", "mission", "budget", "queue", "calls", "discovery"];
+const KEYS: [&str; 10] =
+    ["robot", "identity", "model", "endpoint", "mission", "budget", "queue", "calls", "discovery", "tape"];
 
 /// Everything that can be set. `config/cortex.toml` explains each key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +47,7 @@ pub(crate) struct Config {
     pub(crate) queue: QueueConfig,
     pub(crate) calls: CallConfig,
     pub(crate) discovery: DiscoveryConfig,
+    pub(crate) tape: TapeConfig,
 }
 
 /// How a model's endpoint is reached.
@@ -123,6 +127,7 @@ impl Default for Config {
                 effects: policy.effects,
                 conventions: policy.conventions,
             },
+            tape: TapeConfig::default(),
         }
     }
 }
@@ -221,6 +226,7 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         calls,
         // The model's own bound comes first; this one guards against a flaw of its adapter.
         model_timeout: endpoint.request_timeout + Duration::from_secs(5),
+        tape: Some(tape::settings(&config.tape)?),
     };
     let settle_timeout = seconds("discovery.settle_timeout_s", config.discovery.settle_timeout_s)?;
     anyhow::ensure!(
@@ -260,6 +266,14 @@ fn seconds(key: &str, value: f64) -> anyhow::Result<Duration> {
 fn at_least_one(key: &str, value: u32) -> anyhow::Result<()> {
     anyhow::ensure!(value > 0, "configuration: {key} is 0; it must be at least 1");
     Ok(())
+}
+
+/// The folder of the tapes.
+pub(crate) fn tape_folder(layers: &Layers) -> anyhow::Result<PathBuf> {
+    let config: tape::TapeConfig = figment(layers)?
+        .extract_inner("tape")
+        .map_err(|problem| anyhow::anyhow!("configuration: {problem}\nconfig/cortex.toml explains every key."))?;
+    Ok(tape::settings(&config)?.directory)
 }
 
 /// The file named by `--config`, or else by the environment.
@@ -353,6 +367,9 @@ mod tests {
             ("robot = ", "TOML"),
             ("[discovery]\ndeny = [\"base/*\"]", "configuration: discovery.deny: 'base/*' matches nothing"),
             ("[discovery]\nservice_timeout_s = 0", "discovery.service_timeout_s is 0"),
+            ("[tape]\nmax_mission_mb = 0", "tape.max_mission_mb is 0"),
+            ("[tape]\nmax_folder_mb = 1", "tape.max_folder_mb is 1; it must be at least tape.max_mission_mb"),
+            ("[tape]\ndirectory = \"here\"", "tape.directory is 'here'; it must be a full path"),
             ("[discovery.rename]\n\"/a\" = \"b c\"", "configuration: discovery.rename: 'b c'"),
             ("[discovery.effects]\n\"/a\" = \"fly\"", "fly"),
             ("[discovery.conventions]\n\"Pose\" = \"hidden\"", "configuration: discovery.conventions"),

@@ -1,0 +1,382 @@
+//! The folder of the tapes: one file for each mission, named by its id, which sorts by time.
+//!
+//! Who writes a tape holds a lock on its file. So whoever else looks at the folder, in whatever process, knows which tapes
+//! are being written: those are never removed and never mended.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use cortex_protocol::{MissionEvent, MissionId, MissionStatus};
+
+use super::record::{Body, Entry, MAX_LINE_BYTES, entry_line};
+use super::writer::Medium;
+use super::{Flush, Reader, Record, TapeError};
+use crate::envelope::Envelope;
+
+/// What the file of a tape ends with.
+const SUFFIX: &str = "jsonl";
+/// The lines that say what a mission was about are among the first so many.
+const LINES_OF_BEGINNING: usize = 4;
+/// The last line is short; it is within so many bytes of the end.
+const BYTES_OF_END: u64 = 64 * 1024;
+/// A growing tape looks after the folder's size so many times until the folder is full.
+const LOOKS: u64 = 16;
+
+/// What bounds a tape that is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) mission: u64,
+    pub(super) folder: u64,
+    pub(super) flush: Flush,
+}
+
+/// A folder of tapes.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    directory: PathBuf,
+}
+
+/// Where a mission stands, as far as its tape tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TapeStatus {
+    /// It is being recorded.
+    Running,
+    /// The tape breaks off: Cortex ended before the mission did, or could not write.
+    BrokenOff,
+    /// It has ended.
+    Ended(MissionStatus),
+}
+
+impl std::fmt::Display for TapeStatus {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Running => formatter.write_str("RUNNING"),
+            Self::BrokenOff => formatter.write_str("BROKEN OFF"),
+            Self::Ended(status) => status.fmt(formatter),
+        }
+    }
+}
+
+/// A tape in a few words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// Whose.
+    pub mission: MissionId,
+    /// When it began: RFC 3339, UTC.
+    pub time: String,
+    /// Where it stands.
+    pub status: TapeStatus,
+    /// What was to be done.
+    pub task: String,
+}
+
+impl Folder {
+    /// The tapes in this folder, which need not exist yet.
+    #[must_use]
+    pub fn new(directory: PathBuf) -> Self {
+        Self { directory }
+    }
+
+    /// Makes the folder, for its owner alone, if there is none.
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub fn make(&self) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The missions of which there are tapes, oldest first.
+    ///
+    /// # Errors
+    /// When the folder can't be read. One that does not exist has no tapes.
+    pub fn missions(&self) -> Result<Vec<MissionId>, TapeError> {
+        let entries = match std::fs::read_dir(&self.directory) {
+            Ok(entries) => entries,
+            Err(problem) if problem.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(problem) => return Err(TapeError::Io { path: self.directory.clone(), problem }),
+        };
+        let mut missions = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(|problem| TapeError::Io { path: self.directory.clone(), problem })?.path();
+            let stem = path.file_stem().and_then(|stem| stem.to_str());
+            if let (Some(stem), true) = (stem, path.extension().is_some_and(|suffix| suffix == SUFFIX)) {
+                missions.push(MissionId::new(stem));
+            }
+        }
+        missions.sort();
+        Ok(missions)
+    }
+
+    /// The mission whose id begins so.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn find(&self, prefix: &str) -> Result<MissionId, TapeError> {
+        let mut candidates = self.missions()?;
+        if let Some(exact) = candidates.iter().find(|id| id.as_str() == prefix) {
+            return Ok(exact.clone());
+        }
+        candidates.retain(|id| id.as_str().starts_with(prefix));
+        match (candidates.pop(), candidates.is_empty()) {
+            (None, _) => Err(TapeError::Missing { prefix: prefix.to_owned(), directory: self.directory.clone() }),
+            (Some(only), true) => Ok(only),
+            (Some(last), false) => {
+                candidates.push(last);
+                Err(TapeError::Ambiguous { prefix: prefix.to_owned(), candidates })
+            }
+        }
+    }
+
+    /// The file of a mission's tape.
+    #[must_use]
+    pub fn path(&self, mission: &MissionId) -> PathBuf {
+        self.directory.join(format!("{mission}.{SUFFIX}"))
+    }
+
+    /// Opens a mission's tape for reading.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn read(&self, mission: &MissionId) -> Result<Reader, TapeError> {
+        Reader::open(&self.path(mission))
+    }
+
+    /// Whether the tape is being written.
+    #[must_use]
+    pub fn is_being_written(&self, mission: &MissionId) -> bool {
+        File::open(self.path(mission)).is_ok_and(|file| is_locked(&file))
+    }
+
+    /// A mission's tape in a few words.
+    ///
+    /// # Errors
+    /// When it can't be read, or is none.
+    pub fn summary(&self, mission: &MissionId) -> Result<Summary, TapeError> {
+        // Asked first: a mission that ends meanwhile is not taken for one that broke off.
+        let is_being_written = self.is_being_written(mission);
+        let mut reader = self.read(mission)?;
+        let (mut time, mut task) = (String::new(), String::new());
+        for _ in 0..LINES_OF_BEGINNING {
+            let Some((record, _)) = reader.next_record()? else { break };
+            if time.is_empty() {
+                time.clone_from(&record.time);
+            }
+            if let Ok(Body::Published(MissionEvent::Accepted { task: accepted, .. })) = record.body() {
+                task = accepted;
+                break;
+            }
+        }
+        let status = match (self.last_word(mission)?, is_being_written) {
+            (Some(status), _) => TapeStatus::Ended(status),
+            (None, true) => TapeStatus::Running,
+            (None, false) => TapeStatus::BrokenOff,
+        };
+        Ok(Summary { mission: mission.clone(), time, status, task })
+    }
+
+    /// How the mission ended, if its tape says so.
+    fn last_word(&self, mission: &MissionId) -> Result<Option<MissionStatus>, TapeError> {
+        let path = self.path(mission);
+        let read = || -> io::Result<Vec<u8>> {
+            let mut file = File::open(&path)?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(BYTES_OF_END)))?;
+            let mut end = Vec::new();
+            file.take(BYTES_OF_END).read_to_end(&mut end)?;
+            Ok(end)
+        };
+        let end = read().map_err(|problem| TapeError::Io { path: path.clone(), problem })?;
+        let last = end.strip_suffix(b"\n").and_then(|lines| lines.rsplit(|byte| *byte == b'\n').next());
+        let record = last.and_then(|line| serde_json::from_slice::<Record>(line).ok());
+        Ok(match record.map(|record| record.body()) {
+            Some(Ok(Body::Entry(Entry::Closed { status }))) => Some(status),
+            _ => None,
+        })
+    }
+
+    /// Mends what a crash has torn: cuts half a line off the end of each tape that nobody writes, and notes it there.
+    /// What holds no line at all is removed. Returns what was mended.
+    ///
+    /// # Errors
+    /// When the folder can't be read. A tape that can't be mended is left as it is.
+    pub fn mend(&self) -> Result<Vec<MissionId>, TapeError> {
+        let mut mended = Vec::new();
+        for mission in self.missions()? {
+            match self.mend_one(&mission) {
+                Ok(true) => mended.push(mission),
+                Ok(false) => {}
+                Err(problem) => tracing::warn!("the tape of {mission} can't be mended: {problem}"),
+            }
+        }
+        Ok(mended)
+    }
+
+    fn mend_one(&self, mission: &MissionId) -> io::Result<bool> {
+        let path = self.path(mission);
+        let mut file = OpenOptions::new().read(true).append(true).open(&path)?;
+        if file.try_lock().is_err() {
+            return Ok(false);
+        }
+        let Some(torn) = Torn::of(&mut file)? else { return Ok(false) };
+        if torn.whole == 0 {
+            std::fs::remove_file(&path)?;
+            return Ok(true);
+        }
+        file.set_len(torn.whole)?;
+        if let Some(before) = torn.last_record {
+            let envelope = Envelope::new(before.source, before.subject, before.data.origin);
+            let repaired = Entry::Repaired { bytes: torn.bytes };
+            file.write_all(&entry_line(&envelope, before.line + 1, None, &repaired).1)?;
+        }
+        file.sync_data()?;
+        Ok(true)
+    }
+
+    /// Makes the file of a new tape, and room for it.
+    pub(super) fn create(&self, mission: &MissionId, limits: Limits) -> io::Result<Box<dyn Medium>> {
+        let named =
+            |problem: io::Error| io::Error::new(problem.kind(), format!("{}: {problem}", self.directory.display()));
+        self.make().map_err(named)?;
+        self.make_room(limits.folder).map_err(named)?;
+        let file = self.create_locked(mission).map_err(named)?;
+        let tape = TapeFile { folder: self.clone(), file, limits, length: 0, looked_at: 0, entry_is_safe: false };
+        Ok(Box::new(tape))
+    }
+
+    fn create_locked(&self, mission: &MissionId) -> io::Result<File> {
+        /// Each further attempt means that someone tidied the folder up in the moment before the file was locked.
+        const ATTEMPTS: u32 = 3;
+        for _ in 0..ATTEMPTS {
+            let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(self.path(mission))?;
+            // Others lock it for the moment of a look only.
+            file.lock()?;
+            if file.metadata()?.nlink() > 0 {
+                return Ok(file);
+            }
+        }
+        Err(io::Error::other("something removes new tapes as soon as they are made"))
+    }
+
+    /// Removes the oldest tapes that nobody writes until all together have at most so many bytes.
+    fn make_room(&self, most: u64) -> io::Result<()> {
+        let missions = self.missions().map_err(io::Error::other)?;
+        let mut tapes = Vec::new();
+        for mission in missions {
+            let path = self.path(&mission);
+            // One that is gone meanwhile takes no room.
+            let Ok(about) = std::fs::metadata(&path) else { continue };
+            tapes.push((path, about.len()));
+        }
+        let mut total: u64 = tapes.iter().map(|(_, bytes)| bytes).sum();
+        for (path, bytes) in tapes {
+            if total <= most {
+                return Ok(());
+            }
+            let Ok(file) = File::open(&path) else { continue };
+            if is_locked(&file) {
+                continue;
+            }
+            std::fs::remove_file(&path)?;
+            tracing::info!("removed {}, the oldest tape, to make room", path.display());
+            total = total.saturating_sub(bytes);
+        }
+        Ok(())
+    }
+}
+
+/// Whether someone holds the lock. The lock of this look goes with the file.
+fn is_locked(file: &File) -> bool {
+    matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
+}
+
+/// The torn end of a tape.
+struct Torn {
+    /// How many bytes are whole lines.
+    whole: u64,
+    /// How many are not.
+    bytes: u64,
+    /// The last whole line.
+    last_record: Option<Record>,
+}
+
+impl Torn {
+    fn of(file: &mut File) -> io::Result<Option<Self>> {
+        let length = file.metadata()?.len();
+        if length == 0 {
+            return Ok(Some(Self { whole: 0, bytes: 0, last_record: None }));
+        }
+        let mut last_byte = [0];
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last_byte)?;
+        if last_byte == *b"\n" {
+            return Ok(None);
+        }
+        let reach = u64::try_from(2 * MAX_LINE_BYTES).unwrap_or(u64::MAX);
+        let start = length.saturating_sub(reach);
+        file.seek(SeekFrom::Start(start))?;
+        let mut end = Vec::new();
+        Read::take(&mut *file, reach).read_to_end(&mut end)?;
+        let kept = end.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let lines = end.get(..kept).unwrap_or_default();
+        let last = lines.strip_suffix(b"\n").and_then(|lines| lines.rsplit(|byte| *byte == b'\n').next());
+        let torn = u64::try_from(end.len() - kept).unwrap_or(u64::MAX);
+        let last_record = last.and_then(|line| serde_json::from_slice(line).ok());
+        Ok(Some(Self { whole: length - torn, bytes: torn, last_record }))
+    }
+}
+
+/// The file of a tape that is being written.
+struct TapeFile {
+    folder: Folder,
+    file: File,
+    limits: Limits,
+    length: u64,
+    /// The length at which the folder's size was last looked at.
+    looked_at: u64,
+    /// Whether the folder's entry of the file survives the loss of power.
+    entry_is_safe: bool,
+}
+
+impl Medium for TapeFile {
+    fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+        let length = self.length + u64::try_from(lines.len()).unwrap_or(u64::MAX);
+        if length > self.limits.mission {
+            return Err(io::Error::other(format!(
+                "it has reached {} bytes, the most that the tape of one mission may have",
+                self.limits.mission
+            )));
+        }
+        if let Err(problem) = self.file.write_all(lines) {
+            // Half a line is worth nothing, and what else can be done on a full disk?
+            let _ = self.file.set_len(self.length);
+            return Err(problem);
+        }
+        self.length = length;
+        if self.length - self.looked_at > self.limits.folder / LOOKS {
+            self.looked_at = self.length;
+            self.folder.make_room(self.limits.folder)?;
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        if self.limits.flush == Flush::System {
+            return Ok(());
+        }
+        // The data and the length are what reading needs; the times of the file are not.
+        self.file.sync_data()?;
+        if !self.entry_is_safe {
+            File::open(&self.folder.directory)?.sync_all()?;
+            self.entry_is_safe = true;
+        }
+        Ok(())
+    }
+}
