@@ -26,6 +26,7 @@ impl Mission {
         }
     }
 
+    /// Fails for a reason outside of the mission. What is already coming to rest for good goes on doing so.
     pub(super) fn on_give_up(&mut self, reason: String) {
         match &mut self.phase {
             Phase::Finished | Phase::Halting { then: Ending::Failed { .. } | Ending::Cancelled { .. }, .. } => {}

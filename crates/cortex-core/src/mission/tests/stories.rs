@@ -464,6 +464,26 @@ fn cancel_ends_every_phase_at_once_or_when_all_is_at_rest() {
 }
 
 #[test]
+fn a_mission_that_is_given_up_fails_once_all_is_at_rest_and_a_cancel_stays_a_cancel() {
+    let give_up = || Input::GiveUp { reason: "No tape.".to_owned() };
+    let under_way =
+        || Story::of("go").tool_waits("base.go_to").model_calls(&[go("kitchen")]).model_says("EXECUTE").start();
+    let mut story = under_way();
+    story.give(give_up());
+    assert_eq!((story.results.len(), story.cancelled.len()), (0, 1));
+    story.end_call(0, ToolOutcome::cancelled(HaltState::Halted, "halted"));
+    assert_eq!(story.ends(), (MissionStatus::Failed, "No tape."));
+    story.give(give_up());
+    assert_eq!(story.results.len(), 1, "there is one result");
+
+    let mut story = under_way();
+    story.give(Input::Cancel { reason: CancelReason::Stop });
+    story.give(give_up());
+    story.end_call(0, ToolOutcome::cancelled(HaltState::Halted, "halted"));
+    assert_eq!(story.ends(), (MissionStatus::Cancelled, "The robot was stopped."));
+}
+
+#[test]
 fn what_does_not_stop_is_named() {
     let mut story =
         Story::of("go").tool_waits("base.go_to").model_calls(&[go("kitchen")]).model_says("EXECUTE").start();
