@@ -20,7 +20,7 @@ pub(crate) fn differences(expected: &Expectation, observed: &Observed) -> Vec<St
     for part in &expected.output {
         found.holds("the output", part, std::slice::from_ref(&result.output));
     }
-    let mut calls: Vec<String> = expected.calls.iter().map(|call| normal_call(call)).collect();
+    let mut calls: Vec<String> = expected.calls.iter().flat_map(|call| normal_calls(call)).collect();
     let mut called: Vec<String> = observed.calls.iter().map(shown_call).collect();
     if expected.in_any_order {
         calls.sort();
@@ -154,12 +154,19 @@ pub(crate) fn shown_call(call: &ToolCall) -> String {
     format!("{} {}", call.tool, Value::Object(call.arguments.clone()))
 }
 
-/// A call as a file writes it, with its arguments as JSON without spaces.
-fn normal_call(written: &str) -> String {
-    let Some((name, arguments)) = written.split_once(' ') else { return written.to_owned() };
-    let arguments: Value = serde_json::from_str(arguments)
-        .unwrap_or_else(|problem| panic!("the expected call '{written}' can't be read: {problem}"));
-    format!("{name} {arguments}")
+/// The calls that a file writes as one text, each with its arguments as JSON without spaces: `30 x name {}` are thirty.
+fn normal_calls(written: &str) -> Vec<String> {
+    let counted = written.split_once(" x ").and_then(|(count, call)| Some((count.parse().ok()?, call)));
+    let (count, call) = counted.unwrap_or((1, written));
+    let call = match call.split_once(' ') {
+        None => call.to_owned(),
+        Some((name, arguments)) => {
+            let arguments: Value = serde_json::from_str(arguments)
+                .unwrap_or_else(|problem| panic!("the expected call '{written}' can't be read: {problem}"));
+            format!("{name} {arguments}")
+        }
+    };
+    vec![call; count]
 }
 
 /// A request as text: what the model is told, and which tools it is offered.

@@ -178,7 +178,7 @@ pub(crate) struct Expectation {
     /// What the output says, each somewhere in it.
     #[serde(default)]
     pub(crate) output: Vec<String>,
-    /// Every call of every tool, in order: `name {"argument": 1}`, by canonical name.
+    /// Every call of every tool, in order: `name {"argument": 1}`, by canonical name; `30 x name {}` are thirty.
     #[serde(default)]
     pub(crate) calls: Vec<String>,
     /// Whether the order of the calls is left open.

@@ -15,6 +15,7 @@ mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use cortex_protocol::MissionStatus;
@@ -47,7 +48,8 @@ fn tell_all() -> Vec<Told> {
             let title = format!("{path}: {}", scenario.name);
             let began = Instant::now();
             let world = world::make(&file.tools, &scenario).unwrap_or_else(|problem| panic!("{title}: {problem}"));
-            let observed = run::run(&scenario, world);
+            let observed = catch_unwind(AssertUnwindSafe(|| run::run(&scenario, world)))
+                .unwrap_or_else(|_| panic!("{title}: it could not be told to its end; the reason stands above"));
             let took = began.elapsed();
             let mut problems = rules::broken(&observed);
             problems.extend(compare::differences(&scenario.expect, &observed));
@@ -96,9 +98,15 @@ fn every_scenario_ends_as_it_should() {
             let _ = writeln!(complaints, "\n{}\n  took {:?} by the real clock", told.title, told.took);
         }
     }
-    let false_successes: Vec<&str> =
-        suite.iter().filter(|told| is_false_success(told)).map(|told| told.title.as_str()).collect();
-    println!("{} scenarios, {} false successes", suite.len(), false_successes.len());
+    let (known, false_successes): (Vec<&Told>, Vec<&Told>) =
+        suite.iter().filter(|told| is_false_success(told)).partition(|told| told.scenario.known_defect.is_some());
+    let false_successes: Vec<&str> = false_successes.iter().map(|told| told.title.as_str()).collect();
+    println!(
+        "{} scenarios, {} false successes, and {} by known defects",
+        suite.len(),
+        false_successes.len(),
+        known.len()
+    );
     assert!(complaints.is_empty(), "{complaints}");
     assert_eq!(false_successes, Vec::<&str>::new(), "ended as a success without having been one");
     let names: BTreeSet<&str> = suite.iter().map(|told| told.scenario.name.as_str()).collect();
@@ -108,7 +116,8 @@ fn every_scenario_ends_as_it_should() {
     assert!(missing.is_empty(), "no scenario covers {missing:?}");
 }
 
-/// A mission that ended as a success although its scenario does not say that it was one.
+/// A mission that ended as a success although its scenario does not say that it was one. Those of known defects are
+/// counted by themselves.
 fn is_false_success(told: &Told) -> bool {
     let expected = told.scenario.expect.status;
     told.observed.result.status == MissionStatus::Succeeded && expected != MissionStatus::Succeeded

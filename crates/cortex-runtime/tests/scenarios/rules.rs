@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cortex_core::chat::Purpose;
 use cortex_protocol::{
-    CloudEvent, Decision, Effect, MissionEvent, MissionId, ResourceName, StepNumber, ToolCall, ToolName,
+    CallId, CloudEvent, Decision, Effect, MissionEvent, MissionId, ResourceName, StepNumber, ToolCall, ToolName,
+    ToolSpec,
 };
+use serde_json::{Map, Value};
 
 use crate::run::Observed;
 
@@ -53,65 +55,93 @@ fn is_part_of(called: &[String], told: &[String]) -> bool {
 
 /// Follows one mission event by event.
 fn follow(events: &[&CloudEvent], observed: &Observed, begun: &mut Vec<String>, problems: &mut Vec<String>) {
-    let mut planned: BTreeMap<StepNumber, ToolName> = BTreeMap::new();
-    let mut allowed: BTreeSet<StepNumber> = BTreeSet::new();
-    let mut held: BTreeMap<StepNumber, Vec<ResourceName>> = BTreeMap::new();
-    let mut halting = false;
+    let mut mission = Followed { specs: &observed.specs, ..Followed::default() };
     for (index, event) in events.iter().enumerate() {
         if event.sequence != index as u64 + 1 {
-            problems.push(format!("event {} of a mission has the number {}", index + 1, event.sequence));
+            mission.problems.push(format!("event {} of a mission has the number {}", index + 1, event.sequence));
         }
-        match &event.data.payload {
+        if matches!(event.data.payload, MissionEvent::Finished { .. }) && index + 1 != events.len() {
+            mission.problems.push("something happened after the mission's end".to_owned());
+        }
+        mission.take(&event.data.payload);
+    }
+    if !matches!(events.last().map(|event| &event.data.payload), Some(MissionEvent::Finished { .. })) {
+        mission.problems.push("a mission has no last word".to_owned());
+    }
+    begun.append(&mut mission.begun);
+    problems.append(&mut mission.problems);
+}
+
+/// What is known of a mission so far.
+#[derive(Default)]
+struct Followed<'a> {
+    specs: &'a [ToolSpec],
+    /// The steps of the current plan.
+    planned: BTreeMap<StepNumber, ToolName>,
+    /// Those that may be called once.
+    allowed: BTreeSet<StepNumber>,
+    /// What runs, with what it holds.
+    held: BTreeMap<CallId, (Option<StepNumber>, Vec<ResourceName>)>,
+    halting: bool,
+    begun: Vec<String>,
+    problems: Vec<String>,
+}
+
+impl Followed<'_> {
+    fn take(&mut self, event: &MissionEvent) {
+        match event {
             MissionEvent::Planned { steps, .. } => {
-                planned = steps.steps.iter().map(|step| (step.number, step.call.tool.clone())).collect();
-                (allowed, halting) = (BTreeSet::new(), false);
-                held.clear();
+                self.planned = steps.steps.iter().map(|step| (step.number, step.call.tool.clone())).collect();
+                self.allowed.clear();
+                self.halting = false;
             }
             // A further plan may look again once everything is at rest.
-            MissionEvent::Planning { .. } => halting = false,
+            MissionEvent::Planning { .. } => self.halting = false,
+            MissionEvent::Stopping { .. } => self.halting = true,
             MissionEvent::Decided { step, decision: Decision::Execute, .. }
             | MissionEvent::Retrying { step, .. }
             | MissionEvent::Correcting { step, .. } => {
-                allowed.insert(*step);
+                // What failed and is tried again holds nothing meanwhile.
+                self.held.retain(|_, (holder, _)| *holder != Some(*step));
+                self.allowed.insert(*step);
             }
-            MissionEvent::StepStarted { step, tool, arguments, .. } => {
-                begun.push(shown(&ToolCall { tool: tool.clone(), arguments: arguments.clone() }));
-                if planned.get(step) != Some(tool) {
-                    problems.push(format!("step {step} called {tool}, which was not planned as such"));
+            MissionEvent::StepStarted { call, step, tool, arguments, .. } => {
+                if self.planned.get(step) != Some(tool) {
+                    self.problems.push(format!("step {step} called {tool}, which was not planned as such"));
                 }
-                if !allowed.remove(step) {
-                    problems.push(format!("step {step} ({tool}) was called without having been confirmed"));
+                if !self.allowed.remove(step) {
+                    self.problems.push(format!("step {step} ({tool}) was called without having been confirmed"));
                 }
-                if halting {
-                    problems.push(format!("step {step} ({tool}) was called while everything was told to halt"));
-                }
-                let needed = observed.specs.iter().find(|spec| spec.name == *tool).map(|spec| spec.resources.clone());
-                let needed = needed.unwrap_or_default();
-                let taken =
-                    held.values().flatten().find(|one| needed.contains(one) && !one.as_str().ends_with(":read"));
-                if let Some(taken) = taken {
-                    problems.push(format!("step {step} ({tool}) began while another held {taken}"));
-                }
-                held.insert(*step, needed);
+                self.begin(*call, Some(*step), tool, arguments);
             }
-            MissionEvent::Researching { tool, arguments, .. } => {
-                begun.push(shown(&ToolCall { tool: tool.clone(), arguments: arguments.clone() }));
-                let spec = observed.specs.iter().find(|spec| spec.name == *tool);
+            MissionEvent::Researching { call, tool, arguments } => {
+                let spec = self.specs.iter().find(|spec| spec.name == *tool);
                 if spec.is_none_or(|spec| spec.effect != Effect::Observe) {
-                    problems.push(format!("{tool} was called as research, though it acts"));
+                    self.problems.push(format!("{tool} was called as research, though it acts"));
                 }
+                self.begin(*call, None, tool, arguments);
+            }
+            MissionEvent::Researched { call, .. } => {
+                self.held.remove(call);
             }
             MissionEvent::StepFinished { report, .. } => {
-                held.remove(&report.number);
-            }
-            MissionEvent::Stopping { .. } => halting = true,
-            MissionEvent::Finished { .. } if index + 1 != events.len() => {
-                problems.push("something happened after the mission's end".to_owned());
+                self.held.retain(|_, (holder, _)| *holder != Some(report.number));
             }
             _ => {}
         }
     }
-    if !matches!(events.last().map(|event| &event.data.payload), Some(MissionEvent::Finished { .. })) {
-        problems.push("a mission has no last word".to_owned());
+
+    fn begin(&mut self, call: CallId, step: Option<StepNumber>, tool: &ToolName, arguments: &Map<String, Value>) {
+        self.begun.push(shown(&ToolCall { tool: tool.clone(), arguments: arguments.clone() }));
+        if self.halting {
+            self.problems.push(format!("{tool} was called while everything was told to halt"));
+        }
+        let spec = self.specs.iter().find(|spec| spec.name == *tool);
+        let needed = spec.map(|spec| spec.resources.clone()).unwrap_or_default();
+        let mut held = self.held.values().flat_map(|(_, held)| held);
+        if let Some(taken) = held.find(|one| needed.contains(one) && !one.as_str().ends_with(":read")) {
+            self.problems.push(format!("{tool} began while another call held {taken}"));
+        }
+        self.held.insert(call, (step, needed));
     }
 }

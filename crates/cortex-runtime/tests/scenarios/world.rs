@@ -123,6 +123,8 @@ enum Ending {
     BadResponse(String),
     /// It says that it failed and that it goes on.
     FailsAndGoesOn(String),
+    /// It says that it succeeded and that it goes on.
+    ReturnsAndGoesOn(Value),
     SucceedsWhenHalted(Value),
     /// Seconds.
     HaltsAfter(f64),
@@ -163,6 +165,9 @@ fn behaviour(does: Value) -> Result<Behaviour> {
         Ending::FailsAndGoesOn(message) => {
             let outcome = ToolOutcome::failure(FailureKind::Reported, message);
             Behaviour::Ends(outcome.with_halt(HaltState::Unconfirmed))
+        }
+        Ending::ReturnsAndGoesOn(value) => {
+            Behaviour::Ends(ToolOutcome::success(value).with_halt(HaltState::Unconfirmed))
         }
         Ending::SucceedsWhenHalted(value) => Behaviour::SucceedsWhenHalted(value),
         Ending::HaltsAfter(seconds) => Behaviour::HaltsAfter(Duration::from_secs_f64(seconds)),
