@@ -90,8 +90,16 @@ pub fn line(event: &MissionEvent) -> String {
         MissionEvent::Finished { result } => format!("{}: {}", result.status, capped(&result.output, SHOWN * 2)),
         _ => "something happened that this version has no words for".to_owned(),
     };
-    // One line, whatever a tool or a person wrote.
+    // One line that reads as it is written, whatever a tool or a person wrote.
+    let text: String = text.chars().map(|character| if is_unseen(character) { ' ' } else { character }).collect();
     text.split(['\n', '\r']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" | ")
+}
+
+/// Whether a character changes how others are shown instead of being shown: control characters of terminals, and those
+/// that turn the direction of a text.
+fn is_unseen(character: char) -> bool {
+    let turns = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || (character.is_control() && !matches!(character, '\n' | '\r'))
 }
 
 fn shown_arguments(arguments: &Map<String, Value>) -> String {

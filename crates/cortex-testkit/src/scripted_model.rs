@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_core::{CallArguments, ChatModel, ChatReply, ChatRequest, ModelCall, ModelError, ModelErrorKind};
@@ -14,6 +15,8 @@ pub enum Line {
     Reply(ChatReply),
     /// It fails.
     Fail(ModelError),
+    /// It thinks for a while, and then does this.
+    After(Duration, Box<Line>),
     /// It never answers.
     Hang,
     /// Its adapter panics.
@@ -79,10 +82,15 @@ impl ChatModel for ScriptedModel {
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
         let next = self.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        match next.or_else(|| self.always.clone()) {
+        let mut line = next.or_else(|| self.always.clone());
+        while let Some(Line::After(time, then)) = line {
+            tokio::time::sleep(time).await;
+            line = Some(*then);
+        }
+        match line {
             Some(Line::Reply(reply)) => Ok(reply),
             Some(Line::Fail(error)) => Err(error),
-            Some(Line::Hang) => std::future::pending().await,
+            Some(Line::Hang | Line::After(..)) => std::future::pending().await,
             #[expect(clippy::panic, reason = "the story asks for it")]
             Some(Line::Panic) => panic!("the story's model panics"),
             None => Err(ModelError {

@@ -1,13 +1,13 @@
 //! Tools that work, fail, hang, panic or ignore their halt.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider};
 use cortex_protocol::{
-    CallId, CancelMode, Dispatch, Effect, FailureKind, HaltState, ToolCall, ToolOutcome, ToolPhase, ToolSpec,
+    CallId, CancelMode, Dispatch, Effect, FailureKind, HaltState, MissionId, ToolCall, ToolOutcome, ToolPhase, ToolSpec,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -19,6 +19,21 @@ pub enum Behaviour {
     Returns(Value),
     /// It returns after a while, and halts when it is told to.
     Takes(Duration, Value),
+    /// It runs for a while, and halts when it is told to; then it behaves so.
+    After(Duration, Box<Behaviour>),
+    /// It says how it is getting on at even times, and halts when it is told to; then it behaves so.
+    Reports {
+        /// The time between two lines of feedback; none is a flood.
+        every: Duration,
+        /// How many lines.
+        times: u32,
+        /// What follows.
+        then: Box<Behaviour>,
+    },
+    /// Each call behaves as the next of these; when there is none left, as the last.
+    InTurn(Vec<Behaviour>),
+    /// It ends at once in this way; if something goes on, a halt changes nothing about it.
+    Ends(ToolOutcome),
     /// It says that it failed.
     Fails(String),
     /// It is never accepted.
@@ -27,6 +42,10 @@ pub enum Behaviour {
     Lost,
     /// It runs until it is told to halt.
     RunsUntilHalted,
+    /// It runs until it is told to halt, and ends as if it had done everything.
+    SucceedsWhenHalted(Value),
+    /// It runs until it is told to halt, and takes a while to say that it has.
+    HaltsAfter(Duration),
     /// It runs for ever and does not answer its halt.
     IgnoresHalt,
     /// It runs for ever and says that it will not halt.
@@ -35,16 +54,46 @@ pub enum Behaviour {
     Panics,
 }
 
+impl Behaviour {
+    /// What it comes to in the end.
+    fn end(&self) -> &Self {
+        match self {
+            Self::After(_, then) | Self::Reports { then, .. } => then.end(),
+            other => other,
+        }
+    }
+
+    /// As the call of this index behaves.
+    fn of_call(&self, index: usize) -> Option<&Self> {
+        match self {
+            Self::InTurn(turns) => turns.get(index).or_else(|| turns.last())?.of_call(0),
+            other => Some(other),
+        }
+    }
+}
+
 /// A provider of tools with set behaviours.
 #[derive(Debug, Default)]
 pub struct FakeTools {
     behaviours: BTreeMap<String, Behaviour>,
-    halted: Notify,
+    /// What was begun, with how it behaves and what tells it to halt.
+    begun_calls: Mutex<BTreeMap<(MissionId, CallId), BegunCall>>,
     /// What was called, in order.
     called: Mutex<Vec<ToolCall>>,
     /// What was told to halt, in order.
-    halts: Mutex<Vec<CallId>>,
+    halts: Mutex<Vec<Invocation>>,
     begun: Notify,
+}
+
+/// A call that was begun.
+#[derive(Debug, Clone)]
+struct BegunCall {
+    behaviour: Option<Behaviour>,
+    told_to_halt: Arc<Notify>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A tool that takes any arguments.
@@ -82,19 +131,92 @@ impl FakeTools {
     /// What was called so far.
     #[must_use]
     pub fn called(&self) -> Vec<String> {
-        let called = self.called.lock().unwrap_or_else(PoisonError::into_inner);
-        called.iter().map(|call| call.tool.as_str().to_owned()).collect()
+        self.calls().iter().map(|call| call.tool.as_str().to_owned()).collect()
+    }
+
+    /// What was called so far, with the arguments.
+    #[must_use]
+    pub fn calls(&self) -> Vec<ToolCall> {
+        locked(&self.called).clone()
     }
 
     /// What was told to halt so far.
     #[must_use]
     pub fn halts(&self) -> Vec<CallId> {
-        self.halts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        locked(&self.halts).iter().map(|invocation| invocation.id).collect()
+    }
+
+    /// The tools whose calls were told to halt so far.
+    #[must_use]
+    pub fn halted(&self) -> Vec<String> {
+        locked(&self.halts).iter().map(|invocation| invocation.call.tool.as_str().to_owned()).collect()
     }
 
     /// Waits until a call has begun that nobody has waited for yet.
     pub async fn wait_until_begun(&self) {
         self.begun.notified().await;
+    }
+
+    /// Notes a call, and says how it behaves.
+    fn begin(&self, invocation: &Invocation) -> BegunCall {
+        let tool = &invocation.call.tool;
+        let mut called = locked(&self.called);
+        let index = called.iter().filter(|call| call.tool == *tool).count();
+        called.push(invocation.call.clone());
+        let behaviour = self.behaviours.get(tool.as_str()).and_then(|behaviour| behaviour.of_call(index)).cloned();
+        let call = BegunCall { behaviour, told_to_halt: Arc::default() };
+        locked(&self.begun_calls).insert((invocation.mission.clone(), invocation.id), call.clone());
+        self.begun.notify_one();
+        call
+    }
+}
+
+/// Behaves so until the end, or until it is told to halt.
+async fn carry_out(mut behaviour: Behaviour, told_to_halt: &Notify, observer: &dyn CallObserver) -> ToolOutcome {
+    let cancelled = || ToolOutcome::failure(FailureKind::Reported, "cancelled");
+    loop {
+        behaviour = match behaviour {
+            Behaviour::Returns(value) => return ToolOutcome::success(value),
+            Behaviour::Takes(time, value) => Behaviour::After(time, Box::new(Behaviour::Returns(value))),
+            Behaviour::After(time, then) => tokio::select! {
+                biased;
+                () = told_to_halt.notified() => return cancelled(),
+                () = tokio::time::sleep(time) => *then,
+            },
+            Behaviour::Reports { every, times, then } => {
+                for time in 1..=times {
+                    tokio::select! {
+                        biased;
+                        () = told_to_halt.notified() => return cancelled(),
+                        () = tokio::time::sleep(every) => observer.progressed(format!("{time} of {times}")),
+                    }
+                    // A flood still lets others run.
+                    tokio::task::yield_now().await;
+                }
+                *then
+            }
+            Behaviour::Ends(outcome) => return outcome,
+            Behaviour::Fails(message) | Behaviour::Rejects(message) => {
+                return ToolOutcome::failure(FailureKind::Reported, message);
+            }
+            Behaviour::Lost => {
+                return ToolOutcome::failure(FailureKind::ComponentLost, "its component left the graph");
+            }
+            Behaviour::RunsUntilHalted | Behaviour::HaltsAfter(_) => {
+                told_to_halt.notified().await;
+                return cancelled();
+            }
+            Behaviour::SucceedsWhenHalted(value) => {
+                told_to_halt.notified().await;
+                return ToolOutcome::success(value);
+            }
+            Behaviour::IgnoresHalt | Behaviour::RefusesHalt => std::future::pending().await,
+            #[expect(clippy::panic, reason = "the story asks for it")]
+            Behaviour::Panics => panic!("the story's tool panics"),
+            Behaviour::InTurn(_) => {
+                return ToolOutcome::failure(FailureKind::Internal, "the story has turns within turns");
+            }
+        };
     }
 }
 
@@ -105,44 +227,30 @@ impl ToolProvider for FakeTools {
     }
 
     async fn invoke(&self, invocation: Invocation, observer: Arc<dyn CallObserver>) -> ToolOutcome {
-        let name = invocation.call.tool.as_str().to_owned();
-        self.called.lock().unwrap_or_else(PoisonError::into_inner).push(invocation.call);
-        self.begun.notify_one();
-        if !matches!(self.behaviours.get(&name), Some(Behaviour::Rejects(_))) {
+        let BegunCall { behaviour, told_to_halt } = self.begin(&invocation);
+        let Some(behaviour) = behaviour else {
+            return ToolOutcome::failure(FailureKind::NotFound, "the story has no such tool");
+        };
+        if !matches!(behaviour, Behaviour::Rejects(_)) {
             observer.accepted();
             observer.progressed("under way".to_owned());
         }
-        match self.behaviours.get(&name).cloned() {
-            Some(Behaviour::Returns(value)) => ToolOutcome::success(value),
-            Some(Behaviour::Takes(time, value)) => tokio::select! {
-                () = tokio::time::sleep(time) => ToolOutcome::success(value),
-                () = self.halted.notified() => ToolOutcome::failure(FailureKind::Reported, "cancelled"),
-            },
-            Some(Behaviour::Fails(message) | Behaviour::Rejects(message)) => {
-                ToolOutcome::failure(FailureKind::Reported, message)
-            }
-            Some(Behaviour::Lost) => ToolOutcome::failure(FailureKind::ComponentLost, "its component left the graph"),
-            Some(Behaviour::RunsUntilHalted) => {
-                self.halted.notified().await;
-                ToolOutcome::failure(FailureKind::Reported, "cancelled")
-            }
-            Some(Behaviour::IgnoresHalt | Behaviour::RefusesHalt) => std::future::pending().await,
-            #[expect(clippy::panic, reason = "the story asks for it")]
-            Some(Behaviour::Panics) => panic!("the story's tool panics"),
-            None => ToolOutcome::failure(FailureKind::NotFound, "the story has no such tool"),
-        }
+        carry_out(behaviour, &told_to_halt, observer.as_ref()).await
     }
 
     async fn halt(&self, invocation: &Invocation) -> HaltState {
-        self.halts.lock().unwrap_or_else(PoisonError::into_inner).push(invocation.id);
-        match self.behaviours.get(invocation.call.tool.as_str()) {
-            Some(Behaviour::IgnoresHalt) => std::future::pending().await,
-            Some(Behaviour::Lost) => HaltState::Unconfirmed,
-            Some(Behaviour::RefusesHalt) => HaltState::Refused,
-            _ => {
-                self.halted.notify_waiters();
-                HaltState::Halted
-            }
+        locked(&self.halts).push(invocation.clone());
+        let begun = locked(&self.begun_calls).get(&(invocation.mission.clone(), invocation.id)).cloned();
+        let Some(BegunCall { behaviour, told_to_halt }) = begun else { return HaltState::AtRest };
+        match behaviour.as_ref().map(Behaviour::end) {
+            Some(Behaviour::IgnoresHalt) => return std::future::pending().await,
+            Some(Behaviour::Lost) => return HaltState::Unconfirmed,
+            Some(Behaviour::RefusesHalt) => return HaltState::Refused,
+            Some(Behaviour::Ends(outcome)) if outcome.halt.may_go_on() => return outcome.halt,
+            Some(Behaviour::HaltsAfter(time)) => tokio::time::sleep(*time).await,
+            _ => {}
         }
+        told_to_halt.notify_one();
+        HaltState::Halted
     }
 }

@@ -23,6 +23,12 @@ impl Mission {
             self.end_plan_early(reason);
             return;
         }
+        if let Some((tool, _)) = self.not_stopped.first() {
+            // It may have said that it is done; nothing is begun on top of it.
+            let reason = format!("{tool} did not confirm that it is at rest.");
+            self.end_plan_early(reason);
+            return;
+        }
         if self.mend_next() || self.retry_next() {
             return;
         }

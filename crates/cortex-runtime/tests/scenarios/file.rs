@@ -1,0 +1,240 @@
+//! What a scenario file holds. A key that is not here is an error, so that a misspelt expectation can't pass unseen.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use cortex_core::ModelErrorKind;
+use cortex_core::mission::ConfirmationMode;
+use cortex_protocol::{Dispatch, Effect, MissionStatus, ToolPhase};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// One file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScenarioFile {
+    /// What the theme is, for people.
+    #[serde(rename = "theme")]
+    _theme: String,
+    /// The tools that every scenario of the file has.
+    #[serde(default)]
+    pub(crate) tools: BTreeMap<String, ToolTable>,
+    pub(crate) scenario: Vec<Scenario>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Scenario {
+    /// The story in a few words. Unique in the suite.
+    pub(crate) name: String,
+    /// Which defects and faults of the reference system it shows to be none here.
+    #[serde(default)]
+    pub(crate) covers: Vec<String>,
+    /// Why it fails for now. It must fail, then.
+    pub(crate) known_defect: Option<String>,
+    /// In plain language.
+    pub(crate) task: String,
+    /// The conversation that all tasks belong to.
+    pub(crate) session: Option<String>,
+    /// Further tasks.
+    #[serde(default)]
+    pub(crate) more: Vec<FurtherTask>,
+    /// More tools, or other traits of those of the file.
+    #[serde(default)]
+    pub(crate) tools: BTreeMap<String, ToolTable>,
+    /// `"reflex"`, or what the model says, reply by reply.
+    pub(crate) model: Value,
+    /// What it says whenever that is over.
+    pub(crate) and_then_always: Option<Value>,
+    /// What befalls the robot, or is done to it.
+    #[serde(default)]
+    pub(crate) happens: Vec<Value>,
+    #[serde(default)]
+    pub(crate) limits: LimitsTable,
+    pub(crate) expect: Expectation,
+}
+
+/// A tool; what is not said is as in the file, or as [`cortex_testkit::tool`] has it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ToolTable {
+    pub(crate) description: Option<String>,
+    pub(crate) phase: Option<ToolPhase>,
+    pub(crate) effect: Option<Effect>,
+    pub(crate) dispatch: Option<Dispatch>,
+    pub(crate) resources: Option<Vec<String>>,
+    /// Seconds.
+    pub(crate) timeout: Option<f64>,
+    /// The required arguments and their JSON types.
+    pub(crate) takes: Option<BTreeMap<String, String>>,
+    /// Sentences for the command reader.
+    pub(crate) phrases: Option<Vec<String>>,
+    /// How it behaves when it is called; several: in turn.
+    pub(crate) does: Option<Value>,
+    /// How many there are of it: `arm.wave_1`, `arm.wave_2` and so on.
+    pub(crate) copies: Option<u32>,
+    /// Whether it is there from the beginning.
+    pub(crate) comes_later: Option<bool>,
+}
+
+/// One reply of the model.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReplyTable {
+    #[serde(default)]
+    pub(crate) says: String,
+    /// `name {"argument": 1}`, by wire name.
+    #[serde(default)]
+    pub(crate) calls: Vec<String>,
+    /// How often it makes these calls in the one reply.
+    pub(crate) times: Option<usize>,
+    pub(crate) refuses: Option<String>,
+    /// Tokens that it says it wrote.
+    #[serde(default)]
+    pub(crate) tokens: u64,
+    /// Seconds that it thinks first.
+    pub(crate) after: Option<f64>,
+    pub(crate) fails: Option<ModelErrorKind>,
+    #[serde(default)]
+    pub(crate) hangs: bool,
+    #[serde(default)]
+    pub(crate) panics: bool,
+}
+
+/// What happens at a moment.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Happening {
+    /// A person: `cancel`, `stop`, `shut_down`, `resume`.
+    People(People),
+    /// The tool is no longer offered.
+    Leaves(String),
+    /// The tool is offered, maybe again.
+    Comes(String),
+    /// The tool says that it does something else now.
+    Changes(String),
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum People {
+    Cancel,
+    Stop,
+    ShutDown,
+    Resume,
+}
+
+/// A task besides the first.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FurtherTask {
+    pub(crate) task: String,
+    pub(crate) when: When,
+    /// How it ends.
+    pub(crate) status: Option<MissionStatus>,
+    /// Or, in part, why it is not taken.
+    pub(crate) refused: Option<String>,
+    /// Words of its output.
+    #[serde(default)]
+    pub(crate) output: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum When {
+    /// Right after the first.
+    AtOnce,
+    /// When everything before it has ended.
+    Afterwards,
+}
+
+/// Bounds of the mission; what is not said is as by default.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LimitsTable {
+    pub(crate) planning_steps: Option<u32>,
+    pub(crate) execution_steps: Option<u32>,
+    pub(crate) parallel_steps: Option<usize>,
+    pub(crate) replans: Option<u32>,
+    pub(crate) model_calls: Option<u32>,
+    pub(crate) tokens: Option<u64>,
+    pub(crate) confirmations_per_step: Option<u32>,
+    pub(crate) corrections: Option<u32>,
+    pub(crate) retries: Option<u32>,
+    pub(crate) offered_tools: Option<usize>,
+    pub(crate) conversation_bytes: Option<usize>,
+    pub(crate) confirmation: Option<ConfirmationMode>,
+    /// Seconds.
+    pub(crate) duration: Option<f64>,
+    /// Seconds that a model may think.
+    pub(crate) model_timeout: Option<f64>,
+}
+
+/// What must come of it. What is not said of calls, halts and leftovers must not be.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Expectation {
+    pub(crate) status: MissionStatus,
+    /// What the output says, each somewhere in it.
+    #[serde(default)]
+    pub(crate) output: Vec<String>,
+    /// Every call of every tool, in order: `name {"argument": 1}`, by canonical name; `30 x name {}` are thirty.
+    #[serde(default)]
+    pub(crate) calls: Vec<String>,
+    /// Whether the order of the calls is left open.
+    #[serde(default)]
+    pub(crate) in_any_order: bool,
+    /// The tools that were told to halt, in order.
+    #[serde(default)]
+    pub(crate) halts: Vec<String>,
+    #[serde(default)]
+    pub(crate) not_stopped: Vec<String>,
+    /// Every step of every plan, in order: `base.go SUCCESS`.
+    pub(crate) steps: Option<Vec<String>>,
+    /// Most requests to the model, over all tasks.
+    pub(crate) requests_at_most: usize,
+    /// Feedback, in this order; each is part of a line.
+    #[serde(default)]
+    pub(crate) lines: Vec<String>,
+    /// What no line of feedback holds.
+    #[serde(default)]
+    pub(crate) no_line: Vec<String>,
+    /// What some request to the model holds.
+    #[serde(default)]
+    pub(crate) told_model: Vec<String>,
+    /// What no request to the model holds.
+    #[serde(default)]
+    pub(crate) never_told_model: Vec<String>,
+    /// What a stop reported as not stopped, if there is one.
+    pub(crate) stop_names: Option<Vec<String>>,
+    /// Longest duration of the mission, in seconds of its own clock.
+    pub(crate) seconds_at_most: Option<f64>,
+}
+
+/// Every file, by its name, in the order of names.
+pub(crate) fn read_all() -> Vec<(String, ScenarioFile)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/scenarios");
+    let entries = std::fs::read_dir(&folder).expect("tests/scenarios can be listed");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry of tests/scenarios").path()).collect();
+    paths.sort();
+    paths
+        .into_iter()
+        .map(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            assert!(name.ends_with(".toml"), "tests/scenarios holds {name}, which is no scenario file");
+            let text = std::fs::read_to_string(&path).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+            let file = toml::from_str(&text).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+            (name, file)
+        })
+        .collect()
+}
+
+#[test]
+fn a_key_that_is_not_known_is_refused() {
+    let text = "theme = 't'\n[[scenario]]\nname = 'n'\ntask = 't'\nmodel = []\n[scenario.expect]\nstatus = 'failed'\nrequests_at_most = 1\n";
+    assert!(toml::from_str::<ScenarioFile>(text).is_ok());
+    for misspelt in ["cals = []", "never = []", "call = ['base.go']"] {
+        let problem = toml::from_str::<ScenarioFile>(&format!("{text}{misspelt}\n")).expect_err(misspelt);
+        assert!(problem.to_string().contains("unknown field"), "{problem}");
+    }
+}

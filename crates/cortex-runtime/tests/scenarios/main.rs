@@ -1,0 +1,142 @@
+//! The scenario suite: every file of `tests/scenarios/` is read, every scenario of it is run on a paused clock, and what
+//! came of it is compared with what it expects. See `docs/scenarios.md`.
+//!
+//! - `file`: what a scenario file holds; `world`: its tools and its model, made of what it says;
+//! - `run`: one scenario from its task to its result; `rules`: what holds in every scenario, whatever it expects;
+//! - `compare`: what a scenario expects and what was found, side by side.
+
+#![expect(clippy::expect_used, clippy::panic, reason = "a suite that can't be told ends here, and says why")]
+
+mod compare;
+mod file;
+mod rules;
+mod run;
+mod world;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use cortex_protocol::MissionStatus;
+
+use file::Scenario;
+use run::Observed;
+
+/// The suite is never smaller than this.
+const FEWEST: usize = 60;
+/// A scenario that takes longer than this by the real clock does not run on the paused one.
+const LONGEST: Duration = Duration::from_secs(20);
+/// What the suite answers for, each by at least one scenario: see `docs/scenarios.md`.
+const COVERED: [(&str, u32); 2] = [("defect", 14), ("fault", 11)];
+/// Of these, what is not a matter of the mission loop.
+const ELSEWHERE: [&str; 2] = ["defect 12", "defect 13"];
+
+/// One scenario and what came of it.
+struct Told {
+    title: String,
+    scenario: Scenario,
+    observed: Observed,
+    problems: Vec<String>,
+    took: Duration,
+}
+
+fn tell_all() -> Vec<Told> {
+    let mut told = Vec::new();
+    for (path, file) in file::read_all() {
+        for scenario in file.scenario {
+            let title = format!("{path}: {}", scenario.name);
+            let began = Instant::now();
+            let world = world::make(&file.tools, &scenario).unwrap_or_else(|problem| panic!("{title}: {problem}"));
+            let observed = catch_unwind(AssertUnwindSafe(|| run::run(&scenario, world)))
+                .unwrap_or_else(|_| panic!("{title}: it could not be told to its end; the reason stands above"));
+            let took = began.elapsed();
+            let mut problems = rules::broken(&observed);
+            problems.extend(compare::differences(&scenario.expect, &observed));
+            told.push(Told { title, scenario, observed, problems, took });
+        }
+    }
+    told
+}
+
+/// What is wrong with one scenario, to be read by whoever broke it. Empty if nothing is.
+fn complaint(told: &Told) -> String {
+    let mut text = String::new();
+    match (&told.scenario.known_defect, told.problems.is_empty()) {
+        (None, true) | (Some(_), false) => return text,
+        (Some(defect), true) => {
+            let _ = writeln!(text, "\n{}\n  works now; take away known_defect = \"{defect}\"", told.title);
+            return text;
+        }
+        (None, false) => {
+            let _ = writeln!(text, "\n{}", told.title);
+        }
+    }
+    for problem in &told.problems {
+        let _ = writeln!(text, "  {}", problem.replace('\n', "\n  "));
+    }
+    let _ = writeln!(text, "  what happened:");
+    for line in &told.observed.lines {
+        let _ = writeln!(text, "    {line}");
+    }
+    text
+}
+
+#[test]
+fn every_scenario_ends_as_it_should() {
+    let suite = tell_all();
+    let mut complaints = String::new();
+    for told in &suite {
+        let mark = match (&told.scenario.known_defect, told.problems.is_empty()) {
+            (_, true) => "ok",
+            (Some(_), false) => "known defect",
+            (None, false) => "FAILED",
+        };
+        println!("{mark:>12} {:>6.1} ms  {}", told.took.as_secs_f64() * 1e3, told.title);
+        complaints.push_str(&complaint(told));
+        if told.took > LONGEST {
+            let _ = writeln!(complaints, "\n{}\n  took {:?} by the real clock", told.title, told.took);
+        }
+    }
+    let (known, false_successes): (Vec<&Told>, Vec<&Told>) =
+        suite.iter().filter(|told| is_false_success(told)).partition(|told| told.scenario.known_defect.is_some());
+    let false_successes: Vec<&str> = false_successes.iter().map(|told| told.title.as_str()).collect();
+    println!(
+        "{} scenarios, {} false successes, and {} by known defects",
+        suite.len(),
+        false_successes.len(),
+        known.len()
+    );
+    assert!(complaints.is_empty(), "{complaints}");
+    assert_eq!(false_successes, Vec::<&str>::new(), "ended as a success without having been one");
+    let names: BTreeSet<&str> = suite.iter().map(|told| told.scenario.name.as_str()).collect();
+    assert_eq!(names.len(), suite.len(), "no scenario may run twice");
+    assert!(suite.len() >= FEWEST, "only {} scenarios ran", suite.len());
+    let missing = uncovered(&suite);
+    assert!(missing.is_empty(), "no scenario covers {missing:?}");
+}
+
+/// A mission that ended as a success although its scenario does not say that it was one. Those of known defects are
+/// counted by themselves.
+fn is_false_success(told: &Told) -> bool {
+    let expected = told.scenario.expect.status;
+    told.observed.result.status == MissionStatus::Succeeded && expected != MissionStatus::Succeeded
+}
+
+/// What no scenario covers although one should. Whatever a scenario covers must be something that there is.
+fn uncovered(suite: &[Told]) -> Vec<String> {
+    let mut open: BTreeMap<String, bool> = BTreeMap::new();
+    for (kind, count) in COVERED {
+        open.extend((1..=count).map(|number| (format!("{kind} {number}"), false)));
+    }
+    for told in suite {
+        for covered in &told.scenario.covers {
+            let known = open.get_mut(covered).unwrap_or_else(|| panic!("{}: there is no {covered}", told.title));
+            *known = true;
+        }
+    }
+    open.into_iter()
+        .filter(|(name, covered)| !covered && !ELSEWHERE.contains(&name.as_str()))
+        .map(|(name, _)| name)
+        .collect()
+}

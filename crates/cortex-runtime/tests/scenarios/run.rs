@@ -1,0 +1,216 @@
+//! One scenario from its task to its result, on a paused clock.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cortex_core::ChatRequest;
+use cortex_protocol::{CloudEvent, MissionId, MissionResult, Origin, Submission, ToolCall, ToolSpec};
+use cortex_runtime::{MissionTicket, ProviderId, Rejection, Runtime, StopReport};
+use tokio::sync::{broadcast, oneshot};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::file::{FurtherTask, Happening, People, Scenario, When};
+use crate::world::{Moment, World};
+
+/// No mission lasts longer than this by its own clock; one that does hangs.
+const PATIENCE: Duration = Duration::from_secs(24 * 3600);
+
+/// What was seen of a scenario.
+pub(crate) struct Observed {
+    /// Of the first task.
+    pub(crate) result: MissionResult,
+    /// Of the further tasks, in order.
+    pub(crate) others: Vec<(FurtherTask, Result<MissionResult, Rejection>)>,
+    pub(crate) calls: Vec<ToolCall>,
+    pub(crate) halts: Vec<String>,
+    /// The events of all tasks.
+    pub(crate) events: Vec<Arc<CloudEvent>>,
+    /// Their lines of feedback.
+    pub(crate) lines: Vec<String>,
+    /// What a scripted model was asked; empty for the command reader.
+    pub(crate) requests: Vec<ChatRequest>,
+    /// Requests that were counted, over all tasks.
+    pub(crate) counted_requests: usize,
+    pub(crate) stops: Vec<StopReport>,
+    /// The tools as they were at the beginning.
+    pub(crate) specs: Vec<ToolSpec>,
+    /// Whether nothing was left running in the end.
+    pub(crate) at_rest: bool,
+}
+
+/// Runs a scenario.
+pub(crate) fn run(scenario: &Scenario, world: World) -> Observed {
+    let clock = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    clock.expect("a runtime on a paused clock").block_on(tell(scenario, world))
+}
+
+async fn tell(scenario: &Scenario, world: World) -> Observed {
+    let World { config, specs, absent, tools, model, script, happenings } = world;
+    let runtime = Runtime::start(config, model, vec![tools.clone()]);
+    let mut offer = Offer { runtime: runtime.clone(), all: specs.clone(), absent };
+    offer.send().await;
+    let watch = Watch { runtime: runtime.clone(), events: runtime.events(), offer, happenings, began: Instant::now() };
+    let (over, is_over) = oneshot::channel();
+    let watching = tokio::spawn(watch.run(is_over));
+
+    let submission = |text: &str| Submission {
+        task: text.to_owned(),
+        session: scenario.session.as_deref().map(Into::into),
+        origin: Origin::new("cli", "scenario"),
+    };
+    let first = runtime.submit(submission(&scenario.task)).await.expect("the first task is taken");
+    let mut at_once = Vec::new();
+    for further in scenario.more.iter().filter(|further| further.when == When::AtOnce) {
+        at_once.push((further.clone(), runtime.submit(submission(&further.task)).await));
+    }
+    let result = ended(first).await;
+    let mut others = Vec::new();
+    for (further, ticket) in at_once {
+        others.push((further, ended_if_taken(ticket).await));
+    }
+    for further in scenario.more.iter().filter(|further| further.when == When::Afterwards) {
+        others.push((further.clone(), ended_if_taken(runtime.submit(submission(&further.task)).await).await));
+    }
+    let at_rest = runtime.shut_down(PATIENCE).await;
+    // The watch may have ended with a failed assertion, which its own end tells.
+    let _ = over.send(());
+    let (events, stops) = watching.await.expect("the watch ends well");
+
+    let results = others.iter().filter_map(|(_, other)| other.as_ref().ok()).chain([&result]);
+    Observed {
+        counted_requests: results.map(|result| result.usage.model_calls as usize).sum(),
+        result,
+        others,
+        calls: tools.calls(),
+        halts: tools.halted(),
+        lines: events.iter().map(|event| event.data.text.clone()).collect(),
+        events,
+        requests: script.map(|script| script.requests()).unwrap_or_default(),
+        stops,
+        specs,
+        at_rest,
+    }
+}
+
+async fn ended(ticket: MissionTicket) -> MissionResult {
+    let result = tokio::time::timeout(PATIENCE, ticket.result).await;
+    result.expect("a mission ends").expect("every task that was taken gets its result")
+}
+
+async fn ended_if_taken(ticket: Result<MissionTicket, Rejection>) -> Result<MissionResult, Rejection> {
+    match ticket {
+        Ok(ticket) => Ok(ended(ticket).await),
+        Err(rejection) => Err(rejection),
+    }
+}
+
+/// The tools on offer, as they come and go.
+struct Offer {
+    runtime: Runtime,
+    all: Vec<ToolSpec>,
+    absent: Vec<String>,
+}
+
+impl Offer {
+    async fn send(&mut self) {
+        let there = |spec: &&ToolSpec| !self.absent.iter().any(|name| name == spec.name.as_str());
+        let specs = self.all.iter().filter(there).cloned().collect();
+        self.runtime.offer_tools(ProviderId(0), specs).await;
+    }
+
+    fn find(&mut self, name: &str) -> &mut ToolSpec {
+        let found = self.all.iter_mut().find(|spec| spec.name.as_str() == name);
+        found.unwrap_or_else(|| panic!("something happens to {name}, which is no tool of the scenario"))
+    }
+}
+
+/// Hears all events and makes happen what the scenario says.
+struct Watch {
+    runtime: Runtime,
+    events: broadcast::Receiver<Arc<CloudEvent>>,
+    offer: Offer,
+    happenings: Vec<(Moment, Happening)>,
+    began: Instant,
+}
+
+impl Watch {
+    async fn run(mut self, mut over: oneshot::Receiver<()>) -> (Vec<Arc<CloudEvent>>, Vec<StopReport>) {
+        let mut events: Vec<Arc<CloudEvent>> = Vec::new();
+        let mut stops = JoinSet::new();
+        loop {
+            let timed = self.happenings.iter().filter_map(|(moment, _)| match moment {
+                Moment::At(time) => Some(*time),
+                Moment::AfterLine(_) => None,
+            });
+            let next = timed.min();
+            tokio::select! {
+                biased;
+                event = self.events.recv() => {
+                    let event = event.expect("the watch keeps up with the events");
+                    let line = event.data.text.clone();
+                    let subject = event.subject.clone();
+                    events.push(event);
+                    let due = self.due(|moment| matches!(moment, Moment::AfterLine(part) if line.contains(part.as_str())));
+                    self.let_happen(due, Some(&subject), &mut stops).await;
+                }
+                () = tokio::time::sleep_until(self.began + next.unwrap_or(PATIENCE)), if next.is_some() => {
+                    let now = self.began.elapsed();
+                    let due = self.due(|moment| matches!(moment, Moment::At(time) if *time <= now));
+                    let subject = events.last().map(|event| event.subject.clone());
+                    self.let_happen(due, subject.as_ref(), &mut stops).await;
+                }
+                _ = &mut over => break,
+            }
+        }
+        assert!(self.happenings.is_empty(), "these never happened: {:?}; {:#?}", self.happenings, lines(&events));
+        (events, stops.join_all().await)
+    }
+
+    /// What happens now; it does not happen again.
+    fn due(&mut self, is_due: impl Fn(&Moment) -> bool) -> Vec<Happening> {
+        let (due, later) = std::mem::take(&mut self.happenings).into_iter().partition(|(moment, _)| is_due(moment));
+        self.happenings = later;
+        due.into_iter().map(|(_, happening)| happening).collect()
+    }
+
+    async fn let_happen(&mut self, due: Vec<Happening>, mission: Option<&MissionId>, stops: &mut JoinSet<StopReport>) {
+        for happening in due {
+            match happening {
+                Happening::People(People::Cancel) => {
+                    let mission = mission.expect("there is a mission to cancel").clone();
+                    assert!(self.runtime.cancel(mission).await, "there was nothing to cancel");
+                }
+                Happening::People(People::Stop) => {
+                    let runtime = self.runtime.clone();
+                    stops.spawn(async move { runtime.stop().await.expect("the robot can be stopped") });
+                }
+                Happening::People(People::ShutDown) => {
+                    let runtime = self.runtime.clone();
+                    tokio::spawn(async move { runtime.shut_down(PATIENCE).await });
+                }
+                Happening::People(People::Resume) => {
+                    self.runtime.resume().await;
+                }
+                Happening::Leaves(name) => {
+                    self.offer.find(&name);
+                    self.offer.absent.push(name);
+                    self.offer.send().await;
+                }
+                Happening::Comes(name) => {
+                    self.offer.find(&name);
+                    self.offer.absent.retain(|absent| *absent != name);
+                    self.offer.send().await;
+                }
+                Happening::Changes(name) => {
+                    self.offer.find(&name).description.push_str(" It does something else now.");
+                    self.offer.send().await;
+                }
+            }
+        }
+    }
+}
+
+fn lines(events: &[Arc<CloudEvent>]) -> Vec<&str> {
+    events.iter().map(|event| event.data.text.as_str()).collect()
+}
