@@ -32,7 +32,9 @@ enum Interruption {
 }
 
 /// Carries out one call. Always returns, within the tool's time and the bounds.
-pub(crate) async fn run_call(
+///
+/// Missions do this for their steps; it is public for who makes calls without a mission.
+pub async fn run_call(
     provider: Arc<dyn ToolProvider>,
     spec: ToolSpec,
     invocation: Invocation,

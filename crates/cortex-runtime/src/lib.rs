@@ -29,7 +29,7 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio_util::task::TaskTracker;
 
 use crate::desk::{Desk, DeskMessage};
-pub use crate::dispatch::CallBounds;
+pub use crate::dispatch::{CallBounds, run_call};
 pub use crate::dry_run::DryRun;
 pub use crate::offer::{Offer, ProviderId};
 
