@@ -77,7 +77,7 @@ impl Services {
                     ToolOutcome::failure(FailureKind::Timeout, format!("{who} has not answered")).with_halt(unknown)
                 }
             },
-            loss = server.lost(&self.around.graph) => {
+            loss = server.lost(self.around.graph.subscribe()) => {
                 let problem = format!("the server of {who} {loss} before it answered");
                 ToolOutcome::failure(FailureKind::ComponentLost, problem).with_halt(unknown)
             }
