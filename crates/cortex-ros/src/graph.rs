@@ -3,6 +3,10 @@
 //! Where it comes from: [`GraphWatch`](crate::GraphWatch). No ROS here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// How long a server may be missing from the graph before it counts as lost: a graph can be wrong for a moment.
+pub(crate) const SERVER_GRACE: Duration = Duration::from_secs(2);
 
 /// What the service of a goal request adds to the name and to the type of an action.
 const SEND_GOAL: (&str, &str) = ("/_action/send_goal", "_SendGoal");

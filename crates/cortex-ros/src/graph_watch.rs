@@ -125,13 +125,19 @@ fn watch_graph(
     while !stopping.load(Ordering::Acquire) {
         let begun = Instant::now();
         // What was known stays known when it fails; the next event or the next refresh tries again.
-        if let Err(problem) = reader.look(observer).and_then(|()| reader.read(observer, SLICE)) {
-            tracing::warn!("{problem}");
-        }
+        let has_failed = match reader.look(observer).and_then(|()| reader.read(observer, SLICE)) {
+            Ok(()) => false,
+            Err(problem) => {
+                tracing::warn!("{problem}");
+                true
+            }
+        };
         if let Some(graph) = reader.take_changed() {
             publish.send_replace(Arc::new(graph));
         }
-        std::thread::sleep((begun.elapsed() * REST_FACTOR).clamp(BURST, LONGEST_REST));
+        // What fails may go on failing, which must not fill the log.
+        let rest = if has_failed { REFRESH } else { (begun.elapsed() * REST_FACTOR).clamp(BURST, LONGEST_REST) };
+        std::thread::sleep(rest);
         if stopping.load(Ordering::Acquire) {
             return;
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use cortex_interfaces::{Convention, Conventions, InterfaceName};
-use cortex_protocol::Effect;
+use cortex_protocol::{Effect, ResourceName};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use thiserror::Error;
 
@@ -24,6 +24,9 @@ pub struct PolicySettings {
     pub rename: BTreeMap<String, String>,
     /// What matching services, actions and topics do to the world. Where several match, the strictest counts.
     pub effects: BTreeMap<String, Effect>,
+    /// What matching services, actions and topics hold while they are called: of two calls that hold the same, the second
+    /// waits. Where several match, all of it.
+    pub resources: BTreeMap<String, Vec<ResourceName>>,
     /// How messages of these types are written, `package/msg/Name`.
     pub conventions: BTreeMap<String, Convention>,
     /// How long a service may take to answer.
@@ -40,6 +43,7 @@ impl Default for PolicySettings {
             publish: Vec::new(),
             rename: BTreeMap::new(),
             effects: BTreeMap::new(),
+            resources: BTreeMap::new(),
             conventions: BTreeMap::new(),
             service_timeout: Duration::from_secs(10),
             goal_timeout: Duration::from_secs(3_600),
@@ -65,6 +69,8 @@ pub struct Policy {
     publish: Patterns,
     effects: Patterns,
     effect_of: Vec<Effect>,
+    resources: Patterns,
+    resources_of: Vec<Vec<ResourceName>>,
     rename: BTreeMap<String, String>,
     /// The names that renames gave away.
     taken: BTreeSet<String>,
@@ -89,6 +95,10 @@ impl Policy {
                 return Err(PolicyError { key: "rename", problem });
             }
         }
+        if settings.resources.values().flatten().any(|resource| resource.as_str().trim().is_empty()) {
+            let problem = "a resource has no name; write [] for nothing".to_owned();
+            return Err(PolicyError { key: "resources", problem });
+        }
         let mut conventions = Conventions::default();
         for (name, convention) in &settings.conventions {
             let name: InterfaceName = name.parse().map_err(|problem: cortex_interfaces::InvalidName| PolicyError {
@@ -103,6 +113,8 @@ impl Policy {
             publish: Patterns::new("publish", &settings.publish)?,
             effects: Patterns::new("effects", effects)?,
             effect_of,
+            resources: Patterns::new("resources", settings.resources.keys())?,
+            resources_of: settings.resources.values().cloned().collect(),
             rename: settings.rename.clone(),
             taken,
             conventions,
@@ -129,6 +141,14 @@ impl Policy {
         self.effects.all(name).into_iter().filter_map(|index| self.effect_of.get(index).copied()).max()
     }
 
+    /// What the configuration says that it holds, in order. None where it says nothing.
+    pub(crate) fn resources(&self, name: &str) -> Option<Vec<ResourceName>> {
+        let matching = self.resources.all(name);
+        let all: BTreeSet<&ResourceName> =
+            matching.iter().filter_map(|index| self.resources_of.get(*index)).flatten().collect();
+        (!matching.is_empty()).then(|| all.into_iter().cloned().collect())
+    }
+
     /// What stands for it in the name of a tool. None when the configuration has given that name to something else: it
     /// must not depend on who is there which of the two a tool means.
     pub(crate) fn name_of(&self, name: &str) -> Option<String> {
@@ -150,6 +170,8 @@ impl Default for Policy {
             publish: Patterns::default(),
             effects: Patterns::default(),
             effect_of: Vec::new(),
+            resources: Patterns::default(),
+            resources_of: Vec::new(),
             rename: BTreeMap::new(),
             taken: BTreeSet::new(),
             conventions: Conventions::default(),
@@ -294,6 +316,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_held_adds_up_and_may_be_nothing() {
+        let policy = policy(|settings| {
+            settings.resources = BTreeMap::from([
+                ("/arm/**".to_owned(), vec!["table".into(), "arm".into()]),
+                ("/arm/lamp".to_owned(), vec!["arm".into(), "socket".into()]),
+                ("/light".to_owned(), vec![]),
+            ]);
+        })
+        .unwrap();
+        let held = |name| policy.resources(name);
+        assert_eq!(held("/arm/lamp"), Some(vec!["arm".into(), "socket".into(), "table".into()]));
+        assert_eq!((held("/light"), held("/x")), (Some(vec![]), None));
+    }
+
+    #[test]
     fn a_name_that_was_given_away_is_nobody_elses_whoever_is_there() {
         let policy = policy(|settings| {
             settings.rename = BTreeMap::from([("/a/very/long/name".to_owned(), "dock".to_owned())]);
@@ -315,6 +352,12 @@ mod tests {
             (policy(|settings| settings.allow = texts(&["base/*"])).unwrap_err().to_string(), "write '/base/*'"),
             (policy(|settings| settings.publish = texts(&[""])).unwrap_err().to_string(), "publish: ''"),
             (renames(&[("/a", "b c")]), "rename: 'b c' can't stand"),
+            (
+                policy(|settings| settings.resources = BTreeMap::from([("/a".to_owned(), vec![" ".into()])]))
+                    .unwrap_err()
+                    .to_string(),
+                "resources: a resource has no name",
+            ),
             (renames(&[("a", "b")]), "begins with a slash"),
             (renames(&[("/a", "x"), ("/b", "x")]), "new name of two things"),
             (

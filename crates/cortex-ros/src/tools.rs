@@ -23,6 +23,7 @@ use cortex_protocol::{FailureKind, HaltState, ToolOutcome, ToolSpec};
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
+use crate::calls::{Halts, key};
 use crate::catalog::{Catalog, OfferKind};
 use crate::discovery::Shared;
 use crate::dynamic::Endpoints;
@@ -52,6 +53,8 @@ struct Surroundings {
     graph: GraphWatch,
     endpoints: Endpoints,
     discovery: Discovery,
+    /// The calls that must not be sent any more.
+    halts: Arc<Halts>,
     /// What waits for answers that their callers have given up.
     waiting: TaskTracker,
 }
@@ -81,11 +84,12 @@ impl RosTools {
             graph: graph.clone(),
             endpoints: endpoints.clone(),
             discovery: discovery.clone(),
+            halts: Arc::default(),
             waiting: TaskTracker::new(),
         });
         Self {
             inspector: Arc::new(Inspector::new(graph, endpoints, discovery)),
-            components: Arc::new(Components::new(discovery, &around.waiting)),
+            components: Arc::new(Components::new(discovery, &around.halts, &around.waiting)),
             services: Arc::new(Services::new(&around)),
             goals: Arc::new(Goals::new(&around)),
             topics: Arc::new(Topics::new(&around)),
@@ -158,6 +162,8 @@ impl ToolProvider for RosTools {
     }
 
     async fn halt(&self, invocation: &Invocation) -> HaltState {
+        // First: what is not on its way now never will be.
+        self.around.halts.halt(key(invocation));
         if let Some(halted) = self.services.halt(invocation) {
             return halted;
         }

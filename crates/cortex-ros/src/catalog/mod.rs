@@ -2,6 +2,7 @@
 //!
 //! The same graph, policy and types always give the same catalog, in the same order.
 
+mod answers;
 mod known;
 mod offers;
 mod specification;
@@ -12,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cortex_protocol::{Effect, ToolName, ToolSpec};
 use serde::Serialize;
 
+pub(crate) use answers::says_no;
 pub use offers::OfferKind;
 pub(crate) use offers::{Offer, OfferKey, Offers, is_infrastructure};
 pub(crate) use types::{TypeForm, TypeKey, TypeState, Types};

@@ -1,5 +1,6 @@
 //! A service, an action or a topic as a tool.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use cortex_protocol::{CancelMode, ComponentName, Dispatch, Effect, ResourceName, ToolName, ToolPhase, ToolSpec};
@@ -38,7 +39,7 @@ pub(super) fn of(facts: &Facts<'_>, policy: &Policy) -> ToolSpec {
         parameters: facts.form.schema.clone(),
         phase: if observes { ToolPhase::Both } else { ToolPhase::Execution },
         effect: facts.effect,
-        resources: resources(facts),
+        resources: resources(facts, policy),
         timeout: match facts.kind {
             OfferKind::Action => policy.goal_timeout,
             OfferKind::Service | OfferKind::Topic => policy.service_timeout,
@@ -85,10 +86,22 @@ fn component(offer: &Offer) -> Option<ComponentName> {
     }
 }
 
-/// What it holds, where that is sure, in the namespace of its name: `robot1/base`.
-fn resources(facts: &Facts<'_>) -> Vec<ResourceName> {
-    let Some(resource) = known::resource(facts.type_name) else { return Vec::new() };
-    let namespace = facts.name.trim_start_matches('/').rsplit_once('/').map(|(namespace, _)| namespace);
-    let resource = namespace.map_or_else(|| resource.to_owned(), |namespace| format!("{namespace}/{resource}"));
-    vec![ResourceName::new(resource)]
+/// What it holds: what the configuration says; else what is known of its type, in the namespace of its name,
+/// `robot1/base`; else itself and the nodes that offer it, as the methods of a component hold the component. What only
+/// looks holds nothing.
+fn resources(facts: &Facts<'_>, policy: &Policy) -> Vec<ResourceName> {
+    if let Some(resources) = policy.resources(facts.name) {
+        return resources;
+    }
+    if facts.effect == Effect::Observe {
+        return Vec::new();
+    }
+    let name = facts.name.trim_start_matches('/');
+    if let Some(resource) = known::resource(facts.type_name) {
+        let namespace = name.rsplit_once('/').map(|(namespace, _)| namespace);
+        let resource = namespace.map_or_else(|| resource.to_owned(), |namespace| format!("{namespace}/{resource}"));
+        return vec![ResourceName::new(resource)];
+    }
+    let names: BTreeSet<&str> = facts.offer.nodes.iter().map(String::as_str).chain([name]).collect();
+    names.into_iter().map(ResourceName::new).collect()
 }

@@ -112,6 +112,35 @@ fn services_and_actions_become_tools_and_what_belongs_to_ros_does_not() {
 }
 
 #[test]
+fn what_may_move_holds_itself_and_who_offers_it() {
+    let graph = Graph::new([
+        node("/base", &[("/base/turn", TRIGGER), ("/dance", TRIGGER), ("/map", "nav_msgs/srv/GetMap")]),
+        node("/shop/arm", &[("/dance", TRIGGER), ("/shop/arm/wave", TRIGGER)]),
+        node("/light", &[("/light/on", TRIGGER)]),
+    ]);
+    let catalog = catalog(
+        &graph,
+        &policy(|settings| {
+            settings.effects = BTreeMap::from([("/base/turn".to_owned(), Effect::Act)]);
+            settings.resources = BTreeMap::from([
+                ("/shop/arm/*".to_owned(), vec!["table".into()]),
+                ("/light/on".to_owned(), Vec::new()),
+            ]);
+        }),
+    );
+    let held = |tool: &str| {
+        let spec = &catalog.entry(&tool.into()).unwrap().spec;
+        spec.resources.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    // As the methods of a component 'base' do.
+    assert_eq!(held("send_request_to_base/turn"), ["base", "base/turn"]);
+    assert_eq!(held("send_request_to_dance"), ["base", "dance", "shop/arm"]);
+    assert_eq!(held("send_request_to_map"), Vec::<String>::new());
+    assert_eq!(held("send_request_to_shop/arm/wave"), ["table"]);
+    assert_eq!(held("send_request_to_light/on"), Vec::<String>::new());
+}
+
+#[test]
 fn what_only_looks_may_be_called_while_planning() {
     let graph = Graph::new([node("/map_server", &[("/map", "nav_msgs/srv/GetMap"), ("/odd", TRIGGER)])]);
     let catalog = catalog(

@@ -44,7 +44,8 @@ fn is_among(id: GoalId, answer: MessageView<'_>) -> bool {
     ids.any(|found| GoalId::of(found) == Some(id))
 }
 
-/// The wish to end a goal that was sent, but not answered yet. Exactly one side sends it again: whoever comes second.
+/// The wish to end a goal that was sent, but not answered yet. It is sent at once, and again when the goal was accepted:
+/// the server may have heard the first before the goal.
 pub(super) struct Wish {
     known: Mutex<Known>,
     answer: watch::Sender<Option<CancelAnswer>>,

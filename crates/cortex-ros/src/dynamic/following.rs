@@ -14,7 +14,7 @@ use super::cancelling::cancel;
 use super::goal::{Progress, fill};
 use super::{Acceptance, ActionClient, CancelAnswer, GoalResult, GoalState};
 use crate::RosError;
-use crate::graph::InstanceId;
+use crate::graph::{InstanceId, SERVER_GRACE};
 
 /// How long a goal that is not answered keeps others from being offered.
 const TURN: Duration = Duration::from_secs(1);
@@ -22,8 +22,6 @@ const TURN: Duration = Duration::from_secs(1);
 const LATE: Duration = Duration::from_secs(60);
 /// How long the answer to that may take.
 const CANCEL_LIMIT: Duration = Duration::from_secs(5);
-/// How long a server may be missing from the graph before it counts as lost: a graph can be wrong for a moment.
-const GRACE: Duration = Duration::from_secs(2);
 /// When another run of a server has come, an earlier one may still answer for this long: one that was killed stays on the
 /// graph for a while, so it does not show that nobody will.
 const LAST_WORDS: Duration = Duration::from_secs(10);
@@ -243,7 +241,7 @@ impl<'a> Server<'a> {
             if !self.stale {
                 tokio::select! {
                     event = self.events.changed() => if event.is_err() { return Change::Lost(Failure::ShutDown) },
-                    () = at(self.missing_since.map(|since| since + GRACE)) => return Change::Lost(Failure::ServerLost),
+                    () = at(self.missing_since.map(|since| since + SERVER_GRACE)) => return Change::Lost(Failure::ServerLost),
                 }
                 self.stale = true;
             }

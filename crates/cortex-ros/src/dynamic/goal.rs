@@ -246,7 +246,8 @@ impl Goal {
         ended.unwrap_or(Err(Failure::ShutDown)).map_err(|failure| failure.error(action))
     }
 
-    /// Asks the server to end it, and waits for the answer. May be asked more than once. A goal that was not sent yet never
+    /// Asks the server to end it, and waits for the answer. May be asked more than once; that it is to be ended counts also
+    /// when the wait is given up. A goal that was not sent yet never
     /// will be. One that is on its way is ended as soon as it is accepted, even when that is after `limit`; until it is
     /// known what became of it, the answer is [`CancelAnswer::UnknownGoal`].
     ///
@@ -259,19 +260,13 @@ impl Goal {
         }
         let end = Instant::now() + limit;
         let (client, wish) = (&self.inner.client, &self.inner.progress.wish);
+        // First: whoever asks may lose patience before there is an answer, and the wish must not be lost with that.
+        let is_on_its_way = wish.wish();
         match cancel(client, self.id(), limit).await {
-            Ok(CancelAnswer::UnknownGoal) if wish.wish() => {
+            Ok(CancelAnswer::UnknownGoal) if is_on_its_way => {
                 Ok(wish.outcome(end).await.unwrap_or(CancelAnswer::UnknownGoal))
             }
-            // It was answered in the meantime.
-            Ok(CancelAnswer::UnknownGoal) => {
-                cancel(client, self.id(), end.saturating_duration_since(Instant::now())).await
-            }
-            Ok(answer) => Ok(answer),
-            Err(problem) => {
-                wish.wish();
-                Err(problem)
-            }
+            answer => answer,
         }
     }
 

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 pub use descriptor::{Descriptor, ParameterType, Range};
 
 use super::Endpoints;
-use super::question::ask;
+use super::question::{Question, ask};
 use crate::RosError;
 
 /// So many names are listed in an error.
@@ -149,6 +149,17 @@ impl Parameters {
     /// # Errors
     /// When it was not set, and why.
     pub async fn set(&self, node: &str, name: &str, value: &Value, limit: Duration) -> Result<(), ParameterError> {
+        self.prepare(node, name, value, limit).await?.send()?.await
+    }
+
+    /// All of [`set`](Self::set) but the setting itself. `limit` bounds that, too.
+    pub(crate) async fn prepare(
+        &self,
+        node: &str,
+        name: &str,
+        value: &Value,
+        limit: Duration,
+    ) -> Result<Change, ParameterError> {
         let end = Instant::now() + limit;
         let left = || end.saturating_duration_since(Instant::now());
         let (owner, parameter) = (|| node.to_owned(), || name.to_owned());
@@ -166,14 +177,9 @@ impl Parameters {
             problem,
         })?;
         let request = json!({ "parameters": [{ "name": name, "value": value }] });
-        let answer = self.ask(node, "set_parameters", "SetParameters", &request, left()).await?;
-        let result = answer.pointer("/results/0");
-        if result.and_then(|result| result.get("successful")) == Some(&Value::Bool(true)) {
-            return Ok(());
-        }
-        let reason = result.and_then(|result| result.get("reason")).and_then(Value::as_str).unwrap_or_default();
-        let reason = if reason.is_empty() { "it gave no reason" } else { reason };
-        Err(ParameterError::Refused { node: owner(), name: parameter(), reason: reason.to_owned() })
+        let names = (&*format!("{node}/set_parameters"), "rcl_interfaces/srv/SetParameters");
+        let question = Question::prepare(&self.endpoints, &self.interfaces, names, &request, left()).await?;
+        Ok(Change { node: owner(), name: parameter(), question })
     }
 
     async fn ask(
@@ -186,6 +192,33 @@ impl Parameters {
     ) -> Result<Value, RosError> {
         let question = (format!("{node}/{service}"), format!("rcl_interfaces/srv/{interface}"));
         ask(&self.endpoints, &self.interfaces, (&question.0, &question.1), request, limit).await
+    }
+}
+
+/// A parameter that can be set at once.
+pub(crate) struct Change {
+    node: String,
+    name: String,
+    question: Question,
+}
+
+impl Change {
+    /// Sets it, now, and returns the node's answer to wait for.
+    pub(crate) fn send(
+        &self,
+    ) -> Result<impl Future<Output = Result<(), ParameterError>> + Send + use<>, ParameterError> {
+        let answer = self.question.send()?;
+        let (node, name) = (self.node.clone(), self.name.clone());
+        Ok(async move {
+            let answer = answer.await?;
+            let result = answer.pointer("/results/0");
+            if result.and_then(|result| result.get("successful")) == Some(&Value::Bool(true)) {
+                return Ok(());
+            }
+            let reason = result.and_then(|result| result.get("reason")).and_then(Value::as_str).unwrap_or_default();
+            let reason = if reason.is_empty() { "it gave no reason" } else { reason };
+            Err(ParameterError::Refused { node, name, reason: reason.to_owned() })
+        })
     }
 }
 

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use tokio_util::task::TaskTracker;
 
 use super::{changed, late};
-use crate::calls::{Calls, key};
+use crate::calls::{Calls, Halts, halted_before_it_was_sent, key};
 use crate::directory::{ComponentState, EXECUTE_METHOD, Loss, Run, below};
 use crate::discovery::method_name;
 use crate::{Discovery, RosError};
@@ -56,8 +56,8 @@ pub(super) struct Route {
 }
 
 impl Components {
-    pub(super) fn new(discovery: &Discovery, waiting: &TaskTracker) -> Self {
-        Self { discovery: discovery.clone(), calls: Arc::default(), waiting: waiting.clone() }
+    pub(super) fn new(discovery: &Discovery, halts: &Arc<Halts>, waiting: &TaskTracker) -> Self {
+        Self { discovery: discovery.clone(), calls: Arc::new(Calls::new(halts)), waiting: waiting.clone() }
     }
 
     /// Finds who carries out the call.
@@ -95,21 +95,21 @@ impl Components {
     }
 
     /// Sends the call. The answer arrives at the returned channel, unless nobody waits any more.
-    async fn send(&self, invocation: &Invocation, route: &Route) -> Result<oneshot::Receiver<Answer>, RosError> {
+    async fn send(&self, invocation: &Invocation, route: &Route) -> Result<oneshot::Receiver<Answer>, ToolOutcome> {
+        let unavailable = |problem: RosError| ToolOutcome::failure(FailureKind::Unavailable, problem.to_string());
         let clients = &self.discovery.shared().method_clients;
-        let client = clients.get(&below(&route.call.component, EXECUTE_METHOD.0)).await?;
+        let client = clients.get(&below(&route.call.component, EXECUTE_METHOD.0)).await.map_err(unavailable)?;
         let request = ExecuteMethod::Request {
             name: route.method.clone(),
             kwargs_json: Value::Object(invocation.call.arguments.clone()).to_string(),
         };
-        // Taken down before it is sent: a halt in between must not take it for one that never was.
-        self.calls.sent(key(invocation), route.call.clone());
-        let answer = match client.send(&request) {
-            Ok(answer) => answer,
-            Err(problem) => {
+        let answer = match self.calls.send(key(invocation), route.call.clone(), || client.send(&request)) {
+            Some(Ok(answer)) => answer,
+            Some(Err(problem)) => {
                 self.calls.answered(&key(invocation));
-                return Err(problem);
+                return Err(unavailable(problem));
             }
+            None => return Err(halted_before_it_was_sent()),
         };
         let (deliver, delivered) = oneshot::channel();
         self.waiting.spawn(late::wait(answer, Arc::clone(&self.calls), key(invocation), invocation.timeout, deliver));
@@ -151,7 +151,7 @@ impl Components {
     pub(super) async fn invoke(&self, invocation: &Invocation, route: Route) -> ToolOutcome {
         let answer = match self.send(invocation, &route).await {
             Ok(answer) => answer,
-            Err(problem) => return ToolOutcome::failure(FailureKind::Unavailable, problem.to_string()),
+            Err(outcome) => return outcome,
         };
         // What a lost or silent component started may go on without it.
         let unknown = match route.call.cancel {

@@ -13,7 +13,7 @@ use super::messages::{line, message_of, outcome_of, readable, reason};
 use super::pool::Pool;
 use super::{Surroundings, late};
 use crate::RosError;
-use crate::calls::{Calls, key};
+use crate::calls::{Calls, halted_before_it_was_sent, key};
 use crate::catalog::Entry;
 use crate::dynamic::{Acceptance, ActionClient, CancelAnswer, Goal, GoalResult, GoalState};
 
@@ -37,7 +37,7 @@ pub(super) struct Goals {
 
 impl Goals {
     pub(super) fn new(around: &Arc<Surroundings>) -> Self {
-        Self { around: Arc::clone(around), clients: Pool::default(), calls: Arc::default() }
+        Self { around: Arc::clone(around), clients: Pool::default(), calls: Arc::new(Calls::new(&around.halts)) }
     }
 
     /// Carries out a call to the goal's end.
@@ -52,8 +52,10 @@ impl Goals {
             Ok(goal) => goal,
             Err(outcome) => return outcome,
         };
-        // Taken down before it is sent: a halt in between must not take it for one that never was.
-        self.calls.sent(key(invocation), goal.clone());
+        // A halt takes it back from here on, until it is sent.
+        if self.calls.send(key(invocation), goal.clone(), || ()).is_none() {
+            return halted_before_it_was_sent();
+        }
         let feedback = goal.feedback();
         // Whatever becomes of this call, the goal's end is wanted: only then is it known to be at rest.
         let (deliver, result) = oneshot::channel();
@@ -68,7 +70,7 @@ impl Goals {
             // Its end tells it, too.
             Ok(Acceptance::Rejected) => {}
             Err(RosError::Withdrawn { .. }) => {
-                return ToolOutcome::cancelled(HaltState::AtRest, "it was cancelled before it was sent");
+                return halted_before_it_was_sent();
             }
             Err(problem) => {
                 let kind = match problem {

@@ -11,15 +11,16 @@ use cortex_interfaces::{
 use cortex_protocol::{FailureKind, ToolOutcome};
 use serde_json::Value;
 
+use crate::catalog::says_no;
+
 /// Characters of a reason that are kept.
 const REASON_CHARACTERS: usize = 2_000;
 /// Characters of one line of feedback.
 const LINE_CHARACTERS: usize = 300;
 /// How much of feedback is written before it is cut to a line.
 const LINE_LIMITS: WriteLimits = WriteLimits { elements: 8, string_bytes: 300, binary_bytes: 0, total_bytes: 1_024 };
-/// The field by which a service says whether it did what was asked, and those in which it says why not.
-const SUCCESS: &str = "success";
-const REASONS: [&str; 5] = ["message", "error_msg", "error_message", "status_message", "reason"];
+/// The fields in which a service says why it did not do what was asked.
+const REASONS: [&str; 6] = ["message", "error_msg", "error_message", "error_string", "status_message", "reason"];
 
 /// The arguments of a call as a message. The arguments fit the schema, but a schema can't say everything.
 pub(super) fn message_of(
@@ -51,7 +52,7 @@ pub(super) fn line(message: MessageView<'_>, conventions: &Conventions) -> Strin
 /// An answer as an outcome: one that says that it was no success is none, whatever else it says.
 pub(super) fn outcome_of(who: &str, answer: MessageView<'_>, conventions: &Conventions) -> ToolOutcome {
     let value = readable(answer, conventions);
-    if answer.boolean(SUCCESS) == Some(false) {
+    if says_no(answer) {
         return ToolOutcome::failure(FailureKind::Reported, reason(who, &value));
     }
     ToolOutcome::success(value)

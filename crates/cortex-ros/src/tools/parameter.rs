@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::Surroundings;
 use crate::RosError;
+use crate::calls::{halted_before_it_was_sent, key};
 use crate::dynamic::parameters::{ParameterError, Parameters};
 use crate::graph::{Graph, GraphNode, NodeRole};
 
@@ -87,8 +88,15 @@ pub(super) async fn update(around: &Surroundings, invocation: &Invocation) -> To
         return ToolOutcome::failure(FailureKind::NotFound, format!("{component} has no parameters"));
     }
     let parameters = Parameters::new(&around.endpoints, &around.shared().interfaces);
-    match parameters.set(&node.name, parameter, value, LIMIT).await {
-        Ok(()) => ToolOutcome::success(Value::Null),
+    let set = async {
+        let change = parameters.prepare(&node.name, parameter, value, LIMIT).await?;
+        let sent = around.halts.unless_halted(&key(invocation), || change.send());
+        let Some(answer) = sent else { return Ok(halted_before_it_was_sent()) };
+        answer?.await?;
+        Ok(ToolOutcome::success(Value::Null))
+    };
+    match set.await {
+        Ok(outcome) => outcome,
         Err(problem) => ToolOutcome::failure(kind(&problem), problem.to_string()),
     }
 }

@@ -1,10 +1,22 @@
 //! Who offered something when it was called, and how that ends.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use crate::GraphWatch;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+
 use crate::catalog::{Entry, OfferKind};
-use crate::graph::{Graph, GraphNode, InstanceId};
+use crate::graph::{Graph, GraphNode, InstanceId, SERVER_GRACE};
+
+/// How a server was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Loss {
+    /// Nobody offers it.
+    Left,
+    /// Another run does, which knows nothing of the call.
+    Replaced,
+}
 
 /// The nodes that offered something.
 pub(super) struct Server {
@@ -23,24 +35,35 @@ impl Server {
     }
 
     /// Resolves when nobody who could answer is left, with what happened.
-    pub(super) async fn lost(&self, watch: &GraphWatch) -> &'static str {
-        let mut graph = watch.subscribe();
+    pub(super) async fn lost(&self, mut graph: watch::Receiver<Arc<Graph>>) -> &'static str {
+        let mut left = None;
         loop {
             let loss = self.loss(&graph.borrow_and_update());
-            if let Some(loss) = loss {
-                return loss;
+            match loss {
+                Some(Loss::Replaced) => return "was started anew",
+                Some(Loss::Left) => _ = left.get_or_insert_with(Instant::now),
+                None => left = None,
             }
-            if graph.changed().await.is_err() {
-                // The watch has ended; it will not say. The caller's time-out stands.
-                std::future::pending::<()>().await;
+            let gone = async {
+                match left {
+                    Some(left) => sleep_until(left + SERVER_GRACE).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                changed = graph.changed() => if changed.is_err() {
+                    // The watch has ended; it will not say. The caller's time-out stands.
+                    std::future::pending::<()>().await;
+                },
+                () = gone => return "has left the ROS graph",
             }
         }
     }
 
-    fn loss(&self, graph: &Graph) -> Option<&'static str> {
-        let Some(now) = self.instances_in(graph) else { return Some("has left the ROS graph") };
+    fn loss(&self, graph: &Graph) -> Option<Loss> {
+        let Some(now) = self.instances_in(graph) else { return Some(Loss::Left) };
         let replaced = !self.instances.is_empty() && !now.is_empty() && now.is_disjoint(&self.instances);
-        replaced.then_some("was started anew")
+        replaced.then_some(Loss::Replaced)
     }
 
     /// The runs of the nodes that offer it. None when there is no such node.
@@ -82,8 +105,20 @@ mod tests {
     fn a_server_is_lost_when_it_leaves_or_another_run_answers_in_its_place() {
         let server = server(&graph(Some(1)));
         assert_eq!(server.loss(&graph(Some(1))), None);
-        assert_eq!(server.loss(&graph(Some(2))), Some("was started anew"));
-        assert_eq!(server.loss(&Graph::default()), Some("has left the ROS graph"));
+        assert_eq!(server.loss(&graph(Some(2))), Some(Loss::Replaced));
+        assert_eq!(server.loss(&Graph::default()), Some(Loss::Left));
+    }
+
+    #[tokio::test]
+    async fn a_server_that_one_picture_of_the_graph_lacks_is_not_lost() {
+        let server = server(&graph(Some(1)));
+        let pictures = watch::Sender::new(Arc::new(Graph::default()));
+        let mut lost = std::pin::pin!(server.lost(pictures.subscribe()));
+        assert!(futures::poll!(&mut lost).is_pending());
+        pictures.send_replace(Arc::new(graph(Some(1))));
+        assert!(futures::poll!(&mut lost).is_pending());
+        pictures.send_replace(Arc::new(graph(Some(2))));
+        assert_eq!(lost.await, "was started anew");
     }
 
     #[test]
@@ -92,6 +127,6 @@ mod tests {
         assert_eq!(server.loss(&graph(None)), None);
         // It becomes known late, which is no restart.
         assert_eq!(server.loss(&graph(Some(1))), None);
-        assert_eq!(server.loss(&Graph::default()), Some("has left the ROS graph"));
+        assert_eq!(server.loss(&Graph::default()), Some(Loss::Left));
     }
 }

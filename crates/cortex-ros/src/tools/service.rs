@@ -12,7 +12,7 @@ use super::pool::Pool;
 use super::server::Server;
 use super::{Surroundings, late};
 use crate::RosError;
-use crate::calls::{Calls, key};
+use crate::calls::{Calls, halted_before_it_was_sent, key};
 use crate::catalog::Entry;
 use crate::dynamic::ServiceClient;
 
@@ -29,7 +29,7 @@ pub(super) struct Services {
 
 impl Services {
     pub(super) fn new(around: &Arc<Surroundings>) -> Self {
-        Self { around: Arc::clone(around), clients: Pool::default(), calls: Arc::default() }
+        Self { around: Arc::clone(around), clients: Pool::default(), calls: Arc::new(Calls::new(&around.halts)) }
     }
 
     /// Carries out a call to its end.
@@ -50,14 +50,13 @@ impl Services {
             return unavailable(problem);
         }
         let server = Server::of(entry, &self.around.graph.current());
-        // Taken down before it is sent: a halt in between must not take it for one that never was.
-        self.calls.sent(key(invocation), entry.spec.cancel);
-        let answer = match client.send(&request) {
-            Ok(answer) => answer,
-            Err(problem) => {
+        let answer = match self.calls.send(key(invocation), entry.spec.cancel, || client.send(&request)) {
+            Some(Ok(answer)) => answer,
+            Some(Err(problem)) => {
                 self.calls.answered(&key(invocation));
                 return unavailable(problem);
             }
+            None => return halted_before_it_was_sent(),
         };
         let (deliver, answer_of_server) = oneshot::channel();
         let waiting = late::wait(answer, Arc::clone(&self.calls), key(invocation), invocation.timeout, deliver);
@@ -78,7 +77,7 @@ impl Services {
                     ToolOutcome::failure(FailureKind::Timeout, format!("{who} has not answered")).with_halt(unknown)
                 }
             },
-            loss = server.lost(&self.around.graph) => {
+            loss = server.lost(self.around.graph.subscribe()) => {
                 let problem = format!("the server of {who} {loss} before it answered");
                 ToolOutcome::failure(FailureKind::ComponentLost, problem).with_halt(unknown)
             }

@@ -13,6 +13,7 @@ use super::Surroundings;
 use super::messages::{message_of, readable};
 use super::pool::Pool;
 use crate::RosError;
+use crate::calls::{halted_before_it_was_sent, key};
 use crate::catalog::{Catalog, Entry};
 use crate::dynamic::{Publisher, Quality};
 
@@ -117,10 +118,11 @@ impl Topics {
             let publisher = self.publishers.get(&entry.name, &entry.type_name, make).await?;
             publisher.wait_for_reader(READER_LIMIT).await?;
             self.around.endpoints.check_topic(&entry.name, &interface)?;
-            publisher.publish(&message)
+            Ok(self.around.halts.unless_halted(&key(invocation), || publisher.publish(&message)))
         };
-        match published.await {
-            Ok(()) => ToolOutcome::success(Value::Null),
+        match published.await.and_then(Option::transpose) {
+            Ok(Some(())) => ToolOutcome::success(Value::Null),
+            Ok(None) => halted_before_it_was_sent(),
             Err(problem) => unavailable(problem),
         }
     }

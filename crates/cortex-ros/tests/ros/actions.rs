@@ -148,6 +148,15 @@ ros_tests! {
         let id = slow.id();
         drop(slow);
         assert_eq!(peer.line("ended").await.unwrap(), format!("{id} 5"));
+
+        // Not even for the answer to the cancel.
+        let slow = goal(&count, SLOW_TO_ACCEPT);
+        assert!(matches!(slow.send(short).await, Err(RosError::NoAnswer { .. })));
+        {
+            let asked = std::pin::pin!(slow.cancel(LIMIT));
+            assert!(futures::poll!(asked).is_pending());
+        }
+        assert_eq!(peer.line("ended").await.unwrap(), format!("{} 5", slow.id()));
         clients.shut_down();
     }
 

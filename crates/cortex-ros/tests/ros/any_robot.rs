@@ -162,7 +162,8 @@ ros_tests! {
         let mut robot = robot(&["lamp", "--only", "never"]).await;
         agent.tool("send_request_to_lamp/never").await;
         let never = agent.planned(invocation(1, "send_request_to_lamp/never", json!({})));
-        assert_eq!(agent.tools.halt(&never).await, HaltState::AtRest, "it was never sent");
+        let another = agent.planned(invocation(2, "send_request_to_lamp/never", json!({})));
+        assert_eq!(agent.tools.halt(&another).await, HaltState::AtRest, "it was never sent");
         let tools = agent.tools.clone();
         let running = tokio::spawn({
             let never = never.clone();

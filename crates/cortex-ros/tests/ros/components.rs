@@ -147,7 +147,8 @@ ros_tests! {
 
         // One that can be halted.
         let work = agent.planned(invocation(1, "helper.work", json!({"seconds": 20.0})));
-        assert_eq!(agent.tools.halt(&work).await, HaltState::AtRest, "it was never sent");
+        let another = agent.planned(invocation(9, "helper.work", json!({})));
+        assert_eq!(agent.tools.halt(&another).await, HaltState::AtRest, "it was never sent");
         let tools = agent.tools.clone();
         let running = tokio::spawn({
             let work = work.clone();

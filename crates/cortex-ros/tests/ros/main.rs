@@ -14,6 +14,8 @@ mod endpoints;
 #[cfg(test)]
 mod graph;
 #[cfg(test)]
+mod halts;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod tasks;

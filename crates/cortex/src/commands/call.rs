@@ -6,11 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use cortex_core::{CallObserver, Invocation, ToolProvider, ToolSet};
-use cortex_protocol::{CallId, FailureKind, HaltState, OutcomeStatus, ToolCall, ToolOutcome, ToolSpec};
+use cortex_core::{CallObserver, Invocation, ToolSet};
+use cortex_protocol::{CallId, HaltState, OutcomeStatus, ToolCall, ToolOutcome, ToolSpec};
 use cortex_ros::{Catalog, RosTools, Uncallable};
+use cortex_runtime::{CallBounds, run_call};
 use serde_json::{Map, Value, json};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 use crate::arguments::CallArguments;
 use crate::commands::run::policy;
@@ -20,20 +22,18 @@ use crate::robot::Robot;
 const CANCELLED: u8 = 130;
 /// Longest search for the tool.
 const FIND_LIMIT: Duration = Duration::from_secs(8);
-/// How long a call may take to halt.
-const HALT_LIMIT: Duration = Duration::from_secs(10);
-/// How long a call that was halted may take to say how it ended.
-const RETURN_GRACE: Duration = Duration::from_secs(1);
+/// How long a call may take to halt, and then to say how it ended.
+const BOUNDS: CallBounds = CallBounds { halt_timeout: Duration::from_secs(10), return_grace: Duration::from_secs(1) };
 
 pub(crate) async fn call(arguments: CallArguments) -> anyhow::Result<ExitCode> {
     let values: Value = serde_json::from_str(&arguments.arguments).context("the arguments are not JSON")?;
     let Value::Object(values) = values else {
         anyhow::bail!("the arguments must be a JSON object, such as '{{\"data\": true}}'");
     };
-    // Before anything is sent: from here on Ctrl-C halts the call, and none is lost.
-    let interrupts = signal(SignalKind::interrupt())?;
+    // Before anything is sent: from here on a signal halts the call, and none is lost.
+    let interruptions = Interruptions::listen()?;
     let robot = Robot::look(|node| policy(node, arguments.config.as_deref()))?;
-    let called = find_and_run(&robot, &arguments, values, interrupts).await;
+    let called = find_and_run(&robot, &arguments, values, interruptions).await;
     robot.leave().await;
     let outcome = called?;
     print_outcome(&outcome, arguments.json);
@@ -48,18 +48,25 @@ async fn find_and_run(
     robot: &Robot,
     arguments: &CallArguments,
     values: Map<String, Value>,
-    interrupts: Signal,
+    mut interruptions: Interruptions,
 ) -> anyhow::Result<ToolOutcome> {
-    let (set, spec) = find(robot, &arguments.tool).await?;
+    let (set, spec) = tokio::select! {
+        found = find(robot, &arguments.tool) => found?,
+        signal = interruptions.next() => {
+            let never = format!("{signal} came before it was sent");
+            return Ok(ToolOutcome::cancelled(HaltState::AtRest, never));
+        }
+    };
     set.check(&spec.name, &values).map_err(|problem| anyhow::anyhow!("{}: {problem}", spec.name))?;
     let invocation = Invocation {
         mission: "cortex call".into(),
         id: CallId(1),
         fingerprint: spec.fingerprint(),
         timeout: arguments.timeout.map_or(spec.timeout, Duration::from_secs_f64),
-        call: ToolCall { tool: spec.name, arguments: values },
+        call: ToolCall { tool: spec.name.clone(), arguments: values },
     };
-    Ok(run(&robot.tools, invocation, Arc::new(Printer { as_json: arguments.json }), interrupts).await)
+    let observer = Arc::new(Printer { as_json: arguments.json });
+    Ok(run(&robot.tools, spec, invocation, observer, &mut interruptions).await)
 }
 
 /// Waits until the tool is on offer, or until it is known why it is not. A picture of the robot without it counts only at
@@ -107,56 +114,68 @@ fn uncallable<'a>(catalog: &'a Catalog, written: &str) -> Option<&'a Uncallable>
     catalog.uncallable().iter().find(|uncallable| written.ends_with(&plain(uncallable.name.trim_start_matches('/'))))
 }
 
+/// Carries out the call, as a mission would. Whoever interrupts it a second time does not wait for its halt.
 async fn run(
     tools: &RosTools,
+    spec: ToolSpec,
     invocation: Invocation,
     observer: Arc<dyn CallObserver>,
-    mut interrupts: Signal,
+    interruptions: &mut Interruptions,
 ) -> ToolOutcome {
-    let running = tools.invoke(invocation.clone(), observer);
+    let cancelled = CancellationToken::new();
+    let running = run_call(Arc::new(tools.clone()), spec, invocation, observer, cancelled.clone(), BOUNDS);
     tokio::pin!(running);
-    let interrupted = tokio::select! {
+    let signal = tokio::select! {
         biased;
         outcome = &mut running => return outcome,
-        _ = interrupts.recv() => true,
-        () = tokio::time::sleep(invocation.timeout) => false,
+        signal = interruptions.next() => signal,
     };
-    eprintln!("cortex: halting the call{}", if interrupted { " (Ctrl-C again to leave without waiting)" } else { "" });
-    let halt = async {
-        let halted = tokio::time::timeout(HALT_LIMIT, tools.halt(&invocation)).await;
-        halted.unwrap_or(HaltState::Unconfirmed)
-    };
-    tokio::pin!(halt);
-    let mut returned = None;
-    let halted = loop {
-        tokio::select! {
-            biased;
-            _ = interrupts.recv() => break HaltState::Unconfirmed,
-            halted = &mut halt => break halted,
-            outcome = &mut running, if returned.is_none() => returned = Some(outcome),
-        }
-    };
-    if returned.is_none() && !halted.may_go_on() {
-        returned = tokio::time::timeout(RETURN_GRACE, &mut running).await.ok();
+    say(&format!("{signal}: halting the call (once more to leave without waiting)"));
+    cancelled.cancel();
+    tokio::select! {
+        biased;
+        outcome = &mut running => outcome,
+        _ = interruptions.next() => ToolOutcome::cancelled(HaltState::Unconfirmed, "it was left before it had halted"),
     }
-    match returned {
-        Some(outcome) if outcome.is_success() => outcome,
-        _ if interrupted => ToolOutcome::cancelled(halted, format!("it was interrupted; {}", told(halted))),
-        _ => {
-            let seconds = invocation.timeout.as_secs_f64();
-            let problem = format!("it did not end within {seconds} s; {}", told(halted));
-            ToolOutcome::failure(FailureKind::Timeout, problem).with_halt(halted)
+}
+
+/// The signals that ask the call to end. While this listens, none of them ends the process.
+struct Interruptions {
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Signal,
+}
+
+impl Interruptions {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next one and names it.
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.interrupt.recv() => "SIGINT",
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.hang_up.recv() => "SIGHUP",
         }
     }
 }
 
-/// Whether it stopped, in words.
-fn told(halted: HaltState) -> &'static str {
+/// A line for whoever runs the command. The terminal may be gone; the call must be halted all the same.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "cortex: {line}");
+}
+
+/// A warning, where what the call began may go on.
+fn warning(halted: HaltState) -> Option<&'static str> {
     match halted {
-        HaltState::AtRest => "nothing of it goes on",
-        HaltState::Halted => "it has halted",
-        HaltState::Refused => "told to halt, it REFUSED and goes on",
-        HaltState::Unconfirmed => "it has NOT confirmed that it halted, and may go on",
+        HaltState::AtRest | HaltState::Halted => None,
+        HaltState::Refused => Some("what it began GOES ON: told to halt, it refused"),
+        HaltState::Unconfirmed => Some("what it began MAY GO ON: it has not confirmed that it halted"),
     }
 }
 
@@ -183,6 +202,9 @@ impl CallObserver for Printer {
 }
 
 fn print_outcome(outcome: &ToolOutcome, as_json: bool) {
+    if let Some(warning) = warning(outcome.halt) {
+        say(warning);
+    }
     // The exit status tells it, too.
     let _ = if as_json {
         let ToolOutcome { status, value, message, halt } = outcome;

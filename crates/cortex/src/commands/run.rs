@@ -118,7 +118,7 @@ async fn keep_offering(agent: Arc<Agent>) {
     loop {
         let now = tools.borrow_and_update().len();
         let components = agent.discovery.directory().borrow().components().count();
-        tell(&format!("tools: {now} of {components} components"));
+        tell(&format!("tools: {now} ({components} components)"));
         agent.offer().await;
         if tools.changed().await.is_err() {
             return;

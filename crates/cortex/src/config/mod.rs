@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use cortex_core::MissionLimits;
 use cortex_model::{ModelChoice, ModelSettings};
-use cortex_protocol::Effect;
+use cortex_protocol::{Effect, ResourceName};
 use cortex_ros::{Convention, Policy, PolicySettings};
 use cortex_runtime::{CallBounds, QueuePolicy, RuntimeConfig};
 use figment::providers::{Env, Format, Serialized, Toml};
@@ -95,6 +95,7 @@ pub(crate) struct DiscoveryConfig {
     pub(crate) goal_timeout_s: f64,
     pub(crate) rename: BTreeMap<String, String>,
     pub(crate) effects: BTreeMap<String, Effect>,
+    pub(crate) resources: BTreeMap<String, Vec<ResourceName>>,
     pub(crate) conventions: BTreeMap<String, Convention>,
 }
 
@@ -125,6 +126,7 @@ impl Default for Config {
                 goal_timeout_s: policy.goal_timeout.as_secs_f64(),
                 rename: policy.rename,
                 effects: policy.effects,
+                resources: policy.resources,
                 conventions: policy.conventions,
             },
             tape: TapeConfig::default(),
@@ -246,6 +248,7 @@ fn policy(discovery: &DiscoveryConfig) -> anyhow::Result<Policy> {
         publish: discovery.publish.clone(),
         rename: discovery.rename.clone(),
         effects: discovery.effects.clone(),
+        resources: discovery.resources.clone(),
         conventions: discovery.conventions.clone(),
         service_timeout: seconds("discovery.service_timeout_s", discovery.service_timeout_s)?,
         goal_timeout: seconds("discovery.goal_timeout_s", discovery.goal_timeout_s)?,
@@ -372,6 +375,7 @@ mod tests {
             ("[tape]\ndirectory = \"here\"", "tape.directory is 'here'; it must be a full path"),
             ("[discovery.rename]\n\"/a\" = \"b c\"", "configuration: discovery.rename: 'b c'"),
             ("[discovery.effects]\n\"/a\" = \"fly\"", "fly"),
+            ("[discovery.resources]\n\"/a\" = [\"\"]", "configuration: discovery.resources: a resource has no name"),
             ("[discovery.conventions]\n\"Pose\" = \"hidden\"", "configuration: discovery.conventions"),
         ] {
             let problem = problem(text);
