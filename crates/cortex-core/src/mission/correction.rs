@@ -13,7 +13,6 @@ use super::{Mission, Phase, prompts};
 use crate::chat::ChatReply;
 use crate::confirmation;
 use crate::ports::ModelError;
-use crate::schedule;
 
 /// The first pause before a call is tried again; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -80,9 +79,7 @@ impl Mission {
 
     /// Whether the step finds what it needs, and room beside what runs.
     fn may_begin(&self, number: StepNumber) -> bool {
-        let tool = self.step(number).and_then(|step| self.setup.tools.get(&step.call.tool));
-        let needed = tool.map(|spec| spec.resources.as_slice()).unwrap_or_default();
-        let is_free = schedule::conflict(number, needed, &self.holders()).is_none();
+        let is_free = self.step(number).is_some_and(|step| self.is_free_for(&step.call.tool));
         is_free && self.calls.len() < self.setup.limits.max_parallel_steps
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cortex_protocol::{
     CallId, Decision, Effect as ToolEffect, FailureKind, MissionEvent, OutcomeStatus, Step, StepNumber, StepReport,
-    StepStatus, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec,
+    StepStatus, ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec,
 };
 use serde_json::{Map, Value};
 
@@ -54,6 +54,12 @@ impl Mission {
             |step| tools.get(&step.call.tool).map(|spec| spec.resources.as_slice()).unwrap_or_default(),
             self.setup.limits.max_parallel_steps,
         )
+    }
+
+    /// Whether nothing that the tool needs is held.
+    pub(super) fn is_free_for(&self, tool: &ToolName) -> bool {
+        let needed = self.setup.tools.get(tool).map(|spec| spec.resources.as_slice()).unwrap_or_default();
+        schedule::conflict(StepNumber(0), needed, &self.holders()).is_none()
     }
 
     pub(super) fn holders(&self) -> Vec<Holder<'_>> {

@@ -173,8 +173,24 @@ enum Phase {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Research {
     model_call: ModelCall,
-    call: CallId,
-    outcome: Option<ToolOutcome>,
+    state: ResearchState,
+}
+
+/// Where a call of a planning tool stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ResearchState {
+    /// It waits for what another one holds.
+    Waiting {
+        tool_call: ToolCall,
+        fingerprint: ToolFingerprint,
+    },
+    Running {
+        call: CallId,
+    },
+    Answered {
+        outcome: ToolOutcome,
+    },
 }
 
 /// What follows once everything is at rest.

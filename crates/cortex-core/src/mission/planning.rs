@@ -6,7 +6,7 @@ use cortex_protocol::{
 };
 use serde_json::{Map, Value};
 
-use super::{DECLINE_TOOL, Mission, Phase, Research, prompts};
+use super::{DECLINE_TOOL, Mission, Phase, Research, ResearchState, prompts};
 use crate::binding;
 use crate::chat::{CallArguments, ChatReply, Message, ModelCall};
 use crate::fragment::Fragment;
@@ -14,8 +14,6 @@ use crate::plan;
 use crate::ports::ModelError;
 use crate::selection::{self, FIND_TOOLS};
 
-/// Stands where no call was made.
-const NO_CALL: CallId = CallId(0);
 /// Most planning tools that one reply may call.
 const MAX_RESEARCH_CALLS: usize = 16;
 
@@ -205,54 +203,65 @@ impl Mission {
             .into_iter()
             .enumerate()
             .map(|(index, GoodCall { model_call, kind })| {
-                let answered =
-                    |outcome| Research { model_call: model_call.clone(), call: NO_CALL, outcome: Some(outcome) };
-                let refused = |reason: String| ToolOutcome::failure(FailureKind::InvalidArguments, reason);
-                match kind {
+                let refused = |reason: String| ResearchState::Answered {
+                    outcome: ToolOutcome::failure(FailureKind::InvalidArguments, reason),
+                };
+                let state = match kind {
                     _ if index >= MAX_RESEARCH_CALLS => {
-                        answered(refused(format!("at most {MAX_RESEARCH_CALLS} planning tools can be called at once")))
+                        refused(format!("at most {MAX_RESEARCH_CALLS} planning tools can be called at once"))
                     }
-                    CallKind::Search { query } => answered(self.find_tools(&query)),
-                    CallKind::Tool { arguments, .. } if !binding::references(&arguments).is_empty() => {
-                        answered(refused(
-                            "a planning tool is called before any step, so it can't refer to a step's output"
-                                .to_owned(),
-                        ))
-                    }
-                    CallKind::Tool { spec, arguments } => {
-                        let tool_call = ToolCall { tool: spec.name.clone(), arguments: arguments.clone() };
-                        let call = self.invoke(tool_call, spec.fingerprint(), None);
-                        self.report(MissionEvent::Researching { call, tool: spec.name, arguments });
-                        Research { model_call, call, outcome: None }
-                    }
-                }
+                    CallKind::Search { query } => ResearchState::Answered { outcome: self.find_tools(&query) },
+                    CallKind::Tool { arguments, .. } if !binding::references(&arguments).is_empty() => refused(
+                        "a planning tool is called before any step, so it can't refer to a step's output".to_owned(),
+                    ),
+                    CallKind::Tool { spec, arguments } => ResearchState::Waiting {
+                        fingerprint: spec.fingerprint(),
+                        tool_call: ToolCall { tool: spec.name, arguments },
+                    },
+                };
+                Research { model_call, state }
             })
             .collect();
         self.phase = Phase::Researching { research, plan_calls };
-        self.finish_research();
+        self.go_on_with_research();
     }
 
     /// Takes the outcome of a planning tool.
     pub(super) fn on_researched(&mut self, call: CallId, tool: ToolName, outcome: ToolOutcome) {
         if let Phase::Researching { research, .. } = &mut self.phase {
-            for entry in research.iter_mut().filter(|entry| entry.call == call && entry.outcome.is_none()) {
-                entry.outcome = Some(outcome.clone());
+            for entry in research.iter_mut().filter(|entry| entry.state == ResearchState::Running { call }) {
+                entry.state = ResearchState::Answered { outcome: outcome.clone() };
             }
         }
         self.report(MissionEvent::Researched { call, tool, outcome });
-        self.finish_research();
+        self.go_on_with_research();
     }
 
-    /// Once every planning tool has answered: goes on.
-    fn finish_research(&mut self) {
-        let Phase::Researching { research, plan_calls } = &self.phase else { return };
-        if research.iter().any(|entry| entry.outcome.is_none()) {
+    /// Begins what does not need anything that is held; once every planning tool has answered, goes on.
+    fn go_on_with_research(&mut self) {
+        let Phase::Researching { research, plan_calls } = self.phase.clone() else { return };
+        let mut begun = research;
+        for entry in &mut begun {
+            let ResearchState::Waiting { tool_call, fingerprint } = entry.state.clone() else { continue };
+            if self.is_free_for(&tool_call.tool) {
+                let (tool, arguments) = (tool_call.tool.clone(), tool_call.arguments.clone());
+                let call = self.invoke(tool_call, fingerprint, None);
+                self.report(MissionEvent::Researching { call, tool, arguments });
+                entry.state = ResearchState::Running { call };
+            }
+        }
+        let mut answers = Vec::with_capacity(begun.len());
+        for entry in &begun {
+            if let ResearchState::Answered { outcome } = &entry.state {
+                answers.push((entry.model_call.clone(), outcome.clone()));
+            }
+        }
+        if answers.len() < begun.len() {
+            self.phase = Phase::Researching { research: begun, plan_calls };
             return;
         }
-        let (research, plan_calls) = (research.clone(), plan_calls.clone());
-        for entry in research {
-            let Some(outcome) = entry.outcome else { continue };
-            self.answer_call(entry.model_call, Fragment::ToolResult { outcome });
+        for (model_call, outcome) in answers {
+            self.answer_call(model_call, Fragment::ToolResult { outcome });
         }
         if plan_calls.is_empty() { self.ask_for_plan() } else { self.commit(plan_calls) }
     }
