@@ -10,6 +10,9 @@ const LAMP: &str = "send_request_to_greenhouse-lamp";
 /// More seconds than a story lasts.
 const LONG: &str = "3600.0";
 
+/// What the greenhouse can do beside itself: without that, whatever may move holds the node that offers it.
+const HOLDS_NOTHING: &str = "[discovery.resources]\n\"/greenhouse/**\" = []\n";
+
 /// A house with the greenhouse in it, in which a harvest takes so many seconds for each plant.
 async fn greenhouse(cut_seconds: &str) -> House {
     let mut house = House::empty();
@@ -31,6 +34,7 @@ async fn told(house: &mut House, event: &str) -> Value {
 #[tokio::test]
 async fn a_model_uses_a_service_and_an_action_that_cortex_has_never_seen() {
     let mut house = greenhouse("2.0").await;
+    house.configure(HOLDS_NOTHING);
     house.start_python("slow", "bad_services.py", &["answers_late"]).await;
     let pose = json!({"header": {"frame_id": "map"},
         "pose": {"position": {"x": 1.5, "y": -2.0}, "orientation": {"yaw_deg": 90}}});
@@ -96,6 +100,7 @@ async fn a_model_uses_a_service_and_an_action_that_cortex_has_never_seen() {
 #[tokio::test]
 async fn a_cancelled_task_stops_all_its_goals() {
     let mut house = greenhouse(LONG).await;
+    house.configure(HOLDS_NOTHING);
     let model = model([
         calls([(HARVEST, harvest_of("tomatoes", 1)), (HARVEST, harvest_of("basil", 1))]),
         says("EXECUTE"),
@@ -123,6 +128,31 @@ async fn a_cancelled_task_stops_all_its_goals() {
     }
     assert_eq!(sent.step(1)["outcome"]["halt"], "halted", "{}", sent.step(1));
     assert_eq!(sent.step(2)["outcome"]["halt"], "halted", "{}", sent.step(2));
+}
+
+#[tokio::test]
+async fn two_goals_of_one_node_wait_for_each_other_unless_they_hold_nothing() {
+    let mut house = greenhouse("0.05").await;
+    let model = model([
+        calls([(HARVEST, harvest_of("tomatoes", 1)), (HARVEST, harvest_of("basil", 1))]),
+        says("EXECUTE"),
+        says("EXECUTE"),
+        says("Both are picked."),
+    ])
+    .await;
+    house.start_cortex_with(&model).await;
+    let sent = house.send("harvest tomatoes and basil").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+    let order: Vec<String> = house
+        .process("greenhouse")
+        .stdout()
+        .iter()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|line| line["event"] == "harvesting" || line["event"] == "harvest")
+        .map(|line| format!("{} {}", line["event"].as_str().unwrap(), line["bed"].as_str().unwrap()))
+        .collect();
+    assert_eq!(order, ["harvesting tomatoes", "harvest tomatoes", "harvesting basil", "harvest basil"]);
+    assert!(sent.events.iter().any(|event| event.pointer("/data/payload/kind") == Some(&json!("conflict"))));
 }
 
 #[tokio::test]

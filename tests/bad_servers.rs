@@ -130,6 +130,8 @@ async fn a_goal_without_new_feedback_is_told_as_stalled() {
 #[tokio::test]
 async fn a_stop_says_of_each_goal_whether_it_stopped_refused_or_is_unknown() {
     let mut house = House::empty();
+    // All three are of one node, and would wait for each other.
+    house.configure("[discovery.resources]\n\"/**\" = []\n");
     let kinds = ["works", "refuses_cancel", "ignores_cancel"];
     house.start_python("bad", "bad_goals.py", &[&kinds[..], &["--seconds", "40"]].concat()).await;
     let goal = |kind: &str| format!("send_goal_to_{kind}");

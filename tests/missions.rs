@@ -173,12 +173,12 @@ async fn components_that_come_and_go_are_followed() {
     let refused = house.send("say hello").await;
     assert_eq!(refused.status(), "failed", "{refused:#?}");
     house.start("sim", "cortex-sim", &[]).await;
-    house.process("cortex").wait_for_line("of 5 components").await;
+    house.process("cortex").wait_for_line("(5 components)").await;
     let sent = house.send("say hello").await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
     house.process("sim").signal("TERM");
     assert_eq!(house.process("sim").wait().await, Some(0));
-    house.process("cortex").wait_for_line("of 0 components").await;
+    house.process("cortex").wait_for_line("(0 components)").await;
 }
 
 #[tokio::test]

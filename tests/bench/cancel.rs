@@ -22,7 +22,7 @@ pub(crate) async fn measure(house: &mut House, table: &mut Table) -> anyhow::Res
     let slow = component(Arc::clone(&going), Arc::clone(&halted_at)).start().await?;
     let model = instant_model("slow-go", json!({}), 1).await?;
     let mut cortex = house.spawn("cortex", &["run", "--model", &format!("openai:instant@{}", model.url())]);
-    cortex.wait_for_line("of 1 components").await;
+    cortex.wait_for_line("(1 components)").await;
     let node = RosNode::start("_bench_cancel", "")?;
     let graph = GraphWatch::start(node.fully_qualified_name())?;
     let client = TaskClient::connect(&node, &graph, "/cortex", PATIENCE).await?;

@@ -49,7 +49,7 @@ pub(crate) async fn measure(house: &mut House, components: usize, table: &mut Ta
     let mut cortex = house.spawn("cortex", &["run", "--model", &format!("openai:instant@{}", model.url())]);
     // Beside one tool of each component there are those of Cortex itself.
     let all_there = |line: &String| {
-        let (tools, of) = line.strip_prefix("tools: ")?.strip_suffix(" components")?.split_once(" of ")?;
+        let (tools, of) = line.strip_prefix("tools: ")?.strip_suffix(" components)")?.split_once(" (")?;
         (of.parse() == Ok(components) && tools.parse::<usize>().ok()? > components).then_some(())
     };
     cortex.wait_for("all tools", |lines| lines.iter().find_map(all_there)).await;

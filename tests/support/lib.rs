@@ -27,13 +27,14 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A house: a ROS domain, and the processes in it. Everything ends with it.
 pub struct House {
+    /// First, so that they have ended before the domain is given back to others.
+    processes: Vec<(String, Process)>,
     /// None: the domain of this process.
     domain: Option<Domain>,
     /// What the house's processes find in their environment beyond that of the stories.
     environment: Vec<(&'static str, String)>,
     /// The state folder of everything in it: tapes.
     state: TempDir,
-    processes: Vec<(String, Process)>,
 }
 
 /// What `cortex send --json` printed.
@@ -102,6 +103,16 @@ impl House {
     /// Sets variables of all processes that are started from now on.
     pub fn set_environment(&mut self, variables: Vec<(&'static str, String)>) {
         self.environment = variables;
+    }
+
+    /// Gives this configuration to every Cortex that is started from now on.
+    ///
+    /// # Panics
+    /// When it can't be written.
+    pub fn configure(&mut self, text: &str) {
+        let path = self.state.path().join("cortex.toml");
+        std::fs::write(&path, text).expect("a configuration in the state folder of the house");
+        self.environment.push(("CORTEX_CONFIG", path.to_string_lossy().into_owned()));
     }
 
     /// A house with the simulated robot and a Cortex with the given model.

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
+use futures::stream::FuturesUnordered;
 use r2r::QosProfile;
 use r2r::action_msgs::msg::GoalInfo;
 use r2r::action_msgs::srv::CancelGoal;
 use r2r::cortex_msgs::action::VisionLanguageAction::{FeedbackMessage, GetResult, Goal, SendGoal};
 use r2r::std_srvs::srv::Trigger;
 use r2r::unique_identifier_msgs::msg::UUID;
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::{broadcast, mpsc, watch};
 use uuid::Uuid;
 
 use crate::goals::{CancelCode, GoalState};
@@ -29,6 +30,8 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 const STOP_LIMIT: Duration = Duration::from_secs(35);
 /// What a result that was sent at the last moment gets to arrive after the agent has left the graph.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long after the last feedback the result is asked for again: requests and answers can be lost.
+const ASK_AGAIN: Duration = Duration::from_secs(2);
 /// Feedback that is kept for a reader that lags; as many as the server keeps.
 const FEEDBACK_DEPTH: usize = 100;
 
@@ -54,6 +57,8 @@ pub struct SentTask {
     graph: GraphWatch,
     get_result: Arc<ServiceClient<GetResult::Service>>,
     goal: UUID,
+    /// Whether the last feedback has come.
+    completed: watch::Receiver<bool>,
 }
 
 /// Asks the agent to cancel one task. Clones are of the same task.
@@ -127,7 +132,8 @@ impl TaskClient {
     pub async fn send(&self, task: &str, session: &str) -> Result<SentTask, RosError> {
         let goal_id = UUID { uuid: Uuid::now_v7().as_bytes().to_vec() };
         let (deliver, updates) = mpsc::channel(FEEDBACK_DEPTH);
-        tokio::spawn(pass_on(self.feedback.subscribe(), goal_id.clone(), deliver));
+        let (complete, completed) = watch::channel(false);
+        tokio::spawn(pass_on(self.feedback.subscribe(), goal_id.clone(), deliver, complete));
         let goal = Goal { task: carried(task.to_owned()), session: carried(session.to_owned()) };
         let request = SendGoal::Request { goal_id: goal_id.clone(), goal };
         if !self.send_goal.call(&request, ANSWER_LIMIT).await?.accepted {
@@ -135,6 +141,7 @@ impl TaskClient {
         }
         Ok(SentTask {
             updates,
+            completed,
             canceller: Canceller { cancel_goal: Arc::clone(&self.cancel_goal), goal: goal_id.clone() },
             agent: self.agent.clone(),
             graph: self.graph.clone(),
@@ -167,14 +174,23 @@ impl SentTask {
     /// [`RosError::Vanished`] when the agent has left the graph, or was started anew, or no longer knows the task. One that was killed is
     /// seen to have left only when its lease ends, some 20 s later.
     pub async fn result(&self) -> Result<TaskResult, RosError> {
-        let mut answer = std::pin::pin!(self.get_result.send(&GetResult::Request { goal_id: self.goal.clone() })?);
-        let response = tokio::select! {
-            biased;
-            response = &mut answer => response?,
-            () = self.agent_left() => match tokio::time::timeout(LAST_WORDS, answer).await {
-                Ok(response) => response?,
-                Err(_) => return Err(RosError::Vanished { agent: self.agent.clone() }),
-            },
+        let question = GetResult::Request { goal_id: self.goal.clone() };
+        let mut answers = FuturesUnordered::new();
+        answers.push(self.get_result.send(&question)?);
+        let response = {
+            let mut left = std::pin::pin!(self.agent_left());
+            loop {
+                tokio::select! {
+                    biased;
+                    Some(response) = answers.next() => break response?,
+                    () = &mut left => match tokio::time::timeout(LAST_WORDS, answers.next()).await {
+                        Ok(Some(response)) => break response?,
+                        Ok(None) | Err(_) => return Err(RosError::Vanished { agent: self.agent.clone() }),
+                    },
+                    // The task is over, so the answer should be here: it, or the question, was lost on the way.
+                    () = self.overdue() => answers.push(self.get_result.send(&question)?),
+                }
+            }
         };
         let ending = match response.status {
             status if status == GoalState::Succeeded.code() => TaskEnding::Succeeded,
@@ -184,6 +200,16 @@ impl SentTask {
         };
         let ending = if response.result.success { ending } else { ending.at_most_failed() };
         Ok(TaskResult { ending, output: response.result.output, mission: response.result.mission.as_str().into() })
+    }
+
+    /// Resolves a while after the task's last feedback.
+    async fn overdue(&self) {
+        let mut completed = self.completed.clone();
+        if completed.wait_for(|completed| *completed).await.is_err() {
+            // Nobody reads the feedback any more.
+            std::future::pending::<()>().await;
+        }
+        tokio::time::sleep(ASK_AGAIN).await;
     }
 
     /// Resolves when the agent has left or was started anew.
@@ -237,7 +263,12 @@ async fn trigger(client: &ServiceClient<Trigger::Service>) -> Result<StopReport,
 }
 
 /// Hands on what is about this goal, until nobody reads it.
-async fn pass_on(mut all: broadcast::Receiver<FeedbackMessage>, goal: UUID, deliver: mpsc::Sender<TaskUpdate>) {
+async fn pass_on(
+    mut all: broadcast::Receiver<FeedbackMessage>,
+    goal: UUID,
+    deliver: mpsc::Sender<TaskUpdate>,
+    complete: watch::Sender<bool>,
+) {
     loop {
         let message = tokio::select! {
             message = all.recv() => message,
@@ -251,6 +282,9 @@ async fn pass_on(mut all: broadcast::Receiver<FeedbackMessage>, goal: UUID, deli
                     feedback: feedback.feedback,
                     event: feedback.event,
                 };
+                if update.completed {
+                    complete.send_replace(true);
+                }
                 if deliver.send(update).await.is_err() {
                     return;
                 }
