@@ -9,6 +9,7 @@ import threading
 import time
 
 import rclpy
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
@@ -177,8 +178,8 @@ def main():
     threading.Thread(target=lambda: print("ready", flush=True)).start()
     try:
         executor.spin()
-    except (KeyboardInterrupt, rclpy.executors.ExternalShutdownException):
-        pass
+    except (KeyboardInterrupt, RCLError, rclpy.executors.ExternalShutdownException):
+        pass  # RCLError: the handler of rclpy ended the context between two looks of the executor.
     del servers
     # Threads of servers that never answer would keep the process.
     os._exit(0)

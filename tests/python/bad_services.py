@@ -7,6 +7,7 @@ import threading
 import time
 
 import rclpy
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
@@ -87,8 +88,8 @@ def main():
         if options.flap:
             threading.Thread(target=flap, daemon=True).start()
         executor.spin()
-    except (KeyboardInterrupt, rclpy.executors.ExternalShutdownException):
-        pass
+    except (KeyboardInterrupt, RCLError, rclpy.executors.ExternalShutdownException):
+        pass  # RCLError: the handler of rclpy ended the context between two looks of the executor.
     os._exit(0)
 
 

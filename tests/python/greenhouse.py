@@ -11,6 +11,7 @@ from geometry_msgs.msg import PoseStamped
 from greenhouse_msgs.action import Harvest
 from greenhouse_msgs.msg import Plant
 from greenhouse_msgs.srv import WaterBeds
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
@@ -101,8 +102,8 @@ def main():
     print("ready", flush=True)
     try:
         executor.spin()
-    except (KeyboardInterrupt, rclpy.executors.ExternalShutdownException):
-        pass
+    except (KeyboardInterrupt, RCLError, rclpy.executors.ExternalShutdownException):
+        pass  # RCLError: the handler of rclpy ended the context between two looks of the executor.
     node.ending.set()
 
 

@@ -11,6 +11,7 @@ import threading
 import time
 
 import rclpy
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
@@ -108,11 +109,13 @@ def main():
     print("ready")
     try:
         executor.spin()
-    except rclpy.executors.ExternalShutdownException:
-        pass
+    except (RCLError, rclpy.executors.ExternalShutdownException):
+        pass  # RCLError: the handler of rclpy ended the context between two looks of the executor.
     # Asked to end: leaves in good order, but does not wait for the method that runs.
-    node.destroy_node()
-    os._exit(0)
+    try:
+        node.destroy_node()
+    finally:
+        os._exit(0)
 
 
 main()
