@@ -96,7 +96,10 @@ def count(handle):
     order = handle.request.order
     feedback, result = Fibonacci.Feedback(), Fibonacci.Result()
     numbers = [0, 1]
-    while len(numbers) < order and not ended.is_set():
+    while len(numbers) < order:
+        if ended.is_set():
+            # Whoever leaves does not end its goals.
+            time.sleep(60)
         if handle.is_cancel_requested:
             result.sequence = numbers
             handle.canceled()
