@@ -79,8 +79,10 @@ struct Known {
     /// The services that the middleware lists for the node's name.
     listed: BTreeSet<String>,
     since: Instant,
-    /// Whether its log tells its instances apart. If not, its first service has to, which is one more question.
+    /// Whether its log tells its instances apart. If not, one of its services has to, which is one more question.
     logs: bool,
+    /// That service: always the same one, as each service has an identity of its own and they become known one by one.
+    told_by: Option<String>,
 }
 
 impl GraphReader {
@@ -202,7 +204,8 @@ impl GraphReader {
                 if known.logs {
                     node.instances.clone_from(&known.node.instances);
                 } else {
-                    node.instances = instances_by_service(source, &key, &node)?;
+                    known.told_by = telling_service(&node, known.told_by.take());
+                    node.instances = instances_by_service(source, &key, known.told_by.as_deref())?;
                 }
                 if known.node != node {
                     known.node = node;
@@ -210,8 +213,9 @@ impl GraphReader {
                 }
             }
             None => {
-                node.instances = instances_by_service(source, &key, &node)?;
-                self.nodes.insert(key, Known { node, listed, since: Instant::now(), logs: false });
+                let told_by = telling_service(&node, None);
+                node.instances = instances_by_service(source, &key, told_by.as_deref())?;
+                self.nodes.insert(key, Known { node, listed, since: Instant::now(), logs: false, told_by });
                 self.is_changed = true;
             }
         }
@@ -219,14 +223,20 @@ impl GraphReader {
     }
 }
 
+/// The service that tells the instances of a node apart: the one that did so before, while the node offers it.
+fn telling_service(node: &GraphNode, before: Option<String>) -> Option<String> {
+    let is_offered = |name: &String| node.services.iter().any(|service| service.name == *name);
+    before.filter(is_offered).or_else(|| Some(node.services.first()?.name.clone()))
+}
+
 /// The instances of a node that does not log: one that was killed, and its next run, for instance.
 fn instances_by_service(
     source: &impl GraphSource,
     (name, namespace): &Key,
-    node: &GraphNode,
+    service: Option<&str>,
 ) -> Result<BTreeSet<InstanceId>, RosError> {
-    let Some(service) = node.services.first() else { return Ok(BTreeSet::new()) };
-    let servers = source.servers_of(&service.name)?.into_iter();
+    let Some(service) = service else { return Ok(BTreeSet::new()) };
+    let servers = source.servers_of(service)?.into_iter();
     Ok(servers.filter(|(of, within, _)| (of, within) == (name, namespace)).map(|(_, _, instance)| instance).collect())
 }
 
@@ -315,7 +325,9 @@ mod tests {
             let of_nodes = nodes.iter().filter(|(_, offered)| offered.contains(&service));
             let of_nodes = of_nodes.flat_map(|(name, _)| (0..=self.runs.get()).map(move |run| (name, run)));
             let servers = of_nodes.chain(of_twins);
-            Ok(servers.map(|(name, run)| (name.clone(), "/".to_owned(), InstanceId::new(&[run]))).collect())
+            // Each end of each service has an identity of its own.
+            let identity = |run| InstanceId::new(&[service.as_bytes(), &[run]].concat());
+            Ok(servers.map(|(name, run)| (name.clone(), "/".to_owned(), identity(run))).collect())
         }
 
         fn instances(&self) -> Result<Vec<(String, String, InstanceId)>, RosError> {
@@ -428,5 +440,18 @@ mod tests {
         reader.read(&fake, Duration::from_secs(1)).unwrap();
         let graph = reader.take_changed().unwrap();
         assert!(crate::graph::is_another_run(&first, &graph.node("arm").unwrap().instances));
+    }
+    #[test]
+    fn an_agent_whose_services_become_known_one_by_one_was_taken_for_another_run_of_itself() {
+        let fake = Fake::default();
+        fake.nodes.borrow_mut().insert("cortex".to_owned(), vec!["/cortex/task"]);
+        let mut reader = GraphReader::new("/me");
+        reader.look(&fake).unwrap();
+        let first = reader.take_changed().unwrap().node("cortex").unwrap().instances.clone();
+        fake.nodes.borrow_mut().insert("cortex".to_owned(), vec!["/cortex/stop", "/cortex/task"]);
+        reader.look(&fake).unwrap();
+        let graph = reader.take_changed().unwrap();
+        assert_eq!(graph.node("cortex").unwrap().services.len(), 2);
+        assert_eq!(graph.node("cortex").unwrap().instances, first);
     }
 }
