@@ -6,6 +6,7 @@
 //! - [`tool`]: what can be called, how a call is made and how it ends;
 //! - [`component`]: what a component says of itself over `~/describe`;
 //! - [`plan`]: a plan as data;
+//! - [`goal`]: what kind of thing a task asks for;
 //! - [`mission`]: what happens in a mission and how it ends;
 //! - [`command`]: what a client may ask for;
 //! - [`event`]: the envelope (CloudEvents 1.0) that carries everything outwards.
@@ -13,6 +14,7 @@
 pub mod command;
 pub mod component;
 pub mod event;
+pub mod goal;
 mod id;
 pub mod mission;
 pub mod plan;
@@ -21,6 +23,7 @@ pub mod tool;
 pub use command::{Command, Origin, Submission};
 pub use component::{ComponentDescription, DescriptionError, MethodDescription};
 pub use event::CloudEvent;
+pub use goal::GoalClass;
 pub use id::{CallId, ComponentName, EventId, MissionId, ResourceName, SessionId, StepNumber, ToolName};
 pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Turn, Usage};
 pub use plan::{Plan, Priority, Step, StepStatus};
