@@ -9,13 +9,14 @@
 //! - [`goal`]: what kind of thing a task asks for, read from its words;
 //! - [`toolset`]: the tools on offer, their wire names and argument checks;
 //! - [`selection`]: which tools a model is offered, where there are many;
-//! - [`plan`]: the plan graph; [`binding`]: placeholders; [`confirmation`]: reading a decision;
+//! - [`plan`]: the plan graph; [`binding`]: placeholders; [`expansion`]: steps for each of several values; [`confirmation`]: reading a decision;
 //! - [`feedback`]: one readable line for each event;
 //! - [`ports`]: what adapters implement.
 
 pub mod binding;
 pub mod chat;
 pub mod confirmation;
+pub mod expansion;
 pub mod feedback;
 pub mod fragment;
 pub mod goal;

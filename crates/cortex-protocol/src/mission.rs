@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{CallId, HaltState, Plan, ResourceName, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome};
+use crate::{
+    CallId, GoalClass, HaltState, Plan, ResourceName, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome,
+};
 
 /// What the confirmation of a step decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -124,6 +126,9 @@ pub struct StepReport {
 pub struct MissionResult {
     /// How it ended.
     pub status: MissionStatus,
+    /// What kind of thing the task was taken for.
+    #[serde(default)]
+    pub class: GoalClass,
     /// The answer, or the reason, for a person.
     pub output: String,
     /// Every step of every plan, in order.
@@ -188,6 +193,11 @@ pub enum MissionEvent {
     Queued {
         /// How many are before it.
         ahead: u32,
+    },
+    /// What kind of thing the task is taken for.
+    Classified {
+        /// Which.
+        class: GoalClass,
     },
     /// A model is asked for a plan.
     Planning {

@@ -45,12 +45,13 @@ impl Sessions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cortex_protocol::{MissionStatus, Usage};
+    use cortex_protocol::{GoalClass, MissionStatus, Usage};
     use std::time::Duration;
 
     fn result(output: &str) -> MissionResult {
         MissionResult {
             status: MissionStatus::Answered,
+            class: GoalClass::QuestionAboutWorld,
             output: output.to_owned(),
             steps: Vec::new(),
             not_stopped: Vec::new(),

@@ -45,9 +45,16 @@ impl Mission {
     /// The model answers in words. Whether the mission succeeded is read from the record, not from the words.
     pub(super) fn answer(&mut self, text: &str) {
         if self.plan_number == 0 {
-            self.finish(MissionStatus::Answered, text.to_owned());
-            return;
+            self.words_alone(text);
+        } else if self.goal.class.goes_on() {
+            self.words_in_a_round(text);
+        } else {
+            self.end_by_record(text);
         }
+    }
+
+    /// Ends the mission with these words, as the record says: with success or without.
+    pub(super) fn end_by_record(&mut self, text: &str) {
         match self.judge() {
             Ok(None) => self.finish(MissionStatus::Succeeded, text.to_owned()),
             Ok(Some(skipped)) => self.finish(MissionStatus::Succeeded, format!("{text} ({skipped})")),
@@ -82,6 +89,10 @@ impl Mission {
             self.replan(format!("{cut} of its steps were cut, because the plan was too long."));
             return;
         }
+        if self.goal.class.goes_on() {
+            self.round_carried_out();
+            return;
+        }
         let steps = self.current_reports().cloned().collect();
         self.conversation.push(prompts::plan_report(steps, None));
         self.planning_turn = 0;
@@ -108,8 +119,9 @@ impl Mission {
     }
 
     fn replan(&mut self, reason: String) {
-        if self.plan_number > self.setup.limits.max_replans {
-            self.fail(format!("{reason} {} plans were tried, the most that a task may have.", self.plan_number));
+        let tried = self.plans_tried();
+        if tried > self.setup.limits.max_replans {
+            self.fail(format!("{reason} {tried} plans were tried, the most that a task may have."));
             return;
         }
         let steps = self.current_reports().cloned().collect();
@@ -183,7 +195,7 @@ impl Mission {
         }
     }
 
-    fn finish(&mut self, status: MissionStatus, mut output: String) {
+    pub(super) fn finish(&mut self, status: MissionStatus, mut output: String) {
         self.give_up_mending();
         let unfinished: Vec<StepNumber> =
             self.current_reports().filter(|report| !report.status.is_terminal()).map(|report| report.number).collect();
@@ -205,6 +217,7 @@ impl Mission {
         not_stopped.dedup();
         let result = MissionResult {
             status,
+            class: self.goal.class,
             output,
             steps: self.reports.clone(),
             not_stopped,

@@ -7,6 +7,8 @@
 //! - `execution`: phase 2, the confirmed steps;
 //! - `correction`: mending a call that failed; `budget`: what a mission may spend;
 //!   `compaction`: keeping its conversation within bounds;
+//! - `goals`: what the class of the task decides; `rounds`: orders that go on; `collections`: what `<each place>` stands
+//!   for;
 //! - `ending`: replanning, halting and the one result; `record`: what of the task is still open;
 //! - `setup`: what it starts with; `exchange`: inputs and effects;
 //! - `prompts`: what the model is told.
@@ -25,16 +27,20 @@ use crate::chat::{ChatReply, ChatRequest, Message, ModelCall};
 use crate::ports::ModelError;
 use crate::schedule::Holder;
 use correction::Failure;
+use goals::Goal;
 
 mod budget;
+mod collections;
 mod compaction;
 mod correction;
 mod ending;
 mod exchange;
 mod execution;
+mod goals;
 mod planning;
 mod prompts;
 mod record;
+mod rounds;
 mod setup;
 
 #[cfg(test)]
@@ -44,12 +50,15 @@ pub use crate::selection::FIND_TOOLS;
 pub use budget::Prices;
 pub use exchange::{CancelReason, Effect, Input, RequestId};
 pub use prompts::DECLINE_TOOL;
+pub use rounds::ORDER_FULFILLED;
 pub use setup::{ConfirmationMode, MissionLimits, MissionSetup};
 
 /// A mission in progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mission {
     setup: MissionSetup,
+    /// What kind of thing the task asks for, and what follows from it.
+    goal: Goal,
     phase: Phase,
     /// The latest time seen, since the mission was made.
     now: Duration,
@@ -207,6 +216,7 @@ impl Mission {
     #[must_use]
     pub fn new(setup: MissionSetup) -> Self {
         Self {
+            goal: Goal::of(&setup.task),
             setup,
             phase: Phase::New,
             now: Duration::ZERO,
@@ -248,7 +258,7 @@ impl Mission {
             Input::CallProgressed { call, feedback } => self.on_call_progressed(call, feedback),
             Input::CallEnded { call, outcome } => self.on_call_ended(call, outcome),
             Input::ToolsChanged { tools } => {
-                self.setup.tools = tools;
+                self.take_tools(tools);
                 self.tools_changed = true;
             }
             Input::Cancel { reason } => self.on_cancel(reason),
@@ -296,6 +306,7 @@ impl Mission {
                 self.setup.limits.max_task_bytes
             ));
         } else {
+            self.begin_goal();
             self.ask_for_plan();
         }
     }

@@ -156,6 +156,7 @@ pub(crate) struct LimitsTable {
     pub(crate) execution_steps: Option<u32>,
     pub(crate) parallel_steps: Option<usize>,
     pub(crate) replans: Option<u32>,
+    pub(crate) rounds: Option<u32>,
     pub(crate) model_calls: Option<u32>,
     pub(crate) tokens: Option<u64>,
     pub(crate) confirmations_per_step: Option<u32>,

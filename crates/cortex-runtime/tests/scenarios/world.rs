@@ -276,6 +276,7 @@ fn config(table: &LimitsTable) -> RuntimeConfig {
         max_execution_steps: table.execution_steps.unwrap_or(default.max_execution_steps),
         max_parallel_steps: table.parallel_steps.unwrap_or(default.max_parallel_steps),
         max_replans: table.replans.unwrap_or(default.max_replans),
+        max_rounds: table.rounds.unwrap_or(default.max_rounds),
         max_model_calls: table.model_calls.unwrap_or(default.max_model_calls),
         max_tokens: table.tokens.or(default.max_tokens),
         max_confirmations_per_step: table.confirmations_per_step.unwrap_or(default.max_confirmations_per_step),

@@ -1,6 +1,7 @@
 //! Stories of the mission machine, told through a scripted model and scripted tools.
 
 mod corrections;
+mod goals;
 mod parallel;
 mod properties;
 mod stories;

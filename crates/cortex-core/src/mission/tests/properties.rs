@@ -24,11 +24,15 @@ enum Move {
 fn call() -> impl Strategy<Value = ModelCall> {
     let name = prop_oneof![
         4 => prop::sample::select(vec!["base-go_to", "speaker-say", "base-dock", "camera-look", "battery-level", "memory-end_episode"]),
+        1 => Just(ORDER_FULFILLED),
         1 => prop::sample::select(vec!["base.fly", "", "decline_task"]),
     ];
     let arguments = prop_oneof![
         Just("{\"place\":\"kitchen\"}".to_owned()),
         Just("{\"text\":\"hi\"}".to_owned()),
+        Just("{\"place\":\"<each place>\"}".to_owned()),
+        Just("{\"text\":\"<each place>: <output of step 1>\"}".to_owned()),
+        Just("{\"step\":1,\"words\":\"ok\"}".to_owned()),
         Just("{\"text\":\"<output of step 1>\"}".to_owned()),
         Just("{\"x\":\"<output of step 2>\",\"after\":[1]}".to_owned()),
         Just("{\"after\":[3]}".to_owned()),
@@ -159,6 +163,9 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
 }
 
 fn check_result(result: &MissionResult) {
+    if result.status == MissionStatus::Answered {
+        assert!(result.class.is_answered_by_words(), "an action that words were enough for");
+    }
     for step in &result.steps {
         assert!(step.status.is_terminal(), "a step without an end: {step:?}");
     }
@@ -175,8 +182,23 @@ fn check_result(result: &MissionResult) {
 }
 
 fn mission() -> Mission {
+    mission_of("do it")
+}
+
+/// Tasks of every class that may act.
+fn task() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "do it",
+        "what is there?",
+        "patrol all rooms",
+        "patrol until you see me",
+        "keep patrolling",
+    ])
+}
+
+fn mission_of(task: &str) -> Mission {
     Mission::new(MissionSetup {
-        task: "do it".into(),
+        task: task.into(),
         session: None,
         earlier: vec![],
         identity: String::new(),
@@ -185,6 +207,7 @@ fn mission() -> Mission {
             max_model_calls: 20,
             max_planning_steps: 4,
             max_conversation_bytes: 2_000,
+            max_rounds: 2,
             ..MissionLimits::default()
         },
     })
@@ -222,8 +245,8 @@ fn live_in_parallel(tools: &[&str], picks: &[(bool, usize)]) -> (Seen, usize) {
     (seen, most)
 }
 
-fn live(world: Vec<Move>) -> (Seen, Mission) {
-    let mut mission = mission();
+fn live(task: &str, world: Vec<Move>) -> (Seen, Mission) {
+    let mut mission = mission_of(task);
     let mut seen = Seen::default();
     let mut now = Duration::ZERO;
     give(&mut mission, &mut seen, now, Input::Start);
@@ -275,12 +298,26 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_mission_ends_once_and_never_falsely_well(world in world()) {
-        let (seen, mission) = live(world);
+    fn every_mission_ends_once_and_never_falsely_well(task in task(), world in world()) {
+        let (seen, mission) = live(task, world);
         prop_assert_eq!(seen.results, 1);
         prop_assert!(mission.is_finished());
         let asked = seen.effects.iter().filter(|effect| matches!(effect, Effect::AskModel { .. })).count();
         prop_assert!(asked <= 20, "the budget was exceeded: {}", asked);
+    }
+
+    #[test]
+    fn for_a_conversation_or_a_question_about_itself_nothing_ever_acts(
+        task in prop::sample::select(vec!["hello", "battery", "where are you?", "don't move"]),
+        world in world(),
+    ) {
+        let (seen, mission) = live(task, world);
+        prop_assert!(mission.is_finished());
+        for effect in &seen.effects {
+            if let Effect::Invoke { tool_call, .. } = effect {
+                prop_assert!(["camera.look", "battery.level"].contains(&tool_call.tool.as_str()), "{:?}", tool_call);
+            }
+        }
     }
 
     #[test]
@@ -294,9 +331,9 @@ proptest! {
     }
 
     #[test]
-    fn the_same_inputs_give_the_same_effects_across_a_restart(world in world(), at in 0..60_usize) {
-        let (seen, _) = live(world);
-        let mut mission = mission();
+    fn the_same_inputs_give_the_same_effects_across_a_restart(task in task(), world in world(), at in 0..60_usize) {
+        let (seen, _) = live(task, world);
+        let mut mission = mission_of(task);
         let mut effects = Vec::new();
         for (index, (now, input)) in seen.inputs.into_iter().enumerate() {
             if index == at {
