@@ -9,6 +9,7 @@
 //! - [`toolset`]: the tools on offer, their wire names and argument checks;
 //! - [`selection`]: which tools a model is offered, where there are many;
 //! - [`plan`]: the plan graph; [`binding`]: placeholders; [`confirmation`]: reading a decision;
+//! - [`meter`]: what a robot spends: the way and the energy;
 //! - [`feedback`]: one readable line for each event;
 //! - [`ports`]: what adapters implement.
 
@@ -17,6 +18,7 @@ pub mod chat;
 pub mod confirmation;
 pub mod feedback;
 pub mod fragment;
+pub mod meter;
 pub mod mission;
 pub mod plan;
 pub mod ports;
