@@ -10,11 +10,13 @@
 //! - [`selection`]: which tools a model is offered, where there are many;
 //! - [`plan`]: the plan graph; [`binding`]: placeholders; [`confirmation`]: reading a decision;
 //! - [`meter`]: what a robot spends: the way and the energy;
+//! - [`condition`]: what must hold of the robot, judged by what was observed;
 //! - [`feedback`]: one readable line for each event;
 //! - [`ports`]: what adapters implement.
 
 pub mod binding;
 pub mod chat;
+pub mod condition;
 pub mod confirmation;
 pub mod feedback;
 pub mod fragment;
@@ -29,5 +31,7 @@ pub mod toolset;
 pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpose, ToolDefinition};
 pub use fragment::Fragment;
 pub use mission::{CancelReason, Effect, Input, Mission, MissionLimits};
-pub use ports::{CallObserver, ChatModel, Invocation, ModelError, ModelErrorKind, ToolProvider, Unobserved};
+pub use ports::{
+    CallObserver, ChatModel, Invocation, ModelError, ModelErrorKind, ToolProvider, Unobserved, Watch, Watcher, Watching,
+};
 pub use toolset::{ToolSet, ToolSetError};

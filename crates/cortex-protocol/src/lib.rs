@@ -4,6 +4,7 @@
 //! JSON Schema, so that a client in any language can speak it.
 //!
 //! - [`tool`]: what can be called, how a call is made and how it ends;
+//! - [`condition`]: what must hold before, while and after it is called;
 //! - [`component`]: what a component says of itself over `~/describe`;
 //! - [`plan`]: a plan as data;
 //! - [`mission`]: what happens in a mission and how it ends;
@@ -12,6 +13,7 @@
 
 pub mod command;
 pub mod component;
+pub mod condition;
 pub mod event;
 mod id;
 pub mod mission;
@@ -20,9 +22,10 @@ pub mod tool;
 
 pub use command::{Command, Origin, Submission};
 pub use component::{ComponentDescription, DescriptionError, MethodDescription};
+pub use condition::{Condition, Conditions, Evidence};
 pub use event::CloudEvent;
 pub use id::{CallId, ComponentName, EventId, MissionId, ResourceName, SessionId, StepNumber, ToolName};
-pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Turn, Usage};
+pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Turn, Usage, Verification};
 pub use plan::{Plan, Priority, Step, StepStatus};
 pub use tool::{
     CancelMode, Dispatch, Effect, FailureKind, HaltState, OutcomeStatus, ToolCall, ToolFingerprint, ToolOutcome,
