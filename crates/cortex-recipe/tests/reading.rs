@@ -1,5 +1,7 @@
 //! Recipes are read, and what is wrong with one is told with its place and its mend.
 
+#![expect(clippy::expect_used, clippy::unwrap_used, reason = "helpers of tests")]
+
 use cortex_protocol::ComponentName;
 use cortex_recipe::{BuiltIn, Deed, Lifecycle, Problem, Recipe, Rung, Start, schema};
 
@@ -99,9 +101,10 @@ fn every_kind_of_slip_is_told_with_its_line_and_its_mend() {
         ("fallbacks.on_any_fail = [\"tel_operator\"]", 6, "no action 'tel_operator'", "\"tell_operator\""),
         ("fallbacks.on_any_fail = [\"dance\"]", 6, "no action 'dance'", "[actions.dance]"),
         ("fallbacks.on_any_fail = [\"respawn\"]", 6, "something else starts it", "in start"),
-        ("fallbacks.on_giveup = [\"restart\"]", 6, "lifecycle is not managed", "lifecycle = \"managed\""),
+        ("fallbacks.on_any_fail = [\"restart\"]", 6, "lifecycle is not managed", "lifecycle = \"managed\""),
         ("fallbacks.on_any_fail = [\"stand_in\"]", 6, "has no stand-in", "stand_in = "),
         ("fallbacks.on_any_fail = [{ do = \"tell_operator\", retries = 9999 }]", 6, "never come to an end", "1000"),
+        ("lifecycle = \"managed\"\nfallbacks.on_giveup = [\"restart\"]", 7, "what was given up", "into the ladder"),
         (
             "heartbeat_s = 5\nfallbacks.on_any_fail = [{ do = \"tell_operator\", within_s = 2 }]",
             7,

@@ -16,6 +16,13 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
                 if let Some((message, mend)) = action(recipe, name, component, rung) {
                     findings.push(Finding::new(path(), message, mend));
                 }
+                if ladder == "on_giveup" && tries_again(rung) {
+                    findings.push(Finding::new(
+                        path(),
+                        format!("'{}' would try again what was given up", rung.action),
+                        "put it into the ladder; on_giveup is for what is said and done when that is at its end",
+                    ));
+                }
                 if let Some((message, mend)) = bounds(component, rung) {
                     findings.push(Finding::new(path(), message, mend));
                 }
@@ -43,6 +50,10 @@ fn action(recipe: &Recipe, name: &ComponentName, component: &ComponentRecipe, ru
         None if recipe.actions.contains_key(&rung.action) => None,
         None => Some((format!("there is no action '{}'", rung.action), meant_action(recipe, &rung.action))),
     }
+}
+
+fn tries_again(rung: &Rung) -> bool {
+    matches!(BuiltIn::named(&rung.action), Some(BuiltIn::Restart | BuiltIn::Respawn | BuiltIn::StandIn))
 }
 
 fn bounds(component: &ComponentRecipe, rung: &Rung) -> Option<(String, String)> {
