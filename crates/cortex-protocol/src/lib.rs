@@ -4,6 +4,7 @@
 //! JSON Schema, so that a client in any language can speak it.
 //!
 //! - [`tool`]: what can be called, how a call is made and how it ends;
+//! - [`condition`]: what must hold before, while and after it is called;
 //! - [`component`]: what a component says of itself over `~/describe`;
 //! - [`plan`]: a plan as data;
 //! - [`goal`]: what kind of thing a task asks for;
@@ -13,6 +14,7 @@
 
 pub mod command;
 pub mod component;
+pub mod condition;
 pub mod event;
 pub mod goal;
 mod id;
@@ -22,10 +24,11 @@ pub mod tool;
 
 pub use command::{Command, Origin, Submission};
 pub use component::{ComponentDescription, DescriptionError, MethodDescription};
+pub use condition::{Condition, Conditions, Evidence};
 pub use event::CloudEvent;
 pub use goal::GoalClass;
 pub use id::{CallId, ComponentName, EventId, MissionId, ResourceName, SessionId, StepNumber, ToolName};
-pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Turn, Usage};
+pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Turn, Usage, Verification};
 pub use plan::{Plan, Priority, Step, StepStatus};
 pub use tool::{
     CancelMode, Dispatch, Effect, FailureKind, HaltState, OutcomeStatus, ToolCall, ToolFingerprint, ToolOutcome,

@@ -373,6 +373,7 @@ impl Mission {
             outcome: None,
             note: note.to_owned(),
             duration: None,
+            verification: None,
         }
     }
 

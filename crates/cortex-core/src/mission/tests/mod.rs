@@ -1,7 +1,9 @@
 //! Stories of the mission machine, told through a scripted model and scripted tools.
 
+mod confirmations;
 mod corrections;
 mod goals;
+mod meters;
 mod parallel;
 mod properties;
 mod stories;
@@ -35,6 +37,7 @@ pub(super) fn tool(name: &str, phase: ToolPhase, effect: ToolEffect) -> ToolSpec
         cancel: CancelMode::Halt,
         component: None,
         phrases: vec![],
+        conditions: cortex_protocol::Conditions::default(),
     }
 }
 
