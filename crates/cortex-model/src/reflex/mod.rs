@@ -11,7 +11,7 @@
 //! It keeps no state: the same request always gets the same reply.
 
 use async_trait::async_trait;
-use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, Purpose};
+use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, Purpose, ToolDefinition};
 
 mod answers;
 mod clauses;
@@ -59,7 +59,9 @@ impl ChatModel for Reflex {
 fn plan(request: &ChatRequest) -> ChatReply {
     let conversation = Conversation::read(request);
     let Some(task) = conversation.task else { return declined("There is no task.".to_owned()) };
-    let toolbox = Toolbox::new(&request.tools);
+    // A call of what is only told of is refused by the core, with the reason.
+    let definitions: Vec<ToolDefinition> = request.tools.iter().chain(conversation.abilities).cloned().collect();
+    let toolbox = Toolbox::new(&definitions);
     if let Some(report) = conversation.failure() {
         let intents = reader::read(&toolbox, task).ok();
         return answered(answers::failed(&toolbox, intents.as_deref(), &conversation.steps, report));
