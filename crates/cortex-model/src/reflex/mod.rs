@@ -5,7 +5,7 @@
 //! it is never presented as more than it is. It knows no robot: everything about tools comes from their definitions.
 //!
 //! The way of a task: `tokens` (words) → `clauses` → `reader` (what each clause means: `references`, `matching` with
-//! `slots` and `numbers`, `questions`; all on top of `lexicon` and `toolbox`) → `stages` (what is to be done now, after
+//! `slots` and `numbers`, `questions`; `tours` for what is done at every place; all on top of `lexicon` and `toolbox`) → `stages` (what is to be done now, after
 //! what the `conversation` tells) → `answers` (what is said). Steps are decided upon in `confirmation`.
 //!
 //! It keeps no state: the same request always gets the same reply.
@@ -28,6 +28,7 @@ mod slots;
 mod stages;
 mod tokens;
 mod toolbox;
+mod tours;
 
 use conversation::Conversation;
 use stages::Next;
