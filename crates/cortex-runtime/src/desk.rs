@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use cortex_core::{CancelReason, goal};
 use cortex_protocol::{
-    CloudEvent, GoalClass, MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission, ToolName, ToolSpec, Usage,
+    CloudEvent, GoalClass, MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission, ToolName,
+    ToolSpec, Usage,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 

@@ -78,7 +78,7 @@ pub(crate) struct ToolTable {
     pub(crate) resources: Option<Vec<String>>,
     /// Seconds.
     pub(crate) timeout: Option<f64>,
-    /// The required arguments and their JSON types.
+    /// The required arguments and their JSON types, or the texts that one may be: `hall|kitchen`.
     pub(crate) takes: Option<BTreeMap<String, String>>,
     /// Sentences for the command reader.
     pub(crate) phrases: Option<Vec<String>>,

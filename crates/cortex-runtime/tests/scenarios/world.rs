@@ -102,6 +102,11 @@ fn overridden(table: ToolTable, own: ToolTable) -> ToolTable {
     }
 }
 
+/// The schema of an argument: its JSON type, or the texts that it may be.
+fn argument(kind: &str) -> Value {
+    if kind.contains('|') { json!({"enum": kind.split('|').collect::<Vec<_>>()}) } else { json!({"type": kind}) }
+}
+
 fn spec(name: &str, table: &ToolTable) -> ToolSpec {
     let effect = table.effect.unwrap_or(Effect::Move);
     let mut spec = tool(name, table.phase.unwrap_or(ToolPhase::Execution), effect);
@@ -109,8 +114,7 @@ fn spec(name: &str, table: &ToolTable) -> ToolSpec {
         spec.description.clone_from(description);
     }
     if let Some(takes) = &table.takes {
-        let properties: Map<String, Value> =
-            takes.iter().map(|(name, kind)| (name.clone(), json!({"type": kind}))).collect();
+        let properties: Map<String, Value> = takes.iter().map(|(name, kind)| (name.clone(), argument(kind))).collect();
         let required: Vec<&String> = takes.keys().collect();
         spec.parameters = json!({
             "type": "object", "properties": properties, "required": required, "additionalProperties": false
