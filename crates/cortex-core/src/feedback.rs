@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cortex_protocol::mission::InFlight;
+use cortex_protocol::mission::{ArgumentChange, InFlight};
 use cortex_protocol::{HaltState, MissionEvent, OutcomeStatus, StepReport, StepStatus, Verification};
 use serde_json::{Map, Value};
 
@@ -10,6 +10,8 @@ use crate::fragment::capped;
 
 /// Most characters of a tool's output or arguments in a line.
 const SHOWN: usize = 200;
+/// Most characters of one side of a changed argument.
+const CHANGE_SHOWN: usize = 60;
 
 /// The event in one line.
 #[must_use]
@@ -37,8 +39,11 @@ pub fn line(event: &MissionEvent) -> String {
             }
             text
         }
-        MissionEvent::Decided { step, steps, tool, decision, reason, in_flight } => {
+        MissionEvent::Decided { step, steps, tool, decision, reason, in_flight, changes } => {
             let mut text = format!("step {step}/{steps} {tool}: {decision}");
+            if !changes.is_empty() {
+                let _ = write!(text, " with {}", shown_changes(changes));
+            }
             if !reason.is_empty() {
                 let _ = write!(text, " ({})", capped(reason, SHOWN));
             }
@@ -57,6 +62,9 @@ pub fn line(event: &MissionEvent) -> String {
             // Money needs digits that seconds do not.
             let used = (used * 1e4).round() / 1e4;
             format!("WARNING: {used} of {limit} {expense} are spent")
+        }
+        MissionEvent::MeterSilent { expense } => {
+            format!("WARNING: there is a budget of {expense}, but nothing measures them: nothing may move")
         }
         MissionEvent::Conflict { step, tool, resource, holder } => {
             let holder = holder.map_or_else(|| "research".to_owned(), |holder| format!("step {holder}"));
@@ -100,6 +108,18 @@ pub fn line(event: &MissionEvent) -> String {
 fn is_unseen(character: char) -> bool {
     let turns = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || (character.is_control() && !matches!(character, '\n' | '\r'))
+}
+
+fn shown_changes(changes: &[ArgumentChange]) -> String {
+    let value = |value: &Option<Value>| value.as_ref().map_or_else(|| "nothing".to_owned(), Value::to_string);
+    let shown: Vec<String> = changes
+        .iter()
+        .map(|change| {
+            let (from, to) = (capped(&value(&change.from), CHANGE_SHOWN), capped(&value(&change.to), CHANGE_SHOWN));
+            format!("{} {to} (planned: {from})", capped(&change.argument, CHANGE_SHOWN))
+        })
+        .collect();
+    capped(&shown.join(", "), SHOWN)
 }
 
 fn shown_arguments(arguments: &Map<String, Value>) -> String {

@@ -6,9 +6,11 @@
 //! - [`mission`]: the mission machine, `(state, input) -> (state, effects)`;
 //! - [`chat`]: what a model is asked and what it answers;
 //! - [`fragment`]: the typed pieces that prompts are made of;
+//! - [`goal`]: what kind of thing a task asks for, read from its words;
 //! - [`toolset`]: the tools on offer, their wire names and argument checks;
 //! - [`selection`]: which tools a model is offered, where there are many;
 //! - [`plan`]: the plan graph; [`binding`]: placeholders; [`confirmation`]: reading a decision;
+//! - [`meter`]: what a robot spends: the way and the energy;
 //! - [`condition`]: what must hold of the robot, judged by what was observed;
 //! - [`feedback`]: one readable line for each event;
 //! - [`ports`]: what adapters implement.
@@ -19,6 +21,8 @@ pub mod condition;
 pub mod confirmation;
 pub mod feedback;
 pub mod fragment;
+pub mod goal;
+pub mod meter;
 pub mod mission;
 pub mod plan;
 pub mod ports;

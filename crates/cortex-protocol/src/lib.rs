@@ -7,6 +7,7 @@
 //! - [`condition`]: what must hold before, while and after it is called;
 //! - [`component`]: what a component says of itself over `~/describe`;
 //! - [`plan`]: a plan as data;
+//! - [`goal`]: what kind of thing a task asks for;
 //! - [`mission`]: what happens in a mission and how it ends;
 //! - [`command`]: what a client may ask for;
 //! - [`event`]: the envelope (CloudEvents 1.0) that carries everything outwards.
@@ -15,6 +16,7 @@ pub mod command;
 pub mod component;
 pub mod condition;
 pub mod event;
+pub mod goal;
 mod id;
 pub mod mission;
 pub mod plan;
@@ -24,6 +26,7 @@ pub use command::{Command, Origin, Submission};
 pub use component::{ComponentDescription, DescriptionError, MethodDescription};
 pub use condition::{Condition, Conditions, Evidence};
 pub use event::CloudEvent;
+pub use goal::GoalClass;
 pub use id::{CallId, ComponentName, EventId, MissionId, ResourceName, SessionId, StepNumber, ToolName};
 pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Turn, Usage, Verification};
 pub use plan::{Plan, Priority, Step, StepStatus};

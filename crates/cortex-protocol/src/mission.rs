@@ -61,7 +61,7 @@ impl std::fmt::Display for MissionStatus {
     }
 }
 
-/// What a mission has spent on models.
+/// What a mission has spent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
 pub struct Usage {
     /// Requests sent to a model.
@@ -72,6 +72,12 @@ pub struct Usage {
     pub completion_tokens: u64,
     /// What the tokens cost, in the currency of the configured prices. 0 where there are none.
     pub cost: f64,
+    /// The way that the robot went, in metres, where the configuration names its odometry.
+    #[serde(default)]
+    pub metres: f64,
+    /// What was taken from the battery, in watt-hours, where the configuration names its topic.
+    #[serde(default)]
+    pub watt_hours: f64,
 }
 
 /// What a mission spends.
@@ -86,6 +92,10 @@ pub enum Expense {
     Money,
     /// Time.
     Seconds,
+    /// The way that the robot goes.
+    Metres,
+    /// What is taken from the battery.
+    WattHours,
 }
 
 impl std::fmt::Display for Expense {
@@ -95,8 +105,21 @@ impl std::fmt::Display for Expense {
             Self::Tokens => "tokens",
             Self::Money => "units of money for the model",
             Self::Seconds => "seconds",
+            Self::Metres => "metres",
+            Self::WattHours => "watt-hours",
         })
     }
+}
+
+/// An argument that a confirmation gave another value than the plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ArgumentChange {
+    /// Where it is within the arguments: `place`, `pose.x`, `names.0`.
+    pub argument: String,
+    /// What was planned. None: it was not given.
+    pub from: Option<Value>,
+    /// What was decided. None: it is left out.
+    pub to: Option<Value>,
 }
 
 /// What is known of what a step did.
@@ -309,6 +332,9 @@ pub enum MissionEvent {
         reason: String,
         /// What is in flight.
         in_flight: Vec<InFlight>,
+        /// The arguments that it gave other values than the plan.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        changes: Vec<ArgumentChange>,
     },
     /// A step's call failed; the model is asked for other arguments.
     Correcting {
@@ -338,6 +364,11 @@ pub enum MissionEvent {
         used: f64,
         /// How much may be.
         limit: f64,
+    },
+    /// What a budget is measured by says nothing, so that nothing may move.
+    MeterSilent {
+        /// Of what.
+        expense: Expense,
     },
     /// A step could begin if another did not hold what it needs; it begins after that.
     Conflict {

@@ -1,6 +1,8 @@
 //! Stories of the mission machine, told through a scripted model and scripted tools.
 
+mod confirmations;
 mod corrections;
+mod meters;
 mod parallel;
 mod properties;
 mod stories;
