@@ -350,7 +350,11 @@ impl Owner {
     fn tools(&self) -> Vec<ToolSpec> {
         let is_allowed = |method: &ToolSpec| self.shared.policy.refusal(&method_name(method)).is_none();
         let mut tools = built_in::tools(&self.graph, &self.catalog);
-        tools.extend(self.directory.tools().into_iter().filter(is_allowed));
+        let conditioned = |method: ToolSpec| {
+            let name = method_name(&method);
+            self.shared.policy.conditioned(method, &name)
+        };
+        tools.extend(self.directory.tools().into_iter().filter(is_allowed).map(conditioned));
         tools.extend(self.catalog.tools().cloned());
         tools
     }
