@@ -1,5 +1,6 @@
 //! What goes into the machine and what comes out.
 
+use cortex_protocol::mission::Expense;
 use cortex_protocol::{CallId, MissionEvent, MissionResult, ToolCall, ToolFingerprint, ToolOutcome};
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +60,15 @@ pub enum Input {
     ToolsChanged {
         /// All of them, now.
         tools: ToolSet,
+    },
+    /// What a meter says of the mission so far.
+    Metered {
+        /// Of what: the way or the energy.
+        expense: Expense,
+        /// How much since the mission began.
+        total: f64,
+        /// Whether it still measures. If not, the total is what was last known.
+        is_live: bool,
     },
     /// Someone ends the mission.
     Cancel {

@@ -9,7 +9,10 @@ use super::Prices;
 use crate::toolset::ToolSet;
 
 /// The bounds of one mission. Every one of them ends something that could otherwise go on for ever.
+///
+/// One that an older record does not know is the default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct MissionLimits {
     /// Longest task, in bytes of UTF-8.
     pub max_task_bytes: usize,
@@ -29,8 +32,14 @@ pub struct MissionLimits {
     pub max_cost: Option<f64>,
     /// What tokens cost.
     pub prices: Prices,
+    /// The way that the robot may go, in metres. No bound where there is none.
+    pub max_metres: Option<f64>,
+    /// What may be taken from the battery, in watt-hours. No bound where there is none.
+    pub max_watt_hours: Option<f64>,
     /// When the model is asked about a step.
     pub confirmation: ConfirmationMode,
+    /// Which arguments a confirmation may give a step that acts.
+    pub confirmation_arguments: ConfirmationArguments,
     /// How often the model may give other arguments for one step whose call failed.
     pub max_corrections: u32,
     /// How often a step that only looks is tried again when its tool could not be reached, after pauses that grow.
@@ -67,7 +76,10 @@ impl Default for MissionLimits {
             max_tokens: None,
             max_cost: None,
             prices: Prices::default(),
+            max_metres: None,
+            max_watt_hours: None,
             confirmation: ConfirmationMode::Always,
+            confirmation_arguments: ConfirmationArguments::AsPlanned,
             max_corrections: 1,
             max_retries: 2,
             max_confirmations_per_step: 8,
@@ -92,6 +104,17 @@ pub enum ConfirmationMode {
     Always,
     /// Not for a step that only reads, while everything went as planned and no tool has changed.
     Adaptive,
+}
+
+/// Which arguments a confirmation may give a step that acts. One that only looks may be given any that fit its schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum ConfirmationArguments {
+    /// Those that were planned; where the plan has a placeholder, what the model fills in.
+    #[default]
+    AsPlanned,
+    /// Any that fit the tool's schema.
+    Any,
 }
 
 /// What a mission starts with.

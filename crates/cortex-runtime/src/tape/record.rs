@@ -272,6 +272,7 @@ fn routing(entry: &Entry<'_>) -> Routing {
             Input::CallProgressed { .. } => ("tool", "input", "call_progressed", "component"),
             Input::CallEnded { .. } => ("tool", "input", "call_ended", "component"),
             Input::ToolsChanged { .. } => ("system", "input", "tools_changed", "component"),
+            Input::Metered { .. } => ("system", "input", "metered", "component"),
             Input::Cancel { .. } => ("system", "input", "cancel", "user"),
             Input::GiveUp { .. } => ("system", "input", "give_up", "cortex"),
             Input::Tick => ("system", "input", "tick", "cortex"),
@@ -310,6 +311,10 @@ fn text(entry: &Entry<'_>) -> String {
                 format!("{call} ended: {:?} {}", outcome.status, capped(&outcome.message, SHOWN))
             }
             Input::ToolsChanged { tools } => format!("there are {} tools now", tools.iter().count()),
+            Input::Metered { expense, total, is_live: true } => format!("{total:.3} {expense} so far"),
+            Input::Metered { expense, total, is_live: false } => {
+                format!("nothing measures the {expense} any more, after {total:.3}")
+            }
             Input::Cancel { reason } => format!("ended from outside: {reason:?}"),
             Input::GiveUp { reason } => format!("given up: {}", capped(reason, SHOWN)),
             Input::Tick => "time passes".to_owned(),

@@ -1,6 +1,8 @@
 //! Stories of the mission machine, told through a scripted model and scripted tools.
 
+mod confirmations;
 mod corrections;
+mod meters;
 mod parallel;
 mod properties;
 mod stories;
@@ -34,6 +36,7 @@ pub(super) fn tool(name: &str, phase: ToolPhase, effect: ToolEffect) -> ToolSpec
         cancel: CancelMode::Halt,
         component: None,
         phrases: vec![],
+        conditions: cortex_protocol::Conditions::default(),
     }
 }
 
