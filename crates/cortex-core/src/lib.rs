@@ -8,10 +8,11 @@
 //! - [`fragment`]: the typed pieces that prompts are made of;
 //! - [`toolset`]: the tools on offer, their wire names and argument checks;
 //! - [`selection`]: which tools a model is offered, where there are many;
-//! - [`plan`]: the plan graph; [`binding`]: placeholders; [`confirmation`]: reading a decision;
+//! - [`plan`]: the plan graph; [`arrangement`]: its groups and priorities; [`binding`]: placeholders; [`confirmation`]: reading a decision;
 //! - [`feedback`]: one readable line for each event;
 //! - [`ports`]: what adapters implement.
 
+pub mod arrangement;
 pub mod binding;
 pub mod chat;
 pub mod confirmation;

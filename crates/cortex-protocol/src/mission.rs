@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{CallId, HaltState, Plan, ResourceName, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome};
+use crate::{CallId, HaltState, Origin, Plan, ResourceName, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome};
 
 /// What the confirmation of a step decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -117,6 +117,9 @@ pub struct StepReport {
     pub note: String,
     /// How long it ran.
     pub duration: Option<Duration>,
+    /// Whether a person corrected the task before it was done: what it was for may be wanted no more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overtaken: bool,
 }
 
 /// The one result of a mission.
@@ -128,6 +131,9 @@ pub struct MissionResult {
     pub output: String,
     /// Every step of every plan, in order.
     pub steps: Vec<StepReport>,
+    /// How a person corrected the task while it was carried out, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub corrections: Vec<String>,
     /// Tools whose halt was not confirmed: something may still be moving.
     pub not_stopped: Vec<ToolName>,
     /// What was spent.
@@ -328,6 +334,13 @@ pub enum MissionEvent {
         plan: u32,
         /// Why.
         reason: String,
+    },
+    /// A person corrected the task in mid mission; it is planned anew.
+    TaskCorrected {
+        /// In the person's words.
+        text: String,
+        /// Where they come from.
+        origin: Origin,
     },
     /// Everything in flight is being halted.
     Stopping {

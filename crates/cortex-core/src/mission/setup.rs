@@ -31,6 +31,8 @@ pub struct MissionLimits {
     pub prices: Prices,
     /// When the model is asked about a step.
     pub confirmation: ConfirmationMode,
+    /// What a failed step that is not critical does to the rest of its plan.
+    pub on_failure: OnFailure,
     /// How often the model may give other arguments for one step whose call failed.
     pub max_corrections: u32,
     /// How often a step that only looks is tried again when its tool could not be reached, after pauses that grow.
@@ -68,6 +70,7 @@ impl Default for MissionLimits {
             max_cost: None,
             prices: Prices::default(),
             confirmation: ConfirmationMode::Always,
+            on_failure: OnFailure::Stop,
             max_corrections: 1,
             max_retries: 2,
             max_confirmations_per_step: 8,
@@ -92,6 +95,17 @@ pub enum ConfirmationMode {
     Always,
     /// Not for a step that only reads, while everything went as planned and no tool has changed.
     Adaptive,
+}
+
+/// What a failed step does to the rest of its plan. A critical one always ends it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    /// The plan ends, and what runs is halted.
+    #[default]
+    Stop,
+    /// What waits for it is not run; the rest is. Then the mission plans for what is missing.
+    Continue,
 }
 
 /// What a mission starts with.

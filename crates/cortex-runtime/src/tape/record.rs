@@ -272,6 +272,7 @@ fn routing(entry: &Entry<'_>) -> Routing {
             Input::CallProgressed { .. } => ("tool", "input", "call_progressed", "component"),
             Input::CallEnded { .. } => ("tool", "input", "call_ended", "component"),
             Input::ToolsChanged { .. } => ("system", "input", "tools_changed", "component"),
+            Input::Correct { .. } => ("system", "input", "correct", "user"),
             Input::Cancel { .. } => ("system", "input", "cancel", "user"),
             Input::GiveUp { .. } => ("system", "input", "give_up", "cortex"),
             Input::Tick => ("system", "input", "tick", "cortex"),
@@ -310,6 +311,7 @@ fn text(entry: &Entry<'_>) -> String {
                 format!("{call} ended: {:?} {}", outcome.status, capped(&outcome.message, SHOWN))
             }
             Input::ToolsChanged { tools } => format!("there are {} tools now", tools.iter().count()),
+            Input::Correct { text, .. } => format!("corrected by a person: {}", capped(text, SHOWN)),
             Input::Cancel { reason } => format!("ended from outside: {reason:?}"),
             Input::GiveUp { reason } => format!("given up: {}", capped(reason, SHOWN)),
             Input::Tick => "time passes".to_owned(),

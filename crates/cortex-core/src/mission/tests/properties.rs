@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use cortex_protocol::{Decision, HaltState, StepStatus};
+use cortex_protocol::{Decision, HaltState, Origin, StepStatus};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::plan;
 use crate::ports::ModelErrorKind;
 
 /// Something that the world does next. Numbers choose among what is open at that moment.
@@ -18,6 +19,7 @@ enum Move {
     Progress(usize),
     Wait(u64),
     ToolsLeave(usize),
+    Correct(String),
     Cancel(CancelReason),
 }
 
@@ -38,10 +40,27 @@ fn call() -> impl Strategy<Value = ModelCall> {
         Just("{\"place\":".to_owned()),
         "\\PC{0,20}",
     ];
-    (name, arguments).prop_map(|(name, arguments)| ModelCall {
+    let step = (name, arguments).prop_map(|(name, arguments)| ModelCall {
         id: "x".into(),
         name: name.into(),
         arguments: CallArguments::read(&arguments),
+    });
+    prop_oneof![6 => step, 1 => arrangement()]
+}
+
+/// Groups of any steps that wait for any groups, some of which are not there, and any priorities.
+fn arrangement() -> impl Strategy<Value = ModelCall> {
+    let steps = || prop::collection::vec(0..6_u32, 0..4);
+    let name = || prop::sample::select(vec!["a", "b", "c"]);
+    let after =
+        prop_oneof![2 => Just(Value::Null), 3 => prop::collection::vec(name(), 0..3).prop_map(|names| json!(names))];
+    let group = (name(), steps(), 1..3_u32, after).prop_map(
+        |(name, steps, at_once, after)| json!({"name": name, "steps": steps, "at_once": at_once, "after": after}),
+    );
+    (prop::collection::vec(group, 0..3), steps(), steps()).prop_map(|(groups, critical, again)| {
+        let again: Vec<Value> = again.iter().map(|step| json!({"step": step, "reason": "it must be"})).collect();
+        let written = json!({"groups": groups, "critical": critical, "again": again});
+        ModelCall { id: "x".into(), name: ARRANGE_TOOL.into(), arguments: CallArguments::read(&written.to_string()) }
     })
 }
 
@@ -82,6 +101,7 @@ fn world() -> impl Strategy<Value = Vec<Move>> {
         1 => (0..4_usize).prop_map(Move::Progress),
         2 => (0..70_u64).prop_map(Move::Wait),
         1 => (0..6_usize).prop_map(Move::ToolsLeave),
+        1 => prop_oneof![3 => Just("the other room".to_owned()), 1 => "\\PC{0,10}"].prop_map(Move::Correct),
         1 => prop::sample::select(vec![CancelReason::Client, CancelReason::Stop, CancelReason::ShutDown])
             .prop_map(Move::Cancel),
     ];
@@ -112,6 +132,15 @@ struct Seen {
     open: BTreeMap<CallId, String>,
     /// The steps of the current plan that EXECUTE was said to.
     confirmed: BTreeSet<StepNumber>,
+    plan: Plan,
+    /// How many plans there were.
+    plans: u32,
+    /// What acted and succeeded, with the number of its plan.
+    done: Vec<(u32, ToolName, String)>,
+    /// A person has corrected the task, and nothing was planned since.
+    corrected: bool,
+    /// The steps of the current plan that have begun and not ended.
+    running: BTreeSet<StepNumber>,
     results: usize,
     no_more_motion: bool,
 }
@@ -143,12 +172,40 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
                 check_result(result);
             }
             Effect::Report { event } => match event {
-                MissionEvent::Planned { .. } => seen.confirmed.clear(),
+                MissionEvent::Planned { steps, .. } => {
+                    assert!(plan::order(steps).is_ok(), "a plan that is no plan: {steps:?}");
+                    seen.plan = steps.clone();
+                    seen.plans += 1;
+                    seen.corrected = false;
+                    seen.confirmed.clear();
+                    seen.running.clear();
+                }
+                MissionEvent::TaskCorrected { .. } => seen.corrected = true,
+                MissionEvent::StepFinished { report, .. } => {
+                    if report.status == StepStatus::Success && !looks(&report.tool) {
+                        let arguments = Value::Object(report.arguments.clone()).to_string();
+                        seen.done.push((report.plan, report.tool.clone(), arguments));
+                    }
+                    seen.running.remove(&report.number);
+                }
                 MissionEvent::Decided { step, decision: Decision::Execute, .. } => {
                     seen.confirmed.insert(*step);
                 }
-                MissionEvent::StepStarted { step, .. } => {
+                MissionEvent::StepStarted { step, tool, arguments, .. } => {
+                    assert!(!seen.corrected, "a step began that was planned before the task was corrected");
+                    let arguments = Value::Object(arguments.clone()).to_string();
+                    let planned = seen.plan.steps.iter().find(|planned| planned.number == *step).unwrap();
+                    let was_done = seen
+                        .done
+                        .iter()
+                        .any(|(plan, done_by, with)| *plan < seen.plans && done_by == tool && *with == arguments);
+                    assert!(!was_done || !planned.again.is_empty(), "done again: {tool} {arguments}");
                     assert!(seen.confirmed.contains(step), "a step of this plan began without EXECUTE");
+                    seen.running.insert(*step);
+                    for group in &seen.plan.groups {
+                        let running = group.steps.iter().filter(|step| seen.running.contains(step)).count();
+                        assert!(running <= group.at_once as usize, "too many of a group at once: {group:?}");
+                    }
                 }
                 _ => {}
             },
@@ -156,6 +213,10 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
         }
         seen.effects.push(effect);
     }
+}
+
+fn looks(tool: &ToolName) -> bool {
+    matches!(tool.as_str(), "camera.look" | "battery.level")
 }
 
 fn check_result(result: &MissionResult) {
@@ -166,15 +227,19 @@ fn check_result(result: &MissionResult) {
         let done = |step: &StepReport| step.status == StepStatus::Success;
         assert!(result.steps.iter().any(done), "success without a step");
         for open in result.steps.iter().filter(|step| matches!(step.status, StepStatus::Failed | StepStatus::Blocked)) {
-            let looked = matches!(open.tool.as_str(), "camera.look" | "battery.level");
             let mut later = result.steps.iter().filter(|step| step.plan > open.plan && done(step));
-            assert!(later.any(|step| looked || step.tool == open.tool), "false success: {open:?}");
+            let replaces = |step: &StepReport| looks(&open.tool) || step.tool == open.tool;
+            assert!(later.any(|step| open.overtaken || replaces(step)), "false success: {open:?}");
         }
     }
     assert!(!result.output.is_empty(), "a result without words");
 }
 
 fn mission() -> Mission {
+    mission_that(OnFailure::Stop)
+}
+
+fn mission_that(on_failure: OnFailure) -> Mission {
     Mission::new(MissionSetup {
         task: "do it".into(),
         session: None,
@@ -185,6 +250,7 @@ fn mission() -> Mission {
             max_model_calls: 20,
             max_planning_steps: 4,
             max_conversation_bytes: 2_000,
+            on_failure,
             ..MissionLimits::default()
         },
     })
@@ -222,8 +288,12 @@ fn live_in_parallel(tools: &[&str], picks: &[(bool, usize)]) -> (Seen, usize) {
     (seen, most)
 }
 
-fn live(world: Vec<Move>) -> (Seen, Mission) {
-    let mut mission = mission();
+fn policy() -> impl Strategy<Value = OnFailure> {
+    prop::sample::select(vec![OnFailure::Stop, OnFailure::Continue])
+}
+
+fn live(world: Vec<Move>, on_failure: OnFailure) -> (Seen, Mission) {
+    let mut mission = mission_that(on_failure);
     let mut seen = Seen::default();
     let mut now = Duration::ZERO;
     give(&mut mission, &mut seen, now, Input::Start);
@@ -258,6 +328,9 @@ fn live(world: Vec<Move>) -> (Seen, Mission) {
                 tools.remove(index);
                 give(&mut mission, &mut seen, now, Input::ToolsChanged { tools: ToolSet::new(tools).0 });
             }
+            Move::Correct(text) => {
+                give(&mut mission, &mut seen, now, Input::Correct { text, origin: Origin::new("cli", "test") });
+            }
             Move::Cancel(reason) => give(&mut mission, &mut seen, now, Input::Cancel { reason }),
         }
     }
@@ -275,8 +348,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_mission_ends_once_and_never_falsely_well(world in world()) {
-        let (seen, mission) = live(world);
+    fn every_mission_ends_once_and_never_falsely_well(world in world(), on_failure in policy()) {
+        let (seen, mission) = live(world, on_failure);
         prop_assert_eq!(seen.results, 1);
         prop_assert!(mission.is_finished());
         let asked = seen.effects.iter().filter(|effect| matches!(effect, Effect::AskModel { .. })).count();
@@ -294,9 +367,13 @@ proptest! {
     }
 
     #[test]
-    fn the_same_inputs_give_the_same_effects_across_a_restart(world in world(), at in 0..60_usize) {
-        let (seen, _) = live(world);
-        let mut mission = mission();
+    fn the_same_inputs_give_the_same_effects_across_a_restart(
+        world in world(),
+        at in 0..60_usize,
+        on_failure in policy(),
+    ) {
+        let (seen, _) = live(world, on_failure);
+        let mut mission = mission_that(on_failure);
         let mut effects = Vec::new();
         for (index, (now, input)) in seen.inputs.into_iter().enumerate() {
             if index == at {
