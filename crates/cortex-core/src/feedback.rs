@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use cortex_protocol::mission::InFlight;
+use cortex_protocol::mission::{ArgumentChange, InFlight};
 use cortex_protocol::plan::Group;
-use cortex_protocol::{HaltState, MissionEvent, OutcomeStatus, StepReport, StepStatus};
+use cortex_protocol::{HaltState, MissionEvent, OutcomeStatus, StepReport, StepStatus, Verification};
 use serde_json::{Map, Value};
 
 use crate::fragment::capped;
@@ -12,6 +12,8 @@ use crate::plan::group_label;
 
 /// Most characters of a tool's output or arguments in a line.
 const SHOWN: usize = 200;
+/// Most characters of one side of a changed argument.
+const CHANGE_SHOWN: usize = 60;
 
 /// The event in one line.
 #[must_use]
@@ -43,8 +45,11 @@ pub fn line(event: &MissionEvent) -> String {
             }
             text
         }
-        MissionEvent::Decided { step, steps, tool, decision, reason, in_flight } => {
+        MissionEvent::Decided { step, steps, tool, decision, reason, in_flight, changes } => {
             let mut text = format!("step {step}/{steps} {tool}: {decision}");
+            if !changes.is_empty() {
+                let _ = write!(text, " with {}", shown_changes(changes));
+            }
             if !reason.is_empty() {
                 let _ = write!(text, " ({})", capped(reason, SHOWN));
             }
@@ -63,6 +68,9 @@ pub fn line(event: &MissionEvent) -> String {
             // Money needs digits that seconds do not.
             let used = (used * 1e4).round() / 1e4;
             format!("WARNING: {used} of {limit} {expense} are spent")
+        }
+        MissionEvent::MeterSilent { expense } => {
+            format!("WARNING: there is a budget of {expense}, but nothing measures them: nothing may move")
         }
         MissionEvent::Conflict { step, tool, resource, holder } => {
             let holder = holder.map_or_else(|| "research".to_owned(), |holder| format!("step {holder}"));
@@ -116,6 +124,18 @@ fn shown_group(group: &Group) -> String {
     format!("group {}: {}", group_label(group), steps.join(", "))
 }
 
+fn shown_changes(changes: &[ArgumentChange]) -> String {
+    let value = |value: &Option<Value>| value.as_ref().map_or_else(|| "nothing".to_owned(), Value::to_string);
+    let shown: Vec<String> = changes
+        .iter()
+        .map(|change| {
+            let (from, to) = (capped(&value(&change.from), CHANGE_SHOWN), capped(&value(&change.to), CHANGE_SHOWN));
+            format!("{} {to} (planned: {from})", capped(&change.argument, CHANGE_SHOWN))
+        })
+        .collect();
+    capped(&shown.join(", "), SHOWN)
+}
+
 fn shown_arguments(arguments: &Map<String, Value>) -> String {
     if arguments.is_empty() { String::new() } else { capped(&Value::Object(arguments.clone()).to_string(), SHOWN) }
 }
@@ -140,6 +160,14 @@ fn shown_report(report: &StepReport) -> String {
     };
     if let Some(duration) = report.duration {
         let _ = write!(text, " [{:.1} s]", duration.as_secs_f64());
+    }
+    match report.verification {
+        Some(Verification::Verified) => {
+            let evidence = report.outcome.as_ref().map(|outcome| outcome.evidence.join("; ")).unwrap_or_default();
+            let _ = write!(text, " (verified: {})", capped(&evidence, SHOWN));
+        }
+        Some(Verification::Unknown) => text.push_str(" (nobody knows whether it was done)"),
+        Some(Verification::NotVerified | Verification::Failed) | None => {}
     }
     if !report.note.is_empty() {
         let _ = write!(text, " ({})", capped(&report.note, SHOWN));

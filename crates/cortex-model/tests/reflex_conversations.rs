@@ -80,6 +80,7 @@ async fn told_in_the_end(task: &str, tools: Vec<ToolDefinition>, results: &[(&st
                 note: if ended { "was not run, because the plan ended before it".to_owned() } else { String::new() },
                 duration: None,
                 overtaken: false,
+                verification: None,
             });
             ended |= status == StepStatus::Failed;
         }
@@ -224,6 +225,7 @@ async fn a_step_that_failed_because_its_tool_is_gone_is_still_told() {
         note: String::new(),
         duration: None,
         overtaken: false,
+        verification: None,
     };
     let conversation = vec![Message::User { fragments: vec![Fragment::Ledger { steps: vec![report] }] }];
     let tools = home_robot().into_iter().filter(|tool| !tool.name.starts_with("base")).collect();
@@ -265,6 +267,7 @@ async fn steps_that_were_cut_are_planned_next() {
         note: note.to_owned(),
         duration: None,
         overtaken: false,
+        verification: None,
     };
     let steps = vec![
         report(1, "kitchen", StepStatus::Success, ""),

@@ -70,6 +70,7 @@ impl MissionEvent {
             Self::Correcting { .. } => ("agent", "step", "corrected", "cortex"),
             Self::Retrying { .. } => ("tool", "step", "retried", "cortex"),
             Self::BudgetWarning { .. } => ("system", "budget", "warned", "cortex"),
+            Self::MeterSilent { .. } => ("system", "budget", "unmetered", "cortex"),
             Self::Conflict { .. } => ("agent", "step", "blocked", "cortex"),
             Self::StepStarted { .. } => ("tool", "step", "started", "cortex"),
             Self::Progress { .. } => ("tool", "step", "progressed", "component"),

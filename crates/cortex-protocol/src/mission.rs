@@ -6,7 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{CallId, HaltState, Origin, Plan, ResourceName, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome};
+use crate::{
+    CallId, FailureKind, HaltState, Origin, OutcomeStatus, Plan, ResourceName, SessionId, StepNumber, StepStatus,
+    ToolName, ToolOutcome,
+};
 
 /// What the confirmation of a step decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -58,7 +61,7 @@ impl std::fmt::Display for MissionStatus {
     }
 }
 
-/// What a mission has spent on models.
+/// What a mission has spent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
 pub struct Usage {
     /// Requests sent to a model.
@@ -69,6 +72,12 @@ pub struct Usage {
     pub completion_tokens: u64,
     /// What the tokens cost, in the currency of the configured prices. 0 where there are none.
     pub cost: f64,
+    /// The way that the robot went, in metres, where the configuration names its odometry.
+    #[serde(default)]
+    pub metres: f64,
+    /// What was taken from the battery, in watt-hours, where the configuration names its topic.
+    #[serde(default)]
+    pub watt_hours: f64,
 }
 
 /// What a mission spends.
@@ -83,6 +92,10 @@ pub enum Expense {
     Money,
     /// Time.
     Seconds,
+    /// The way that the robot goes.
+    Metres,
+    /// What is taken from the battery.
+    WattHours,
 }
 
 impl std::fmt::Display for Expense {
@@ -92,7 +105,67 @@ impl std::fmt::Display for Expense {
             Self::Tokens => "tokens",
             Self::Money => "units of money for the model",
             Self::Seconds => "seconds",
+            Self::Metres => "metres",
+            Self::WattHours => "watt-hours",
         })
+    }
+}
+
+/// An argument that a confirmation gave another value than the plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ArgumentChange {
+    /// Where it is within the arguments: `place`, `pose.x`, `names.0`.
+    pub argument: String,
+    /// What was planned. None: it was not given.
+    pub from: Option<Value>,
+    /// What was decided. None: it is left out.
+    pub to: Option<Value>,
+}
+
+/// What is known of what a step did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verification {
+    /// It succeeded, and what its tool names as evidence was seen.
+    Verified,
+    /// It succeeded by its tool's word alone.
+    NotVerified,
+    /// It was not done.
+    Failed,
+    /// Nobody knows: its component was lost, it gave no answer, it did not confirm that it halted, or its evidence could
+    /// not be seen.
+    Unknown,
+}
+
+impl std::fmt::Display for Verification {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Verified => "verified",
+            Self::NotVerified => "not verified",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+        })
+    }
+}
+
+impl Verification {
+    /// What an outcome says. None of a call: it never ended.
+    #[must_use]
+    pub fn of(outcome: Option<&ToolOutcome>) -> Self {
+        let Some(outcome) = outcome else { return Self::Unknown };
+        match outcome.status {
+            OutcomeStatus::Succeeded if outcome.evidence.is_empty() => Self::NotVerified,
+            OutcomeStatus::Succeeded => Self::Verified,
+            _ if outcome.halt.may_go_on() => Self::Unknown,
+            OutcomeStatus::Failed(
+                FailureKind::ComponentLost
+                | FailureKind::Timeout
+                | FailureKind::BadResponse
+                | FailureKind::NoEvidence
+                | FailureKind::Internal,
+            ) => Self::Unknown,
+            OutcomeStatus::Failed(_) | OutcomeStatus::Cancelled => Self::Failed,
+        }
     }
 }
 
@@ -120,6 +193,9 @@ pub struct StepReport {
     /// Whether a person corrected the task before it was done: what it was for may be wanted no more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overtaken: bool,
+    /// What is known of what it did, once it has ended. None where it never began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Verification>,
 }
 
 /// The one result of a mission.
@@ -262,6 +338,9 @@ pub enum MissionEvent {
         reason: String,
         /// What is in flight.
         in_flight: Vec<InFlight>,
+        /// The arguments that it gave other values than the plan.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        changes: Vec<ArgumentChange>,
     },
     /// A step's call failed; the model is asked for other arguments.
     Correcting {
@@ -291,6 +370,11 @@ pub enum MissionEvent {
         used: f64,
         /// How much may be.
         limit: f64,
+    },
+    /// What a budget is measured by says nothing, so that nothing may move.
+    MeterSilent {
+        /// Of what.
+        expense: Expense,
     },
     /// A step could begin if another did not hold what it needs; it begins after that.
     Conflict {

@@ -1,11 +1,14 @@
 //! What a mission may spend. A warning comes at four fifths; at the whole no further request goes to a model, so that a
 //! budget is exceeded by at most one call.
+//!
+//! The way and the energy are measured outside (`meter`), and spent while things move: at the whole, what is in flight is
+//! halted. Where a budget names them and nothing measures them, nothing moves: a check that can't be made fails closed.
 
-use cortex_protocol::MissionEvent;
 use cortex_protocol::mission::Expense;
+use cortex_protocol::{Effect as ToolEffect, MissionEvent, ToolName};
 use serde::{Deserialize, Serialize};
 
-use super::Mission;
+use super::{Mission, Phase};
 use crate::chat::ChatReply;
 
 /// The part of a budget at which a warning is given.
@@ -32,8 +35,77 @@ impl Mission {
         self.warn_about_budget();
     }
 
+    /// Takes what a meter says. Ends the mission at the whole of the budget, and when something moves unmeasured.
+    pub(super) fn on_metered(&mut self, expense: Expense, total: f64, is_live: bool) {
+        let spent = match expense {
+            Expense::Metres => &mut self.usage.metres,
+            Expense::WattHours => &mut self.usage.watt_hours,
+            // Counted here, not measured.
+            Expense::ModelCalls | Expense::Tokens | Expense::Money | Expense::Seconds => return,
+        };
+        let is_sane = total.is_finite();
+        if is_sane {
+            // What is spent does not come back, whatever a meter says.
+            *spent = spent.max(total);
+        }
+        if is_live && is_sane {
+            self.live_meters.insert(expense);
+        } else {
+            self.live_meters.remove(&expense);
+        }
+        if matches!(self.phase, Phase::New | Phase::Finished) {
+            return;
+        }
+        self.warn_about_budget();
+        self.warn_about_meters();
+        if let Some((expense, limit)) = self.spent_budget() {
+            self.on_give_up(used_up(expense, limit));
+            return;
+        }
+        let moving = self.calls.values().map(|call| call.tool.clone()).find_map(|tool| self.refusal_of_motion(&tool));
+        if let Some(reason) = moving {
+            self.on_give_up(reason);
+        }
+    }
+
+    /// Why the tool can't move anything now: a budget is named of which nobody knows how much is spent.
+    pub(super) fn refusal_of_motion(&self, tool: &ToolName) -> Option<String> {
+        // A tool that is gone counts as one that moves.
+        let effect = self.setup.tools.get(tool).map(|spec| spec.effect).unwrap_or_default();
+        let expense = self.unmeasured().find(|_| effect == ToolEffect::Move)?;
+        Some(format!(
+            "The task has a budget of {expense}, but nothing measures them now, so nothing may move. Check the topic that \
+             the configuration names for it."
+        ))
+    }
+
+    /// The budgets that are named and not measured.
+    fn unmeasured(&self) -> impl Iterator<Item = Expense> {
+        let limits = &self.setup.limits;
+        let named = [(Expense::Metres, limits.max_metres), (Expense::WattHours, limits.max_watt_hours)];
+        let live = &self.live_meters;
+        named
+            .into_iter()
+            .filter(|(expense, limit)| limit.is_some() && !live.contains(expense))
+            .map(|(expense, _)| expense)
+    }
+
+    /// Says, once for each, that a budget is named and not measured.
+    pub(super) fn warn_about_meters(&mut self) {
+        let silent: Vec<Expense> = self.unmeasured().collect();
+        for expense in silent {
+            if self.told_silent.insert(expense) {
+                self.report(MissionEvent::MeterSilent { expense });
+            }
+        }
+    }
+
     /// Says, once for each kind, that most of a budget is spent.
     pub(super) fn warn_about_budget(&mut self) {
+        // A reply that comes after the end is booked, but nothing follows the result.
+        if matches!(self.phase, Phase::New | Phase::Finished) {
+            return;
+        }
         for (expense, used, limit) in self.expenses() {
             if used >= limit * WARNING && self.warned.insert(expense) {
                 self.report(MissionEvent::BudgetWarning { expense, used, limit });
@@ -56,8 +128,15 @@ impl Mission {
         ];
         expenses.extend(limits.max_tokens.map(|limit| (Expense::Tokens, count(tokens), count(limit))));
         expenses.extend(limits.max_cost.map(|limit| (Expense::Money, self.usage.cost, limit)));
+        expenses.extend(limits.max_metres.map(|limit| (Expense::Metres, self.usage.metres, limit)));
+        expenses.extend(limits.max_watt_hours.map(|limit| (Expense::WattHours, self.usage.watt_hours, limit)));
         expenses
     }
+}
+
+/// Why the mission ends, for a person.
+pub(super) fn used_up(expense: Expense, limit: f64) -> String {
+    format!("The task has used up its {limit} {expense}.")
 }
 
 /// Exact up to 2^53, far beyond any budget.

@@ -1,5 +1,6 @@
 //! What goes into the machine and what comes out.
 
+use cortex_protocol::mission::Expense;
 use cortex_protocol::{CallId, MissionEvent, MissionResult, Origin, ToolCall, ToolFingerprint, ToolOutcome};
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +67,15 @@ pub enum Input {
         text: String,
         /// Who corrects it, for the record.
         origin: Origin,
+    },
+    /// What a meter says of the mission so far.
+    Metered {
+        /// Of what: the way or the energy.
+        expense: Expense,
+        /// How much since the mission began.
+        total: f64,
+        /// Whether it still measures. If not, the total is what was last known.
+        is_live: bool,
     },
     /// Someone ends the mission.
     Cancel {

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use cortex_protocol::mission::ArgumentChange;
 use cortex_protocol::{
     CallId, Decision, Effect as ToolEffect, FailureKind, MissionEvent, OutcomeStatus, Step, StepNumber, StepReport,
-    StepStatus, ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec,
+    StepStatus, ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec, Verification,
 };
 use serde_json::{Map, Value};
 
 use super::correction::Failure;
-use super::{ConfirmationMode, Mission, Phase, RunningCall, prompts};
+use super::{ConfirmationMode, Mission, Phase, RunningCall, arguments, prompts};
 use crate::binding::{self, Form};
 use crate::chat::ChatReply;
 use crate::confirmation::{self, Reading};
@@ -90,6 +91,10 @@ impl Mission {
             self.advance();
             return;
         }
+        if let Some(reason) = self.refusal_of_motion(&step.call.tool) {
+            self.fail(reason);
+            return;
+        }
         if asked == 0 && self.needs_no_confirmation(&step) {
             return;
         }
@@ -126,7 +131,7 @@ impl Mission {
             return false;
         };
         let reason = "not asked: it only reads, and nothing has changed since the plan was made";
-        self.report_decision(step, Decision::Execute, reason.to_owned());
+        self.report_decision(step, Decision::Execute, reason.to_owned(), Vec::new());
         self.start_step(step, arguments, fingerprint);
         true
     }
@@ -148,6 +153,7 @@ impl Mission {
             if repeated {
                 self.decide_safely(&step, format!("no usable confirmation: {problem}"));
             } else {
+                self.report(MissionEvent::ModelMistake { problem: problem.clone() });
                 self.confirm(number, asked, Some(problem));
             }
         }
@@ -165,8 +171,9 @@ impl Mission {
                         return Ok(());
                     }
                 };
+                let changes = self.changes(step, reading.arguments.as_ref())?;
                 let arguments = self.resolved_arguments(step, reading.arguments)?;
-                self.report_decision(step, Decision::Execute, reading.reason);
+                self.report_decision(step, Decision::Execute, reading.reason, changes);
                 self.start_step(step, arguments, fingerprint);
             }
             Decision::Skip => self.skip(step, reading.reason),
@@ -175,7 +182,7 @@ impl Mission {
                 return Err("CONTINUE waits for what is in flight, but nothing is in flight".to_owned());
             }
             Decision::Continue => {
-                self.report_decision(step, Decision::Continue, reading.reason);
+                self.report_decision(step, Decision::Continue, reading.reason, Vec::new());
                 // The model was told of those that have stalled by now.
                 self.notice_stalls();
                 let until = self.now + self.setup.limits.continue_timeout;
@@ -214,18 +221,18 @@ impl Mission {
     }
 
     fn skip(&mut self, step: &Step, reason: String) {
-        self.report_decision(step, Decision::Skip, reason.clone());
+        self.report_decision(step, Decision::Skip, reason.clone(), Vec::new());
         self.close_report(step.number, StepStatus::Skipped, reason);
         self.advance();
     }
 
     fn abort(&mut self, step: &Step, reason: String) {
-        self.report_decision(step, Decision::Abort, reason.clone());
+        self.report_decision(step, Decision::Abort, reason.clone(), Vec::new());
         let why = if reason.is_empty() { String::new() } else { format!(": {}", reason.trim_end_matches('.')) };
         self.end_plan_early(format!("It was aborted before step {} ({}){why}.", step.number, step.call.tool));
     }
 
-    fn report_decision(&mut self, step: &Step, decision: Decision, reason: String) {
+    fn report_decision(&mut self, step: &Step, decision: Decision, reason: String, changes: Vec<ArgumentChange>) {
         let event = MissionEvent::Decided {
             step: step.number,
             steps: self.step_count(),
@@ -233,8 +240,16 @@ impl Mission {
             decision,
             reason,
             in_flight: self.in_flight(),
+            changes,
         };
         self.report(event);
+    }
+
+    /// How the arguments that the model gave differ from the planned ones, if they may.
+    fn changes(&self, step: &Step, given: Option<&Map<String, Value>>) -> Result<Vec<ArgumentChange>, String> {
+        let (Some(given), Some(spec)) = (given, self.setup.tools.get(&step.call.tool)) else { return Ok(Vec::new()) };
+        let given = prompts::without_own(spec, given);
+        arguments::changes(spec, &step.call.arguments, &given, self.setup.limits.confirmation_arguments)
     }
 
     /// The arguments with which the step runs: those that the model resolved, or the planned ones; placeholders bound;
@@ -266,6 +281,11 @@ impl Mission {
     }
 
     pub(super) fn start_step(&mut self, step: &Step, arguments: Map<String, Value>, fingerprint: ToolFingerprint) {
+        // Whatever led here: a meter may have fallen silent meanwhile.
+        if let Some(reason) = self.refusal_of_motion(&step.call.tool) {
+            self.fail(reason);
+            return;
+        }
         let tool_call = ToolCall { tool: step.call.tool.clone(), arguments: arguments.clone() };
         let call = self.invoke(tool_call, fingerprint, Some(step.number));
         if let Some(report) = self.report_of(step.number) {
@@ -362,6 +382,10 @@ impl Mission {
         }
         report.status = status;
         report.note = note;
+        report.verification = match status {
+            StepStatus::Success | StepStatus::Failed => Some(Verification::of(report.outcome.as_ref())),
+            StepStatus::Pending | StepStatus::Running | StepStatus::Blocked | StepStatus::Skipped => None,
+        };
         let report = report.clone();
         self.report(MissionEvent::StepFinished { steps, report });
     }

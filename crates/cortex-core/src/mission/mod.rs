@@ -5,7 +5,9 @@
 //!
 //! - `planning`: phase 1, from the task to a committed plan or an answer;
 //! - `execution`: phase 2, the confirmed steps;
-//! - `failure`: what a failed step does to its plan; `correction`: mending a call that failed; `budget`: what a mission may spend;
+//! - `failure`: what a failed step does to its plan;
+//! - `arguments`: those that a step runs with, and which of them a confirmation may change;
+//! - `correction`: mending a call that failed; `budget`: what a mission may spend;
 //!   `compaction`: keeping its conversation within bounds;
 //! - `operator`: what a person says in mid mission; `repetition`: what was done is not done again;
 //! - `ending`: replanning, halting and the one result; `record`: what of the task is still open;
@@ -28,6 +30,7 @@ use crate::ports::ModelError;
 use crate::schedule::Holder;
 use correction::Failure;
 
+mod arguments;
 mod budget;
 mod compaction;
 mod correction;
@@ -51,7 +54,7 @@ pub use budget::Prices;
 pub use exchange::{CancelReason, Effect, Input, RequestId};
 pub use operator::{MAX_CORRECTION_BYTES, MAX_CORRECTIONS};
 pub use prompts::DECLINE_TOOL;
-pub use setup::{ConfirmationMode, MissionLimits, MissionSetup, OnFailure};
+pub use setup::{ConfirmationArguments, ConfirmationMode, MissionLimits, MissionSetup, OnFailure};
 
 /// A mission in progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -93,6 +96,10 @@ pub struct Mission {
     told_corrections: usize,
     /// The budgets of which a warning was given.
     warned: BTreeSet<Expense>,
+    /// The meters that measure.
+    live_meters: BTreeSet<Expense>,
+    /// The meters of which was said that they do not.
+    told_silent: BTreeSet<Expense>,
     /// Steps of the current plan whose conflict was told.
     told_conflicts: BTreeSet<StepNumber>,
     /// What is in flight.
@@ -254,6 +261,8 @@ impl Mission {
             task_corrections: Vec::new(),
             told_corrections: 0,
             warned: BTreeSet::new(),
+            live_meters: BTreeSet::new(),
+            told_silent: BTreeSet::new(),
             told_conflicts: BTreeSet::new(),
             calls: BTreeMap::new(),
             not_stopped: Vec::new(),
@@ -281,6 +290,7 @@ impl Mission {
                 self.tools_changed = true;
             }
             Input::Correct { text, origin } => self.on_correct(text, origin),
+            Input::Metered { expense, total, is_live } => self.on_metered(expense, total, is_live),
             Input::Cancel { reason } => self.on_cancel(reason),
             Input::GiveUp { reason } => self.on_give_up(reason),
             Input::Tick => self.on_tick(),
@@ -326,6 +336,7 @@ impl Mission {
                 self.setup.limits.max_task_bytes
             ));
         } else {
+            self.warn_about_meters();
             self.ask_for_plan();
         }
     }
@@ -444,7 +455,7 @@ impl Mission {
     /// Asks the model, unless the budget is spent: then the mission fails and `None` comes back.
     fn ask_model(&mut self, chat: ChatRequest) -> Option<RequestId> {
         if let Some((expense, limit)) = self.spent_budget() {
-            self.fail(format!("The task has used up its {limit} {expense}."));
+            self.fail(budget::used_up(expense, limit));
             return None;
         }
         self.usage.model_calls += 1;

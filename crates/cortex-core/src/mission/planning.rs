@@ -396,6 +396,7 @@ impl Mission {
             note: note.to_owned(),
             duration: None,
             overtaken: false,
+            verification: None,
         }
     }
 

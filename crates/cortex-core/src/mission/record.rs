@@ -67,6 +67,7 @@ mod tests {
             note: String::new(),
             duration: None,
             overtaken: false,
+            verification: None,
         }
     }
 

@@ -9,7 +9,10 @@ use super::Prices;
 use crate::toolset::ToolSet;
 
 /// The bounds of one mission. Every one of them ends something that could otherwise go on for ever.
+///
+/// One that an older record does not know is the default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct MissionLimits {
     /// Longest task, in bytes of UTF-8.
     pub max_task_bytes: usize,
@@ -29,10 +32,16 @@ pub struct MissionLimits {
     pub max_cost: Option<f64>,
     /// What tokens cost.
     pub prices: Prices,
+    /// The way that the robot may go, in metres. No bound where there is none.
+    pub max_metres: Option<f64>,
+    /// What may be taken from the battery, in watt-hours. No bound where there is none.
+    pub max_watt_hours: Option<f64>,
     /// When the model is asked about a step.
     pub confirmation: ConfirmationMode,
     /// What a failed step that is not critical does to the rest of its plan.
     pub on_failure: OnFailure,
+    /// Which arguments a confirmation may give a step that acts.
+    pub confirmation_arguments: ConfirmationArguments,
     /// How often the model may give other arguments for one step whose call failed.
     pub max_corrections: u32,
     /// How often a step that only looks is tried again when its tool could not be reached, after pauses that grow.
@@ -69,8 +78,11 @@ impl Default for MissionLimits {
             max_tokens: None,
             max_cost: None,
             prices: Prices::default(),
+            max_metres: None,
+            max_watt_hours: None,
             confirmation: ConfirmationMode::Always,
             on_failure: OnFailure::Stop,
+            confirmation_arguments: ConfirmationArguments::AsPlanned,
             max_corrections: 1,
             max_retries: 2,
             max_confirmations_per_step: 8,
@@ -106,6 +118,17 @@ pub enum OnFailure {
     Stop,
     /// What waits for it is not run; the rest is. Then the mission plans for what is missing.
     Continue,
+}
+
+/// Which arguments a confirmation may give a step that acts. One that only looks may be given any that fit its schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum ConfirmationArguments {
+    /// Those that were planned; where the plan has a placeholder, what the model fills in.
+    #[default]
+    AsPlanned,
+    /// Any that fit the tool's schema.
+    Any,
 }
 
 /// What a mission starts with.

@@ -273,6 +273,7 @@ fn routing(entry: &Entry<'_>) -> Routing {
             Input::CallEnded { .. } => ("tool", "input", "call_ended", "component"),
             Input::ToolsChanged { .. } => ("system", "input", "tools_changed", "component"),
             Input::Correct { .. } => ("system", "input", "correct", "user"),
+            Input::Metered { .. } => ("system", "input", "metered", "component"),
             Input::Cancel { .. } => ("system", "input", "cancel", "user"),
             Input::GiveUp { .. } => ("system", "input", "give_up", "cortex"),
             Input::Tick => ("system", "input", "tick", "cortex"),
@@ -312,6 +313,10 @@ fn text(entry: &Entry<'_>) -> String {
             }
             Input::ToolsChanged { tools } => format!("there are {} tools now", tools.iter().count()),
             Input::Correct { text, .. } => format!("corrected by a person: {}", capped(text, SHOWN)),
+            Input::Metered { expense, total, is_live: true } => format!("{total:.3} {expense} so far"),
+            Input::Metered { expense, total, is_live: false } => {
+                format!("nothing measures the {expense} any more, after {total:.3}")
+            }
             Input::Cancel { reason } => format!("ended from outside: {reason:?}"),
             Input::GiveUp { reason } => format!("given up: {}", capped(reason, SHOWN)),
             Input::Tick => "time passes".to_owned(),

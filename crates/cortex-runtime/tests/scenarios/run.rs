@@ -6,6 +6,7 @@ use std::time::Duration;
 use cortex_core::ChatRequest;
 use cortex_protocol::{CloudEvent, MissionId, MissionResult, Origin, Submission, ToolCall, ToolSpec};
 use cortex_runtime::{MissionTicket, ProviderId, Rejection, Runtime, StopReport};
+use cortex_testkit::FakeObservations;
 use tokio::sync::{broadcast, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -46,11 +47,12 @@ pub(crate) fn run(scenario: &Scenario, world: World) -> Observed {
 }
 
 async fn tell(scenario: &Scenario, world: World) -> Observed {
-    let World { config, specs, absent, tools, model, script, happenings } = world;
+    let World { config, specs, absent, tools, observations, model, script, happenings } = world;
     let runtime = Runtime::start(config, model, vec![tools.clone()]);
     let mut offer = Offer { runtime: runtime.clone(), all: specs.clone(), absent };
     offer.send().await;
-    let watch = Watch { runtime: runtime.clone(), events: runtime.events(), offer, happenings, began: Instant::now() };
+    let (events, began) = (runtime.events(), Instant::now());
+    let watch = Watch { runtime: runtime.clone(), events, offer, observations, happenings, began };
     let (over, is_over) = oneshot::channel();
     let watching = tokio::spawn(watch.run(is_over));
 
@@ -130,6 +132,7 @@ struct Watch {
     runtime: Runtime,
     events: broadcast::Receiver<Arc<CloudEvent>>,
     offer: Offer,
+    observations: Arc<FakeObservations>,
     happenings: Vec<(Moment, Happening)>,
     began: Instant,
 }
@@ -206,6 +209,14 @@ impl Watch {
                     self.offer.find(&name).description.push_str(" It does something else now.");
                     self.offer.send().await;
                 }
+                Happening::Shows(shown) => {
+                    shown.into_iter().for_each(|(name, value)| self.observations.repeat(&name, value));
+                }
+                Happening::Keeps(kept) => {
+                    kept.into_iter().for_each(|(name, value)| self.observations.keep(&name, value));
+                }
+                Happening::Silences(name) => self.observations.silence(&name),
+                Happening::Hides(name) => self.observations.remove(&name),
             }
         }
     }

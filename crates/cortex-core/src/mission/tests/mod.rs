@@ -1,7 +1,9 @@
 //! Stories of the mission machine, told through a scripted model and scripted tools.
 
+mod confirmations;
 mod corrections;
 mod groups;
+mod meters;
 mod operator;
 mod parallel;
 mod properties;
@@ -37,6 +39,7 @@ pub(super) fn tool(name: &str, phase: ToolPhase, effect: ToolEffect) -> ToolSpec
         cancel: CancelMode::Halt,
         component: None,
         phrases: vec![],
+        conditions: cortex_protocol::Conditions::default(),
     }
 }
 

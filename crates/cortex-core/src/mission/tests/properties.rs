@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use cortex_protocol::mission::Expense;
 use cortex_protocol::{Decision, HaltState, Origin, StepStatus};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::confirmation;
 use crate::plan;
 use crate::ports::ModelErrorKind;
 
@@ -20,6 +22,7 @@ enum Move {
     Wait(u64),
     ToolsLeave(usize),
     Correct(String),
+    Metered(Expense, f64, bool),
     Cancel(CancelReason),
 }
 
@@ -70,8 +73,9 @@ fn reply() -> impl Strategy<Value = Result<ChatReply, ModelError>> {
         1 => Just("done"), 2 => Just(""), 1 => Just("Do not EXECUTE"),
     ];
     prop_oneof![
-        8 => (text, prop::collection::vec(call(), 0..5))
-            .prop_map(|(text, calls)| Ok(ChatReply { text: text.into(), calls, ..ChatReply::default() })),
+        8 => (text, prop::collection::vec(call(), 0..5), 0..300_u64).prop_map(|(text, calls, completion_tokens)| {
+            Ok(ChatReply { text: text.into(), calls, completion_tokens, ..ChatReply::default() })
+        }),
         1 => Just(Err(ModelError {
             kind: ModelErrorKind::BadReply,
             message: "garbage".into(),
@@ -102,6 +106,8 @@ fn world() -> impl Strategy<Value = Vec<Move>> {
         2 => (0..70_u64).prop_map(Move::Wait),
         1 => (0..6_usize).prop_map(Move::ToolsLeave),
         1 => prop_oneof![3 => Just("the other room".to_owned()), 1 => "\\PC{0,10}"].prop_map(Move::Correct),
+        1 => (prop::sample::select(vec![Expense::Metres, Expense::WattHours, Expense::Money]), -1.0..8.0_f64, 0..6_u8)
+            .prop_map(|(expense, total, luck)| Move::Metered(expense, total, luck > 0)),
         1 => prop::sample::select(vec![CancelReason::Client, CancelReason::Stop, CancelReason::ShutDown])
             .prop_map(Move::Cancel),
     ];
@@ -143,6 +149,13 @@ struct Seen {
     running: BTreeSet<StepNumber>,
     results: usize,
     no_more_motion: bool,
+    /// Tokens that replies have cost.
+    tokens: u64,
+    /// The budget of metres, if there is one.
+    max_metres: Option<f64>,
+    /// What the meters of the budgets said last, and whether they measure.
+    metres: f64,
+    metres_are_live: bool,
 }
 
 fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
@@ -150,15 +163,30 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
     if matches!(input, Input::Cancel { .. }) {
         seen.no_more_motion = true;
     }
-    for effect in mission.handle(now, input) {
+    match &input {
+        Input::ModelReplied { reply: Ok(reply), .. } if !mission.is_finished() => {
+            seen.tokens += reply.completion_tokens;
+        }
+        Input::Metered { expense: Expense::Metres, total, is_live } => {
+            seen.metres = seen.metres.max(*total);
+            seen.metres_are_live = *is_live;
+        }
+        _ => {}
+    }
+    for effect in mission.handle(now, input.clone()) {
         assert_eq!(seen.results, 0, "an effect after the result: {effect:?}");
         match &effect {
             Effect::AskModel { request, chat } => {
                 check_conversation(chat);
+                assert!(seen.tokens < MAX_TOKENS, "a request after {} tokens", seen.tokens);
                 seen.requests.push(*request);
             }
             Effect::Invoke { call, tool_call, .. } => {
                 assert!(!seen.no_more_motion, "a call began after the cancel");
+                check_confirmed(tool_call, &input);
+                if let Some(most) = seen.max_metres.filter(|_| tool_call.tool.as_str().starts_with("base.")) {
+                    assert!(seen.metres_are_live && seen.metres < most, "something moves unmeasured or too far");
+                }
                 if let Some(resource) = held_by(&tool_call.tool) {
                     let holder = seen.open.iter().find(|(_, held)| **held == resource);
                     assert_eq!(holder, None, "two holders of one resource");
@@ -219,6 +247,20 @@ fn looks(tool: &ToolName) -> bool {
     matches!(tool.as_str(), "camera.look" | "battery.level")
 }
 
+/// Tokens that the model may cost.
+const MAX_TOKENS: u64 = 2_000;
+
+/// Whatever is asked about and when: what acts begins by a reply that says EXECUTE to it, and by nothing else.
+fn check_confirmed(call: &ToolCall, cause: &Input) {
+    let name = call.tool.as_str();
+    if looks(&call.tool) {
+        return;
+    }
+    let Input::ModelReplied { reply: Ok(reply), .. } = cause else { panic!("{name} began by {cause:?}") };
+    let read = confirmation::read(reply, &name.replace('.', "-"), name).map(|reading| reading.decision);
+    assert_eq!(read, Ok(Decision::Execute), "{name} began by {reply:?}");
+}
+
 fn check_result(result: &MissionResult) {
     for step in &result.steps {
         assert!(step.status.is_terminal(), "a step without an end: {step:?}");
@@ -248,6 +290,7 @@ fn mission_that(on_failure: OnFailure) -> Mission {
         tools: ToolSet::new(holding_robot()).0,
         limits: MissionLimits {
             max_model_calls: 20,
+            max_tokens: Some(MAX_TOKENS),
             max_planning_steps: 4,
             max_conversation_bytes: 2_000,
             on_failure,
@@ -293,8 +336,25 @@ fn policy() -> impl Strategy<Value = OnFailure> {
 }
 
 fn live(world: Vec<Move>, on_failure: OnFailure) -> (Seen, Mission) {
-    let mut mission = mission_that(on_failure);
-    let mut seen = Seen::default();
+    let mission = mission_that(on_failure);
+    live_within(world, mission, ConfirmationMode::Always, None)
+}
+
+fn live_within(
+    world: Vec<Move>,
+    mut mission: Mission,
+    confirmation: ConfirmationMode,
+    max_metres: Option<f64>,
+) -> (Seen, Mission) {
+    mission.setup.limits.confirmation = confirmation;
+    mission.setup.limits.max_metres = max_metres;
+    let mut seen = Seen { max_metres, ..Seen::default() };
+    give(
+        &mut mission,
+        &mut seen,
+        Duration::ZERO,
+        Input::Metered { expense: Expense::Metres, total: 0.0, is_live: true },
+    );
     let mut now = Duration::ZERO;
     give(&mut mission, &mut seen, now, Input::Start);
     for next in world {
@@ -331,6 +391,9 @@ fn live(world: Vec<Move>, on_failure: OnFailure) -> (Seen, Mission) {
             Move::Correct(text) => {
                 give(&mut mission, &mut seen, now, Input::Correct { text, origin: Origin::new("cli", "test") });
             }
+            Move::Metered(expense, total, is_live) => {
+                give(&mut mission, &mut seen, now, Input::Metered { expense, total, is_live });
+            }
             Move::Cancel(reason) => give(&mut mission, &mut seen, now, Input::Cancel { reason }),
         }
     }
@@ -354,6 +417,16 @@ proptest! {
         prop_assert!(mission.is_finished());
         let asked = seen.effects.iter().filter(|effect| matches!(effect, Effect::AskModel { .. })).count();
         prop_assert!(asked <= 20, "the budget was exceeded: {}", asked);
+    }
+
+    #[test]
+    fn a_budget_of_metres_is_kept_and_adaptive_confirmation_runs_nothing_that_acts_without_execute(
+        world in world(), adaptive in prop::bool::ANY, max_metres in prop::option::of(2.0..10.0_f64),
+    ) {
+        let confirmation = if adaptive { ConfirmationMode::Adaptive } else { ConfirmationMode::Always };
+        let (seen, mission) = live_within(world, mission(), confirmation, max_metres);
+        prop_assert_eq!(seen.results, 1);
+        prop_assert!(mission.is_finished());
     }
 
     #[test]

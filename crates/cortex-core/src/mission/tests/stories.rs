@@ -82,7 +82,7 @@ fn a_plan_is_confirmed_step_by_step_and_its_placeholders_are_bound() {
 #[test]
 fn the_confirmation_may_resolve_the_arguments_of_the_same_tool() {
     let story = Story::of("say what you see")
-        .model_calls(&[say("something")])
+        .model_calls(&[say("<what I see>")])
         .model_calls(&[say("a cup")])
         .model_says("Said.")
         .start();

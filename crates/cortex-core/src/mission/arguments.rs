@@ -1,0 +1,206 @@
+//! What a confirmation makes of a step's arguments. A confirmation decides whether a step runs, and fills in what was not
+//! known when it was planned; it is no place to plan anew.
+
+use std::collections::BTreeSet;
+
+use cortex_protocol::mission::ArgumentChange;
+use cortex_protocol::{Effect, ToolSpec};
+use serde_json::{Map, Value};
+
+use super::ConfirmationArguments;
+use crate::fragment::capped;
+
+/// How deep arguments are compared; what lies deeper is compared as a whole.
+const DEPTH_LIMIT: usize = 32;
+/// Changes that are told of one step.
+const CHANGES_TOLD: usize = 16;
+/// Most characters of a value in words for the model.
+const SHOWN: usize = 100;
+
+/// An argument that differs.
+struct Difference {
+    change: ArgumentChange,
+    /// Whether the plan had left it open.
+    is_filled: bool,
+}
+
+/// How the arguments of a confirmation differ from the planned ones, if it may give them.
+///
+/// # Errors
+/// In words for the model: which argument it may not change.
+pub(super) fn changes(
+    spec: &ToolSpec,
+    planned: &Map<String, Value>,
+    given: &Map<String, Value>,
+    policy: ConfirmationArguments,
+) -> Result<Vec<ArgumentChange>, String> {
+    let mut found = Vec::new();
+    compare_objects("", planned, given, Some(&spec.parameters), 0, &mut found);
+    let may_be_any = policy == ConfirmationArguments::Any || spec.effect == Effect::Observe;
+    if let Some(Difference { change, .. }) = found.iter().find(|difference| !may_be_any && !difference.is_filled) {
+        let shown = |value: &Option<Value>| {
+            value.as_ref().map_or_else(|| "nothing".to_owned(), |value| capped(&value.to_string(), SHOWN))
+        };
+        return Err(format!(
+            "it gives '{}' {} instead of {}, which was planned. A confirmation can only fill in placeholders: EXECUTE \
+             runs the step as planned, ABORT lets you plan anew",
+            capped(&change.argument, SHOWN),
+            shown(&change.to),
+            shown(&change.from),
+        ));
+    }
+    Ok(found.into_iter().take(CHANGES_TOLD).map(|difference| difference.change).collect())
+}
+
+fn compare_objects(
+    place: &str,
+    planned: &Map<String, Value>,
+    given: &Map<String, Value>,
+    schema: Option<&Value>,
+    depth: usize,
+    found: &mut Vec<Difference>,
+) {
+    let names: BTreeSet<&String> = planned.keys().chain(given.keys()).collect();
+    for name in names {
+        let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
+        let schema = schema.and_then(|schema| schema.get("properties")?.get(name));
+        compare(place, planned.get(name), given.get(name), schema, depth, found);
+    }
+}
+
+fn compare(
+    place: String,
+    planned: Option<&Value>,
+    given: Option<&Value>,
+    schema: Option<&Value>,
+    depth: usize,
+    found: &mut Vec<Difference>,
+) {
+    let default = schema.and_then(|schema| schema.get("default"));
+    // What was left out is its default.
+    let (from, to) = (planned.or(default), given.or(default));
+    match (from, to) {
+        (None, None) => {}
+        (Some(from), Some(to)) if is_same(from, to) => {}
+        (Some(Value::Object(from)), Some(Value::Object(to))) if depth < DEPTH_LIMIT => {
+            compare_objects(&place, from, to, schema, depth + 1, found);
+        }
+        (Some(Value::Array(from)), Some(Value::Array(to))) if depth < DEPTH_LIMIT && from.len() == to.len() => {
+            let schema = schema.and_then(|schema| schema.get("items"));
+            for (index, (from, to)) in from.iter().zip(to).enumerate() {
+                compare(format!("{place}.{index}"), Some(from), Some(to), schema, depth + 1, found);
+            }
+        }
+        (from, to) => {
+            let is_filled = from.is_some_and(is_open) && to.is_some();
+            let change = ArgumentChange { argument: place, from: from.cloned(), to: to.cloned() };
+            found.push(Difference { change, is_filled });
+        }
+    }
+}
+
+/// Whether two values mean the same: 1 and 1.0 do.
+fn is_same(one: &Value, other: &Value) -> bool {
+    one == other || one.as_f64().is_some_and(|number| other.as_f64() == Some(number))
+}
+
+/// What encloses a placeholder in the forms that models use.
+const BRACKETS: [(char, char); 3] = [('<', '>'), ('[', ']'), ('{', '}')];
+
+/// Whether the plan leaves the value open: a text with a placeholder, `<output of step 1>` or one in the model's own
+/// words, `<what I see>`, `[description]`.
+fn is_open(value: &Value) -> bool {
+    let Some(text) = value.as_str() else { return false };
+    BRACKETS.into_iter().any(|(opening, closing)| {
+        text.split(opening).skip(1).any(|part| {
+            part.split_once(closing).is_some_and(|(inner, _)| inner.starts_with(|first: char| first.is_alphabetic()))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mission::tests::tool;
+    use cortex_protocol::ToolPhase;
+    use serde_json::json;
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap_or_default()
+    }
+
+    fn changed(effect: Effect, policy: ConfirmationArguments, planned: Value, given: Value) -> Result<String, String> {
+        let mut spec = tool("base.go", ToolPhase::Execution, effect);
+        spec.parameters = json!({"type": "object", "properties": {"speed": {"type": "number", "default": 0.5}}});
+        let changes = changes(&spec, &object(planned), &object(given), policy)?;
+        let told = changes.into_iter().map(|change| change.argument).collect::<Vec<_>>();
+        Ok(told.join(" "))
+    }
+
+    fn as_planned(planned: Value, given: Value) -> Result<String, String> {
+        changed(Effect::Move, ConfirmationArguments::AsPlanned, planned, given)
+    }
+
+    #[test]
+    fn what_was_planned_may_not_be_changed_where_it_acts() {
+        for given in [
+            json!({"place": "bedroom"}),
+            json!({"place": "<output of step 1>"}),
+            json!({}),
+            json!({"place": null}),
+            json!({"place": "kitchen", "speed": 9}),
+            json!({"place": ["kitchen"]}),
+        ] {
+            let refused = as_planned(json!({"place": "kitchen"}), given.clone());
+            assert!(refused.is_err(), "{given}: {refused:?}");
+        }
+        let told = as_planned(json!({"place": "kitchen"}), json!({"place": "bedroom"})).unwrap_err();
+        assert!(told.starts_with("it gives 'place' \"bedroom\" instead of \"kitchen\", which was planned."), "{told}");
+        let deep = as_planned(json!({"pose": {"x": [1, 2]}}), json!({"pose": {"x": [1, 3]}})).unwrap_err();
+        assert!(deep.contains("'pose.x.1' 3 instead of 2"), "{deep}");
+    }
+
+    #[test]
+    fn the_same_in_other_writing_is_no_change() {
+        for (planned, given) in [
+            (json!({"x": 1}), json!({"x": 1.0})),
+            (json!({}), json!({"speed": 0.5})),
+            (json!({"speed": 0.5}), json!({})),
+            (json!({"pose": {"x": 1}}), json!({"pose": {"x": 1}})),
+        ] {
+            assert_eq!(as_planned(planned.clone(), given), Ok(String::new()), "{planned}");
+        }
+    }
+
+    #[test]
+    fn what_the_plan_left_open_may_be_filled_in_and_nothing_else() {
+        for open in ["<output of step 1>", "I see <output of step 1.text>.", "<what I see>", "There is {thing}."] {
+            let planned = json!({"text": open, "loud": true});
+            assert_eq!(as_planned(planned.clone(), json!({"text": "a cup", "loud": true})), Ok("text".to_owned()));
+            assert!(as_planned(planned.clone(), json!({"text": "a cup", "loud": false})).is_err(), "{open}");
+            assert!(as_planned(planned, json!({"loud": true})).is_err(), "{open} was left out");
+        }
+        for closed in ["1 < 2 > 0", "a <", "<>", "x > y", "[1, 2]", "(what I see)"] {
+            assert!(as_planned(json!({"text": closed}), json!({"text": "other"})).is_err(), "{closed}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_and_what_the_configuration_allows_may_be_changed_and_is_told() {
+        let (planned, given) = (json!({"place": "kitchen"}), json!({"place": "bedroom"}));
+        for (effect, policy) in
+            [(Effect::Observe, ConfirmationArguments::AsPlanned), (Effect::Move, ConfirmationArguments::Any)]
+        {
+            assert_eq!(changed(effect, policy, planned.clone(), given.clone()), Ok("place".to_owned()));
+        }
+    }
+
+    #[test]
+    fn arguments_that_are_very_deep_or_many_are_compared_all_the_same() {
+        let deep = |end: i32| (0..500).fold(json!(end), |inner, _| json!([inner]));
+        assert!(as_planned(json!({"x": deep(1)}), json!({"x": deep(2)})).is_err());
+        let many = |value: i32| Value::Object((0..1000).map(|n| (format!("a{n}"), json!(value))).collect());
+        let told = changed(Effect::Move, ConfirmationArguments::Any, many(1), many(2)).unwrap();
+        assert_eq!(told.split(' ').count(), CHANGES_TOLD);
+    }
+}
