@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cortex_core::ModelErrorKind;
-use cortex_core::mission::ConfirmationMode;
+use cortex_core::mission::{ConfirmationMode, OnFailure};
 use cortex_protocol::{Conditions, Dispatch, Effect, MissionStatus, ToolPhase};
 use serde::Deserialize;
 use serde_json::Value;
@@ -190,6 +190,7 @@ pub(crate) struct LimitsTable {
     pub(crate) offered_tools: Option<usize>,
     pub(crate) conversation_bytes: Option<usize>,
     pub(crate) confirmation: Option<ConfirmationMode>,
+    pub(crate) on_failure: Option<OnFailure>,
     /// Seconds.
     pub(crate) duration: Option<f64>,
     /// Seconds that a model may think.

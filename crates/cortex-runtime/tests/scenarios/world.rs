@@ -304,6 +304,7 @@ fn config(table: &LimitsTable) -> RuntimeConfig {
         max_offered_tools: table.offered_tools.unwrap_or(default.max_offered_tools),
         max_conversation_bytes: table.conversation_bytes.unwrap_or(default.max_conversation_bytes),
         confirmation: table.confirmation.unwrap_or(default.confirmation),
+        on_failure: table.on_failure.unwrap_or(default.on_failure),
         max_duration: table.duration.map_or(default.max_duration, Duration::from_secs_f64),
         ..default
     };
