@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use cortex_core::ModelErrorKind;
-use cortex_core::mission::ConfirmationMode;
+use cortex_core::mission::{ConfirmationArguments, ConfirmationMode};
+use cortex_protocol::mission::Expense;
 use cortex_protocol::{Dispatch, Effect, MissionStatus, ToolPhase};
 use serde::Deserialize;
 use serde_json::Value;
@@ -113,6 +114,12 @@ pub(crate) enum Happening {
     Comes(String),
     /// The tool says that it does something else now.
     Changes(String),
+    /// A meter counts on by so much.
+    Spends(BTreeMap<Expense, f64>),
+    /// A meter measures no more.
+    FallsSilent(Expense),
+    /// A meter measures again.
+    Measures(Expense),
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -158,6 +165,11 @@ pub(crate) struct LimitsTable {
     pub(crate) replans: Option<u32>,
     pub(crate) model_calls: Option<u32>,
     pub(crate) tokens: Option<u64>,
+    /// Of the way. Its meter measures from the beginning.
+    pub(crate) metres: Option<f64>,
+    /// Of the battery. Its meter measures from the beginning.
+    pub(crate) watt_hours: Option<f64>,
+    pub(crate) confirmation_arguments: Option<ConfirmationArguments>,
     pub(crate) confirmations_per_step: Option<u32>,
     pub(crate) corrections: Option<u32>,
     pub(crate) retries: Option<u32>,
