@@ -217,6 +217,17 @@ impl House {
     }
 }
 
+impl Drop for House {
+    /// In a story that fails, every process is shown before the first of them is ended.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            for (name, process) in &mut self.processes {
+                process.show(&format!("{name}: "));
+            }
+        }
+    }
+}
+
 /// Waits for the end of a `cortex send --json`.
 pub async fn finish_send(mut process: Process) -> Sent {
     let code = process.wait().await;

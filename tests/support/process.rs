@@ -15,13 +15,20 @@ use crate::PATIENCE;
 
 /// How long a process may take to end after SIGTERM when its story is over.
 const LAST_GRACE: Duration = Duration::from_secs(5);
+/// Lines of each stream that a failing story shows: the last ones.
+const SHOWN_LINES: usize = 40;
+/// Characters that it shows of each.
+const SHOWN_CHARACTERS: usize = 400;
 
 /// A child process.
 pub struct Process {
+    /// The program and its arguments.
     name: String,
     child: Child,
     stdout: Lines,
     stderr: Lines,
+    /// Whether a failing story has shown it.
+    is_shown: bool,
 }
 
 /// The lines of one stream, and a sign of each new one.
@@ -66,8 +73,9 @@ impl Process {
             .unwrap_or_else(|problem| panic!("{} could not be started: {problem}", program.display()));
         let stdout = Lines::of(child.stdout.take().expect("standard output is piped"));
         let stderr = Lines::of(child.stderr.take().expect("standard error is piped"));
-        let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Self { name, child, stdout, stderr }
+        let program = program.file_name().unwrap_or_default().to_string_lossy();
+        let name = std::iter::once(program.as_ref()).chain(arguments.iter().copied()).collect::<Vec<_>>().join(" ");
+        Self { name, child, stdout, stderr, is_shown: false }
     }
 
     /// The process id.
@@ -107,14 +115,15 @@ impl Process {
         .await;
         match waited {
             Ok(Some(found)) => found,
-            Ok(None) | Err(_) => panic!("{} never printed {what}.{}", self.name, self.told()),
+            Ok(None) => panic!("{} has closed its output and never printed {what}", self.name),
+            Err(_) => panic!("{} never printed {what}", self.name),
         }
     }
 
     /// Waits for the end and returns the exit status; `None` if a signal ended it.
     pub async fn wait(&mut self) -> Option<i32> {
         let Ok(status) = tokio::time::timeout(PATIENCE, self.child.wait()).await else {
-            panic!("{} did not end.{}", self.name, self.told());
+            panic!("{} did not end", self.name);
         };
         // What was written before the end is still being read.
         let _ = tokio::time::timeout(LAST_GRACE, &mut self.stdout.reader).await;
@@ -131,7 +140,7 @@ impl Process {
     pub async fn write_line(&mut self, line: &str) {
         let Some(stdin) = &mut self.child.stdin else { panic!("{} reads no more", self.name) };
         let written = stdin.write_all(format!("{line}\n").as_bytes()).await;
-        assert!(written.is_ok(), "{} does not read.{}", self.name, self.told());
+        assert!(written.is_ok(), "{} does not read", self.name);
     }
 
     /// Sends a signal: `TERM`, `INT`, `KILL`, `STOP`.
@@ -152,15 +161,39 @@ impl Process {
         self.stderr.all()
     }
 
-    /// Everything that it said, for a failing story.
-    fn told(&self) -> String {
-        format!("\nstdout:\n{}\nstderr:\n{}", self.stdout().join("\n"), self.stderr().join("\n"))
+    /// Shows, once, whether it runs or how it has ended, and what it said last. For a failing story.
+    pub(crate) fn show(&mut self, title: &str) {
+        if std::mem::replace(&mut self.is_shown, true) {
+            return;
+        }
+        let state = match self.child.try_wait() {
+            Ok(None) => self.child.id().map_or_else(|| "runs".to_owned(), |id| format!("runs as {id}")),
+            // "exit status: 1" or "signal: 9 (SIGKILL)"
+            Ok(Some(status)) => format!("has ended, {status}"),
+            Err(problem) => format!("can't be asked for its state: {problem}"),
+        };
+        let (stdout, stderr) = (last_of(&self.stdout()), last_of(&self.stderr()));
+        eprintln!("--- {title}{}\n{state}\nstdout:\n{stdout}\nstderr:\n{stderr}\n---", self.name);
     }
+}
+
+/// The last of these lines, each cut where it is long.
+fn last_of(lines: &[String]) -> String {
+    let left_out = lines.len().saturating_sub(SHOWN_LINES);
+    let mut shown = if left_out > 0 { vec![format!("[{left_out} lines before]")] } else { Vec::new() };
+    for line in lines.iter().skip(left_out) {
+        let cut: String = line.chars().take(SHOWN_CHARACTERS).collect();
+        shown.push(if cut.len() < line.len() { format!("{cut} [...]") } else { cut });
+    }
+    shown.join("\n")
 }
 
 impl Drop for Process {
     /// Ends the process with its story: politely, so that its own children end too, and then for good.
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.show("");
+        }
         let Some(id) = self.child.id() else { return };
         // It may have ended by itself in this moment.
         let _ = std::process::Command::new("kill").arg("-TERM").arg(id.to_string()).status();
@@ -173,7 +206,7 @@ impl Drop for Process {
         }
         let _ = self.child.start_kill();
         if std::thread::panicking() {
-            eprintln!("{} had to be killed.{}", self.name, self.told());
+            eprintln!("{} did not end when it was told to, and had to be killed", self.name);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_protocol::{Effect, MethodDescription, ResourceName, ToolPhase, component};
+use cortex_protocol::{Condition, Effect, Evidence, MethodDescription, ResourceName, ToolPhase, component};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,9 @@ impl Method {
                 cancel_method: None,
                 fallback: false,
                 phrases: Vec::new(),
+                before: Vec::new(),
+                during: Vec::new(),
+                after: Vec::new(),
             },
             arguments: PhantomData,
         }
@@ -135,6 +138,28 @@ impl<A> MethodBuilder<A> {
     #[must_use]
     pub fn fallback(mut self) -> Self {
         self.description.fallback = true;
+        self
+    }
+
+    /// A precondition: Cortex does not send a call unless it holds.
+    #[must_use]
+    pub fn before(mut self, condition: Condition) -> Self {
+        self.description.before.push(condition);
+        self
+    }
+
+    /// An invariant: Cortex halts a call at once when it does not hold any more, or is no longer known to.
+    #[must_use]
+    pub fn during(mut self, condition: Condition) -> Self {
+        self.description.during.push(condition);
+        self
+    }
+
+    /// Evidence: a call counts as done only when this was seen, after it began and at most `within` after it said that it
+    /// succeeded. Name what is measured; what only repeats the command shows nothing.
+    #[must_use]
+    pub fn after(mut self, condition: Condition, within: Duration) -> Self {
+        self.description.after.push(Evidence { condition, within });
         self
     }
 

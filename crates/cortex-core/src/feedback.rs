@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use cortex_protocol::mission::{ArgumentChange, InFlight};
-use cortex_protocol::{HaltState, MissionEvent, OutcomeStatus, StepReport, StepStatus};
+use cortex_protocol::{HaltState, MissionEvent, OutcomeStatus, StepReport, StepStatus, Verification};
 use serde_json::{Map, Value};
 
 use crate::fragment::capped;
@@ -146,6 +146,14 @@ fn shown_report(report: &StepReport) -> String {
     };
     if let Some(duration) = report.duration {
         let _ = write!(text, " [{:.1} s]", duration.as_secs_f64());
+    }
+    match report.verification {
+        Some(Verification::Verified) => {
+            let evidence = report.outcome.as_ref().map(|outcome| outcome.evidence.join("; ")).unwrap_or_default();
+            let _ = write!(text, " (verified: {})", capped(&evidence, SHOWN));
+        }
+        Some(Verification::Unknown) => text.push_str(" (nobody knows whether it was done)"),
+        Some(Verification::NotVerified | Verification::Failed) | None => {}
     }
     if !report.note.is_empty() {
         let _ = write!(text, " ({})", capped(&report.note, SHOWN));

@@ -6,18 +6,22 @@
 //! - [`mission`]: the mission machine, `(state, input) -> (state, effects)`;
 //! - [`chat`]: what a model is asked and what it answers;
 //! - [`fragment`]: the typed pieces that prompts are made of;
+//! - [`goal`]: what kind of thing a task asks for, read from its words;
 //! - [`toolset`]: the tools on offer, their wire names and argument checks;
 //! - [`selection`]: which tools a model is offered, where there are many;
 //! - [`plan`]: the plan graph; [`binding`]: placeholders; [`confirmation`]: reading a decision;
 //! - [`meter`]: what a robot spends: the way and the energy;
+//! - [`condition`]: what must hold of the robot, judged by what was observed;
 //! - [`feedback`]: one readable line for each event;
 //! - [`ports`]: what adapters implement.
 
 pub mod binding;
 pub mod chat;
+pub mod condition;
 pub mod confirmation;
 pub mod feedback;
 pub mod fragment;
+pub mod goal;
 pub mod meter;
 pub mod mission;
 pub mod plan;
@@ -29,5 +33,7 @@ pub mod toolset;
 pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpose, ToolDefinition};
 pub use fragment::Fragment;
 pub use mission::{CancelReason, Effect, Input, Mission, MissionLimits};
-pub use ports::{CallObserver, ChatModel, Invocation, ModelError, ModelErrorKind, ToolProvider, Unobserved};
+pub use ports::{
+    CallObserver, ChatModel, Invocation, ModelError, ModelErrorKind, ToolProvider, Unobserved, Watch, Watcher, Watching,
+};
 pub use toolset::{ToolSet, ToolSetError};

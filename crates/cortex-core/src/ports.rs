@@ -1,14 +1,17 @@
 //! What adapters implement. Small traits of our own types only.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use cortex_protocol::condition::Source;
 use cortex_protocol::{CallId, HaltState, MissionId, ToolCall, ToolFingerprint, ToolOutcome};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::chat::{ChatReply, ChatRequest};
+use crate::condition::Sighting;
 
 /// A model that plans and confirms. Implemented in `cortex-model`.
 ///
@@ -117,4 +120,39 @@ pub trait ToolProvider: Send + Sync {
     /// Makes what the call started come to rest, and says whether it did. Called at most a few times for a call,
     /// while it runs or after it was given up. The caller bounds the wait.
     async fn halt(&self, invocation: &Invocation) -> HaltState;
+
+    /// How the conditions of its tools are checked.
+    fn watching(&self) -> Watching {
+        Watching::Nobody
+    }
+}
+
+/// How the conditions of a provider's tools are checked.
+#[derive(Clone)]
+pub enum Watching {
+    /// By watching what they are about.
+    By(Arc<dyn Watcher>),
+    /// They can't be: nothing that has conditions is called.
+    Nobody,
+    /// They need not be: nothing is really done.
+    Rehearsal,
+}
+
+/// Watches the robot: topics, parameters, components.
+#[async_trait]
+pub trait Watcher: Send + Sync {
+    /// Begins to watch. What is seen first comes as soon as it is known; also that nobody is there to tell something.
+    async fn watch(&self, sources: BTreeSet<Source>) -> Box<dyn Watch>;
+
+    /// Why what this source tells is no evidence that this call did what it says, if it is none: it only repeats what
+    /// the call itself has said.
+    fn echo(&self, source: &Source, call: &ToolCall) -> Option<String>;
+}
+
+/// A watch under way. Dropping it ends it.
+#[async_trait]
+pub trait Watch: Send {
+    /// What is seen next. Of each source only the latest is kept for a slow reader. Never ends by itself: where nothing
+    /// can be seen any more, it says that everything is absent, and waits. Dropping the future loses nothing.
+    async fn next(&mut self) -> (Source, Sighting);
 }

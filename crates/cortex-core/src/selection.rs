@@ -145,6 +145,7 @@ mod tests {
             cancel: CancelMode::Halt,
             component: component.map(Into::into),
             phrases: Vec::new(),
+            conditions: cortex_protocol::Conditions::default(),
         }
     }
 

@@ -11,7 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::{CancelMode, ComponentName, Dispatch, Effect, ResourceName, ToolName, ToolPhase, ToolSpec};
+use crate::{
+    CancelMode, ComponentName, Condition, Conditions, Dispatch, Effect, Evidence, ResourceName, ToolName, ToolPhase,
+    ToolSpec,
+};
 
 /// The version of the component contract that this crate speaks.
 pub const CONTRACT_VERSION: u32 = 1;
@@ -73,6 +76,15 @@ pub struct MethodDescription {
     /// Sentences that people use for it, with `{parameter}` in place of values: `go to {place}`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phrases: Vec<String>,
+    /// Preconditions: a call is not sent unless they hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<Condition>,
+    /// Invariants: a call is halted at once when one does not hold, or is not known to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub during: Vec<Condition>,
+    /// Evidence: a call has failed, whatever it says, unless all of it is seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<Evidence>,
 }
 
 fn no_parameters() -> Value {
@@ -183,7 +195,14 @@ impl MethodDescription {
             cancel: if self.effect == Effect::Observe { CancelMode::Drop } else { CancelMode::Halt },
             component: Some(component.clone()),
             phrases: self.phrases.clone(),
+            conditions: self.conditions().with_sources(&|source| source.resolved_for(component)),
         }
+    }
+
+    /// What must hold before, while and after it is called, with names as the component writes them.
+    #[must_use]
+    pub fn conditions(&self) -> Conditions {
+        Conditions { before: self.before.clone(), during: self.during.clone(), after: self.after.clone() }
     }
 }
 
@@ -227,6 +246,7 @@ fn check_method(
     {
         return Err("its timeout_s must be a number of seconds above 0".into());
     }
+    method.conditions().check(&method.parameters).map_err(|error| error.problem)?;
     if let Some(cancel) = &method.cancel_method
         && !names.contains(cancel)
     {
@@ -257,12 +277,16 @@ mod tests {
             {"name": "peek", "description": "Moves while planning.", "phase": "planning", "effect": "move"},
             {"name": "reach", "description": "Reaches.", "cancel_method": "let_go"},
             {"name": "wait", "description": "Waits.", "timeout_s": -1.0},
+            {"name": "dock", "description": "Docks.", "after": [{"topic": "~/docked", "equals": true}]},
+            {"name": "push", "description": "Pushes.", "during": [{"topic": "/force", "less": "{limit}"}]},
             17,
         ]));
         assert_eq!(description.methods.iter().map(|method| method.name.as_str()).collect::<Vec<_>>(), ["go_to"]);
-        assert_eq!(problems.len(), 8, "{problems:#?}");
+        assert_eq!(problems.len(), 10, "{problems:#?}");
         assert!(problems[0].contains("another method has the same name"), "{problems:#?}");
-        assert!(problems[7].contains("#9"), "{problems:#?}");
+        assert!(problems[7].contains("unknown field `equals`"), "{problems:#?}");
+        assert!(problems[8].contains("the argument 'limit'"), "{problems:#?}");
+        assert!(problems[9].contains("#11"), "{problems:#?}");
     }
 
     #[test]
@@ -283,6 +307,7 @@ mod tests {
                 cancel: CancelMode::Halt,
                 component: Some("arm".into()),
                 phrases: vec![],
+                conditions: Conditions::default(),
             }
         );
     }

@@ -4,15 +4,19 @@
 //! JSON Schema, so that a client in any language can speak it.
 //!
 //! - [`tool`]: what can be called, how a call is made and how it ends;
+//! - [`condition`]: what must hold before, while and after it is called;
 //! - [`component`]: what a component says of itself over `~/describe`;
 //! - [`plan`]: a plan as data;
+//! - [`goal`]: what kind of thing a task asks for;
 //! - [`mission`]: what happens in a mission and how it ends;
 //! - [`command`]: what a client may ask for;
 //! - [`event`]: the envelope (CloudEvents 1.0) that carries everything outwards.
 
 pub mod command;
 pub mod component;
+pub mod condition;
 pub mod event;
+pub mod goal;
 mod id;
 pub mod mission;
 pub mod plan;
@@ -20,9 +24,11 @@ pub mod tool;
 
 pub use command::{Command, Origin, Submission};
 pub use component::{ComponentDescription, DescriptionError, MethodDescription};
+pub use condition::{Condition, Conditions, Evidence};
 pub use event::CloudEvent;
+pub use goal::GoalClass;
 pub use id::{CallId, ComponentName, EventId, MissionId, ResourceName, SessionId, StepNumber, ToolName};
-pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Turn, Usage};
+pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Turn, Usage, Verification};
 pub use plan::{Plan, Priority, Step, StepStatus};
 pub use tool::{
     CancelMode, Dispatch, Effect, FailureKind, HaltState, OutcomeStatus, ToolCall, ToolFingerprint, ToolOutcome,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{ComponentName, ResourceName, ToolName};
+use crate::{ComponentName, Conditions, ResourceName, ToolName};
 
 /// In which phase of a mission a tool may be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Default)]
@@ -81,17 +81,24 @@ pub struct ToolSpec {
     pub component: Option<ComponentName>,
     /// Sentences that people use for it, with `{parameter}` in place of values. For planners without a model.
     pub phrases: Vec<String>,
+    /// What must hold before, while and after it is called. Checked without a model.
+    #[serde(default, skip_serializing_if = "Conditions::is_empty")]
+    pub conditions: Conditions,
 }
 
 impl ToolSpec {
-    /// What a call of the tool means, as a number: another one where the description, the schema of the arguments or the
-    /// effect is another. A call that was made for one is not to be carried out by the other.
+    /// What a call of the tool means, as a number: another one where the description, the schema of the arguments, the
+    /// effect or a condition is another. A call that was made for one is not to be carried out by the other.
     #[must_use]
     pub fn fingerprint(&self) -> ToolFingerprint {
         // FNV-1a: the same in every build, unlike the hasher of the standard library.
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let meaning = (&self.description, &self.parameters, self.effect, self.dispatch, &self.component);
-        for byte in serde_json::json!(meaning).to_string().bytes() {
+        let mut text = serde_json::json!(meaning).to_string();
+        if !self.conditions.is_empty() {
+            text.push_str(&serde_json::json!(self.conditions).to_string());
+        }
+        for byte in text.bytes() {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
         ToolFingerprint(hash)
@@ -144,6 +151,14 @@ pub enum FailureKind {
     BadResponse,
     /// The tool is no longer what it was when the call was planned.
     Changed,
+    /// A precondition does not hold, or is not known to: the call was not sent.
+    NotReady,
+    /// An invariant did not hold any more, or was not known to: the call was halted.
+    InvariantBroken,
+    /// The call says that it succeeded, but what was seen afterwards says otherwise.
+    Contradicted,
+    /// The call says that it succeeded, but what would show it could not be seen.
+    NoEvidence,
     /// A policy forbids it.
     Denied,
     /// A flaw of Cortex.
@@ -184,13 +199,22 @@ pub struct ToolOutcome {
     pub message: String,
     /// Whether what it started is at rest.
     pub halt: HaltState,
+    /// What was seen that shows that it did what it says, in words. Empty where nothing but its own word says so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
 }
 
 impl ToolOutcome {
     /// The tool did what it says and returned `value`.
     #[must_use]
     pub fn success(value: Value) -> Self {
-        Self { status: OutcomeStatus::Succeeded, value, message: String::new(), halt: HaltState::AtRest }
+        Self {
+            status: OutcomeStatus::Succeeded,
+            value,
+            message: String::new(),
+            halt: HaltState::AtRest,
+            evidence: Vec::new(),
+        }
     }
 
     /// The tool did not do what it says, and nothing goes on.
@@ -200,12 +224,19 @@ impl ToolOutcome {
             value: Value::Null,
             message: message.into(),
             halt: HaltState::AtRest,
+            evidence: Vec::new(),
         }
     }
 
     /// The call was cancelled; `halt` says whether it is known to be at rest.
     pub fn cancelled(halt: HaltState, message: impl Into<String>) -> Self {
-        Self { status: OutcomeStatus::Cancelled, value: Value::Null, message: message.into(), halt }
+        Self {
+            status: OutcomeStatus::Cancelled,
+            value: Value::Null,
+            message: message.into(),
+            halt,
+            evidence: Vec::new(),
+        }
     }
 
     /// The same outcome with what is known about rest.

@@ -193,7 +193,8 @@ impl GraphReader {
 
     fn ask(&mut self, source: &impl GraphSource, key: Key) -> Result<(), RosError> {
         let of_twin = self.of_twins.get(&key).map(Vec::as_slice).unwrap_or_default();
-        let Some((mut node, listed)) = read_node(source, &key, &self.own_node, of_twin)? else {
+        let before = self.nodes.get(&key).map(|known| known.node.services.as_slice()).unwrap_or_default();
+        let Some((mut node, listed)) = read_node(source, &key, &self.own_node, of_twin, before)? else {
             // A node that left between the questions is gone.
             self.is_changed |= self.nodes.remove(&key).is_some();
             return Ok(());
@@ -240,13 +241,16 @@ fn instances_by_service(
     Ok(servers.filter(|(of, within, _)| (of, within) == (name, namespace)).map(|(_, _, instance)| instance).collect())
 }
 
-/// The node, and the services that the middleware lists for its name. None when it is gone.
+/// The node, and the services that the middleware lists for its name. None when it is gone. `before` is what it offered
+/// when it was last asked.
 fn read_node(
     source: &impl GraphSource,
-    (name, namespace): &Key,
+    key: &Key,
     own_node: &str,
     of_twin: &[Interface],
+    before: &[Interface],
 ) -> Result<Option<(GraphNode, BTreeSet<String>)>, RosError> {
+    let (name, namespace) = key;
     let full_name = fully_qualified(name, namespace);
     if is_hidden(&full_name) || full_name == own_node {
         return Ok(Some((GraphNode::new(full_name, NodeRole::Infrastructure), BTreeSet::new())));
@@ -259,8 +263,21 @@ fn read_node(
     };
     let listed: BTreeSet<String> = services.iter().map(|service| service.name.clone()).collect();
     services.extend(of_twin.iter().filter(|service| !listed.contains(&service.name)).cloned());
+    // A second node of the name may have come since the look, and the middleware answered for that one: what the first one
+    // offers is not gone.
+    for service in before {
+        let is_there = services.iter().any(|offered| offered.name == service.name);
+        if !is_there && is_served_by(source, key, &service.name)? {
+            services.push(service.clone());
+        }
+    }
     let node = GraphNode::new(full_name, NodeRole::Robot);
     Ok(Some((node.with_interfaces(services, publishers, subscriptions), listed)))
+}
+
+/// Whether a node of that name serves it.
+fn is_served_by(source: &impl GraphSource, (name, namespace): &Key, service: &str) -> Result<bool, RosError> {
+    Ok(source.servers_of(service)?.iter().any(|(of, within, _)| (of, within) == (name, namespace)))
 }
 
 /// Each name once, and those that two nodes have.
@@ -291,6 +308,8 @@ mod tests {
         asked: Cell<usize>,
         /// Further runs of every node beside the first.
         runs: Cell<u8>,
+        /// A second node has come that the list of nodes does not show yet: it answers for the first one.
+        is_answered_by_twin: Cell<bool>,
     }
 
     impl Fake {
@@ -310,7 +329,8 @@ mod tests {
     impl GraphSource for Fake {
         fn nodes(&self) -> Result<Vec<(String, String)>, RosError> {
             let (nodes, twins) = (self.nodes.borrow(), self.twins.borrow());
-            Ok(nodes.keys().chain(twins.keys()).map(|name| (name.clone(), "/".to_owned())).collect())
+            let twins = twins.keys().filter(|_| !self.is_answered_by_twin.get());
+            Ok(nodes.keys().chain(twins).map(|name| (name.clone(), "/".to_owned())).collect())
         }
 
         fn services(&self) -> Result<Vec<Interface>, RosError> {
@@ -336,7 +356,10 @@ mod tests {
 
         fn services_of(&self, name: &str, _: &str) -> Result<Option<Vec<Interface>>, RosError> {
             self.asked.set(self.asked.get() + 1);
-            let nodes = self.nodes.borrow();
+            let (nodes, twins) = (self.nodes.borrow(), self.twins.borrow());
+            if let Some(offered) = twins.get(name).filter(|_| self.is_answered_by_twin.get()) {
+                return Ok(Some(vec![service(offered)]));
+            }
             Ok(nodes.get(name).map(|services| services.iter().map(service).collect()))
         }
 
@@ -425,6 +448,27 @@ mod tests {
         fake.twins.borrow_mut().clear();
         reader.look(&fake).unwrap();
         assert_eq!(offered(&reader.take_changed().unwrap()), ["/lamp/switch"]);
+    }
+
+    /// Seen as a tool that was gone for the moment between two looks.
+    #[test]
+    fn what_a_node_offers_is_not_lost_when_a_second_one_of_its_name_comes_between_two_questions() {
+        let fake = Fake::default();
+        fake.nodes.borrow_mut().insert("lamp".to_owned(), vec!["/lamp/switch"]);
+        let mut reader = grown_up(&fake);
+        fake.twins.borrow_mut().insert("lamp".to_owned(), "/lamp/dim");
+        fake.is_answered_by_twin.set(true);
+        reader.stale();
+        reader.read(&fake, Duration::from_secs(1)).unwrap();
+        let graph = reader.take_changed().unwrap();
+        let offered = graph.node("lamp").unwrap().services.iter().map(|service| service.name.as_str());
+        assert_eq!(offered.collect::<Vec<_>>(), ["/lamp/dim", "/lamp/switch"]);
+        // What is really gone, is.
+        fake.nodes.borrow_mut().insert("lamp".to_owned(), vec![]);
+        reader.stale();
+        reader.read(&fake, Duration::from_secs(1)).unwrap();
+        let graph = reader.take_changed().unwrap();
+        assert_eq!(graph.node("lamp").unwrap().services.len(), 1);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -104,8 +105,11 @@ fn run_child(name: &str, domain: &Domain) -> io::Result<(bool, String)> {
 pub struct Domain {
     /// For `ROS_DOMAIN_ID`.
     pub id: u8,
-    // The lock on it is given back by the operating system when it is closed, however the process ends.
+    // The locks are given back by the operating system when they are closed, however the process ends.
+    /// Against other runs of these tests.
     _lock: File,
+    /// Against the stories and the demo, which lock their domains in this way.
+    _port: TcpListener,
 }
 
 impl Domain {
@@ -125,14 +129,21 @@ impl Domain {
                     .truncate(false)
                     .write(true)
                     .open(folder.join(format!("{id}.lock")))?;
-                if lock.try_lock().is_ok() {
-                    return Ok(Self { id, _lock: lock });
+                if lock.try_lock().is_ok()
+                    && let Ok(port) = TcpListener::bind((Ipv4Addr::LOCALHOST, lock_port(id)))
+                {
+                    return Ok(Self { id, _lock: lock, _port: port });
                 }
             }
             std::thread::sleep(Duration::from_millis(100));
         }
         Err(io::Error::other(format!("the domains {first} to {last} are all in use")))
     }
+}
+
+/// The last port of a domain by the DDS port formula (7400 + 250 n). DDS uses UDP only, so its TCP port is free.
+fn lock_port(domain: u8) -> u16 {
+    7400 + 250 * u16::from(domain) + 249
 }
 
 fn domains() -> (u8, u8) {

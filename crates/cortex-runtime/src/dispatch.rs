@@ -9,6 +9,8 @@ use cortex_protocol::{CancelMode, Effect as ToolEffect, FailureKind, HaltState, 
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 
+use crate::conditions;
+
 /// The bounds of a call's end.
 #[derive(Debug, Clone, Copy)]
 pub struct CallBounds {
@@ -31,7 +33,7 @@ enum Interruption {
     TimedOut,
 }
 
-/// Carries out one call. Always returns, within the tool's time and the bounds.
+/// Carries out one call, with what its tool's conditions ask for. Always returns, within the tool's time and the bounds.
 ///
 /// Missions do this for their steps; it is public for who makes calls without a mission.
 pub async fn run_call(
@@ -42,10 +44,27 @@ pub async fn run_call(
     cancelled: CancellationToken,
     bounds: CallBounds,
 ) -> ToolOutcome {
+    if spec.conditions.is_empty() {
+        return carry_out(provider, spec, invocation, observer, cancelled, bounds).await;
+    }
+    conditions::run_call(provider, spec, invocation, observer, cancelled, bounds).await
+}
+
+/// Carries out one call by its tool's word alone.
+pub(crate) async fn carry_out(
+    provider: Arc<dyn ToolProvider>,
+    spec: ToolSpec,
+    invocation: Invocation,
+    observer: Arc<dyn CallObserver>,
+    cancelled: CancellationToken,
+    bounds: CallBounds,
+) -> ToolOutcome {
     let mut running = AssertUnwindSafe(provider.invoke(invocation.clone(), observer)).catch_unwind().map(|ended| {
-        ended.unwrap_or_else(|_| {
+        let outcome = ended.unwrap_or_else(|_| {
             ToolOutcome::failure(FailureKind::Internal, "the tool's provider failed in an unforeseen way")
-        })
+        });
+        // Evidence is what is seen here, not what a provider says.
+        ToolOutcome { evidence: Vec::new(), ..outcome }
     });
     let interruption = tokio::select! {
         biased;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cortex_core::{CallObserver, Invocation, ToolProvider};
+use cortex_core::{CallObserver, Invocation, ToolProvider, Watching};
 use cortex_protocol::{Effect, FailureKind, HaltState, ToolOutcome, ToolSpec};
 use serde_json::json;
 use tokio::sync::watch;
@@ -54,5 +54,10 @@ impl ToolProvider for DryRun {
             Some(true) => self.provider.halt(invocation).await,
             Some(false) | None => HaltState::AtRest,
         }
+    }
+
+    fn watching(&self) -> Watching {
+        // What is only said to be done leaves nothing to be seen.
+        Watching::Rehearsal
     }
 }

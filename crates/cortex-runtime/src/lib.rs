@@ -4,6 +4,7 @@
 //! - `desk`: the one actor that owns the queue of tasks, the stop latch and the tools on offer;
 //! - `drive`: the actor of one running mission;
 //! - `dispatch`: one call of a tool, with its time-out, its cancellation and its one outcome;
+//! - `conditions`: what is watched before, while and after a call;
 //! - `leftovers`: calls that are not known to be at rest, for the next stop;
 //! - `meters`: what the robot spends while a mission runs;
 //! - `offer`: the tools of all providers, merged;
@@ -12,6 +13,7 @@
 //!
 //! Everything is spawned on one tracker and ends with [`Runtime::shut_down`].
 
+mod conditions;
 mod desk;
 mod dispatch;
 mod drive;

@@ -3,14 +3,17 @@
 //! - [`ScriptedModel`]: a model in process;
 //! - [`OpenAiServer`]: the same script behind a real HTTP port that speaks the OpenAI form;
 //! - [`FakeTools`]: tools that work, fail, hang, panic or ignore their halt;
+//! - [`FakeObservations`]: what their robot shows of itself;
 //! - [`Domain`]: a ROS domain of its own for each story.
 
 mod domain;
+mod observations;
 mod openai_server;
 mod scripted_model;
 mod tools;
 
 pub use domain::Domain;
+pub use observations::FakeObservations;
 pub use openai_server::{OpenAiServer, Served};
 pub use scripted_model::{Line, ScriptedModel, calls, says};
 pub use tools::{Behaviour, FakeTools, tool};

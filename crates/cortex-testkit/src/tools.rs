@@ -5,12 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cortex_core::{CallObserver, Invocation, ToolProvider};
+use cortex_core::{CallObserver, Invocation, ToolProvider, Watching};
 use cortex_protocol::{
     CallId, CancelMode, Dispatch, Effect, FailureKind, HaltState, MissionId, ToolCall, ToolOutcome, ToolPhase, ToolSpec,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+
+use crate::observations::FakeObservations;
 
 /// How a tool behaves when it is called.
 #[derive(Debug, Clone)]
@@ -83,6 +85,7 @@ pub struct FakeTools {
     /// What was told to halt, in order.
     halts: Mutex<Vec<Invocation>>,
     begun: Notify,
+    observations: Option<Arc<FakeObservations>>,
 }
 
 /// A call that was begun.
@@ -111,6 +114,7 @@ pub fn tool(name: &str, phase: ToolPhase, effect: Effect) -> ToolSpec {
         cancel: if effect == Effect::Observe { CancelMode::Drop } else { CancelMode::Halt },
         component: None,
         phrases: Vec::new(),
+        conditions: cortex_protocol::Conditions::default(),
     }
 }
 
@@ -120,6 +124,13 @@ impl FakeTools {
     pub fn new<'a>(behaviours: impl IntoIterator<Item = (&'a str, Behaviour)>) -> Self {
         let behaviours = behaviours.into_iter().map(|(name, behaviour)| (name.to_owned(), behaviour)).collect();
         Self { behaviours, ..Self::default() }
+    }
+
+    /// The same, with a robot that can be watched.
+    #[must_use]
+    pub fn watched(mut self, observations: Arc<FakeObservations>) -> Self {
+        self.observations = Some(observations);
+        self
     }
 
     /// The tools' specifications: all of them act as steps and may move.
@@ -252,5 +263,12 @@ impl ToolProvider for FakeTools {
         }
         told_to_halt.notify_one();
         HaltState::Halted
+    }
+
+    fn watching(&self) -> Watching {
+        match &self.observations {
+            Some(observations) => Watching::By(observations.clone()),
+            None => Watching::Nobody,
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cortex_protocol::mission::ArgumentChange;
 use cortex_protocol::{
     CallId, Decision, Effect as ToolEffect, FailureKind, MissionEvent, OutcomeStatus, Step, StepNumber, StepReport,
-    StepStatus, ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec,
+    StepStatus, ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec, Verification,
 };
 use serde_json::{Map, Value};
 
@@ -368,6 +368,10 @@ impl Mission {
         }
         report.status = status;
         report.note = note;
+        report.verification = match status {
+            StepStatus::Success | StepStatus::Failed => Some(Verification::of(report.outcome.as_ref())),
+            StepStatus::Pending | StepStatus::Running | StepStatus::Blocked | StepStatus::Skipped => None,
+        };
         let report = report.clone();
         self.report(MissionEvent::StepFinished { steps, report });
     }

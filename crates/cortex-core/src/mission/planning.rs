@@ -344,6 +344,7 @@ impl Mission {
             outcome: None,
             note: note.to_owned(),
             duration: None,
+            verification: None,
         }
     }
 

@@ -58,6 +58,7 @@ mod tests {
             outcome: None,
             note: String::new(),
             duration: None,
+            verification: None,
         }
     }
 

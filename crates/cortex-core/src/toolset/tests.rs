@@ -18,6 +18,7 @@ fn tool(name: &str, parameters: Value) -> ToolSpec {
         cancel: CancelMode::Halt,
         component: None,
         phrases: vec![],
+        conditions: cortex_protocol::Conditions::default(),
     }
 }
 

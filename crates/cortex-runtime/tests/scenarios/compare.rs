@@ -34,6 +34,10 @@ pub(crate) fn differences(expected: &Expectation, observed: &Observed) -> Vec<St
         let ended = result.steps.iter().map(|step| format!("{} {}", step.tool, status(step.status)));
         found.equal("steps", steps, &ended.collect::<Vec<_>>());
     }
+    if let Some(verification) = &expected.verification {
+        let known = result.steps.iter().filter_map(|step| Some(format!("{} {}", step.tool, step.verification?)));
+        found.equal("verification", verification, &known.collect::<Vec<_>>());
+    }
     if observed.counted_requests > expected.requests_at_most {
         found.add(format!(
             "the model was asked {} times, not at most {}",

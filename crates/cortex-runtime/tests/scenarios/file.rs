@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use cortex_core::ModelErrorKind;
 use cortex_core::mission::{ConfirmationArguments, ConfirmationMode};
 use cortex_protocol::mission::Expense;
-use cortex_protocol::{Dispatch, Effect, MissionStatus, ToolPhase};
+use cortex_protocol::{Conditions, Dispatch, Effect, MissionStatus, ToolPhase};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -20,6 +20,9 @@ pub(crate) struct ScenarioFile {
     /// The tools that every scenario of the file has.
     #[serde(default)]
     pub(crate) tools: BTreeMap<String, ToolTable>,
+    /// What the robot of every scenario shows of itself.
+    #[serde(default)]
+    pub(crate) shows: BTreeMap<String, Value>,
     pub(crate) scenario: Vec<Scenario>,
 }
 
@@ -43,6 +46,16 @@ pub(crate) struct Scenario {
     /// More tools, or other traits of those of the file.
     #[serde(default)]
     pub(crate) tools: BTreeMap<String, ToolTable>,
+    /// What the robot tells again and again from the beginning: the message of a topic, the value of a parameter, the health
+    /// of a component, by name.
+    #[serde(default)]
+    pub(crate) shows: BTreeMap<String, Value>,
+    /// The same, told once before the beginning and kept for who comes late.
+    #[serde(default)]
+    pub(crate) keeps: BTreeMap<String, Value>,
+    /// Topics that only repeat what is called.
+    #[serde(default)]
+    pub(crate) echoes: Vec<String>,
     /// `"reflex"`, or what the model says, reply by reply.
     pub(crate) model: Value,
     /// What it says whenever that is over.
@@ -70,6 +83,8 @@ pub(crate) struct ToolTable {
     pub(crate) takes: Option<BTreeMap<String, String>>,
     /// Sentences for the command reader.
     pub(crate) phrases: Option<Vec<String>>,
+    /// What must hold `before`, `during` and `after` a call.
+    pub(crate) conditions: Option<Conditions>,
     /// How it behaves when it is called; several: in turn.
     pub(crate) does: Option<Value>,
     /// How many there are of it: `arm.wave_1`, `arm.wave_2` and so on.
@@ -120,6 +135,14 @@ pub(crate) enum Happening {
     FallsSilent(Expense),
     /// A meter measures again.
     Measures(Expense),
+    /// The robot shows this from now on, again and again.
+    Shows(BTreeMap<String, Value>),
+    /// The robot tells this once, and keeps it.
+    Keeps(BTreeMap<String, Value>),
+    /// What the robot showed under this name is not told any more, although somebody is there to tell it.
+    Silences(String),
+    /// Nobody is there any more to tell it.
+    Hides(String),
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -203,6 +226,8 @@ pub(crate) struct Expectation {
     pub(crate) not_stopped: Vec<String>,
     /// Every step of every plan, in order: `base.go SUCCESS`.
     pub(crate) steps: Option<Vec<String>>,
+    /// What is known of every step that was begun, in order: `base.go verified`.
+    pub(crate) verification: Option<Vec<String>>,
     /// Most requests to the model, over all tasks.
     pub(crate) requests_at_most: usize,
     /// Feedback, in this order; each is part of a line.

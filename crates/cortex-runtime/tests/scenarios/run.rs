@@ -8,6 +8,7 @@ use cortex_core::meter::Reading;
 use cortex_protocol::mission::Expense;
 use cortex_protocol::{CloudEvent, MissionId, MissionResult, Origin, Submission, ToolCall, ToolSpec};
 use cortex_runtime::{MissionTicket, ProviderId, Rejection, Runtime, StopReport};
+use cortex_testkit::FakeObservations;
 use tokio::sync::{broadcast, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -48,12 +49,12 @@ pub(crate) fn run(scenario: &Scenario, world: World) -> Observed {
 }
 
 async fn tell(scenario: &Scenario, world: World) -> Observed {
-    let World { config, specs, absent, tools, model, script, happenings, meters } = world;
+    let World { config, specs, absent, tools, observations, model, script, happenings, meters } = world;
     let runtime = Runtime::start(config, model, vec![tools.clone()]);
     let mut offer = Offer { runtime: runtime.clone(), all: specs.clone(), absent };
     offer.send().await;
-    let events = runtime.events();
-    let watch = Watch { runtime: runtime.clone(), events, offer, happenings, meters, began: Instant::now() };
+    let (events, began) = (runtime.events(), Instant::now());
+    let watch = Watch { runtime: runtime.clone(), events, offer, observations, happenings, meters, began };
     let (over, is_over) = oneshot::channel();
     let watching = tokio::spawn(watch.run(is_over));
 
@@ -133,6 +134,7 @@ struct Watch {
     runtime: Runtime,
     events: broadcast::Receiver<Arc<CloudEvent>>,
     offer: Offer,
+    observations: Arc<FakeObservations>,
     happenings: Vec<(Moment, Happening)>,
     meters: ScriptedMeters,
     began: Instant,
@@ -221,6 +223,14 @@ impl Watch {
                 }
                 Happening::FallsSilent(expense) => self.meter(expense).send_modify(|reading| reading.is_live = false),
                 Happening::Measures(expense) => self.meter(expense).send_modify(|reading| reading.is_live = true),
+                Happening::Shows(shown) => {
+                    shown.into_iter().for_each(|(name, value)| self.observations.repeat(&name, value));
+                }
+                Happening::Keeps(kept) => {
+                    kept.into_iter().for_each(|(name, value)| self.observations.keep(&name, value));
+                }
+                Happening::Silences(name) => self.observations.silence(&name),
+                Happening::Hides(name) => self.observations.remove(&name),
             }
         }
     }

@@ -11,7 +11,7 @@ use cortex_model::Reflex;
 use cortex_protocol::mission::Expense;
 use cortex_protocol::{Effect, FailureKind, HaltState, ToolOutcome, ToolPhase, ToolSpec};
 use cortex_runtime::{Meter, RuntimeConfig};
-use cortex_testkit::{Behaviour, FakeTools, Line, ScriptedModel, tool};
+use cortex_testkit::{Behaviour, FakeObservations, FakeTools, Line, ScriptedModel, tool};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
@@ -26,6 +26,8 @@ pub(crate) struct World {
     /// Those that are not there from the beginning.
     pub(crate) absent: Vec<String>,
     pub(crate) tools: Arc<FakeTools>,
+    /// What the robot shows.
+    pub(crate) observations: Arc<FakeObservations>,
     pub(crate) model: Arc<dyn ChatModel>,
     /// The same model, where it is a scripted one.
     pub(crate) script: Option<Arc<ScriptedModel>>,
@@ -47,7 +49,11 @@ pub(crate) enum Moment {
 
 type Result<T> = std::result::Result<T, String>;
 
-pub(crate) fn make(shared: &BTreeMap<String, ToolTable>, scenario: &Scenario) -> Result<World> {
+pub(crate) fn make(
+    shared: &BTreeMap<String, ToolTable>,
+    shows: &BTreeMap<String, Value>,
+    scenario: &Scenario,
+) -> Result<World> {
     let mut tables = shared.clone();
     for (name, own) in &scenario.tools {
         let table = tables.remove(name).unwrap_or_default();
@@ -72,11 +78,19 @@ pub(crate) fn make(shared: &BTreeMap<String, ToolTable>, scenario: &Scenario) ->
         }
     }
     let (model, script) = model(scenario)?;
+    let observations = Arc::new(FakeObservations::with_echoes(scenario.echoes.iter().cloned()));
+    for (name, value) in shows.iter().chain(&scenario.shows) {
+        observations.repeat(name, value.clone());
+    }
+    for (name, value) in &scenario.keeps {
+        observations.keep(name, value.clone());
+    }
     let tools = FakeTools::new(behaviours.iter().map(|(name, does)| (name.as_str(), does.clone())));
+    let tools = tools.watched(Arc::clone(&observations));
     let happenings = scenario.happens.iter().cloned().map(happening).collect::<Result<_>>()?;
     let mut config = config(&scenario.limits);
     let meters = meters(&mut config);
-    Ok(World { config, specs, absent, tools: Arc::new(tools), model, script, happenings, meters })
+    Ok(World { config, specs, absent, tools: Arc::new(tools), observations, model, script, happenings, meters })
 }
 
 fn overridden(table: ToolTable, own: ToolTable) -> ToolTable {
@@ -89,6 +103,7 @@ fn overridden(table: ToolTable, own: ToolTable) -> ToolTable {
         timeout: own.timeout.or(table.timeout),
         takes: own.takes.or(table.takes),
         phrases: own.phrases.or(table.phrases),
+        conditions: own.conditions.or(table.conditions),
         does: own.does.or(table.does),
         copies: own.copies.or(table.copies),
         comes_later: own.comes_later.or(table.comes_later),
@@ -113,6 +128,7 @@ fn spec(name: &str, table: &ToolTable) -> ToolSpec {
     spec.resources = table.resources.iter().flatten().map(|name| name.as_str().into()).collect();
     spec.timeout = table.timeout.map_or(spec.timeout, Duration::from_secs_f64);
     spec.phrases = table.phrases.clone().unwrap_or_default();
+    spec.conditions = table.conditions.clone().unwrap_or_default();
     spec
 }
 

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 mod mission;
 mod tape;
 
+pub(crate) use mission::MeterSettings;
 use mission::{BudgetConfig, MissionConfig};
 use tape::TapeConfig;
 
@@ -150,7 +151,9 @@ pub(crate) struct Layers {
 pub(crate) struct Resolved {
     pub(crate) model: ModelChoice,
     pub(crate) endpoint: ModelSettings,
+    /// Still without what measures: that is heard on the robot's graph.
     pub(crate) runtime: RuntimeConfig,
+    pub(crate) meters: MeterSettings,
     pub(crate) settle_timeout: Duration,
     /// What of the robot is offered.
     pub(crate) policy: Policy,
@@ -229,7 +232,9 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         // The model's own bound comes first; this one guards against a flaw of its adapter.
         model_timeout: endpoint.request_timeout + Duration::from_secs(5),
         tape: Some(tape::settings(&config.tape)?),
+        meters: Vec::new(),
     };
+    let meters = mission::meters(&config.budget)?;
     let settle_timeout = seconds("discovery.settle_timeout_s", config.discovery.settle_timeout_s)?;
     anyhow::ensure!(
         settle_timeout < Duration::from_secs(10),
@@ -238,7 +243,7 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         config.discovery.settle_timeout_s
     );
     let policy = policy(&config.discovery)?;
-    Ok(Resolved { model, endpoint, runtime, settle_timeout, policy, model_origin })
+    Ok(Resolved { model, endpoint, runtime, meters, settle_timeout, policy, model_origin })
 }
 
 fn policy(discovery: &DiscoveryConfig) -> anyhow::Result<Policy> {
@@ -364,6 +369,11 @@ mod tests {
                 "model = \"openai:m@http://localhost:1/v1\"\n[budget]\nmax_cost = 2.0",
                 "budget.prices has no price for 'm'",
             ),
+            ("[budget]\nmax_metres = 2", "budget.max_metres is set, but budget.odometry names no topic"),
+            ("[budget]\nmax_watt_hours = nan", "budget.max_watt_hours is NaN"),
+            ("[budget]\nbattery = \"battery\"", "such as /battery"),
+            ("[budget]\nmeter_timeout_s = 0", "budget.meter_timeout_s is 0"),
+            ("[mission]\nconfirmation_arguments = \"all\"", "confirmation_arguments"),
             ("[budget.prices.m]\nprompt = -1\ncompletion = 1", "budget.prices.m must be two amounts"),
             ("robot = \" \"", "give the robot a name"),
             ("[queue]\npolicy = \"maybe\"", "policy"),

@@ -36,6 +36,7 @@ pub(super) fn tool(name: &str, phase: ToolPhase, effect: ToolEffect) -> ToolSpec
         cancel: CancelMode::Halt,
         component: None,
         phrases: vec![],
+        conditions: cortex_protocol::Conditions::default(),
     }
 }
 

@@ -1,0 +1,281 @@
+//! What a task asks for, read from its words alone: a [`GoalClass`].
+//!
+//! Table-driven (`words`), the same for every robot and every model. It fails closed: what is not recognised is an
+//! action, for which words alone are no success; and of several clauses the one that asks for most decides.
+//!
+//! The way of a task: quotations are taken out, then it is divided into sentences and clauses (`clauses`); each clause
+//! is held against the tables of its first words.
+
+use cortex_protocol::GoalClass;
+
+use clauses::{Clause, Joint};
+use words::{Phrases, holds, listed};
+
+mod clauses;
+#[cfg(test)]
+mod tests;
+mod words;
+
+/// Most characters that are read; a longer task is an action.
+const READ: usize = 4_000;
+/// Words without a verb that are taken as naming what is asked for: "battery level".
+const NAMED_AT_MOST: usize = 4;
+
+/// What the task asks for.
+#[must_use]
+pub fn classify(task: &str) -> GoalClass {
+    if task.chars().nth(READ).is_some() {
+        return GoalClass::Action;
+    }
+    let mut asked: Option<GoalClass> = None;
+    for clause in clauses::clauses(task) {
+        let class = match (class_of(&clause), clause.joint) {
+            // What only goes on after "and" says no more than what it goes on from.
+            (None, Joint::Soft) if asked.is_some() => continue,
+            (class, _) => class.unwrap_or_default(),
+        };
+        asked = asked.max(Some(class));
+    }
+    let class = asked.unwrap_or_default();
+    if class.is_answered_by_words() { class } else { scope(task, class) }
+}
+
+/// How far an action goes: once, at several places, until something is so, or until somebody ends it.
+fn scope(task: &str, class: GoalClass) -> GoalClass {
+    let words = words_to_be_done(task);
+    let says = |phrases: Phrases| has_any(&words, phrases);
+    if says(words::UNTIL_TOLD) {
+        GoalClass::EndlessOrder
+    } else if has_until(&words) || listed(words::UNTIL_UNSPACED).any(|word| task.contains(word)) {
+        GoalClass::StandingOrder
+    } else if says(words::WITHOUT_END) || keeps_doing(&words) {
+        GoalClass::EndlessOrder
+    } else if class == GoalClass::SearchOrPatrol || names_several_places(&words) {
+        GoalClass::SearchOrPatrol
+    } else {
+        class
+    }
+}
+
+/// The words without those that are to be spoken: what is to be said is not to be done. Clauses are kept apart.
+fn words_to_be_done(task: &str) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut is_speech = false;
+    for clause in clauses::clauses(task) {
+        let written: Vec<&str> = clause.words.iter().map(String::as_str).collect();
+        let words = without_courtesies(&written);
+        let words = after_any(words, words::REQUESTS).map_or(words, without_courtesies);
+        let begins_speech = starts_with_any(words, words::SPEECH);
+        is_speech = begins_speech || (is_speech && clause.joint == Joint::Soft);
+        if !is_speech {
+            kept.extend(clause.words);
+            kept.push(String::new());
+        }
+    }
+    kept
+}
+
+/// What the clause asks for; `None` where nothing tells.
+fn class_of(clause: &Clause) -> Option<GoalClass> {
+    let written: Vec<&str> = clause.words.iter().map(String::as_str).collect();
+    let words = without_courtesies(&written);
+    if words.is_empty() || is_conversation(words) {
+        return Some(GoalClass::Conversation);
+    }
+    let starts = |phrases: Phrases| starts_with_any(words, phrases);
+    if starts(words::PROHIBITIONS) {
+        return Some(prohibition(words));
+    }
+    if let Some(rest) = after_any(words, words::REQUESTS) {
+        return requested(rest);
+    }
+    if clause.is_unspaced {
+        return unspaced(clause);
+    }
+    if starts(words::SPEECH) || starts(words::DEEDS) || has_any(words, words::REQUESTS_ELSEWHERE) {
+        return Some(action(words));
+    }
+    if starts(words::SEARCHES) {
+        return Some(search(words));
+    }
+    if starts(words::INQUIRIES) || asks(words, clause.is_asked) || is_named(words) {
+        return Some(question(words));
+    }
+    clause.is_asked.then(|| question(words))
+}
+
+/// "Can you ..." is a polite order, unless it asks for what is seen or known.
+fn requested(rest: &[&str]) -> Option<GoalClass> {
+    let rest = without_courtesies(rest);
+    let starts = |phrases: Phrases| starts_with_any(rest, phrases);
+    if starts(words::SEARCHES) {
+        Some(search(rest))
+    } else if starts(words::PERCEPTIONS) || (starts(words::INQUIRIES) && !starts(words::SPEECH)) {
+        Some(question(rest))
+    } else {
+        Some(action(rest))
+    }
+}
+
+/// Only what is known to be a deed is forbidden by "don't": not to leave the light on takes an action.
+fn prohibition(words: &[&str]) -> GoalClass {
+    let rest = after_any(words, words::PROHIBITIONS).unwrap_or_default();
+    let starts = |phrases: Phrases| starts_with_any(rest, phrases);
+    if (starts(words::DEEDS) || starts(words::SPEECH)) && !starts(words::OMISSIONS) {
+        GoalClass::Conversation
+    } else {
+        GoalClass::Action
+    }
+}
+
+fn action(words: &[&str]) -> GoalClass {
+    if starts_with_any(words, words::ROUNDS) { GoalClass::SearchOrPatrol } else { GoalClass::Action }
+}
+
+/// Where something is can be asked for in an order: "find the cup". In every room, it is a tour.
+fn search(words: &[&str]) -> GoalClass {
+    if names_several_places(words) { GoalClass::SearchOrPatrol } else { GoalClass::QuestionAboutWorld }
+}
+
+/// A question: of itself, or of the world around it.
+fn question(words: &[&str]) -> GoalClass {
+    let has = |phrases: Phrases| has_any(words, phrases);
+    if is_smalltalk(words) {
+        return GoalClass::Conversation;
+    }
+    let elsewhere = has(words::PERCEPTIONS) || is_located(words);
+    let of_its_body = has(words::BODY) && !elsewhere;
+    let of_itself = has(words::ITSELF) && !has(words::PERCEPTIONS);
+    let is_named = is_named(words);
+    if of_its_body || of_itself || is_named { GoalClass::QuestionAboutSelf } else { GoalClass::QuestionAboutWorld }
+}
+
+/// Whether a thing is said to be somewhere: "on the table", "is there".
+fn is_located(words: &[&str]) -> bool {
+    let article = |word: Option<&&str>| word.is_some_and(|word| holds(words::ARTICLES, word));
+    words.contains(&"there")
+        || words
+            .windows(2)
+            .any(|pair| pair.first().is_some_and(|word| holds(words::PLACES_BEFORE, word)) && article(pair.get(1)))
+}
+
+/// Whether the words are nothing but the name of a part of the robot or of a reading of it.
+fn is_named(words: &[&str]) -> bool {
+    let telling: Vec<&str> = words.iter().copied().filter(|word| !holds(words::ARTICLES, word)).collect();
+    let names = |word: &&str| holds(words::BODY, word) || holds(words::READINGS, word);
+    !telling.is_empty() && telling.len() <= NAMED_AT_MOST && telling.iter().all(names)
+}
+
+/// Whether the words ask: by the word they begin with, which alone is enough where it can't begin anything else.
+fn asks(words: &[&str], is_asked: bool) -> bool {
+    let starts = |phrases: Phrases| starts_with_any(words, phrases);
+    starts(words::INTERROGATIVES) || (is_asked && starts(words::INTERROGATIVES_IF_ASKED))
+}
+
+fn is_smalltalk(words: &[&str]) -> bool {
+    listed(words::SMALLTALK).any(|phrase| same(words, phrase))
+}
+
+/// Whether the words are a greeting, thanks or small talk, whoever they are addressed to.
+fn is_conversation(words: &[&str]) -> bool {
+    if is_smalltalk(words) {
+        return true;
+    }
+    let Some(mut rest) = after_any(words, words::GREETINGS) else { return false };
+    loop {
+        match (rest.split_first(), after_any(rest, words::GREETINGS)) {
+            (None, _) => return true,
+            (Some(_), Some(further)) => rest = further,
+            (Some((first, further)), None) if holds(words::ADDRESSES, first) => rest = further,
+            (Some(_), None) => return is_smalltalk(rest),
+        }
+    }
+}
+
+/// Scripts without spaces between words: what a sentence holds, and whether it is asked.
+fn unspaced(clause: &Clause) -> Option<GoalClass> {
+    let text = clause.words.concat();
+    let has = |parts: Phrases| listed(parts).any(|part| text.contains(part));
+    if holds(words::GREETINGS_UNSPACED, &text) {
+        Some(GoalClass::Conversation)
+    } else if has(words::REQUESTS_UNSPACED) {
+        Some(GoalClass::Action)
+    } else if !clause.is_asked && !listed(words::ASKING_ENDS_UNSPACED).any(|end| text.ends_with(end)) {
+        None
+    } else if has(words::BODY_UNSPACED) {
+        Some(GoalClass::QuestionAboutSelf)
+    } else {
+        Some(GoalClass::QuestionAboutWorld)
+    }
+}
+
+/// The words without "please", "robot", a greeting before something else, and the like.
+fn without_courtesies<'w, 'a>(words: &'w [&'a str]) -> &'w [&'a str] {
+    let mut rest = words;
+    while let Some(further) = after_any(rest, words::COURTESIES).or_else(|| {
+        // "Hello, go to the kitchen", but not "hello" alone.
+        after_any(rest, words::GREETINGS).filter(|further| !further.is_empty() && !is_conversation(rest))
+    }) {
+        if further.is_empty() && rest.len() == words.len() && is_conversation(rest) {
+            break;
+        }
+        rest = further;
+    }
+    while let Some((last, before)) = rest.split_last()
+        && holds(words::TRAILS, last)
+        && !before.is_empty()
+    {
+        rest = before;
+    }
+    rest
+}
+
+/// What follows the longest of the phrases that the words begin with.
+fn after_any<'w, 'a>(words: &'w [&'a str], phrases: Phrases) -> Option<&'w [&'a str]> {
+    let lengths = listed(phrases).filter(|phrase| starts_with(words, phrase)).map(|phrase| phrase.split(' ').count());
+    words.get(lengths.max()?..)
+}
+
+fn starts_with_any(words: &[&str], phrases: Phrases) -> bool {
+    listed(phrases).any(|phrase| starts_with(words, phrase))
+}
+
+fn starts_with(words: &[&str], phrase: &str) -> bool {
+    let mut rest = words.iter();
+    phrase.split(' ').all(|part| rest.next() == Some(&part))
+}
+
+fn same(words: &[&str], phrase: &str) -> bool {
+    words.len() == phrase.split(' ').count() && starts_with(words, phrase)
+}
+
+fn has_any<W: AsRef<str>>(words: &[W], phrases: Phrases) -> bool {
+    listed(phrases).any(|phrase| has_phrase(words, phrase))
+}
+
+fn has_phrase<W: AsRef<str>>(words: &[W], phrase: &str) -> bool {
+    let parts: Vec<&str> = phrase.split(' ').collect();
+    words.windows(parts.len()).any(|window| window.iter().map(AsRef::as_ref).eq(parts.iter().copied()))
+}
+
+/// "until" in any of the languages of the table. Some say it for places, too: "bis zur Küche" is no order that stands.
+fn has_until(words: &[String]) -> bool {
+    if has_any(words, words::UNTIL) {
+        return true;
+    }
+    let goes_to = |next: Option<&String>| next.is_none_or(|next| holds(words::BIS_WHERE, next));
+    words.iter().enumerate().any(|(index, word)| word == "bis" && !goes_to(words.get(index + 1)))
+}
+
+/// "keep patrolling", but not "keep the door open".
+fn keeps_doing(words: &[String]) -> bool {
+    words.windows(2).any(|pair| match pair {
+        [keep, doing] => keep == "keep" && doing.len() > 4 && doing.ends_with("ing"),
+        _ => false,
+    })
+}
+
+/// "in every room", "everywhere", "room by room".
+fn names_several_places<W: AsRef<str>>(words: &[W]) -> bool {
+    has_any(words, words::SEVERAL_PLACES)
+}

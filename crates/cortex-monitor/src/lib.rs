@@ -1,0 +1,23 @@
+//! Keeps the components of a robot alive: what is wrong, what is done about it, and what pauses meanwhile.
+//!
+//! Pure, as the mission machine is: time comes in with each input, what is to be done goes out as [`Effect`]s, the state
+//! is `serde`, and the same inputs always give the same effects. So nothing that hangs outside can make it hang.
+//!
+//! - [`health`]: what the evidence says about one component; [`progress`]: whether it gets on;
+//!   [`damping`]: what keeps a flapping one from being trusted;
+//! - [`ladder`]: which action comes next; [`storm`]: what keeps all of them together from doing harm;
+//! - [`dependencies`]: who pauses when somebody is lost;
+//! - [`machine`]: the whole of it, `(state, input) -> effects`;
+//! - [`clock`]: why a pause of this process is not taken for the silence of all others.
+
+pub mod clock;
+pub mod damping;
+pub mod dependencies;
+pub mod health;
+pub mod ladder;
+pub mod machine;
+pub mod progress;
+pub mod storm;
+
+pub use health::{Ending, FailureKind, Health, LifecycleState, Severity, Symptom};
+pub use machine::{AttemptId, DeedOutcome, Effect, Input, Monitor, MonitorEvent, ProcessNumber, Transition};

@@ -1,0 +1,311 @@
+//! What goes into the monitor and what comes out.
+
+use std::fmt;
+use std::time::Duration;
+
+use cortex_protocol::ComponentName;
+use cortex_recipe::ActionName;
+use serde::{Deserialize, Serialize};
+
+use crate::health::{DiagnosticLevel, Ending, FailureKind, Health, LifecycleState, Symptom};
+
+/// One process of one component. Counts from 1 over all components.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ProcessNumber(pub u64);
+
+/// One thing that was begun for a component. Counts from 1 over all components.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AttemptId(pub u64);
+
+/// Something that the monitor is told. What comes too late for its purpose, and what is about a component that is not in
+/// the recipe, changes nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "input", rename_all = "snake_case")]
+pub enum Input {
+    /// Bring the robot up.
+    Start,
+    /// Bring it down.
+    ShutDown,
+    /// A process was started.
+    ProcessStarted {
+        /// Which.
+        process: ProcessNumber,
+    },
+    /// A process could not be started.
+    ProcessNotStarted {
+        /// Which.
+        process: ProcessNumber,
+        /// Why, in words for people.
+        reason: String,
+    },
+    /// A process has ended, with all that it had started.
+    ProcessEnded {
+        /// Which.
+        process: ProcessNumber,
+        /// How.
+        ending: Ending,
+    },
+    /// A node came to the graph or left it.
+    NodeSeen {
+        /// Whose.
+        component: ComponentName,
+        /// Whether it is there.
+        present: bool,
+    },
+    /// The state of a node's lifecycle.
+    LifecycleSeen {
+        /// Whose.
+        component: ComponentName,
+        /// Which.
+        state: LifecycleState,
+    },
+    /// A component published its health, which is its heartbeat, too.
+    StatusHeard {
+        /// Whose.
+        component: ComponentName,
+        /// What fails, if anything.
+        failure: Option<FailureKind>,
+        /// In its words.
+        message: String,
+    },
+    /// `/diagnostics` has an entry about a component.
+    DiagnosticHeard {
+        /// Which.
+        component: ComponentName,
+        /// How bad it is.
+        level: DiagnosticLevel,
+        /// In words.
+        message: String,
+    },
+    /// Something that the recipe counts as progress has come.
+    Progressed {
+        /// Whose.
+        component: ComponentName,
+        /// Which entry of `progress`, from 0.
+        watch: usize,
+        /// How often.
+        count: u32,
+    },
+    /// How many goals and calls of a component are going on.
+    GoalsChanged {
+        /// Whose.
+        component: ComponentName,
+        /// How many.
+        goals: u32,
+    },
+    /// A transition or an action has ended.
+    DeedEnded {
+        /// Which.
+        attempt: AttemptId,
+        /// How.
+        outcome: DeedOutcome,
+    },
+    /// A person wants a component that was given up to be tried again now.
+    TryAgain {
+        /// Which.
+        component: ComponentName,
+    },
+    /// Time has passed.
+    Tick,
+}
+
+/// How a transition or an action ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum DeedOutcome {
+    /// It says that it did what it should. Whether that helped is another question.
+    Done,
+    /// It did not.
+    Failed {
+        /// Why, in words for people.
+        reason: String,
+    },
+}
+
+/// A transition of `lifecycle_msgs`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Transition {
+    /// Unconfigured to inactive.
+    Configure,
+    /// Inactive to active.
+    Activate,
+    /// Active to inactive.
+    Deactivate,
+    /// Inactive to unconfigured.
+    CleanUp,
+}
+
+impl Transition {
+    /// The state that it leads to.
+    #[must_use]
+    pub fn target(self) -> LifecycleState {
+        match self {
+            Self::Configure | Self::Deactivate => LifecycleState::Inactive,
+            Self::Activate => LifecycleState::Active,
+            Self::CleanUp => LifecycleState::Unconfigured,
+        }
+    }
+}
+
+impl fmt::Display for Transition {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Configure => "configure",
+            Self::Activate => "activate",
+            Self::Deactivate => "deactivate",
+            Self::CleanUp => "clean up",
+        })
+    }
+}
+
+/// Something that is to be done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "effect", rename_all = "snake_case")]
+pub enum Effect {
+    /// Start the component's process; answered by `ProcessStarted` or `ProcessNotStarted`, and in the end, if it was
+    /// started, by `ProcessEnded`.
+    StartProcess {
+        /// Whose.
+        component: ComponentName,
+        /// Its number from now on.
+        process: ProcessNumber,
+    },
+    /// End a process and all that it has started; answered by `ProcessEnded`.
+    StopProcess {
+        /// Whose.
+        component: ComponentName,
+        /// Which.
+        process: ProcessNumber,
+        /// How long it may take until it is killed.
+        grace: Duration,
+    },
+    /// Take a node through a transition; answered by `DeedEnded`.
+    Change {
+        /// Whose.
+        component: ComponentName,
+        /// The number of the answer.
+        attempt: AttemptId,
+        /// Which.
+        transition: Transition,
+        /// How long it may take; after that the answer is not waited for.
+        limit: Duration,
+    },
+    /// Do an action of the recipe; answered by `DeedEnded`.
+    Act {
+        /// On whose behalf.
+        component: ComponentName,
+        /// The number of the answer.
+        attempt: AttemptId,
+        /// Which.
+        action: ActionName,
+        /// How long it may take; after that the answer is not waited for.
+        limit: Duration,
+    },
+    /// Tell the person who looks after the robot.
+    TellOperator {
+        /// About which.
+        component: ComponentName,
+        /// In words.
+        message: String,
+    },
+    /// Nothing may be done with the component until it is released.
+    Quarantine {
+        /// Which.
+        component: ComponentName,
+        /// The component that fails: itself, or one that it depends on.
+        because_of: ComponentName,
+    },
+    /// It can be used again.
+    Release {
+        /// Which.
+        component: ComponentName,
+    },
+    /// The stand-in takes the component's place, or gives it back.
+    Substitute {
+        /// Whose place.
+        component: ComponentName,
+        /// Who takes it; None: itself again.
+        by: Option<ComponentName>,
+    },
+    /// Missions are to wait.
+    PauseMissions {
+        /// Until these work again, or a person says so.
+        because_of: ComponentName,
+    },
+    /// They may go on.
+    ResumeMissions,
+    /// Something worth knowing happened.
+    Report {
+        /// What.
+        event: MonitorEvent,
+    },
+    /// Everything is down. Comes once; nothing follows.
+    Finished {
+        /// What did not come down in its time.
+        not_stopped: Vec<ComponentName>,
+    },
+}
+
+/// Something that happened, for the log and for people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum MonitorEvent {
+    /// A component is brought up only when these work.
+    Waiting {
+        /// Which.
+        component: ComponentName,
+        /// What it waits for.
+        waits_for: Vec<ComponentName>,
+    },
+    /// A component works.
+    CameUp {
+        /// Which.
+        component: ComponentName,
+    },
+    /// What the evidence says has changed.
+    HealthChanged {
+        /// Whose.
+        component: ComponentName,
+        /// In one word.
+        health: Health,
+        /// What is wrong, the worst first.
+        symptoms: Vec<Symptom>,
+    },
+    /// Something is done about a failure.
+    AttemptBegan {
+        /// Whose.
+        component: ComponentName,
+        /// What is done.
+        action: ActionName,
+        /// From 1, as far as attempts are not forgiven.
+        attempt: u32,
+    },
+    /// It did not help.
+    AttemptFailed {
+        /// Whose.
+        component: ComponentName,
+        /// What was done; None: bringing it up.
+        action: Option<ActionName>,
+        /// Why it counts as failed.
+        reason: String,
+    },
+    /// The ladder is at its end. It begins anew after a rest.
+    GaveUp {
+        /// Which.
+        component: ComponentName,
+        /// Its last symptoms, or why the last attempt failed.
+        reason: String,
+    },
+    /// A component came down.
+    WentDown {
+        /// Which.
+        component: ComponentName,
+    },
+    /// So much fails that actions have to wait for each other.
+    StormBegan,
+    /// They do not any more.
+    StormEnded,
+}

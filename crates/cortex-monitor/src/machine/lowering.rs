@@ -1,0 +1,71 @@
+//! Bringing a component down: after all that depends on it, lifecycle first, then its process.
+
+use std::time::Duration;
+
+use super::member::{Course, Member, Stage};
+use super::raising::KILL_MARGIN;
+use super::turn::Turn;
+use super::{Effect, MonitorEvent, Transition};
+use crate::health::LifecycleState;
+
+impl Member {
+    pub(super) fn begin_lowering(&mut self, turn: &mut Turn<'_>) {
+        if matches!(self.course, Course::Idle | Course::Waiting) {
+            self.settle_down(turn);
+        } else {
+            self.course = Course::Lowering { stage: Stage::Begin, until: turn.now };
+        }
+    }
+
+    pub(super) fn lower(&mut self, turn: &mut Turn<'_>, stage: Stage, until: Duration) {
+        match stage {
+            Stage::Begin if turn.ending && !turn.above_are_down => {}
+            Stage::Begin if self.state() == Some(LifecycleState::Active) && self.is_present() => {
+                let (stage, until) = self.change(turn, Transition::Deactivate);
+                self.course = Course::Lowering { stage, until };
+            }
+            Stage::Begin | Stage::Changed { .. } => self.end_process(turn),
+            Stage::Changing { transition, .. } if turn.now >= until => {
+                self.course = Course::Lowering { stage: Stage::Changed { transition }, until };
+            }
+            Stage::Ending if turn.now >= until => {
+                turn.not_stopped.insert(self.name.clone());
+                self.settle_down(turn);
+            }
+            Stage::Ending | Stage::Spawning | Stage::Appearing | Stage::Changing { .. } => {}
+        }
+    }
+
+    fn end_process(&mut self, turn: &mut Turn<'_>) {
+        match self.process {
+            Some(process) => {
+                let grace = self.recipe.stop_timeout_s.duration();
+                turn.effect(Effect::StopProcess { component: self.name.clone(), process, grace });
+                let until = turn.now.saturating_add(grace).saturating_add(KILL_MARGIN);
+                self.course = Course::Lowering { stage: Stage::Ending, until };
+            }
+            None => {
+                // Of one that something else started, nothing more can be done than to deactivate it.
+                if self.state() == Some(LifecycleState::Active) && self.is_present() {
+                    turn.not_stopped.insert(self.name.clone());
+                }
+                self.settle_down(turn);
+            }
+        }
+    }
+
+    fn settle_down(&mut self, turn: &mut Turn<'_>) {
+        if turn.ending {
+            if !matches!(self.course, Course::Idle | Course::Waiting) {
+                turn.report(MonitorEvent::WentDown { component: self.name.clone() });
+            }
+            self.course = Course::Down;
+        } else {
+            self.course = Course::Idle;
+            self.recovery = None;
+            self.used.clear();
+            self.replaced = false;
+            self.pauses_missions = false;
+        }
+    }
+}

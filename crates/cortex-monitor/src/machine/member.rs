@@ -1,0 +1,389 @@
+//! One component, and the way it takes.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use cortex_protocol::ComponentName;
+use cortex_recipe::{ActionName, ComponentRecipe, Lifecycle, Seconds};
+use serde::{Deserialize, Serialize};
+
+use super::turn::Turn;
+use super::{AttemptId, DeedOutcome, Effect, MonitorEvent, ProcessNumber, Transition};
+use crate::damping::Damping;
+use crate::health::{Ending, Evidence, FailureKind, Health, LifecycleState, Severity, Symptom};
+
+/// One component.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Member {
+    pub(super) name: ComponentName,
+    pub(super) recipe: ComponentRecipe,
+    /// Whether it is brought up with the robot. A stand-in is not.
+    is_regular: bool,
+    pub(super) evidence: Evidence,
+    pub(super) damping: Damping,
+    pub(super) course: Course,
+    /// Its process, from the wish to start it until its end is known.
+    pub(super) process: Option<ProcessNumber>,
+    /// What is done about its failure. None: it is brought up for the first time, or works.
+    pub(super) recovery: Option<Recovery>,
+    /// Attempts that are not forgiven, by the kind of failure.
+    pub(super) used: BTreeMap<FailureKind, u32>,
+    /// When one was forgiven, or it came up.
+    pub(super) healed_at: Duration,
+    pub(super) pauses_missions: bool,
+    /// Whether its stand-in has its place.
+    pub(super) replaced: bool,
+    pub(super) has_worked: bool,
+    /// What was told last of its health, and of what it waits for.
+    told: Option<Health>,
+    pub(super) told_waiting: Vec<ComponentName>,
+}
+
+/// Where a component is on its way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Course {
+    /// Not in use: the robot is not up, or it is a stand-in that nobody needs.
+    Idle,
+    /// For what it depends on.
+    Waiting,
+    /// It is brought up.
+    Raising { stage: Stage, until: Duration },
+    /// An action of its ladder is being done.
+    Acting { attempt: AttemptId, until: Duration },
+    /// The action says that it did what it should.
+    Acted,
+    /// Its stand-in is brought up.
+    Calling { until: Duration },
+    /// An action is done; its health says whether it helped. `until` is the time that it has to be good.
+    Proving { until: Duration },
+    /// It works.
+    Serving,
+    /// Until the next attempt.
+    Pausing { until: Duration },
+    /// Its ladder is at its end, for now.
+    GivenUp { until: Duration },
+    /// Its stand-in works in its place; then the ladder begins anew.
+    Replaced { until: Duration },
+    /// It is brought down.
+    Lowering { stage: Stage, until: Duration },
+    /// Down for good.
+    Down,
+    /// What was waited for has ended badly; the next step decides what follows.
+    Stumbled { reason: String },
+}
+
+/// What is waited for while a component is brought up or down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Stage {
+    /// Nothing yet.
+    Begin,
+    /// The end of its process.
+    Ending,
+    /// The start of its process.
+    Spawning,
+    /// Its node, and the state of its lifecycle.
+    Appearing,
+    /// A transition.
+    Changing { attempt: AttemptId, transition: Transition },
+    /// The transition came to its end.
+    Changed { transition: Transition },
+}
+
+/// What is done about a failure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Recovery {
+    pub(super) kind: FailureKind,
+    /// The action of the current attempt.
+    pub(super) action: Option<ActionName>,
+    /// How long the component may take after it.
+    pub(super) within: Duration,
+    /// Why it came to this.
+    pub(super) reason: String,
+}
+
+impl Member {
+    pub(super) fn new(name: ComponentName, recipe: ComponentRecipe, is_regular: bool) -> Self {
+        Self {
+            evidence: Evidence::new(&recipe),
+            name,
+            recipe,
+            is_regular,
+            damping: Damping::default(),
+            course: Course::Idle,
+            process: None,
+            recovery: None,
+            used: BTreeMap::new(),
+            healed_at: Duration::ZERO,
+            pauses_missions: false,
+            replaced: false,
+            has_worked: false,
+            told: None,
+            told_waiting: Vec::new(),
+        }
+    }
+
+    pub(super) fn name(&self) -> &ComponentName {
+        &self.name
+    }
+
+    pub(super) fn process(&self) -> Option<ProcessNumber> {
+        self.process
+    }
+
+    /// Whether others can build on it, as far as it is concerned itself.
+    pub(super) fn is_usable(&self) -> bool {
+        match self.course {
+            Course::Serving => true,
+            // The component itself works while one of its algorithms, or something outside, is seen to.
+            Course::Acting { .. } | Course::Proving { .. } | Course::Pausing { .. } | Course::GivenUp { .. } => {
+                let kind = self.recovery.as_ref().map(|recovery| recovery.kind);
+                self.has_worked && matches!(kind, Some(FailureKind::Algorithm | FailureKind::System))
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn is_down(&self) -> bool {
+        self.course == Course::Down
+    }
+
+    pub(super) fn is_replaced(&self) -> bool {
+        self.replaced
+    }
+
+    /// Whether it wants its stand-in to be there.
+    pub(super) fn calls_stand_in(&self) -> bool {
+        self.replaced || matches!(self.course, Course::Calling { .. })
+    }
+
+    pub(super) fn has_worked(&self) -> bool {
+        self.has_worked
+    }
+
+    pub(super) fn pauses_missions(&self) -> bool {
+        self.pauses_missions
+    }
+
+    pub(super) fn awaits(&self, attempt: AttemptId) -> bool {
+        match &self.course {
+            Course::Acting { attempt: awaited, .. } => *awaited == attempt,
+            Course::Raising { stage: Stage::Changing { attempt: awaited, .. }, .. }
+            | Course::Lowering { stage: Stage::Changing { attempt: awaited, .. }, .. } => *awaited == attempt,
+            _ => false,
+        }
+    }
+
+    pub(super) fn on_process_started(&mut self) {
+        if let Course::Raising { stage: stage @ Stage::Spawning, .. } = &mut self.course {
+            *stage = Stage::Appearing;
+        }
+    }
+
+    pub(super) fn on_process_not_started(&mut self, reason: String) {
+        self.process = None;
+        if matches!(self.course, Course::Raising { .. }) {
+            self.course = Course::Stumbled { reason };
+        }
+    }
+
+    pub(super) fn on_process_ended(&mut self, ending: Ending) {
+        self.process = None;
+        self.evidence.ended = Some(ending);
+        self.evidence.lifecycle = None;
+        match &mut self.course {
+            Course::Raising { stage: stage @ Stage::Ending, .. } | Course::Lowering { stage, .. } => {
+                *stage = Stage::Begin;
+            }
+            Course::Raising { .. } | Course::Acting { .. } | Course::Acted | Course::Proving { .. } => {
+                self.course = Course::Stumbled { reason: ending.to_string() };
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn on_node_seen(&mut self, now: Duration, present: bool) {
+        if self.evidence.present.is_none_or(|(before, _)| before != present) {
+            self.evidence.present = Some((present, now));
+            if !present {
+                self.evidence.lifecycle = None;
+            }
+        }
+    }
+
+    pub(super) fn on_goals_changed(&mut self, now: Duration, goals: u32) {
+        self.evidence.note_goals(now, &self.recipe, goals);
+    }
+
+    pub(super) fn on_deed_ended(&mut self, attempt: AttemptId, outcome: DeedOutcome) {
+        if !self.awaits(attempt) {
+            return;
+        }
+        match (&mut self.course, outcome) {
+            (
+                Course::Raising { stage: stage @ Stage::Changing { .. }, .. }
+                | Course::Lowering { stage: stage @ Stage::Changing { .. }, .. },
+                DeedOutcome::Done,
+            ) => {
+                if let Stage::Changing { transition, .. } = *stage {
+                    self.evidence.lifecycle = Some(transition.target());
+                    *stage = Stage::Changed { transition };
+                }
+            }
+            // What can't be deactivated is ended all the same.
+            (Course::Lowering { stage, .. }, DeedOutcome::Failed { .. }) => {
+                if let Stage::Changing { transition, .. } = *stage {
+                    *stage = Stage::Changed { transition };
+                }
+            }
+            (Course::Raising { stage: Stage::Changing { transition, .. }, .. }, DeedOutcome::Failed { reason }) => {
+                self.course = Course::Stumbled { reason: format!("it could not {transition}: {reason}") };
+            }
+            (course @ Course::Acting { .. }, DeedOutcome::Failed { reason }) => *course = Course::Stumbled { reason },
+            (course @ Course::Acting { .. }, DeedOutcome::Done) => *course = Course::Acted,
+            _ => {}
+        }
+    }
+
+    pub(super) fn on_try_again(&mut self, now: Duration) {
+        if let Course::GivenUp { until } | Course::Pausing { until } = &mut self.course {
+            *until = now;
+        }
+    }
+
+    /// Takes the next step, if there is one; says whether it did.
+    pub(super) fn step(&mut self, turn: &mut Turn<'_>) -> bool {
+        let before = (self.course.clone(), self.replaced, self.pauses_missions);
+        if turn.ending && !matches!(self.course, Course::Lowering { .. } | Course::Down) {
+            self.begin_lowering(turn);
+        } else if !turn.ending
+            && !self.is_wanted(turn)
+            && !matches!(self.course, Course::Idle | Course::Lowering { .. })
+        {
+            self.begin_lowering(turn);
+        }
+        let symptoms = self.judge(turn);
+        if self.escalate(turn, &symptoms) {
+            return true;
+        }
+        match self.course.clone() {
+            Course::Idle if turn.running && self.is_wanted(turn) => self.course = Course::Waiting,
+            Course::Waiting => self.wait(turn),
+            Course::Raising { stage, until } => self.raise(turn, stage, until),
+            Course::Acting { until, .. } if turn.now >= until => self.stumble(turn, "the action took too long"),
+            Course::Acted => self.begin_proving(turn, self.within()),
+            Course::Calling { until } => self.call_stand_in(turn, until),
+            Course::Proving { until } => self.prove(turn, until, &symptoms),
+            Course::Serving => self.serve(turn, &symptoms),
+            Course::Pausing { until } => self.pause(turn, until, &symptoms),
+            Course::GivenUp { until } | Course::Replaced { until } => self.rest(turn, until, &symptoms),
+            Course::Stumbled { reason } => self.stumble(turn, &reason),
+            Course::Lowering { stage, until } => self.lower(turn, stage, until),
+            Course::Idle | Course::Acting { .. } | Course::Down => {}
+        }
+        before != (self.course.clone(), self.replaced, self.pauses_missions)
+    }
+
+    /// When time alone makes it take a step.
+    pub(super) fn next_look(&self, now: Duration) -> Option<Duration> {
+        let until = match &self.course {
+            Course::Raising { until, .. }
+            | Course::Acting { until, .. }
+            | Course::Calling { until }
+            | Course::Proving { until }
+            | Course::Pausing { until }
+            | Course::GivenUp { until }
+            | Course::Replaced { until }
+            | Course::Lowering { until, .. } => Some(*until),
+            Course::Serving => self.heals_at(),
+            Course::Idle | Course::Waiting | Course::Acted | Course::Down | Course::Stumbled { .. } => None,
+        };
+        let judged = self.is_judged();
+        let evidence = judged.then(|| self.evidence.next_look(now, &self.recipe)).flatten();
+        let damping = judged.then(|| self.damping.good_at()).flatten();
+        // What is over, and did not lead to a step, waits for something else.
+        until.into_iter().chain(evidence).chain(damping).filter(|at| *at > now).min()
+    }
+
+    fn is_wanted(&self, turn: &Turn<'_>) -> bool {
+        self.is_regular || turn.is_called
+    }
+
+    /// Whether its health counts: not while it is on its way up or down.
+    fn is_judged(&self) -> bool {
+        matches!(
+            self.course,
+            Course::Acting { .. }
+                | Course::Proving { .. }
+                | Course::Serving
+                | Course::Pausing { .. }
+                | Course::GivenUp { .. }
+                | Course::Replaced { .. }
+                | Course::Calling { .. }
+        )
+    }
+
+    /// What is wrong with it. Nothing, where its health does not count now.
+    fn judge(&mut self, turn: &mut Turn<'_>) -> Vec<Symptom> {
+        if !self.is_judged() {
+            return Vec::new();
+        }
+        let symptoms = self.evidence.symptoms(turn.now, &self.recipe);
+        let health = Health::of(&symptoms);
+        let fails = matches!(health, Health::Failed { .. });
+        let unproven = self.course != Course::Serving && !self.evidence.is_proof(turn.now, &self.recipe);
+        self.damping.judge(turn.now, fails || unproven);
+        if self.told != Some(health) {
+            self.told = Some(health);
+            turn.report(MonitorEvent::HealthChanged {
+                component: self.name.clone(),
+                health,
+                symptoms: symptoms.clone(),
+            });
+        }
+        symptoms
+    }
+
+    /// From now on it has to show that it works.
+    pub(super) fn begin_proving(&mut self, turn: &mut Turn<'_>, within: Duration) {
+        self.damping.judge(turn.now, true);
+        self.course = Course::Proving { until: turn.now.saturating_add(within) };
+    }
+
+    /// How long it may take after an attempt.
+    fn within(&self) -> Duration {
+        self.recovery.as_ref().map(|recovery| recovery.within).unwrap_or_default()
+    }
+
+    pub(super) fn is_managed(&self) -> bool {
+        self.recipe.lifecycle == Lifecycle::Managed
+    }
+
+    pub(super) fn is_present(&self) -> bool {
+        matches!(self.evidence.present, Some((true, _)))
+    }
+
+    /// The state of its lifecycle, where it counts.
+    pub(super) fn state(&self) -> Option<LifecycleState> {
+        self.evidence.lifecycle.filter(|_| self.is_managed())
+    }
+
+    pub(super) fn after(turn: &Turn<'_>, time: Seconds) -> Duration {
+        turn.now.saturating_add(time.duration())
+    }
+
+    /// Begins a transition.
+    pub(super) fn change(&self, turn: &mut Turn<'_>, transition: Transition) -> (Stage, Duration) {
+        let attempt = turn.next_attempt();
+        let limit = self.recipe.transition_timeout_s.duration();
+        turn.effect(Effect::Change { component: self.name.clone(), attempt, transition, limit });
+        (Stage::Changing { attempt, transition }, turn.now.saturating_add(limit))
+    }
+
+    /// The failures among the symptoms, in words.
+    pub(super) fn words(symptoms: &[Symptom]) -> String {
+        let failures = symptoms.iter().filter(|symptom| symptom.severity == Severity::Failure);
+        failures.map(|symptom| symptom.message.as_str()).collect::<Vec<_>>().join("; ")
+    }
+}

@@ -1,0 +1,311 @@
+//! The monitor: `(state, input) -> effects`.
+//!
+//! - `exchange`: inputs and effects; `member`: one component, and the way it takes;
+//! - `raising`: bringing one up; `recovery`: climbing its ladder; `lowering`: bringing it down;
+//! - `turn`: what a component sees of the others.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use cortex_protocol::ComponentName;
+use cortex_recipe::{Action, ActionName, Recipe};
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Clock;
+use crate::dependencies::Dependencies;
+use crate::storm::{Storm, Weather};
+use member::Member;
+use turn::{Counters, Turn};
+
+mod exchange;
+mod lowering;
+mod member;
+mod raising;
+mod recovery;
+#[cfg(test)]
+mod tests;
+mod turn;
+
+pub use exchange::{AttemptId, DeedOutcome, Effect, Input, MonitorEvent, ProcessNumber, Transition};
+
+/// How often each component is looked at after one input, at most. What is left then comes with the next look.
+const MAX_PASSES: usize = 64;
+
+/// How soon a look follows that had to be cut short.
+const SOON: Duration = Duration::from_millis(10);
+
+/// Keeps the components of one recipe alive.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Monitor {
+    phase: Phase,
+    clock: Clock,
+    dependencies: Dependencies,
+    actions: BTreeMap<ActionName, Action>,
+    members: BTreeMap<ComponentName, Member>,
+    /// Who takes whose place.
+    stand_ins: BTreeMap<ComponentName, ComponentName>,
+    counters: Counters,
+    storm: Storm,
+    /// What is in quarantine, and because of whom.
+    quarantine: BTreeMap<ComponentName, ComponentName>,
+    /// Whether missions are paused.
+    missions_paused: bool,
+    not_stopped: BTreeSet<ComponentName>,
+    /// Whether the last look was cut short.
+    unsettled: bool,
+    #[serde(skip)]
+    effects: Vec<Effect>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Phase {
+    New,
+    Running,
+    Ending,
+    Finished,
+}
+
+impl Monitor {
+    /// One that waits for [`Input::Start`].
+    #[must_use]
+    pub fn new(recipe: &Recipe) -> Self {
+        let members = recipe.components.iter().map(|(name, component)| {
+            (name.clone(), Member::new(name.clone(), component.clone(), !recipe.stands_in(name)))
+        });
+        let stand_ins = recipe.components.iter().filter_map(|(name, component)| {
+            let other = component.stand_in.clone()?;
+            recipe.components.contains_key(&other).then(|| (name.clone(), other))
+        });
+        Self {
+            phase: Phase::New,
+            clock: Clock::default(),
+            dependencies: Dependencies::of(recipe),
+            actions: recipe.actions.clone(),
+            members: members.collect(),
+            stand_ins: stand_ins.collect(),
+            counters: Counters::default(),
+            storm: Storm::default(),
+            quarantine: BTreeMap::new(),
+            missions_paused: false,
+            not_stopped: BTreeSet::new(),
+            unsettled: false,
+            effects: Vec::new(),
+        }
+    }
+
+    /// Takes one input at time `now` (since any fixed moment, never going back) and returns what is to be done, in
+    /// order.
+    #[must_use]
+    pub fn handle(&mut self, now: Duration, input: Input) -> Vec<Effect> {
+        let wake = self.wake();
+        self.clock.advance(now, wake);
+        if self.phase != Phase::Finished {
+            let touched = self.take(input);
+            self.settle(touched.as_ref());
+        }
+        std::mem::take(&mut self.effects)
+    }
+
+    /// When [`Input::Tick`] is wanted, on the clock of `handle`. None: not before another input.
+    #[must_use]
+    pub fn next_wake(&self) -> Option<Duration> {
+        self.wake().map(|wake| self.clock.outer(wake))
+    }
+
+    /// Whether a component works, and so does all that it depends on. False for one that is not in the recipe.
+    #[must_use]
+    pub fn works(&self, component: &ComponentName) -> bool {
+        self.members.contains_key(component) && !self.blame().contains_key(component)
+    }
+
+    /// Whether everything is down for good.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.phase == Phase::Finished
+    }
+
+    fn wake(&self) -> Option<Duration> {
+        if self.phase == Phase::Finished {
+            return None;
+        }
+        let now = self.clock.now();
+        let members = self.members.values().filter_map(|member| member.next_look(now));
+        let soon = self.unsettled.then(|| now.saturating_add(SOON));
+        members.chain(self.storm.next_look()).chain(soon).min()
+    }
+
+    /// Notes an input. Some: only this component can be affected by it at first.
+    fn take(&mut self, input: Input) -> Option<ComponentName> {
+        let now = self.clock.now();
+        let (component, note): (ComponentName, Box<dyn FnOnce(&mut Member)>) = match input {
+            Input::Start => {
+                if self.phase == Phase::New {
+                    self.phase = Phase::Running;
+                }
+                return None;
+            }
+            Input::ShutDown => {
+                self.phase = Phase::Ending;
+                return None;
+            }
+            Input::Tick => return None,
+            Input::ProcessStarted { process } => {
+                (self.owner(process)?, Box::new(move |member| member.on_process_started()))
+            }
+            Input::ProcessNotStarted { process, reason } => {
+                (self.owner(process)?, Box::new(move |member| member.on_process_not_started(reason)))
+            }
+            Input::ProcessEnded { process, ending } => {
+                (self.owner(process)?, Box::new(move |member| member.on_process_ended(ending)))
+            }
+            Input::NodeSeen { component, present } => {
+                (component, Box::new(move |member| member.on_node_seen(now, present)))
+            }
+            Input::LifecycleSeen { component, state } => {
+                (component, Box::new(move |member| member.evidence.lifecycle = Some(state)))
+            }
+            Input::StatusHeard { component, failure, message } => (
+                component,
+                Box::new(move |member| member.evidence.note_status(now, failure.map(|kind| (kind, message)))),
+            ),
+            Input::DiagnosticHeard { component, level, message } => {
+                (component, Box::new(move |member| member.evidence.note_diagnostic(now, level, message)))
+            }
+            Input::Progressed { component, watch, count } => {
+                (component, Box::new(move |member| member.evidence.note_progress(now, watch, count)))
+            }
+            Input::GoalsChanged { component, goals } => {
+                (component, Box::new(move |member| member.on_goals_changed(now, goals)))
+            }
+            Input::DeedEnded { attempt, outcome } => {
+                let owner = self.members.values().find(|member| member.awaits(attempt))?.name().clone();
+                (owner, Box::new(move |member| member.on_deed_ended(attempt, outcome)))
+            }
+            Input::TryAgain { component } => (component, Box::new(move |member| member.on_try_again(now))),
+        };
+        note(self.members.get_mut(&component)?);
+        Some(component)
+    }
+
+    fn owner(&self, process: ProcessNumber) -> Option<ComponentName> {
+        self.members.values().find(|member| member.process() == Some(process)).map(|member| member.name().clone())
+    }
+
+    /// Lets every component take its next steps until none has any. With `only`, the others are looked at only if that
+    /// one changed.
+    fn settle(&mut self, only: Option<&ComponentName>) {
+        if let Some(Weather::Ended) = self.storm.refill(self.clock.now()) {
+            self.effects.push(Effect::Report { event: MonitorEvent::StormEnded });
+        }
+        self.unsettled = false;
+        let mut blame = self.blame();
+        if let Some(name) = only
+            && !self.step(name, &blame)
+        {
+            return;
+        }
+        let order = self.dependencies.order().to_vec();
+        let mut passes = 0;
+        loop {
+            let mut changed = false;
+            blame = self.blame();
+            for name in &order {
+                if self.step(name, &blame) {
+                    changed = true;
+                    blame = self.blame();
+                }
+            }
+            self.contain(&blame);
+            passes += 1;
+            if !changed || passes >= MAX_PASSES {
+                self.unsettled = changed;
+                break;
+            }
+        }
+        self.finish();
+    }
+
+    /// Lets one component take a step; says whether it did.
+    fn step(&mut self, name: &ComponentName, blame: &BTreeMap<ComponentName, ComponentName>) -> bool {
+        let missing: Vec<ComponentName> =
+            self.dependencies.needs(name).iter().filter(|other| blame.contains_key(*other)).cloned().collect();
+        let stand_in_works =
+            self.stand_ins.get(name).is_some_and(|other| self.members.get(other).is_some_and(Member::is_usable));
+        let stands_in_for = self.stand_ins.iter().filter(|(_, other)| *other == name).map(|(lost, _)| lost);
+        let is_called =
+            stands_in_for.into_iter().any(|lost| self.members.get(lost).is_some_and(Member::calls_stand_in));
+        let above_are_down =
+            self.dependencies.needed_by(name).all(|other| self.members.get(other).is_none_or(Member::is_down));
+        let mut turn = Turn {
+            now: self.clock.now(),
+            ending: self.phase == Phase::Ending,
+            running: self.phase == Phase::Running,
+            missing,
+            stand_in: self.stand_ins.get(name).cloned(),
+            stand_in_works,
+            is_called,
+            above_are_down,
+            actions: &self.actions,
+            counters: &mut self.counters,
+            storm: &mut self.storm,
+            effects: &mut self.effects,
+            not_stopped: &mut self.not_stopped,
+        };
+        self.members.get_mut(name).is_some_and(|member| member.step(&mut turn))
+    }
+
+    /// Who does not work, and who is to blame.
+    fn blame(&self) -> BTreeMap<ComponentName, ComponentName> {
+        self.dependencies.blame(|name| {
+            let replaced =
+                || self.stand_ins.get(name).and_then(|other| self.members.get(other)).is_some_and(Member::is_usable);
+            self.members.get(name).is_none_or(|member| !member.is_usable() && !(member.is_replaced() && replaced()))
+        })
+    }
+
+    /// Puts into quarantine what does not work, and takes out what does; pauses missions and lets them go on.
+    fn contain(&mut self, blame: &BTreeMap<ComponentName, ComponentName>) {
+        if self.phase != Phase::Running {
+            return;
+        }
+        for name in self.dependencies.order() {
+            // What was never up has offered nothing yet.
+            let has_worked = self.members.get(name).is_some_and(Member::has_worked);
+            let culprit = blame.get(name).filter(|_| has_worked);
+            if self.quarantine.get(name) == culprit {
+                continue;
+            }
+            match culprit {
+                Some(culprit) => {
+                    self.quarantine.insert(name.clone(), culprit.clone());
+                    self.effects.push(Effect::Quarantine { component: name.clone(), because_of: culprit.clone() });
+                }
+                None => {
+                    self.quarantine.remove(name);
+                    self.effects.push(Effect::Release { component: name.clone() });
+                }
+            }
+        }
+        let pausing = self.members.values().find(|member| member.pauses_missions());
+        match (pausing, self.missions_paused) {
+            (Some(member), false) => {
+                self.effects.push(Effect::PauseMissions { because_of: member.name().clone() });
+                self.missions_paused = true;
+            }
+            (None, true) => {
+                self.effects.push(Effect::ResumeMissions);
+                self.missions_paused = false;
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self) {
+        if self.phase == Phase::Ending && self.members.values().all(Member::is_down) {
+            self.phase = Phase::Finished;
+            let not_stopped = std::mem::take(&mut self.not_stopped).into_iter().collect();
+            self.effects.push(Effect::Finished { not_stopped });
+        }
+    }
+}

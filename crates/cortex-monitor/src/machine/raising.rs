@@ -1,0 +1,112 @@
+//! Bringing a component up: process, node, lifecycle, and then its health.
+
+use std::time::Duration;
+
+use super::member::{Course, Member, Stage};
+use super::turn::Turn;
+use super::{Effect, MonitorEvent, Transition};
+use crate::health::LifecycleState;
+
+/// How much longer than its limits a stop of a process is waited for: it was killed by then.
+pub(super) const KILL_MARGIN: Duration = Duration::from_secs(2);
+
+impl Member {
+    /// Begins when all that it depends on works.
+    pub(super) fn wait(&mut self, turn: &mut Turn<'_>) {
+        if turn.missing.is_empty() {
+            self.told_waiting.clear();
+            self.begin_raising(turn);
+        } else if self.told_waiting != turn.missing {
+            self.told_waiting.clone_from(&turn.missing);
+            turn.report(MonitorEvent::Waiting { component: self.name.clone(), waits_for: turn.missing.clone() });
+        }
+    }
+
+    pub(super) fn begin_raising(&mut self, turn: &mut Turn<'_>) {
+        self.course = Course::Raising { stage: Stage::Begin, until: Self::after(turn, self.recipe.start_timeout_s) };
+    }
+
+    pub(super) fn raise(&mut self, turn: &mut Turn<'_>, stage: Stage, until: Duration) {
+        match stage {
+            Stage::Begin if self.recipe.start.process().is_some() && self.process.is_none() => self.spawn(turn),
+            Stage::Begin => self.course = Course::Raising { stage: Stage::Appearing, until },
+            Stage::Appearing if self.is_present() && (!self.is_managed() || self.state().is_some()) => {
+                self.next_transition(turn, until, None);
+            }
+            Stage::Changed { transition } => self.next_transition(turn, until, Some(transition)),
+            Stage::Ending | Stage::Spawning | Stage::Appearing | Stage::Changing { .. } if turn.now >= until => {
+                let reason = match stage {
+                    Stage::Ending => "its process did not end".to_owned(),
+                    Stage::Changing { transition, .. } => format!("it took too long to {transition}"),
+                    _ if self.is_present() => "the state of its lifecycle is not known".to_owned(),
+                    _ => "its node did not appear in time".to_owned(),
+                };
+                self.stumble(turn, &reason);
+            }
+            Stage::Ending | Stage::Spawning | Stage::Appearing | Stage::Changing { .. } => {}
+        }
+    }
+
+    /// Starts its process. Nothing of what was known of the last one counts.
+    fn spawn(&mut self, turn: &mut Turn<'_>) {
+        let process = turn.next_process();
+        self.process = Some(process);
+        self.evidence.ended = None;
+        self.evidence.present = None;
+        self.evidence.lifecycle = None;
+        turn.effect(Effect::StartProcess { component: self.name.clone(), process });
+        self.course = Course::Raising { stage: Stage::Spawning, until: Self::after(turn, self.recipe.start_timeout_s) };
+    }
+
+    /// Ends its process in order to start it anew.
+    pub(super) fn respawn(&mut self, turn: &mut Turn<'_>) {
+        match self.process {
+            None => self.begin_raising(turn),
+            Some(process) => {
+                let grace = self.recipe.stop_timeout_s.duration();
+                turn.effect(Effect::StopProcess { component: self.name.clone(), process, grace });
+                let until = turn.now.saturating_add(grace).saturating_add(KILL_MARGIN);
+                self.course = Course::Raising { stage: Stage::Ending, until };
+            }
+        }
+    }
+
+    /// Goes through its lifecycle anew, without ending its process.
+    pub(super) fn restart_lifecycle(&mut self, turn: &mut Turn<'_>) {
+        let transition = match self.state() {
+            Some(LifecycleState::Active) => Transition::Deactivate,
+            Some(LifecycleState::Inactive) => Transition::CleanUp,
+            _ => return self.begin_raising(turn),
+        };
+        let (stage, until) = self.change(turn, transition);
+        self.course = Course::Raising { stage, until };
+    }
+
+    /// The next transition on the way up, or the proof that it works.
+    fn next_transition(&mut self, turn: &mut Turn<'_>, until: Duration, came_by: Option<Transition>) {
+        let transition = match (self.state(), came_by) {
+            // On the way down, in order to come up anew.
+            (Some(LifecycleState::Inactive), Some(Transition::Deactivate)) => Transition::CleanUp,
+            (Some(LifecycleState::Unconfigured), _) => Transition::Configure,
+            (Some(LifecycleState::Inactive), _) => Transition::Activate,
+            (Some(LifecycleState::Finalized), _) => return self.stumble(turn, "its node is finalized"),
+            // Someone else changes it; the state comes when it is known.
+            (Some(LifecycleState::Changing), _) => {
+                self.course = Course::Raising { stage: Stage::Appearing, until };
+                return;
+            }
+            (Some(LifecycleState::Active) | None, _) => {
+                let within = self.recovery.as_ref().map_or_else(|| self.first_proof(), |recovery| recovery.within);
+                self.evidence.begin(turn.now, &self.recipe);
+                return self.begin_proving(turn, within);
+            }
+        };
+        let (stage, until) = self.change(turn, transition);
+        self.course = Course::Raising { stage, until };
+    }
+
+    /// How long it may take, when it is brought up for the first time, until it is healthy.
+    fn first_proof(&self) -> Duration {
+        self.recipe.start_timeout_s.duration()
+    }
+}

@@ -1,0 +1,218 @@
+//! Climbing a ladder: one action after the other, until the component's health says that it helped.
+
+use std::time::Duration;
+
+use cortex_recipe::{ActionName, BuiltIn};
+
+use super::member::{Course, Member, Recovery};
+use super::turn::Turn;
+use super::{Effect, MonitorEvent};
+use crate::health::{FailureKind, Health, Symptom};
+use crate::ladder;
+
+impl Member {
+    /// Looks after a component that works.
+    pub(super) fn serve(&mut self, turn: &mut Turn<'_>, symptoms: &[Symptom]) {
+        let heal_after = self.recipe.fallbacks.heal_after_s.duration();
+        while self.heals_at().is_some_and(|at| turn.now >= at) {
+            self.healed_at = self.healed_at.saturating_add(heal_after);
+            self.used.retain(|_, used| {
+                *used -= 1;
+                *used > 0
+            });
+        }
+        let Health::Failed { kind } = Health::of(symptoms) else { return };
+        // It says itself that the fault is with others, and they are seen to.
+        if kind == FailureKind::System && !turn.missing.is_empty() {
+            return;
+        }
+        let works_on = matches!(kind, FailureKind::Algorithm | FailureKind::System);
+        if works_on && ladder::ladder(&self.recipe, kind).is_empty() {
+            return;
+        }
+        self.next_attempt(turn, kind, Self::words(symptoms));
+    }
+
+    /// When the next attempt is forgiven, while it works.
+    pub(super) fn heals_at(&self) -> Option<Duration> {
+        let heal_after = self.recipe.fallbacks.heal_after_s.duration();
+        (!self.used.is_empty()).then(|| self.healed_at.saturating_add(heal_after))
+    }
+
+    /// While an algorithm, or something outside, is seen to, the component itself may fail: that goes first.
+    pub(super) fn escalate(&mut self, turn: &mut Turn<'_>, symptoms: &[Symptom]) -> bool {
+        let is_lesser = self.recovery.as_ref().is_some_and(|recovery| recovery.kind != FailureKind::Component);
+        let fails = Health::of(symptoms) == Health::Failed { kind: FailureKind::Component };
+        if is_lesser && fails && self.course != Course::Serving {
+            self.next_attempt(turn, FailureKind::Component, Self::words(symptoms));
+            return true;
+        }
+        false
+    }
+
+    /// What was tried did not help.
+    pub(super) fn stumble(&mut self, turn: &mut Turn<'_>, reason: &str) {
+        let action = self.recovery.as_ref().and_then(|recovery| recovery.action.clone());
+        turn.report(MonitorEvent::AttemptFailed { component: self.name.clone(), action, reason: reason.to_owned() });
+        let kind = match &self.recovery {
+            Some(recovery) if self.evidence.ended.is_none() => recovery.kind,
+            // Never up yet, or its process ended: nothing but the component itself is to blame.
+            _ => FailureKind::Component,
+        };
+        self.next_attempt(turn, kind, reason.to_owned());
+    }
+
+    fn next_attempt(&mut self, turn: &mut Turn<'_>, kind: FailureKind, reason: String) {
+        let used = self.used.get(&kind).copied().unwrap_or_default();
+        let rung = ladder::rung(&ladder::ladder(&self.recipe, kind), used).cloned();
+        let action = rung.as_ref().map(|rung| rung.action.clone());
+        let within = rung.as_ref().map(|rung| rung.within_s.duration()).unwrap_or_default();
+        self.recovery = Some(Recovery { kind, action, within, reason });
+        match rung {
+            Some(_) => self.course = Course::Pausing { until: turn.now.saturating_add(ladder::backoff(used)) },
+            None => self.give_up(turn),
+        }
+    }
+
+    /// Waits for the next attempt: for its time, for what the component depends on, and for the storm to let it through.
+    pub(super) fn pause(&mut self, turn: &mut Turn<'_>, until: Duration, symptoms: &[Symptom]) {
+        if self.is_well(symptoms) {
+            return self.come_up(turn);
+        }
+        if turn.now < until || !turn.missing.is_empty() {
+            return;
+        }
+        match turn.ask_storm() {
+            Ok(()) => self.begin_attempt(turn),
+            Err(until) => self.course = Course::Pausing { until },
+        }
+    }
+
+    fn begin_attempt(&mut self, turn: &mut Turn<'_>) {
+        let Some(Recovery { kind, action: Some(action), within, reason }) = self.recovery.clone() else {
+            // Not reached: only what has a rung comes here.
+            return self.give_up(turn);
+        };
+        let used = self.used.entry(kind).or_default();
+        *used = used.saturating_add(1);
+        let attempt = *used;
+        turn.report(MonitorEvent::AttemptBegan { component: self.name.clone(), action: action.clone(), attempt });
+        let is_there = self.process.is_some() || self.recipe.start.process().is_none();
+        match BuiltIn::named(&action) {
+            Some(BuiltIn::Restart) if self.is_managed() && is_there => self.restart_lifecycle(turn),
+            Some(BuiltIn::Restart | BuiltIn::Respawn) => self.respawn(turn),
+            Some(BuiltIn::StandIn) => self.course = Course::Calling { until: turn.now.saturating_add(within) },
+            Some(BuiltIn::TellOperator) => {
+                turn.effect(Effect::TellOperator { component: self.name.clone(), message: reason });
+                self.begin_proving(turn, within);
+            }
+            Some(BuiltIn::PauseMissions) => {
+                self.pauses_missions = true;
+                self.begin_proving(turn, within);
+            }
+            None => self.act(turn, action),
+        }
+    }
+
+    /// Begins an action of the recipe.
+    fn act(&mut self, turn: &mut Turn<'_>, action: ActionName) {
+        let Some(limit) = turn.actions.get(&action).map(|known| known.timeout_s.duration()) else {
+            return self.stumble(turn, "there is no such action");
+        };
+        let attempt = turn.next_attempt();
+        turn.effect(Effect::Act { component: self.name.clone(), attempt, action, limit });
+        self.course = Course::Acting { attempt, until: turn.now.saturating_add(limit) };
+    }
+
+    /// Waits for the stand-in.
+    pub(super) fn call_stand_in(&mut self, turn: &mut Turn<'_>, until: Duration) {
+        if turn.stand_in_works {
+            if !self.replaced {
+                self.replaced = true;
+                turn.effect(Effect::Substitute { component: self.name.clone(), by: turn.stand_in.clone() });
+            }
+            self.pauses_missions = false;
+            self.course = Course::Replaced { until: Self::after(turn, self.recipe.fallbacks.rest_s) };
+        } else if turn.now >= until {
+            self.stumble(turn, "its stand-in did not come up in time");
+        }
+    }
+
+    /// Waits for its health after an attempt.
+    pub(super) fn prove(&mut self, turn: &mut Turn<'_>, until: Duration, symptoms: &[Symptom]) {
+        if self.is_well(symptoms) {
+            self.come_up(turn);
+        } else if self.evidence.ended.is_some() {
+            self.stumble(turn, &Self::words(symptoms));
+        } else if turn.now >= until && self.damping.good_at().is_none() {
+            // One that is good right now gets the time to show that it stays so.
+            let words = Self::words(symptoms);
+            let reason = if words.is_empty() { "it did not show in time that it works" } else { &words };
+            self.stumble(turn, reason);
+        }
+    }
+
+    /// Leaves it alone for a while.
+    pub(super) fn rest(&mut self, turn: &mut Turn<'_>, until: Duration, symptoms: &[Symptom]) {
+        if self.is_well(symptoms) {
+            self.come_up(turn);
+        } else if turn.now >= until {
+            let (kind, reason) = match &self.recovery {
+                Some(recovery) => (recovery.kind, recovery.reason.clone()),
+                None => (FailureKind::Component, Self::words(symptoms)),
+            };
+            self.used.clear();
+            self.next_attempt(turn, kind, reason);
+        }
+    }
+
+    /// Whether it has been good for long enough.
+    fn is_well(&self, symptoms: &[Symptom]) -> bool {
+        !self.damping.is_bad() && !matches!(Health::of(symptoms), Health::Failed { .. })
+    }
+
+    fn come_up(&mut self, turn: &mut Turn<'_>) {
+        if self.replaced {
+            self.replaced = false;
+            turn.effect(Effect::Substitute { component: self.name.clone(), by: None });
+        }
+        self.recovery = None;
+        self.pauses_missions = false;
+        self.has_worked = true;
+        self.healed_at = turn.now;
+        self.course = Course::Serving;
+        turn.report(MonitorEvent::CameUp { component: self.name.clone() });
+    }
+
+    fn give_up(&mut self, turn: &mut Turn<'_>) {
+        let reason = self.recovery.as_ref().map(|recovery| recovery.reason.clone()).unwrap_or_default();
+        turn.report(MonitorEvent::GaveUp { component: self.name.clone(), reason: reason.clone() });
+        let tell = |turn: &mut Turn<'_>| {
+            turn.effect(Effect::TellOperator { component: self.name.clone(), message: reason.clone() });
+        };
+        let mut pauses = false;
+        for rung in &self.recipe.fallbacks.on_giveup {
+            match BuiltIn::named(&rung.action) {
+                Some(BuiltIn::TellOperator) => tell(turn),
+                Some(BuiltIn::PauseMissions) => pauses = true,
+                // Refused by the check of recipes: the ladder is over.
+                Some(BuiltIn::Restart | BuiltIn::Respawn | BuiltIn::StandIn) => {}
+                None => {
+                    let limit = turn.actions.get(&rung.action).map(|action| action.timeout_s.duration());
+                    if let Some(limit) = limit {
+                        // Nothing waits for its end.
+                        let (component, action) = (self.name.clone(), rung.action.clone());
+                        let attempt = turn.next_attempt();
+                        turn.effect(Effect::Act { component, attempt, action, limit });
+                    }
+                }
+            }
+        }
+        // Nobody should find a robot standing still without a word.
+        if self.recipe.fallbacks.on_giveup.is_empty() {
+            tell(turn);
+        }
+        self.pauses_missions |= pauses;
+        self.course = Course::GivenUp { until: Self::after(turn, self.recipe.fallbacks.rest_s) };
+    }
+}

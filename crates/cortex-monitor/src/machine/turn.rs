@@ -1,0 +1,70 @@
+//! What a component sees of the others when it takes a step.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use cortex_protocol::ComponentName;
+use cortex_recipe::{Action, ActionName};
+use serde::{Deserialize, Serialize};
+
+use super::{AttemptId, Effect, MonitorEvent, ProcessNumber};
+use crate::storm::{Storm, Weather};
+
+/// The numbers that were given out last.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Counters {
+    process: u64,
+    attempt: u64,
+}
+
+pub(super) struct Turn<'a> {
+    pub(super) now: Duration,
+    /// Whether the robot is in use.
+    pub(super) running: bool,
+    /// Whether the robot is brought down.
+    pub(super) ending: bool,
+    /// What it depends on and what does not work.
+    pub(super) missing: Vec<ComponentName>,
+    /// Who takes its place when it asks for that.
+    pub(super) stand_in: Option<ComponentName>,
+    pub(super) stand_in_works: bool,
+    /// Whether another component wants it as its stand-in.
+    pub(super) is_called: bool,
+    /// Whether all that depends on it is down.
+    pub(super) above_are_down: bool,
+    pub(super) actions: &'a BTreeMap<ActionName, Action>,
+    pub(super) counters: &'a mut Counters,
+    pub(super) storm: &'a mut Storm,
+    pub(super) effects: &'a mut Vec<Effect>,
+    pub(super) not_stopped: &'a mut BTreeSet<ComponentName>,
+}
+
+impl Turn<'_> {
+    pub(super) fn effect(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    pub(super) fn report(&mut self, event: MonitorEvent) {
+        self.effects.push(Effect::Report { event });
+    }
+
+    pub(super) fn next_process(&mut self) -> ProcessNumber {
+        self.counters.process += 1;
+        ProcessNumber(self.counters.process)
+    }
+
+    pub(super) fn next_attempt(&mut self) -> AttemptId {
+        self.counters.attempt += 1;
+        AttemptId(self.counters.attempt)
+    }
+
+    /// Whether an action may begin now; if not, when to ask again.
+    pub(super) fn ask_storm(&mut self) -> Result<(), Duration> {
+        self.storm.take(self.now).map_err(|(until, weather)| {
+            if weather == Some(Weather::Began) {
+                self.report(MonitorEvent::StormBegan);
+            }
+            until
+        })
+    }
+}

@@ -1,0 +1,261 @@
+//! What can be done when something fails, or when a person or a model wants it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use cortex_protocol::{ComponentName, Effect, ResourceName};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::Seconds;
+
+/// The name of an action: a built-in one, or one of the recipe's.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct ActionName(String);
+
+impl ActionName {
+    /// Wraps the text as it is.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ActionName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// The actions that need no entry in `[actions]`. They act on the component whose ladder they stand in.
+pub const BUILT_IN_ACTIONS: [BuiltIn; 5] =
+    [BuiltIn::Restart, BuiltIn::Respawn, BuiltIn::StandIn, BuiltIn::TellOperator, BuiltIn::PauseMissions];
+
+/// See [`BUILT_IN_ACTIONS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BuiltIn {
+    /// Through the lifecycle where Cortex manages it and the process lives; otherwise the process is started anew.
+    Restart,
+    /// The process is ended and started anew.
+    Respawn,
+    /// The stand-in takes its place.
+    StandIn,
+    /// The operator is told.
+    TellOperator,
+    /// Missions wait until the component works again.
+    PauseMissions,
+}
+
+impl BuiltIn {
+    /// The name in recipes.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Restart => "restart",
+            Self::Respawn => "respawn",
+            Self::StandIn => "stand_in",
+            Self::TellOperator => "tell_operator",
+            Self::PauseMissions => "pause_missions",
+        }
+    }
+
+    /// The action of that name.
+    #[must_use]
+    pub fn named(name: &ActionName) -> Option<Self> {
+        BUILT_IN_ACTIONS.into_iter().find(|action| action.name() == name.as_str())
+    }
+}
+
+/// An action of the recipe.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "ActionTable", into = "ActionTable")]
+#[schemars(with = "ActionTable")]
+pub struct Action {
+    /// What is done.
+    pub deed: Deed,
+    /// How long it may take.
+    pub timeout_s: Seconds,
+    /// How it is offered to models. Without it, only fallbacks use it.
+    pub tool: Option<ToolOffer>,
+}
+
+/// What an action does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Deed {
+    /// A request to a service.
+    Service(ServiceCall),
+    /// One message on a topic.
+    Topic(TopicMessage),
+    /// A program, run to its end; exit status 0 is success.
+    Command(CommandLine),
+    /// A method of a component: its own fallback, for example.
+    Method(MethodCall),
+    /// Parameters of a component.
+    Parameters(ParameterValues),
+}
+
+/// A request to a service.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ServiceCall {
+    /// The full name, beginning with a slash.
+    pub name: String,
+    /// The type, as `std_srvs/srv/Trigger`.
+    #[serde(rename = "type")]
+    pub interface: String,
+    /// The fields of the request; what is left out has its default.
+    #[serde(default)]
+    pub request: Map<String, Value>,
+}
+
+/// One message on a topic.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TopicMessage {
+    /// The full name, beginning with a slash.
+    pub name: String,
+    /// The type, as `std_msgs/msg/Bool`.
+    #[serde(rename = "type")]
+    pub interface: String,
+    /// The fields of the message; what is left out has its default.
+    #[serde(default)]
+    pub message: Map<String, Value>,
+}
+
+/// A program that is run to its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CommandLine {
+    /// The program: a name that is looked up in `PATH`, or a path.
+    pub program: String,
+    /// Its arguments; no shell reads them.
+    #[serde(default)]
+    pub arguments: Vec<String>,
+    /// Variables beyond those of Cortex.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+}
+
+/// A call of a component's method.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MethodCall {
+    /// Whose.
+    pub component: ComponentName,
+    /// The method's name, as the component describes it.
+    pub name: String,
+    /// Its arguments.
+    #[serde(default)]
+    pub arguments: Map<String, Value>,
+}
+
+/// Parameters that are set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ParameterValues {
+    /// Whose.
+    pub component: ComponentName,
+    /// The new values.
+    pub values: Map<String, Value>,
+}
+
+/// How an action is offered to models.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ToolOffer {
+    /// What it does and when to use it, for a model.
+    pub description: String,
+    /// What it does to the world. Left out: it may move.
+    #[serde(default)]
+    pub effect: Effect,
+    /// What it holds while it runs.
+    #[serde(default)]
+    pub resources: Vec<ResourceName>,
+    /// Sentences that people use for it.
+    #[serde(default)]
+    pub phrases: Vec<String>,
+}
+
+/// The form of the file: one table of those that say what is done.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ActionTable {
+    /// A request to a service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    service: Option<ServiceCall>,
+    /// One message on a topic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    topic: Option<TopicMessage>,
+    /// A program, run to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    command: Option<CommandLine>,
+    /// A method of a component.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    method: Option<MethodCall>,
+    /// Parameters of a component.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parameters: Option<ParameterValues>,
+    /// How long it may take.
+    #[serde(default = "default_timeout")]
+    timeout_s: Seconds,
+    /// How it is offered to models. Left out: only fallbacks use it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tool: Option<ToolOffer>,
+}
+
+fn default_timeout() -> Seconds {
+    Seconds::whole(10)
+}
+
+impl TryFrom<ActionTable> for Action {
+    type Error = String;
+
+    fn try_from(table: ActionTable) -> Result<Self, String> {
+        let deeds = [
+            table.service.map(Deed::Service),
+            table.topic.map(Deed::Topic),
+            table.command.map(Deed::Command),
+            table.method.map(Deed::Method),
+            table.parameters.map(Deed::Parameters),
+        ];
+        let mut deeds = deeds.into_iter().flatten();
+        match (deeds.next(), deeds.next()) {
+            (Some(deed), None) => Ok(Self { deed, timeout_s: table.timeout_s, tool: table.tool }),
+            (first, _) => Err(format!(
+                "an action does one thing, and this does {}; give it one of the tables service, topic, command, method, parameters",
+                if first.is_none() { "none" } else { "several" }
+            )),
+        }
+    }
+}
+
+impl From<Action> for ActionTable {
+    fn from(action: Action) -> Self {
+        let mut table = Self {
+            service: None,
+            topic: None,
+            command: None,
+            method: None,
+            parameters: None,
+            timeout_s: action.timeout_s,
+            tool: action.tool,
+        };
+        match action.deed {
+            Deed::Service(service) => table.service = Some(service),
+            Deed::Topic(topic) => table.topic = Some(topic),
+            Deed::Command(command) => table.command = Some(command),
+            Deed::Method(method) => table.method = Some(method),
+            Deed::Parameters(parameters) => table.parameters = Some(parameters),
+        }
+        table
+    }
+}

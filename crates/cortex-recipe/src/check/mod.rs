@@ -1,0 +1,107 @@
+//! What a recipe means: whether its parts fit together.
+
+use cortex_protocol::ComponentName;
+
+use crate::recipe::RECIPE_VERSION;
+use crate::{ActionName, BUILT_IN_ACTIONS, Recipe};
+
+mod actions;
+mod components;
+mod dependencies;
+mod ladders;
+
+/// Something that does not fit.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    /// Where it stands.
+    pub(crate) path: Vec<Key>,
+    pub(crate) message: String,
+    pub(crate) mend: String,
+}
+
+/// One part of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Key {
+    Name(String),
+    Index(usize),
+}
+
+impl From<&str> for Key {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+}
+
+impl From<usize> for Key {
+    fn from(index: usize) -> Self {
+        Self::Index(index)
+    }
+}
+
+impl Finding {
+    fn new<const N: usize>(path: [Key; N], message: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self { path: path.into(), message: message.into(), mend: mend.into() }
+    }
+}
+
+/// Everything that does not fit.
+pub(crate) fn check(recipe: &Recipe) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if recipe.recipe != RECIPE_VERSION {
+        findings.push(Finding::new(
+            ["recipe".into()],
+            format!("this is format {}; this Cortex reads format {RECIPE_VERSION}", recipe.recipe),
+            format!("write recipe = {RECIPE_VERSION}"),
+        ));
+    }
+    components::check(recipe, &mut findings);
+    dependencies::check(recipe, &mut findings);
+    ladders::check(recipe, &mut findings);
+    actions::check(recipe, &mut findings);
+    findings
+}
+
+/// How to mend the name of a component that there is not.
+fn meant_component(recipe: &Recipe, wrong: &ComponentName) -> String {
+    match nearest(wrong.as_str(), recipe.components.keys().map(ComponentName::as_str)) {
+        Some(name) => format!("did you mean \"{name}\"?"),
+        None => format!("add [components.\"{wrong}\"], with start = \"external\" if something else starts it"),
+    }
+}
+
+/// How to mend the name of an action that there is not.
+fn meant_action(recipe: &Recipe, wrong: &ActionName) -> String {
+    let built_in = BUILT_IN_ACTIONS.map(|action| action.name());
+    let names = recipe.actions.keys().map(ActionName::as_str).chain(built_in);
+    match nearest(wrong.as_str(), names) {
+        Some(name) => format!("did you mean \"{name}\"?"),
+        None => format!("add [actions.{wrong}], or use one of {}", built_in.join(", ")),
+    }
+}
+
+/// The name that a slip of the hand would have turned into the wrong one.
+fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    /// Below, two names have little to do with each other.
+    const ALIKE: f64 = 0.6;
+    let mut best: Option<(f64, &str)> = None;
+    for name in names {
+        let alike = strsim::normalized_damerau_levenshtein(wrong, name);
+        if alike >= ALIKE && best.is_none_or(|(before, _)| alike > before) {
+            best = Some((alike, name));
+        }
+    }
+    best.map(|(_, name)| name)
+}
+
+/// Whether this can be the full name of a node, without the leading slash.
+fn is_node_name(name: &str) -> bool {
+    name.split('/').all(|part| {
+        part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && part.chars().all(|next| next.is_ascii_alphanumeric() || next == '_')
+    })
+}
+
+/// Whether this can be the full name of a topic or service.
+fn is_full_name(name: &str) -> bool {
+    name.strip_prefix('/').is_some_and(is_node_name)
+}

@@ -1,0 +1,103 @@
+//! Where in the text something stands.
+
+use std::ops::Range;
+
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, Error};
+
+use crate::check::{Finding, Key};
+use crate::problem::{Place, Problem, Problems};
+
+/// Longest part of a line that is shown, in characters.
+const SHOWN_CHARACTERS: usize = 200;
+
+/// The text of a recipe.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Text<'a>(&'a str);
+
+impl<'a> Text<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self(text)
+    }
+
+    pub(crate) fn bytes(self) -> usize {
+        self.0.len()
+    }
+
+    /// The text as TOML, in which every value knows its place.
+    pub(crate) fn tree(self) -> Result<Spanned<DeTable<'a>>, Problems> {
+        let (tree, errors) = DeTable::parse_recoverable(self.0);
+        if errors.is_empty() { Ok(tree) } else { Err(self.problems(&errors)) }
+    }
+
+    /// The text as a value.
+    pub(crate) fn form<T: DeserializeOwned>(self) -> Result<T, Problems> {
+        toml::from_str(self.0).map_err(|error| self.problems(&[error]))
+    }
+
+    /// Gives findings their places.
+    pub(crate) fn locate(self, tree: &Spanned<DeTable<'a>>, findings: Vec<Finding>) -> Problems {
+        let problem = |finding: Finding| Problem {
+            place: self.place(&span(tree, &finding.path)),
+            message: finding.message,
+            mend: finding.mend,
+        };
+        Problems::new(findings.into_iter().map(problem).collect())
+    }
+
+    fn problems(self, errors: &[Error]) -> Problems {
+        let problem = |error: &Error| Problem {
+            place: error.span().and_then(|span| self.place(&span)),
+            message: error.message().replace('\n', ", "),
+            mend: String::new(),
+        };
+        Problems::new(errors.iter().map(problem).collect())
+    }
+
+    fn place(self, span: &Range<usize>) -> Option<Place> {
+        // The end of the text, or of a line, belongs to the line before.
+        let before = self.0.get(..span.start)?;
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        let line = self.0.get(start..)?.lines().next().unwrap_or_default();
+        let column = before.get(start..)?.chars().count() + 1;
+        let marked = self.0.get(span.clone()).unwrap_or_default();
+        let width = marked.lines().next().unwrap_or_default().chars().count();
+        Some(Place {
+            line: before.matches('\n').count() + 1,
+            column,
+            width: width.clamp(1, SHOWN_CHARACTERS),
+            text: line.chars().take(SHOWN_CHARACTERS).collect(),
+        })
+    }
+}
+
+/// The bytes of the value at the path, or of what is there of the way to it.
+fn span(tree: &Spanned<DeTable<'_>>, path: &[Key]) -> Range<usize> {
+    // The path ends where a key is missing: then its table is meant.
+    let mut found = 0..1;
+    let mut here: Option<&Spanned<DeValue<'_>>> = None;
+    for key in path {
+        let table = match here {
+            None => Some(tree.get_ref()),
+            Some(value) => value.get_ref().as_table(),
+        };
+        let next = match key {
+            Key::Name(name) => table.and_then(|table| table.get_key_value(name.as_str())).map(|(key, value)| {
+                // A table is shown by its name: it may go over many lines.
+                found = if value.get_ref().is_table() { key.span() } else { value.span() };
+                value
+            }),
+            Key::Index(index) => {
+                let value = here.and_then(|value| value.get_ref().as_array()).and_then(|array| array.get(*index));
+                found = value.map_or_else(|| found.clone(), Spanned::span);
+                value
+            }
+        };
+        match next {
+            Some(value) => here = Some(value),
+            None => break,
+        }
+    }
+    found
+}

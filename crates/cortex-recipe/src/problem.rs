@@ -1,0 +1,87 @@
+//! What is wrong with a recipe, and where.
+
+use std::fmt;
+
+/// One problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where it is; the whole file has no place.
+    pub place: Option<Place>,
+    /// What is wrong.
+    pub message: String,
+    /// How to mend it. Empty where the message says it.
+    pub mend: String,
+}
+
+/// A place in a text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    /// How many characters of the line it covers, at least 1.
+    pub width: usize,
+    /// The line.
+    pub text: String,
+}
+
+/// Everything that is wrong with a recipe, in the order of the lines; at least one problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problems(Vec<Problem>);
+
+impl Problems {
+    pub(crate) fn new(mut problems: Vec<Problem>) -> Self {
+        problems.sort_by(|one, other| (&one.place, &one.message).cmp(&(&other.place, &other.message)));
+        Self(problems)
+    }
+
+    pub(crate) fn whole(message: String) -> Self {
+        Self(vec![Problem { place: None, message, mend: String::new() }])
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
+        self.0.iter()
+    }
+
+    /// For people: each problem with its line marked. `file` is what the file is called.
+    pub fn show<'a>(&'a self, file: &'a str) -> impl fmt::Display + 'a {
+        Shown { problems: self, file }
+    }
+}
+
+impl<'a> IntoIterator for &'a Problems {
+    type Item = &'a Problem;
+    type IntoIter = std::slice::Iter<'a, Problem>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+struct Shown<'a> {
+    problems: &'a Problems,
+    file: &'a str,
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for problem in self.problems {
+            match &problem.place {
+                None => writeln!(formatter, "{}: {}", self.file, problem.message)?,
+                Some(place) => {
+                    writeln!(formatter, "{}:{}:{}: {}", self.file, place.line, place.column, problem.message)?;
+                    let number = place.line.to_string();
+                    writeln!(formatter, "{number} | {}", place.text)?;
+                    let margin = number.len() + 2 + place.column;
+                    writeln!(formatter, "{:margin$}{}", "", "^".repeat(place.width))?;
+                }
+            }
+            if !problem.mend.is_empty() {
+                writeln!(formatter, "  {}", problem.mend)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,82 @@
+//! The file as a whole.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use cortex_protocol::ComponentName;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::location::Text;
+use crate::problem::Problems;
+use crate::{Action, ActionName, ComponentRecipe, check};
+
+/// The version of the format that this crate reads.
+pub const RECIPE_VERSION: u32 = 1;
+
+/// Longest text that is read, in bytes.
+pub const MAX_RECIPE_BYTES: usize = 1 << 20;
+
+/// What a whole robot consists of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// The version of the format: 1.
+    pub recipe: u32,
+    /// What the recipe is for, in a sentence for people.
+    #[serde(default)]
+    pub summary: String,
+    /// The file that describes the surroundings, for the components that want it: `{world}` in their arguments. A
+    /// relative path begins at the folder of the recipe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub world: Option<PathBuf>,
+    /// The configuration of Cortex: the robot's name and identity, the model, the tool policy. The keys are those of
+    /// `config/cortex.toml`.
+    #[serde(default)]
+    pub cortex: Map<String, Value>,
+    /// The components by their names: the full name of the node without the leading slash.
+    #[serde(default)]
+    pub components: BTreeMap<ComponentName, ComponentRecipe>,
+    /// What can be done beyond what is built in, for fallbacks and as tools.
+    #[serde(default)]
+    pub actions: BTreeMap<ActionName, Action>,
+}
+
+impl Recipe {
+    /// Reads and checks a recipe.
+    ///
+    /// # Errors
+    /// Every problem that was found, in the order of the lines. A text that is no TOML, or has another form, is not
+    /// looked at further, so mending it may bring up others.
+    pub fn read(text: &str) -> Result<Self, Problems> {
+        let text = Text::new(text);
+        if text.bytes() > MAX_RECIPE_BYTES {
+            return Err(Problems::whole(format!(
+                "the file has {} bytes; at most {MAX_RECIPE_BYTES} are read",
+                text.bytes()
+            )));
+        }
+        let tree = text.tree()?;
+        let recipe: Self = text.form()?;
+        let findings = check::check(&recipe);
+        if findings.is_empty() { Ok(recipe) } else { Err(text.locate(&tree, findings)) }
+    }
+
+    /// The components that are brought up with the robot: all but those that only stand in for others.
+    pub fn regular(&self) -> impl Iterator<Item = (&ComponentName, &ComponentRecipe)> {
+        self.components.iter().filter(|(name, _)| !self.stands_in(name))
+    }
+
+    /// Whether a component only stands in for others.
+    #[must_use]
+    pub fn stands_in(&self, name: &ComponentName) -> bool {
+        self.components.values().any(|component| component.stand_in.as_ref() == Some(name))
+    }
+}
+
+/// The JSON Schema of a recipe, for editors.
+#[must_use]
+pub fn schema() -> Value {
+    schemars::schema_for!(Recipe).to_value()
+}
