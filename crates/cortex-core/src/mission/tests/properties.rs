@@ -274,7 +274,12 @@ fn live_within(world: Vec<Move>, confirmation: ConfirmationMode, max_metres: Opt
     mission.setup.limits.confirmation = confirmation;
     mission.setup.limits.max_metres = max_metres;
     let mut seen = Seen { max_metres, ..Seen::default() };
-    give(&mut mission, &mut seen, Duration::ZERO, Input::Metered { expense: Expense::Metres, total: 0.0, is_live: true });
+    give(
+        &mut mission,
+        &mut seen,
+        Duration::ZERO,
+        Input::Metered { expense: Expense::Metres, total: 0.0, is_live: true },
+    );
     let mut now = Duration::ZERO;
     give(&mut mission, &mut seen, now, Input::Start);
     for next in world {
