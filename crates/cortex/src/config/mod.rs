@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cortex_core::MissionLimits;
-use cortex_model::{ModelChoice, ModelSettings};
+use cortex_model::{ModelChoice, ModelSettings, Structured};
 use cortex_protocol::{Effect, ResourceName};
 use cortex_ros::{Convention, Policy, PolicySettings};
 use cortex_runtime::{CallBounds, QueuePolicy, RuntimeConfig};
@@ -59,6 +59,7 @@ pub(crate) struct EndpointConfig {
     pub(crate) attempt_timeout_s: f64,
     pub(crate) request_timeout_s: f64,
     pub(crate) retries: u32,
+    pub(crate) structured: Structured,
 }
 
 /// What happens to a task that comes while another runs.
@@ -113,6 +114,7 @@ impl Default for Config {
                 attempt_timeout_s: endpoint.attempt_timeout.as_secs_f64(),
                 request_timeout_s: endpoint.request_timeout.as_secs_f64(),
                 retries: endpoint.retries,
+                structured: endpoint.structured,
             },
             mission: MissionConfig::default(),
             budget: BudgetConfig::default(),
@@ -206,6 +208,7 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         attempt_timeout: seconds("endpoint.attempt_timeout_s", config.endpoint.attempt_timeout_s)?,
         request_timeout: seconds("endpoint.request_timeout_s", config.endpoint.request_timeout_s)?,
         retries: config.endpoint.retries,
+        structured: config.endpoint.structured,
         ..ModelSettings::default()
     };
     let limits = mission::limits(&config.mission, &config.budget, &model)?;
@@ -362,6 +365,7 @@ mod tests {
             ("[mission]\nmax_planning_steps = 0", "mission.max_planning_steps is 0; it must be at least 1"),
             ("[mission]\nmax_duration_s = -1.0", "mission.max_duration_s is -1"),
             ("[calls]\nhalt_timeout_s = nan", "calls.halt_timeout_s is NaN"),
+            ("[endpoint]\nstructured = \"maybe\"", "structured"),
             ("model = \"gpt\"", "'gpt' names no model"),
             ("[mission]\nconfirmation = \"never\"", "confirmation"),
             ("[budget]\nmax_cost = -1.0", "budget.max_cost is -1"),
