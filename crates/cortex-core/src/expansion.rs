@@ -10,6 +10,7 @@ use cortex_protocol::StepNumber;
 use cortex_protocol::tool::value_as_text;
 use serde_json::{Map, Value};
 
+use crate::arrangement::Arrangement;
 use crate::{binding, plan};
 
 /// Most steps that one plan is written out to; a plan is cut long before.
@@ -41,6 +42,7 @@ struct Block {
 /// What is wrong, for the model that wrote it.
 pub fn expand(
     requests: Vec<plan::Request>,
+    arrangement: &Arrangement,
     values_of: impl Fn(&str, &[plan::Request]) -> Result<Vec<Value>, String>,
     only_looks: impl Fn(&plan::Request) -> bool,
 ) -> Result<Vec<Wanted>, String> {
@@ -50,7 +52,7 @@ pub fn expand(
         return Ok(requests.into_iter().enumerate().map(single).collect());
     }
     // What the model wrote must be a plan by itself, and is checked in its own numbers.
-    plan::build(requests.clone()).map_err(|problem| problem.to_string())?;
+    plan::build_arranged(requests.clone(), arrangement).map_err(|problem| problem.to_string())?;
     let mut layout = Layout::default();
     let mut at = 0;
     while at < requests.len() {
@@ -72,6 +74,14 @@ pub fn expand(
         }
     }
     layout.places.iter().map(|place| layout.write(place, &requests)).collect()
+}
+
+/// The numbers that a step of the model's plan has where it is written out.
+#[must_use]
+pub fn places(wanted: &[Wanted], step: StepNumber) -> Vec<StepNumber> {
+    let origin = usize::try_from(step.0).ok().and_then(|number| number.checked_sub(1));
+    let numbered = (1..).map(StepNumber).zip(wanted);
+    numbered.filter(|(_, wanted)| Some(wanted.origin) == origin).map(|(number, _)| number).collect()
 }
 
 /// Whether the value is nothing but `<each NAME>`.

@@ -44,6 +44,11 @@ pub enum Fragment {
         /// Its tools that act.
         tools: Vec<ToolDefinition>,
     },
+    /// How a person changed the task in mid mission, in the person's words. Bounded when it is taken; never cut.
+    Correction {
+        /// The text.
+        text: String,
+    },
     /// The earlier tasks of the conversation.
     Earlier {
         /// Oldest first.
@@ -98,6 +103,7 @@ impl Fragment {
     pub fn render(&self) -> String {
         match self {
             Self::Rules { text } | Self::Task { text } => text.clone(),
+            Self::Correction { text } => format!("The person in charge corrects the task: {text}"),
             Self::Identity { text } | Self::Notice { text } | Self::Goal { text, .. } => capped(text, NOTE_CHARACTERS),
             Self::Abilities { tools } => render_abilities(tools),
             Self::Earlier { turns } => render_earlier(turns),

@@ -33,7 +33,6 @@ fn tool(name: &str, phase: ToolPhase, effect: ToolEffect, parameters: &Value, ph
         timeout: Duration::from_secs(30),
         dispatch: Dispatch::Wait,
         cancel: CancelMode::Drop,
-        conditions: Default::default(),
         component: None,
         phrases: vec![phrase.to_owned()],
     }

@@ -297,6 +297,7 @@ fn without_run(class: GoalClass, status: MissionStatus, output: String) -> Missi
         class,
         output,
         steps: Vec::new(),
+        corrections: Vec::new(),
         not_stopped: Vec::new(),
         usage: Usage::default(),
         duration: Duration::ZERO,

@@ -54,6 +54,7 @@ mod tests {
             class: GoalClass::QuestionAboutWorld,
             output: output.to_owned(),
             steps: Vec::new(),
+            corrections: Vec::new(),
             not_stopped: Vec::new(),
             usage: Usage::default(),
             duration: Duration::ZERO,

@@ -20,7 +20,7 @@ fn expanded(requests: Vec<plan::Request>) -> Result<Vec<String>, String> {
         "grain" => Ok((0..5_000).map(|number| json!(number)).collect()),
         other => Err(format!("no {other}")),
     };
-    let wanted = expand(requests, values_of, |request| request.call.tool.as_str() == "look")?;
+    let wanted = expand(requests, &Arrangement::default(), values_of, |request| request.call.tool.as_str() == "look")?;
     let shown = |Wanted { request, .. }: Wanted| {
         let after = request.after.map_or(String::new(), |after| {
             format!(" after {}", after.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Mission;
+use crate::arrangement::Arrangement;
 use crate::expansion::{self, Wanted};
 use crate::fragment::capped;
 use crate::plan;
@@ -69,12 +70,16 @@ impl Collections {
 
 impl Mission {
     /// The steps that are wanted, with those that are wanted for each of several values written out.
-    pub(super) fn written_out(&self, requests: Vec<plan::Request>) -> Result<Vec<Wanted>, String> {
+    pub(super) fn written_out(
+        &self,
+        requests: Vec<plan::Request>,
+        arrangement: &Arrangement,
+    ) -> Result<Vec<Wanted>, String> {
         let only_looks = |request: &plan::Request| {
             let spec = self.setup.tools.get(&request.call.tool);
             spec.is_some_and(|spec| spec.effect == cortex_protocol::Effect::Observe)
         };
-        let wanted = expansion::expand(requests, |name, block| self.values_of(name, block), only_looks)?;
+        let wanted = expansion::expand(requests, arrangement, |name, block| self.values_of(name, block), only_looks)?;
         for Wanted { request, value, .. } in &wanted {
             let Some(value) = value else { continue };
             let checked = self.setup.tools.check_unbound(&request.call.tool, &request.call.arguments);

@@ -51,6 +51,8 @@ pub(super) struct Goal {
     pub(super) told: bool,
     /// Plans of an order that goes on which were carried out.
     pub(super) rounds: u32,
+    /// The plan that ended the last round. What was done up to it may be done again.
+    pub(super) rounded: u32,
     /// The lists that were found.
     pub(super) found: Collections,
 }
@@ -63,6 +65,7 @@ impl Goal {
             looked: false,
             told: false,
             rounds: 0,
+            rounded: 0,
             found: Collections::default(),
         }
     }

@@ -15,6 +15,7 @@ impl Mission {
     /// A round is over: the model plans the next one, or says what shows that the order is fulfilled.
     pub(super) fn round_carried_out(&mut self) {
         self.goal.rounds = self.goal.rounds.saturating_add(1);
+        self.goal.rounded = self.plan_number;
         let steps = self.current_reports().cloned().collect();
         let rounds = self.goal.rounds;
         let text = match self.goal.class {

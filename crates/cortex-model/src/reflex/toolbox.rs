@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use cortex_core::ToolDefinition;
-use cortex_core::mission::{DECLINE_TOOL, ORDER_FULFILLED};
+use cortex_core::mission::{ARRANGE_TOOL, DECLINE_TOOL, ORDER_FULFILLED};
 use serde_json::Value;
 
 use super::lexicon;
@@ -106,7 +106,7 @@ impl<'r> Toolbox<'r> {
 
 /// Whether it is a tool of the robot rather than one of the core, which the reader has no use for.
 fn is_of_the_robot(definition: &&ToolDefinition) -> bool {
-    ![DECLINE_TOOL, ORDER_FULFILLED].contains(&definition.name.as_str())
+    ![ARRANGE_TOOL, DECLINE_TOOL, ORDER_FULFILLED].contains(&definition.name.as_str())
 }
 
 impl<'r> Tool<'r> {
