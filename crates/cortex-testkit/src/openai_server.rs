@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -21,6 +22,8 @@ pub enum Served {
     Calls(Vec<(String, Value)>),
     /// Replies with this status and body.
     Raw(u16, String),
+    /// Thinks for a while, and then does this.
+    After(Duration, Box<Served>),
     /// Never replies.
     Hang,
 }
@@ -117,13 +120,17 @@ async fn serve(stream: TcpStream, state: &State) -> std::io::Result<()> {
         let mut body = vec![0; length.min(MAX_REQUEST)];
         stream.read_exact(&mut body).await?;
         let request = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        let next = (state.answer)(&request);
+        let mut next = (state.answer)(&request);
         state.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+        while let Served::After(time, then) = next {
+            tokio::time::sleep(time).await;
+            next = *then;
+        }
         let (status, body) = match next {
             Served::Text(text) => (200, completion(&json!({"role": "assistant", "content": text}), "stop")),
             Served::Calls(calls) => (200, completion(&message_of(&calls), "tool_calls")),
             Served::Raw(status, body) => (status, body),
-            Served::Hang => std::future::pending().await,
+            Served::After(..) | Served::Hang => std::future::pending().await,
         };
         let head =
             format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cortex_core::MissionLimits;
-use cortex_core::mission::{ConfirmationMode, Prices};
+use cortex_core::mission::{ConfirmationMode, OnFailure, Prices};
 use cortex_model::ModelChoice;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,7 @@ pub(crate) struct MissionConfig {
     pub(crate) max_offered_tools: usize,
     pub(crate) max_conversation_bytes: usize,
     pub(crate) confirmation: ConfirmationMode,
+    pub(crate) on_failure: OnFailure,
     pub(crate) max_corrections: u32,
     pub(crate) max_retries: u32,
     pub(crate) max_duration_s: f64,
@@ -52,6 +53,7 @@ impl Default for MissionConfig {
             max_offered_tools: limits.max_offered_tools,
             max_conversation_bytes: limits.max_conversation_bytes,
             confirmation: limits.confirmation,
+            on_failure: limits.on_failure,
             max_corrections: limits.max_corrections,
             max_retries: limits.max_retries,
             max_duration_s: limits.max_duration.as_secs_f64(),
@@ -87,6 +89,7 @@ pub(super) fn limits(
         max_offered_tools: mission.max_offered_tools,
         max_conversation_bytes: mission.max_conversation_bytes,
         confirmation: mission.confirmation,
+        on_failure: mission.on_failure,
         max_corrections: mission.max_corrections,
         max_retries: mission.max_retries,
         max_tokens: (budget.max_tokens > 0).then_some(budget.max_tokens),
