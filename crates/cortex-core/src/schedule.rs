@@ -54,11 +54,13 @@ pub(crate) fn next<'a>(
     let mut conflicts = Vec::new();
     let mut is_waited_for = false;
     for number in order.iter().filter(|number| status(**number) == StepStatus::Pending) {
-        let Some(step) = plan.steps.iter().find(|step| step.number == *number) else { continue };
-        let needed = binding::references(&step.call.arguments);
+        let Some(step) = step(plan, *number) else { continue };
         let is_open = |before: &&StepNumber| match status(**before) {
             StepStatus::Pending => true,
-            StepStatus::Running => needed.contains(before) || !lets_go.contains(before),
+            // Reading the arguments is the dearest question; most plans never ask it.
+            StepStatus::Running => {
+                !lets_go.contains(before) || binding::references(&step.call.arguments).contains(before)
+            }
             StepStatus::Success | StepStatus::Failed | StepStatus::Blocked | StepStatus::Skipped => false,
         };
         if step.after.iter().any(|before| is_open(&before)) {
@@ -72,6 +74,14 @@ pub(crate) fn next<'a>(
         }
     }
     if holders.is_empty() && !is_waited_for { Next::Done } else { Next::Wait(conflicts) }
+}
+
+/// The step of that number. A plan numbers its steps from 1, so it is looked for where it must be; a schedule asks for
+/// each step again and again.
+fn step(plan: &Plan, number: StepNumber) -> Option<&Step> {
+    let index = usize::try_from(number.0).ok()?.checked_sub(1)?;
+    let there = plan.steps.get(index).filter(|step| step.number == number);
+    there.or_else(|| plan.steps.iter().find(|step| step.number == number))
 }
 
 /// Who holds what the step needs.

@@ -47,10 +47,18 @@ impl Mission {
     fn next_step(&self) -> Next {
         let holders = self.holders();
         let tools = &self.setup.tools;
+        // Collected once, in the order of their numbers: the schedule asks for the status of each step, and of each that
+        // it waits for.
+        let statuses: Vec<(StepNumber, StepStatus)> =
+            self.current_reports().map(|report| (report.number, report.status)).collect();
+        let status = |number: StepNumber| {
+            let index = usize::try_from(number.0).ok()?.checked_sub(1)?;
+            statuses.get(index).filter(|(there, _)| *there == number).map(|(_, status)| *status)
+        };
         schedule::next(
             &self.plan,
             &self.order,
-            |number| self.status(number).unwrap_or(StepStatus::Blocked),
+            |number| status(number).unwrap_or(StepStatus::Blocked),
             &holders,
             |step| tools.get(&step.call.tool).map(|spec| spec.resources.as_slice()).unwrap_or_default(),
             self.setup.limits.max_parallel_steps,
@@ -410,10 +418,6 @@ impl Mission {
     fn report_of(&mut self, number: StepNumber) -> Option<&mut StepReport> {
         let plan = self.plan_number;
         self.reports.iter_mut().find(|report| report.plan == plan && report.number == number)
-    }
-
-    fn status(&self, number: StepNumber) -> Option<StepStatus> {
-        self.current_reports().find(|report| report.number == number).map(|report| report.status)
     }
 }
 
