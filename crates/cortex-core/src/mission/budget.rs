@@ -84,7 +84,10 @@ impl Mission {
         let limits = &self.setup.limits;
         let named = [(Expense::Metres, limits.max_metres), (Expense::WattHours, limits.max_watt_hours)];
         let live = &self.live_meters;
-        named.into_iter().filter(|(expense, limit)| limit.is_some() && !live.contains(expense)).map(|(expense, _)| expense)
+        named
+            .into_iter()
+            .filter(|(expense, limit)| limit.is_some() && !live.contains(expense))
+            .map(|(expense, _)| expense)
     }
 
     /// Says, once for each, that a budget is named and not measured.
