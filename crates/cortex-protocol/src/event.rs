@@ -76,6 +76,7 @@ impl MissionEvent {
             Self::Progress { .. } => ("tool", "step", "progressed", "component"),
             Self::StepFinished { .. } => ("tool", "step", "finished", "component"),
             Self::Replanning { .. } => ("agent", "plan", "revised", "cortex"),
+            Self::TaskCorrected { .. } => ("agent", "mission", "corrected", "user"),
             Self::Stopping { .. } => ("system", "mission", "stopping", "cortex"),
             Self::Halted { .. } => ("tool", "call", "halted", "component"),
             Self::Finished { .. } => ("agent", "mission", "finished", "cortex"),

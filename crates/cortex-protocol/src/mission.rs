@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    CallId, FailureKind, HaltState, OutcomeStatus, Plan, ResourceName, SessionId, StepNumber, StepStatus, ToolName,
-    ToolOutcome,
+    CallId, FailureKind, HaltState, Origin, OutcomeStatus, Plan, ResourceName, SessionId, StepNumber, StepStatus,
+    ToolName, ToolOutcome,
 };
 
 /// What the confirmation of a step decided.
@@ -190,6 +190,9 @@ pub struct StepReport {
     pub note: String,
     /// How long it ran.
     pub duration: Option<Duration>,
+    /// Whether a person corrected the task before it was done: what it was for may be wanted no more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overtaken: bool,
     /// What is known of what it did, once it has ended. None where it never began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
@@ -204,6 +207,9 @@ pub struct MissionResult {
     pub output: String,
     /// Every step of every plan, in order.
     pub steps: Vec<StepReport>,
+    /// How a person corrected the task while it was carried out, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub corrections: Vec<String>,
     /// Tools whose halt was not confirmed: something may still be moving.
     pub not_stopped: Vec<ToolName>,
     /// What was spent.
@@ -412,6 +418,13 @@ pub enum MissionEvent {
         plan: u32,
         /// Why.
         reason: String,
+    },
+    /// A person corrected the task in mid mission; it is planned anew.
+    TaskCorrected {
+        /// In the person's words.
+        text: String,
+        /// Where they come from.
+        origin: Origin,
     },
     /// Everything in flight is being halted.
     Stopping {

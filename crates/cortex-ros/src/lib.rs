@@ -41,6 +41,7 @@ pub mod testing;
 mod text;
 mod tools;
 mod type_loader;
+mod watching;
 
 pub use announcements::announce_often;
 pub use catalog::{Catalog, OfferKind, Uncallable};

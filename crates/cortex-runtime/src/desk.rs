@@ -293,6 +293,7 @@ fn without_run(status: MissionStatus, output: String) -> MissionResult {
         status,
         output,
         steps: Vec::new(),
+        corrections: Vec::new(),
         not_stopped: Vec::new(),
         usage: Usage::default(),
         duration: Duration::ZERO,

@@ -53,6 +53,7 @@ mod tests {
             status: MissionStatus::Answered,
             output: output.to_owned(),
             steps: Vec::new(),
+            corrections: Vec::new(),
             not_stopped: Vec::new(),
             usage: Usage::default(),
             duration: Duration::ZERO,

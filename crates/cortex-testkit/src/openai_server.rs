@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -25,6 +26,8 @@ pub enum Served {
     Decision(String),
     /// Replies with this status and body.
     Raw(u16, String),
+    /// Thinks for a while, and then does this.
+    After(Duration, Box<Served>),
     /// Never replies.
     Hang,
 }
@@ -122,12 +125,16 @@ async fn serve(stream: TcpStream, state: &State) -> std::io::Result<()> {
         stream.read_exact(&mut body).await?;
         let request = serde_json::from_slice(&body).unwrap_or(Value::Null);
         // What a real server would refuse is refused here, so that a story shows it.
-        let next = match openai_request::check(&request) {
+        let mut next = match openai_request::check(&request) {
             Ok(()) => (state.answer)(&request),
             Err(problem) => Served::Raw(400, json!({"error": {"message": problem}}).to_string()),
         };
         let takes_decision = request.get("response_format").is_some();
         state.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+        while let Served::After(time, then) = next {
+            tokio::time::sleep(time).await;
+            next = *then;
+        }
         let (status, body) = match next {
             Served::Decision(decision) if takes_decision => {
                 let text = json!({"decision": decision, "reason": "as the story says"}).to_string();
@@ -137,7 +144,7 @@ async fn serve(stream: TcpStream, state: &State) -> std::io::Result<()> {
             Served::Text(text) => (200, completion(&json!({"role": "assistant", "content": text}), "stop")),
             Served::Calls(calls) => (200, completion(&message_of(&calls), "tool_calls")),
             Served::Raw(status, body) => (status, body),
-            Served::Hang => std::future::pending().await,
+            Served::After(..) | Served::Hang => std::future::pending().await,
         };
         let head =
             format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());

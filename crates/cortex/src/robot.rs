@@ -63,7 +63,10 @@ impl Robot {
         const LIMIT: Duration = Duration::from_secs(8);
         let robot = Self::look(policy)?;
         if !robot.discovery.settled(LIMIT).await {
-            eprintln!("cortex: some components have not described themselves within {} s", LIMIT.as_secs());
+            eprintln!(
+                "cortex: within {} s there was no robot, or some components have not described themselves",
+                LIMIT.as_secs()
+            );
         }
         Ok(robot)
     }

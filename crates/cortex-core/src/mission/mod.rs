@@ -5,9 +5,11 @@
 //!
 //! - `planning`: phase 1, from the task to a committed plan or an answer;
 //! - `execution`: phase 2, the confirmed steps;
+//! - `failure`: what a failed step does to its plan;
 //! - `arguments`: those that a step runs with, and which of them a confirmation may change;
 //! - `correction`: mending a call that failed; `budget`: what a mission may spend;
 //!   `compaction`: keeping its conversation within bounds;
+//! - `operator`: what a person says in mid mission; `repetition`: what was done is not done again;
 //! - `ending`: replanning, halting and the one result; `record`: what of the task is still open;
 //! - `setup`: what it starts with; `exchange`: inputs and effects;
 //! - `prompts`: what the model is told.
@@ -22,6 +24,7 @@ use cortex_protocol::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::arrangement::Arrangement;
 use crate::chat::{ChatReply, ChatRequest, Message, ModelCall};
 use crate::ports::ModelError;
 use crate::schedule::Holder;
@@ -34,19 +37,24 @@ mod correction;
 mod ending;
 mod exchange;
 mod execution;
+mod failure;
+mod operator;
 mod planning;
 mod prompts;
 mod record;
+mod repetition;
 mod setup;
 
 #[cfg(test)]
 mod tests;
 
+pub use crate::arrangement::ARRANGE_TOOL;
 pub use crate::selection::FIND_TOOLS;
 pub use budget::Prices;
 pub use exchange::{CancelReason, Effect, Input, RequestId};
+pub use operator::{MAX_CORRECTION_BYTES, MAX_CORRECTIONS};
 pub use prompts::DECLINE_TOOL;
-pub use setup::{ConfirmationArguments, ConfirmationMode, MissionLimits, MissionSetup};
+pub use setup::{ConfirmationArguments, ConfirmationMode, MissionLimits, MissionSetup, OnFailure};
 
 /// A mission in progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,6 +90,10 @@ pub struct Mission {
     retries: BTreeMap<StepNumber, u32>,
     /// How often the model was asked to mend each of them.
     corrections: BTreeMap<StepNumber, u32>,
+    /// How people corrected the task, in order.
+    task_corrections: Vec<String>,
+    /// How many of them stand in the conversation.
+    told_corrections: usize,
     /// The budgets of which a warning was given.
     warned: BTreeSet<Expense>,
     /// The meters that measure.
@@ -144,6 +156,7 @@ enum Phase {
     Researching {
         research: Vec<Research>,
         plan_calls: Vec<(ModelCall, ToolName)>,
+        arranged: Option<Arranged>,
     },
     /// The model decides upon a step.
     Confirming {
@@ -175,6 +188,13 @@ enum Phase {
     Finished,
 }
 
+/// How the model arranges the steps of its reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Arranged {
+    model_call: ModelCall,
+    arrangement: Arrangement,
+}
+
 /// One call of a planning tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Research {
@@ -203,9 +223,17 @@ enum ResearchState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Ending {
-    Replan { reason: String },
-    Failed { reason: String },
-    Cancelled { reason: String },
+    Replan {
+        reason: String,
+    },
+    /// A person corrected the task, and the mission plans anew.
+    Corrected,
+    Failed {
+        reason: String,
+    },
+    Cancelled {
+        reason: String,
+    },
 }
 
 impl Mission {
@@ -230,6 +258,8 @@ impl Mission {
             to_mend: BTreeMap::new(),
             retries: BTreeMap::new(),
             corrections: BTreeMap::new(),
+            task_corrections: Vec::new(),
+            told_corrections: 0,
             warned: BTreeSet::new(),
             live_meters: BTreeSet::new(),
             told_silent: BTreeSet::new(),
@@ -259,6 +289,7 @@ impl Mission {
                 self.setup.tools = tools;
                 self.tools_changed = true;
             }
+            Input::Correct { text, origin } => self.on_correct(text, origin),
             Input::Metered { expense, total, is_live } => self.on_metered(expense, total, is_live),
             Input::Cancel { reason } => self.on_cancel(reason),
             Input::GiveUp { reason } => self.on_give_up(reason),

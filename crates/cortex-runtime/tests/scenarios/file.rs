@@ -1,10 +1,10 @@
 //! What a scenario file holds. A key that is not here is an error, so that a misspelt expectation can't pass unseen.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cortex_core::ModelErrorKind;
-use cortex_core::mission::{ConfirmationArguments, ConfirmationMode};
+use cortex_core::mission::{ConfirmationArguments, ConfirmationMode, OnFailure};
 use cortex_protocol::mission::Expense;
 use cortex_protocol::{Conditions, Dispatch, Effect, MissionStatus, ToolPhase};
 use serde::Deserialize;
@@ -34,6 +34,9 @@ pub(crate) struct Scenario {
     /// Which defects and faults of the reference system it shows to be none here.
     #[serde(default)]
     pub(crate) covers: Vec<String>,
+    /// Whether it runs on real ROS 2, too: see `tests/scenarios_on_ros/`.
+    #[serde(default)]
+    pub(crate) on_ros: bool,
     /// Why it fails for now. It must fail, then.
     pub(crate) known_defect: Option<String>,
     /// In plain language.
@@ -199,6 +202,7 @@ pub(crate) struct LimitsTable {
     pub(crate) offered_tools: Option<usize>,
     pub(crate) conversation_bytes: Option<usize>,
     pub(crate) confirmation: Option<ConfirmationMode>,
+    pub(crate) on_failure: Option<OnFailure>,
     /// Seconds.
     pub(crate) duration: Option<f64>,
     /// Seconds that a model may think.
@@ -250,7 +254,9 @@ pub(crate) struct Expectation {
 
 /// Every file, by its name, in the order of names.
 pub(crate) fn read_all() -> Vec<(String, ScenarioFile)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/scenarios");
+    // Two packages read them, each from its own folder.
+    let folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|folder| folder.join("tests/scenarios"));
+    let folder = folders.skip(1).find(|folder| folder.is_dir()).expect("tests/scenarios is above the package");
     let entries = std::fs::read_dir(&folder).expect("tests/scenarios can be listed");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry of tests/scenarios").path()).collect();
     paths.sort();

@@ -172,11 +172,7 @@ fn behaviour(does: Value) -> Result<Behaviour> {
     if let Value::Array(turns) = does {
         return Ok(Behaviour::InTurn(turns.into_iter().map(behaviour).collect::<Result<_>>()?));
     }
-    let does = match does {
-        Value::String(word) => json!({word: true}),
-        does => does,
-    };
-    let (after, does) = without::<f64>(does, "after")?;
+    let (after, does) = without::<f64>(spelled_out(does), "after")?;
     let (reports, does) = without::<Reports>(does, "reports")?;
     let failure = |kind, message: String| Behaviour::Ends(ToolOutcome::failure(kind, message));
     let mut behaviour = match read::<Ending>(does)? {
@@ -214,6 +210,14 @@ fn behaviour(does: Value) -> Result<Behaviour> {
         behaviour = Behaviour::Reports { every, times, then: Box::new(behaviour) };
     }
     Ok(behaviour)
+}
+
+/// `"lost"` is short for `{ lost = true }`.
+pub(crate) fn spelled_out(does: Value) -> Value {
+    match does {
+        Value::String(word) => json!({word: true}),
+        does => does,
+    }
 }
 
 fn happening(value: Value) -> Result<(Moment, Happening)> {
@@ -256,7 +260,7 @@ fn model(scenario: &Scenario) -> Result<Model> {
     Ok((model.clone(), Some(model)))
 }
 
-fn reply(value: Value) -> Result<Line> {
+pub(crate) fn reply(value: Value) -> Result<Line> {
     if let Value::String(text) = value {
         return Ok(Line::Reply(ChatReply { text, ..ChatReply::default() }));
     }
@@ -324,6 +328,7 @@ fn config(table: &LimitsTable) -> RuntimeConfig {
         max_offered_tools: table.offered_tools.unwrap_or(default.max_offered_tools),
         max_conversation_bytes: table.conversation_bytes.unwrap_or(default.max_conversation_bytes),
         confirmation: table.confirmation.unwrap_or(default.confirmation),
+        on_failure: table.on_failure.unwrap_or(default.on_failure),
         max_duration: table.duration.map_or(default.max_duration, Duration::from_secs_f64),
         ..default
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cortex_core::MissionLimits;
-use cortex_core::mission::{ConfirmationArguments, ConfirmationMode, Prices};
+use cortex_core::mission::{ConfirmationArguments, ConfirmationMode, OnFailure, Prices};
 use cortex_model::ModelChoice;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,7 @@ pub(crate) struct MissionConfig {
     pub(crate) max_conversation_bytes: usize,
     pub(crate) confirmation: ConfirmationMode,
     pub(crate) confirmation_arguments: ConfirmationArguments,
+    pub(crate) on_failure: OnFailure,
     pub(crate) max_corrections: u32,
     pub(crate) max_retries: u32,
     pub(crate) max_duration_s: f64,
@@ -90,6 +91,7 @@ impl Default for MissionConfig {
             max_conversation_bytes: limits.max_conversation_bytes,
             confirmation: limits.confirmation,
             confirmation_arguments: limits.confirmation_arguments,
+            on_failure: limits.on_failure,
             max_corrections: limits.max_corrections,
             max_retries: limits.max_retries,
             max_duration_s: limits.max_duration.as_secs_f64(),
@@ -126,6 +128,7 @@ pub(super) fn limits(
         max_conversation_bytes: mission.max_conversation_bytes,
         confirmation: mission.confirmation,
         confirmation_arguments: mission.confirmation_arguments,
+        on_failure: mission.on_failure,
         max_corrections: mission.max_corrections,
         max_retries: mission.max_retries,
         max_tokens: (budget.max_tokens > 0).then_some(budget.max_tokens),

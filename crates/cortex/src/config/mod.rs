@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use cortex_core::MissionLimits;
 use cortex_model::{ModelChoice, ModelSettings, Structured};
-use cortex_protocol::{Effect, ResourceName};
+use cortex_protocol::{Conditions, Effect, ResourceName};
 use cortex_ros::{Convention, Policy, PolicySettings};
 use cortex_runtime::{CallBounds, QueuePolicy, RuntimeConfig};
 use figment::providers::{Env, Format, Serialized, Toml};
@@ -29,8 +29,19 @@ pub(crate) const FILE_VARIABLE: &str = "CORTEX_CONFIG";
 /// The prefix of the variables that set keys: `CORTEX_MODEL`, `CORTEX_MISSION__MAX_REPLANS`.
 const PREFIX: &str = "CORTEX_";
 /// The top-level keys; other variables of the prefix are none of ours.
-const KEYS: [&str; 10] =
-    ["robot", "identity", "model", "endpoint", "mission", "budget", "queue", "calls", "discovery", "tape"];
+const KEYS: [&str; 11] = [
+    "robot",
+    "identity",
+    "model",
+    "endpoint",
+    "mission",
+    "budget",
+    "queue",
+    "calls",
+    "discovery",
+    "conditions",
+    "tape",
+];
 
 /// Everything that can be set. `config/cortex.toml` explains each key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,6 +59,8 @@ pub(crate) struct Config {
     pub(crate) queue: QueueConfig,
     pub(crate) calls: CallConfig,
     pub(crate) discovery: DiscoveryConfig,
+    /// What must hold before, while and after tools are called, by patterns as those of discovery.
+    pub(crate) conditions: BTreeMap<String, Conditions>,
     pub(crate) tape: TapeConfig,
 }
 
@@ -132,6 +145,7 @@ impl Default for Config {
                 resources: policy.resources,
                 conventions: policy.conventions,
             },
+            conditions: policy.conditions,
             tape: TapeConfig::default(),
         }
     }
@@ -245,11 +259,11 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
          refused",
         config.discovery.settle_timeout_s
     );
-    let policy = policy(&config.discovery)?;
+    let policy = policy(&config.discovery, &config.conditions)?;
     Ok(Resolved { model, endpoint, runtime, meters, settle_timeout, policy, model_origin })
 }
 
-fn policy(discovery: &DiscoveryConfig) -> anyhow::Result<Policy> {
+fn policy(discovery: &DiscoveryConfig, conditions: &BTreeMap<String, Conditions>) -> anyhow::Result<Policy> {
     let settings = PolicySettings {
         allow: discovery.allow.clone(),
         deny: discovery.deny.clone(),
@@ -257,11 +271,16 @@ fn policy(discovery: &DiscoveryConfig) -> anyhow::Result<Policy> {
         rename: discovery.rename.clone(),
         effects: discovery.effects.clone(),
         resources: discovery.resources.clone(),
+        conditions: conditions.clone(),
         conventions: discovery.conventions.clone(),
         service_timeout: seconds("discovery.service_timeout_s", discovery.service_timeout_s)?,
         goal_timeout: seconds("discovery.goal_timeout_s", discovery.goal_timeout_s)?,
     };
-    Policy::new(&settings).map_err(|problem| anyhow::anyhow!("configuration: discovery.{problem}"))
+    Policy::new(&settings).map_err(|problem| match problem.key {
+        // A table of its own.
+        "conditions" => anyhow::anyhow!("configuration: {problem}"),
+        _ => anyhow::anyhow!("configuration: discovery.{problem}"),
+    })
 }
 
 /// A number of seconds as a time: above 0, at most a day.
@@ -390,6 +409,11 @@ mod tests {
             ("[discovery.rename]\n\"/a\" = \"b c\"", "configuration: discovery.rename: 'b c'"),
             ("[discovery.effects]\n\"/a\" = \"fly\"", "fly"),
             ("[discovery.resources]\n\"/a\" = [\"\"]", "configuration: discovery.resources: a resource has no name"),
+            ("[conditions.\"base.go_to\"]\nbefore = []", "configuration: conditions: 'base.go_to' matches nothing"),
+            ("[conditions.\"/a\"]\nbefor = []", "unknown field"),
+            ("[[conditions.\"/a\".during]]\ntopic = '/b'\ngreater = 'x'", "'greater' takes a number"),
+            ("[[conditions.\"/a\".after]]\ntopic = '/b'\nwithin_s = 0", "'within_s' is 0"),
+            ("[[conditions.\"/a\".during]]\ntopic = '~/b'", "write its full name, which begins with a slash"),
             ("[discovery.conventions]\n\"Pose\" = \"hidden\"", "configuration: discovery.conventions"),
         ] {
             let problem = problem(text);

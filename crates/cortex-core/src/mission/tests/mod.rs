@@ -2,9 +2,12 @@
 
 mod confirmations;
 mod corrections;
+mod groups;
 mod meters;
+mod operator;
 mod parallel;
 mod properties;
+mod repetition;
 mod stories;
 mod tools;
 
@@ -224,6 +227,11 @@ impl Story {
     pub(super) fn reply(&mut self, reply: ChatReply) {
         let request = self.unanswered.pop_front().expect("the model was not asked");
         self.give(Input::ModelReplied { request, reply: Ok(reply) });
+    }
+
+    /// Whether the model is being asked something that the script has no reply for.
+    pub(super) fn is_asking(&self) -> bool {
+        !self.unanswered.is_empty()
     }
 
     pub(super) fn end_call(&mut self, index: usize, outcome: ToolOutcome) {

@@ -284,8 +284,9 @@ fn replanning_has_an_end() {
 #[test]
 fn a_model_that_plans_for_ever_runs_out_of_plans() {
     let mut story = Story::with("go", robot(), |limits| limits.max_replans = 1);
-    for _ in 0..3 {
-        story = story.model_calls(&[go("kitchen")]).model_says("EXECUTE");
+    for place in ["kitchen", "bedroom", "kitchen"] {
+        let again = (ARRANGE_TOOL, json!({"again": [{"step": 1, "reason": "round and round"}]}));
+        story = story.model_calls(&[go(place), again]).model_says("EXECUTE");
     }
     let story = story.start();
     assert_eq!(story.invoked.len(), 2);
