@@ -11,7 +11,7 @@ use cortex_core::{
     ModelErrorKind, ToolProvider,
 };
 use cortex_protocol::{
-    CallId, CloudEvent, Effect as ToolEffect, FailureKind, HaltState, MissionEvent, MissionId, MissionResult,
+    CallId, CloudEvent, Effect as ToolEffect, FailureKind, HaltState, MissionEvent, MissionId, MissionResult, Origin,
     SessionId, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec, Turn,
 };
 use futures::FutureExt;
@@ -22,13 +22,13 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-use crate::RuntimeConfig;
 use crate::dispatch::run_call;
 use crate::envelope::Envelope;
 use crate::leftovers::Leftovers;
 use crate::meters::Meters;
 use crate::offer::Offer;
 use crate::tape::{Clearance, Tape};
+use crate::{CorrectionRefusal, RuntimeConfig};
 
 /// Inputs that may wait for the mission. Every sender waits when it is full, but for progress, of which the latest wins.
 const INPUT_CAPACITY: usize = 256;
@@ -103,12 +103,27 @@ pub(crate) struct Request {
     pub(crate) earlier: Vec<Turn>,
 }
 
+/// What a person says to the mission that runs, and who waits for the answer.
+pub(crate) struct Correction {
+    pub(crate) text: String,
+    pub(crate) origin: Origin,
+    pub(crate) reply: oneshot::Sender<Result<MissionId, CorrectionRefusal>>,
+}
+
+impl Correction {
+    pub(crate) fn refuse(self, refusal: CorrectionRefusal) {
+        // Whoever asked may have left.
+        let _ = self.reply.send(Err(refusal));
+    }
+}
+
 /// Runs one mission to its end.
 pub(crate) async fn run_mission(
     shared: Arc<Shared>,
     request: Request,
     mut reporter: Reporter,
     cancel: watch::Receiver<Option<CancelReason>>,
+    corrections: mpsc::Receiver<Correction>,
 ) -> MissionResult {
     let Request { id, task, session, earlier } = request;
     let span = tracing::info_span!("mission", id = %id);
@@ -135,7 +150,7 @@ pub(crate) async fn run_mission(
         calls: BTreeMap::new(),
         result: None,
     };
-    drive.run(Mission::new(setup), inbox, cancel, meters).instrument(span).await
+    drive.run(Mission::new(setup), inbox, cancel, corrections, meters).instrument(span).await
 }
 
 fn limits_for(shared: &Shared) -> MissionLimits {
@@ -152,6 +167,7 @@ impl Drive {
         mut mission: Mission,
         mut inbox: mpsc::Receiver<Input>,
         mut cancel: watch::Receiver<Option<CancelReason>>,
+        mut corrections: mpsc::Receiver<Correction>,
         mut meters: Meters,
     ) -> MissionResult {
         let mut offer = self.shared.offer.clone();
@@ -180,6 +196,10 @@ impl Drive {
                         None => continue,
                     }
                 }
+                Some(correction) = corrections.recv() => match self.taken(&mission, correction) {
+                    Some(input) => input,
+                    None => continue,
+                },
                 Some(input) = inbox.recv() => input,
                 Ok(()) = offer.changed() => Input::ToolsChanged { tools: offer.borrow_and_update().tools.clone() },
                 input = meters.changed() => input,
@@ -197,6 +217,18 @@ impl Drive {
         for input in inputs {
             self.give(mission, input);
         }
+    }
+
+    /// A correction as an input, if the mission takes it. Answers who waits.
+    fn taken(&self, mission: &Mission, correction: Correction) -> Option<Input> {
+        if let Err(reason) = mission.check_correction(&correction.text) {
+            correction.refuse(CorrectionRefusal::Refused { reason });
+            return None;
+        }
+        let Correction { text, origin, reply } = correction;
+        // Whoever asked may have left.
+        let _ = reply.send(Ok(self.id.clone()));
+        Some(Input::Correct { text, origin })
     }
 
     fn give(&mut self, mission: &mut Mission, input: Input) {

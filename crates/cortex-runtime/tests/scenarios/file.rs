@@ -126,6 +126,8 @@ pub(crate) struct ReplyTable {
 pub(crate) enum Happening {
     /// A person: `cancel`, `stop`, `shut_down`, `resume`.
     People(People),
+    /// A person corrects the task that runs.
+    Corrects(String),
     /// The tool is no longer offered.
     Leaves(String),
     /// The tool is offered, maybe again.
@@ -203,6 +205,8 @@ pub(crate) struct LimitsTable {
     pub(crate) conversation_bytes: Option<usize>,
     pub(crate) confirmation: Option<ConfirmationMode>,
     pub(crate) on_failure: Option<OnFailure>,
+    /// Seconds.
+    pub(crate) component_grace: Option<f64>,
     /// Seconds.
     pub(crate) duration: Option<f64>,
     /// Seconds that a model may think.

@@ -202,6 +202,10 @@ impl Watch {
                 Happening::People(People::Resume) => {
                     self.runtime.resume().await;
                 }
+                Happening::Corrects(text) => {
+                    let taken = self.runtime.correct(None, text, Origin::new("cli", "scenario")).await;
+                    assert_eq!(taken.ok().as_ref(), mission, "the correction was not taken");
+                }
                 Happening::Leaves(name) => {
                     self.offer.find(&name);
                     self.offer.absent.push(name);

@@ -329,6 +329,7 @@ fn config(table: &LimitsTable) -> RuntimeConfig {
         max_conversation_bytes: table.conversation_bytes.unwrap_or(default.max_conversation_bytes),
         confirmation: table.confirmation.unwrap_or(default.confirmation),
         on_failure: table.on_failure.unwrap_or(default.on_failure),
+        component_grace: table.component_grace.map_or(default.component_grace, Duration::from_secs_f64),
         max_duration: table.duration.map_or(default.max_duration, Duration::from_secs_f64),
         ..default
     };

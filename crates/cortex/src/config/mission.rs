@@ -27,6 +27,7 @@ pub(crate) struct MissionConfig {
     pub(crate) on_failure: OnFailure,
     pub(crate) max_corrections: u32,
     pub(crate) max_retries: u32,
+    pub(crate) component_grace_s: f64,
     pub(crate) max_duration_s: f64,
 }
 
@@ -94,6 +95,7 @@ impl Default for MissionConfig {
             on_failure: limits.on_failure,
             max_corrections: limits.max_corrections,
             max_retries: limits.max_retries,
+            component_grace_s: limits.component_grace.as_secs_f64(),
             max_duration_s: limits.max_duration.as_secs_f64(),
         }
     }
@@ -131,6 +133,10 @@ pub(super) fn limits(
         on_failure: mission.on_failure,
         max_corrections: mission.max_corrections,
         max_retries: mission.max_retries,
+        component_grace: match mission.component_grace_s {
+            0.0 => Duration::ZERO,
+            grace => seconds("mission.component_grace_s", grace)?,
+        },
         max_tokens: (budget.max_tokens > 0).then_some(budget.max_tokens),
         max_cost: (budget.max_cost > 0.0).then_some(budget.max_cost),
         prices,

@@ -298,6 +298,32 @@ fn at_least_one(key: &str, value: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What is wrong with the configuration in a recipe: the key, as far as it is known, and what is wrong with it.
+pub(crate) fn mistakes(table: &serde_json::Map<String, serde_json::Value>) -> Vec<(Vec<String>, String)> {
+    let figment = Figment::from(Serialized::defaults(Config::default())).merge(Serialized::defaults(table));
+    match figment.extract::<Config>() {
+        Err(errors) => errors.into_iter().map(mistake).collect(),
+        Ok(config) => resolve(&config, "recipe".to_owned()).err().into_iter().map(meaning).collect(),
+    }
+}
+
+/// A key that has another form, or is none.
+fn mistake(mut error: figment::Error) -> (Vec<String>, String) {
+    let mut key = std::mem::take(&mut error.path);
+    if let figment::error::Kind::UnknownField(name, _) = &error.kind {
+        key.push(name.clone());
+    }
+    (key, error.kind.to_string())
+}
+
+/// A value that can't be used: the message begins with its key.
+fn meaning(problem: anyhow::Error) -> (Vec<String>, String) {
+    let text = format!("{problem:#}");
+    let text = text.strip_prefix("configuration: ").unwrap_or(&text);
+    let key = text.split([' ', ':']).next().unwrap_or_default();
+    (key.split('.').map(str::to_owned).collect(), text.to_owned())
+}
+
 /// The folder of the tapes.
 pub(crate) fn tape_folder(layers: &Layers) -> anyhow::Result<PathBuf> {
     let config: tape::TapeConfig = figment(layers)?
