@@ -64,7 +64,10 @@ async fn serve(robot: &Robot, resolved: Resolved, dry_run: bool) -> anyhow::Resu
     if dry_run {
         tools = Arc::new(DryRun::new(tools, robot.discovery.tools()));
     }
-    let config = RuntimeConfig { meters: robot.meters(&resolved.meters), ..resolved.runtime };
+    let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), ..resolved.runtime };
+    if let Some(tape) = &mut config.tape {
+        tape.dry_run = dry_run;
+    }
     let runtime = Runtime::start(config, model, vec![tools]);
     let agent = Arc::new(Agent {
         runtime: runtime.clone(),

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use cortex_protocol::{CloudEvent, MissionEvent, Verification};
+use cortex_protocol::mission::Expense;
+use cortex_protocol::{CloudEvent, MissionEvent, Usage, Verification};
 use cortex_ros::task::{TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::{Canceller, RosError, SentTask};
 use serde_json::json;
@@ -116,11 +117,10 @@ fn print_update(update: &TaskUpdate, as_json: bool) -> std::io::Result<()> {
     if as_json {
         writeln!(std::io::stdout(), "{}", update.event)
     } else if update.completed {
-        // The last line is the result, which is printed on its own; what is known of the steps is not in it.
-        match verification(&update.event) {
-            Some(text) => writeln!(std::io::stdout(), "{text}"),
-            None => Ok(()),
-        }
+        // The last line is the result, which is printed on its own; what is known of the steps and what was spent is not
+        // in it.
+        let lines = [verification(&update.event), spending(&update.event)];
+        lines.into_iter().flatten().try_for_each(|line| writeln!(std::io::stdout(), "{line}"))
     } else {
         writeln!(std::io::stdout(), "{}", update.feedback)
     }
@@ -139,6 +139,25 @@ fn verification(event: &str) -> Option<String> {
     });
     let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| format!("steps {}", told.join("; ")))
+}
+
+/// What the mission has spent, from the last event: `spent: 4 requests to the model, 812 tokens, 3.2 metres, 12 s`.
+fn spending(event: &str) -> Option<String> {
+    let event: CloudEvent = serde_json::from_str(event).ok()?;
+    let MissionEvent::Finished { result } = event.data.payload else { return None };
+    let Usage { model_calls, prompt_tokens, completion_tokens, cost, metres, watt_hours } = result.usage;
+    let tokens = prompt_tokens.saturating_add(completion_tokens);
+    let some = |amount: f64, text: String| (amount > 0.0).then_some(text);
+    let spent = [
+        (model_calls > 0).then(|| format!("{model_calls} {}", Expense::ModelCalls)),
+        (tokens > 0).then(|| format!("{tokens} {}", Expense::Tokens)),
+        some(cost, format!("{cost:.4} {}", Expense::Money)),
+        some(metres, format!("{metres:.1} {}", Expense::Metres)),
+        some(watt_hours, format!("{watt_hours:.2} {}", Expense::WattHours)),
+        Some(format!("{:.1} {}", result.duration.as_secs_f64(), Expense::Seconds)),
+    ];
+    let spent: Vec<String> = spent.into_iter().flatten().collect();
+    Some(format!("spent: {}", spent.join(", ")))
 }
 
 fn print_result(result: &TaskResult, as_json: bool) {
