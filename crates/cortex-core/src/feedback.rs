@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 
 use cortex_protocol::mission::{ArgumentChange, InFlight};
-use cortex_protocol::{HaltState, MissionEvent, OutcomeStatus, StepReport, StepStatus, Verification};
+use cortex_protocol::plan::Group;
+use cortex_protocol::{HaltState, MissionEvent, OutcomeStatus, StepReport, StepStatus, ToolName, Verification};
 use serde_json::{Map, Value};
 
 use crate::fragment::capped;
+use crate::plan::group_label;
 
 /// Most characters of a tool's output or arguments in a line.
 const SHOWN: usize = 200;
@@ -34,6 +36,10 @@ pub fn line(event: &MissionEvent) -> String {
             let names: Vec<String> =
                 steps.steps.iter().map(|step| format!("{}. {}", step.number, step.call.tool)).collect();
             let mut text = format!("plan {plan}: {}", capped(&names.join(", "), SHOWN * 2));
+            let groups: Vec<String> = steps.groups.iter().map(shown_group).collect();
+            if !groups.is_empty() {
+                let _ = write!(text, "; {}", capped(&groups.join("; "), SHOWN));
+            }
             if !cut.is_empty() {
                 let _ = write!(text, " ({} step(s) cut: the plan was too long)", cut.len());
             }
@@ -78,12 +84,18 @@ pub fn line(event: &MissionEvent) -> String {
             format!("step {}/{steps} {}: {}", report.number, report.tool, shown_report(report))
         }
         MissionEvent::Replanning { plan, reason } => format!("making plan {plan}: {}", capped(reason, SHOWN)),
+        MissionEvent::ComponentMissing { tools, patience } => {
+            format!("waiting up to {:.0} s for what has left: {}", patience.as_secs_f64(), named(tools))
+        }
+        MissionEvent::ComponentReturned { tools } => format!("back again: {}", named(tools)),
+        MissionEvent::TaskCorrected { text, origin } => {
+            format!("the task is corrected by {} {}: {}", origin.channel, origin.client, capped(text, SHOWN))
+        }
         MissionEvent::Stopping { reason, tools } => {
-            let names: Vec<&str> = tools.iter().map(|tool| tool.as_str()).collect();
-            if names.is_empty() {
+            if tools.is_empty() {
                 format!("stopping: {reason}")
             } else {
-                format!("stopping {}: {reason}", names.join(", "))
+                format!("stopping {}: {reason}", named(tools))
             }
         }
         MissionEvent::Halted { step, tool, state, .. } => {
@@ -108,6 +120,15 @@ pub fn line(event: &MissionEvent) -> String {
 fn is_unseen(character: char) -> bool {
     let turns = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || (character.is_control() && !matches!(character, '\n' | '\r'))
+}
+
+fn named(tools: &[ToolName]) -> String {
+    tools.iter().map(|tool| tool.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn shown_group(group: &Group) -> String {
+    let steps: Vec<String> = group.steps.iter().map(ToString::to_string).collect();
+    format!("group {}: {}", group_label(group), steps.join(", "))
 }
 
 fn shown_changes(changes: &[ArgumentChange]) -> String {

@@ -28,6 +28,11 @@ pub enum Fragment {
         /// The text.
         text: String,
     },
+    /// How a person changed the task in mid mission, in the person's words. Bounded when it is taken; never cut.
+    Correction {
+        /// The text.
+        text: String,
+    },
     /// The earlier tasks of the conversation.
     Earlier {
         /// Oldest first.
@@ -79,6 +84,7 @@ impl Fragment {
     pub fn render(&self) -> String {
         match self {
             Self::Rules { text } | Self::Task { text } => text.clone(),
+            Self::Correction { text } => format!("The person in charge corrects the task: {text}"),
             Self::Identity { text } | Self::Notice { text } => capped(text, NOTE_CHARACTERS),
             Self::Earlier { turns } => render_earlier(turns),
             Self::Ledger { steps } => render_ledger(steps),

@@ -9,12 +9,14 @@
 //! - [`goal`]: what kind of thing a task asks for, read from its words;
 //! - [`toolset`]: the tools on offer, their wire names and argument checks;
 //! - [`selection`]: which tools a model is offered, where there are many;
-//! - [`plan`]: the plan graph; [`binding`]: placeholders; [`confirmation`]: reading a decision;
+//! - [`plan`]: the plan graph; [`arrangement`]: its groups and priorities; [`binding`]: placeholders;
+//! - [`confirmation`]: reading a decision;
 //! - [`meter`]: what a robot spends: the way and the energy;
 //! - [`condition`]: what must hold of the robot, judged by what was observed;
 //! - [`feedback`]: one readable line for each event;
 //! - [`ports`]: what adapters implement.
 
+pub mod arrangement;
 pub mod binding;
 pub mod chat;
 pub mod condition;

@@ -1,15 +1,17 @@
-//! The plan graph: which step may run when. Edges come from the order that the model gave, from `after`, and from
-//! placeholders. The graph is acyclic, or the plan is refused with the cycle named.
+//! The plan graph: which step may run when. Edges come from the order that the model gave, from `after`, from groups that
+//! wait for groups, and from placeholders. The graph is acyclic, or the plan is refused with the cycle named.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use cortex_protocol::{Plan, Priority, ResourceName, Step, StepNumber, StepStatus, ToolCall};
+use cortex_protocol::plan::Group;
+use cortex_protocol::{Plan, ResourceName, Step, StepNumber, StepStatus, ToolCall};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use thiserror::Error;
 
+use crate::arrangement::{Arrangement, GroupRequest};
 use crate::{binding, schedule};
 
 /// Why a plan is refused.
@@ -17,10 +19,12 @@ use crate::{binding, schedule};
 #[non_exhaustive]
 pub enum PlanError {
     /// Steps that wait for each other.
-    #[error("steps {} wait for each other", joined(.steps))]
+    #[error("steps {} wait for each other{}", joined(.steps), through(.groups))]
     Cycle {
         /// In ascending order.
         steps: Vec<StepNumber>,
+        /// The groups that they are in, in the order of the plan.
+        groups: Vec<String>,
     },
     /// A step that refers to one that is not there.
     #[error("step {step} refers to step {missing}, which is not in the plan")]
@@ -30,6 +34,24 @@ pub enum PlanError {
         /// What it refers to.
         missing: StepNumber,
     },
+    /// An arrangement of a step that is not there.
+    #[error("step {missing} is arranged, but is not in the plan")]
+    ArrangedUnknownStep {
+        /// The step.
+        missing: StepNumber,
+    },
+    /// A group that waits for one that is not there.
+    #[error("group '{group}' waits for group '{missing}', which is not in the plan")]
+    UnknownGroup {
+        /// The group.
+        group: String,
+        /// What it waits for.
+        missing: String,
+    },
+}
+
+fn through(groups: &[String]) -> String {
+    if groups.is_empty() { String::new() } else { format!(" (groups '{}')", groups.join("', '")) }
 }
 
 fn joined(steps: &[StepNumber]) -> String {
@@ -52,24 +74,75 @@ pub struct Request {
 /// # Errors
 /// When a step refers to one that is not there, or steps wait for each other.
 pub fn build(requests: Vec<Request>) -> Result<Plan, PlanError> {
+    build_arranged(requests, &Arrangement::default())
+}
+
+/// Makes a plan of the requests and of how they are arranged.
+///
+/// A step or a group that does not say what it waits for waits for the step or the group before it, in the order of the
+/// first steps. The steps of a group wait for what the group waits for, and for those that they name themselves.
+///
+/// # Errors
+/// As [`build`], and when a step or a group is named that is not there.
+pub fn build_arranged(requests: Vec<Request>, arrangement: &Arrangement) -> Result<Plan, PlanError> {
+    let count = u32::try_from(requests.len()).unwrap_or(u32::MAX);
+    if let Some(missing) = arrangement.steps().find(|step| !(1..=count).contains(&step.0)) {
+        return Err(PlanError::ArrangedUnknownStep { missing });
+    }
+    let group_of: BTreeMap<StepNumber, &GroupRequest> =
+        arrangement.groups.iter().flat_map(|group| group.steps.iter().map(move |step| (*step, group))).collect();
     let mut steps = Vec::with_capacity(requests.len());
-    let mut previous: Option<StepNumber> = None;
+    let mut groups: Vec<Group> = Vec::new();
+    // What the step or group before the present one consists of, and what each group waits for.
+    let mut previous: Vec<StepNumber> = Vec::new();
+    let mut waits: BTreeMap<&str, Vec<StepNumber>> = BTreeMap::new();
     for (number, request) in (1..).map(StepNumber).zip(requests) {
-        let order: Vec<StepNumber> = request.after.unwrap_or_else(|| previous.into_iter().collect());
-        let mut after: BTreeSet<StepNumber> = order.into_iter().collect();
-        after.extend(binding::references(&request.call.arguments));
+        let mut after: BTreeSet<StepNumber> = binding::references(&request.call.arguments);
+        match group_of.get(&number) {
+            None => {
+                after.extend(request.after.unwrap_or(previous));
+                previous = vec![number];
+            }
+            Some(group) => {
+                if !waits.contains_key(group.name.as_str()) {
+                    let members: Vec<StepNumber> = group.steps.iter().copied().collect();
+                    let before = std::mem::replace(&mut previous, members.clone());
+                    waits.insert(&group.name, barrier(group, arrangement, before)?);
+                    groups.push(Group { name: group.name.clone(), steps: members, at_once: group.at_once });
+                }
+                after.extend(waits.get(group.name.as_str()).into_iter().flatten());
+                after.extend(request.after.into_iter().flatten());
+            }
+        }
         steps.push(Step {
             number,
             call: request.call,
             after: after.into_iter().collect(),
             status: StepStatus::Pending,
-            priority: Priority::Normal,
+            priority: arrangement.priorities.get(&number).copied().unwrap_or_default(),
+            again: arrangement.again.get(&number).cloned().unwrap_or_default(),
         });
-        previous = Some(number);
     }
-    let plan = Plan { steps };
+    let plan = Plan { steps, groups };
     order(&plan)?;
     Ok(plan)
+}
+
+/// The steps that a group waits for: those of the groups that it names, or else those `before` it.
+fn barrier(
+    group: &GroupRequest,
+    arrangement: &Arrangement,
+    before: Vec<StepNumber>,
+) -> Result<Vec<StepNumber>, PlanError> {
+    let Some(names) = &group.after else { return Ok(before) };
+    let mut steps = Vec::new();
+    for name in names {
+        let Some(named) = arrangement.groups.iter().find(|other| other.name == *name) else {
+            return Err(PlanError::UnknownGroup { group: group.name.clone(), missing: name.clone() });
+        };
+        steps.extend(named.steps.iter().copied());
+    }
+    Ok(steps)
 }
 
 /// The order in which the steps may run (Kahn): among those that are ready, the smallest number first.
@@ -101,23 +174,38 @@ pub fn order(plan: &Plan) -> Result<Vec<StepNumber>, PlanError> {
     if ordered.len() == plan.steps.len() {
         return Ok(ordered);
     }
-    Err(PlanError::Cycle { steps: cycle(&graph) })
+    let steps = cycle(&graph);
+    let touched = plan.groups.iter().filter(|group| group.steps.iter().any(|step| steps.contains(step)));
+    let groups = touched.map(|group| group.name.clone()).collect();
+    Err(PlanError::Cycle { steps, groups })
 }
 
 /// The steps by how many must end one after another before them: those of one level may run together, as far as they do
-/// not need the same things. A plan that is none has no levels.
+/// not need the same things. Steps that a group does not let run together are on levels of their own. A plan that is none
+/// has no levels.
 #[must_use]
 pub fn levels(plan: &Plan) -> Vec<Vec<StepNumber>> {
     let mut levels: Vec<Vec<StepNumber>> = Vec::new();
     let mut level_of: BTreeMap<StepNumber, usize> = BTreeMap::new();
+    // How many steps of each group are on each level so far.
+    let mut taken: BTreeMap<&str, BTreeMap<usize, u32>> = BTreeMap::new();
     for number in order(plan).unwrap_or_default() {
         let Some(step) = plan.steps.iter().find(|step| step.number == number) else { continue };
         let before = step.after.iter().filter_map(|before| level_of.get(before)).max();
-        let level = before.map_or(0, |level| level + 1);
+        let mut level = before.map_or(0, |level| level + 1);
+        if let Some(group) = plan.group_of(number) {
+            let taken = taken.entry(&group.name).or_default();
+            while taken.get(&level).is_some_and(|steps| *steps >= group.at_once) {
+                level += 1;
+            }
+            *taken.entry(level).or_default() += 1;
+        }
         level_of.insert(number, level);
-        match levels.get_mut(level) {
-            Some(steps) => steps.push(number),
-            None => levels.push(vec![number]),
+        if levels.len() <= level {
+            levels.resize(level + 1, Vec::new());
+        }
+        if let Some(steps) = levels.get_mut(level) {
+            steps.push(number);
         }
     }
     for steps in &mut levels {
@@ -164,23 +252,65 @@ fn comes_before(plan: &Plan, earlier: StepNumber, later: StepNumber) -> bool {
     false
 }
 
-/// The plan in the language of Graphviz.
+/// The plan in the language of Graphviz; groups are clusters.
 #[must_use]
 pub fn dot(plan: &Plan) -> String {
-    let escaped = |text: String| text.replace('\\', "\\\\").replace('"', "\\\"");
+    let mut text = String::from("digraph plan {\n");
+    for (index, group) in plan.groups.iter().enumerate() {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "    subgraph cluster_{index} {{\n        label=\"{}\";", escaped(&group_label(group)));
+        for step in plan.steps.iter().filter(|step| group.steps.contains(&step.number)) {
+            let _ = writeln!(text, "        {}", node(step, None));
+        }
+        text.push_str("    }\n");
+    }
+    for step in plan.steps.iter().filter(|step| plan.group_of(step.number).is_none()) {
+        let _ = writeln!(text, "    {}", node(step, None));
+    }
+    edges(plan, &mut text);
+    text.push_str("}\n");
+    text
+}
+
+/// The same for drawings that know no clusters: each step names its group.
+#[must_use]
+pub fn flat_dot(plan: &Plan) -> String {
     let mut text = String::from("digraph plan {\n");
     for step in &plan.steps {
-        let label = escaped(format!("{}. {}", step.number, step.call.tool));
         // Writing to a string does not fail.
-        let _ = writeln!(text, "    s{} [label=\"{label}\", shape=box];", step.number);
+        let _ = writeln!(text, "    {}", node(step, plan.group_of(step.number)));
     }
+    edges(plan, &mut text);
+    text.push_str("}\n");
+    text
+}
+
+/// A group in a few words.
+#[must_use]
+pub fn group_label(group: &Group) -> String {
+    match group.at_once {
+        1 => format!("{}, one after another", group.name),
+        at_once => format!("{}, {at_once} at a time", group.name),
+    }
+}
+
+fn node(step: &Step, group: Option<&Group>) -> String {
+    let label = escaped(&format!("{}. {}", step.number, step.call.tool));
+    let group = group.map(|group| format!("\\n({})", escaped(&group.name))).unwrap_or_default();
+    format!("s{} [label=\"{label}{group}\", shape=box];", step.number)
+}
+
+fn edges(plan: &Plan, text: &mut String) {
     for step in &plan.steps {
         for before in &step.after {
+            // Writing to a string does not fail.
             let _ = writeln!(text, "    s{before} -> s{};", step.number);
         }
     }
-    text.push_str("}\n");
-    text
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 /// The steps of one cycle, or of the step that waits for itself.
@@ -276,7 +406,7 @@ mod tests {
             request(json!({}), Some(&[3])),
             request(json!({"text": "<output of step 2>"}), Some(&[])),
         ]);
-        assert_eq!(refused, Err(PlanError::Cycle { steps: numbers(&[2, 3]) }));
+        assert_eq!(refused, Err(PlanError::Cycle { steps: numbers(&[2, 3]), groups: vec![] }));
         let refused = build(vec![request(json!({"text": "<output of step 1>"}), None)]);
         assert_eq!(refused.unwrap_err().to_string(), "steps 1 wait for each other");
     }
@@ -285,5 +415,68 @@ mod tests {
     fn a_reference_to_nothing_is_refused() {
         let refused = build(vec![request(json!({}), Some(&[7]))]);
         assert_eq!(refused, Err(PlanError::UnknownStep { step: StepNumber(1), missing: StepNumber(7) }));
+    }
+
+    fn arranged(written: Value, after: &[Option<&[u32]>]) -> Result<Plan, PlanError> {
+        let Value::Object(written) = written else { panic!("not an object") };
+        let requests = after.iter().map(|after| request(json!({}), *after)).collect();
+        build_arranged(requests, &Arrangement::read(&written).unwrap())
+    }
+
+    fn waits(plan: &Plan) -> Vec<Vec<StepNumber>> {
+        plan.steps.iter().map(|step| step.after.clone()).collect()
+    }
+
+    #[test]
+    fn a_group_waits_as_one_and_is_waited_for_as_one() {
+        let rooms = json!({"groups": [{"name": "rooms", "steps": [2, 3, 4], "at_once": 2}]});
+        let plan = arranged(rooms, &[None, None, None, Some(&[2]), None]).unwrap();
+        let expected = [&[][..], &[1], &[1], &[1, 2], &[2, 3, 4]].map(numbers);
+        assert_eq!(waits(&plan), expected);
+        assert_eq!(levels(&plan), [numbers(&[1]), numbers(&[2, 3]), numbers(&[4]), numbers(&[5])]);
+    }
+
+    #[test]
+    fn groups_wait_for_the_groups_that_they_name_and_for_no_others() {
+        let groups = json!({"groups": [
+            {"name": "a", "steps": [1, 2], "at_once": 9},
+            {"name": "b", "steps": [3], "after": []},
+            {"name": "c", "steps": [4], "after": ["a"]},
+        ]});
+        let plan = arranged(groups, &[None; 4]).unwrap();
+        assert_eq!(waits(&plan), [&[][..], &[], &[], &[1, 2]].map(numbers));
+        assert_eq!(levels(&plan), [numbers(&[1, 2, 3]), numbers(&[4])]);
+        let drawn = dot(&plan);
+        assert!(drawn.contains("subgraph cluster_0") && drawn.contains("label=\"a, 9 at a time\""), "{drawn}");
+    }
+
+    #[test]
+    fn steps_of_a_sequential_group_are_on_levels_of_their_own() {
+        let plan = arranged(json!({"groups": [{"name": "a", "steps": [1, 2, 3]}]}), &[None; 3]).unwrap();
+        assert_eq!(waits(&plan), [vec![], vec![], vec![]]);
+        assert_eq!(levels(&plan), [numbers(&[1]), numbers(&[2]), numbers(&[3])]);
+    }
+
+    #[test]
+    fn a_cycle_through_groups_is_refused_and_named() {
+        let groups = json!({"groups": [
+            {"name": "a", "steps": [1, 2], "after": ["b"]},
+            {"name": "b", "steps": [3], "after": ["a"]},
+        ]});
+        let refused = arranged(groups, &[None; 3]).unwrap_err();
+        assert_eq!(refused.to_string(), "steps 1, 2, 3 wait for each other (groups 'a', 'b')");
+        let itself = json!({"groups": [{"name": "a", "steps": [2], "after": ["a"]}]});
+        let refused = arranged(itself, &[None; 2]).unwrap_err();
+        assert_eq!(refused.to_string(), "steps 2 wait for each other (groups 'a')");
+    }
+
+    #[test]
+    fn what_is_arranged_must_be_there() {
+        let refused = arranged(json!({"critical": [3]}), &[None; 2]).unwrap_err();
+        assert_eq!(refused, PlanError::ArrangedUnknownStep { missing: StepNumber(3) });
+        let refused = arranged(json!({"low": [0]}), &[None; 2]).unwrap_err();
+        assert_eq!(refused, PlanError::ArrangedUnknownStep { missing: StepNumber(0) });
+        let refused = arranged(json!({"groups": [{"name": "a", "steps": [1], "after": ["z"]}]}), &[None]).unwrap_err();
+        assert_eq!(refused, PlanError::UnknownGroup { group: "a".into(), missing: "z".into() });
     }
 }

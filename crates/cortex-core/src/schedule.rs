@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use cortex_protocol::plan::Group;
 use cortex_protocol::{Plan, ResourceName, Step, StepNumber, StepStatus};
 
 use crate::binding;
@@ -40,7 +41,7 @@ pub(crate) struct Conflict {
     pub(crate) holder: Option<StepNumber>,
 }
 
-/// The first step in `order` that may begin. At most `most_at_once` run at a time.
+/// The first step in `order` that may begin: the one that matters most comes first there. At most `most_at_once` run at a time.
 pub(crate) fn next<'a>(
     plan: &Plan,
     order: &[StepNumber],
@@ -53,15 +54,22 @@ pub(crate) fn next<'a>(
         holders.iter().filter(|holder| holder.lets_go).filter_map(|holder| holder.step).collect();
     let mut conflicts = Vec::new();
     let mut is_waited_for = false;
+    let is_full = |group: &Group| {
+        let running = group.steps.iter().filter(|step| status(**step) == StepStatus::Running).count();
+        u32::try_from(running).unwrap_or(u32::MAX) >= group.at_once
+    };
     for number in order.iter().filter(|number| status(**number) == StepStatus::Pending) {
         let Some(step) = plan.steps.iter().find(|step| step.number == *number) else { continue };
+        let group = plan.group_of(*number);
         let needed = binding::references(&step.call.arguments);
+        // What waits for a group waits for the end of all that it began.
+        let is_barrier = |before: &StepNumber| plan.group_of(*before).is_some_and(|other| group != Some(other));
         let is_open = |before: &&StepNumber| match status(**before) {
             StepStatus::Pending => true,
-            StepStatus::Running => needed.contains(before) || !lets_go.contains(before),
+            StepStatus::Running => needed.contains(before) || is_barrier(before) || !lets_go.contains(before),
             StepStatus::Success | StepStatus::Failed | StepStatus::Blocked | StepStatus::Skipped => false,
         };
-        if step.after.iter().any(|before| is_open(&before)) {
+        if step.after.iter().any(|before| is_open(&before)) || group.is_some_and(&is_full) {
             is_waited_for = true;
             continue;
         }

@@ -59,6 +59,15 @@ pub enum Command {
         /// Which.
         mission: MissionId,
     },
+    /// Correct the task of a mission that runs: what moves is halted, and the mission plans anew.
+    Correct {
+        /// Which. None: the one that runs.
+        mission: Option<MissionId>,
+        /// In plain language.
+        text: String,
+        /// Who corrects it.
+        origin: Origin,
+    },
     /// Halt everything, now, and take no task until [`Command::Resume`].
     Stop,
     /// Take tasks again after [`Command::Stop`].

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    CallId, HaltState, Plan, ResourceName, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome, Verification,
+    CallId, HaltState, Origin, Plan, ResourceName, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome,
+    Verification,
 };
 
 /// What the confirmation of a step decided.
@@ -142,6 +143,9 @@ pub struct StepReport {
     pub note: String,
     /// How long it ran.
     pub duration: Option<Duration>,
+    /// Whether a person corrected the task before it was done: what it was for may be wanted no more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overtaken: bool,
     /// What is known of what it did, once it has ended. None where it never began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
@@ -156,6 +160,9 @@ pub struct MissionResult {
     pub output: String,
     /// Every step of every plan, in order.
     pub steps: Vec<StepReport>,
+    /// How a person corrected the task while it was carried out, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub corrections: Vec<String>,
     /// Tools whose halt was not confirmed: something may still be moving.
     pub not_stopped: Vec<ToolName>,
     /// What was spent.
@@ -364,6 +371,25 @@ pub enum MissionEvent {
         plan: u32,
         /// Why.
         reason: String,
+    },
+    /// Tools that the mission needs have left; it waits for them to come back.
+    ComponentMissing {
+        /// Which, in order.
+        tools: Vec<ToolName>,
+        /// For how long, at most.
+        patience: Duration,
+    },
+    /// Tools that the mission waited for are back.
+    ComponentReturned {
+        /// Which, in order.
+        tools: Vec<ToolName>,
+    },
+    /// A person corrected the task in mid mission; it is planned anew.
+    TaskCorrected {
+        /// In the person's words.
+        text: String,
+        /// Where they come from.
+        origin: Origin,
     },
     /// Everything in flight is being halted.
     Stopping {

@@ -6,10 +6,12 @@ use serde::{Deserialize, Serialize};
 use crate::{StepNumber, ToolCall};
 
 /// How much a step matters to its plan.
+///
+/// Among the steps that may begin, the one that matters most begins first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, Default)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Priority {
-    /// Its failure ends the plan.
+    /// Its failure ends the plan, whatever the policy is.
     Critical,
     /// Before the others.
     High,
@@ -60,11 +62,37 @@ pub struct Step {
     pub status: StepStatus,
     /// How much it matters.
     pub priority: Priority,
+    /// Why it repeats what an earlier plan has done. Empty where it does not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub again: String,
 }
 
-/// An ordered list of steps with their dependencies.
+/// Steps that belong together. None of them waits for another of them but where it says so itself; a step or a group that
+/// comes after a group waits until all of its steps have ended, goals in the background included.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Group {
+    /// Unique in the plan.
+    pub name: String,
+    /// In the order of their numbers.
+    pub steps: Vec<StepNumber>,
+    /// How many of them may run at a time. 1: one after another.
+    pub at_once: u32,
+}
+
+/// An ordered list of steps with their dependencies and groups.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Default)]
 pub struct Plan {
     /// In the order of their numbers.
     pub steps: Vec<Step>,
+    /// In the order of their first steps. A step is in one group at most.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Group>,
+}
+
+impl Plan {
+    /// The group of a step.
+    #[must_use]
+    pub fn group_of(&self, step: StepNumber) -> Option<&Group> {
+        self.groups.iter().find(|group| group.steps.contains(&step))
+    }
 }

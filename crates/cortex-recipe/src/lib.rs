@@ -20,6 +20,6 @@ mod seconds;
 pub use action::{Action, ActionName, BUILT_IN_ACTIONS, BuiltIn, Deed, ToolOffer};
 pub use component::{ComponentRecipe, During, Lifecycle, Process, Progress, Start};
 pub use fallback::{Fallbacks, Rung};
-pub use problem::{Problem, Problems};
+pub use problem::{Mistake, Problem, Problems};
 pub use recipe::{RECIPE_VERSION, Recipe, schema};
 pub use seconds::Seconds;

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use crate::check::{Finding, Key};
+use crate::location::Text;
+
 /// One problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -26,11 +29,37 @@ pub struct Place {
     pub text: String,
 }
 
+/// Something that the reader of a recipe found wrong with it after it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// The keys that lead to it. Where one is missing, its table is meant.
+    pub path: Vec<String>,
+    /// What is wrong.
+    pub message: String,
+    /// How to mend it. May be empty.
+    pub mend: String,
+}
+
 /// Everything that is wrong with a recipe, in the order of the lines; at least one problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problems(Vec<Problem>);
 
 impl Problems {
+    /// Mistakes in a text that is TOML, with their places.
+    #[must_use]
+    pub fn locate(text: &str, mistakes: Vec<Mistake>) -> Self {
+        let finding = |mistake: Mistake| Finding {
+            path: mistake.path.into_iter().map(Key::Name).collect(),
+            message: mistake.message,
+            mend: mistake.mend,
+        };
+        let text = Text::new(text);
+        match text.tree() {
+            Ok(tree) => text.locate(&tree, mistakes.into_iter().map(finding).collect()),
+            Err(problems) => problems,
+        }
+    }
+
     pub(crate) fn new(mut problems: Vec<Problem>) -> Self {
         problems.sort_by(|one, other| (&one.place, &one.message).cmp(&(&other.place, &other.message)));
         Self(problems)

@@ -221,8 +221,8 @@ async fn where_no_tape_is_required_the_robot_moves_without_one() {
 #[tokio::test(start_paused = true)]
 async fn a_tape_that_is_full_ends_the_mission_before_the_next_move() {
     let folder = tempfile::tempdir().unwrap();
-    let go = || calls(&[("base-go", json!({}))]);
-    let script = vec![go(), says("EXECUTE"), go(), says("EXECUTE"), says("Never asked.")];
+    let go = || ("base-go", json!({}));
+    let script = vec![calls(&[go(), go()]), says("EXECUTE"), says("EXECUTE"), says("Never asked.")];
     let tape = TapeSettings { max_mission_bytes: 14_000, ..TapeSettings::at(folder.path()) };
     let house = house(tape, script, vec![("base.go", Behaviour::Returns(json!("x".repeat(5_000))))]).await;
     let result = house.run("go twice").await;

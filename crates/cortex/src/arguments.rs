@@ -51,6 +51,11 @@ pub(crate) enum Command {
     },
     /// Read the record of missions: list, show, follow, replay. Needs no robot.
     Tape(TapeArguments),
+    /// Check recipes: what a whole robot consists of. Needs no robot.
+    Recipe {
+        #[command(subcommand)]
+        command: RecipeCommand,
+    },
     /// Check ROS, the graph, the configuration and the model; each failure comes with its mend.
     Doctor(RunArguments),
     /// Print the completion script for a shell: `cortex completion bash > /etc/bash_completion.d/cortex`.
@@ -172,6 +177,18 @@ pub(crate) enum TapeCommand {
         /// Its id, or the beginning of it.
         mission: String,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RecipeCommand {
+    /// Say what is wrong with recipes: file, line, and how to mend it. Exit status 0: nothing.
+    Check {
+        /// The recipes.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Print the JSON Schema of recipes, for editors.
+    Schema,
 }
 
 #[derive(Debug, Clone, Args)]

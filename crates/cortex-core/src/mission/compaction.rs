@@ -1,5 +1,5 @@
 //! Keeping a long mission's conversation within bounds. What stays, word for word: the rules, the task, the record of
-//! every step, what is in flight, and the last exchange with the model. What goes: older research and older turns.
+//! every step, how people corrected the task, what is in flight, and the last exchange with the model. What goes: older research and older turns.
 
 use cortex_protocol::MissionEvent;
 
@@ -20,7 +20,7 @@ impl Mission {
         // A call and its answers stay together, or providers refuse the conversation.
         let last = self.conversation.iter().rposition(|message| matches!(message, Message::Assistant { .. }));
         let kept = self.conversation.split_off(last.unwrap_or(self.conversation.len()));
-        let mut fragments = Vec::new();
+        let mut fragments = self.correction_fragments();
         if !self.reports.is_empty() {
             fragments.push(Fragment::Ledger { steps: self.reports.clone() });
         }

@@ -129,7 +129,14 @@ impl Mission {
             problem: outcome.message.clone(),
         });
         let shown = (number, self.step_count(), prompts::shown_step(&step, Some(tried)));
-        let chat = prompts::correction_request(&self.setup, self.begun_reports(), shown, self.in_flight(), outcome);
+        let chat = prompts::correction_request(
+            &self.setup,
+            self.correction_fragments(),
+            self.begun_reports(),
+            shown,
+            self.in_flight(),
+            outcome,
+        );
         if let Some(request) = self.ask_model(chat) {
             self.phase = Phase::Correcting { step: number, request };
         }

@@ -39,7 +39,14 @@ impl Mission {
     pub(super) fn decline(&mut self, reason: &str) {
         let reason = reason.trim();
         let output = if reason.is_empty() { "The model declined the task and gave no reason." } else { reason };
-        self.finish(MissionStatus::Failed, output.to_owned());
+        self.give_up(output, output.to_owned());
+    }
+
+    /// The model has said that it can't do what is missing.
+    fn give_up(&mut self, said: &str, output: String) {
+        if !self.waits_to_give_up(said, &output) {
+            self.finish(MissionStatus::Failed, output);
+        }
     }
 
     /// The model answers in words. Whether the mission succeeded is read from the record, not from the words.
@@ -51,8 +58,8 @@ impl Mission {
         match self.judge() {
             Ok(None) => self.finish(MissionStatus::Succeeded, text.to_owned()),
             Ok(Some(skipped)) => self.finish(MissionStatus::Succeeded, format!("{text} ({skipped})")),
-            Err(reason) if text.contains(&reason) => self.finish(MissionStatus::Failed, text.to_owned()),
-            Err(reason) => self.finish(MissionStatus::Failed, format!("{text} (Not done: {reason})")),
+            Err(reason) if text.contains(&reason) => self.give_up(text, text.to_owned()),
+            Err(reason) => self.give_up(text, format!("{text} (Not done: {reason})")),
         }
     }
 
@@ -75,11 +82,10 @@ impl Mission {
         Ok((!skipped.is_empty()).then(|| format!("Skipped: {}.", skipped.join(", "))))
     }
 
-    /// Every step of the plan has ended well.
+    /// Nothing of the plan can run any more.
     pub(super) fn plan_carried_out(&mut self) {
-        let cut = self.current_reports().filter(|report| report.status == StepStatus::Blocked).count();
-        if cut > 0 {
-            self.replan(format!("{cut} of its steps were cut, because the plan was too long."));
+        if let Some(reason) = self.what_is_left_open() {
+            self.replan(reason);
             return;
         }
         let steps = self.current_reports().cloned().collect();
@@ -90,6 +96,11 @@ impl Mission {
 
     /// Blocks what has not begun, halts what is in flight, and replans.
     pub(super) fn end_plan_early(&mut self, reason: String) {
+        self.end_plan(Ending::Replan { reason }, "was not run, because the plan ended before it");
+    }
+
+    /// Blocks what has not begun, with a note, and halts what is in flight; `then` follows.
+    pub(super) fn end_plan(&mut self, then: Ending, note: &str) {
         self.give_up_mending();
         let pending: Vec<StepNumber> = self
             .current_reports()
@@ -97,9 +108,8 @@ impl Mission {
             .map(|report| report.number)
             .collect();
         for number in pending {
-            self.close_report(number, StepStatus::Blocked, "was not run, because the plan ended before it".to_owned());
+            self.close_report(number, StepStatus::Blocked, note.to_owned());
         }
-        let then = Ending::Replan { reason };
         if self.calls.is_empty() {
             self.follow(then);
         } else {
@@ -108,7 +118,13 @@ impl Mission {
     }
 
     fn replan(&mut self, reason: String) {
-        if self.plan_number > self.setup.limits.max_replans {
+        if self.plan_number >= self.plans_allowed() || !self.waits_to_replan(&reason) {
+            self.replan_now(reason);
+        }
+    }
+
+    pub(super) fn replan_now(&mut self, reason: String) {
+        if self.plan_number >= self.plans_allowed() {
             self.fail(format!("{reason} {} plans were tried, the most that a task may have.", self.plan_number));
             return;
         }
@@ -138,12 +154,10 @@ impl Mission {
     }
 
     /// Gives up the model's request and makes everything in flight come to rest; `then` follows.
-    fn halt_all(&mut self, then: Ending) {
+    pub(super) fn halt_all(&mut self, then: Ending) {
         self.abandon_model();
         self.give_up_mending();
-        let reason = match &then {
-            Ending::Replan { reason } | Ending::Failed { reason } | Ending::Cancelled { reason } => reason.clone(),
-        };
+        let reason = then.reason().to_owned();
         let tools = self.calls.values().map(|call| call.tool.clone()).collect();
         for call in self.calls.keys() {
             self.effects.push(Effect::CancelCall { call: *call });
@@ -174,16 +188,17 @@ impl Mission {
         self.give_up_mending();
         match then {
             // Replanning while something may still be moving would put two plans on one robot.
-            Ending::Replan { reason } | Ending::Failed { reason } if !self.not_stopped.is_empty() => {
-                self.finish(MissionStatus::Failed, reason);
+            Ending::Replan { .. } | Ending::Corrected | Ending::Failed { .. } if !self.not_stopped.is_empty() => {
+                self.finish(MissionStatus::Failed, then.reason().to_owned());
             }
             Ending::Replan { reason } => self.replan(reason),
+            Ending::Corrected => self.plan_as_corrected(),
             Ending::Failed { reason } => self.finish(MissionStatus::Failed, reason),
             Ending::Cancelled { reason } => self.finish(MissionStatus::Cancelled, reason),
         }
     }
 
-    fn finish(&mut self, status: MissionStatus, mut output: String) {
+    pub(super) fn finish(&mut self, status: MissionStatus, mut output: String) {
         self.give_up_mending();
         let unfinished: Vec<StepNumber> =
             self.current_reports().filter(|report| !report.status.is_terminal()).map(|report| report.number).collect();
@@ -207,6 +222,7 @@ impl Mission {
             status,
             output,
             steps: self.reports.clone(),
+            corrections: self.task_corrections.clone(),
             not_stopped,
             usage: self.usage,
             duration: self.now.saturating_sub(self.started),

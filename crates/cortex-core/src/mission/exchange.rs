@@ -1,7 +1,7 @@
 //! What goes into the machine and what comes out.
 
 use cortex_protocol::mission::Expense;
-use cortex_protocol::{CallId, MissionEvent, MissionResult, ToolCall, ToolFingerprint, ToolOutcome};
+use cortex_protocol::{CallId, MissionEvent, MissionResult, Origin, ToolCall, ToolFingerprint, ToolOutcome};
 use serde::{Deserialize, Serialize};
 
 use crate::chat::{ChatReply, ChatRequest};
@@ -60,6 +60,13 @@ pub enum Input {
     ToolsChanged {
         /// All of them, now.
         tools: ToolSet,
+    },
+    /// A person corrects the task. Checked by [`Mission::check_correction`](super::Mission::check_correction) before.
+    Correct {
+        /// In plain language.
+        text: String,
+        /// Who corrects it, for the record.
+        origin: Origin,
     },
     /// What a meter says of the mission so far.
     Metered {

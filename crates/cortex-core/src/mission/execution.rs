@@ -30,7 +30,8 @@ impl Mission {
             self.end_plan_early(reason);
             return;
         }
-        if self.mend_next() || self.retry_next() {
+        self.block_what_waits_for_failures();
+        if self.mend_next() || self.retry_next() || self.hold_for_components() {
             return;
         }
         match self.next_step() {
@@ -85,6 +86,11 @@ impl Mission {
             self.decide_safely(&step, format!("the model was asked {asked} times without an end"));
             return;
         }
+        if self.misses_component() {
+            self.phase = Phase::Underway;
+            self.advance();
+            return;
+        }
         if let Err(outcome) = self.is_as_planned(&step) {
             self.end_step(number, outcome);
             self.advance();
@@ -101,7 +107,14 @@ impl Mission {
         let done = self.begun_reports();
         let notice = problem.map(|problem| format!("Your last reply could not be used: {problem}. Reply again."));
         let shown = (number, self.step_count(), prompts::shown_step(&step, bound));
-        let chat = prompts::confirmation_request(&self.setup, done, shown, self.in_flight(), notice);
+        let chat = prompts::confirmation_request(
+            &self.setup,
+            self.correction_fragments(),
+            done,
+            shown,
+            self.in_flight(),
+            notice,
+        );
         if let Some(request) = self.ask_model(chat) {
             self.phase = Phase::Confirming { step: number, request, asked: asked + 1, repeated };
         }
@@ -154,6 +167,10 @@ impl Mission {
     /// Carries out a decision, or says why it can't be.
     fn act_on(&mut self, step: &Step, asked: u32, reading: Reading) -> Result<(), String> {
         match reading.decision {
+            Decision::Execute if self.misses_component() => {
+                self.phase = Phase::Underway;
+                self.advance();
+            }
             Decision::Execute => {
                 let fingerprint = match self.is_as_planned(step) {
                     Ok(fingerprint) => fingerprint,
@@ -259,13 +276,17 @@ impl Mission {
         let outputs = self.outputs();
         let missing = |placeholders: Vec<String>| format!("there is no value for {}", placeholders.join(", "));
         let as_values = binding::bind(&arguments, &outputs, Form::Value).map_err(missing)?;
-        match self.setup.tools.check(tool, &as_values) {
-            Ok(()) => Ok(as_values),
+        let arguments = match self.setup.tools.check(tool, &as_values) {
+            Ok(()) => as_values,
             Err(problem) => {
                 let as_text = binding::bind(&arguments, &outputs, Form::Text).map_err(missing)?;
-                if self.setup.tools.check(tool, &as_text).is_ok() { Ok(as_text) } else { Err(problem) }
+                if self.setup.tools.check(tool, &as_text).is_ok() { as_text } else { return Err(problem) }
             }
+        };
+        if step.again.is_empty() {
+            self.check_repetition(tool, &arguments)?;
         }
+        Ok(arguments)
     }
 
     pub(super) fn start_step(&mut self, step: &Step, arguments: Map<String, Value>, fingerprint: ToolFingerprint) {
@@ -304,6 +325,7 @@ impl Mission {
         if outcome.halt.may_go_on() {
             self.not_stopped.push((tool.clone(), outcome.halt));
         }
+        let mut has_failed = false;
         if let Some(number) = step {
             let duration = self.now.saturating_sub(started);
             if let Some(report) = self.report_of(number) {
@@ -315,7 +337,10 @@ impl Mission {
                 Some(remedy) => {
                     self.to_mend.insert(number, Failure { outcome: outcome.clone(), remedy });
                 }
-                None => self.end_step(number, outcome.clone()),
+                None => {
+                    has_failed = !outcome.is_success();
+                    self.end_step(number, outcome.clone());
+                }
             }
         }
         match self.phase.clone() {
@@ -323,20 +348,11 @@ impl Mission {
             Phase::Underway => self.advance(),
             // The model is still asked as if everything went well.
             Phase::Confirming { .. } | Phase::Correcting { .. } if self.failure_of_plan().is_some() => {
-                self.abandon_model();
-                self.phase = Phase::Underway;
-                self.advance();
+                self.ask_anew();
             }
-            Phase::Confirming { .. } if !self.to_mend.is_empty() => {
-                self.abandon_model();
-                self.phase = Phase::Underway;
-                self.advance();
-            }
-            Phase::Waiting { step, asked, .. } => match self.failure_of_plan() {
-                Some(reason) => self.end_plan_early(reason),
-                None if !self.to_mend.is_empty() => self.advance(),
-                None => self.confirm(step, asked, None),
-            },
+            Phase::Confirming { .. } if has_failed || !self.to_mend.is_empty() => self.ask_anew(),
+            Phase::Waiting { .. } if has_failed || !self.to_mend.is_empty() => self.advance(),
+            Phase::Waiting { step, asked, .. } => self.confirm(step, asked, None),
             Phase::Halting { then, .. } => {
                 self.report(MissionEvent::Halted { call, step, tool, state: outcome.halt });
                 if self.calls.is_empty() {
@@ -345,6 +361,13 @@ impl Mission {
             }
             _ => {}
         }
+    }
+
+    /// Gives up the request to the model, which was made of a state that is over, and goes on from the present one.
+    pub(super) fn ask_anew(&mut self) {
+        self.abandon_model();
+        self.phase = Phase::Underway;
+        self.advance();
     }
 
     /// Writes the outcome into the step's record; it replaces whatever stood there.
@@ -374,12 +397,6 @@ impl Mission {
         };
         let report = report.clone();
         self.report(MissionEvent::StepFinished { steps, report });
-    }
-
-    /// Why the plan can't go on, if a step of it has failed.
-    fn failure_of_plan(&self) -> Option<String> {
-        let failed = self.current_reports().find(|report| report.status == StepStatus::Failed)?;
-        Some(format!("Step {} ({}) failed: {}.", failed.number, failed.tool, failure_text(failed)))
     }
 
     /// What the steps of the current plan returned.
@@ -412,7 +429,7 @@ impl Mission {
         self.reports.iter_mut().find(|report| report.plan == plan && report.number == number)
     }
 
-    fn status(&self, number: StepNumber) -> Option<StepStatus> {
+    pub(super) fn status(&self, number: StepNumber) -> Option<StepStatus> {
         self.current_reports().find(|report| report.number == number).map(|report| report.status)
     }
 }

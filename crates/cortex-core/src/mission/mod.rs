@@ -5,9 +5,12 @@
 //!
 //! - `planning`: phase 1, from the task to a committed plan or an answer;
 //! - `execution`: phase 2, the confirmed steps;
+//! - `failure`: what a failed step does to its plan;
 //! - `arguments`: those that a step runs with, and which of them a confirmation may change;
 //! - `correction`: mending a call that failed; `budget`: what a mission may spend;
 //!   `compaction`: keeping its conversation within bounds;
+//! - `presence`: components that leave and come back;
+//! - `operator`: what a person says in mid mission; `repetition`: what was done is not done again;
 //! - `ending`: replanning, halting and the one result; `record`: what of the task is still open;
 //! - `setup`: what it starts with; `exchange`: inputs and effects;
 //! - `prompts`: what the model is told.
@@ -22,10 +25,12 @@ use cortex_protocol::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::arrangement::Arrangement;
 use crate::chat::{ChatReply, ChatRequest, Message, ModelCall};
 use crate::ports::ModelError;
 use crate::schedule::Holder;
 use correction::Failure;
+use presence::AfterWait;
 
 mod arguments;
 mod budget;
@@ -34,19 +39,25 @@ mod correction;
 mod ending;
 mod exchange;
 mod execution;
+mod failure;
+mod operator;
 mod planning;
+mod presence;
 mod prompts;
 mod record;
+mod repetition;
 mod setup;
 
 #[cfg(test)]
 mod tests;
 
+pub use crate::arrangement::ARRANGE_TOOL;
 pub use crate::selection::FIND_TOOLS;
 pub use budget::Prices;
 pub use exchange::{CancelReason, Effect, Input, RequestId};
+pub use operator::{MAX_CORRECTION_BYTES, MAX_CORRECTIONS};
 pub use prompts::DECLINE_TOOL;
-pub use setup::{ConfirmationArguments, ConfirmationMode, MissionLimits, MissionSetup};
+pub use setup::{ConfirmationArguments, ConfirmationMode, MissionLimits, MissionSetup, OnFailure};
 
 /// A mission in progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,12 +87,22 @@ pub struct Mission {
     reports: Vec<StepReport>,
     /// Whether a tool came, went or changed since the current plan was made.
     tools_changed: bool,
+    /// The tools that were there and are not, with when they left.
+    left_at: BTreeMap<ToolName, Duration>,
+    /// Those that came back since the model was asked for a plan.
+    came_back: BTreeSet<ToolName>,
+    /// Those of which was said that they are awaited.
+    told_missing: BTreeSet<ToolName>,
     /// Steps of the current plan whose call failed and may be mended, with what came of it.
     to_mend: BTreeMap<StepNumber, Failure>,
     /// How often the call of each step of the current plan was tried again.
     retries: BTreeMap<StepNumber, u32>,
     /// How often the model was asked to mend each of them.
     corrections: BTreeMap<StepNumber, u32>,
+    /// How people corrected the task, in order.
+    task_corrections: Vec<String>,
+    /// How many of them stand in the conversation.
+    told_corrections: usize,
     /// The budgets of which a warning was given.
     warned: BTreeSet<Expense>,
     /// The meters that measure.
@@ -144,6 +165,7 @@ enum Phase {
     Researching {
         research: Vec<Research>,
         plan_calls: Vec<(ModelCall, ToolName)>,
+        arranged: Option<Arranged>,
     },
     /// The model decides upon a step.
     Confirming {
@@ -165,6 +187,11 @@ enum Phase {
         until: Duration,
         asked: u32,
     },
+    /// A component is awaited, at rest, before the mission goes on or gives up.
+    Away {
+        then: AfterWait,
+        until: Duration,
+    },
     /// Steps are running; none can begin until something in flight ends or lets go.
     Underway,
     /// Everything in flight is coming to rest; then this follows.
@@ -173,6 +200,13 @@ enum Phase {
         until: Duration,
     },
     Finished,
+}
+
+/// How the model arranges the steps of its reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Arranged {
+    model_call: ModelCall,
+    arrangement: Arrangement,
 }
 
 /// One call of a planning tool.
@@ -203,9 +237,17 @@ enum ResearchState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Ending {
-    Replan { reason: String },
-    Failed { reason: String },
-    Cancelled { reason: String },
+    Replan {
+        reason: String,
+    },
+    /// A person corrected the task, and the mission plans anew.
+    Corrected,
+    Failed {
+        reason: String,
+    },
+    Cancelled {
+        reason: String,
+    },
 }
 
 impl Mission {
@@ -227,9 +269,14 @@ impl Mission {
             planning_turn: 0,
             reports: Vec::new(),
             tools_changed: false,
+            left_at: BTreeMap::new(),
+            came_back: BTreeSet::new(),
+            told_missing: BTreeSet::new(),
             to_mend: BTreeMap::new(),
             retries: BTreeMap::new(),
             corrections: BTreeMap::new(),
+            task_corrections: Vec::new(),
+            told_corrections: 0,
             warned: BTreeSet::new(),
             live_meters: BTreeSet::new(),
             told_silent: BTreeSet::new(),
@@ -255,10 +302,8 @@ impl Mission {
             Input::CallAccepted { call } => self.on_call_accepted(call),
             Input::CallProgressed { call, feedback } => self.on_call_progressed(call, feedback),
             Input::CallEnded { call, outcome } => self.on_call_ended(call, outcome),
-            Input::ToolsChanged { tools } => {
-                self.setup.tools = tools;
-                self.tools_changed = true;
-            }
+            Input::ToolsChanged { tools } => self.on_tools_changed(tools),
+            Input::Correct { text, origin } => self.on_correct(text, origin),
             Input::Metered { expense, total, is_live } => self.on_metered(expense, total, is_live),
             Input::Cancel { reason } => self.on_cancel(reason),
             Input::GiveUp { reason } => self.on_give_up(reason),
@@ -280,9 +325,10 @@ impl Mission {
             | Phase::Researching { .. }
             | Phase::Confirming { .. }
             | Phase::Correcting { .. }
+            | Phase::Away { .. }
             | Phase::Underway => None,
         };
-        [Some(end), progress, phase, self.next_retry()].into_iter().flatten().min()
+        [Some(end), progress, phase, self.next_retry(), self.next_departure()].into_iter().flatten().min()
     }
 
     /// Whether the one result is out.
@@ -353,7 +399,8 @@ impl Mission {
                 self.confirm(step, asked, None);
             }
             Phase::Underway if self.has_due_retry() => self.advance(),
-            _ => {}
+            Phase::Away { .. } => self.end_wait_if_over(),
+            _ => self.give_up_what_is_gone(),
         }
         self.warn_about_budget();
         if !self.calls.is_empty() && self.now >= self.next_progress {

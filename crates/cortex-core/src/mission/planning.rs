@@ -6,7 +6,8 @@ use cortex_protocol::{
 };
 use serde_json::{Map, Value};
 
-use super::{DECLINE_TOOL, Mission, Phase, Research, ResearchState, prompts};
+use super::{Arranged, DECLINE_TOOL, Mission, Phase, Research, ResearchState, prompts};
+use crate::arrangement::{ARRANGE_TOOL, Arrangement};
 use crate::binding;
 use crate::chat::{CallArguments, ChatReply, Message, ModelCall};
 use crate::fragment::Fragment;
@@ -28,6 +29,8 @@ enum CallKind {
     Tool { spec: ToolSpec, arguments: Map<String, Value> },
     /// Of the search for tools.
     Search { query: String },
+    /// Of the tool that arranges the plan.
+    Arrange { arrangement: Arrangement },
 }
 
 impl Mission {
@@ -40,6 +43,7 @@ impl Mission {
             return;
         }
         self.report(MissionEvent::Planning { turn: self.planning_turn, plan: self.plan_number + 1 });
+        self.came_back.clear();
         self.offer_tools();
         self.compact();
         let chat = prompts::planning_request(&self.setup, &self.offered, &self.conversation);
@@ -61,7 +65,7 @@ impl Mission {
     }
 
     /// Offers more tools. What is left out is told where something is.
-    fn offer(&mut self, more: impl IntoIterator<Item = ToolName>) {
+    pub(super) fn offer(&mut self, more: impl IntoIterator<Item = ToolName>) {
         let before = self.offered.len();
         self.offered.extend(more);
         let left_out: Vec<ToolName> = prompts::left_out(&self.setup.tools, &self.offered).cloned().collect();
@@ -136,18 +140,42 @@ impl Mission {
             return;
         }
         let good: Vec<GoodCall> = checked.into_iter().filter_map(|(_, result)| result.ok()).collect();
-        let (plan_calls, research): (Vec<GoodCall>, Vec<GoodCall>) = {
-            let acts = good.iter().any(|call| belongs_to_plan(&call.kind, false));
-            good.into_iter().partition(|call| belongs_to_plan(&call.kind, acts))
+        let arranges = good.iter().any(|call| matches!(call.kind, CallKind::Arrange { .. }));
+        let is_step =
+            |call: &GoodCall| matches!(&call.kind, CallKind::Tool { spec, .. } if belongs_to_plan(spec, false));
+        let acts = arranges || good.iter().any(is_step);
+        let (mut plan_calls, mut research, mut arranged) = (Vec::new(), Vec::new(), Vec::new());
+        for call in good {
+            match call.kind {
+                CallKind::Arrange { arrangement } => {
+                    arranged.push(Arranged { model_call: call.model_call, arrangement });
+                }
+                CallKind::Tool { spec, .. } if belongs_to_plan(&spec, acts) => {
+                    plan_calls.push((call.model_call, spec.name));
+                }
+                CallKind::Tool { .. } | CallKind::Search { .. } => research.push(call),
+            }
+        }
+        let problem = match arranged.len() {
+            0 => None,
+            1 => plan_calls.is_empty().then_some("it arranges the steps of the same reply, and there are none"),
+            _ => Some("one call of it arranges the whole plan"),
         };
-        let plan_calls = plan_calls
-            .into_iter()
-            .filter_map(|call| match call.kind {
-                CallKind::Tool { spec, .. } => Some((call.model_call, spec.name)),
-                CallKind::Search { .. } => None,
-            })
-            .collect();
-        if research.is_empty() { self.commit(plan_calls) } else { self.research(research, plan_calls) }
+        if let Some(problem) = problem {
+            let problem = format!("{ARRANGE_TOOL}: {problem}");
+            let all = arranged.into_iter().map(|arranged| arranged.model_call);
+            let all = all.chain(plan_calls.into_iter().map(|(call, _)| call));
+            let all = all.chain(research.into_iter().map(|call| call.model_call));
+            let answers = all.map(|call| (call, problem.clone())).collect();
+            self.mistake(problem, answers);
+            return;
+        }
+        let arranged = arranged.pop();
+        if research.is_empty() {
+            self.commit(plan_calls, arranged);
+        } else {
+            self.research(research, plan_calls, arranged);
+        }
     }
 
     /// The calls with ids of our own: unique in the conversation, whatever the model wrote.
@@ -169,6 +197,10 @@ impl Mission {
             let query = arguments.get("query").and_then(Value::as_str);
             let query = query.ok_or("'query' must say what the tool should do, in a few words")?.to_owned();
             return Ok(GoodCall { model_call, kind: CallKind::Search { query } });
+        }
+        if model_call.name == ARRANGE_TOOL {
+            let arrangement = Arrangement::read(&arguments)?;
+            return Ok(GoodCall { model_call, kind: CallKind::Arrange { arrangement } });
         }
         let spec = self.setup.tools.resolve(&model_call.name).cloned().ok_or_else(|| {
             format!(
@@ -198,7 +230,12 @@ impl Mission {
         prompts::left_out(&self.setup.tools, &self.offered).next().is_some()
     }
 
-    fn research(&mut self, research: Vec<GoodCall>, plan_calls: Vec<(ModelCall, ToolName)>) {
+    fn research(
+        &mut self,
+        research: Vec<GoodCall>,
+        plan_calls: Vec<(ModelCall, ToolName)>,
+        arranged: Option<Arranged>,
+    ) {
         let research = research
             .into_iter()
             .enumerate()
@@ -211,6 +248,7 @@ impl Mission {
                         refused(format!("at most {MAX_RESEARCH_CALLS} planning tools can be called at once"))
                     }
                     CallKind::Search { query } => ResearchState::Answered { outcome: self.find_tools(&query) },
+                    CallKind::Arrange { .. } => refused("it arranges the steps of a plan".to_owned()),
                     CallKind::Tool { arguments, .. } if !binding::references(&arguments).is_empty() => refused(
                         "a planning tool is called before any step, so it can't refer to a step's output".to_owned(),
                     ),
@@ -222,7 +260,7 @@ impl Mission {
                 Research { model_call, state }
             })
             .collect();
-        self.phase = Phase::Researching { research, plan_calls };
+        self.phase = Phase::Researching { research, plan_calls, arranged };
         self.go_on_with_research();
     }
 
@@ -239,7 +277,7 @@ impl Mission {
 
     /// Begins what does not need anything that is held; once every planning tool has answered, goes on.
     fn go_on_with_research(&mut self) {
-        let Phase::Researching { research, plan_calls } = self.phase.clone() else { return };
+        let Phase::Researching { research, plan_calls, arranged } = self.phase.clone() else { return };
         let mut begun = research;
         for entry in &mut begun {
             let ResearchState::Waiting { tool_call, fingerprint } = entry.state.clone() else { continue };
@@ -257,18 +295,18 @@ impl Mission {
             }
         }
         if answers.len() < begun.len() {
-            self.phase = Phase::Researching { research: begun, plan_calls };
+            self.phase = Phase::Researching { research: begun, plan_calls, arranged };
             return;
         }
         for (model_call, outcome) in answers {
             self.answer_call(model_call, Fragment::ToolResult { outcome });
         }
-        if plan_calls.is_empty() { self.ask_for_plan() } else { self.commit(plan_calls) }
+        if plan_calls.is_empty() { self.ask_for_plan() } else { self.commit(plan_calls, arranged) }
     }
 
     /// Makes the plan and begins it; a plan that can't be is a mistake of the model.
-    fn commit(&mut self, calls: Vec<(ModelCall, ToolName)>) {
-        if self.plan_number > self.setup.limits.max_replans {
+    fn commit(&mut self, calls: Vec<(ModelCall, ToolName)>, arranged: Option<Arranged>) {
+        if self.plan_number >= self.plans_allowed() {
             self.fail(format!("The task was not done after {} plans.", self.plan_number));
             return;
         }
@@ -282,17 +320,28 @@ impl Mission {
             .map(|(call, tool)| prompts::plan_request(&self.setup.tools, call, tool, (!is_whole).then_some(last)))
             .collect();
         let instead_of: Vec<Vec<StepNumber>> = requests.iter().map(|request| request.instead_of.clone()).collect();
-        let plan = match plan::build(requests).and_then(|plan| plan::order(&plan).map(|order| (plan, order))) {
+        let arrangement = arranged.as_ref().map(|arranged| arranged.arrangement.clone()).unwrap_or_default();
+        let arrangement = if is_whole { arrangement } else { arrangement.renumbered(|step| kept_as(&kept, step)) };
+        let made = plan::build_arranged(requests, &arrangement);
+        let made = made.and_then(|plan| plan::order(&plan).map(|order| (plan, order)));
+        let made = made.map_err(|problem| problem.to_string());
+        let made = made.and_then(|made| self.repetition_in(&made.0).map_or(Ok(made), Err));
+        let plan = match made {
             Ok((plan, order)) => {
                 self.order = order;
                 plan
             }
             Err(problem) => {
-                let answers = calls.into_iter().map(|(call, _)| (call, problem.to_string())).collect();
-                self.mistake(problem.to_string(), answers);
+                let calls = calls.into_iter().map(|(call, _)| call).chain(arranged.map(|arranged| arranged.model_call));
+                let answers = calls.map(|call| (call, problem.clone())).collect();
+                self.mistake(problem, answers);
                 return;
             }
         };
+        // What matters most begins first among what may begin.
+        let priority =
+            |number: &StepNumber| plan.steps.iter().find(|step| step.number == *number).map(|step| step.priority);
+        self.order.sort_by_key(priority);
         self.plan_number += 1;
         self.told_conflicts.clear();
         self.corrections.clear();
@@ -328,6 +377,9 @@ impl Mission {
             };
             self.answer_call(call, Fragment::Notice { text: told });
         }
+        if let Some(Arranged { model_call, .. }) = arranged {
+            self.answer_call(model_call, Fragment::Notice { text: "noted".to_owned() });
+        }
         self.plan = plan.clone();
         self.report(MissionEvent::Planned { plan: self.plan_number, steps: plan, cut });
         self.advance();
@@ -344,6 +396,7 @@ impl Mission {
             outcome: None,
             note: note.to_owned(),
             duration: None,
+            overtaken: false,
             verification: None,
         }
     }
@@ -362,20 +415,26 @@ impl Mission {
         self.ask_for_plan();
     }
 
-    fn answer_call(&mut self, call: ModelCall, content: Fragment) {
+    pub(super) fn answer_call(&mut self, call: ModelCall, content: Fragment) {
         self.conversation.push(Message::Tool { id: call.id, name: call.name, content });
     }
 }
 
 /// Whether a call is a step of the plan rather than research that is done at once. A tool of both phases is research
 /// on its own, but a step among steps: its place in their order matters.
-fn belongs_to_plan(call: &CallKind, among_steps: bool) -> bool {
-    let CallKind::Tool { spec, .. } = call else { return false };
+fn belongs_to_plan(spec: &ToolSpec, among_steps: bool) -> bool {
     match spec.phase {
         ToolPhase::Execution => true,
         ToolPhase::Both => among_steps || spec.effect != ToolEffect::Observe,
         ToolPhase::Planning => spec.effect != ToolEffect::Observe,
     }
+}
+
+/// The number of a step in a plan of which only these calls were kept.
+fn kept_as(kept: &[usize], step: StepNumber) -> Vec<StepNumber> {
+    let numbers = (1..).map(StepNumber).zip(kept);
+    let called_as = |index: usize| u32::try_from(index + 1).is_ok_and(|number| number == step.0);
+    numbers.filter(|(_, index)| called_as(**index)).map(|(number, _)| number).collect()
 }
 
 /// The indices of the steps that stay when a plan is too long: the first ones, and those that close what others opened.

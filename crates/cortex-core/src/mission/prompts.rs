@@ -7,6 +7,7 @@ use cortex_protocol::{Step, StepNumber, StepReport, ToolCall, ToolName, ToolOutc
 use serde_json::{Map, Value, json};
 
 use super::{ConfirmationArguments, MissionSetup};
+use crate::arrangement::{self, ARRANGE_TOOL};
 use crate::chat::{CallArguments, ChatRequest, Message, ModelCall, Purpose, ToolDefinition};
 use crate::fragment::{Fragment, capped};
 use crate::plan;
@@ -47,7 +48,7 @@ that does in another way what a step of the last plan failed to do names that st
 
 const CONFIRMATION_RULES: &str = "\
 You confirm one step of a robot's plan, just before it would run. Look at the task, at what was done so far, at what is \
-in flight, and at the step. Reply with exactly one word:
+in flight, and at the step. Reply with exactly one word, or with it as the decision in JSON:
 EXECUTE - run it. Without any other word. {ARGUMENTS}
 SKIP - leave it out and go on, because it is no longer needed.
 ABORT - end the plan, because it is unsafe or makes no sense any more. You may add the reason.
@@ -87,8 +88,11 @@ pub(super) fn planning_request(
         .iter()
         .filter(|spec| offered.contains(&spec.name))
         .filter_map(|spec| Some(with_own(spec, setup.tools.definition(&spec.name)?)))
-        .filter(|definition| ![DECLINE_TOOL, FIND_TOOLS].contains(&definition.name.as_str()))
+        .filter(|definition| ![DECLINE_TOOL, ARRANGE_TOOL, FIND_TOOLS].contains(&definition.name.as_str()))
         .collect();
+    if tools.iter().any(|tool| tool.acts) {
+        tools.push(arrangement::definition());
+    }
     tools.push(decline_definition());
     let left_out = left_out(&setup.tools, offered).count();
     if left_out > 0 {
@@ -100,6 +104,7 @@ pub(super) fn planning_request(
 /// The request for a decision on one step. It carries the schema of that step's tool only.
 pub(super) fn confirmation_request(
     setup: &MissionSetup,
+    corrections: Vec<Fragment>,
     done: Vec<StepReport>,
     step: (StepNumber, u32, ToolCall),
     goals: Vec<InFlight>,
@@ -108,6 +113,7 @@ pub(super) fn confirmation_request(
     let (number, steps, call) = step;
     let tools = setup.tools.definition(&call.tool).into_iter().collect();
     let mut fragments = vec![Fragment::Task { text: setup.task.clone() }];
+    fragments.extend(corrections);
     if !done.is_empty() {
         fragments.push(Fragment::Ledger { steps: done });
     }
@@ -138,12 +144,13 @@ pub(super) fn confirmation_request(
 /// The request for other arguments, with what the tool said.
 pub(super) fn correction_request(
     setup: &MissionSetup,
+    corrections: Vec<Fragment>,
     done: Vec<StepReport>,
     step: (StepNumber, u32, ToolCall),
     goals: Vec<InFlight>,
     outcome: ToolOutcome,
 ) -> ChatRequest {
-    let mut chat = confirmation_request(setup, done, step, goals, None);
+    let mut chat = confirmation_request(setup, corrections, done, step, goals, None);
     chat.purpose = Purpose::Correct;
     if let Some(Message::System { fragments }) = chat.messages.first_mut() {
         *fragments = vec![Fragment::Rules { text: CORRECTION_RULES.to_owned() }];
@@ -154,6 +161,20 @@ pub(super) fn correction_request(
     chat
 }
 
+/// What the model gets when a person has corrected the task. `ended` is the record of the plan that this has ended, if any.
+pub(super) fn corrected(ended: Vec<StepReport>, texts: Vec<String>) -> Message {
+    let notice = if ended.is_empty() {
+        "Go on with the task as it is now."
+    } else {
+        "What had not begun was not begun, and what was under way was halted. Plan what is to be done now. A step that \
+         takes the place of steps of the last plan, done or not, names them in 'instead_of'."
+    };
+    let ledger = (!ended.is_empty()).then_some(Fragment::Ledger { steps: ended });
+    let said = texts.into_iter().map(|text| Fragment::Correction { text });
+    let notice = Fragment::Notice { text: notice.to_owned() };
+    Message::User { fragments: ledger.into_iter().chain(said).chain([notice]).collect() }
+}
+
 /// What the model gets after a plan.
 pub(super) fn plan_report(steps: Vec<StepReport>, ended_early: Option<&str>) -> Message {
     let text = match ended_early {
@@ -162,7 +183,8 @@ pub(super) fn plan_report(steps: Vec<StepReport>, ended_early: Option<&str>) -> 
         }
         Some(reason) => format!(
             "The plan ended early: {reason} If another way can still do the task, plan it, without repeating what was \
-             done. If not, say in words what was done and what was not."
+             done; a step that must be done once more goes into 'again' of {ARRANGE_TOOL}. If not, say in words what was \
+             done and what was not."
         ),
     };
     Message::User { fragments: vec![Fragment::Ledger { steps }, Fragment::Notice { text }] }

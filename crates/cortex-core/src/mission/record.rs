@@ -8,7 +8,8 @@ use cortex_protocol::{StepReport, StepStatus};
 ///
 /// One step takes over one other: a step of a later plan with the same call, or one of the next plan that names it in
 /// `instead_of` and calls the same tool. What it took over is as open as it is itself. A step that only looks need not be
-/// repeated where later plans went on without it.
+/// repeated where later plans went on without it. What a person's correction of the task has overtaken is taken over by any
+/// step of the same tool in a later plan, or by steps of the next plan that name it, whatever they call.
 pub(super) fn open_steps(reports: &[StepReport], only_looks: impl Fn(&StepReport) -> bool) -> Vec<&StepReport> {
     let mut used = BTreeSet::new();
     let mut open = Vec::new();
@@ -19,6 +20,10 @@ pub(super) fn open_steps(reports: &[StepReport], only_looks: impl Fn(&StepReport
         }
         let went_on = || reports.iter().any(|later| later.plan > report.plan && later.status == StepStatus::Success);
         if only_looks(report) && went_on() {
+            continue;
+        }
+        let replaces = |later: &StepReport| stands_for(later, report) && (only_looks(report) || !only_looks(later));
+        if report.overtaken && reports.iter().any(|later| replaces(later) && later.status != StepStatus::Skipped) {
             continue;
         }
         let taken_over = reports.iter().enumerate().find(|(place, later)| {
@@ -35,9 +40,12 @@ pub(super) fn open_steps(reports: &[StepReport], only_looks: impl Fn(&StepReport
 }
 
 fn takes_over(later: &StepReport, open: &StepReport) -> bool {
-    let is_same = later.arguments == open.arguments;
-    let stands_for = later.plan == open.plan + 1 && later.instead_of.contains(&open.number);
-    later.plan > open.plan && later.tool == open.tool && (is_same || stands_for)
+    let is_same = later.arguments == open.arguments || open.overtaken;
+    later.plan > open.plan && later.tool == open.tool && (is_same || stands_for(later, open))
+}
+
+fn stands_for(later: &StepReport, open: &StepReport) -> bool {
+    later.plan == open.plan + 1 && later.instead_of.contains(&open.number)
 }
 
 #[cfg(test)]
@@ -58,6 +66,7 @@ mod tests {
             outcome: None,
             note: String::new(),
             duration: None,
+            overtaken: false,
             verification: None,
         }
     }
@@ -88,6 +97,20 @@ mod tests {
             [step(1, 1, "north", failed, &[]), step(2, 1, "south", failed, &[1]), step(3, 1, "west", done, &[1])];
         assert_eq!(open(&chain), []);
         assert_eq!(open(&chain[..2]), [(2, 1)], "the latest that is open stands for those before");
+    }
+
+    #[test]
+    fn what_a_correction_has_overtaken_is_replaced_by_the_plan_that_follows_and_by_nothing_else() {
+        let overtaken =
+            |number, place| StepReport { overtaken: true, ..step(1, number, place, StepStatus::Failed, &[]) };
+        let done = StepStatus::Success;
+        assert_eq!(open(&[overtaken(1, "kitchen"), step(2, 1, "bath", done, &[])]), [], "the same tool");
+        let say = |instead_of: &[u32]| StepReport { tool: "say".into(), ..step(2, 1, "", done, instead_of) };
+        assert_eq!(open(&[overtaken(1, "kitchen"), overtaken(2, "bath"), say(&[1, 2])]), [], "as the model says");
+        assert_eq!(open(&[overtaken(1, "kitchen"), say(&[])]), [(1, 1)]);
+        assert_eq!(open(&[overtaken(1, "kitchen")]), [(1, 1)], "words alone replace nothing");
+        let failed = step(2, 1, "bath", StepStatus::Failed, &[1]);
+        assert_eq!(open(&[overtaken(1, "kitchen"), failed]), [(2, 1)]);
     }
 
     #[test]

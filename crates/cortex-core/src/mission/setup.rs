@@ -38,12 +38,16 @@ pub struct MissionLimits {
     pub max_watt_hours: Option<f64>,
     /// When the model is asked about a step.
     pub confirmation: ConfirmationMode,
+    /// What a failed step that is not critical does to the rest of its plan.
+    pub on_failure: OnFailure,
     /// Which arguments a confirmation may give a step that acts.
     pub confirmation_arguments: ConfirmationArguments,
     /// How often the model may give other arguments for one step whose call failed.
     pub max_corrections: u32,
     /// How often a step that only looks is tried again when its tool could not be reached, after pauses that grow.
     pub max_retries: u32,
+    /// How long a plan that needs a tool which has left waits for it to come back.
+    pub component_grace: Duration,
     /// How often the model may be asked about one step.
     pub max_confirmations_per_step: u32,
     /// From the start to the end.
@@ -79,9 +83,11 @@ impl Default for MissionLimits {
             max_metres: None,
             max_watt_hours: None,
             confirmation: ConfirmationMode::Always,
+            on_failure: OnFailure::Stop,
             confirmation_arguments: ConfirmationArguments::AsPlanned,
             max_corrections: 1,
             max_retries: 2,
+            component_grace: Duration::from_secs(10),
             max_confirmations_per_step: 8,
             max_duration: Duration::from_secs(3600),
             continue_timeout: Duration::from_secs(60),
@@ -104,6 +110,17 @@ pub enum ConfirmationMode {
     Always,
     /// Not for a step that only reads, while everything went as planned and no tool has changed.
     Adaptive,
+}
+
+/// What a failed step does to the rest of its plan. A critical one always ends it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    /// The plan ends, and what runs is halted.
+    #[default]
+    Stop,
+    /// What waits for it is not run; the rest is. Then the mission plans for what is missing.
+    Continue,
 }
 
 /// Which arguments a confirmation may give a step that acts. One that only looks may be given any that fit its schema.

@@ -43,7 +43,8 @@ impl<'r> Conversation<'r> {
                 Message::System { fragments } | Message::User { fragments } => {
                     for fragment in fragments {
                         match fragment {
-                            Fragment::Task { text } => {
+                            // What a person says in mid task takes its place.
+                            Fragment::Task { text } | Fragment::Correction { text } => {
                                 read.task = Some(text);
                                 read.research.clear();
                                 read.rejection = None;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use cortex_core::ToolDefinition;
-use cortex_core::mission::DECLINE_TOOL;
+use cortex_core::mission::{ARRANGE_TOOL, DECLINE_TOOL};
 use serde_json::Value;
 
 use super::lexicon;
@@ -73,8 +73,8 @@ pub(super) struct Toolbox<'r> {
 
 impl<'r> Toolbox<'r> {
     pub(super) fn new(definitions: &'r [ToolDefinition]) -> Self {
-        let tools = definitions.iter().filter(|definition| definition.name != DECLINE_TOOL).map(Tool::new).collect();
-        Self { tools }
+        let is_own = |definition: &&ToolDefinition| [ARRANGE_TOOL, DECLINE_TOOL].contains(&definition.name.as_str());
+        Self { tools: definitions.iter().filter(|definition| !is_own(definition)).map(Tool::new).collect() }
     }
 
     pub(super) fn get(&self, index: usize) -> Option<&Tool<'r>> {

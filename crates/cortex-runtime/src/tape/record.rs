@@ -272,6 +272,7 @@ fn routing(entry: &Entry<'_>) -> Routing {
             Input::CallProgressed { .. } => ("tool", "input", "call_progressed", "component"),
             Input::CallEnded { .. } => ("tool", "input", "call_ended", "component"),
             Input::ToolsChanged { .. } => ("system", "input", "tools_changed", "component"),
+            Input::Correct { .. } => ("system", "input", "correct", "user"),
             Input::Metered { .. } => ("system", "input", "metered", "component"),
             Input::Cancel { .. } => ("system", "input", "cancel", "user"),
             Input::GiveUp { .. } => ("system", "input", "give_up", "cortex"),
@@ -311,6 +312,7 @@ fn text(entry: &Entry<'_>) -> String {
                 format!("{call} ended: {:?} {}", outcome.status, capped(&outcome.message, SHOWN))
             }
             Input::ToolsChanged { tools } => format!("there are {} tools now", tools.iter().count()),
+            Input::Correct { text, .. } => format!("corrected by a person: {}", capped(text, SHOWN)),
             Input::Metered { expense, total, is_live: true } => format!("{total:.3} {expense} so far"),
             Input::Metered { expense, total, is_live: false } => {
                 format!("nothing measures the {expense} any more, after {total:.3}")

@@ -4,6 +4,7 @@ pub(crate) mod call;
 pub(crate) mod doctor;
 pub(crate) mod inspect;
 pub(crate) mod plan;
+pub(crate) mod recipe;
 pub(crate) mod run;
 pub(crate) mod send;
 pub(crate) mod stop;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use cortex_core::{ToolSet, plan};
-use cortex_protocol::{Effect, MissionEvent, MissionResult, Origin, Plan, Step, StepNumber, Submission};
+use cortex_protocol::{Effect, MissionEvent, MissionResult, Origin, Plan, Priority, Step, StepNumber, Submission};
 use cortex_runtime::{DryRun, ProviderId, Runtime, RuntimeConfig};
 use layout::backends::svg::SVGWriter;
 use layout::gv::{DotParser, GraphBuilder};
@@ -91,7 +91,7 @@ fn shown(made: &Plan, tools: &ToolSet, format: PlanFormat) -> anyhow::Result<Str
         PlanFormat::Text => Ok(as_text(made, tools)),
         PlanFormat::Json => Ok(serde_json::to_string_pretty(&as_value(made, tools))?),
         PlanFormat::Dot => Ok(plan::dot(made).trim_end().to_owned()),
-        PlanFormat::Svg => as_svg(&plan::dot(made)),
+        PlanFormat::Svg => as_svg(&plan::flat_dot(made)),
     }
 }
 
@@ -119,13 +119,32 @@ fn as_text(made: &Plan, tools: &ToolSet) -> String {
             if !after.is_empty() {
                 let _ = write!(text, ", after {}", after.join(", "));
             }
+            if step.priority != Priority::Normal {
+                let _ = write!(text, ", {}", priority(step.priority));
+            }
+            if !step.again.is_empty() {
+                let _ = write!(text, ", again: {}", step.again);
+            }
             text.push_str("]\n");
         }
+    }
+    for group in &made.groups {
+        let steps: Vec<String> = group.steps.iter().map(ToString::to_string).collect();
+        let _ = writeln!(text, "group {}: {}", plan::group_label(group), steps.join(", "));
     }
     for (one, other, resource) in plan::conflicts(made, |step| resources(tools, step)) {
         let _ = writeln!(text, "steps {one} and {other} both need {resource}: they run one after the other");
     }
     text.trim_end().to_owned()
+}
+
+fn priority(priority: Priority) -> &'static str {
+    match priority {
+        Priority::Critical => "critical",
+        Priority::High => "high",
+        Priority::Normal => "normal",
+        Priority::Low => "low",
+    }
 }
 
 fn effect(tools: &ToolSet, step: &Step) -> &'static str {
@@ -143,7 +162,7 @@ fn as_value(made: &Plan, tools: &ToolSet) -> Value {
         .map(|(one, other, resource)| json!({"steps": [one, other], "resource": resource}))
         .collect();
     let levels: Vec<Vec<StepNumber>> = plan::levels(made);
-    json!({"steps": made.steps, "levels": levels, "conflicts": conflicts})
+    json!({"steps": made.steps, "groups": made.groups, "levels": levels, "conflicts": conflicts})
 }
 
 fn as_svg(dot: &str) -> anyhow::Result<String> {
@@ -159,7 +178,8 @@ fn as_svg(dot: &str) -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cortex_protocol::{Priority, StepStatus, ToolCall};
+    use cortex_protocol::plan::Group;
+    use cortex_protocol::{StepStatus, ToolCall};
     use serde_json::Map;
 
     fn step(number: u32, tool: &str, after: &[u32]) -> Step {
@@ -169,12 +189,17 @@ mod tests {
             after: after.iter().copied().map(StepNumber).collect(),
             status: StepStatus::Pending,
             priority: Priority::Normal,
+            again: String::new(),
         }
+    }
+
+    fn plan_of(steps: Vec<Step>) -> Plan {
+        Plan { steps, groups: Vec::new() }
     }
 
     #[test]
     fn a_plan_can_be_read_drawn_and_parsed() {
-        let made = Plan { steps: vec![step(1, "base.go", &[]), step(2, "arm.wave", &[]), step(3, "say", &[1, 2])] };
+        let made = plan_of(vec![step(1, "base.go", &[]), step(2, "arm.wave", &[]), step(3, "say", &[1, 2])]);
         let tools = ToolSet::default();
         let text = shown(&made, &tools, PlanFormat::Text).unwrap();
         assert!(text.starts_with("level 1, together\n  1. base.go") && text.contains("after 1, 2"), "{text}");
@@ -186,8 +211,26 @@ mod tests {
     }
 
     #[test]
+    fn groups_and_priorities_are_shown_in_every_form() {
+        let mut made = plan_of(vec![step(1, "base.go", &[]), step(2, "arm.wave", &[]), step(3, "say", &[1, 2])]);
+        made.groups.push(Group { name: "tour".into(), steps: vec![StepNumber(1), StepNumber(2)], at_once: 2 });
+        made.steps[2].priority = Priority::Critical;
+        let tools = ToolSet::default();
+        let text = shown(&made, &tools, PlanFormat::Text).unwrap();
+        assert!(text.contains("group tour, 2 at a time: 1, 2") && text.contains("after 1, 2, critical]"), "{text}");
+        let value: Value = serde_json::from_str(&shown(&made, &tools, PlanFormat::Json).unwrap()).unwrap();
+        assert_eq!(value["groups"], json!([{"name": "tour", "steps": [1, 2], "at_once": 2}]));
+        let dot = shown(&made, &tools, PlanFormat::Dot).unwrap();
+        assert!(dot.contains("subgraph cluster_0") && dot.contains("tour, 2 at a time"), "{dot}");
+        let svg = shown(&made, &tools, PlanFormat::Svg).unwrap();
+        assert!(svg.contains("(tour)"), "{svg}");
+    }
+
+    #[test]
     fn hostile_names_do_not_break_the_drawing() {
-        let made = Plan { steps: vec![step(1, "a\"];<script>\\", &[])] };
+        let mut made = plan_of(vec![step(1, "a\"];<script>\\", &[])]);
+        let group = "}\"<script>\\".to_owned();
+        made.groups.push(Group { name: group, steps: vec![StepNumber(1)], at_once: 1 });
         let svg = shown(&made, &ToolSet::default(), PlanFormat::Svg);
         assert!(svg.is_ok_and(|svg| !svg.contains("<script>")));
     }

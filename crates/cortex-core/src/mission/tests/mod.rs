@@ -2,9 +2,13 @@
 
 mod confirmations;
 mod corrections;
+mod groups;
 mod meters;
+mod operator;
 mod parallel;
+mod presence;
 mod properties;
+mod repetition;
 mod stories;
 mod tools;
 
@@ -111,7 +115,12 @@ impl Story {
         let (tools, problems) = ToolSet::new(tools);
         assert_eq!(problems, []);
         // Stories of failures are about what follows them; those of corrections allow them.
-        let mut limits = MissionLimits { max_corrections: 0, max_retries: 0, ..MissionLimits::default() };
+        let mut limits = MissionLimits {
+            max_corrections: 0,
+            max_retries: 0,
+            component_grace: Duration::ZERO,
+            ..MissionLimits::default()
+        };
         bounds(&mut limits);
         Self {
             mission: Mission::new(MissionSetup {
@@ -224,6 +233,11 @@ impl Story {
     pub(super) fn reply(&mut self, reply: ChatReply) {
         let request = self.unanswered.pop_front().expect("the model was not asked");
         self.give(Input::ModelReplied { request, reply: Ok(reply) });
+    }
+
+    /// Whether the model is being asked something that the script has no reply for.
+    pub(super) fn is_asking(&self) -> bool {
+        !self.unanswered.is_empty()
     }
 
     pub(super) fn end_call(&mut self, index: usize, outcome: ToolOutcome) {

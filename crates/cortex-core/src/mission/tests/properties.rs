@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use cortex_protocol::mission::Expense;
-use cortex_protocol::{Decision, HaltState, StepStatus, Verification};
+use cortex_protocol::{Decision, HaltState, Origin, StepStatus, Verification};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 use crate::confirmation;
+use crate::plan;
 use crate::ports::ModelErrorKind;
 
 /// Something that the world does next. Numbers choose among what is open at that moment.
@@ -20,6 +21,7 @@ enum Move {
     Progress(usize),
     Wait(u64),
     ToolsLeave(usize),
+    Correct(String),
     Metered(Expense, f64, bool),
     Cancel(CancelReason),
 }
@@ -41,10 +43,27 @@ fn call() -> impl Strategy<Value = ModelCall> {
         Just("{\"place\":".to_owned()),
         "\\PC{0,20}",
     ];
-    (name, arguments).prop_map(|(name, arguments)| ModelCall {
+    let step = (name, arguments).prop_map(|(name, arguments)| ModelCall {
         id: "x".into(),
         name: name.into(),
         arguments: CallArguments::read(&arguments),
+    });
+    prop_oneof![6 => step, 1 => arrangement()]
+}
+
+/// Groups of any steps that wait for any groups, some of which are not there, and any priorities.
+fn arrangement() -> impl Strategy<Value = ModelCall> {
+    let steps = || prop::collection::vec(0..6_u32, 0..4);
+    let name = || prop::sample::select(vec!["a", "b", "c"]);
+    let after =
+        prop_oneof![2 => Just(Value::Null), 3 => prop::collection::vec(name(), 0..3).prop_map(|names| json!(names))];
+    let group = (name(), steps(), 1..3_u32, after).prop_map(
+        |(name, steps, at_once, after)| json!({"name": name, "steps": steps, "at_once": at_once, "after": after}),
+    );
+    (prop::collection::vec(group, 0..3), steps(), steps()).prop_map(|(groups, critical, again)| {
+        let again: Vec<Value> = again.iter().map(|step| json!({"step": step, "reason": "it must be"})).collect();
+        let written = json!({"groups": groups, "critical": critical, "again": again});
+        ModelCall { id: "x".into(), name: ARRANGE_TOOL.into(), arguments: CallArguments::read(&written.to_string()) }
     })
 }
 
@@ -90,6 +109,7 @@ fn world() -> impl Strategy<Value = Vec<Move>> {
         1 => (0..4_usize).prop_map(Move::Progress),
         2 => (0..70_u64).prop_map(Move::Wait),
         1 => (0..6_usize).prop_map(Move::ToolsLeave),
+        1 => prop_oneof![3 => Just("the other room".to_owned()), 1 => "\\PC{0,10}"].prop_map(Move::Correct),
         1 => (prop::sample::select(vec![Expense::Metres, Expense::WattHours, Expense::Money]), -1.0..8.0_f64, 0..6_u8)
             .prop_map(|(expense, total, luck)| Move::Metered(expense, total, luck > 0)),
         1 => prop::sample::select(vec![CancelReason::Client, CancelReason::Stop, CancelReason::ShutDown])
@@ -122,6 +142,15 @@ struct Seen {
     open: BTreeMap<CallId, String>,
     /// The steps of the current plan that EXECUTE was said to.
     confirmed: BTreeSet<StepNumber>,
+    plan: Plan,
+    /// How many plans there were.
+    plans: u32,
+    /// What acted and succeeded, with the number of its plan.
+    done: Vec<(u32, ToolName, String)>,
+    /// A person has corrected the task, and nothing was planned since.
+    corrected: bool,
+    /// The steps of the current plan that have begun and not ended.
+    running: BTreeSet<StepNumber>,
     results: usize,
     no_more_motion: bool,
     /// Tokens that replies have cost.
@@ -175,12 +204,40 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
                 check_result(result);
             }
             Effect::Report { event } => match event {
-                MissionEvent::Planned { .. } => seen.confirmed.clear(),
+                MissionEvent::Planned { steps, .. } => {
+                    assert!(plan::order(steps).is_ok(), "a plan that is no plan: {steps:?}");
+                    seen.plan = steps.clone();
+                    seen.plans += 1;
+                    seen.corrected = false;
+                    seen.confirmed.clear();
+                    seen.running.clear();
+                }
+                MissionEvent::TaskCorrected { .. } => seen.corrected = true,
+                MissionEvent::StepFinished { report, .. } => {
+                    if report.status == StepStatus::Success && !looks(&report.tool) {
+                        let arguments = Value::Object(report.arguments.clone()).to_string();
+                        seen.done.push((report.plan, report.tool.clone(), arguments));
+                    }
+                    seen.running.remove(&report.number);
+                }
                 MissionEvent::Decided { step, decision: Decision::Execute, .. } => {
                     seen.confirmed.insert(*step);
                 }
-                MissionEvent::StepStarted { step, .. } => {
+                MissionEvent::StepStarted { step, tool, arguments, .. } => {
+                    assert!(!seen.corrected, "a step began that was planned before the task was corrected");
+                    let arguments = Value::Object(arguments.clone()).to_string();
+                    let planned = seen.plan.steps.iter().find(|planned| planned.number == *step).unwrap();
+                    let was_done = seen
+                        .done
+                        .iter()
+                        .any(|(plan, done_by, with)| *plan < seen.plans && done_by == tool && *with == arguments);
+                    assert!(!was_done || !planned.again.is_empty(), "done again: {tool} {arguments}");
                     assert!(seen.confirmed.contains(step), "a step of this plan began without EXECUTE");
+                    seen.running.insert(*step);
+                    for group in &seen.plan.groups {
+                        let running = group.steps.iter().filter(|step| seen.running.contains(step)).count();
+                        assert!(running <= group.at_once as usize, "too many of a group at once: {group:?}");
+                    }
                 }
                 _ => {}
             },
@@ -190,13 +247,17 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
     }
 }
 
+fn looks(tool: &ToolName) -> bool {
+    matches!(tool.as_str(), "camera.look" | "battery.level")
+}
+
 /// Tokens that the model may cost.
 const MAX_TOKENS: u64 = 2_000;
 
 /// Whatever is asked about and when: what acts begins by a reply that says EXECUTE to it, and by nothing else.
 fn check_confirmed(call: &ToolCall, cause: &Input) {
     let name = call.tool.as_str();
-    if ["camera.look", "battery.level"].contains(&name) {
+    if looks(&call.tool) {
         return;
     }
     let Input::ModelReplied { reply: Ok(reply), .. } = cause else { panic!("{name} began by {cause:?}") };
@@ -220,15 +281,19 @@ fn check_result(result: &MissionResult) {
         let done = |step: &StepReport| step.status == StepStatus::Success;
         assert!(result.steps.iter().any(done), "success without a step");
         for open in result.steps.iter().filter(|step| matches!(step.status, StepStatus::Failed | StepStatus::Blocked)) {
-            let looked = matches!(open.tool.as_str(), "camera.look" | "battery.level");
             let mut later = result.steps.iter().filter(|step| step.plan > open.plan && done(step));
-            assert!(later.any(|step| looked || step.tool == open.tool), "false success: {open:?}");
+            let replaces = |step: &StepReport| looks(&open.tool) || step.tool == open.tool;
+            assert!(later.any(|step| open.overtaken || replaces(step)), "false success: {open:?}");
         }
     }
     assert!(!result.output.is_empty(), "a result without words");
 }
 
 fn mission() -> Mission {
+    mission_that(OnFailure::Stop)
+}
+
+fn mission_that(on_failure: OnFailure) -> Mission {
     Mission::new(MissionSetup {
         task: "do it".into(),
         session: None,
@@ -240,6 +305,7 @@ fn mission() -> Mission {
             max_tokens: Some(MAX_TOKENS),
             max_planning_steps: 4,
             max_conversation_bytes: 2_000,
+            on_failure,
             ..MissionLimits::default()
         },
     })
@@ -277,12 +343,21 @@ fn live_in_parallel(tools: &[&str], picks: &[(bool, usize)]) -> (Seen, usize) {
     (seen, most)
 }
 
-fn live(world: Vec<Move>) -> (Seen, Mission) {
-    live_within(world, ConfirmationMode::Always, None)
+fn policy() -> impl Strategy<Value = OnFailure> {
+    prop::sample::select(vec![OnFailure::Stop, OnFailure::Continue])
 }
 
-fn live_within(world: Vec<Move>, confirmation: ConfirmationMode, max_metres: Option<f64>) -> (Seen, Mission) {
-    let mut mission = mission();
+fn live(world: Vec<Move>, on_failure: OnFailure) -> (Seen, Mission) {
+    let mission = mission_that(on_failure);
+    live_within(world, mission, ConfirmationMode::Always, None)
+}
+
+fn live_within(
+    world: Vec<Move>,
+    mut mission: Mission,
+    confirmation: ConfirmationMode,
+    max_metres: Option<f64>,
+) -> (Seen, Mission) {
     mission.setup.limits.confirmation = confirmation;
     mission.setup.limits.max_metres = max_metres;
     let mut seen = Seen { max_metres, ..Seen::default() };
@@ -325,6 +400,9 @@ fn live_within(world: Vec<Move>, confirmation: ConfirmationMode, max_metres: Opt
                 tools.remove(index);
                 give(&mut mission, &mut seen, now, Input::ToolsChanged { tools: ToolSet::new(tools).0 });
             }
+            Move::Correct(text) => {
+                give(&mut mission, &mut seen, now, Input::Correct { text, origin: Origin::new("cli", "test") });
+            }
             Move::Metered(expense, total, is_live) => {
                 give(&mut mission, &mut seen, now, Input::Metered { expense, total, is_live });
             }
@@ -345,8 +423,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_mission_ends_once_and_never_falsely_well(world in world()) {
-        let (seen, mission) = live(world);
+    fn every_mission_ends_once_and_never_falsely_well(world in world(), on_failure in policy()) {
+        let (seen, mission) = live(world, on_failure);
         prop_assert_eq!(seen.results, 1);
         prop_assert!(mission.is_finished());
         let asked = seen.effects.iter().filter(|effect| matches!(effect, Effect::AskModel { .. })).count();
@@ -358,7 +436,7 @@ proptest! {
         world in world(), adaptive in prop::bool::ANY, max_metres in prop::option::of(2.0..10.0_f64),
     ) {
         let confirmation = if adaptive { ConfirmationMode::Adaptive } else { ConfirmationMode::Always };
-        let (seen, mission) = live_within(world, confirmation, max_metres);
+        let (seen, mission) = live_within(world, mission(), confirmation, max_metres);
         prop_assert_eq!(seen.results, 1);
         prop_assert!(mission.is_finished());
     }
@@ -374,9 +452,13 @@ proptest! {
     }
 
     #[test]
-    fn the_same_inputs_give_the_same_effects_across_a_restart(world in world(), at in 0..60_usize) {
-        let (seen, _) = live(world);
-        let mut mission = mission();
+    fn the_same_inputs_give_the_same_effects_across_a_restart(
+        world in world(),
+        at in 0..60_usize,
+        on_failure in policy(),
+    ) {
+        let (seen, _) = live(world, on_failure);
+        let mut mission = mission_that(on_failure);
         let mut effects = Vec::new();
         for (index, (now, input)) in seen.inputs.into_iter().enumerate() {
             if index == at {

@@ -1,0 +1,275 @@
+//! How a model arranges the steps of its plan: groups that run together or one after another, which steps matter most,
+//! and which are done again on purpose. One built-in tool says it all, so that no tool's schema carries it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cortex_protocol::{Priority, StepNumber};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::chat::ToolDefinition;
+use crate::fragment::capped;
+
+/// The built-in tool by which a model arranges the steps of the same reply.
+pub const ARRANGE_TOOL: &str = "arrange_plan";
+
+/// Most characters of a group's name.
+const NAME_CHARACTERS: usize = 60;
+/// Most characters of a reason, and of what is wrong.
+const TEXT_CHARACTERS: usize = 300;
+
+/// How the steps of a plan are arranged. Steps are numbered in the order of the calls, from 1.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arrangement {
+    /// In the model's order. A step is in one group at most.
+    pub groups: Vec<GroupRequest>,
+    /// Of the steps that are not [`Priority::Normal`].
+    pub priorities: BTreeMap<StepNumber, Priority>,
+    /// The steps that repeat what was done, with the reason.
+    pub again: BTreeMap<StepNumber, String>,
+}
+
+/// A group as a model asked for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupRequest {
+    /// Unique in the arrangement.
+    pub name: String,
+    /// Each of them once, ascending.
+    pub steps: BTreeSet<StepNumber>,
+    /// How many of them may run at a time; at least 1.
+    pub at_once: u32,
+    /// The groups that must have ended before; `None`: what comes before it in the order of the calls.
+    pub after: Option<Vec<String>>,
+}
+
+/// What a model writes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    groups: Option<Vec<WrittenGroup>>,
+    critical: Option<Vec<u32>>,
+    high: Option<Vec<u32>>,
+    low: Option<Vec<u32>>,
+    again: Option<Vec<WrittenAgain>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenGroup {
+    name: String,
+    steps: Vec<u32>,
+    at_once: Option<u32>,
+    after: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenAgain {
+    step: u32,
+    reason: String,
+}
+
+impl Arrangement {
+    /// Reads what a model wrote.
+    ///
+    /// # Errors
+    /// What is wrong, for the model.
+    pub fn read(arguments: &Map<String, Value>) -> Result<Self, String> {
+        let written: Written = serde_json::from_value(Value::Object(arguments.clone()))
+            .map_err(|problem| capped(&problem.to_string(), TEXT_CHARACTERS))?;
+        let mut arrangement = Self::default();
+        for group in written.groups.unwrap_or_default() {
+            arrangement.add_group(group)?;
+        }
+        let priorities =
+            [(Priority::Critical, written.critical), (Priority::High, written.high), (Priority::Low, written.low)];
+        for (priority, steps) in priorities {
+            for step in steps.unwrap_or_default() {
+                if arrangement.priorities.insert(StepNumber(step), priority).is_some_and(|other| other != priority) {
+                    return Err(format!("step {step} has two priorities"));
+                }
+            }
+        }
+        for WrittenAgain { step, reason } in written.again.unwrap_or_default() {
+            if reason.trim().is_empty() {
+                return Err(format!("say why step {step} is done again"));
+            }
+            arrangement.again.insert(StepNumber(step), capped(reason.trim(), TEXT_CHARACTERS));
+        }
+        Ok(arrangement)
+    }
+
+    fn add_group(&mut self, written: WrittenGroup) -> Result<(), String> {
+        let WrittenGroup { name, steps, at_once, after } = written;
+        if name.trim().is_empty() || name.chars().count() > NAME_CHARACTERS {
+            return Err(format!("a group's name has 1 to {NAME_CHARACTERS} characters"));
+        }
+        if self.groups.iter().any(|group| group.name == name) {
+            return Err(format!("there are two groups '{name}'"));
+        }
+        let steps: BTreeSet<StepNumber> = steps.into_iter().map(StepNumber).collect();
+        if steps.is_empty() {
+            return Err(format!("group '{name}' has no steps"));
+        }
+        if let Some((step, other)) = self.groups.iter().find_map(|other| {
+            let shared = other.steps.intersection(&steps).next()?;
+            Some((shared, &other.name))
+        }) {
+            return Err(format!("step {step} is in two groups, '{other}' and '{name}'"));
+        }
+        let at_once = at_once.unwrap_or(1);
+        if at_once == 0 {
+            return Err(format!("at_once of group '{name}' must be at least 1"));
+        }
+        self.groups.push(GroupRequest { name, steps, at_once, after });
+        Ok(())
+    }
+
+    /// The steps that it names.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = StepNumber> {
+        let grouped = self.groups.iter().flat_map(|group| &group.steps);
+        grouped.chain(self.priorities.keys()).chain(self.again.keys()).copied()
+    }
+
+    /// The same for steps that have other numbers: `places` gives those that a step stands for now. A step without any
+    /// is gone, and so is a group without any step.
+    #[must_use]
+    pub fn renumbered(&self, places: impl Fn(StepNumber) -> Vec<StepNumber>) -> Self {
+        let groups = self.groups.iter().map(|group| GroupRequest {
+            steps: group.steps.iter().flat_map(|step| places(*step)).collect(),
+            ..group.clone()
+        });
+        let mut groups: Vec<GroupRequest> = groups.filter(|group| !group.steps.is_empty()).collect();
+        let gone: BTreeSet<&str> = self
+            .groups
+            .iter()
+            .map(|group| group.name.as_str())
+            .filter(|name| groups.iter().all(|group| group.name != *name))
+            .collect();
+        for group in &mut groups {
+            if let Some(after) = &mut group.after {
+                after.retain(|name| !gone.contains(name.as_str()));
+            }
+        }
+        fn moved<T: Clone>(
+            of: &BTreeMap<StepNumber, T>,
+            places: impl Fn(StepNumber) -> Vec<StepNumber>,
+        ) -> BTreeMap<StepNumber, T> {
+            of.iter().flat_map(|(step, value)| places(*step).into_iter().map(|place| (place, value.clone()))).collect()
+        }
+        Self { priorities: moved(&self.priorities, &places), again: moved(&self.again, &places), groups }
+    }
+}
+
+/// The tool as a model sees it. The same in every request.
+pub(crate) fn definition() -> ToolDefinition {
+    let steps = || json!({"type": "array", "items": {"type": "integer"}});
+    let group = json!({
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "steps": steps(),
+            "at_once": {"type": "integer", "description": "How many may run at a time. Default 1."},
+            "after": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Groups to wait for. Default: the steps before."
+            }
+        },
+        "required": ["name", "steps"]
+    });
+    let again = json!({
+        "type": "object",
+        "properties": {"step": {"type": "integer"}, "reason": {"type": "string"}},
+        "required": ["step", "reason"]
+    });
+    ToolDefinition {
+        name: ARRANGE_TOOL.to_owned(),
+        description: "Optional, beside the steps of a plan (numbered as called): groups of steps that do not wait for \
+                      each other, steps that matter more or less than others, and steps that do again what was done. \
+                      If a critical step fails, the plan ends."
+            .to_owned(),
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "groups": {"type": "array", "items": group},
+                "critical": steps(),
+                "high": steps(),
+                "low": steps(),
+                "again": {"type": "array", "items": again}
+            }
+        }),
+        acts: false,
+        phrases: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(written: Value) -> Result<Arrangement, String> {
+        let Value::Object(arguments) = written else { panic!("not an object") };
+        Arrangement::read(&arguments)
+    }
+
+    #[test]
+    fn groups_priorities_and_repetitions_are_read() {
+        let read = read(json!({
+            "groups": [{"name": "rooms", "steps": [2, 1], "at_once": 2}, {"name": "report", "steps": [3], "after": ["rooms"]}],
+            "critical": [3],
+            "low": [1],
+            "again": [{"step": 2, "reason": "the door has closed again"}],
+        }));
+        let steps = |numbers: &[u32]| numbers.iter().copied().map(StepNumber).collect();
+        let expected = Arrangement {
+            groups: vec![
+                GroupRequest { name: "rooms".into(), steps: steps(&[1, 2]), at_once: 2, after: None },
+                GroupRequest {
+                    name: "report".into(),
+                    steps: steps(&[3]),
+                    at_once: 1,
+                    after: Some(vec!["rooms".into()]),
+                },
+            ],
+            priorities: BTreeMap::from([(StepNumber(1), Priority::Low), (StepNumber(3), Priority::Critical)]),
+            again: BTreeMap::from([(StepNumber(2), "the door has closed again".into())]),
+        };
+        assert_eq!(read, Ok(expected));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_the_reason() {
+        for (written, reason) in [
+            (json!({"groups": [{"name": "", "steps": [1]}]}), "a group's name has"),
+            (json!({"groups": [{"name": "a", "steps": []}]}), "group 'a' has no steps"),
+            (json!({"groups": [{"name": "a", "steps": [1], "at_once": 0}]}), "at_once of group 'a'"),
+            (json!({"groups": [{"name": "a", "steps": [1]}, {"name": "a", "steps": [2]}]}), "two groups 'a'"),
+            (json!({"groups": [{"name": "a", "steps": [1]}, {"name": "b", "steps": [1]}]}), "step 1 is in two groups"),
+            (json!({"high": [1], "low": [1]}), "step 1 has two priorities"),
+            (json!({"again": [{"step": 1, "reason": " "}]}), "say why step 1"),
+            (json!({"urgent": [1]}), "unknown field `urgent`"),
+            (json!({"critical": [-1]}), "invalid value"),
+        ] {
+            let refused = read(written.clone()).expect_err(&written.to_string());
+            assert!(refused.contains(reason), "{written}: {refused}");
+        }
+    }
+
+    #[test]
+    fn steps_that_are_gone_take_their_groups_with_them() {
+        let whole = read(json!({
+            "groups": [{"name": "a", "steps": [3]}, {"name": "b", "steps": [1, 2], "after": ["a"]}],
+            "high": [1, 3],
+        }));
+        let places = |step: StepNumber| if step.0 == 1 { vec![StepNumber(1), StepNumber(2)] } else { vec![] };
+        let left = whole.map(|whole| whole.renumbered(places));
+        let both = [StepNumber(1), StepNumber(2)];
+        let expected = Arrangement {
+            groups: vec![GroupRequest { name: "b".into(), steps: both.into(), at_once: 1, after: Some(vec![]) }],
+            priorities: both.map(|step| (step, Priority::High)).into(),
+            again: BTreeMap::new(),
+        };
+        assert_eq!(left, Ok(expected));
+    }
+}

@@ -1,0 +1,151 @@
+//! What a person says in mid mission. A correction of the task reaches the model as the words of the person in charge, and
+//! goes past no check: what has not begun is not begun, what is in flight is halted, and the mission plans anew.
+
+use cortex_protocol::{MissionEvent, Origin, StepReport, StepStatus};
+
+use super::{Ending, Mission, Phase, ResearchState, prompts};
+use crate::fragment::Fragment;
+use crate::selection;
+
+/// Longest correction, in bytes of UTF-8. It is in every later request to the model.
+pub const MAX_CORRECTION_BYTES: usize = 2_048;
+/// Corrections that one mission takes. Each allows one more plan.
+pub const MAX_CORRECTIONS: usize = 10;
+
+const CORRECTED: &str = "The task was corrected.";
+const DROPPED: &str = "not done, because the task was corrected";
+
+impl Mission {
+    /// Whether the task can be corrected so, now.
+    ///
+    /// # Errors
+    /// Why not, for the person.
+    pub fn check_correction(&self, text: &str) -> Result<(), String> {
+        if text.trim().is_empty() {
+            return Err("the correction is empty; say what is to be done instead".to_owned());
+        }
+        if text.len() > MAX_CORRECTION_BYTES {
+            return Err(format!("the correction has {} bytes; at most {MAX_CORRECTION_BYTES} are taken", text.len()));
+        }
+        if self.task_corrections.len() >= MAX_CORRECTIONS {
+            return Err(format!("the task was corrected {MAX_CORRECTIONS} times, the most that may be; cancel it"));
+        }
+        match &self.phase {
+            Phase::New => Err("the task has not begun".to_owned()),
+            Phase::Finished => Err("the task has ended".to_owned()),
+            Phase::Halting { then: Ending::Failed { .. } | Ending::Cancelled { .. }, .. } => {
+                Err("the task is ending".to_owned())
+            }
+            Phase::Halting { then: Ending::Replan { .. } | Ending::Corrected, .. }
+            | Phase::Planning { .. }
+            | Phase::Researching { .. }
+            | Phase::Confirming { .. }
+            | Phase::Correcting { .. }
+            | Phase::Waiting { .. }
+            | Phase::Away { .. }
+            | Phase::Underway => Ok(()),
+        }
+    }
+
+    pub(super) fn on_correct(&mut self, text: String, origin: Origin) {
+        if self.check_correction(&text).is_err() {
+            return;
+        }
+        let text = text.trim().to_owned();
+        self.report(MissionEvent::TaskCorrected { text: text.clone(), origin });
+        self.overtake_steps();
+        self.offer_what_fits(&text);
+        self.task_corrections.push(text);
+        match &mut self.phase {
+            Phase::Halting { then, .. } => *then = Ending::Corrected,
+            Phase::Planning { .. } => {
+                self.abandon_model();
+                self.plan_as_corrected();
+            }
+            Phase::Researching { .. } => {
+                self.answer_unfinished_research();
+                self.halt_all(Ending::Corrected);
+            }
+            _ => {
+                self.abandon_model();
+                self.phase = Phase::Underway;
+                self.end_plan(Ending::Corrected, "was not run, because the task was corrected");
+            }
+        }
+    }
+
+    /// What the current plan has not done may be wanted no more; the plan that comes says so, or does it.
+    fn overtake_steps(&mut self) {
+        let plan = self.plan_number;
+        let is_open = |report: &&mut StepReport| {
+            report.plan == plan && !matches!(report.status, StepStatus::Success | StepStatus::Skipped)
+        };
+        for report in self.reports.iter_mut().filter(is_open) {
+            report.overtaken = true;
+        }
+    }
+
+    /// Of a robot with many tools the correction may need others than the task.
+    fn offer_what_fits(&mut self, text: &str) {
+        let found = selection::find(&self.setup.tools, text, &self.offered);
+        let names: Vec<_> = found.into_iter().map(|spec| spec.name.clone()).collect();
+        if !names.is_empty() {
+            self.offer(names);
+        }
+    }
+
+    /// Every call has its answer, or providers refuse the conversation.
+    fn answer_unfinished_research(&mut self) {
+        let Phase::Researching { research, plan_calls, arranged } = self.phase.clone() else { return };
+        let dropped = || Fragment::Notice { text: DROPPED.to_owned() };
+        for entry in research {
+            let answer = match entry.state {
+                ResearchState::Answered { outcome } => Fragment::ToolResult { outcome },
+                ResearchState::Waiting { .. } | ResearchState::Running { .. } => dropped(),
+            };
+            self.answer_call(entry.model_call, answer);
+        }
+        let planned = plan_calls.into_iter().map(|(call, _)| call);
+        for call in planned.chain(arranged.map(|arranged| arranged.model_call)) {
+            self.answer_call(call, dropped());
+        }
+    }
+
+    /// Asks for a plan of the task as it is now. Everything is at rest.
+    pub(super) fn plan_as_corrected(&mut self) {
+        // What the model has been told of stands in the conversation already.
+        let ended: Vec<StepReport> = match &self.phase {
+            Phase::Planning { .. } => Vec::new(),
+            _ => self.current_reports().cloned().collect(),
+        };
+        let untold = self.task_corrections.get(self.told_corrections..).unwrap_or_default().to_vec();
+        self.told_corrections = self.task_corrections.len();
+        self.conversation.push(prompts::corrected(ended, untold));
+        self.planning_turn = 0;
+        if self.plan_number > 0 {
+            self.report(MissionEvent::Replanning { plan: self.plan_number + 1, reason: CORRECTED.to_owned() });
+        }
+        self.ask_for_plan();
+    }
+
+    /// How many plans the mission may make: each correction allows one more.
+    pub(super) fn plans_allowed(&self) -> u32 {
+        let corrections = u32::try_from(self.task_corrections.len()).unwrap_or(u32::MAX);
+        self.setup.limits.max_replans.saturating_add(1).saturating_add(corrections)
+    }
+
+    /// The corrections for a request that does not carry the conversation.
+    pub(super) fn correction_fragments(&self) -> Vec<Fragment> {
+        self.task_corrections.iter().map(|text| Fragment::Correction { text: text.clone() }).collect()
+    }
+}
+
+impl Ending {
+    /// Why everything is brought to rest.
+    pub(super) fn reason(&self) -> &str {
+        match self {
+            Self::Replan { reason } | Self::Failed { reason } | Self::Cancelled { reason } => reason,
+            Self::Corrected => CORRECTED,
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Stories of people who correct the task in mid mission.
+
+use cortex_protocol::{HaltState, Origin, StepStatus};
+
+use super::*;
+
+fn correct(text: &str) -> Input {
+    Input::Correct { text: text.into(), origin: Origin::new("cli", "correct") }
+}
+
+fn go(place: &str) -> (&'static str, Value) {
+    ("base-go_to", json!({"place": place}))
+}
+
+fn say(text: &str) -> (&'static str, Value) {
+    ("speaker-say", json!({"text": text}))
+}
+
+fn halted() -> ToolOutcome {
+    ToolOutcome::cancelled(HaltState::Halted, "halted")
+}
+
+/// On the way to the kitchen, where it will speak.
+fn driving() -> Story {
+    let plan = [go("kitchen"), say("hello")];
+    Story::of("go to the kitchen and say hello")
+        .model_calls(&plan)
+        .model_says("EXECUTE")
+        .tool_waits("base.go_to")
+        .start()
+}
+
+#[test]
+fn a_correction_halts_what_moves_and_the_mission_plans_anew_with_the_persons_words() {
+    let mut story = driving();
+    story.give(correct(" the other room "));
+    assert_eq!(story.cancelled, [story.invoked[0].0]);
+    assert_eq!(purposes(&story).last(), Some(&Purpose::Confirm), "nothing is asked before all is at rest");
+    story.end_call(0, halted());
+    let asked = text_of(story.requests.last().unwrap());
+    for told in [
+        "The person in charge corrects the task: the other room",
+        "plan 1, step 1: base.go_to {\"place\":\"kitchen\"} -> FAILED, cancelled: halted",
+        "(was not run, because the task was corrected)",
+        "names them in 'instead_of'",
+    ] {
+        assert!(asked.contains(told), "{told}: {asked}");
+    }
+    assert!(story.lines.contains(&"the task is corrected by cli correct: the other room".to_owned()));
+    story.reply(calls(&[go("bedroom"), say("hello")]));
+    assert!(text_of(story.requests.last().unwrap()).contains("the other room"), "confirmations know of it, too");
+    story.reply(says("EXECUTE"));
+    story.end_call(1, ToolOutcome::success(Value::Null));
+    story.reply(says("EXECUTE"));
+    story.reply(says("I said hello in the bedroom."));
+    assert_eq!(story.ends().0, MissionStatus::Succeeded);
+    assert_eq!(story.result().corrections, ["the other room"]);
+}
+
+#[test]
+fn words_alone_do_not_make_good_what_a_correction_has_halted() {
+    let mut story = driving();
+    story.give(correct("the other room"));
+    story.end_call(0, halted());
+    story.reply(says("I am in the other room."));
+    assert_eq!(story.ends().0, MissionStatus::Failed);
+    assert_eq!(story.statuses(), [StepStatus::Failed, StepStatus::Blocked]);
+}
+
+#[test]
+fn a_step_of_another_tool_takes_the_place_of_those_that_it_names() {
+    let mut story = driving();
+    story.give(correct("stay here and wave instead"));
+    story.end_call(0, halted());
+    story.reply(calls(&[("memory-end_episode", json!({"instead_of": [1, 2]}))]));
+    story.reply(says("EXECUTE"));
+    story.reply(says("Done."));
+    assert_eq!(story.ends().0, MissionStatus::Succeeded);
+}
+
+#[test]
+fn a_confirmation_that_was_asked_before_a_correction_starts_nothing() {
+    let mut story = Story::of("go").model_calls(&[go("kitchen")]).start();
+    story.give(correct("the other room"));
+    assert_eq!(story.abandoned.len(), 1);
+    story.reply(says("EXECUTE"));
+    assert_eq!(story.invoked, []);
+    story.reply(calls(&[go("bedroom")]));
+    story.reply(says("EXECUTE"));
+    assert_eq!(story.invoked.len(), 1);
+}
+
+#[test]
+fn a_correction_while_the_plan_is_made_gives_up_that_plan() {
+    let mut story = Story::of("go").start();
+    story.give(correct("the other room"));
+    assert_eq!(purposes(&story), [Purpose::Plan, Purpose::Plan]);
+    story.reply(calls(&[go("kitchen")]));
+    assert_eq!(purposes(&story).len(), 2, "the late plan is none");
+    story.reply(calls(&[go("bedroom")]));
+    assert_eq!(purposes(&story).last(), Some(&Purpose::Confirm));
+}
+
+#[test]
+fn a_correction_while_the_robot_looks_drops_the_plan_that_waited_for_it() {
+    let mut story = Story::of("look and go")
+        .tool_waits("battery.level")
+        .model_calls(&[("battery-level", json!({})), go("kitchen")])
+        .start();
+    story.give(correct("the other room"));
+    assert_eq!(story.cancelled.len(), 1);
+    story.end_call(0, halted());
+    assert_eq!(purposes(&story), [Purpose::Plan, Purpose::Plan]);
+    assert!(text_of(&story.requests[1]).contains("not done, because the task was corrected"));
+}
+
+#[test]
+fn a_correction_while_everything_halts_for_a_new_plan_is_part_of_it() {
+    let mut story = driving();
+    story.give(correct("the other room"));
+    story.give(correct("no, stay"));
+    story.end_call(0, halted());
+    let asked = text_of(story.requests.last().unwrap());
+    assert!(asked.contains("the other room") && asked.contains("no, stay"), "{asked}");
+}
+
+#[test]
+fn a_correction_that_comes_too_late_or_is_too_much_is_refused_with_the_reason() {
+    let mut story = driving();
+    for (text, reason) in
+        [("  ".to_owned(), "is empty"), ("x".repeat(MAX_CORRECTION_BYTES + 1), "at most 2048 are taken")]
+    {
+        let refused = story.mission.check_correction(&text).unwrap_err();
+        assert!(refused.contains(reason), "{refused}");
+        story.give(correct(&text));
+    }
+    assert_eq!(story.cancelled, []);
+    story.give(Input::Cancel { reason: CancelReason::Client });
+    assert_eq!(story.mission.check_correction("the other room"), Err("the task is ending".to_owned()));
+    story.give(correct("the other room"));
+    story.end_call(0, halted());
+    assert_eq!(story.ends().0, MissionStatus::Cancelled);
+    assert_eq!(story.mission.check_correction("the other room"), Err("the task has ended".to_owned()));
+}
+
+#[test]
+fn corrections_are_bounded_and_each_allows_one_more_plan() {
+    let mut story = Story::with("go", robot(), |limits| limits.max_replans = 0).start();
+    for round in 0..MAX_CORRECTIONS {
+        let place = if round % 2 == 0 { "kitchen" } else { "bedroom" };
+        story.reply(calls(&[go(place)]));
+        story.give(correct("the other room"));
+        let _ = story.unanswered.pop_front();
+    }
+    assert!(story.mission.check_correction("once more").unwrap_err().contains("10 times"));
+    story.reply(calls(&[go("kitchen")]));
+    assert_eq!((purposes(&story).last(), story.results.len()), (Some(&Purpose::Confirm), 0));
+}
+
+#[test]
+fn nothing_is_planned_on_top_of_what_did_not_halt_for_a_correction() {
+    let mut story = driving();
+    story.give(correct("the other room"));
+    story.end_call(0, ToolOutcome::cancelled(HaltState::Refused, "no"));
+    let (status, output) = story.ends();
+    assert_eq!(status, MissionStatus::Failed);
+    assert!(output.contains("The task was corrected. WARNING: base.go_to refused to halt."), "{output}");
+}

@@ -1,0 +1,118 @@
+//! `cortex recipe`: checks recipes, and prints what they may say. Needs neither ROS nor a running Cortex.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use cortex_recipe::{Mistake, Problems, Recipe};
+
+use crate::arguments::RecipeCommand;
+use crate::config;
+
+pub(crate) fn recipe(command: RecipeCommand) -> anyhow::Result<ExitCode> {
+    match command {
+        RecipeCommand::Check { files } => {
+            let mut all_right = true;
+            for file in files {
+                all_right &= check(&file)?;
+            }
+            Ok(if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+        RecipeCommand::Schema => {
+            print_line(&serde_json::to_string_pretty(&cortex_recipe::schema())?);
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn check(file: &Path) -> anyhow::Result<bool> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display()))?;
+    match read(&text, file) {
+        Ok(recipe) => {
+            let number = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+            let components = number(recipe.components.len(), "component");
+            let actions = number(recipe.actions.len(), "action");
+            print_line(&format!("{}: right; {components}, {actions}", file.display()));
+            Ok(true)
+        }
+        Err(problems) => {
+            eprint!("{}", problems.show(&file.display().to_string()));
+            Ok(false)
+        }
+    }
+}
+
+/// A reader that has gone (`cortex recipe schema | head`) is nobody's loss.
+fn print_line(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+/// Reads a recipe and checks what it says to Cortex, too.
+fn read(text: &str, file: &Path) -> Result<Recipe, Problems> {
+    let recipe = Recipe::read(text)?;
+    let mut mistakes: Vec<Mistake> = config::mistakes(&recipe.cortex)
+        .into_iter()
+        .map(|(key, message)| Mistake {
+            path: std::iter::once("cortex".to_owned()).chain(key).collect(),
+            message,
+            mend: "config/cortex.toml explains every key".to_owned(),
+        })
+        .collect();
+    if let Some(world) = &recipe.world {
+        let place = file.parent().unwrap_or(Path::new("")).join(world);
+        if !place.is_file() {
+            mistakes.push(Mistake {
+                path: vec!["world".to_owned()],
+                message: format!("there is no file {}", place.display()),
+                mend: "a relative path begins at the folder of the recipe".to_owned(),
+            });
+        }
+    }
+    if mistakes.is_empty() { Ok(recipe) } else { Err(Problems::locate(text, mistakes)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> String {
+        match read(text, Path::new("folder/robot.toml")) {
+            Ok(_) => panic!("the recipe is right"),
+            Err(problems) => problems.show("robot.toml").to_string(),
+        }
+    }
+
+    #[test]
+    fn what_a_recipe_says_to_cortex_is_checked_where_it_stands() {
+        for (lines, expected) in [
+            ("modle = \"reflex\"", "robot.toml:3:"),
+            ("[cortex.mission]\nmax_replans = \"many\"", "robot.toml:4:15"),
+            ("[cortex.mission]\nmax_replan = 1", "robot.toml:4:14"),
+            ("[cortex.calls]\nhalt_timeout_s = -1.0", "robot.toml:4:18: calls.halt_timeout_s is -1"),
+            ("model = \"gpt\"", "robot.toml:3:9"),
+        ] {
+            let shown = shown(&format!("recipe = 1\n[cortex]\n{lines}\n"));
+            assert!(shown.starts_with(expected), "{lines}: {shown}");
+            assert!(shown.contains("config/cortex.toml explains"), "{shown}");
+        }
+    }
+
+    #[test]
+    fn the_world_is_looked_for_beside_the_recipe() {
+        let shown = shown("recipe = 1\nworld = \"flat.toml\"\n");
+        assert!(shown.starts_with("robot.toml:2:9: there is no file folder/flat.toml"), "{shown}");
+    }
+
+    #[test]
+    fn the_recipes_in_the_tree_are_right_also_in_what_they_say_to_cortex() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes");
+        let mut count = 0;
+        for file in std::fs::read_dir(folder).unwrap() {
+            let file = file.unwrap().path();
+            assert!(check(&file).unwrap(), "{}", file.display());
+            count += 1;
+        }
+        assert_eq!(count, 3);
+    }
+}
