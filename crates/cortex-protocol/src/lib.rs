@@ -21,6 +21,7 @@ mod id;
 pub mod mission;
 pub mod plan;
 pub mod tool;
+mod verification;
 
 pub use command::{Command, Origin, Submission};
 pub use component::{ComponentDescription, DescriptionError, MethodDescription};
@@ -28,9 +29,10 @@ pub use condition::{Condition, Conditions, Evidence};
 pub use event::CloudEvent;
 pub use goal::GoalClass;
 pub use id::{CallId, ComponentName, EventId, MissionId, ResourceName, SessionId, StepNumber, ToolName};
-pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Turn, Usage, Verification};
+pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Turn, Usage};
 pub use plan::{Plan, Priority, Step, StepStatus};
 pub use tool::{
     CancelMode, Dispatch, Effect, FailureKind, HaltState, OutcomeStatus, ToolCall, ToolFingerprint, ToolOutcome,
     ToolPhase, ToolSpec,
 };
+pub use verification::Verification;
