@@ -110,9 +110,19 @@ impl House {
     /// # Panics
     /// When it can't be written.
     pub fn configure(&mut self, text: &str) {
-        let path = self.state.path().join("cortex.toml");
-        std::fs::write(&path, text).expect("a configuration in the state folder of the house");
-        self.environment.push(("CORTEX_CONFIG", path.to_string_lossy().into_owned()));
+        let path = self.file("cortex.toml", text);
+        self.environment.push(("CORTEX_CONFIG", path));
+    }
+
+    /// Makes a file for its processes, and returns its path.
+    ///
+    /// # Panics
+    /// When it can't be written.
+    #[must_use]
+    pub fn file(&self, name: &str, text: &str) -> String {
+        let path = self.state.path().join(name);
+        std::fs::write(&path, text).expect("a file in the state folder of the house");
+        path.to_string_lossy().into_owned()
     }
 
     /// A house with the simulated robot and a Cortex with the given model.

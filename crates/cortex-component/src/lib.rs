@@ -66,7 +66,8 @@ mod text;
 pub use call::{CallContext, Failure};
 pub use component::Component;
 pub use context::{ComponentContext, Latest, Received};
-pub use cortex_protocol::{Effect, ToolPhase};
+pub use cortex_protocol::condition::{Source, Test};
+pub use cortex_protocol::{Condition, Effect, ToolPhase};
 pub use cortex_ros::announce_often;
 /// Takes the ROS arguments out of a command line, for programs with arguments of their own.
 pub use cortex_ros::arguments as ros_arguments;

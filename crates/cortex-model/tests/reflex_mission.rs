@@ -13,8 +13,8 @@ use cortex_core::mission::MissionSetup;
 use cortex_core::{ChatModel as _, Effect, Input, Mission, MissionLimits, ToolSet};
 use cortex_model::Reflex;
 use cortex_protocol::{
-    CancelMode, Dispatch, Effect as ToolEffect, FailureKind, MissionResult, MissionStatus, ToolCall, ToolOutcome,
-    ToolPhase, ToolSpec,
+    CancelMode, Conditions, Dispatch, Effect as ToolEffect, FailureKind, MissionResult, MissionStatus, ToolCall,
+    ToolOutcome, ToolPhase, ToolSpec,
 };
 use serde_json::{Value, json};
 
@@ -29,6 +29,7 @@ fn tool(name: &str, phase: ToolPhase, effect: ToolEffect, parameters: &Value, ph
         phase,
         effect,
         resources: Vec::new(),
+        conditions: Conditions::default(),
         timeout: Duration::from_secs(30),
         dispatch: Dispatch::Wait,
         cancel: CancelMode::Drop,

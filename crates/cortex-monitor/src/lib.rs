@@ -3,7 +3,8 @@
 //! Pure, as the mission machine is: time comes in with each input, what is to be done goes out as [`Effect`]s, the state
 //! is `serde`, and the same inputs always give the same effects. So nothing that hangs outside can make it hang.
 //!
-//! - [`health`]: what the evidence says about one component; [`progress`]: whether it gets on;
+//! - [`health`]: what can be wrong; [`evidence`]: what is known of one component, and what that says;
+//!   [`progress`]: whether it gets on;
 //!   [`damping`]: what keeps a flapping one from being trusted;
 //! - [`ladder`]: which action comes next; [`storm`]: what keeps all of them together from doing harm;
 //! - [`dependencies`]: who pauses when somebody is lost;
@@ -13,6 +14,7 @@
 pub mod clock;
 pub mod damping;
 pub mod dependencies;
+pub mod evidence;
 pub mod health;
 pub mod ladder;
 pub mod machine;

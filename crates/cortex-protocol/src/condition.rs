@@ -187,6 +187,24 @@ pub fn reference(text: &str) -> Reference<'_> {
 }
 
 impl Condition {
+    /// That a source passes a test, however old its value is.
+    #[must_use]
+    pub fn that(source: Source, test: Test) -> Self {
+        Self::Check(Check { source, test, max_age: None })
+    }
+
+    /// The same, of values that are at most so old. Of conditions that are joined, all of them.
+    #[must_use]
+    pub fn seen_within(self, age: Duration) -> Self {
+        let each = |all: Vec<Self>| all.into_iter().map(|one| one.seen_within(age)).collect();
+        match self {
+            Self::And(all) => Self::And(each(all)),
+            Self::Or(any) => Self::Or(each(any)),
+            Self::Not(inner) => Self::Not(Box::new(inner.seen_within(age))),
+            Self::Check(check) => Self::Check(Check { max_age: Some(age), ..check }),
+        }
+    }
+
     /// Every check in it, in order.
     #[must_use]
     pub fn checks(&self) -> Vec<&Check> {
@@ -228,6 +246,22 @@ impl Condition {
 }
 
 impl Source {
+    /// A field of a topic: `~/place`, `data`.
+    pub fn topic(topic: impl Into<String>, field: impl Into<String>) -> Self {
+        Self::Topic { topic: topic.into(), field: field.into() }
+    }
+
+    /// A parameter of a node: `~/speed_mps`.
+    pub fn parameter(parameter: impl Into<String>) -> Self {
+        Self::Parameter { parameter: parameter.into() }
+    }
+
+    /// The health of a component.
+    #[must_use]
+    pub fn component(component: &str) -> Self {
+        Self::Component { component: component.into() }
+    }
+
     /// The same as the component of that name means it: `~/place` is below its node, `odom` in its namespace.
     #[must_use]
     pub fn resolved_for(self, component: &ComponentName) -> Self {

@@ -330,8 +330,10 @@ impl Owner {
     }
 
     fn is_settled(&self) -> bool {
+        // A robot without a single node is one that was not seen yet: on a machine that is busy, the first look is too short.
+        let seen = self.graph.robot_nodes().next().is_some();
         let looked = self.started.elapsed() >= FIRST_LOOK && self.last_change.elapsed() >= QUIET;
-        looked && !self.directory.is_describing() && !self.loader.is_loading()
+        seen && looked && !self.directory.is_describing() && !self.loader.is_loading()
     }
 
     /// Whoever sees it settled sees what it has settled to, and whoever sees something new does not see it settled.
@@ -348,7 +350,11 @@ impl Owner {
     fn tools(&self) -> Vec<ToolSpec> {
         let is_allowed = |method: &ToolSpec| self.shared.policy.refusal(&method_name(method)).is_none();
         let mut tools = built_in::tools(&self.graph, &self.catalog);
-        tools.extend(self.directory.tools().into_iter().filter(is_allowed));
+        let conditioned = |method: ToolSpec| {
+            let name = method_name(&method);
+            self.shared.policy.conditioned(method, &name)
+        };
+        tools.extend(self.directory.tools().into_iter().filter(is_allowed).map(conditioned));
         tools.extend(self.catalog.tools().cloned());
         tools
     }

@@ -60,6 +60,7 @@ pub(crate) fn tool<'a>(nodes: impl Iterator<Item = &'a str>) -> Option<ToolSpec>
         phrases: ["inspect {component}", "inspect the {component}", "what can the {component} do"]
             .map(str::to_owned)
             .to_vec(),
+        conditions: cortex_protocol::Conditions::default(),
     })
 }
 

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use futures::{FutureExt as _, StreamExt as _};
 use r2r::ParameterValue;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -27,6 +28,10 @@ const IDLE_TIMER: Duration = Duration::from_secs(3600);
 const JOIN_TIMEOUT: Duration = Duration::from_secs(10);
 
 type Work = Box<dyn FnOnce(&mut r2r::Node) + Send>;
+/// Takes what a wait for ROS events has brought. False when it will take no more.
+type Taker = Box<dyn FnMut() -> bool + Send>;
+
+type Stream<T> = std::pin::Pin<Box<dyn futures::Stream<Item = T> + Send>>;
 
 /// A handle to the process's ROS node. Clones share the node.
 #[derive(Clone)]
@@ -40,6 +45,7 @@ pub struct RosNode {
 
 enum Message {
     Do(Work),
+    Take(Taker),
     ShutDown,
 }
 
@@ -101,13 +107,53 @@ impl RosNode {
         work: impl FnOnce(&mut r2r::Node) -> T + Send + 'static,
     ) -> Result<T, RosError> {
         let (reply, answer) = tokio::sync::oneshot::channel();
-        let mut message = Message::Do(Box::new(move |node| {
+        self.tell(Message::Do(Box::new(move |node| {
             // The caller may have lost interest; then nobody needs the value.
             let _ = reply.send(work(node));
-        }));
+        })))
+        .await?;
+        answer.await.map_err(|_| RosError::ShutDown)
+    }
+
+    /// Subscribes to a topic and hands every message to `take`, on the ROS thread; it must not block. Ends when it
+    /// returns false.
+    ///
+    /// `r2r` hands messages on by a queue of ten and drops what does not fit, which is soon the case where a burst meets
+    /// a busy machine. Here the queue is emptied after each wait, and a wait brings one message at most.
+    ///
+    /// # Errors
+    /// When the name is not valid, or the node was shut down.
+    pub(crate) async fn subscribe_to_all<T: r2r::WrappedTypesupport + Send + 'static>(
+        &self,
+        topic: &str,
+        quality: r2r::QosProfile,
+        mut take: impl FnMut(T) -> bool + Send + 'static,
+    ) -> Result<(), RosError> {
+        let topic = topic.to_owned();
+        let mut messages = self
+            .with_node(move |node| node.subscribe::<T>(&topic, quality).map(|messages| Box::pin(messages) as Stream<T>))
+            .await??;
+        self.tell(Message::Take(Box::new(move || {
+            loop {
+                match messages.next().now_or_never() {
+                    None => return true,
+                    Some(Some(message)) => {
+                        if !take(message) {
+                            return false;
+                        }
+                    }
+                    Some(None) => return false,
+                }
+            }
+        })))
+        .await
+    }
+
+    /// Queues a message for the ROS thread.
+    async fn tell(&self, mut message: Message) -> Result<(), RosError> {
         loop {
             match self.work.try_send(message) {
-                Ok(()) => break,
+                Ok(()) => return Ok(()),
                 Err(TrySendError::Disconnected(_)) => return Err(RosError::ShutDown),
                 Err(TrySendError::Full(unsent)) => {
                     message = unsent;
@@ -115,7 +161,6 @@ impl RosNode {
                 }
             }
         }
-        answer.await.map_err(|_| RosError::ShutDown)
     }
 
     /// Resolves when the node is gone: after [`shut_down`](Self::shut_down), or because the client library panicked.
@@ -167,6 +212,7 @@ fn overrides_of(node: &r2r::Node) -> BTreeMap<String, ParameterValue> {
 
 /// The guard tells everybody that the node is gone; as the first parameter it is dropped last.
 fn spin(_guard: DropGuard, mut node: r2r::Node, _idle_timer: r2r::Timer, queue: &Receiver<Message>) {
+    let mut takers: Vec<Taker> = Vec::new();
     loop {
         while let Ok(message) = queue.try_recv() {
             match message {
@@ -176,9 +222,12 @@ fn spin(_guard: DropGuard, mut node: r2r::Node, _idle_timer: r2r::Timer, queue: 
                         tracing::error!("work on the ROS thread panicked");
                     }
                 }
+                Message::Take(taker) => takers.push(taker),
                 Message::ShutDown => return,
             }
         }
         node.spin_once(SPIN_TIMEOUT);
+        // One that panics takes no more; that is a flaw of it, not of the node.
+        takers.retain_mut(|taker| catch_unwind(AssertUnwindSafe(taker)).unwrap_or(false));
     }
 }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use cortex_interfaces::{Convention, Conventions, InterfaceName};
-use cortex_protocol::{Effect, ResourceName};
+use cortex_protocol::condition::Conditions as ToolConditions;
+use cortex_protocol::{Effect, ResourceName, ToolSpec};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use thiserror::Error;
 
@@ -27,6 +28,9 @@ pub struct PolicySettings {
     /// What matching services, actions and topics hold while they are called: of two calls that hold the same, the second
     /// waits. Where several match, all of it.
     pub resources: BTreeMap<String, Vec<ResourceName>>,
+    /// What must hold before, while and after matching tools are called, besides what their components ask for. Where
+    /// several match, all of it.
+    pub conditions: BTreeMap<String, ToolConditions>,
     /// How messages of these types are written, `package/msg/Name`.
     pub conventions: BTreeMap<String, Convention>,
     /// How long a service may take to answer.
@@ -44,6 +48,7 @@ impl Default for PolicySettings {
             rename: BTreeMap::new(),
             effects: BTreeMap::new(),
             resources: BTreeMap::new(),
+            conditions: BTreeMap::new(),
             conventions: BTreeMap::new(),
             service_timeout: Duration::from_secs(10),
             goal_timeout: Duration::from_secs(3_600),
@@ -71,6 +76,8 @@ pub struct Policy {
     effect_of: Vec<Effect>,
     resources: Patterns,
     resources_of: Vec<Vec<ResourceName>>,
+    conditions: Patterns,
+    conditions_of: Vec<ToolConditions>,
     rename: BTreeMap<String, String>,
     /// The names that renames gave away.
     taken: BTreeSet<String>,
@@ -99,6 +106,7 @@ impl Policy {
             let problem = "a resource has no name; write [] for nothing".to_owned();
             return Err(PolicyError { key: "resources", problem });
         }
+        check_conditions(&settings.conditions)?;
         let mut conventions = Conventions::default();
         for (name, convention) in &settings.conventions {
             let name: InterfaceName = name.parse().map_err(|problem: cortex_interfaces::InvalidName| PolicyError {
@@ -115,6 +123,8 @@ impl Policy {
             effect_of,
             resources: Patterns::new("resources", settings.resources.keys())?,
             resources_of: settings.resources.values().cloned().collect(),
+            conditions: Patterns::new("conditions", settings.conditions.keys())?,
+            conditions_of: settings.conditions.values().cloned().collect(),
             rename: settings.rename.clone(),
             taken,
             conventions,
@@ -149,6 +159,14 @@ impl Policy {
         (!matching.is_empty()).then(|| all.into_iter().cloned().collect())
     }
 
+    /// The tool that has this full ROS name, with the conditions that the configuration adds to its own.
+    pub(crate) fn conditioned(&self, mut spec: ToolSpec, name: &str) -> ToolSpec {
+        for more in self.conditions.all(name).into_iter().filter_map(|index| self.conditions_of.get(index)) {
+            spec.conditions = spec.conditions.and(more.clone());
+        }
+        spec
+    }
+
     /// What stands for it in the name of a tool. None when the configuration has given that name to something else: it
     /// must not depend on who is there which of the two a tool means.
     pub(crate) fn name_of(&self, name: &str) -> Option<String> {
@@ -172,6 +190,8 @@ impl Default for Policy {
             effect_of: Vec::new(),
             resources: Patterns::default(),
             resources_of: Vec::new(),
+            conditions: Patterns::default(),
+            conditions_of: Vec::new(),
             rename: BTreeMap::new(),
             taken: BTreeSet::new(),
             conventions: Conventions::default(),
@@ -234,6 +254,21 @@ impl Patterns {
     fn all(&self, name: &str) -> Vec<usize> {
         self.set.matches(name)
     }
+}
+
+/// Names of the configuration belong to no component.
+fn check_conditions(conditions: &BTreeMap<String, ToolConditions>) -> Result<(), PolicyError> {
+    for (pattern, conditions) in conditions {
+        let checks = conditions.all().flat_map(|condition| condition.checks());
+        if let Some(check) = checks.into_iter().find(|check| !check.source.is_absolute()) {
+            let problem = format!(
+                "'{pattern}' has a condition on {}; write its full name, which begins with a slash",
+                check.source
+            );
+            return Err(PolicyError { key: "conditions", problem });
+        }
+    }
+    Ok(())
 }
 
 fn check_rename(from: &str, to: &str) -> Result<(), String> {

@@ -33,8 +33,10 @@ const STOP_LIMIT: Duration = Duration::from_secs(35);
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long after the last feedback the result is asked for again: requests and answers can be lost.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
-/// Feedback that is kept for a reader that lags; as many as the server keeps.
+/// Feedback that the middleware keeps while it is not taken; as many as the server keeps.
 const FEEDBACK_DEPTH: usize = 100;
+/// Feedback that is kept for a reader that lags.
+const WAITING_FEEDBACK: usize = 1_024;
 
 /// A connection to one agent.
 pub struct TaskClient {
@@ -59,8 +61,18 @@ pub struct SentTask {
     graph: GraphWatch,
     get_result: Arc<ServiceClient<GetResult::Service>>,
     goal: UUID,
-    /// Whether the last feedback has come.
-    completed: watch::Receiver<bool>,
+    heard: watch::Receiver<Heard>,
+}
+
+/// What was heard of a task by its feedback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Heard {
+    /// Nothing.
+    Nothing,
+    /// It is under way, so it was taken.
+    UnderWay,
+    /// The last word.
+    LastWord,
 }
 
 /// Asks the agent to cancel one task. Clones are of the same task.
@@ -105,9 +117,15 @@ impl TaskClient {
         let topic = format!("{action}/feedback");
         // Before anything else, so that it hears from the beginning.
         let quality = QosProfile::default().keep_last(FEEDBACK_DEPTH);
-        let mut messages = node.with_node(move |node| node.subscribe::<FeedbackMessage>(&topic, quality)).await??;
-        let (feedback, _) = broadcast::channel(FEEDBACK_DEPTH);
-        let client = Self {
+        let (feedback, _) = broadcast::channel(WAITING_FEEDBACK);
+        let heard = feedback.clone();
+        node.subscribe_to_all::<FeedbackMessage>(&topic, quality, move |message| {
+            // Nobody listens while no task is under way.
+            let _ = heard.send(message);
+            true
+        })
+        .await?;
+        Ok(Self {
             agent: agent.to_owned(),
             graph: graph.clone(),
             send_goal: ServiceClient::create(node, &format!("{action}/send_goal")).await?,
@@ -116,16 +134,8 @@ impl TaskClient {
             stop: ServiceClient::create(node, &format!("{agent}/stop")).await?,
             resume: ServiceClient::create(node, &format!("{agent}/resume")).await?,
             correct: ServiceClient::create(node, &format!("{agent}/correct")).await?,
-            feedback: feedback.clone(),
-        };
-        // Ends with the node, which drops the sending side.
-        tokio::spawn(async move {
-            while let Some(message) = messages.next().await {
-                // Nobody listens while no task is under way.
-                let _ = feedback.send(message);
-            }
-        });
-        Ok(client)
+            feedback,
+        })
     }
 
     /// Sends a task. An empty `session` begins a conversation of its own.
@@ -135,16 +145,22 @@ impl TaskClient {
     pub async fn send(&self, task: &str, session: &str) -> Result<SentTask, RosError> {
         let goal_id = UUID { uuid: Uuid::now_v7().as_bytes().to_vec() };
         let (deliver, updates) = mpsc::channel(FEEDBACK_DEPTH);
-        let (complete, completed) = watch::channel(false);
-        tokio::spawn(pass_on(self.feedback.subscribe(), goal_id.clone(), deliver, complete));
+        let (hear, heard) = watch::channel(Heard::Nothing);
+        tokio::spawn(pass_on(self.feedback.subscribe(), goal_id.clone(), deliver, hear));
         let goal = Goal { task: carried(task.to_owned()), session: carried(session.to_owned()) };
         let request = SendGoal::Request { goal_id: goal_id.clone(), goal };
-        if !self.send_goal.call(&request, ANSWER_LIMIT).await?.accepted {
+        let is_taken = tokio::select! {
+            biased;
+            answer = self.send_goal.call(&request, ANSWER_LIMIT) => answer?.accepted,
+            // Answers can be lost on the way; feedback of this task says the same.
+            () = reached(heard.clone(), Heard::UnderWay) => true,
+        };
+        if !is_taken {
             return Err(RosError::Refused { agent: self.agent.clone() });
         }
         Ok(SentTask {
             updates,
-            completed,
+            heard,
             canceller: Canceller { cancel_goal: Arc::clone(&self.cancel_goal), goal: goal_id.clone() },
             agent: self.agent.clone(),
             graph: self.graph.clone(),
@@ -222,11 +238,7 @@ impl SentTask {
 
     /// Resolves a while after the task's last feedback.
     async fn overdue(&self) {
-        let mut completed = self.completed.clone();
-        if completed.wait_for(|completed| *completed).await.is_err() {
-            // Nobody reads the feedback any more.
-            std::future::pending::<()>().await;
-        }
+        reached(self.heard.clone(), Heard::LastWord).await;
         tokio::time::sleep(ASK_AGAIN).await;
     }
 
@@ -280,12 +292,19 @@ async fn trigger(client: &ServiceClient<Trigger::Service>) -> Result<StopReport,
     Ok(StopReport { success, message })
 }
 
+/// Resolves once this much was heard; never, if nobody reads the feedback any more.
+async fn reached(mut heard: watch::Receiver<Heard>, enough: Heard) {
+    if heard.wait_for(|heard| *heard >= enough).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
 /// Hands on what is about this goal, until nobody reads it.
 async fn pass_on(
     mut all: broadcast::Receiver<FeedbackMessage>,
     goal: UUID,
     deliver: mpsc::Sender<TaskUpdate>,
-    complete: watch::Sender<bool>,
+    hear: watch::Sender<Heard>,
 ) {
     loop {
         let message = tokio::select! {
@@ -300,9 +319,7 @@ async fn pass_on(
                     feedback: feedback.feedback,
                     event: feedback.event,
                 };
-                if update.completed {
-                    complete.send_replace(true);
-                }
+                hear.send_replace(if update.completed { Heard::LastWord } else { Heard::UnderWay });
                 if deliver.send(update).await.is_err() {
                     return;
                 }

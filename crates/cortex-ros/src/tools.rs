@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cortex_core::{CallObserver, Invocation, ToolProvider};
+use cortex_core::{CallObserver, Invocation, ToolProvider, Watching};
 use cortex_interfaces::{InterfaceError, Interfaces};
 use cortex_protocol::{FailureKind, HaltState, ToolOutcome, ToolSpec};
 use serde_json::Value;
@@ -34,6 +34,8 @@ use goal::Goals;
 use service::Services;
 use topic::Topics;
 
+use crate::watching::RobotWatcher;
+
 /// How long the tasks that wait for late answers may take to end.
 const END_LIMIT: Duration = Duration::from_secs(1);
 
@@ -46,13 +48,14 @@ pub struct RosTools {
     services: Arc<Services>,
     goals: Arc<Goals>,
     topics: Arc<Topics>,
+    watcher: Arc<RobotWatcher>,
 }
 
 /// What all kinds of tools work with.
-struct Surroundings {
-    graph: GraphWatch,
-    endpoints: Endpoints,
-    discovery: Discovery,
+pub(crate) struct Surroundings {
+    pub(crate) graph: GraphWatch,
+    pub(crate) endpoints: Endpoints,
+    pub(crate) discovery: Discovery,
     /// The calls that must not be sent any more.
     halts: Arc<Halts>,
     /// What waits for answers that their callers have given up.
@@ -60,12 +63,12 @@ struct Surroundings {
 }
 
 impl Surroundings {
-    fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &Shared {
         self.discovery.shared()
     }
 
     /// Looks up an interface, which blocks where it has to be loaded.
-    async fn interface<T: Send + 'static>(
+    pub(crate) async fn interface<T: Send + 'static>(
         &self,
         find: impl FnOnce(&Interfaces) -> Result<T, InterfaceError> + Send + 'static,
     ) -> Result<T, RosError> {
@@ -93,6 +96,7 @@ impl RosTools {
             services: Arc::new(Services::new(&around)),
             goals: Arc::new(Goals::new(&around)),
             topics: Arc::new(Topics::new(&around)),
+            watcher: Arc::new(RobotWatcher::new(&around)),
             around,
         }
     }
@@ -103,6 +107,13 @@ impl RosTools {
     /// [`RosError::UnknownNode`], with the names that there are.
     pub async fn inspect(&self, name: &str) -> Result<Value, RosError> {
         self.inspector.inspect(name).await
+    }
+
+    /// What is wrong with the conditions of a tool as the robot is now: evidence that shows nothing, topics that nobody
+    /// publishes. For people.
+    #[must_use]
+    pub fn condition_problems(&self, spec: &ToolSpec) -> Vec<String> {
+        self.watcher.problems(spec)
     }
 
     /// Ends what waits for late answers, within a bounded time. To be called after the node was shut down.
@@ -171,6 +182,10 @@ impl ToolProvider for RosTools {
             return halted;
         }
         self.components.halt(invocation).await.unwrap_or(HaltState::AtRest)
+    }
+
+    fn watching(&self) -> Watching {
+        Watching::By(self.watcher.clone())
     }
 }
 

@@ -25,6 +25,7 @@ use tracing::Instrument;
 use crate::dispatch::run_call;
 use crate::envelope::Envelope;
 use crate::leftovers::Leftovers;
+use crate::meters::Meters;
 use crate::offer::Offer;
 use crate::tape::{Clearance, Tape};
 use crate::{CorrectionRefusal, RuntimeConfig};
@@ -138,6 +139,7 @@ pub(crate) async fn run_mission(
     if let Some(tape) = &mut reporter.tape {
         tape.setup(&setup);
     }
+    let meters = Meters::begin(&shared.config.meters, &setup.limits);
     let drive = Drive {
         shared,
         id,
@@ -148,7 +150,7 @@ pub(crate) async fn run_mission(
         calls: BTreeMap::new(),
         result: None,
     };
-    drive.run(Mission::new(setup), inbox, cancel, corrections).instrument(span).await
+    drive.run(Mission::new(setup), inbox, cancel, corrections, meters).instrument(span).await
 }
 
 fn limits_for(shared: &Shared) -> MissionLimits {
@@ -166,10 +168,12 @@ impl Drive {
         mut inbox: mpsc::Receiver<Input>,
         mut cancel: watch::Receiver<Option<CancelReason>>,
         mut corrections: mpsc::Receiver<Correction>,
+        mut meters: Meters,
     ) -> MissionResult {
         let mut offer = self.shared.offer.clone();
         offer.mark_unchanged();
         let mut orphaned = false;
+        self.give_all(&mut mission, meters.all());
         self.give(&mut mission, Input::Start);
         loop {
             if let Some(result) = self.result.take() {
@@ -198,8 +202,13 @@ impl Drive {
                 },
                 Some(input) = inbox.recv() => input,
                 Ok(()) = offer.changed() => Input::ToolsChanged { tools: offer.borrow_and_update().tools.clone() },
+                input = meters.changed() => input,
                 () = tokio::time::sleep_until(self.began + wake) => Input::Tick,
             };
+            if matches!(input, Input::CallEnded { .. }) {
+                // What a call has spent is known when it ends.
+                self.give_all(&mut mission, meters.all());
+            }
             self.give(&mut mission, input);
         }
     }
@@ -214,6 +223,12 @@ impl Drive {
         // Whoever asked may have left.
         let _ = reply.send(Ok(self.id.clone()));
         Some(Input::Correct { text, origin })
+    }
+
+    fn give_all(&mut self, mission: &mut Mission, inputs: Vec<Input>) {
+        for input in inputs {
+            self.give(mission, input);
+        }
     }
 
     fn give(&mut self, mission: &mut Mission, input: Input) {

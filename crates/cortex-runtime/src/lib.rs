@@ -6,6 +6,7 @@
 //! - `dispatch`: one call of a tool, with its time-out, its cancellation and its one outcome;
 //! - `conditions`: what is watched before, while and after a call;
 //! - `leftovers`: calls that are not known to be at rest, for the next stop;
+//! - `meters`: what the robot spends while a mission runs;
 //! - `offer`: the tools of all providers, merged;
 //! - `envelope`: what happens, as CloudEvents;
 //! - [`tape`]: the record of each mission: written before something moves, read back, replayed.
@@ -19,6 +20,7 @@ mod drive;
 mod dry_run;
 mod envelope;
 mod leftovers;
+mod meters;
 mod offer;
 mod sessions;
 pub mod tape;
@@ -36,6 +38,7 @@ use crate::desk::{Desk, DeskMessage};
 pub use crate::dispatch::{CallBounds, run_call};
 use crate::drive::Correction;
 pub use crate::dry_run::DryRun;
+pub use crate::meters::Meter;
 pub use crate::offer::{Offer, ProviderId};
 pub use crate::tape::TapeSettings;
 
@@ -77,6 +80,8 @@ pub struct RuntimeConfig {
     pub model_timeout: Duration,
     /// Where missions are recorded. None: nowhere.
     pub tape: Option<TapeSettings>,
+    /// What measures the way and the energy that the robot spends.
+    pub meters: Vec<Meter>,
 }
 
 impl Default for RuntimeConfig {
@@ -89,6 +94,7 @@ impl Default for RuntimeConfig {
             calls: CallBounds::default(),
             model_timeout: Duration::from_secs(300),
             tape: None,
+            meters: Vec::new(),
         }
     }
 }

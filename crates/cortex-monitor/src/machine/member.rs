@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::turn::Turn;
 use super::{AttemptId, DeedOutcome, Effect, MonitorEvent, ProcessNumber, Transition};
 use crate::damping::Damping;
-use crate::health::{Ending, Evidence, FailureKind, Health, LifecycleState, Severity, Symptom};
+use crate::evidence::Evidence;
+use crate::health::{Ending, FailureKind, Health, LifecycleState, Severity, Symptom};
 
 /// One component.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -255,12 +256,9 @@ impl Member {
     /// Takes the next step, if there is one; says whether it did.
     pub(super) fn step(&mut self, turn: &mut Turn<'_>) -> bool {
         let before = (self.course.clone(), self.replaced, self.pauses_missions);
-        if turn.ending && !matches!(self.course, Course::Lowering { .. } | Course::Down) {
-            self.begin_lowering(turn);
-        } else if !turn.ending
-            && !self.is_wanted(turn)
-            && !matches!(self.course, Course::Idle | Course::Lowering { .. })
-        {
+        let is_on_its_way_down = matches!(self.course, Course::Lowering { .. } | Course::Down);
+        let is_idle = self.course == Course::Idle;
+        if !is_on_its_way_down && (turn.ending || !(is_idle || self.is_wanted(turn))) {
             self.begin_lowering(turn);
         }
         let symptoms = self.judge(turn);

@@ -66,6 +66,9 @@ enum Phase {
     Finished,
 }
 
+/// What an input is to a component.
+type Note = Box<dyn FnOnce(&mut Member)>;
+
 impl Monitor {
     /// One that waits for [`Input::Start`].
     #[must_use]
@@ -102,7 +105,9 @@ impl Monitor {
         self.clock.advance(now, wake);
         if self.phase != Phase::Finished {
             let touched = self.take(input);
-            self.settle(touched.as_ref());
+            // What was due by time is not to be passed over because something else came at the same moment.
+            let is_due = wake.is_some_and(|wake| wake <= self.clock.now());
+            self.settle(touched.as_ref().filter(|_| !is_due));
         }
         std::mem::take(&mut self.effects)
     }
@@ -138,7 +143,7 @@ impl Monitor {
     /// Notes an input. Some: only this component can be affected by it at first.
     fn take(&mut self, input: Input) -> Option<ComponentName> {
         let now = self.clock.now();
-        let (component, note): (ComponentName, Box<dyn FnOnce(&mut Member)>) = match input {
+        let (component, note): (ComponentName, Note) = match input {
             Input::Start => {
                 if self.phase == Phase::New {
                     self.phase = Phase::Running;
@@ -210,13 +215,14 @@ impl Monitor {
         loop {
             let mut changed = false;
             blame = self.blame();
+            // Before anything is done about a failure.
+            self.contain(&blame);
             for name in &order {
                 if self.step(name, &blame) {
                     changed = true;
                     blame = self.blame();
                 }
             }
-            self.contain(&blame);
             passes += 1;
             if !changed || passes >= MAX_PASSES {
                 self.unsettled = changed;
@@ -258,9 +264,10 @@ impl Monitor {
     /// Who does not work, and who is to blame.
     fn blame(&self) -> BTreeMap<ComponentName, ComponentName> {
         self.dependencies.blame(|name| {
-            let replaced =
-                || self.stand_ins.get(name).and_then(|other| self.members.get(other)).is_some_and(Member::is_usable);
-            self.members.get(name).is_none_or(|member| !member.is_usable() && !(member.is_replaced() && replaced()))
+            let stand_in = self.stand_ins.get(name).and_then(|other| self.members.get(other));
+            let works =
+                |member: &Member| member.is_usable() || member.is_replaced() && stand_in.is_some_and(Member::is_usable);
+            !self.members.get(name).is_some_and(works)
         })
     }
 

@@ -33,7 +33,7 @@ pub(super) fn of(facts: &Facts<'_>, policy: &Policy) -> ToolSpec {
         OfferKind::Action => "send_goal_to",
         OfferKind::Topic => "publish_to",
     };
-    ToolSpec {
+    let spec = ToolSpec {
         name: ToolName::new(format!("{beginning}_{}", facts.short)),
         description: description(facts),
         parameters: facts.form.schema.clone(),
@@ -50,7 +50,9 @@ pub(super) fn of(facts: &Facts<'_>, policy: &Policy) -> ToolSpec {
         cancel: if observes && facts.kind != OfferKind::Action { CancelMode::Drop } else { CancelMode::Halt },
         component: component(facts.offer),
         phrases: Vec::new(),
-    }
+        conditions: cortex_protocol::Conditions::default(),
+    };
+    policy.conditioned(spec, facts.name)
 }
 
 fn description(facts: &Facts<'_>) -> String {

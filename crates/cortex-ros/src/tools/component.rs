@@ -80,6 +80,7 @@ impl Components {
         if let Some(refusal) = self.discovery.shared().policy.refusal(&method_name(&spec)) {
             return Err(ToolOutcome::failure(FailureKind::Denied, format!("'{tool}' is not offered: {refusal}")));
         }
+        let spec = self.discovery.shared().policy.conditioned(spec.clone(), &method_name(&spec));
         if let Some(outcome) = changed(&spec, invocation) {
             return Err(outcome);
         }

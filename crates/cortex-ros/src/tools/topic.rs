@@ -60,6 +60,7 @@ pub(crate) fn tool(catalog: &Catalog) -> Option<ToolSpec> {
         cancel: CancelMode::Drop,
         component: None,
         phrases: vec!["read the topic {topic}".to_owned()],
+        conditions: cortex_protocol::Conditions::default(),
     })
 }
 

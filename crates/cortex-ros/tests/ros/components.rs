@@ -86,6 +86,7 @@ ros_tests! {
             value: Value::Null,
             message: "the component 'helper' is lost: its heartbeat has stopped while 'die' was under way".to_owned(),
             halt: HaltState::Unconfirmed,
+            evidence: Vec::new(),
         });
         println!("lost by heartbeat after {:?}", begun.elapsed());
         // What it offered is withdrawn; the other component, which has no heartbeat at all, is left alone.
@@ -115,6 +116,7 @@ ros_tests! {
             value: Value::Null,
             message: "the component 'helper' has left the ROS graph while 'work' was under way".to_owned(),
             halt: HaltState::Unconfirmed,
+            evidence: Vec::new(),
         });
         // Nobody is left to ask, and that is said at once.
         let halted = tokio::time::timeout(Duration::from_secs(1), agent.tools.halt(&work)).await;

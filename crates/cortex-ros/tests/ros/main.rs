@@ -19,3 +19,5 @@ mod halts;
 mod support;
 #[cfg(test)]
 mod tasks;
+#[cfg(test)]
+mod watching;

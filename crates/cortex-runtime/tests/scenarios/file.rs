@@ -1,10 +1,11 @@
 //! What a scenario file holds. A key that is not here is an error, so that a misspelt expectation can't pass unseen.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cortex_core::ModelErrorKind;
-use cortex_core::mission::{ConfirmationMode, OnFailure};
+use cortex_core::mission::{ConfirmationArguments, ConfirmationMode, OnFailure};
+use cortex_protocol::mission::Expense;
 use cortex_protocol::{Conditions, Dispatch, Effect, MissionStatus, ToolPhase};
 use serde::Deserialize;
 use serde_json::Value;
@@ -33,6 +34,9 @@ pub(crate) struct Scenario {
     /// Which defects and faults of the reference system it shows to be none here.
     #[serde(default)]
     pub(crate) covers: Vec<String>,
+    /// Whether it runs on real ROS 2, too: see `tests/scenarios_on_ros/`.
+    #[serde(default)]
+    pub(crate) on_ros: bool,
     /// Why it fails for now. It must fail, then.
     pub(crate) known_defect: Option<String>,
     /// In plain language.
@@ -130,6 +134,12 @@ pub(crate) enum Happening {
     Comes(String),
     /// The tool says that it does something else now.
     Changes(String),
+    /// A meter counts on by so much.
+    Spends(BTreeMap<Expense, f64>),
+    /// A meter measures no more.
+    FallsSilent(Expense),
+    /// A meter measures again.
+    Measures(Expense),
     /// The robot shows this from now on, again and again.
     Shows(BTreeMap<String, Value>),
     /// The robot tells this once, and keeps it.
@@ -183,6 +193,11 @@ pub(crate) struct LimitsTable {
     pub(crate) replans: Option<u32>,
     pub(crate) model_calls: Option<u32>,
     pub(crate) tokens: Option<u64>,
+    /// Of the way. Its meter measures from the beginning.
+    pub(crate) metres: Option<f64>,
+    /// Of the battery. Its meter measures from the beginning.
+    pub(crate) watt_hours: Option<f64>,
+    pub(crate) confirmation_arguments: Option<ConfirmationArguments>,
     pub(crate) confirmations_per_step: Option<u32>,
     pub(crate) corrections: Option<u32>,
     pub(crate) retries: Option<u32>,
@@ -243,7 +258,9 @@ pub(crate) struct Expectation {
 
 /// Every file, by its name, in the order of names.
 pub(crate) fn read_all() -> Vec<(String, ScenarioFile)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/scenarios");
+    // Two packages read them, each from its own folder.
+    let folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|folder| folder.join("tests/scenarios"));
+    let folder = folders.skip(1).find(|folder| folder.is_dir()).expect("tests/scenarios is above the package");
     let entries = std::fs::read_dir(&folder).expect("tests/scenarios can be listed");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry of tests/scenarios").path()).collect();
     paths.sort();

@@ -1,4 +1,4 @@
-//! The wheels: drives from room to room at a finite speed and publishes its odometry.
+//! The wheels: drives from room to room at a finite speed and publishes its odometry and the room that it is in.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,16 +8,17 @@ use cortex_component::r2r::geometry_msgs::msg::{
 };
 use cortex_component::r2r::nav_msgs::msg::Odometry;
 use cortex_component::r2r::sensor_msgs::msg::BatteryState;
-use cortex_component::r2r::std_msgs::msg::Header;
+use cortex_component::r2r::std_msgs::msg::{Header, String as Text};
 use cortex_component::r2r::{QosProfile, builtin_interfaces::msg::Time};
 use cortex_component::{
-    CallContext, Component, ComponentContext, Effect, Failure, Latest, Method, NoArguments, Parameter, Publisher, Slot,
-    ToolPhase,
+    CallContext, Component, ComponentContext, Condition, Effect, Failure, Latest, Method, NoArguments, Parameter,
+    Publisher, Slot, Source, Test, ToolPhase,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use super::place::position;
 use super::{BATTERY_TOPIC, FIRST_MESSAGE_PATIENCE, ODOMETRY_TOPIC, SILENCE, TIME_SCALE, time_scale};
 use crate::motion::{DriveEnd, Motion};
 use crate::route::route;
@@ -27,6 +28,13 @@ use crate::world::World;
 const TICK: Duration = Duration::from_millis(50);
 /// Longest a drive may take.
 const DRIVE_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The topic with the room that the robot is in, below the node.
+const PLACE_TOPIC: &str = "~/place";
+/// The robot is in a room when it is this near to its middle, in metres; else it is on the way.
+const IN_ROOM_M: f64 = 0.5;
+/// How long after a drive it may take until the robot is seen in the room.
+const SEEN_WITHIN: Duration = Duration::from_secs(2);
 
 const SPEED: &str = "speed_mps";
 const REQUIRE_BATTERY: &str = "require_battery";
@@ -43,6 +51,7 @@ struct Base {
     /// Counts the published odometry messages.
     published: Arc<watch::Sender<u64>>,
     odometry: Slot<Publisher<Odometry>>,
+    place: Slot<Publisher<Text>>,
     battery: Slot<Latest<BatteryState>>,
     context: Slot<ComponentContext>,
 }
@@ -53,6 +62,7 @@ pub(super) fn component(world: Arc<World>) -> Component {
         motion: Arc::new(watch::Sender::new(Motion::at(start))),
         published: Arc::new(watch::Sender::new(0)),
         odometry: Slot::default(),
+        place: Slot::default(),
         battery: Slot::default(),
         context: Slot::default(),
         world,
@@ -79,8 +89,8 @@ pub(super) fn component(world: Arc<World>) -> Component {
         .on_activate(move |context| {
             let base = activated.clone();
             async move {
-                let odometry = base.odometry.get()?;
-                context.spawn_while_active("driving", base.drive(context.clone(), odometry));
+                let (odometry, place) = (base.odometry.get()?, base.place.get()?);
+                context.spawn_while_active("driving", base.drive(context.clone(), odometry, place));
                 Ok(())
             }
         })
@@ -99,6 +109,8 @@ fn go_to(base: &Base) -> Method {
         .effect(Effect::Move)
         .timeout(DRIVE_TIMEOUT)
         .cancelled_by("halt")
+        .during(has_power())
+        .after(Condition::that(Source::topic(PLACE_TOPIC, "data"), Test::Equal(json!("{place}"))), SEEN_WITHIN)
         .phrase("go to {place}")
         .phrase("drive to {place}")
         .phrase("move to {place}")
@@ -109,6 +121,13 @@ fn go_to(base: &Base) -> Method {
             let base = base.clone();
             async move { base.go_to(arguments, call).await }
         })
+}
+
+/// That the battery is not empty, unless the base drives without one.
+fn has_power() -> Condition {
+    let is_not_empty = Condition::that(Source::topic(BATTERY_TOPIC, "percentage"), Test::Greater(json!(0)));
+    let needs_none = Condition::that(Source::parameter(format!("~/{REQUIRE_BATTERY}")), Test::Equal(json!(false)));
+    Condition::Or(vec![is_not_empty.seen_within(SILENCE), needs_none.seen_within(SILENCE)])
 }
 
 fn where_am_i(base: &Base) -> Method {
@@ -135,6 +154,7 @@ fn halt() -> Method {
 impl Base {
     async fn configure(&self, context: ComponentContext) -> Result<(), Failure> {
         self.odometry.put(context.publisher(ODOMETRY_TOPIC, QosProfile::default()).await?);
+        self.place.put(context.publisher(PLACE_TOPIC, QosProfile::default()).await?);
         self.battery.put(context.latest(BATTERY_TOPIC, QosProfile::default()).await?);
         self.context.put(context);
         Ok(())
@@ -204,8 +224,15 @@ impl Base {
         }))
     }
 
+    /// The room that the odometry says the robot is in. Empty between rooms.
+    fn room_at(&self, odometry: &Odometry) -> String {
+        let here = position(odometry);
+        let room = self.world.nearest(here).filter(|room| room.position().distance_m(here) <= IN_ROOM_M);
+        room.map(|room| room.name.clone()).unwrap_or_default()
+    }
+
     /// Drives and publishes until it is dropped.
-    async fn drive(self, context: ComponentContext, odometry: Publisher<Odometry>) {
+    async fn drive(self, context: ComponentContext, odometry: Publisher<Odometry>, place: Publisher<Text>) {
         let mut ticks = tokio::time::interval(TICK);
         // After a pause of the machine the robot goes on from where it was, not in a leap of many ticks.
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -229,7 +256,9 @@ impl Base {
                 driven_m = motion.advance(speed_mps * real_s * scale);
             });
             let driven_mps = if real_s > 0.0 { driven_m / real_s } else { 0.0 };
-            odometry.publish(&message(&self.motion.borrow(), driven_mps, context.now()));
+            let here = message(&self.motion.borrow(), driven_mps, context.now());
+            odometry.publish(&here);
+            place.publish(&Text { data: self.room_at(&here) });
             self.published.send_modify(|count| *count = count.wrapping_add(1));
         }
     }

@@ -205,10 +205,15 @@ fn print_outcome(outcome: &ToolOutcome, as_json: bool) {
     if let Some(warning) = warning(outcome.halt) {
         say(warning);
     }
+    for seen in outcome.evidence.iter().filter(|_| !as_json) {
+        let _ = writeln!(std::io::stdout(), "verified: {seen}");
+    }
     // The exit status tells it, too.
     let _ = if as_json {
-        let ToolOutcome { status, value, message, halt } = outcome;
-        let line = json!({"event": "ended", "status": status, "value": value, "message": message, "halt": halt});
+        let ToolOutcome { status, value, message, halt, evidence } = outcome;
+        let line = json!({
+            "event": "ended", "status": status, "value": value, "message": message, "halt": halt, "evidence": evidence
+        });
         writeln!(std::io::stdout(), "{line}")
     } else {
         match outcome.status {

@@ -7,10 +7,11 @@ use cortex_core::ToolSet;
 use cortex_core::chat::{ChatRequest, Message, Purpose};
 use cortex_core::fragment::Fragment;
 use cortex_model::ModelChoice;
-use cortex_ros::{ComponentState, Policy};
+use cortex_protocol::ToolSpec;
+use cortex_ros::{ComponentState, RosNode};
 
 use crate::arguments::RunArguments;
-use crate::commands::run::resolve;
+use crate::commands::run::{policy, resolve};
 use crate::robot::Robot;
 
 /// How long the model may take to say a word.
@@ -27,12 +28,15 @@ enum Finding {
 
 pub(crate) async fn doctor(arguments: RunArguments) -> anyhow::Result<ExitCode> {
     let mut findings = vec![("ROS 2", environment())];
-    match Robot::visit(|_| Ok(Policy::default())).await {
+    // A configuration that can't be used is told below.
+    let known = |node: &RosNode| Ok(policy(node, arguments.config.as_deref()).unwrap_or_default());
+    match Robot::visit(known).await {
         Ok(robot) => {
             findings.push(("ROS node", Finding::Good("a node can be started".to_owned())));
             findings.push(("graph", graph(&robot)));
             findings.extend(components(&robot).into_iter().map(|finding| ("component", finding)));
             findings.extend(offers(&robot).into_iter().map(|finding| ("robot", finding)));
+            findings.extend(conditions(&robot).into_iter().map(|finding| ("conditions", finding)));
             findings.push(("Cortex", cortex(&robot)));
             findings.extend(configuration(&robot, &arguments).await);
             robot.leave().await;
@@ -125,6 +129,26 @@ fn components(robot: &Robot) -> Vec<Finding> {
             "none offers ~/describe, so nothing says what it is for and how it is halted".to_owned(),
             "docs/component-contract.md says how a node becomes a component, in any language".to_owned(),
         ));
+    }
+    findings
+}
+
+/// What tools name to be checked by, as far as it can't be.
+fn conditions(robot: &Robot) -> Vec<Finding> {
+    let tools = robot.discovery.tools();
+    let tools = tools.borrow();
+    let conditioned: Vec<&ToolSpec> = tools.iter().filter(|spec| !spec.conditions.is_empty()).collect();
+    let verified = conditioned.iter().filter(|spec| !spec.conditions.after.is_empty()).count();
+    let mut findings = Vec::new();
+    if !conditioned.is_empty() {
+        findings
+            .push(Finding::Good(format!("{} tools name what must hold, {verified} name evidence", conditioned.len())));
+    }
+    for spec in conditioned {
+        findings.extend(robot.tools.condition_problems(spec).into_iter().map(|problem| {
+            let mend = "until then its calls are refused or count as failed; docs/conditions.md tells more";
+            Finding::Notable(format!("{}: {problem}", spec.name), mend.to_owned())
+        }));
     }
     findings
 }

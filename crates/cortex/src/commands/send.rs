@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use cortex_protocol::{CloudEvent, MissionEvent, Verification};
 use cortex_ros::task::{TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::{Canceller, RosError, SentTask};
 use serde_json::json;
@@ -115,11 +116,29 @@ fn print_update(update: &TaskUpdate, as_json: bool) -> std::io::Result<()> {
     if as_json {
         writeln!(std::io::stdout(), "{}", update.event)
     } else if update.completed {
-        // The last line is the result, which is printed on its own.
-        Ok(())
+        // The last line is the result, which is printed on its own; what is known of the steps is not in it.
+        match verification(&update.event) {
+            Some(text) => writeln!(std::io::stdout(), "{text}"),
+            None => Ok(()),
+        }
     } else {
         writeln!(std::io::stdout(), "{}", update.feedback)
     }
+}
+
+/// What is known of each step that was begun, from the last event: `verified: base.go_to; not verified: speaker.say`. None
+/// where no step was.
+fn verification(event: &str) -> Option<String> {
+    let event: CloudEvent = serde_json::from_str(event).ok()?;
+    let MissionEvent::Finished { result } = event.data.payload else { return None };
+    let kinds = [Verification::Verified, Verification::NotVerified, Verification::Failed, Verification::Unknown];
+    let told = kinds.into_iter().filter_map(|kind| {
+        let of_kind = result.steps.iter().filter(|step| step.verification == Some(kind));
+        let names: Vec<&str> = of_kind.map(|step| step.tool.as_str()).collect();
+        (!names.is_empty()).then(|| format!("{kind}: {}", names.join(", ")))
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| format!("steps {}", told.join("; ")))
 }
 
 fn print_result(result: &TaskResult, as_json: bool) {

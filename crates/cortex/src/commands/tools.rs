@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use cortex_core::ToolSet;
-use cortex_protocol::{Effect, ToolPhase, ToolSpec};
+use cortex_protocol::{Conditions, Effect, Evidence, ToolPhase, ToolSpec};
 use cortex_ros::Uncallable;
 use serde_json::{Value, json};
 
@@ -17,6 +17,10 @@ pub(crate) async fn tools(arguments: ToolsArguments) -> anyhow::Result<ExitCode>
     let mut problems: Vec<String> = Vec::new();
     for (name, component) in robot.discovery.directory().borrow().components() {
         problems.extend(component.problems.iter().map(|problem| format!("{name}: {problem}")));
+    }
+    for spec in &specs {
+        let found = robot.tools.condition_problems(spec).into_iter();
+        problems.extend(found.map(|problem| format!("{}: {problem}", spec.name)));
     }
     let uncallable: Vec<Uncallable> = robot.discovery.catalog().borrow().uncallable().to_vec();
     robot.leave().await;
@@ -49,6 +53,7 @@ fn as_value(set: &ToolSet, uncallable: &[Uncallable], problems: &[String]) -> Va
                 "dispatch": spec.dispatch,
                 "component": spec.component,
                 "parameters": spec.parameters,
+                "conditions": spec.conditions,
             })
         })
         .collect();
@@ -67,7 +72,21 @@ fn print_table(set: &ToolSet) {
         for (name, parameter) in parameters(spec) {
             println!("{:width$}            {name}: {parameter}", "");
         }
+        for condition in conditions(spec) {
+            println!("{:width$}            {condition}", "");
+        }
     }
+}
+
+/// What must hold for a call, in words.
+fn conditions(spec: &ToolSpec) -> Vec<String> {
+    let Conditions { before, during, after } = &spec.conditions;
+    let before = before.iter().map(|condition| format!("only if {condition}"));
+    let during = during.iter().map(|condition| format!("only while {condition}"));
+    let after = after.iter().map(|Evidence { condition, within }| {
+        format!("done when {condition}, at most {} s after it says so", within.as_secs_f64())
+    });
+    before.chain(during).chain(after).collect()
 }
 
 /// What is on the graph but no tool, with the reasons.

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cortex_core::MissionLimits;
-use cortex_model::{ModelChoice, ModelSettings};
-use cortex_protocol::{Effect, ResourceName};
+use cortex_model::{ModelChoice, ModelSettings, Structured};
+use cortex_protocol::{Conditions, Effect, ResourceName};
 use cortex_ros::{Convention, Policy, PolicySettings};
 use cortex_runtime::{CallBounds, QueuePolicy, RuntimeConfig};
 use figment::providers::{Env, Format, Serialized, Toml};
@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 mod mission;
 mod tape;
 
+pub(crate) use mission::MeterSettings;
 use mission::{BudgetConfig, MissionConfig};
 use tape::TapeConfig;
 
@@ -28,8 +29,19 @@ pub(crate) const FILE_VARIABLE: &str = "CORTEX_CONFIG";
 /// The prefix of the variables that set keys: `CORTEX_MODEL`, `CORTEX_MISSION__MAX_REPLANS`.
 const PREFIX: &str = "CORTEX_";
 /// The top-level keys; other variables of the prefix are none of ours.
-const KEYS: [&str; 10] =
-    ["robot", "identity", "model", "endpoint", "mission", "budget", "queue", "calls", "discovery", "tape"];
+const KEYS: [&str; 11] = [
+    "robot",
+    "identity",
+    "model",
+    "endpoint",
+    "mission",
+    "budget",
+    "queue",
+    "calls",
+    "discovery",
+    "conditions",
+    "tape",
+];
 
 /// Everything that can be set. `config/cortex.toml` explains each key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,6 +59,8 @@ pub(crate) struct Config {
     pub(crate) queue: QueueConfig,
     pub(crate) calls: CallConfig,
     pub(crate) discovery: DiscoveryConfig,
+    /// What must hold before, while and after tools are called, by patterns as those of discovery.
+    pub(crate) conditions: BTreeMap<String, Conditions>,
     pub(crate) tape: TapeConfig,
 }
 
@@ -58,6 +72,7 @@ pub(crate) struct EndpointConfig {
     pub(crate) attempt_timeout_s: f64,
     pub(crate) request_timeout_s: f64,
     pub(crate) retries: u32,
+    pub(crate) structured: Structured,
 }
 
 /// What happens to a task that comes while another runs.
@@ -112,6 +127,7 @@ impl Default for Config {
                 attempt_timeout_s: endpoint.attempt_timeout.as_secs_f64(),
                 request_timeout_s: endpoint.request_timeout.as_secs_f64(),
                 retries: endpoint.retries,
+                structured: endpoint.structured,
             },
             mission: MissionConfig::default(),
             budget: BudgetConfig::default(),
@@ -129,6 +145,7 @@ impl Default for Config {
                 resources: policy.resources,
                 conventions: policy.conventions,
             },
+            conditions: policy.conditions,
             tape: TapeConfig::default(),
         }
     }
@@ -150,7 +167,9 @@ pub(crate) struct Layers {
 pub(crate) struct Resolved {
     pub(crate) model: ModelChoice,
     pub(crate) endpoint: ModelSettings,
+    /// Still without what measures: that is heard on the robot's graph.
     pub(crate) runtime: RuntimeConfig,
+    pub(crate) meters: MeterSettings,
     pub(crate) settle_timeout: Duration,
     /// What of the robot is offered.
     pub(crate) policy: Policy,
@@ -203,6 +222,7 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         attempt_timeout: seconds("endpoint.attempt_timeout_s", config.endpoint.attempt_timeout_s)?,
         request_timeout: seconds("endpoint.request_timeout_s", config.endpoint.request_timeout_s)?,
         retries: config.endpoint.retries,
+        structured: config.endpoint.structured,
         ..ModelSettings::default()
     };
     let limits = mission::limits(&config.mission, &config.budget, &model)?;
@@ -229,7 +249,9 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         // The model's own bound comes first; this one guards against a flaw of its adapter.
         model_timeout: endpoint.request_timeout + Duration::from_secs(5),
         tape: Some(tape::settings(&config.tape)?),
+        meters: Vec::new(),
     };
+    let meters = mission::meters(&config.budget)?;
     let settle_timeout = seconds("discovery.settle_timeout_s", config.discovery.settle_timeout_s)?;
     anyhow::ensure!(
         settle_timeout < Duration::from_secs(10),
@@ -237,11 +259,11 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
          refused",
         config.discovery.settle_timeout_s
     );
-    let policy = policy(&config.discovery)?;
-    Ok(Resolved { model, endpoint, runtime, settle_timeout, policy, model_origin })
+    let policy = policy(&config.discovery, &config.conditions)?;
+    Ok(Resolved { model, endpoint, runtime, meters, settle_timeout, policy, model_origin })
 }
 
-fn policy(discovery: &DiscoveryConfig) -> anyhow::Result<Policy> {
+fn policy(discovery: &DiscoveryConfig, conditions: &BTreeMap<String, Conditions>) -> anyhow::Result<Policy> {
     let settings = PolicySettings {
         allow: discovery.allow.clone(),
         deny: discovery.deny.clone(),
@@ -249,11 +271,16 @@ fn policy(discovery: &DiscoveryConfig) -> anyhow::Result<Policy> {
         rename: discovery.rename.clone(),
         effects: discovery.effects.clone(),
         resources: discovery.resources.clone(),
+        conditions: conditions.clone(),
         conventions: discovery.conventions.clone(),
         service_timeout: seconds("discovery.service_timeout_s", discovery.service_timeout_s)?,
         goal_timeout: seconds("discovery.goal_timeout_s", discovery.goal_timeout_s)?,
     };
-    Policy::new(&settings).map_err(|problem| anyhow::anyhow!("configuration: discovery.{problem}"))
+    Policy::new(&settings).map_err(|problem| match problem.key {
+        // A table of its own.
+        "conditions" => anyhow::anyhow!("configuration: {problem}"),
+        _ => anyhow::anyhow!("configuration: discovery.{problem}"),
+    })
 }
 
 /// A number of seconds as a time: above 0, at most a day.
@@ -357,6 +384,7 @@ mod tests {
             ("[mission]\nmax_planning_steps = 0", "mission.max_planning_steps is 0; it must be at least 1"),
             ("[mission]\nmax_duration_s = -1.0", "mission.max_duration_s is -1"),
             ("[calls]\nhalt_timeout_s = nan", "calls.halt_timeout_s is NaN"),
+            ("[endpoint]\nstructured = \"maybe\"", "structured"),
             ("model = \"gpt\"", "'gpt' names no model"),
             ("[mission]\nconfirmation = \"never\"", "confirmation"),
             ("[budget]\nmax_cost = -1.0", "budget.max_cost is -1"),
@@ -364,6 +392,11 @@ mod tests {
                 "model = \"openai:m@http://localhost:1/v1\"\n[budget]\nmax_cost = 2.0",
                 "budget.prices has no price for 'm'",
             ),
+            ("[budget]\nmax_metres = 2", "budget.max_metres is set, but budget.odometry names no topic"),
+            ("[budget]\nmax_watt_hours = nan", "budget.max_watt_hours is NaN"),
+            ("[budget]\nbattery = \"battery\"", "such as /battery"),
+            ("[budget]\nmeter_timeout_s = 0", "budget.meter_timeout_s is 0"),
+            ("[mission]\nconfirmation_arguments = \"all\"", "confirmation_arguments"),
             ("[budget.prices.m]\nprompt = -1\ncompletion = 1", "budget.prices.m must be two amounts"),
             ("robot = \" \"", "give the robot a name"),
             ("[queue]\npolicy = \"maybe\"", "policy"),
@@ -376,6 +409,11 @@ mod tests {
             ("[discovery.rename]\n\"/a\" = \"b c\"", "configuration: discovery.rename: 'b c'"),
             ("[discovery.effects]\n\"/a\" = \"fly\"", "fly"),
             ("[discovery.resources]\n\"/a\" = [\"\"]", "configuration: discovery.resources: a resource has no name"),
+            ("[conditions.\"base.go_to\"]\nbefore = []", "configuration: conditions: 'base.go_to' matches nothing"),
+            ("[conditions.\"/a\"]\nbefor = []", "unknown field"),
+            ("[[conditions.\"/a\".during]]\ntopic = '/b'\ngreater = 'x'", "'greater' takes a number"),
+            ("[[conditions.\"/a\".after]]\ntopic = '/b'\nwithin_s = 0", "'within_s' is 0"),
+            ("[[conditions.\"/a\".during]]\ntopic = '~/b'", "write its full name, which begins with a slash"),
             ("[discovery.conventions]\n\"Pose\" = \"hidden\"", "configuration: discovery.conventions"),
         ] {
             let problem = problem(text);

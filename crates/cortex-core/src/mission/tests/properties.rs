@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cortex_protocol::mission::Expense;
-use cortex_protocol::{Decision, HaltState, Origin, StepStatus};
+use cortex_protocol::{Decision, HaltState, Origin, StepStatus, Verification};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -92,6 +92,10 @@ fn outcome() -> impl Strategy<Value = ToolOutcome> {
         1 => Just(ToolOutcome::failure(FailureKind::Reported, "no")),
         1 => Just(ToolOutcome::failure(FailureKind::Timeout, "slow")),
         1 => Just(ToolOutcome::failure(FailureKind::Unavailable, "away")),
+        1 => Just(ToolOutcome { evidence: vec!["it was seen".into()], ..ToolOutcome::success(json!("there")) }),
+        1 => prop::sample::select(vec![
+            FailureKind::NotReady, FailureKind::InvariantBroken, FailureKind::Contradicted, FailureKind::NoEvidence,
+        ]).prop_map(|kind| ToolOutcome::failure(kind, "conditions")),
         1 => Just(ToolOutcome::cancelled(HaltState::Halted, "halted")),
         1 => Just(ToolOutcome::failure(FailureKind::ComponentLost, "gone").with_halt(HaltState::Unconfirmed)),
     ]
@@ -264,6 +268,14 @@ fn check_confirmed(call: &ToolCall, cause: &Input) {
 fn check_result(result: &MissionResult) {
     for step in &result.steps {
         assert!(step.status.is_terminal(), "a step without an end: {step:?}");
+        let seen = step.outcome.as_ref().is_some_and(|outcome| !outcome.evidence.is_empty());
+        let is_right = match step.verification {
+            Some(Verification::Verified) => step.status == StepStatus::Success && seen,
+            Some(Verification::NotVerified) => step.status == StepStatus::Success && !seen,
+            Some(Verification::Failed | Verification::Unknown) => step.status == StepStatus::Failed,
+            None => matches!(step.status, StepStatus::Blocked | StepStatus::Skipped),
+        };
+        assert!(is_right, "what is told of a step is not what is known: {step:?}");
     }
     if result.status == MissionStatus::Succeeded {
         let done = |step: &StepReport| step.status == StepStatus::Success;

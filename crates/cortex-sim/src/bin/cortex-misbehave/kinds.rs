@@ -35,6 +35,9 @@ pub(crate) enum Kind {
     IgnoresHalt,
     /// Answers with 1 MiB of text outside of ASCII.
     UnicodeFlood,
+    /// Says that it has moved, and does not: its topic `~/position` shows that it never leaves "here". It names that topic as
+    /// the evidence of `go`.
+    Lies,
     /// Keeps the contract: `echo` returns its text at once. See `--count`.
     Echo,
 }
@@ -73,9 +76,20 @@ impl Kind {
                 }
                 methods.push(broken);
             }
+            Self::Lies => {
+                if let Some(fields) = methods.first_mut().and_then(Value::as_object_mut) {
+                    let evidence = json!([{"topic": "~/position", "field": "data", "equal": "there", "within_s": 1}]);
+                    fields.insert("after".to_owned(), evidence);
+                }
+            }
             _ => {}
         }
         json!({"contract": 1, "summary": "A component that misbehaves in a test.", "methods": methods}).to_string()
+    }
+
+    /// What it shows on `~/position`, if it does.
+    pub(crate) fn position(self) -> Option<&'static str> {
+        (self == Self::Lies).then_some("here")
     }
 
     /// What it does when a method is called.
@@ -87,6 +101,7 @@ impl Kind {
             (Self::DiesInStep, _) => Reaction::DieAfter(LAST_BREATH),
             (Self::AnswersLate, _) => Reaction::succeed(after, "\"done at last\""),
             (Self::GarbageResponse, _) => success("{\"place\": kitchen"),
+            (Self::Lies, _) => success("\"arrived\""),
             (Self::Fails, _) => Reaction::fail("the gripper is jammed"),
             (Self::UnicodeFlood, _) => success(&Value::String("🤖".repeat(FLOOD_CHARACTERS)).to_string()),
             _ => success("\"done\""),

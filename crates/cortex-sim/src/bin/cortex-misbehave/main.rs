@@ -86,10 +86,11 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     let name = arguments.name.unwrap_or_else(|| arguments.kind.node_name());
     let after = Duration::from_secs_f64(arguments.after);
-    let component = raw::start(&name, arguments.kind.description(arguments.timeout), move |method| {
-        arguments.kind.reaction(method, after)
-    })
-    .await?;
+    let component =
+        raw::start(&name, arguments.kind.description(arguments.timeout), arguments.kind.position(), move |method| {
+            arguments.kind.reaction(method, after)
+        })
+        .await?;
     tell_ready(&[component.name()]);
     stop.await;
     component.stop().await;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use cortex_component::r2r::cortex_msgs::msg::ComponentStatus;
 use cortex_component::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
+use cortex_component::r2r::std_msgs::msg::String as Text;
 use cortex_component::r2r::{self, QosProfile, ServiceRequest};
 use cortex_component::{RosError, RosNode};
 use futures::StreamExt;
@@ -11,6 +12,8 @@ use tokio::task::JoinSet;
 
 /// How often the heartbeat is published.
 const HEARTBEAT: Duration = Duration::from_secs(1);
+/// How often the position is shown.
+const SHOWN: Duration = Duration::from_millis(100);
 
 /// What happens when a method is called.
 pub(crate) enum Reaction {
@@ -42,21 +45,27 @@ pub(crate) struct RawComponent {
     _tasks: JoinSet<()>,
 }
 
-/// Starts a node that serves the contract with that description and those reactions.
+/// Starts a node that serves the contract with that description and those reactions, and shows that position, if any, on
+/// `~/position`.
 pub(crate) async fn start(
     name: &str,
     description: String,
+    position: Option<&'static str>,
     react: impl Fn(&str) -> Reaction + Send + 'static,
 ) -> Result<RawComponent, RosError> {
     let node = RosNode::start(name, "")?;
-    let endpoints = node.with_node(|node| -> r2r::Result<_> {
+    let endpoints = node.with_node(move |node| -> r2r::Result<_> {
         let qos = QosProfile::services_default();
         let describe = node.create_service::<DescribeComponent::Service>("~/describe", qos.clone())?;
         let execute = node.create_service::<ExecuteMethod::Service>("~/execute_method", qos)?;
         let status = QosProfile::default().keep_last(1).transient_local();
-        Ok((describe, execute, node.create_publisher::<ComponentStatus>("~/status", status)?))
+        let shown = match position {
+            Some(_) => Some(node.create_publisher::<Text>("~/position", QosProfile::default())?),
+            None => None,
+        };
+        Ok((describe, execute, node.create_publisher::<ComponentStatus>("~/status", status)?, shown))
     });
-    let (mut describe, mut execute, status) = match endpoints.await.and_then(|created| Ok(created?)) {
+    let (mut describe, mut execute, status, shown) = match endpoints.await.and_then(|created| Ok(created?)) {
         Ok(endpoints) => endpoints,
         Err(problem) => {
             node.shut_down();
@@ -83,6 +92,15 @@ pub(crate) async fn start(
             log_unsent(status.publish(&ComponentStatus::default()));
         }
     });
+    if let (Some(shown), Some(position)) = (shown, position) {
+        tasks.spawn(async move {
+            let mut turns = tokio::time::interval(SHOWN);
+            loop {
+                turns.tick().await;
+                log_unsent(shown.publish(&Text { data: position.to_owned() }));
+            }
+        });
+    }
     Ok(RawComponent { node, _tasks: tasks })
 }
 

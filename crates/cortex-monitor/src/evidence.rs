@@ -1,0 +1,321 @@
+//! What is known of one component, and what it says about its health: functions of the evidence and the time.
+
+use std::time::Duration;
+
+use cortex_recipe::{ComponentRecipe, During, Lifecycle};
+use serde::{Deserialize, Serialize};
+
+use crate::health::{DiagnosticLevel, Ending, FailureKind, LifecycleState, Severity, Symptom};
+use crate::progress::Window;
+
+/// The heartbeat of the component contract, for components that publish their health though no recipe asks for it.
+pub const USUAL_HEARTBEAT: Duration = Duration::from_secs(1);
+
+/// Silence after which a component is suspected, in heartbeats: half a beat too late.
+const SUSPECT_BEATS: f64 = 1.5;
+
+/// Silence after which it has failed, in heartbeats: three missed and a little, as the component contract says.
+const SILENT_BEATS: f64 = 3.5;
+
+/// How long a node may be missing on the graph before that is a failure: discovery loses sight of healthy ones.
+pub const ABSENCE_GRACE: Duration = Duration::from_secs(2);
+
+/// How long what `/diagnostics` says counts: its publishers repeat it once a second.
+pub const DIAGNOSTIC_AGE: Duration = Duration::from_secs(5);
+
+/// Everything that is known of one component.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Since when the rest is expected of it.
+    pub(crate) since: Duration,
+    pub(crate) ended: Option<Ending>,
+    /// Whether its node is on the graph, and since when. None: it was not seen yet.
+    pub(crate) present: Option<(bool, Duration)>,
+    pub(crate) lifecycle: Option<LifecycleState>,
+    /// Whether it ever published its health, so that it is expected to.
+    speaks: bool,
+    /// Its last heartbeat since it is judged.
+    heard: Option<Duration>,
+    /// The failure that it reports itself.
+    reported: Option<(FailureKind, String)>,
+    diagnostic: Option<(DiagnosticLevel, String, Duration)>,
+    /// One for each `progress` of its recipe.
+    windows: Vec<Window>,
+    goals: u32,
+}
+
+impl Evidence {
+    /// Of a component about which nothing is known.
+    #[must_use]
+    pub fn new(recipe: &ComponentRecipe) -> Self {
+        let window = |progress: &cortex_recipe::Progress| Window::new(progress.within_s.duration(), progress.at_least);
+        Self {
+            since: Duration::ZERO,
+            ended: None,
+            present: None,
+            lifecycle: None,
+            speaks: false,
+            heard: None,
+            reported: None,
+            diagnostic: None,
+            windows: recipe.progress.iter().map(window).collect(),
+            goals: 0,
+        }
+    }
+
+    /// From now on it is judged: what it did before is forgotten.
+    pub fn begin(&mut self, now: Duration, recipe: &ComponentRecipe) {
+        self.since = now;
+        self.heard = None;
+        self.reported = None;
+        self.diagnostic = None;
+        for (window, progress) in self.windows.iter_mut().zip(&recipe.progress) {
+            match progress.during {
+                During::Always => window.begin(now),
+                During::Goal if self.goals > 0 => window.begin(now),
+                During::Goal => window.end(),
+            }
+        }
+    }
+
+    /// It published its health: also a heartbeat.
+    pub fn note_status(&mut self, now: Duration, failure: Option<(FailureKind, String)>) {
+        self.speaks = true;
+        self.heard = Some(now);
+        self.reported = failure;
+    }
+
+    /// `/diagnostics` has an entry about it.
+    pub fn note_diagnostic(&mut self, now: Duration, level: DiagnosticLevel, message: String) {
+        self.diagnostic = Some((level, message, now));
+    }
+
+    /// So much came of what `progress` number `watch` counts.
+    pub fn note_progress(&mut self, now: Duration, watch: usize, count: u32) {
+        if let Some(window) = self.windows.get_mut(watch) {
+            window.note(now, count);
+        }
+    }
+
+    /// So many of its goals and calls are going on.
+    pub fn note_goals(&mut self, now: Duration, recipe: &ComponentRecipe, goals: u32) {
+        self.goals = goals;
+        for (window, progress) in self.windows.iter_mut().zip(&recipe.progress) {
+            if progress.during == During::Goal {
+                match (goals > 0, window.is_open()) {
+                    (true, false) => window.begin(now),
+                    (false, true) => window.end(),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// What is wrong, the worst first.
+    #[must_use]
+    pub fn symptoms(&self, now: Duration, recipe: &ComponentRecipe) -> Vec<Symptom> {
+        let mut found = Vec::new();
+        let mut add = |severity, kind, message: String| found.push(Symptom { severity, kind, message });
+        if let Some(ending) = self.ended {
+            add(Severity::Failure, FailureKind::Component, ending.to_string());
+        }
+        if let Some((false, since)) = self.present {
+            let severity =
+                if now >= since.saturating_add(ABSENCE_GRACE) { Severity::Failure } else { Severity::Suspicion };
+            add(severity, FailureKind::Component, "its node is not there".to_owned());
+        }
+        if recipe.lifecycle == Lifecycle::Managed
+            && let Some(state) = self.lifecycle.filter(|state| *state != LifecycleState::Active)
+        {
+            add(Severity::Failure, FailureKind::Component, format!("its node is {state}"));
+        }
+        if let Some((severity, silence)) = self.silence(now, recipe) {
+            add(severity, FailureKind::Component, format!("no heartbeat for {:.1} s", silence.as_secs_f64()));
+        }
+        for (window, progress) in self.windows.iter().zip(&recipe.progress) {
+            if window.falls_short(now) {
+                add(Severity::Failure, FailureKind::Component, stuck(window.count(now), progress));
+            }
+        }
+        if let Some((kind, message)) = &self.reported {
+            add(Severity::Failure, *kind, message.clone());
+        }
+        if let Some((level, message, at)) = &self.diagnostic
+            && now < at.saturating_add(DIAGNOSTIC_AGE)
+        {
+            match level {
+                DiagnosticLevel::Ok => {}
+                DiagnosticLevel::Error => add(Severity::Failure, FailureKind::General, message.clone()),
+                DiagnosticLevel::Warning | DiagnosticLevel::Stale => {
+                    add(Severity::Suspicion, FailureKind::General, message.clone());
+                }
+            }
+        }
+        found.sort_by_key(|symptom| std::cmp::Reverse((symptom.severity, symptom.kind)));
+        found
+    }
+
+    /// Whether what a healthy component shows has been seen since it is judged. That nothing was heard yet is no
+    /// failure for a while, but it is no proof of health either.
+    #[must_use]
+    pub fn is_proof(&self, now: Duration, recipe: &ComponentRecipe) -> bool {
+        let windows = self.windows.iter().zip(&recipe.progress);
+        matches!(self.present, Some((true, _)))
+            && (self.heard.is_some() || self.heartbeat(recipe).is_none())
+            && windows.filter(|(_, progress)| progress.during == During::Always).all(|(window, _)| window.is_met(now))
+    }
+
+    /// When time alone may change the symptoms.
+    #[must_use]
+    pub fn next_look(&self, now: Duration, recipe: &ComponentRecipe) -> Option<Duration> {
+        let absence =
+            self.present.filter(|(present, _)| !present).map(|(_, since)| since.saturating_add(ABSENCE_GRACE));
+        let beats = self.heartbeat(recipe).into_iter().flat_map(|period| {
+            let last = self.heard.unwrap_or(self.since).max(self.since);
+            [SUSPECT_BEATS, SILENT_BEATS].map(|beats| last.saturating_add(period.mul_f64(beats)))
+        });
+        let diagnostic = self.diagnostic.as_ref().map(|(_, _, at)| at.saturating_add(DIAGNOSTIC_AGE));
+        let windows = self.windows.iter().filter_map(|window| window.next_look(now));
+        absence.into_iter().chain(beats).chain(diagnostic).chain(windows).filter(|at| *at > now).min()
+    }
+
+    /// The heartbeat that it is held to.
+    fn heartbeat(&self, recipe: &ComponentRecipe) -> Option<Duration> {
+        recipe.heartbeat_s.map(cortex_recipe::Seconds::duration).or(self.speaks.then_some(USUAL_HEARTBEAT))
+    }
+
+    fn silence(&self, now: Duration, recipe: &ComponentRecipe) -> Option<(Severity, Duration)> {
+        let period = self.heartbeat(recipe)?;
+        let silence = now.saturating_sub(self.heard.unwrap_or(self.since).max(self.since));
+        if silence >= period.mul_f64(SILENT_BEATS) {
+            Some((Severity::Failure, silence))
+        } else if silence >= period.mul_f64(SUSPECT_BEATS) {
+            Some((Severity::Suspicion, silence))
+        } else {
+            None
+        }
+    }
+}
+
+fn stuck(count: u32, progress: &cortex_recipe::Progress) -> String {
+    let seconds = f64::from(progress.within_s);
+    let what = match (&progress.topic, &progress.field) {
+        (Some(topic), Some(field)) => format!("changes of {field} on {topic}"),
+        (Some(topic), None) => format!("messages on {topic}"),
+        (None, _) => "feedback of its goals".to_owned(),
+    };
+    format!("it does not get on: {count} of at least {} {what} in {seconds} s", progress.at_least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::health::Health;
+
+    fn at(seconds: f64) -> Duration {
+        Duration::from_secs_f64(seconds)
+    }
+
+    fn recipe(lines: &str) -> ComponentRecipe {
+        let text = format!("recipe = 1\n[components.a]\nstart = \"external\"\n{lines}");
+        let mut recipe = cortex_recipe::Recipe::read(&text).unwrap_or_else(|problems| panic!("{}", problems.show("a")));
+        recipe.components.pop_first().unwrap().1
+    }
+
+    fn judged(recipe: &ComponentRecipe) -> Evidence {
+        let mut evidence = Evidence::new(recipe);
+        evidence.present = Some((true, at(10.0)));
+        evidence.begin(at(10.0), recipe);
+        evidence
+    }
+
+    #[test]
+    fn a_hang_is_noticed_within_one_and_a_half_heartbeats_and_acted_upon_after_three_and_a_half() {
+        let recipe = recipe("heartbeat_s = 1");
+        let mut evidence = judged(&recipe);
+        evidence.note_status(at(20.0), None);
+        for (seconds, health) in [
+            (21.4, Health::Healthy),
+            (21.5, Health::Suspect),
+            (23.4, Health::Suspect),
+            (23.5, Health::Failed { kind: FailureKind::Component }),
+        ] {
+            assert_eq!(Health::of(&evidence.symptoms(at(seconds), &recipe)), health, "{seconds}");
+        }
+        assert_eq!(evidence.next_look(at(20.0), &recipe), Some(at(21.5)));
+        assert_eq!(evidence.next_look(at(21.5), &recipe), Some(at(23.5)));
+    }
+
+    #[test]
+    fn only_who_was_heard_is_held_to_the_usual_heartbeat() {
+        let recipe = recipe("");
+        let mut evidence = judged(&recipe);
+        assert_eq!(Health::of(&evidence.symptoms(at(1000.0), &recipe)), Health::Healthy);
+        evidence.note_status(at(1000.0), None);
+        assert_eq!(
+            evidence.symptoms(at(1004.0), &recipe),
+            [Symptom {
+                severity: Severity::Failure,
+                kind: FailureKind::Component,
+                message: "no heartbeat for 4.0 s".into()
+            }]
+        );
+    }
+
+    #[test]
+    fn alive_but_stuck_is_a_failure() {
+        let recipe = recipe(
+            "heartbeat_s = 1\nprogress = [{ topic = \"/odom\", field = \"x\", within_s = 4, during = \"goal\" }]",
+        );
+        let mut evidence = judged(&recipe);
+        evidence.note_status(at(100.0), None);
+        assert_eq!(Health::of(&evidence.symptoms(at(100.0), &recipe)), Health::Healthy, "no goal, no progress");
+        evidence.note_goals(at(100.0), &recipe, 1);
+        evidence.note_progress(at(101.0), 0, 1);
+        for second in 101..=110 {
+            evidence.note_status(at(f64::from(second)), None);
+        }
+        let symptoms = evidence.symptoms(at(110.0), &recipe);
+        assert_eq!(symptoms[0].message, "it does not get on: 0 of at least 1 changes of x on /odom in 4 s");
+        evidence.note_goals(at(110.0), &recipe, 0);
+        assert_eq!(Health::of(&evidence.symptoms(at(110.0), &recipe)), Health::Healthy);
+    }
+
+    #[test]
+    fn the_worst_is_told_first_and_old_diagnostics_are_forgotten() {
+        let recipe = recipe("");
+        let mut evidence = judged(&recipe);
+        evidence.note_diagnostic(at(11.0), DiagnosticLevel::Warning, "warm".into());
+        assert_eq!(Health::of(&evidence.symptoms(at(11.0), &recipe)), Health::Suspect);
+        evidence.note_diagnostic(at(12.0), DiagnosticLevel::Error, "hot".into());
+        evidence.note_status(at(12.0), Some((FailureKind::Algorithm, "no path".into())));
+        let messages = |now: f64| -> Vec<String> {
+            evidence.symptoms(at(now), &recipe).into_iter().map(|symptom| symptom.message).collect()
+        };
+        assert_eq!(messages(12.0), ["hot", "no path"]);
+        assert_eq!(messages(13.0), ["hot", "no path"]);
+        assert_eq!(messages(17.0), ["no heartbeat for 5.0 s", "no path"]);
+    }
+
+    #[test]
+    fn a_node_that_is_out_of_sight_for_a_moment_has_not_failed() {
+        let recipe = recipe("");
+        let mut evidence = judged(&recipe);
+        evidence.present = Some((false, at(20.0)));
+        assert_eq!(Health::of(&evidence.symptoms(at(21.9), &recipe)), Health::Suspect);
+        assert_eq!(Health::of(&evidence.symptoms(at(22.0), &recipe)), Health::Failed { kind: FailureKind::Component });
+        assert_eq!(evidence.next_look(at(20.0), &recipe), Some(at(22.0)));
+    }
+
+    #[test]
+    fn health_is_not_proven_by_silence() {
+        let recipe = recipe("heartbeat_s = 1\nprogress = [{ topic = \"/odom\", within_s = 2, at_least = 2 }]");
+        let mut evidence = judged(&recipe);
+        assert!(!evidence.is_proof(at(10.1), &recipe));
+        evidence.note_status(at(10.2), None);
+        evidence.note_progress(at(10.2), 0, 1);
+        assert!(!evidence.is_proof(at(10.2), &recipe), "one message is not two");
+        evidence.note_progress(at(10.3), 0, 1);
+        assert!(evidence.is_proof(at(10.3), &recipe));
+    }
+}

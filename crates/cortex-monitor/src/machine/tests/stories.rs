@@ -1,0 +1,372 @@
+use std::time::Duration;
+
+use super::world::{Manner, START, World, at};
+use crate::damping::HOLD;
+use crate::machine::{Effect, Input, MonitorEvent};
+use crate::storm::BURST;
+
+/// A driver, what stands on it, and a lamp that stands alone.
+const ROBOT: &str = r#"
+[components.driver]
+start = { program = "driver" }
+heartbeat_s = 1
+[components.base]
+start = { program = "base" }
+depends_on = ["driver"]
+heartbeat_s = 1
+[components.lamp]
+start = { program = "lamp" }
+heartbeat_s = 1
+"#;
+
+fn robot(lines: &str) -> World {
+    World::started(&format!("{ROBOT}{lines}"))
+}
+
+#[test]
+fn what_others_depend_on_comes_up_first() {
+    let mut world = World::new(ROBOT);
+    world.input(Input::Start);
+    world.run_for(10.0);
+    assert_eq!(
+        world.story(),
+        [
+            "0.0 base waits for driver",
+            "0.0 start driver",
+            "0.0 start lamp",
+            "0.8 driver up",
+            "0.8 lamp up",
+            "0.8 start base",
+            "1.6 base up",
+        ]
+    );
+    assert!(world.all_work());
+}
+
+#[test]
+fn a_killed_process_is_back_as_soon_as_it_starts() {
+    let mut world = robot("");
+    let killed = world.now;
+    world.kill("lamp");
+    world.run_for(5.0);
+    assert_eq!(world.deeds(), ["pause lamp because of lamp", "start lamp", "lamp up", "release lamp"]);
+    let back = world.effects.last().unwrap().0;
+    assert!(back - killed <= START + HOLD + Duration::from_millis(10), "{:?}", back - killed);
+}
+
+#[test]
+fn only_what_depends_on_the_lost_one_pauses_and_comes_back() {
+    let mut world = robot("");
+    world.kill("driver");
+    assert!(world.works("lamp") && !world.works("base") && !world.works("driver"));
+    world.run_for(5.0);
+    assert!(world.all_work());
+    assert_eq!(
+        world.deeds(),
+        [
+            "pause driver because of driver",
+            "pause base because of driver",
+            "start driver",
+            "driver up",
+            "release driver",
+            "release base",
+        ]
+    );
+}
+
+#[test]
+fn a_hang_is_seen_by_its_silence_and_the_process_started_anew() {
+    let mut world = robot("");
+    world.behave("lamp", Manner::Hangs);
+    world.run_for(5.0);
+    world.behave("lamp", Manner::Good);
+    assert_eq!(world.deeds(), ["pause lamp because of lamp", "stop lamp"]);
+    world.run_for(10.0);
+    assert_eq!(world.deeds()[2..], ["start lamp", "lamp up", "release lamp"]);
+}
+
+#[test]
+fn heartbeats_that_come_late_on_a_slow_network_bring_nothing_down() {
+    let mut world = robot("");
+    for _ in 0..100 {
+        world.behave("driver", Manner::Hangs);
+        world.run_for(2.0);
+        world.behave("driver", Manner::Good);
+        world.run_for(1.0);
+    }
+    assert_eq!(world.deeds(), Vec::<String>::new());
+    let told = |(_, effect): &&(Duration, Effect)| {
+        matches!(effect, Effect::Report { event: MonitorEvent::HealthChanged { .. } })
+    };
+    assert!(world.effects.iter().filter(told).count() > 50, "it is told, though");
+}
+
+#[test]
+fn crashes_long_apart_are_forgiven_for_years() {
+    let mut world = robot("");
+    for _ in 0..40 {
+        world.kill("lamp");
+        world.run_for(300.0);
+        assert!(world.works("lamp"));
+    }
+    assert!(!world.deeds().iter().any(|deed| deed.contains("given up")), "never given up");
+}
+
+#[test]
+fn what_crashes_at_every_start_is_given_up_told_and_tried_again_after_a_rest() {
+    let mut world = robot("[components.lamp.fallbacks]\nrest_s = 100\n");
+    world.behave("lamp", Manner::CrashesAtStart);
+    world.kill("lamp");
+    world.run_for(50.0);
+    let starts = world.deeds().iter().filter(|deed| *deed == "start lamp").count();
+    assert_eq!(starts, 4, "one attempt and three more");
+    assert_eq!(world.deeds().last().unwrap(), "tell of lamp");
+    assert!(world.works("base"), "the rest goes on");
+    world.behave("lamp", Manner::Good);
+    world.run_for(100.0);
+    assert!(world.works("lamp"), "it is never given up for good");
+}
+
+#[test]
+fn a_person_may_have_it_tried_again_at_once() {
+    let mut world = robot("");
+    world.behave("lamp", Manner::CrashesAtStart);
+    world.kill("lamp");
+    world.run_for(50.0);
+    world.behave("lamp", Manner::Good);
+    world.input(Input::TryAgain { component: "lamp".into() });
+    world.run_for(2.0);
+    assert!(world.works("lamp"));
+}
+
+#[test]
+fn an_action_that_returns_is_no_success_as_long_as_the_health_is_bad() {
+    let mut world = robot(
+        "[components.lamp.fallbacks]\non_algorithm_fail = [{ do = \"reset\", retries = 1, within_s = 3 }, \"respawn\"]\n\
+         [actions.reset]\ncommand = { program = \"reset\" }\n",
+    );
+    world.behave("lamp", Manner::ReportsAlgorithm);
+    world.run_for(6.0);
+    assert_eq!(world.deeds(), ["reset for lamp", "reset for lamp"]);
+    assert!(world.works("lamp"), "the component itself works while an algorithm is seen to");
+    world.run_for(2.0);
+    assert_eq!(world.deeds()[2..4], ["stop lamp", "pause lamp because of lamp"]);
+    world.behave("lamp", Manner::Good);
+    world.run_for(5.0);
+    assert!(world.works("lamp"));
+}
+
+#[test]
+fn an_action_that_fails_makes_way_for_the_next_at_once() {
+    let mut world = robot(
+        "[components.lamp.fallbacks]\non_algorithm_fail = [\"reset\", \"tell_operator\"]\n\
+         [actions.reset]\ncommand = { program = \"reset\" }\n",
+    );
+    world.actions_fail = true;
+    world.behave("lamp", Manner::ReportsAlgorithm);
+    world.run_for(3.0);
+    assert_eq!(world.deeds(), ["reset for lamp", "tell of lamp"]);
+}
+
+#[test]
+fn who_says_that_the_fault_is_with_a_part_that_is_down_waits_for_it() {
+    let mut world = robot("[components.base.fallbacks]\non_system_fail = [\"respawn\"]\n");
+    world.behave("driver", Manner::CrashesAtStart);
+    world.behave("base", Manner::ReportsSystem);
+    world.kill("driver");
+    world.run_for(20.0);
+    assert!(!world.deeds().iter().any(|deed| deed == "stop base"), "{:?}", world.deeds());
+}
+
+#[test]
+fn missions_pause_while_the_recipe_says_so() {
+    let mut world = robot("[components.lamp.fallbacks]\non_component_fail = [\"pause_missions\", \"respawn\"]\n");
+    world.kill("lamp");
+    world.run_for(20.0);
+    assert_eq!(
+        world.deeds(),
+        [
+            "pause lamp because of lamp",
+            "pause missions because of lamp",
+            "start lamp",
+            "lamp up",
+            "release lamp",
+            "resume missions",
+        ]
+    );
+}
+
+#[test]
+fn a_stand_in_takes_the_place_and_gives_it_back() {
+    let mut world = World::started(
+        "[components.camera]\nstart = { program = \"a\" }\nstand_in = \"spare\"\nheartbeat_s = 1\n\
+         [components.camera.fallbacks]\non_component_fail = [\"respawn\", \"stand_in\"]\nrest_s = 60\n\
+         [components.spare]\nstart = { program = \"b\" }\n\
+         [components.eyes]\nstart = { program = \"c\" }\ndepends_on = [\"camera\"]\n",
+    );
+    assert!(!world.deeds().contains(&"start spare".to_owned()), "not before it is needed");
+    world.behave("camera", Manner::CrashesAtStart);
+    world.kill("camera");
+    world.run_for(10.0);
+    assert_eq!(
+        world.deeds(),
+        [
+            "pause camera because of camera",
+            "pause eyes because of camera",
+            "start camera",
+            "start spare",
+            "spare up",
+            "spare for camera",
+            "release camera",
+            "release eyes",
+        ]
+    );
+    assert!(world.works("eyes"));
+    world.behave("camera", Manner::Good);
+    world.effects.clear();
+    world.run_for(60.0);
+    assert_eq!(
+        world.deeds(),
+        ["start camera", "camera itself", "camera up", "stop spare", "pause spare because of spare"],
+        "what depends on it was never paused meanwhile"
+    );
+}
+
+#[test]
+fn everything_dies_at_once_and_all_comes_back_in_bounds() {
+    let names: Vec<String> = (0..100).map(|number| format!("c{number:02}")).collect();
+    let recipe: String = names
+        .iter()
+        .map(|name| format!("[components.{name}]\nstart = {{ program = \"x\" }}\nheartbeat_s = 1\n"))
+        .collect();
+    let mut world = World::started(&recipe);
+    assert!(world.all_work());
+    for name in &names {
+        world.kill(name);
+    }
+    world.run_for(0.1);
+    let starts = world.deeds().iter().filter(|deed| deed.starts_with("start")).count();
+    assert_eq!(starts, BURST as usize);
+    world.run_for(60.0);
+    assert!(world.all_work());
+    let told = |word: &str| world.deeds().iter().filter(|deed| *deed == word).count();
+    assert_eq!((told("storm"), told("calm")), (1, 1), "told once");
+}
+
+const MANAGED: &str = "[components.nav]\nstart = { program = \"nav\" }\nlifecycle = \"managed\"\n\
+                       transition_timeout_s = 2\nheartbeat_s = 1\n";
+
+#[test]
+fn a_managed_node_is_configured_and_activated_and_restarted_through_its_lifecycle() {
+    let mut world = World::new(MANAGED);
+    world.input(Input::Start);
+    world.run_for(5.0);
+    assert_eq!(world.deeds(), ["start nav", "configure nav", "activate nav", "nav up"]);
+    world.effects.clear();
+    world.behave("nav", Manner::Hangs);
+    world.run_for(6.0);
+    world.behave("nav", Manner::Good);
+    world.run_for(10.0);
+    assert_eq!(
+        world.deeds(),
+        [
+            "pause nav because of nav",
+            "deactivate nav",
+            "stop nav",
+            "start nav",
+            "configure nav",
+            "activate nav",
+            "nav up",
+            "release nav",
+        ],
+        "a transition that nothing answers has its bound, and then the process goes"
+    );
+}
+
+#[test]
+fn someone_deactivates_a_node_and_it_is_brought_up_again_in_its_process() {
+    let mut world = World::started(MANAGED);
+    world.input(Input::LifecycleSeen { component: "nav".into(), state: crate::LifecycleState::Inactive });
+    world.run_for(5.0);
+    assert_eq!(
+        world.deeds(),
+        ["pause nav because of nav", "clean up nav", "configure nav", "activate nav", "nav up", "release nav"]
+    );
+}
+
+#[test]
+fn a_refused_transition_is_told_and_tried_anew() {
+    let mut world = World::new(MANAGED);
+    world.behave("nav", Manner::RefusesTransitions);
+    world.input(Input::Start);
+    world.run_for(2.0);
+    let reasons: Vec<&str> = world
+        .effects
+        .iter()
+        .filter_map(|(_, effect)| match effect {
+            Effect::Report { event: MonitorEvent::AttemptFailed { reason, .. } } => Some(reason.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(reasons[0], "it could not configure: no");
+    world.behave("nav", Manner::Good);
+    world.run_for(20.0);
+    assert!(world.works("nav"));
+}
+
+#[test]
+fn the_robot_goes_down_in_reverse_order_and_who_does_not_is_named() {
+    let mut world = robot("");
+    world.behave("base", Manner::NeverEnds);
+    world.input(Input::ShutDown);
+    world.run_for(0.5);
+    assert_eq!(world.deeds(), ["stop base", "stop lamp", "lamp down"], "the driver waits for what stands on it");
+    world.run_for(20.0);
+    assert_eq!(world.deeds()[3..], ["base down", "stop driver", "driver down", "finished [ComponentName(\"base\")]"]);
+    assert!(world.monitor.is_finished());
+    world.effects.clear();
+    world.input(Input::Start);
+    world.run_for(100.0);
+    assert_eq!(world.effects, []);
+}
+
+#[test]
+fn a_managed_node_is_deactivated_before_its_process_ends() {
+    let mut world = World::started(MANAGED);
+    world.input(Input::ShutDown);
+    world.run_for(5.0);
+    assert_eq!(world.deeds(), ["deactivate nav", "stop nav", "nav down", "finished []"]);
+}
+
+#[test]
+fn a_robot_that_is_on_its_way_up_can_be_brought_down() {
+    for tenths in 0..30 {
+        let mut world = World::new(&format!("{ROBOT}{MANAGED}"));
+        world.input(Input::Start);
+        world.run_for(f64::from(tenths) / 10.0);
+        world.input(Input::ShutDown);
+        world.run_for(30.0);
+        assert_eq!(world.deeds().last().unwrap(), "finished []", "after {tenths} tenths");
+    }
+}
+
+#[test]
+fn a_laptop_that_was_closed_finds_everything_well() {
+    let mut world = robot("");
+    world.now += at(3600.0);
+    world.input(Input::Tick);
+    world.run_for(10.0);
+    assert_eq!(world.deeds(), Vec::<String>::new());
+    assert!(world.all_work());
+}
+
+#[test]
+fn what_something_else_starts_is_waited_for_and_taken_as_it_comes() {
+    let mut world = World::new("[components.arm]\nstart = \"external\"\n");
+    world.input(Input::Start);
+    world.run_for(30.0);
+    assert!(world.deeds().contains(&"tell of arm".to_owned()), "{:?}", world.deeds());
+    world.input(Input::NodeSeen { component: "arm".into(), present: true });
+    world.run_for(1.0);
+    assert!(world.works("arm"), "although it was given up");
+}

@@ -1,0 +1,21 @@
+//! Processes of components: started in groups of their own, watched without delay, and ended with all that they started.
+//!
+//! [`Processes`] is driven by the thread that owns it and has none of its own: [`Processes::wait`] sleeps until a process
+//! ends, something is printed, another thread calls [`Waker::wake`], or the time is up. So one thread watches any number
+//! of processes, and nothing else has to work for it.
+//!
+//! Nothing is left behind. Every process carries a mark in its environment, which its children inherit. What a process
+//! has started is ended when it ends ([`mark`]); what this process has started is ended when it dies, however it dies, by
+//! a [`guard`]; and what an earlier life has left is ended by [`end_orphans`].
+
+pub mod guard;
+mod mark;
+mod output;
+mod processes;
+mod running;
+
+pub use guard::end_orphans;
+pub use mark::RunMark;
+pub use output::{Line, Stream};
+pub use processes::{ProcessEvent, Processes, Waker};
+pub use running::{Ending, Program, StartError};

@@ -1,0 +1,197 @@
+//! The mark that every process carries, and by which what it left behind is found.
+//!
+//! Variables of the environment are inherited by whatever a process starts, also by what leaves its process group or its
+//! session. Linux only: they are read in `/proc`.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, PidfdFlags, Signal};
+
+/// The variable: `<process id>.<start time>.<owner>:<number>` of the one that started it.
+pub(crate) const VARIABLE: &str = "CORTEX_PROCESS";
+
+/// How long a process may be in the middle of `execve`; one that erased its own arguments looks the same for ever.
+const EXEC_LIMIT: Duration = Duration::from_millis(100);
+
+/// One owner of processes in one life of one process: its id and its start time, which together are never used again, and
+/// a number within that life.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunMark {
+    process: i32,
+    /// Clock ticks from the start of the machine; 0 where that can't be read.
+    started: u64,
+    owner: u64,
+}
+
+/// How many owners there were in this life.
+static OWNERS: AtomicU64 = AtomicU64::new(0);
+
+impl RunMark {
+    /// A new one of this process.
+    pub(crate) fn of_new_owner() -> Self {
+        let process = rustix::process::getpid();
+        Self {
+            process: process.as_raw_nonzero().get(),
+            started: start_time(process).unwrap_or_default(),
+            owner: OWNERS.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+
+    /// Reads what [`fmt::Display`] writes.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        let (process, rest) = text.split_once('.')?;
+        let (started, owner) = rest.split_once('.')?;
+        let process = process.parse().ok().filter(|process| *process > 0)?;
+        Some(Self { process, started: started.parse().ok()?, owner: owner.parse().ok()? })
+    }
+
+    /// Whether that life goes on.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        Pid::from_raw(self.process).and_then(start_time) == Some(self.started)
+    }
+
+    /// The value of the variable for process `number`.
+    pub(crate) fn of(&self, number: u64) -> String {
+        format!("{self}:{number}")
+    }
+}
+
+impl fmt::Display for RunMark {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}.{}", self.process, self.started, self.owner)
+    }
+}
+
+/// Which marks are meant.
+#[derive(Debug, Clone)]
+pub(crate) enum Marked {
+    /// Those of one process and what it started.
+    Process(RunMark, u64),
+    /// Those of one life.
+    Run(RunMark),
+    /// Those of every life that is over.
+    Orphans,
+}
+
+impl Marked {
+    fn fits(&self, mark: &str) -> bool {
+        match self {
+            Self::Process(run, number) => mark == run.of(*number),
+            Self::Run(run) => mark.split_once(':').is_some_and(|(before, _)| before == run.to_string()),
+            Self::Orphans => {
+                let run = mark.split_once(':').and_then(|(run, _)| RunMark::read(run));
+                run.is_some_and(|run| !run.is_alive())
+            }
+        }
+    }
+
+    /// The living processes that are meant, but for this one, with what they are.
+    pub(crate) fn processes(&self) -> Vec<(Pid, String)> {
+        let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+        let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        let own = rustix::process::getpid();
+        let pids = ids.filter_map(Pid::from_raw).filter(|pid| *pid != own);
+        let meant = pids.filter(|pid| self.is_meant(*pid));
+        meant.map(|pid| (pid, command_line(pid))).collect()
+    }
+
+    fn is_meant(&self, pid: Pid) -> bool {
+        mark_of(pid).is_some_and(|mark| self.fits(&mark)) && !is_dead(pid)
+    }
+
+    /// Signals a process that is meant, and no other that may have got its id meanwhile.
+    pub(crate) fn signal(&self, pid: Pid, signal: Signal) {
+        let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { return };
+        if self.is_meant(pid) {
+            // An error means that it has ended meanwhile.
+            let _ = rustix::process::pidfd_send_signal(handle, signal);
+        }
+    }
+}
+
+fn folder(pid: Pid) -> PathBuf {
+    Path::new("/proc").join(pid.as_raw_nonzero().to_string())
+}
+
+/// The mark that a process carries. None for one that has ended or belongs to another user.
+fn mark_of(pid: Pid) -> Option<String> {
+    let environment = environment_of(&folder(pid))?;
+    let mut variables = environment.split(|byte| *byte == 0);
+    let mark = variables.find_map(|variable| variable.strip_prefix(VARIABLE.as_bytes())?.strip_prefix(b"="))?;
+    std::str::from_utf8(mark).ok().map(str::to_owned)
+}
+
+/// The variables that a process was started with, each ended by a zero byte.
+///
+/// In the middle of `execve` the kernel has taken the old program's memory away, and let its parent go on, but not yet
+/// noted where the new one's arguments and variables are: both read as empty then, so such a process is looked at again.
+fn environment_of(process: &Path) -> Option<Vec<u8>> {
+    let deadline = Instant::now() + EXEC_LIMIT;
+    loop {
+        let environment = fs::read(process.join("environ")).ok()?;
+        let runs_a_program = || fs::read_link(process.join("exe")).is_ok();
+        if !environment.is_empty() || !runs_a_program() || Instant::now() > deadline {
+            return Some(environment);
+        }
+        if !fs::read(process.join("cmdline")).ok()?.is_empty() {
+            return fs::read(process.join("environ")).ok();
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// The fields of `/proc/<id>/stat` after the name, which is in parentheses and may hold anything.
+fn stat(pid: Pid) -> Option<Vec<String>> {
+    let text = fs::read_to_string(folder(pid).join("stat")).ok()?;
+    let (_, fields) = text.rsplit_once(')')?;
+    Some(fields.split_whitespace().map(str::to_owned).collect())
+}
+
+/// Field 22, in clock ticks from the start of the machine.
+fn start_time(pid: Pid) -> Option<u64> {
+    stat(pid)?.get(19)?.parse().ok()
+}
+
+/// Whether it only waits to be collected.
+fn is_dead(pid: Pid) -> bool {
+    stat(pid).is_none_or(|fields| fields.first().is_some_and(|state| state == "Z" || state == "X"))
+}
+
+/// The start of a process's command line: enough to know it by.
+fn command_line(pid: Pid) -> String {
+    const SHOWN_CHARACTERS: usize = 100;
+    let bytes = fs::read(folder(pid).join("cmdline")).unwrap_or_default();
+    let words = String::from_utf8_lossy(&bytes).replace(['\0', '\n'], " ");
+    words.chars().take(SHOWN_CHARACTERS).collect::<String>().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_life_is_known_by_its_mark() {
+        let own = RunMark::of_new_owner();
+        assert!(own.is_alive());
+        assert_eq!(RunMark::read(&own.to_string()), Some(own.clone()));
+        let earlier = RunMark { started: own.started + 1, ..RunMark::of_new_owner() };
+        assert!(!earlier.is_alive(), "another process had this id");
+        assert!(Marked::Orphans.fits(&earlier.of(3)) && !Marked::Orphans.fits(&own.of(3)));
+        assert!(Marked::Run(own.clone()).fits(&own.of(3)) && !Marked::Run(own.clone()).fits(&earlier.of(3)));
+        assert!(!Marked::Run(own.clone()).fits(&RunMark::of_new_owner().of(3)), "owners of one process are apart");
+        assert!(!Marked::Process(own.clone(), 3).fits(&own.of(33)));
+    }
+
+    #[test]
+    fn strange_marks_are_nobodys() {
+        for text in ["", "1", "x.1:1", "1.x.1:1", "1.1:1", "-1.1.1:1", "0.0.0:1", "99999999999999.1.1:2"] {
+            assert!(!Marked::Orphans.fits(text), "{text}");
+        }
+    }
+}

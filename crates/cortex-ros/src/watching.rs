@@ -1,0 +1,122 @@
+//! Watches what conditions are about: topics of any type, parameters and the health of nodes.
+//!
+//! One task for each topic, for each node with parameters, and one for all components; they end with the watch.
+
+mod components;
+mod latest;
+mod parameters;
+mod topics;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cortex_core::condition::Sighting;
+use cortex_core::{Watch, Watcher};
+use cortex_protocol::condition::Source;
+use cortex_protocol::{ToolCall, ToolSpec};
+use tokio::task::JoinSet;
+
+use crate::graph::Graph;
+use crate::tools::Surroundings;
+use latest::Latest;
+
+/// Watches the robot.
+pub(crate) struct RobotWatcher {
+    around: Arc<Surroundings>,
+}
+
+impl RobotWatcher {
+    pub(crate) fn new(around: &Arc<Surroundings>) -> Self {
+        Self { around: Arc::clone(around) }
+    }
+
+    /// What is wrong with a tool's conditions as the robot is now, for people.
+    pub(crate) fn problems(&self, spec: &ToolSpec) -> Vec<String> {
+        let mut problems = Vec::new();
+        if let Err(error) = spec.conditions.check(&spec.parameters) {
+            problems.push(error.to_string());
+        }
+        let evidence = spec.conditions.after.iter().flat_map(|evidence| evidence.condition.checks());
+        problems.extend(evidence.filter_map(|check| self.refusal(&check.source)));
+        let graph = self.around.graph.current();
+        for check in spec.conditions.all().flat_map(|condition| condition.checks()) {
+            if let Source::Topic { topic, .. } = &check.source
+                && topics::types_of(&graph, topic).is_empty()
+            {
+                problems.push(topics::nobody_publishes(topic));
+            }
+        }
+        problems.sort();
+        problems.dedup();
+        problems
+    }
+
+    /// Why what this source tells is no evidence of anything that Cortex did.
+    fn refusal(&self, source: &Source) -> Option<String> {
+        let Source::Topic { topic, .. } = source else { return None };
+        let may_publish = self.around.shared().policy.may_publish(topic);
+        may_publish.then(|| {
+            format!(
+                "{topic} may be published by Cortex itself (discovery.publish), so it shows nothing that the robot did"
+            )
+        })
+    }
+}
+
+#[async_trait]
+impl Watcher for RobotWatcher {
+    async fn watch(&self, sources: BTreeSet<Source>) -> Box<dyn Watch> {
+        let latest = Arc::new(Latest::default());
+        let mut tasks = JoinSet::new();
+        let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut nodes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut components = Vec::new();
+        for source in sources {
+            match source {
+                Source::Topic { topic, field } => fields.entry(topic).or_default().push(field),
+                Source::Parameter { parameter } => match parameter.rsplit_once('/') {
+                    Some((node, name)) => nodes.entry(node.to_owned()).or_default().push(name.to_owned()),
+                    None => {
+                        let reason = "it is no name of a node's parameter".to_owned();
+                        latest.tell(Source::Parameter { parameter }, Sighting::Absent { reason });
+                    }
+                },
+                Source::Component { component } => components.push(component),
+            }
+        }
+        for (topic, fields) in fields {
+            tasks.spawn(topics::follow(Arc::clone(&self.around), topic, fields, Arc::clone(&latest)));
+        }
+        for (node, names) in nodes {
+            tasks.spawn(parameters::follow(Arc::clone(&self.around), node, names, Arc::clone(&latest)));
+        }
+        if !components.is_empty() {
+            tasks.spawn(components::follow(Arc::clone(&self.around), components, Arc::clone(&latest)));
+        }
+        Box::new(RobotWatch { latest, _tasks: tasks })
+    }
+
+    fn echo(&self, source: &Source, _call: &ToolCall) -> Option<String> {
+        // What a call publishes is among what may be published.
+        self.refusal(source)
+    }
+}
+
+/// A watch under way. Its tasks end when it is dropped.
+struct RobotWatch {
+    latest: Arc<Latest>,
+    _tasks: JoinSet<()>,
+}
+
+#[async_trait]
+impl Watch for RobotWatch {
+    async fn next(&mut self) -> (Source, Sighting) {
+        self.latest.next().await
+    }
+}
+
+/// Whether a node of the robot is on the graph.
+fn is_there(graph: &Graph, name: &str) -> bool {
+    graph.robot_nodes().any(|node| node.name == name || node.short_name() == name)
+}

@@ -1,0 +1,96 @@
+//! What was seen and not yet taken.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use cortex_core::condition::Sighting;
+use cortex_protocol::condition::Source;
+use tokio::sync::Notify;
+
+/// Sightings of one source that wait for a slow reader. The oldest go first: the latest are what counts, but a short breach
+/// of what must hold should be seen, too.
+const WAITING: usize = 32;
+
+/// The sightings on their way, in the order seen.
+#[derive(Debug, Default)]
+pub(super) struct Latest {
+    waiting: Mutex<Waiting>,
+    arrived: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    /// One entry for each sighting.
+    order: VecDeque<Source>,
+    of_source: BTreeMap<Source, VecDeque<Sighting>>,
+}
+
+impl Latest {
+    /// Notes what was seen. Never waits.
+    pub(super) fn tell(&self, source: Source, sighting: Sighting) {
+        let mut waiting = self.lock();
+        let of_source = waiting.of_source.entry(source.clone()).or_default();
+        of_source.push_back(sighting);
+        if of_source.len() > WAITING {
+            of_source.pop_front();
+        } else {
+            waiting.order.push_back(source);
+        }
+        drop(waiting);
+        self.arrived.notify_one();
+    }
+
+    /// What comes next. Dropping the future loses nothing.
+    pub(super) async fn next(&self) -> (Source, Sighting) {
+        loop {
+            // Asked for first: what arrives between the look and the wait is not missed.
+            let arrived = self.arrived.notified();
+            if let Some(seen) = self.take() {
+                return seen;
+            }
+            arrived.await;
+        }
+    }
+
+    fn take(&self) -> Option<(Source, Sighting)> {
+        let mut waiting = self.lock();
+        let source = waiting.order.pop_front()?;
+        let sighting = waiting.of_source.get_mut(&source)?.pop_front()?;
+        Some((source, sighting))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn seen(name: &str, number: usize) -> (Source, Sighting) {
+        let source = Source::Topic { topic: name.to_owned(), field: String::new() };
+        (source, Sighting::Value { value: json!(number), kept: false })
+    }
+
+    #[tokio::test]
+    async fn a_flood_of_one_source_does_not_hide_another() {
+        let latest = Latest::default();
+        let tell = |name: &str, number| {
+            let (source, sighting) = seen(name, number);
+            latest.tell(source, sighting);
+        };
+        tell("/quiet", 1);
+        for number in 0..1_000 {
+            tell("/loud", number);
+        }
+        assert_eq!(latest.next().await, seen("/quiet", 1));
+        for number in 1_000 - WAITING..1_000 {
+            assert_eq!(latest.next().await, seen("/loud", number));
+        }
+        assert_eq!(latest.take(), None);
+        tell("/quiet", 2);
+        assert_eq!(latest.next().await, seen("/quiet", 2));
+    }
+}

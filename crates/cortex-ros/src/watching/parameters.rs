@@ -1,0 +1,43 @@
+//! The parameters of a node. It is asked again and again: not every node tells when one changes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cortex_core::condition::Sighting;
+use cortex_protocol::condition::Source;
+use tokio::time::MissedTickBehavior;
+
+use super::latest::Latest;
+use crate::dynamic::parameters::Parameters;
+use crate::tools::Surroundings;
+
+/// How often a node is asked.
+const PERIOD: Duration = Duration::from_millis(500);
+/// How long it may take to answer.
+const LIMIT: Duration = Duration::from_secs(1);
+
+/// Tells of the parameters whenever the node was asked.
+pub(super) async fn follow(around: Arc<Surroundings>, node: String, names: Vec<String>, latest: Arc<Latest>) {
+    let parameters = Parameters::new(&around.endpoints, &around.shared().interfaces);
+    let mut turns = tokio::time::interval(PERIOD);
+    turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        turns.tick().await;
+        let answer = if super::is_there(&around.graph.current(), &node) {
+            parameters.get(&node, &names, LIMIT).await.map_err(|problem| problem.to_string())
+        } else {
+            Err(format!("{node} is not on the graph"))
+        };
+        for name in &names {
+            let source = Source::Parameter { parameter: format!("{node}/{name}") };
+            let sighting = match &answer {
+                Err(reason) => Sighting::Absent { reason: reason.clone() },
+                Ok(values) => match values.iter().find(|(found, value)| found == name && !value.is_null()) {
+                    Some((_, value)) => Sighting::Value { value: value.clone(), kept: false },
+                    None => Sighting::Unusable { reason: format!("{node} has no parameter '{name}' that is set") },
+                },
+            };
+            latest.tell(source, sighting);
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The fields of a topic.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cortex_core::condition::{Sighting, at_path};
+use cortex_interfaces::{MessageView, WriteLimits, WriteOptions};
+use cortex_protocol::condition::Source;
+use tokio::sync::watch;
+
+use super::latest::Latest;
+use crate::RosError;
+use crate::dynamic::{Quality, Subscription};
+use crate::graph::Graph;
+use crate::tools::Surroundings;
+
+/// How much of a message is looked at. What is cut can't be compared.
+const LIMITS: WriteLimits =
+    WriteLimits { elements: 1_024, string_bytes: 4 * 1_024, binary_bytes: 0, total_bytes: 64 * 1_024 };
+/// The pause before a topic that can't be read is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// The types with which the robot publishes a topic. What Cortex publishes does not count.
+pub(super) fn types_of(graph: &Graph, topic: &str) -> BTreeSet<String> {
+    let publishers = graph.robot_nodes().flat_map(|node| &node.publishers);
+    publishers.filter(|published| published.name == topic).flat_map(|published| published.types.clone()).collect()
+}
+
+/// What is told of a topic without publishers.
+pub(super) fn nobody_publishes(topic: &str) -> String {
+    format!("no part of the robot publishes {topic}")
+}
+
+/// Tells of the fields with every message, and whenever nobody is there to publish any.
+pub(super) async fn follow(around: Arc<Surroundings>, topic: String, fields: Vec<String>, latest: Arc<Latest>) {
+    let reading = Reading { topic, fields, latest };
+    let mut graph = around.graph.subscribe();
+    loop {
+        let types = types_of(&graph.borrow_and_update(), &reading.topic);
+        let mut named = types.iter();
+        match (named.next(), named.next()) {
+            (None, _) => reading.absent(&nobody_publishes(&reading.topic)),
+            (Some(only), None) => match open(&around, &reading.topic, only).await {
+                Ok(heard) => {
+                    reading.listen(heard, &types, &mut graph).await;
+                    continue;
+                }
+                Err(problem) => reading.absent(&problem.to_string()),
+            },
+            (Some(_), Some(_)) => {
+                let types: Vec<&str> = types.iter().map(String::as_str).collect();
+                reading.absent(&format!("{} is published with several types: {}", reading.topic, types.join(", ")));
+            }
+        }
+        // A graph that has ended says nothing more; the pause bounds how often it is looked.
+        let _ = tokio::time::timeout(AGAIN, graph.changed()).await;
+        if graph.has_changed().is_err() {
+            tokio::time::sleep(AGAIN).await;
+        }
+    }
+}
+
+/// One hears everybody from now on, the other also what was kept for who comes late; not every topic fits both.
+struct Heard {
+    live: Subscription,
+    kept: Option<Subscription>,
+}
+
+async fn open(around: &Surroundings, topic: &str, type_name: &str) -> Result<Heard, RosError> {
+    let type_name = type_name.to_owned();
+    let interface = around.interface(move |interfaces| interfaces.message(&type_name)).await?;
+    around.endpoints.check_topic(topic, &interface)?;
+    let (live, kept) = tokio::try_join!(
+        around.endpoints.subscribe(topic, &interface, Quality::HEARS_ALL),
+        around.endpoints.subscribe(topic, &interface, Quality::LATCHED),
+    )?;
+    Ok(Heard { live, kept: Some(kept) })
+}
+
+/// What is told of a topic.
+struct Reading {
+    topic: String,
+    fields: Vec<String>,
+    latest: Arc<Latest>,
+}
+
+impl Reading {
+    /// Until it is published by nobody any more, or with other types.
+    async fn listen(&self, mut heard: Heard, types: &BTreeSet<String>, graph: &mut watch::Receiver<Arc<Graph>>) {
+        loop {
+            let kept = async {
+                match &mut heard.kept {
+                    Some(kept) => kept.next().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                message = heard.live.next() => {
+                    let Some(message) = message else { return self.ended().await };
+                    // What was kept is older from now on.
+                    heard.kept = None;
+                    self.tell(message.view(), false);
+                }
+                message = kept => {
+                    let Some(message) = message else { return self.ended().await };
+                    self.tell(message.view(), true);
+                }
+                changed = graph.changed() => {
+                    if changed.is_err() {
+                        return self.ended().await;
+                    }
+                    if types_of(&graph.borrow_and_update(), &self.topic) != *types {
+                        graph.mark_changed();
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// ROS is being shut down.
+    async fn ended(&self) {
+        self.absent("ROS was shut down");
+        tokio::time::sleep(AGAIN).await;
+    }
+
+    fn absent(&self, reason: &str) {
+        for field in &self.fields {
+            self.latest.tell(self.source(field), Sighting::Absent { reason: reason.to_owned() });
+        }
+    }
+
+    fn tell(&self, message: MessageView<'_>, kept: bool) {
+        for field in &self.fields {
+            self.latest.tell(self.source(field), value_of(message, field, kept));
+        }
+    }
+
+    fn source(&self, field: &str) -> Source {
+        Source::Topic { topic: self.topic.clone(), field: field.to_owned() }
+    }
+}
+
+/// The value of a field, by the names of the message's definition.
+fn value_of(message: MessageView<'_>, field: &str, kept: bool) -> Sighting {
+    // As far as messages lie within messages, nothing beside them is written.
+    let (mut view, mut rest) = (message, field);
+    while let Some((first, inner)) = rest.split_once('.') {
+        let Some(nested) = view.nested(first) else { break };
+        (view, rest) = (nested, inner);
+    }
+    let written = view.to_json(&WriteOptions { limits: LIMITS, ..WriteOptions::exact() });
+    let Some(value) = at_path(&written.value, rest) else {
+        return Sighting::Unusable { reason: format!("{} has no field '{field}'", message.message_type().name) };
+    };
+    let is_cut = written.left_out.iter().any(|cut| touches(&cut.path, rest));
+    if is_cut {
+        return Sighting::Unusable { reason: format!("'{field}' is too long to be compared") };
+    }
+    Sighting::Value { value: value.clone(), kept }
+}
+
+/// Whether what was cut at the path `cut` (`a.b[3].c`) is the field, or within it.
+fn touches(cut: &str, field: &str) -> bool {
+    let cut: Vec<&str> = cut.split(['.', '[', ']']).filter(|part| !part.is_empty()).collect();
+    let field: Vec<&str> = field.split('.').filter(|part| !part.is_empty()).collect();
+    cut.starts_with(&field)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use cortex_interfaces::{Interfaces, Message, ReadOptions};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn seen(type_name: &str, message: &Value, field: &str) -> Result<Value, String> {
+        let interface: Arc<_> = Interfaces::from_environment().message(type_name).unwrap();
+        let message = Message::from_json(&interface, message, &ReadOptions::exact()).unwrap();
+        match value_of(message.view(), field, false) {
+            Sighting::Value { value, kept: false } => Ok(value),
+            Sighting::Unusable { reason } => Err(reason),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_field_is_found_by_the_names_of_the_definition() {
+        let odometry = json!({"pose": {"pose": {"position": {"x": 1.5}}, "covariance": vec![0.25; 36]}});
+        let seen = |field| seen("nav_msgs/msg/Odometry", &odometry, field);
+        assert_eq!(seen("pose.pose.position.x"), Ok(json!(1.5)));
+        assert_eq!(seen("pose.covariance.35"), Ok(json!(0.25)));
+        assert_eq!(seen("pose.pose.position"), Ok(json!({"x": 1.5, "y": 0.0, "z": 0.0})));
+        assert_eq!(seen("pose.pose.speed"), Err("nav_msgs/msg/Odometry has no field 'pose.pose.speed'".to_owned()));
+        assert_eq!(
+            seen("pose.covariance.36"),
+            Err("nav_msgs/msg/Odometry has no field 'pose.covariance.36'".to_owned())
+        );
+    }
+
+    #[test]
+    fn what_is_too_long_is_not_compared_and_what_is_beside_it_is() {
+        let scan = json!({"range_min": 0.5, "ranges": vec![1.0; 5_000]});
+        let seen = |field| seen("sensor_msgs/msg/LaserScan", &scan, field);
+        assert_eq!(seen("range_min"), Ok(json!(0.5)));
+        assert_eq!(seen("ranges.7"), Ok(json!(1.0)));
+        assert_eq!(seen("ranges"), Err("'ranges' is too long to be compared".to_owned()));
+        assert!(seen("ranges.4999").is_err());
+    }
+}
