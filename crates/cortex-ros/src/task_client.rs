@@ -183,10 +183,8 @@ impl TaskClient {
     /// When the agent can't be reached.
     pub async fn correct(&self, mission: &str, correction: &str) -> Result<StopReport, RosError> {
         self.correct.wait_for_server(ANSWER_LIMIT).await?;
-        let request = CorrectTask::Request {
-            mission: carried(mission.to_owned()),
-            correction: carried(correction.to_owned()),
-        };
+        let request =
+            CorrectTask::Request { mission: carried(mission.to_owned()), correction: carried(correction.to_owned()) };
         // The server answers within its own time, or a moment later.
         let CorrectTask::Response { success, message } = self.correct.call(&request, STOP_LIMIT).await?;
         Ok(StopReport { success, message })

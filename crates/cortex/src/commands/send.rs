@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use cortex_protocol::{CloudEvent, MissionEvent, Verification};
+use cortex_core::feedback;
+use cortex_protocol::{CloudEvent, MissionEvent, MissionResult, Verification};
 use cortex_ros::task::{TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::{Canceller, RosError, SentTask};
 use serde_json::json;
@@ -117,20 +118,28 @@ fn print_update(update: &TaskUpdate, as_json: bool) -> std::io::Result<()> {
         writeln!(std::io::stdout(), "{}", update.event)
     } else if update.completed {
         // The last line is the result, which is printed on its own; what is known of the steps is not in it.
-        match verification(&update.event) {
-            Some(text) => writeln!(std::io::stdout(), "{text}"),
-            None => Ok(()),
+        let Some(result) = result_of(&update.event) else { return Ok(()) };
+        for text in verification(&result).into_iter().chain(feedback::summary(&result)) {
+            writeln!(std::io::stdout(), "{text}")?;
         }
+        Ok(())
     } else {
         writeln!(std::io::stdout(), "{}", update.feedback)
     }
 }
 
-/// What is known of each step that was begun, from the last event: `verified: base.go_to; not verified: speaker.say`. None
-/// where no step was.
-fn verification(event: &str) -> Option<String> {
+/// The result in full, from the last event.
+fn result_of(event: &str) -> Option<MissionResult> {
     let event: CloudEvent = serde_json::from_str(event).ok()?;
-    let MissionEvent::Finished { result } = event.data.payload else { return None };
+    match event.data.payload {
+        MissionEvent::Finished { result } => Some(result),
+        _ => None,
+    }
+}
+
+/// What is known of each step that was begun: `verified: base.go_to; not verified: speaker.say`. None
+/// where no step was.
+fn verification(result: &MissionResult) -> Option<String> {
     let kinds = [Verification::Verified, Verification::NotVerified, Verification::Failed, Verification::Unknown];
     let told = kinds.into_iter().filter_map(|kind| {
         let of_kind = result.steps.iter().filter(|step| step.verification == Some(kind));
