@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::execution::{ExecutionReport, StepTiming};
 use crate::{
     CallId, HaltState, Origin, Plan, ResourceName, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome,
     Verification,
@@ -143,6 +144,9 @@ pub struct StepReport {
     pub note: String,
     /// How long it ran.
     pub duration: Option<Duration>,
+    /// Where its time went.
+    #[serde(default)]
+    pub timing: StepTiming,
     /// Whether a person corrected the task before it was done: what it was for may be wanted no more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overtaken: bool,
@@ -160,6 +164,9 @@ pub struct MissionResult {
     pub output: String,
     /// Every step of every plan, in order.
     pub steps: Vec<StepReport>,
+    /// How the steps were carried out.
+    #[serde(default)]
+    pub execution: ExecutionReport,
     /// How a person corrected the task while it was carried out, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub corrections: Vec<String>,

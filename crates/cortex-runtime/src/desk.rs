@@ -317,6 +317,7 @@ fn without_run(status: MissionStatus, output: String) -> MissionResult {
         status,
         output,
         steps: Vec::new(),
+        execution: cortex_protocol::execution::ExecutionReport::default(),
         corrections: Vec::new(),
         not_stopped: Vec::new(),
         usage: Usage::default(),

@@ -56,6 +56,7 @@ mod tests {
             status: MissionStatus::Answered,
             output: output.to_owned(),
             steps: Vec::new(),
+            execution: cortex_protocol::execution::ExecutionReport::default(),
             corrections: Vec::new(),
             not_stopped: Vec::new(),
             usage: Usage::default(),

@@ -12,6 +12,7 @@
 //! - `presence`: components that leave and come back;
 //! - `operator`: what a person says in mid mission; `repetition`: what was done is not done again;
 //! - `ending`: replanning, halting and the one result; `record`: what of the task is still open;
+//! - `timeline`: when its steps did what;
 //! - `setup`: what it starts with; `exchange`: inputs and effects;
 //! - `prompts`: what the model is told.
 
@@ -31,6 +32,7 @@ use crate::ports::ModelError;
 use crate::schedule::Holder;
 use correction::Failure;
 use presence::AfterWait;
+use timeline::Timeline;
 
 mod arguments;
 mod budget;
@@ -47,6 +49,7 @@ mod prompts;
 mod record;
 mod repetition;
 mod setup;
+mod timeline;
 
 #[cfg(test)]
 mod tests;
@@ -85,6 +88,7 @@ pub struct Mission {
     planning_turn: u32,
     /// Every step of every plan.
     reports: Vec<StepReport>,
+    timeline: Timeline,
     /// Whether a tool came, went or changed since the current plan was made.
     tools_changed: bool,
     /// The tools that were there and are not, with when they left.
@@ -268,6 +272,7 @@ impl Mission {
             plan_number: 0,
             planning_turn: 0,
             reports: Vec::new(),
+            timeline: Timeline::default(),
             tools_changed: false,
             left_at: BTreeMap::new(),
             came_back: BTreeSet::new(),
@@ -363,9 +368,13 @@ impl Mission {
         match self.phase.clone() {
             Phase::Planning { request: current } if current == request => self.on_plan_reply(reply),
             Phase::Confirming { step, request: current, asked, repeated } if current == request => {
+                self.timeline.answered(self.now);
                 self.on_confirmation(step, asked, repeated, reply);
             }
-            Phase::Correcting { step, request: current } if current == request => self.on_correction(step, reply),
+            Phase::Correcting { step, request: current } if current == request => {
+                self.timeline.answered(self.now);
+                self.on_correction(step, reply);
+            }
             // An answer to a request that was given up.
             _ => {}
         }
