@@ -2,7 +2,7 @@
 //!
 //! - `exchange`: inputs and effects; `member`: one component, and the way it takes;
 //! - `raising`: bringing one up; `recovery`: climbing its ladder; `lowering`: bringing it down;
-//! - `turn`: what a component sees of the others.
+//! - `turn`: what a component sees of the others; `words`: what happened, for people.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -25,6 +25,7 @@ mod recovery;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod words;
 
 pub use exchange::{AttemptId, DeedOutcome, Effect, Input, MonitorEvent, ProcessNumber, Transition};
 
