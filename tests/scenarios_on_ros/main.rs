@@ -45,7 +45,11 @@ async fn the_selected_scenarios_end_on_real_ros_as_they_do_on_the_paused_clock()
                 let _place = places.acquire_owned().await.expect("places are never closed");
                 let began = std::time::Instant::now();
                 let told = tokio::spawn(run::tell(title.clone(), tools, scenario)).await;
-                println!("{} {:>5.1} s  {title}", if told.is_ok() { "    ok" } else { "FAILED" }, began.elapsed().as_secs_f64());
+                println!(
+                    "{} {:>5.1} s  {title}",
+                    if told.is_ok() { "    ok" } else { "FAILED" },
+                    began.elapsed().as_secs_f64()
+                );
                 told.is_err().then_some(title)
             });
         }

@@ -12,8 +12,17 @@ use crate::world;
 const GOAL: &str = "send_goal_to_";
 /// How a call may end on real ROS: what `scripted_robot.py` can do.
 const ENDINGS: [&str; 11] = [
-    "returns", "returns_bytes", "fails", "rejects", "bad_response", "lost", "runs_until_halted", "halts_after",
-    "succeeds_when_halted", "ignores_halt", "refuses_halt",
+    "returns",
+    "returns_bytes",
+    "fails",
+    "rejects",
+    "bad_response",
+    "lost",
+    "runs_until_halted",
+    "halts_after",
+    "succeeds_when_halted",
+    "ignores_halt",
+    "refuses_halt",
 ];
 
 /// A robot that can be scripted.
@@ -47,7 +56,9 @@ pub(crate) fn robot(shared: &BTreeMap<String, ToolTable>, scenario: &Scenario, s
             continue;
         }
         // Only goals go on in the background; a method of a component that should is left out.
-        let Some((component, method)) = name.split_once('.').filter(|_| spec.dispatch == Dispatch::Wait) else { continue };
+        let Some((component, method)) = name.split_once('.').filter(|_| spec.dispatch == Dispatch::Wait) else {
+            continue;
+        };
         if !components.contains(&component) {
             components.push(component);
         }

@@ -44,7 +44,7 @@ pub(crate) struct Observed {
 /// # Panics
 /// When something else came of it than it expects.
 pub(crate) async fn tell(title: String, tools: BTreeMap<String, ToolTable>, mut scenario: Scenario) {
-    let world = world::make(&tools, &scenario).unwrap_or_else(|problem| panic!("{title}: {problem}"));
+    let world = world::make(&tools, &BTreeMap::new(), &scenario).unwrap_or_else(|problem| panic!("{title}: {problem}"));
     assert_eq!(scenario.known_defect, None, "{title}: mend it first");
     assert!(scenario.more.is_empty(), "{title}: there is one task on real ROS; take away on_ros");
     assert!(world.absent.is_empty(), "{title}: no tool comes later on real ROS; take away on_ros");
@@ -191,8 +191,9 @@ async fn model(scenario: &Scenario) -> Option<OpenAiServer> {
 fn configuration(limits: &LimitsTable, robot: &Robot) -> String {
     // A model that fails fails once: what its endpoint tries again is a story of its own.
     let seconds = limits.model_timeout.unwrap_or(MODEL_TIMEOUT_S);
-    let mut text =
-        format!("[endpoint]\nretries = 0\nattempt_timeout_s = {seconds:?}\nrequest_timeout_s = {seconds:?}\n[mission]\n");
+    let mut text = format!(
+        "[endpoint]\nretries = 0\nattempt_timeout_s = {seconds:?}\nrequest_timeout_s = {seconds:?}\n[mission]\n"
+    );
     let mut set = |key: &str, value: Option<String>| {
         if let Some(value) = value {
             let _ = writeln!(text, "{key} = {value}");
@@ -209,10 +210,13 @@ fn configuration(limits: &LimitsTable, robot: &Robot) -> String {
     set("max_offered_tools", limits.offered_tools.map(|number| number.to_string()));
     set("max_conversation_bytes", limits.conversation_bytes.map(|number| number.to_string()));
     set("max_duration_s", limits.duration.map(|seconds| format!("{seconds:?}")));
-    set("confirmation", limits.confirmation.map(|mode| match mode {
-        ConfirmationMode::Always => "\"always\"".to_owned(),
-        ConfirmationMode::Adaptive => "\"adaptive\"".to_owned(),
-    }));
+    set(
+        "confirmation",
+        limits.confirmation.map(|mode| match mode {
+            ConfirmationMode::Always => "\"always\"".to_owned(),
+            ConfirmationMode::Adaptive => "\"adaptive\"".to_owned(),
+        }),
+    );
     set("[budget]\nmax_tokens", limits.tokens.map(|number| number.to_string()));
     // As in the scenario, where a goal holds nothing unless it says so.
     let held = robot.actions.iter().fold(String::new(), |text, action| format!("{text}\"{action}\" = []\n"));

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::confirmation;
 use crate::fragment::Fragment;
 
 /// Why the model is asked.
@@ -15,6 +16,18 @@ pub enum Purpose {
     Confirm,
     /// For other arguments for a step whose call failed.
     Correct,
+}
+
+impl Purpose {
+    /// The JSON Schema of what the model says in words, where it can be held to one: its name, and the schema. It may
+    /// still call a tool instead.
+    #[must_use]
+    pub fn answer_schema(self) -> Option<(&'static str, Value)> {
+        match self {
+            Self::Confirm => Some(("decision", confirmation::schema())),
+            Self::Plan | Self::Correct => None,
+        }
+    }
 }
 
 /// One request to a model.

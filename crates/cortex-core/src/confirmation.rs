@@ -4,7 +4,8 @@
 //! contradicts itself is unreadable. What can't be read is never EXECUTE.
 
 use cortex_protocol::{Decision, Effect};
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
 use crate::chat::{CallArguments, ChatReply};
 
@@ -17,6 +18,20 @@ pub struct Reading {
     pub arguments: Option<Map<String, Value>>,
     /// The model's words besides the decision. May be empty.
     pub reason: String,
+}
+
+/// What an answer is in JSON, for a model that can be held to a schema (the strict subset that providers take).
+#[must_use]
+pub fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "decision": {"enum": ["EXECUTE", "SKIP", "ABORT", "CONTINUE"]},
+            "reason": {"type": "string", "description": "A few words."},
+        },
+        "required": ["decision", "reason"],
+        "additionalProperties": false,
+    })
 }
 
 /// The decision that is taken when none can be read: a step that only reads is left out, anything else ends the plan.
@@ -90,22 +105,31 @@ fn read_text(text: &str) -> Result<Option<Reading>, String> {
     }
 }
 
+/// An answer in JSON. One that says something twice, or something else, is refused: who knows what it means?
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answer {
+    decision: String,
+    reason: Option<String>,
+}
+
 /// Reads `{"decision": "SKIP", "reason": "..."}`, also within a code fence.
 fn read_json(text: &str) -> Result<Option<Reading>, String> {
     let inner = text.trim_matches('`').trim_start_matches("json").trim();
     if !inner.starts_with('{') {
         return Ok(None);
     }
-    let fields: Map<String, Value> =
-        serde_json::from_str(inner).map_err(|problem| format!("it looks like JSON but can't be read: {problem}"))?;
-    let word = fields.get("decision").and_then(Value::as_str).unwrap_or_default();
+    let Answer { decision: word, reason } = serde_json::from_str(inner).map_err(|problem| {
+        format!("it looks like JSON but is not {{\"decision\": ..., \"reason\": ...}}: {problem}")
+    })?;
     let Some(decision) = decision_word(&word.to_uppercase()) else {
-        return Err("its JSON has no \"decision\" that is one of EXECUTE, SKIP, ABORT, CONTINUE".to_owned());
+        return Err("its \"decision\" is none of EXECUTE, SKIP, ABORT, CONTINUE".to_owned());
     };
-    if let Some(other) = fields.keys().find(|key| !matches!(key.as_str(), "decision" | "reason")) {
-        return Err(format!("its JSON has '{other}'; only \"decision\" and \"reason\" are read"));
+    let reason = reason.unwrap_or_default();
+    let mut said = reason.split(|character: char| !character.is_alphanumeric()).filter_map(decision_word);
+    if decision == Decision::Execute && said.any(|other| other != decision) {
+        return Err("its \"reason\" holds another decision than its \"decision\"".to_owned());
     }
-    let reason = fields.get("reason").and_then(Value::as_str).unwrap_or_default().to_owned();
     Ok(Some(Reading { decision, arguments: None, reason }))
 }
 
@@ -203,6 +227,13 @@ mod tests {
             "ABORT or EXECUTE",
             "I continue to think about whether to skip it",
             "{\"decision\": \"GO\"}",
+            "{\"decision\": \"ABORT\", \"decision\": \"EXECUTE\"}",
+            "{\"decision\": \"EXECUTE\", \"decision\": \"EXECUTE\"}",
+            "{\"decision\": \"EXECUTE\", \"reason\": \"unsafe, so ABORT\"}",
+            "{\"decision\": [\"EXECUTE\"]}",
+            "{\"reason\": \"EXECUTE\"}",
+            "{\"decision\": \"EXECUTE\"} {\"decision\": \"ABORT\"}",
+            "[{\"decision\": \"EXECUTE\"}]",
             "{\"decision\": ",
             "\u{0}\u{fffd}EXEC",
         ] {
@@ -232,6 +263,18 @@ mod tests {
         let mut twice = reply_with_call("", "base-go_to");
         twice.calls.push(twice.calls[0].clone());
         assert!(read(&twice, "base-go_to", "base.go_to").is_err());
+    }
+
+    #[test]
+    fn every_answer_that_fits_the_schema_is_read_as_it_says() {
+        let schema = schema();
+        let words = schema.pointer("/properties/decision/enum").and_then(Value::as_array).unwrap();
+        for word in words {
+            let said = json!({"decision": word, "reason": "the door is open"});
+            assert!(jsonschema::is_valid(&schema, &said));
+            assert_eq!(decided(&said.to_string()).unwrap().to_string(), word.as_str().unwrap());
+        }
+        assert!(!jsonschema::is_valid(&schema, &json!({"decision": "GO", "reason": ""})));
     }
 
     #[test]

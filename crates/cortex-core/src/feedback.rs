@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use cortex_protocol::mission::{ArgumentChange, InFlight};
 use cortex_protocol::plan::Group;
-use cortex_protocol::{HaltState, MissionEvent, OutcomeStatus, StepReport, StepStatus, Verification};
+use cortex_protocol::{HaltState, MissionEvent, OutcomeStatus, StepReport, StepStatus, ToolName, Verification};
 use serde_json::{Map, Value};
 
 use crate::fragment::capped;
@@ -84,15 +84,18 @@ pub fn line(event: &MissionEvent) -> String {
             format!("step {}/{steps} {}: {}", report.number, report.tool, shown_report(report))
         }
         MissionEvent::Replanning { plan, reason } => format!("making plan {plan}: {}", capped(reason, SHOWN)),
+        MissionEvent::ComponentMissing { tools, patience } => {
+            format!("waiting up to {:.0} s for what has left: {}", patience.as_secs_f64(), named(tools))
+        }
+        MissionEvent::ComponentReturned { tools } => format!("back again: {}", named(tools)),
         MissionEvent::TaskCorrected { text, origin } => {
             format!("the task is corrected by {} {}: {}", origin.channel, origin.client, capped(text, SHOWN))
         }
         MissionEvent::Stopping { reason, tools } => {
-            let names: Vec<&str> = tools.iter().map(|tool| tool.as_str()).collect();
-            if names.is_empty() {
+            if tools.is_empty() {
                 format!("stopping: {reason}")
             } else {
-                format!("stopping {}: {reason}", names.join(", "))
+                format!("stopping {}: {reason}", named(tools))
             }
         }
         MissionEvent::Halted { step, tool, state, .. } => {
@@ -117,6 +120,10 @@ pub fn line(event: &MissionEvent) -> String {
 fn is_unseen(character: char) -> bool {
     let turns = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || (character.is_control() && !matches!(character, '\n' | '\r'))
+}
+
+fn named(tools: &[ToolName]) -> String {
+    tools.iter().map(|tool| tool.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 fn shown_group(group: &Group) -> String {

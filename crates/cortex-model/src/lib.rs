@@ -15,4 +15,4 @@ mod settings;
 pub use choice::{ChoiceError, ModelChoice, OPENAI_BASE_URL, build};
 pub use openai::OpenAiModel;
 pub use reflex::Reflex;
-pub use settings::{API_KEY_VARIABLE, ApiKey, BuildError, ModelSettings, api_key_from_environment};
+pub use settings::{API_KEY_VARIABLE, ApiKey, BuildError, ModelSettings, Structured, api_key_from_environment};

@@ -3,10 +3,24 @@
 use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The environment variable that holds the key of an OpenAI-compatible endpoint.
 pub const API_KEY_VARIABLE: &str = "OPENAI_API_KEY";
+
+/// Whether a model is held to a schema where its answer has one (`response_format` with `json_schema`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Structured {
+    /// It is, until its endpoint refuses that; then never again.
+    #[default]
+    Auto,
+    /// It is. An endpoint that refuses that can't be used.
+    On,
+    /// It is not.
+    Off,
+}
 
 /// How a model is reached. Every bound ends something that could otherwise go on for ever.
 #[derive(Debug, Clone)]
@@ -21,6 +35,8 @@ pub struct ModelSettings {
     pub request_timeout: Duration,
     /// Further attempts after the first.
     pub retries: u32,
+    /// Whether it is held to a schema where its answer has one.
+    pub structured: Structured,
     /// The wait before the first retry; each further wait is twice as long, up to 8 s.
     pub first_backoff: Duration,
 }
@@ -36,6 +52,7 @@ impl Default for ModelSettings {
             attempt_timeout: Duration::from_secs(60),
             request_timeout: Duration::from_secs(120),
             retries: 2,
+            structured: Structured::Auto,
             first_backoff: Duration::from_millis(500),
         }
     }

@@ -13,7 +13,7 @@ use cortex_core::{
     CallArguments, ChatModel, ChatReply, ChatRequest, Fragment, Message, ModelCall, ModelError, ModelErrorKind,
     Purpose, ToolDefinition,
 };
-use cortex_model::{ApiKey, ModelSettings, OpenAiModel};
+use cortex_model::{ApiKey, ModelSettings, OpenAiModel, Structured};
 use http_server::{Answer, Server, says};
 use serde_json::{Value, json};
 
@@ -301,6 +301,60 @@ async fn a_parameter_that_is_refused_again_ends_the_asking() {
     let refused = json!({"error": {"message": "Unsupported value", "param": "temperature"}}).to_string();
     let (reply, requests) = ask_answered(vec![Answer::status(400, refused)]).await;
     assert_eq!((reply.unwrap_err().kind, requests), (ModelErrorKind::Refused, 2));
+}
+
+/// Confirms twice at a server that answers so. What came of it, and which requests asked for a schema.
+async fn confirm_twice(answers: Vec<Answer>, structured: Structured) -> (Vec<Result<ChatReply, ModelError>>, Vec<bool>) {
+    let server = Server::start(answers).await;
+    let settings = ModelSettings { structured, retries: 0, ..settings() };
+    let model = OpenAiModel::new("m", &server.base_url, settings).unwrap();
+    let confirm = ChatRequest { purpose: Purpose::Confirm, ..request() };
+    let replies = vec![model.chat(&confirm).await, model.chat(&confirm).await];
+    let asked = server.arrived().iter().map(|arrived| arrived.body.get("response_format").is_some()).collect();
+    (replies, asked)
+}
+
+#[tokio::test]
+async fn a_decision_is_asked_for_in_a_schema_unless_it_is_switched_off() {
+    let decision = "{\"decision\": \"EXECUTE\", \"reason\": \"\"}";
+    for (structured, asked) in [(Structured::Auto, true), (Structured::On, true), (Structured::Off, false)] {
+        let (replies, sent) = confirm_twice(vec![says(decision)], structured).await;
+        assert_eq!((replies, sent), (vec![Ok(text(decision)); 2], vec![asked; 2]), "{structured:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_that_refuses_a_schema_is_asked_without_it_from_then_on() {
+    for refusal in [
+        Answer::status(400, json!({"error": {"message": "no", "param": "response_format"}}).to_string()),
+        Answer::status(400, "{\"error\": \"can't do that with tools\"}"),
+        Answer::status(422, "{\"detail\": \"extra fields\"}"),
+        Answer::status(500, "Cannot use custom grammar constraints with tools."),
+    ] {
+        let (replies, asked) = confirm_twice(vec![refusal.clone(), says("EXECUTE")], Structured::Auto).await;
+        assert_eq!((replies, asked), (vec![Ok(text("EXECUTE")); 2], vec![true, false, false]), "{refusal:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_failure_of_another_kind_does_not_give_up_the_schema() {
+    let too_long = Answer::status(400, "{\"error\": \"context too long\"}");
+    let answers = vec![too_long.clone(), too_long, says("EXECUTE")];
+    let (replies, asked) = confirm_twice(answers, Structured::Auto).await;
+    assert_eq!(replies[0].as_ref().unwrap_err().kind, ModelErrorKind::Refused);
+    assert_eq!((replies[1].clone(), asked), (Ok(text("EXECUTE")), vec![true, false, true]));
+    let named = json!({"error": {"message": "no", "param": "messages"}}).to_string();
+    let (_, asked) = confirm_twice(vec![Answer::status(400, named)], Structured::Auto).await;
+    assert_eq!(asked, [true, true], "another parameter is named");
+    let (replies, asked) = confirm_twice(vec![Answer::status(500, "oops")], Structured::Auto).await;
+    assert_eq!((replies[0].as_ref().unwrap_err().kind, asked), (ModelErrorKind::ServerFailed, vec![true, true]));
+}
+
+#[tokio::test]
+async fn a_schema_that_is_switched_on_is_never_given_up() {
+    let (replies, asked) = confirm_twice(vec![Answer::status(400, "no response_format")], Structured::On).await;
+    assert_eq!(asked, [true, true]);
+    assert!(replies[0].as_ref().unwrap_err().hint.contains("endpoint.structured"), "{replies:?}");
 }
 
 #[tokio::test]

@@ -76,6 +76,8 @@ impl MissionEvent {
             Self::Progress { .. } => ("tool", "step", "progressed", "component"),
             Self::StepFinished { .. } => ("tool", "step", "finished", "component"),
             Self::Replanning { .. } => ("agent", "plan", "revised", "cortex"),
+            Self::ComponentMissing { .. } => ("system", "component", "lost", "component"),
+            Self::ComponentReturned { .. } => ("system", "component", "returned", "component"),
             Self::TaskCorrected { .. } => ("agent", "mission", "corrected", "user"),
             Self::Stopping { .. } => ("system", "mission", "stopping", "cortex"),
             Self::Halted { .. } => ("tool", "call", "halted", "component"),

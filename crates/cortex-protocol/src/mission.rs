@@ -419,6 +419,18 @@ pub enum MissionEvent {
         /// Why.
         reason: String,
     },
+    /// Tools that the mission needs have left; it waits for them to come back.
+    ComponentMissing {
+        /// Which, in order.
+        tools: Vec<ToolName>,
+        /// For how long, at most.
+        patience: Duration,
+    },
+    /// Tools that the mission waited for are back.
+    ComponentReturned {
+        /// Which, in order.
+        tools: Vec<ToolName>,
+    },
     /// A person corrected the task in mid mission; it is planned anew.
     TaskCorrected {
         /// In the person's words.

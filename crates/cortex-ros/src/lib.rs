@@ -3,6 +3,7 @@
 //! - [`node`]: the one ROS node of a process, on a thread of its own; [`parameters`]: its parameters;
 //! - [`graph`]: the ROS graph as plain data; [`graph_watch`]: keeps it up to date;
 //! - [`dynamic`]: services, actions and topics of any type, parameters of any node;
+//! - [`meters`]: measures the way and the energy that the robot spends;
 //! - [`Discovery`]: finds the components; [`RosTools`]: calls and inspects them;
 //! - [`task`] and [`TaskServer`]: take tasks over ROS; [`TaskClient`]: sends them.
 //!
@@ -25,6 +26,7 @@ mod graph_reader;
 pub mod graph_watch;
 mod heartbeat;
 mod inspection;
+pub mod meters;
 pub mod node;
 pub mod parameters;
 mod policy;

@@ -11,17 +11,21 @@ use cortex_protocol::{
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::drive::{Reporter, Request, Shared, run_mission};
+use crate::drive::{Correction, Reporter, Request, Shared, run_mission};
 use crate::envelope::{Envelope, new_mission_id};
 use crate::offer::{Offer, ProviderId};
 use crate::sessions::Sessions;
 use crate::tape::Tape;
-use crate::{MISSION_EVENTS, MissionTicket, QueuePolicy, Rejection, StopReport};
+use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, QueuePolicy, Rejection, StopReport};
+
+/// Corrections that may wait for the mission that runs; it takes each at once.
+const CORRECTIONS: usize = 8;
 
 /// What the desk is told.
 pub(crate) enum DeskMessage {
     Submit { submission: Submission, reply: oneshot::Sender<Result<MissionTicket, Rejection>> },
     Cancel { mission: MissionId, reply: oneshot::Sender<bool> },
+    Correct { mission: Option<MissionId>, correction: Correction },
     Stop { reply: oneshot::Sender<StopReport> },
     Resume { reply: oneshot::Sender<bool> },
     Offer { provider: ProviderId, tools: Vec<ToolSpec> },
@@ -40,6 +44,7 @@ struct Waiting {
 struct Running {
     id: MissionId,
     cancel: watch::Sender<Option<CancelReason>>,
+    corrections: mpsc::Sender<Correction>,
     result: oneshot::Sender<MissionResult>,
     /// The conversation that it belongs to, and what was asked.
     turn: Option<(SessionId, String)>,
@@ -111,6 +116,7 @@ impl Desk {
             DeskMessage::Cancel { mission, reply } => {
                 let _ = reply.send(self.cancel(&mission));
             }
+            DeskMessage::Correct { mission, correction } => self.correct(mission, correction),
             DeskMessage::Stop { reply } => self.stop(reply),
             DeskMessage::Resume { reply } => {
                 let was_stopped = matches!(self.door, Door::Stopped | Door::Unsettled);
@@ -179,12 +185,13 @@ impl Desk {
         }
         let Some(next) = self.waiting.pop_front() else { return };
         let (cancel, cancelled) = watch::channel(None);
+        let (corrections, corrected) = mpsc::channel(CORRECTIONS);
         let done = self.done.clone();
         let Submission { task, session, .. } = next.submission;
         let earlier = session.as_ref().map(|session| self.sessions.earlier(session)).unwrap_or_default();
         let turn = session.clone().map(|session| (session, task.clone()));
         let request = Request { id: next.id.clone(), task, session, earlier };
-        let mission = run_mission(Arc::clone(&self.shared), request, next.reporter, cancelled);
+        let mission = run_mission(Arc::clone(&self.shared), request, next.reporter, cancelled, corrected);
         let running = self.shared.tracker.spawn(mission);
         self.shared.tracker.spawn(async move {
             let result = running.await.unwrap_or_else(|problem| {
@@ -194,7 +201,7 @@ impl Desk {
             // The desk outlives its missions.
             let _ = done.send(result).await;
         });
-        self.running = Some(Running { id: next.id, cancel, result: next.result, turn });
+        self.running = Some(Running { id: next.id, cancel, corrections, result: next.result, turn });
     }
 
     fn on_ended(&mut self, result: MissionResult) {
@@ -226,6 +233,23 @@ impl Desk {
             end_waiting(waiting, "The task was cancelled before it began.");
         }
         true
+    }
+
+    /// Hands a correction to the mission, which answers. The desk does not wait for it.
+    fn correct(&self, mission: Option<MissionId>, correction: Correction) {
+        let is_meant = |id: &MissionId| mission.as_ref().is_none_or(|mission| mission == id);
+        if let Some(running) = self.running.as_ref().filter(|running| is_meant(&running.id)) {
+            if let Err(mpsc::error::TrySendError::Full(correction)) = running.corrections.try_send(correction) {
+                correction.refuse(CorrectionRefusal::Busy);
+            }
+            // A mission that has just ended drops the correction, and with it the way to answer.
+            return;
+        }
+        let waits = mission.as_ref().filter(|mission| self.waiting.iter().any(|waiting| waiting.id == **mission));
+        correction.refuse(match waits {
+            Some(mission) => CorrectionRefusal::Waiting { mission: mission.clone() },
+            None => CorrectionRefusal::NotRunning { mission },
+        });
     }
 
     fn stop(&mut self, reply: oneshot::Sender<StopReport>) {

@@ -11,7 +11,7 @@ use cortex_core::{
     ModelErrorKind, ToolProvider,
 };
 use cortex_protocol::{
-    CallId, CloudEvent, Effect as ToolEffect, FailureKind, HaltState, MissionEvent, MissionId, MissionResult,
+    CallId, CloudEvent, Effect as ToolEffect, FailureKind, HaltState, MissionEvent, MissionId, MissionResult, Origin,
     SessionId, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec, Turn,
 };
 use futures::FutureExt;
@@ -22,12 +22,13 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-use crate::RuntimeConfig;
 use crate::dispatch::run_call;
 use crate::envelope::Envelope;
 use crate::leftovers::Leftovers;
+use crate::meters::Meters;
 use crate::offer::Offer;
 use crate::tape::{Clearance, Tape};
+use crate::{CorrectionRefusal, RuntimeConfig};
 
 /// Inputs that may wait for the mission. Every sender waits when it is full, but for progress, of which the latest wins.
 const INPUT_CAPACITY: usize = 256;
@@ -102,12 +103,27 @@ pub(crate) struct Request {
     pub(crate) earlier: Vec<Turn>,
 }
 
+/// What a person says to the mission that runs, and who waits for the answer.
+pub(crate) struct Correction {
+    pub(crate) text: String,
+    pub(crate) origin: Origin,
+    pub(crate) reply: oneshot::Sender<Result<MissionId, CorrectionRefusal>>,
+}
+
+impl Correction {
+    pub(crate) fn refuse(self, refusal: CorrectionRefusal) {
+        // Whoever asked may have left.
+        let _ = self.reply.send(Err(refusal));
+    }
+}
+
 /// Runs one mission to its end.
 pub(crate) async fn run_mission(
     shared: Arc<Shared>,
     request: Request,
     mut reporter: Reporter,
     cancel: watch::Receiver<Option<CancelReason>>,
+    corrections: mpsc::Receiver<Correction>,
 ) -> MissionResult {
     let Request { id, task, session, earlier } = request;
     let span = tracing::info_span!("mission", id = %id);
@@ -123,6 +139,7 @@ pub(crate) async fn run_mission(
     if let Some(tape) = &mut reporter.tape {
         tape.setup(&setup);
     }
+    let meters = Meters::begin(&shared.config.meters, &setup.limits);
     let drive = Drive {
         shared,
         id,
@@ -133,7 +150,7 @@ pub(crate) async fn run_mission(
         calls: BTreeMap::new(),
         result: None,
     };
-    drive.run(Mission::new(setup), inbox, cancel).instrument(span).await
+    drive.run(Mission::new(setup), inbox, cancel, corrections, meters).instrument(span).await
 }
 
 fn limits_for(shared: &Shared) -> MissionLimits {
@@ -150,10 +167,13 @@ impl Drive {
         mut mission: Mission,
         mut inbox: mpsc::Receiver<Input>,
         mut cancel: watch::Receiver<Option<CancelReason>>,
+        mut corrections: mpsc::Receiver<Correction>,
+        mut meters: Meters,
     ) -> MissionResult {
         let mut offer = self.shared.offer.clone();
         offer.mark_unchanged();
         let mut orphaned = false;
+        self.give_all(&mut mission, meters.all());
         self.give(&mut mission, Input::Start);
         loop {
             if let Some(result) = self.result.take() {
@@ -176,12 +196,39 @@ impl Drive {
                         None => continue,
                     }
                 }
+                Some(correction) = corrections.recv() => match self.taken(&mission, correction) {
+                    Some(input) => input,
+                    None => continue,
+                },
                 Some(input) = inbox.recv() => input,
                 Ok(()) = offer.changed() => Input::ToolsChanged { tools: offer.borrow_and_update().tools.clone() },
+                input = meters.changed() => input,
                 () = tokio::time::sleep_until(self.began + wake) => Input::Tick,
             };
+            if matches!(input, Input::CallEnded { .. }) {
+                // What a call has spent is known when it ends.
+                self.give_all(&mut mission, meters.all());
+            }
             self.give(&mut mission, input);
         }
+    }
+
+    fn give_all(&mut self, mission: &mut Mission, inputs: Vec<Input>) {
+        for input in inputs {
+            self.give(mission, input);
+        }
+    }
+
+    /// A correction as an input, if the mission takes it. Answers who waits.
+    fn taken(&self, mission: &Mission, correction: Correction) -> Option<Input> {
+        if let Err(reason) = mission.check_correction(&correction.text) {
+            correction.refuse(CorrectionRefusal::Refused { reason });
+            return None;
+        }
+        let Correction { text, origin, reply } = correction;
+        // Whoever asked may have left.
+        let _ = reply.send(Ok(self.id.clone()));
+        Some(Input::Correct { text, origin })
     }
 
     fn give(&mut self, mission: &mut Mission, input: Input) {

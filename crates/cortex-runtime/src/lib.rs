@@ -6,6 +6,7 @@
 //! - `dispatch`: one call of a tool, with its time-out, its cancellation and its one outcome;
 //! - `conditions`: what is watched before, while and after a call;
 //! - `leftovers`: calls that are not known to be at rest, for the next stop;
+//! - `meters`: what the robot spends while a mission runs;
 //! - `offer`: the tools of all providers, merged;
 //! - `envelope`: what happens, as CloudEvents;
 //! - [`tape`]: the record of each mission: written before something moves, read back, replayed.
@@ -19,6 +20,7 @@ mod drive;
 mod dry_run;
 mod envelope;
 mod leftovers;
+mod meters;
 mod offer;
 mod sessions;
 pub mod tape;
@@ -27,14 +29,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_core::{ChatModel, MissionLimits, ToolProvider, ToolSet};
-use cortex_protocol::{CloudEvent, MissionId, MissionResult, Submission, ToolName, ToolSpec};
+use cortex_protocol::{CloudEvent, MissionId, MissionResult, Origin, Submission, ToolName, ToolSpec};
 use thiserror::Error;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio_util::task::TaskTracker;
 
 use crate::desk::{Desk, DeskMessage};
 pub use crate::dispatch::{CallBounds, run_call};
+use crate::drive::Correction;
 pub use crate::dry_run::DryRun;
+pub use crate::meters::Meter;
 pub use crate::offer::{Offer, ProviderId};
 pub use crate::tape::TapeSettings;
 
@@ -76,6 +80,8 @@ pub struct RuntimeConfig {
     pub model_timeout: Duration,
     /// Where missions are recorded. None: nowhere.
     pub tape: Option<TapeSettings>,
+    /// What measures the way and the energy that the robot spends.
+    pub meters: Vec<Meter>,
 }
 
 impl Default for RuntimeConfig {
@@ -88,6 +94,7 @@ impl Default for RuntimeConfig {
             calls: CallBounds::default(),
             model_timeout: Duration::from_secs(300),
             tape: None,
+            meters: Vec::new(),
         }
     }
 }
@@ -144,6 +151,43 @@ pub struct MissionTicket {
     pub events: mpsc::Receiver<Arc<CloudEvent>>,
     /// The one result.
     pub result: oneshot::Receiver<MissionResult>,
+}
+
+/// Why a correction was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CorrectionRefusal {
+    /// No mission runs, or not this one.
+    #[error("{}", not_running(.mission.as_ref()))]
+    NotRunning {
+        /// The one that was meant. None: the one that runs.
+        mission: Option<MissionId>,
+    },
+    /// It waits for others.
+    #[error("the task {mission} has not begun; cancel it and send another")]
+    Waiting {
+        /// Which.
+        mission: MissionId,
+    },
+    /// Corrections come faster than they can be taken.
+    #[error("many corrections are under way; wait for their answers")]
+    Busy,
+    /// The mission does not take it.
+    #[error("{reason}")]
+    Refused {
+        /// Why.
+        reason: String,
+    },
+    /// Cortex is going down.
+    #[error("Cortex is shutting down")]
+    ShuttingDown,
+}
+
+fn not_running(mission: Option<&MissionId>) -> String {
+    match mission {
+        Some(mission) => format!("no task {mission} runs"),
+        None => "no task runs".to_owned(),
+    }
 }
 
 /// What a stop came to.
@@ -216,6 +260,24 @@ impl Runtime {
             return false;
         }
         answer.await.unwrap_or(false)
+    }
+
+    /// Corrects the task of a mission; `None` is the one that runs. What moves is halted, and the mission plans anew; this
+    /// does not wait for it. Answers with the mission that was corrected.
+    ///
+    /// # Errors
+    /// Why the correction was not taken. Nothing has changed then.
+    pub async fn correct(
+        &self,
+        mission: Option<MissionId>,
+        text: String,
+        origin: Origin,
+    ) -> Result<MissionId, CorrectionRefusal> {
+        let (reply, answer) = oneshot::channel();
+        let message = DeskMessage::Correct { mission: mission.clone(), correction: Correction { text, origin, reply } };
+        self.desk.send(message).await.map_err(|_| CorrectionRefusal::ShuttingDown)?;
+        // The mission ended before it came to the correction.
+        answer.await.unwrap_or(Err(CorrectionRefusal::NotRunning { mission }))
     }
 
     /// Halts everything, also what earlier missions left behind, and takes no task until [`resume`](Self::resume). Comes

@@ -27,6 +27,9 @@ impl Sessions {
 
     /// A task of a conversation has ended.
     pub(crate) fn ended(&mut self, session: &SessionId, task: String, result: &MissionResult) {
+        // What was done in the end is what the corrections say.
+        let task = std::iter::once(task.as_str()).chain(result.corrections.iter().map(String::as_str));
+        let task = task.collect::<Vec<_>>().join(" Corrected to: ");
         let turns = self.turns.entry(session.clone()).or_default();
         turns.push_back(Turn { task, output: result.output.clone(), status: result.status });
         if turns.len() > TURNS {
@@ -71,6 +74,15 @@ mod tests {
         assert_eq!(tasks.len(), TURNS);
         assert_eq!(tasks.last().map(String::as_str), Some("task 19"));
         assert_eq!(sessions.earlier(&"nobody".into()), []);
+    }
+
+    #[test]
+    fn a_task_is_remembered_as_people_corrected_it() {
+        let mut sessions = Sessions::default();
+        let corrected = MissionResult { corrections: vec!["the other room".to_owned()], ..result("done") };
+        sessions.ended(&"mine".into(), "go to the kitchen".to_owned(), &corrected);
+        let turns = sessions.earlier(&"mine".into());
+        assert_eq!(turns[0].task, "go to the kitchen Corrected to: the other room");
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 mod domain;
 mod observations;
+mod openai_request;
 mod openai_server;
 mod scripted_model;
 mod tools;

@@ -10,6 +10,8 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
+use crate::openai_request;
+
 /// Longest request that is read, in bytes.
 const MAX_REQUEST: usize = 16 << 20;
 
@@ -20,6 +22,8 @@ pub enum Served {
     Text(String),
     /// Replies with calls: wire names and arguments.
     Calls(Vec<(String, Value)>),
+    /// Replies with a decision in JSON, as the schema of the request has it; a request without one is refused.
+    Decision(String),
     /// Replies with this status and body.
     Raw(u16, String),
     /// Thinks for a while, and then does this.
@@ -120,13 +124,23 @@ async fn serve(stream: TcpStream, state: &State) -> std::io::Result<()> {
         let mut body = vec![0; length.min(MAX_REQUEST)];
         stream.read_exact(&mut body).await?;
         let request = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        let mut next = (state.answer)(&request);
+        // What a real server would refuse is refused here, so that a story shows it.
+        let mut next = match openai_request::check(&request) {
+            Ok(()) => (state.answer)(&request),
+            Err(problem) => Served::Raw(400, json!({"error": {"message": problem}}).to_string()),
+        };
+        let takes_decision = request.get("response_format").is_some();
         state.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
         while let Served::After(time, then) = next {
             tokio::time::sleep(time).await;
             next = *then;
         }
         let (status, body) = match next {
+            Served::Decision(decision) if takes_decision => {
+                let text = json!({"decision": decision, "reason": "as the story says"}).to_string();
+                (200, completion(&json!({"role": "assistant", "content": text}), "stop"))
+            }
+            Served::Decision(_) => (400, json!({"error": {"message": "no schema was asked for"}}).to_string()),
             Served::Text(text) => (200, completion(&json!({"role": "assistant", "content": text}), "stop")),
             Served::Calls(calls) => (200, completion(&message_of(&calls), "tool_calls")),
             Served::Raw(status, body) => (status, body),

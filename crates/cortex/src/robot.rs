@@ -4,9 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use cortex_protocol::mission::Expense;
 use cortex_ros::dynamic::Endpoints;
-use cortex_ros::{Discovery, GraphWatch, Interfaces, Policy, RosNode, RosTools};
+use cortex_ros::{Discovery, GraphWatch, Interfaces, Policy, RosNode, RosTools, meters};
+use cortex_runtime::Meter;
 use figment::value::Value;
+
+use crate::config::MeterSettings;
 
 /// A process's place on the robot's graph.
 #[derive(Clone)]
@@ -65,6 +69,21 @@ impl Robot {
             );
         }
         Ok(robot)
+    }
+
+    /// What measures the way and the energy, as the configuration names it.
+    pub(crate) fn meters(&self, settings: &MeterSettings) -> Vec<Meter> {
+        let interfaces = Arc::new(Interfaces::from_environment());
+        let MeterSettings { odometry, battery, patience } = settings;
+        let way = odometry.as_ref().map(|topic| Meter {
+            expense: Expense::Metres,
+            reading: meters::way(&self.endpoints, &interfaces, topic, *patience),
+        });
+        let energy = battery.as_ref().map(|topic| Meter {
+            expense: Expense::WattHours,
+            reading: meters::energy(&self.endpoints, &interfaces, topic, *patience),
+        });
+        way.into_iter().chain(energy).collect()
     }
 
     /// Leaves the graph: ends discovery, then the ROS threads.

@@ -39,7 +39,14 @@ impl Mission {
     pub(super) fn decline(&mut self, reason: &str) {
         let reason = reason.trim();
         let output = if reason.is_empty() { "The model declined the task and gave no reason." } else { reason };
-        self.finish(MissionStatus::Failed, output.to_owned());
+        self.give_up(output, output.to_owned());
+    }
+
+    /// The model has said that it can't do what is missing.
+    fn give_up(&mut self, said: &str, output: String) {
+        if !self.waits_to_give_up(said, &output) {
+            self.finish(MissionStatus::Failed, output);
+        }
     }
 
     /// The model answers in words. Whether the mission succeeded is read from the record, not from the words.
@@ -51,8 +58,8 @@ impl Mission {
         match self.judge() {
             Ok(None) => self.finish(MissionStatus::Succeeded, text.to_owned()),
             Ok(Some(skipped)) => self.finish(MissionStatus::Succeeded, format!("{text} ({skipped})")),
-            Err(reason) if text.contains(&reason) => self.finish(MissionStatus::Failed, text.to_owned()),
-            Err(reason) => self.finish(MissionStatus::Failed, format!("{text} (Not done: {reason})")),
+            Err(reason) if text.contains(&reason) => self.give_up(text, text.to_owned()),
+            Err(reason) => self.give_up(text, format!("{text} (Not done: {reason})")),
         }
     }
 
@@ -111,6 +118,12 @@ impl Mission {
     }
 
     fn replan(&mut self, reason: String) {
+        if self.plan_number >= self.plans_allowed() || !self.waits_to_replan(&reason) {
+            self.replan_now(reason);
+        }
+    }
+
+    pub(super) fn replan_now(&mut self, reason: String) {
         if self.plan_number >= self.plans_allowed() {
             self.fail(format!("{reason} {} plans were tried, the most that a task may have.", self.plan_number));
             return;
@@ -185,7 +198,7 @@ impl Mission {
         }
     }
 
-    fn finish(&mut self, status: MissionStatus, mut output: String) {
+    pub(super) fn finish(&mut self, status: MissionStatus, mut output: String) {
         self.give_up_mending();
         let unfinished: Vec<StepNumber> =
             self.current_reports().filter(|report| !report.status.is_terminal()).map(|report| report.number).collect();

@@ -31,7 +31,7 @@ impl Mission {
             return;
         }
         self.block_what_waits_for_failures();
-        if self.mend_next() || self.retry_next() {
+        if self.mend_next() || self.retry_next() || self.hold_for_components() {
             return;
         }
         match self.next_step() {
@@ -84,6 +84,11 @@ impl Mission {
         let repeated = problem.is_some();
         if asked >= self.setup.limits.max_confirmations_per_step {
             self.decide_safely(&step, format!("the model was asked {asked} times without an end"));
+            return;
+        }
+        if self.misses_component() {
+            self.phase = Phase::Underway;
+            self.advance();
             return;
         }
         if let Err(outcome) = self.is_as_planned(&step) {
@@ -162,6 +167,10 @@ impl Mission {
     /// Carries out a decision, or says why it can't be.
     fn act_on(&mut self, step: &Step, asked: u32, reading: Reading) -> Result<(), String> {
         match reading.decision {
+            Decision::Execute if self.misses_component() => {
+                self.phase = Phase::Underway;
+                self.advance();
+            }
             Decision::Execute => {
                 let fingerprint = match self.is_as_planned(step) {
                     Ok(fingerprint) => fingerprint,
@@ -355,7 +364,7 @@ impl Mission {
     }
 
     /// Gives up the request to the model, which was made of a state that is over, and goes on from the present one.
-    fn ask_anew(&mut self) {
+    pub(super) fn ask_anew(&mut self) {
         self.abandon_model();
         self.phase = Phase::Underway;
         self.advance();

@@ -9,6 +9,7 @@
 //! - `arguments`: those that a step runs with, and which of them a confirmation may change;
 //! - `correction`: mending a call that failed; `budget`: what a mission may spend;
 //!   `compaction`: keeping its conversation within bounds;
+//! - `presence`: components that leave and come back;
 //! - `operator`: what a person says in mid mission; `repetition`: what was done is not done again;
 //! - `ending`: replanning, halting and the one result; `record`: what of the task is still open;
 //! - `setup`: what it starts with; `exchange`: inputs and effects;
@@ -29,6 +30,7 @@ use crate::chat::{ChatReply, ChatRequest, Message, ModelCall};
 use crate::ports::ModelError;
 use crate::schedule::Holder;
 use correction::Failure;
+use presence::AfterWait;
 
 mod arguments;
 mod budget;
@@ -40,6 +42,7 @@ mod execution;
 mod failure;
 mod operator;
 mod planning;
+mod presence;
 mod prompts;
 mod record;
 mod repetition;
@@ -84,6 +87,12 @@ pub struct Mission {
     reports: Vec<StepReport>,
     /// Whether a tool came, went or changed since the current plan was made.
     tools_changed: bool,
+    /// The tools that were there and are not, with when they left.
+    left_at: BTreeMap<ToolName, Duration>,
+    /// Those that came back since the model was asked for a plan.
+    came_back: BTreeSet<ToolName>,
+    /// Those of which was said that they are awaited.
+    told_missing: BTreeSet<ToolName>,
     /// Steps of the current plan whose call failed and may be mended, with what came of it.
     to_mend: BTreeMap<StepNumber, Failure>,
     /// How often the call of each step of the current plan was tried again.
@@ -178,6 +187,11 @@ enum Phase {
         until: Duration,
         asked: u32,
     },
+    /// A component is awaited, at rest, before the mission goes on or gives up.
+    Away {
+        then: AfterWait,
+        until: Duration,
+    },
     /// Steps are running; none can begin until something in flight ends or lets go.
     Underway,
     /// Everything in flight is coming to rest; then this follows.
@@ -255,6 +269,9 @@ impl Mission {
             planning_turn: 0,
             reports: Vec::new(),
             tools_changed: false,
+            left_at: BTreeMap::new(),
+            came_back: BTreeSet::new(),
+            told_missing: BTreeSet::new(),
             to_mend: BTreeMap::new(),
             retries: BTreeMap::new(),
             corrections: BTreeMap::new(),
@@ -285,10 +302,7 @@ impl Mission {
             Input::CallAccepted { call } => self.on_call_accepted(call),
             Input::CallProgressed { call, feedback } => self.on_call_progressed(call, feedback),
             Input::CallEnded { call, outcome } => self.on_call_ended(call, outcome),
-            Input::ToolsChanged { tools } => {
-                self.setup.tools = tools;
-                self.tools_changed = true;
-            }
+            Input::ToolsChanged { tools } => self.on_tools_changed(tools),
             Input::Correct { text, origin } => self.on_correct(text, origin),
             Input::Metered { expense, total, is_live } => self.on_metered(expense, total, is_live),
             Input::Cancel { reason } => self.on_cancel(reason),
@@ -311,9 +325,10 @@ impl Mission {
             | Phase::Researching { .. }
             | Phase::Confirming { .. }
             | Phase::Correcting { .. }
+            | Phase::Away { .. }
             | Phase::Underway => None,
         };
-        [Some(end), progress, phase, self.next_retry()].into_iter().flatten().min()
+        [Some(end), progress, phase, self.next_retry(), self.next_departure()].into_iter().flatten().min()
     }
 
     /// Whether the one result is out.
@@ -384,7 +399,8 @@ impl Mission {
                 self.confirm(step, asked, None);
             }
             Phase::Underway if self.has_due_retry() => self.advance(),
-            _ => {}
+            Phase::Away { .. } => self.end_wait_if_over(),
+            _ => self.give_up_what_is_gone(),
         }
         self.warn_about_budget();
         if !self.calls.is_empty() && self.now >= self.next_progress {

@@ -42,6 +42,7 @@ impl Mission {
             | Phase::Confirming { .. }
             | Phase::Correcting { .. }
             | Phase::Waiting { .. }
+            | Phase::Away { .. }
             | Phase::Underway => Ok(()),
         }
     }

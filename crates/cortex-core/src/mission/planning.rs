@@ -43,6 +43,7 @@ impl Mission {
             return;
         }
         self.report(MissionEvent::Planning { turn: self.planning_turn, plan: self.plan_number + 1 });
+        self.came_back.clear();
         self.offer_tools();
         self.compact();
         let chat = prompts::planning_request(&self.setup, &self.offered, &self.conversation);

@@ -48,7 +48,7 @@ that does in another way what a step of the last plan failed to do names that st
 
 const CONFIRMATION_RULES: &str = "\
 You confirm one step of a robot's plan, just before it would run. Look at the task, at what was done so far, at what is \
-in flight, and at the step. Reply with exactly one word:
+in flight, and at the step. Reply with exactly one word, or with it as the decision in JSON:
 EXECUTE - run it. Without any other word. {ARGUMENTS}
 SKIP - leave it out and go on, because it is no longer needed.
 ABORT - end the plan, because it is unsafe or makes no sense any more. You may add the reason.

@@ -46,6 +46,8 @@ pub struct MissionLimits {
     pub max_corrections: u32,
     /// How often a step that only looks is tried again when its tool could not be reached, after pauses that grow.
     pub max_retries: u32,
+    /// How long a plan that needs a tool which has left waits for it to come back.
+    pub component_grace: Duration,
     /// How often the model may be asked about one step.
     pub max_confirmations_per_step: u32,
     /// From the start to the end.
@@ -85,6 +87,7 @@ impl Default for MissionLimits {
             confirmation_arguments: ConfirmationArguments::AsPlanned,
             max_corrections: 1,
             max_retries: 2,
+            component_grace: Duration::from_secs(10),
             max_confirmations_per_step: 8,
             max_duration: Duration::from_secs(3600),
             continue_timeout: Duration::from_secs(60),

@@ -11,6 +11,8 @@ use super::exchange::{Fault, chain_text};
 
 /// Most characters of an endpoint's own words.
 const SHOWN_CHARACTERS: usize = 300;
+/// What servers name when they refuse a schema.
+const SCHEMA_WORDS: [&str; 4] = ["response_format", "json_schema", "grammar", "structured"];
 
 /// One failed attempt.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,12 +22,14 @@ pub(super) struct Failure {
     pub(super) may_pass: bool,
     /// The parameter of our request that the endpoint refuses, where it names one.
     pub(super) parameter: Option<String>,
+    /// Whether it may be the schema of the answer that the endpoint refuses. It need not be.
+    pub(super) may_be_schema: bool,
 }
 
 impl Failure {
     fn new(kind: ModelErrorKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
         let error = ModelError { kind, message: message.into(), hint: hint.into(), retry_after: None };
-        Self { error, may_pass: false, parameter: None }
+        Self { error, may_pass: false, parameter: None, may_be_schema: false }
     }
 
     fn passing(mut self) -> Self {
@@ -98,6 +102,13 @@ impl Failure {
         };
         failure.error.retry_after = retry_after;
         failure.parameter = (status == StatusCode::BAD_REQUEST).then_some(told.parameter).flatten();
+        // Many do not name what they refuse, and some answer 5xx.
+        let names_it = || SCHEMA_WORDS.iter().any(|word| failure.error.message.to_lowercase().contains(word));
+        failure.may_be_schema = match status.as_u16() {
+            400 | 422 | 501 => failure.parameter.as_deref().is_none_or(|parameter| parameter.starts_with("response_format")),
+            500..=599 => names_it(),
+            _ => false,
+        };
         failure
     }
 }

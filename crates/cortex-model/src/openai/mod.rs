@@ -18,7 +18,7 @@ use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind}
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::settings::{ApiKey, BuildError, MAX_BACKOFF, ModelSettings};
+use crate::settings::{ApiKey, BuildError, MAX_BACKOFF, ModelSettings, Structured};
 
 mod exchange;
 mod failure;
@@ -51,6 +51,7 @@ impl OpenAiModel {
         let endpoint = Endpoint::new(base_url, settings.api_key.as_ref())?;
         let choice = crate::ModelChoice::OpenAi { name: name.to_owned(), base_url: base_url.to_owned() };
         let carrier = http.clone();
+        let structured = settings.structured;
         let service = tower::service_fn(move |factory| exchange::carry(carrier.clone(), factory));
         Ok(Self {
             label: choice.to_string(),
@@ -58,13 +59,13 @@ impl OpenAiModel {
             client: Client::build(http, endpoint).with_http_service(service),
             key: settings.api_key.clone(),
             settings,
-            dialect: Dialect::for_endpoint(base_url),
+            dialect: Dialect::for_endpoint(base_url, structured),
         })
     }
 
     /// One attempt, without any bound of time of its own.
-    async fn attempt(&self, request: &ChatRequest) -> Result<ChatReply, Failure> {
-        let body = request::body(&self.name, request, &self.dialect);
+    async fn attempt(&self, request: &ChatRequest, with_schema: bool) -> Result<ChatReply, Failure> {
+        let body = request::body(&self.name, request, &self.dialect, with_schema);
         match self.client.chat().create_byot::<_, Value>(&body).await {
             Ok(value) => reply::read(&value, request),
             Err(OpenAIError::Boxed(error)) => Err(match error.downcast::<Fault>() {
@@ -83,6 +84,9 @@ impl OpenAiModel {
         }
         if attempts > 1 {
             error.message = format!("{} ({attempts} attempts)", error.message);
+        }
+        if failure.may_be_schema && self.settings.structured == Structured::On && error.hint.is_empty() {
+            "If the endpoint takes no schema, set endpoint.structured to \"auto\".".clone_into(&mut error.hint);
         }
         if error.kind == ModelErrorKind::Unauthorized && error.hint.is_empty() {
             error.hint = match self.key {
@@ -110,18 +114,32 @@ impl ChatModel for OpenAiModel {
         let deadline = Instant::now() + self.settings.request_timeout;
         let mut attempts = 0;
         let mut retries = 0;
+        let mut with_schema = self.dialect.asks_for_schema(request);
+        // The endpoint may have refused the schema; an answer without it tells.
+        let mut suspected = false;
         loop {
             let allowed = self.settings.attempt_timeout.min(deadline.saturating_duration_since(Instant::now()));
             attempts += 1;
-            let failure = match timeout(allowed, self.attempt(request)).await {
-                Ok(Ok(reply)) => return Ok(reply),
+            let mut failure = match timeout(allowed, self.attempt(request, with_schema)).await {
+                Ok(Ok(reply)) => {
+                    if suspected && self.dialect.give_up_schema() {
+                        tracing::warn!(model = %self.label, "the endpoint takes no schema; decisions are read from text");
+                    }
+                    return Ok(reply);
+                }
                 Ok(Err(failure)) => failure,
                 Err(_) => Failure::of_timeout(allowed),
             };
+            failure.may_be_schema &= with_schema;
             // The endpoint names a parameter that it does not know: asked again at once, without it.
             if let Some(parameter) = &failure.parameter
                 && self.dialect.adapt(parameter)
             {
+                continue;
+            }
+            if with_schema && failure.may_be_schema && self.settings.structured == Structured::Auto {
+                with_schema = false;
+                suspected = true;
                 continue;
             }
             if !failure.may_pass || retries >= self.settings.retries {

@@ -6,6 +6,7 @@ use cortex_core::{CallArguments, ChatRequest, Fragment, Message, ModelCall, Tool
 use serde_json::{Map, Value, json};
 
 use crate::choice::OPENAI_BASE_URL;
+use crate::settings::Structured;
 
 /// What an endpoint calls its parameters; learnt from its refusals, since no endpoint tells beforehand.
 #[derive(Debug)]
@@ -14,15 +15,28 @@ pub(super) struct Dialect {
     completion_tokens: AtomicBool,
     /// Reasoning models refuse any temperature but their own.
     takes_temperature: AtomicBool,
+    /// Whether an answer that has a schema is asked for in it.
+    takes_schema: AtomicBool,
 }
 
 impl Dialect {
-    pub(super) fn for_endpoint(base_url: &str) -> Self {
+    pub(super) fn for_endpoint(base_url: &str, structured: Structured) -> Self {
         Self {
             // The public endpoint knows only the new name for its newer models; many others know only the old one.
             completion_tokens: AtomicBool::new(base_url == OPENAI_BASE_URL),
             takes_temperature: AtomicBool::new(true),
+            takes_schema: AtomicBool::new(structured != Structured::Off),
         }
+    }
+
+    /// Whether this request asks for an answer in a schema.
+    pub(super) fn asks_for_schema(&self, request: &ChatRequest) -> bool {
+        request.purpose.answer_schema().is_some() && self.takes_schema.load(Ordering::Relaxed)
+    }
+
+    /// Asks for no schema any more. Returns whether it did until now.
+    pub(super) fn give_up_schema(&self) -> bool {
+        self.takes_schema.swap(false, Ordering::Relaxed)
     }
 
     /// Leaves out or renames a parameter that was refused. Returns whether the next request will differ.
@@ -36,8 +50,8 @@ impl Dialect {
     }
 }
 
-/// The body of a chat completion request.
-pub(super) fn body(model: &str, request: &ChatRequest, dialect: &Dialect) -> Value {
+/// The body of a chat completion request; with the schema of the answer only if it is wanted.
+pub(super) fn body(model: &str, request: &ChatRequest, dialect: &Dialect, with_schema: bool) -> Value {
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(model));
     body.insert("messages".to_owned(), request.messages.iter().map(message).collect());
@@ -51,6 +65,10 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: &Dialect) -> Val
     let tokens = if dialect.completion_tokens.load(Ordering::Relaxed) { "max_completion_tokens" } else { "max_tokens" };
     body.insert(tokens.to_owned(), json!(request.max_tokens));
     body.insert("stream".to_owned(), json!(false));
+    if let Some((name, schema)) = request.purpose.answer_schema().filter(|_| with_schema) {
+        let format = json!({"type": "json_schema", "json_schema": {"name": name, "strict": true, "schema": schema}});
+        body.insert("response_format".to_owned(), format);
+    }
     Value::Object(body)
 }
 
@@ -111,6 +129,10 @@ mod tests {
         ChatRequest { purpose: Purpose::Plan, messages, tools, temperature: 0.2, max_tokens: 500 }
     }
 
+    fn dialect(base_url: &str) -> Dialect {
+        Dialect::for_endpoint(base_url, Structured::Auto)
+    }
+
     #[test]
     fn a_conversation_is_sent_with_its_calls_and_their_results() {
         let arguments = json!({"place": "kitchen"}).as_object().cloned().unwrap();
@@ -147,7 +169,7 @@ mod tests {
             acts: true,
             phrases: vec!["go to {place}".to_owned()],
         };
-        let sent = body("qwen3", &request(messages, vec![tool]), &Dialect::for_endpoint("http://localhost/v1"));
+        let sent = body("qwen3", &request(messages, vec![tool]), &dialect("http://localhost/v1"), true);
         assert_eq!(
             sent,
             json!({
@@ -175,7 +197,7 @@ mod tests {
 
     #[test]
     fn without_tools_none_are_mentioned_and_the_public_endpoint_gets_its_own_names() {
-        let sent = body("gpt", &request(Vec::new(), Vec::new()), &Dialect::for_endpoint(OPENAI_BASE_URL));
+        let sent = body("gpt", &request(Vec::new(), Vec::new()), &dialect(OPENAI_BASE_URL), true);
         assert_eq!(
             sent,
             json!({
@@ -185,15 +207,29 @@ mod tests {
     }
 
     #[test]
+    fn a_decision_is_asked_for_in_its_schema_and_a_plan_is_not() {
+        let confirm = ChatRequest { purpose: Purpose::Confirm, ..request(Vec::new(), Vec::new()) };
+        let sent = body("m", &confirm, &dialect("http://localhost/v1"), true);
+        let format = sent.get("response_format").unwrap();
+        assert_eq!(format.pointer("/json_schema/name"), Some(&json!("decision")));
+        assert_eq!(format.pointer("/json_schema/schema/required"), Some(&json!(["decision", "reason"])));
+        assert!(format.to_string().len() < 350, "{} bytes in each confirmation", format.to_string().len());
+        for (request, with_schema) in [(confirm, false), (request(Vec::new(), Vec::new()), true)] {
+            let sent = body("m", &request, &dialect("http://localhost/v1"), with_schema);
+            assert_eq!(sent.get("response_format"), None);
+        }
+    }
+
+    #[test]
     fn a_refused_parameter_is_given_up_once() {
-        let dialect = Dialect::for_endpoint("http://localhost/v1");
+        let dialect = dialect("http://localhost/v1");
         let adapted: Vec<bool> = ["temperature", "temperature", "max_tokens", "max_tokens", "messages"]
             .iter()
             .map(|name| dialect.adapt(name))
             .collect();
         assert_eq!(adapted, [true, false, true, false, false]);
         assert_eq!(
-            body("m", &request(Vec::new(), Vec::new()), &dialect),
+            body("m", &request(Vec::new(), Vec::new()), &dialect, true),
             json!({"model": "m", "messages": [], "max_completion_tokens": 500, "stream": false})
         );
     }

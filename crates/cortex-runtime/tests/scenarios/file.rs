@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cortex_core::ModelErrorKind;
-use cortex_core::mission::{ConfirmationMode, OnFailure};
+use cortex_core::mission::{ConfirmationArguments, ConfirmationMode, OnFailure};
+use cortex_protocol::mission::Expense;
 use cortex_protocol::{Conditions, Dispatch, Effect, MissionStatus, ToolPhase};
 use serde::Deserialize;
 use serde_json::Value;
@@ -125,12 +126,20 @@ pub(crate) struct ReplyTable {
 pub(crate) enum Happening {
     /// A person: `cancel`, `stop`, `shut_down`, `resume`.
     People(People),
+    /// A person corrects the task that runs.
+    Corrects(String),
     /// The tool is no longer offered.
     Leaves(String),
     /// The tool is offered, maybe again.
     Comes(String),
     /// The tool says that it does something else now.
     Changes(String),
+    /// A meter counts on by so much.
+    Spends(BTreeMap<Expense, f64>),
+    /// A meter measures no more.
+    FallsSilent(Expense),
+    /// A meter measures again.
+    Measures(Expense),
     /// The robot shows this from now on, again and again.
     Shows(BTreeMap<String, Value>),
     /// The robot tells this once, and keeps it.
@@ -184,6 +193,11 @@ pub(crate) struct LimitsTable {
     pub(crate) replans: Option<u32>,
     pub(crate) model_calls: Option<u32>,
     pub(crate) tokens: Option<u64>,
+    /// Of the way. Its meter measures from the beginning.
+    pub(crate) metres: Option<f64>,
+    /// Of the battery. Its meter measures from the beginning.
+    pub(crate) watt_hours: Option<f64>,
+    pub(crate) confirmation_arguments: Option<ConfirmationArguments>,
     pub(crate) confirmations_per_step: Option<u32>,
     pub(crate) corrections: Option<u32>,
     pub(crate) retries: Option<u32>,
@@ -191,6 +205,8 @@ pub(crate) struct LimitsTable {
     pub(crate) conversation_bytes: Option<usize>,
     pub(crate) confirmation: Option<ConfirmationMode>,
     pub(crate) on_failure: Option<OnFailure>,
+    /// Seconds.
+    pub(crate) component_grace: Option<f64>,
     /// Seconds.
     pub(crate) duration: Option<f64>,
     /// Seconds that a model may think.

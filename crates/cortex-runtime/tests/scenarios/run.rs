@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_core::ChatRequest;
+use cortex_core::meter::Reading;
+use cortex_protocol::mission::Expense;
 use cortex_protocol::{CloudEvent, MissionId, MissionResult, Origin, Submission, ToolCall, ToolSpec};
 use cortex_runtime::{MissionTicket, ProviderId, Rejection, Runtime, StopReport};
 use cortex_testkit::FakeObservations;
-use tokio::sync::{broadcast, oneshot};
+use tokio::sync::{broadcast, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::file::{FurtherTask, Happening, People, Scenario, When};
-use crate::world::{Moment, World};
+use crate::world::{Moment, ScriptedMeters, World};
 
 /// No mission lasts longer than this by its own clock; one that does hangs.
 const PATIENCE: Duration = Duration::from_secs(24 * 3600);
@@ -47,12 +49,12 @@ pub(crate) fn run(scenario: &Scenario, world: World) -> Observed {
 }
 
 async fn tell(scenario: &Scenario, world: World) -> Observed {
-    let World { config, specs, absent, tools, observations, model, script, happenings } = world;
+    let World { config, specs, absent, tools, observations, model, script, happenings, meters } = world;
     let runtime = Runtime::start(config, model, vec![tools.clone()]);
     let mut offer = Offer { runtime: runtime.clone(), all: specs.clone(), absent };
     offer.send().await;
     let (events, began) = (runtime.events(), Instant::now());
-    let watch = Watch { runtime: runtime.clone(), events, offer, observations, happenings, began };
+    let watch = Watch { runtime: runtime.clone(), events, offer, observations, happenings, meters, began };
     let (over, is_over) = oneshot::channel();
     let watching = tokio::spawn(watch.run(is_over));
 
@@ -134,6 +136,7 @@ struct Watch {
     offer: Offer,
     observations: Arc<FakeObservations>,
     happenings: Vec<(Moment, Happening)>,
+    meters: ScriptedMeters,
     began: Instant,
 }
 
@@ -170,6 +173,10 @@ impl Watch {
         (events, stops.join_all().await)
     }
 
+    fn meter(&self, expense: Expense) -> &watch::Sender<Reading> {
+        self.meters.get(&expense).unwrap_or_else(|| panic!("there is no budget of {expense}, so no meter of it"))
+    }
+
     /// What happens now; it does not happen again.
     fn due(&mut self, is_due: impl Fn(&Moment) -> bool) -> Vec<Happening> {
         let (due, later) = std::mem::take(&mut self.happenings).into_iter().partition(|(moment, _)| is_due(moment));
@@ -195,6 +202,10 @@ impl Watch {
                 Happening::People(People::Resume) => {
                     self.runtime.resume().await;
                 }
+                Happening::Corrects(text) => {
+                    let taken = self.runtime.correct(None, text, Origin::new("cli", "scenario")).await;
+                    assert_eq!(taken.ok().as_ref(), mission, "the correction was not taken");
+                }
                 Happening::Leaves(name) => {
                     self.offer.find(&name);
                     self.offer.absent.push(name);
@@ -209,6 +220,13 @@ impl Watch {
                     self.offer.find(&name).description.push_str(" It does something else now.");
                     self.offer.send().await;
                 }
+                Happening::Spends(amounts) => {
+                    for (expense, amount) in amounts {
+                        self.meter(expense).send_modify(|reading| reading.total += amount);
+                    }
+                }
+                Happening::FallsSilent(expense) => self.meter(expense).send_modify(|reading| reading.is_live = false),
+                Happening::Measures(expense) => self.meter(expense).send_modify(|reading| reading.is_live = true),
                 Happening::Shows(shown) => {
                     shown.into_iter().for_each(|(name, value)| self.observations.repeat(&name, value));
                 }

@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cortex_core::meter::Reading;
 use cortex_core::mission::MissionLimits;
 use cortex_core::{CallArguments, ChatModel, ChatReply, ModelCall, ModelError};
 use cortex_model::Reflex;
+use cortex_protocol::mission::Expense;
 use cortex_protocol::{Effect, FailureKind, HaltState, ToolOutcome, ToolPhase, ToolSpec};
-use cortex_runtime::RuntimeConfig;
+use cortex_runtime::{Meter, RuntimeConfig};
 use cortex_testkit::{Behaviour, FakeObservations, FakeTools, Line, ScriptedModel, tool};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tokio::sync::watch;
 
 use crate::file::{Happening, LimitsTable, ReplyTable, Scenario, ToolTable};
 
@@ -29,7 +32,11 @@ pub(crate) struct World {
     /// The same model, where it is a scripted one.
     pub(crate) script: Option<Arc<ScriptedModel>>,
     pub(crate) happenings: Vec<(Moment, Happening)>,
+    pub(crate) meters: ScriptedMeters,
 }
+
+/// Meters that count what the scenario says.
+pub(crate) type ScriptedMeters = BTreeMap<Expense, watch::Sender<Reading>>;
 
 /// When something happens.
 #[derive(Debug, Clone)]
@@ -81,8 +88,9 @@ pub(crate) fn make(
     let tools = FakeTools::new(behaviours.iter().map(|(name, does)| (name.as_str(), does.clone())));
     let tools = tools.watched(Arc::clone(&observations));
     let happenings = scenario.happens.iter().cloned().map(happening).collect::<Result<_>>()?;
-    let config = config(&scenario.limits);
-    Ok(World { config, specs, absent, tools: Arc::new(tools), observations, model, script, happenings })
+    let mut config = config(&scenario.limits);
+    let meters = meters(&mut config);
+    Ok(World { config, specs, absent, tools: Arc::new(tools), observations, model, script, happenings, meters })
 }
 
 fn overridden(table: ToolTable, own: ToolTable) -> ToolTable {
@@ -288,6 +296,19 @@ fn model_call(index: usize, written: &str) -> ModelCall {
     ModelCall { id: format!("call-{index}"), name: name.to_owned(), arguments: CallArguments::read(arguments) }
 }
 
+/// A meter for each budget that needs one.
+fn meters(config: &mut RuntimeConfig) -> ScriptedMeters {
+    let limits = &config.limits;
+    let named = [(Expense::Metres, limits.max_metres), (Expense::WattHours, limits.max_watt_hours)];
+    let mut senders = BTreeMap::new();
+    for (expense, _) in named.into_iter().filter(|(_, limit)| limit.is_some()) {
+        let (sender, reading) = watch::channel(Reading { total: 0.0, is_live: true });
+        config.meters.push(Meter { expense, reading });
+        senders.insert(expense, sender);
+    }
+    senders
+}
+
 fn config(table: &LimitsTable) -> RuntimeConfig {
     let mut config = RuntimeConfig::default();
     let default = MissionLimits::default();
@@ -298,6 +319,9 @@ fn config(table: &LimitsTable) -> RuntimeConfig {
         max_replans: table.replans.unwrap_or(default.max_replans),
         max_model_calls: table.model_calls.unwrap_or(default.max_model_calls),
         max_tokens: table.tokens.or(default.max_tokens),
+        max_metres: table.metres.or(default.max_metres),
+        max_watt_hours: table.watt_hours.or(default.max_watt_hours),
+        confirmation_arguments: table.confirmation_arguments.unwrap_or(default.confirmation_arguments),
         max_confirmations_per_step: table.confirmations_per_step.unwrap_or(default.max_confirmations_per_step),
         max_corrections: table.corrections.unwrap_or(default.max_corrections),
         max_retries: table.retries.unwrap_or(default.max_retries),
@@ -305,6 +329,7 @@ fn config(table: &LimitsTable) -> RuntimeConfig {
         max_conversation_bytes: table.conversation_bytes.unwrap_or(default.max_conversation_bytes),
         confirmation: table.confirmation.unwrap_or(default.confirmation),
         on_failure: table.on_failure.unwrap_or(default.on_failure),
+        component_grace: table.component_grace.map_or(default.component_grace, Duration::from_secs_f64),
         max_duration: table.duration.map_or(default.max_duration, Duration::from_secs_f64),
         ..default
     };

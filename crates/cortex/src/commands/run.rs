@@ -14,7 +14,7 @@ use cortex_model::api_key_from_environment;
 use cortex_protocol::{CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, Submission};
 use cortex_ros::task::{Refusal, RunningTask, StopReport, TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::{Discovery, Policy, RosNode, TaskHandler, TaskServer};
-use cortex_runtime::{DryRun, MissionTicket, ProviderId, Runtime};
+use cortex_runtime::{DryRun, MissionTicket, ProviderId, Runtime, RuntimeConfig};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::arguments::StartArguments;
@@ -64,7 +64,8 @@ async fn serve(robot: &Robot, resolved: Resolved, dry_run: bool) -> anyhow::Resu
     if dry_run {
         tools = Arc::new(DryRun::new(tools, robot.discovery.tools()));
     }
-    let runtime = Runtime::start(resolved.runtime, model, vec![tools]);
+    let config = RuntimeConfig { meters: robot.meters(&resolved.meters), ..resolved.runtime };
+    let runtime = Runtime::start(config, model, vec![tools]);
     let agent = Arc::new(Agent {
         runtime: runtime.clone(),
         discovery: robot.discovery.clone(),

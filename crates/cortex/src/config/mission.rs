@@ -1,9 +1,10 @@
 //! `[mission]` and `[budget]`: the bounds of a mission.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use cortex_core::MissionLimits;
-use cortex_core::mission::{ConfirmationMode, OnFailure, Prices};
+use cortex_core::mission::{ConfirmationArguments, ConfirmationMode, OnFailure, Prices};
 use cortex_model::ModelChoice;
 use serde::{Deserialize, Serialize};
 
@@ -22,14 +23,16 @@ pub(crate) struct MissionConfig {
     pub(crate) max_offered_tools: usize,
     pub(crate) max_conversation_bytes: usize,
     pub(crate) confirmation: ConfirmationMode,
+    pub(crate) confirmation_arguments: ConfirmationArguments,
     pub(crate) on_failure: OnFailure,
     pub(crate) max_corrections: u32,
     pub(crate) max_retries: u32,
+    pub(crate) component_grace_s: f64,
     pub(crate) max_duration_s: f64,
 }
 
-/// What a mission may spend on models.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// What a mission may spend.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BudgetConfig {
     /// 0: no bound.
@@ -38,6 +41,41 @@ pub(crate) struct BudgetConfig {
     pub(crate) max_cost: f64,
     /// By the model's name.
     pub(crate) prices: BTreeMap<String, Prices>,
+    /// 0: no bound.
+    pub(crate) max_metres: f64,
+    /// Empty: the way is not measured.
+    pub(crate) odometry: String,
+    /// 0: no bound.
+    pub(crate) max_watt_hours: f64,
+    /// Empty: the energy is not measured.
+    pub(crate) battery: String,
+    pub(crate) meter_timeout_s: f64,
+}
+
+/// What measures the way and the energy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MeterSettings {
+    /// The full name of a topic of `nav_msgs/msg/Odometry`.
+    pub(crate) odometry: Option<String>,
+    /// The full name of a topic of `sensor_msgs/msg/BatteryState`.
+    pub(crate) battery: Option<String>,
+    /// Without a message for so long a meter is silent.
+    pub(crate) patience: Duration,
+}
+
+impl Default for BudgetConfig {
+    fn default() -> Self {
+        Self {
+            max_tokens: 0,
+            max_cost: 0.0,
+            prices: BTreeMap::new(),
+            max_metres: 0.0,
+            odometry: String::new(),
+            max_watt_hours: 0.0,
+            battery: String::new(),
+            meter_timeout_s: 10.0,
+        }
+    }
 }
 
 impl Default for MissionConfig {
@@ -53,9 +91,11 @@ impl Default for MissionConfig {
             max_offered_tools: limits.max_offered_tools,
             max_conversation_bytes: limits.max_conversation_bytes,
             confirmation: limits.confirmation,
+            confirmation_arguments: limits.confirmation_arguments,
             on_failure: limits.on_failure,
             max_corrections: limits.max_corrections,
             max_retries: limits.max_retries,
+            component_grace_s: limits.component_grace.as_secs_f64(),
             max_duration_s: limits.max_duration.as_secs_f64(),
         }
     }
@@ -89,14 +129,45 @@ pub(super) fn limits(
         max_offered_tools: mission.max_offered_tools,
         max_conversation_bytes: mission.max_conversation_bytes,
         confirmation: mission.confirmation,
+        confirmation_arguments: mission.confirmation_arguments,
         on_failure: mission.on_failure,
         max_corrections: mission.max_corrections,
         max_retries: mission.max_retries,
+        component_grace: match mission.component_grace_s {
+            0.0 => Duration::ZERO,
+            grace => seconds("mission.component_grace_s", grace)?,
+        },
         max_tokens: (budget.max_tokens > 0).then_some(budget.max_tokens),
         max_cost: (budget.max_cost > 0.0).then_some(budget.max_cost),
         prices,
+        max_metres: (budget.max_metres > 0.0).then_some(budget.max_metres),
+        max_watt_hours: (budget.max_watt_hours > 0.0).then_some(budget.max_watt_hours),
         max_duration: seconds("mission.max_duration_s", mission.max_duration_s)?,
         ..MissionLimits::default()
+    })
+}
+
+/// What measures the way and the energy. A budget of what nothing measures would never end anything.
+pub(super) fn meters(budget: &BudgetConfig) -> anyhow::Result<MeterSettings> {
+    let topic = |limit_key: &str, limit: f64, topic_key: &str, topic: &str| {
+        anyhow::ensure!(
+            limit.is_finite() && limit >= 0.0,
+            "configuration: budget.{limit_key} is {limit}; it must be a number above 0, or 0 for no bound"
+        );
+        anyhow::ensure!(
+            limit <= 0.0 || !topic.is_empty(),
+            "configuration: budget.{limit_key} is set, but budget.{topic_key} names no topic by which it is measured"
+        );
+        anyhow::ensure!(
+            topic.is_empty() || topic.starts_with('/'),
+            "configuration: budget.{topic_key} is '{topic}'; it must be the full name of a topic, such as /{topic}"
+        );
+        Ok((!topic.is_empty()).then(|| topic.to_owned()))
+    };
+    Ok(MeterSettings {
+        odometry: topic("max_metres", budget.max_metres, "odometry", &budget.odometry)?,
+        battery: topic("max_watt_hours", budget.max_watt_hours, "battery", &budget.battery)?,
+        patience: seconds("budget.meter_timeout_s", budget.meter_timeout_s)?,
     })
 }
 

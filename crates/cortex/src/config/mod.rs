@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cortex_core::MissionLimits;
-use cortex_model::{ModelChoice, ModelSettings};
+use cortex_model::{ModelChoice, ModelSettings, Structured};
 use cortex_protocol::{Conditions, Effect, ResourceName};
 use cortex_ros::{Convention, Policy, PolicySettings};
 use cortex_runtime::{CallBounds, QueuePolicy, RuntimeConfig};
@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 mod mission;
 mod tape;
 
+pub(crate) use mission::MeterSettings;
 use mission::{BudgetConfig, MissionConfig};
 use tape::TapeConfig;
 
@@ -71,6 +72,7 @@ pub(crate) struct EndpointConfig {
     pub(crate) attempt_timeout_s: f64,
     pub(crate) request_timeout_s: f64,
     pub(crate) retries: u32,
+    pub(crate) structured: Structured,
 }
 
 /// What happens to a task that comes while another runs.
@@ -125,6 +127,7 @@ impl Default for Config {
                 attempt_timeout_s: endpoint.attempt_timeout.as_secs_f64(),
                 request_timeout_s: endpoint.request_timeout.as_secs_f64(),
                 retries: endpoint.retries,
+                structured: endpoint.structured,
             },
             mission: MissionConfig::default(),
             budget: BudgetConfig::default(),
@@ -164,7 +167,9 @@ pub(crate) struct Layers {
 pub(crate) struct Resolved {
     pub(crate) model: ModelChoice,
     pub(crate) endpoint: ModelSettings,
+    /// Still without what measures: that is heard on the robot's graph.
     pub(crate) runtime: RuntimeConfig,
+    pub(crate) meters: MeterSettings,
     pub(crate) settle_timeout: Duration,
     /// What of the robot is offered.
     pub(crate) policy: Policy,
@@ -217,6 +222,7 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         attempt_timeout: seconds("endpoint.attempt_timeout_s", config.endpoint.attempt_timeout_s)?,
         request_timeout: seconds("endpoint.request_timeout_s", config.endpoint.request_timeout_s)?,
         retries: config.endpoint.retries,
+        structured: config.endpoint.structured,
         ..ModelSettings::default()
     };
     let limits = mission::limits(&config.mission, &config.budget, &model)?;
@@ -243,7 +249,9 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         // The model's own bound comes first; this one guards against a flaw of its adapter.
         model_timeout: endpoint.request_timeout + Duration::from_secs(5),
         tape: Some(tape::settings(&config.tape)?),
+        meters: Vec::new(),
     };
+    let meters = mission::meters(&config.budget)?;
     let settle_timeout = seconds("discovery.settle_timeout_s", config.discovery.settle_timeout_s)?;
     anyhow::ensure!(
         settle_timeout < Duration::from_secs(10),
@@ -252,7 +260,7 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         config.discovery.settle_timeout_s
     );
     let policy = policy(&config.discovery, &config.conditions)?;
-    Ok(Resolved { model, endpoint, runtime, settle_timeout, policy, model_origin })
+    Ok(Resolved { model, endpoint, runtime, meters, settle_timeout, policy, model_origin })
 }
 
 fn policy(discovery: &DiscoveryConfig, conditions: &BTreeMap<String, Conditions>) -> anyhow::Result<Policy> {
@@ -402,6 +410,7 @@ mod tests {
             ("[mission]\nmax_planning_steps = 0", "mission.max_planning_steps is 0; it must be at least 1"),
             ("[mission]\nmax_duration_s = -1.0", "mission.max_duration_s is -1"),
             ("[calls]\nhalt_timeout_s = nan", "calls.halt_timeout_s is NaN"),
+            ("[endpoint]\nstructured = \"maybe\"", "structured"),
             ("model = \"gpt\"", "'gpt' names no model"),
             ("[mission]\nconfirmation = \"never\"", "confirmation"),
             ("[budget]\nmax_cost = -1.0", "budget.max_cost is -1"),
@@ -409,6 +418,11 @@ mod tests {
                 "model = \"openai:m@http://localhost:1/v1\"\n[budget]\nmax_cost = 2.0",
                 "budget.prices has no price for 'm'",
             ),
+            ("[budget]\nmax_metres = 2", "budget.max_metres is set, but budget.odometry names no topic"),
+            ("[budget]\nmax_watt_hours = nan", "budget.max_watt_hours is NaN"),
+            ("[budget]\nbattery = \"battery\"", "such as /battery"),
+            ("[budget]\nmeter_timeout_s = 0", "budget.meter_timeout_s is 0"),
+            ("[mission]\nconfirmation_arguments = \"all\"", "confirmation_arguments"),
             ("[budget.prices.m]\nprompt = -1\ncompletion = 1", "budget.prices.m must be two amounts"),
             ("robot = \" \"", "give the robot a name"),
             ("[queue]\npolicy = \"maybe\"", "policy"),

@@ -6,6 +6,7 @@ mod groups;
 mod meters;
 mod operator;
 mod parallel;
+mod presence;
 mod properties;
 mod repetition;
 mod stories;
@@ -114,7 +115,12 @@ impl Story {
         let (tools, problems) = ToolSet::new(tools);
         assert_eq!(problems, []);
         // Stories of failures are about what follows them; those of corrections allow them.
-        let mut limits = MissionLimits { max_corrections: 0, max_retries: 0, ..MissionLimits::default() };
+        let mut limits = MissionLimits {
+            max_corrections: 0,
+            max_retries: 0,
+            component_grace: Duration::ZERO,
+            ..MissionLimits::default()
+        };
         bounds(&mut limits);
         Self {
             mission: Mission::new(MissionSetup {

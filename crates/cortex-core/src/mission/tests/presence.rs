@@ -1,0 +1,186 @@
+//! Stories of components that leave in mid mission and come back.
+
+use cortex_protocol::{HaltState, StepStatus};
+
+use super::*;
+
+fn go() -> (&'static str, Value) {
+    ("base-go_to", json!({"place": "kitchen"}))
+}
+
+fn say() -> (&'static str, Value) {
+    ("speaker-say", json!({"text": "hello"}))
+}
+
+fn all() -> Input {
+    Input::ToolsChanged { tools: ToolSet::new(robot()).0 }
+}
+
+fn without(name: &str) -> Input {
+    let left = robot().into_iter().filter(|spec| spec.name.as_str() != name);
+    Input::ToolsChanged { tools: ToolSet::new(left).0 }
+}
+
+/// On the way to the kitchen, where it will speak; what has left has 10 s to come back.
+fn driving() -> Story {
+    let story = Story::with("go and speak", robot(), |limits| limits.component_grace = Duration::from_secs(10));
+    story.model_calls(&[go(), say()]).model_says("EXECUTE").tool_waits("base.go_to").start()
+}
+
+fn done() -> ToolOutcome {
+    ToolOutcome::success(Value::Null)
+}
+
+#[test]
+fn what_is_in_flight_goes_on_while_a_component_has_time_to_come_back() {
+    let mut story = driving();
+    story.give_at(1, without("speaker.say"));
+    assert_eq!(story.cancelled, []);
+    story.give_at(2, Input::CallEnded { call: story.invoked[0].0, outcome: done() });
+    assert_eq!(purposes(&story).len(), 2, "nothing is asked about a step that can't run");
+    assert!(
+        story.lines.contains(&"waiting up to 10 s for what has left: speaker.say".to_owned()),
+        "{:#?}",
+        story.lines
+    );
+    assert_eq!(story.mission.next_wake(), Some(Duration::from_secs(11)), "it does not poll");
+    story.give_at(5, all());
+    assert!(story.lines.contains(&"back again: speaker.say".to_owned()), "{:#?}", story.lines);
+    story.reply(says("EXECUTE"));
+    story.reply(says("Done."));
+    assert_eq!(story.ends().0, MissionStatus::Succeeded);
+}
+
+#[test]
+fn what_stays_away_ends_the_plan_long_before_the_turn_of_its_step() {
+    let mut story = driving();
+    story.give_at(1, without("speaker.say"));
+    story.give_at(10, Input::Tick);
+    assert_eq!(story.cancelled, []);
+    story.give_at(11, Input::Tick);
+    assert_eq!(story.cancelled, [story.invoked[0].0], "it need not drive on");
+    story.end_call(0, ToolOutcome::cancelled(HaltState::Halted, "halted"));
+    let told = text_of(story.requests.last().unwrap());
+    assert!(told.contains("Step 2 (speaker.say) failed: the tool 'speaker.say' is no longer there."), "{told}");
+    story.reply(says("It can't speak."));
+    assert_eq!(story.ends().0, MissionStatus::Failed);
+    assert_eq!(story.statuses(), [StepStatus::Failed, StepStatus::Failed]);
+}
+
+#[test]
+fn without_a_grace_the_plan_ends_as_soon_as_a_component_has_left() {
+    let mut story =
+        Story::of("go and speak").model_calls(&[go(), say()]).model_says("EXECUTE").tool_waits("base.go_to").start();
+    story.give(without("speaker.say"));
+    assert_eq!(story.cancelled, [story.invoked[0].0]);
+}
+
+#[test]
+fn a_tool_that_no_step_needs_any_more_may_leave() {
+    let mut story = driving();
+    story.give_at(1, without("camera.look"));
+    story.give_at(2, without("base.go_to"));
+    story.give_at(60, Input::Tick);
+    story.end_call(0, done());
+    story.reply(says("EXECUTE"));
+    story.reply(says("Done."));
+    assert_eq!(story.ends().0, MissionStatus::Succeeded);
+}
+
+#[test]
+fn a_confirmation_that_comes_while_a_component_is_away_starts_nothing_and_is_asked_for_again() {
+    let story = Story::with("go and speak", robot(), |limits| limits.component_grace = Duration::from_secs(10));
+    let mut story = story.model_calls(&[go(), say()]).start();
+    story.give_at(1, without("speaker.say"));
+    story.reply(says("EXECUTE"));
+    assert_eq!(story.invoked, [], "the plan can't be done as it stands");
+    story.give_at(2, all());
+    assert_eq!(purposes(&story).last(), Some(&Purpose::Confirm));
+    story.reply(says("EXECUTE"));
+    assert_eq!(story.invoked_tools(), ["base.go_to"]);
+}
+
+#[test]
+fn a_model_that_thinks_about_a_step_is_not_waited_for_once_the_time_is_up() {
+    let story = Story::with("go and speak", robot(), |limits| limits.component_grace = Duration::from_secs(10));
+    let mut story = story.model_calls(&[go(), say()]).start();
+    story.give_at(1, without("speaker.say"));
+    assert_eq!(story.mission.next_wake(), Some(Duration::from_secs(11)));
+    story.give_at(11, Input::Tick);
+    assert_eq!(story.abandoned.len(), 1);
+    assert_eq!(purposes(&story).last(), Some(&Purpose::Plan));
+}
+
+fn lost() -> ToolOutcome {
+    ToolOutcome::failure(FailureKind::ComponentLost, "base has left the graph")
+}
+
+#[test]
+fn a_component_that_died_under_its_step_is_waited_for_before_a_new_plan_is_made() {
+    let mut story = driving();
+    story.give_at(1, without("base.go_to"));
+    story.end_call(0, lost());
+    assert_eq!(purposes(&story).last(), Some(&Purpose::Confirm), "a plan without it would be in vain");
+    assert_eq!(story.mission.next_wake(), Some(Duration::from_secs(11)));
+    story.give_at(4, all());
+    let told = text_of(story.requests.last().unwrap());
+    assert!(told.contains("base has left the graph. base.go_to was away and is back."), "{told}");
+    story.reply(calls(&[go(), say()]));
+    story.reply(says("EXECUTE"));
+    story.end_call(1, done());
+    story.reply(says("EXECUTE"));
+    story.reply(says("Done."));
+    assert_eq!(story.ends().0, MissionStatus::Succeeded);
+}
+
+#[test]
+fn one_that_does_not_come_back_is_planned_without() {
+    let mut story = driving();
+    story.give_at(1, without("base.go_to"));
+    story.end_call(0, lost());
+    story.give_at(11, Input::Tick);
+    assert_eq!(purposes(&story).last(), Some(&Purpose::Plan));
+    story.reply(says("The base is gone."));
+    assert_eq!(story.ends().0, MissionStatus::Failed, "its time is up");
+}
+
+#[test]
+fn a_model_that_gives_up_is_asked_again_once_what_was_wanting_is_back() {
+    let mut story = driving();
+    story.end_call(0, lost());
+    assert_eq!(purposes(&story).last(), Some(&Purpose::Plan), "nobody has said yet that it has left");
+    story.give_at(1, without("base.go_to"));
+    story.reply(says("The base is gone."));
+    assert_eq!(story.results.len(), 0);
+    story.give_at(3, all());
+    let told = text_of(story.requests.last().unwrap());
+    assert!(told.contains("base.go_to was away and is back. If the task can be done now"), "{told}");
+    story.reply(says("I do not trust it any more."));
+    assert_eq!(story.ends().0, MissionStatus::Failed, "it is asked once for each return");
+}
+
+#[test]
+fn what_came_back_while_the_model_gave_up_is_told_to_it() {
+    let mut story = driving();
+    story.end_call(0, lost());
+    story.give_at(1, without("base.go_to"));
+    story.give_at(2, all());
+    story.reply(calls(&[(DECLINE_TOOL, json!({"reason": "The base is gone."}))]));
+    assert!(text_of(story.requests.last().unwrap()).contains("base.go_to was away and is back."));
+    story.reply(calls(&[go(), say()]));
+    assert_eq!(purposes(&story).last(), Some(&Purpose::Confirm));
+}
+
+#[test]
+fn a_cancel_and_a_correction_end_the_waiting() {
+    let mut story = driving();
+    story.give_at(1, without("base.go_to"));
+    story.end_call(0, lost());
+    story.give(Input::Correct { text: "then only speak".into(), origin: cortex_protocol::Origin::new("cli", "test") });
+    assert_eq!(purposes(&story).last(), Some(&Purpose::Plan));
+    let mut story = driving();
+    story.give_at(1, without("base.go_to"));
+    story.end_call(0, lost());
+    story.give(Input::Cancel { reason: CancelReason::Client });
+    assert_eq!(story.ends().0, MissionStatus::Cancelled);
+}
