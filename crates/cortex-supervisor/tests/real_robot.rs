@@ -106,6 +106,31 @@ fn a_killed_process_serves_again_in_time() {
 }
 
 #[test]
+fn each_component_is_killed_once_and_every_one_comes_back_in_time() {
+    const NAMES: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+    let robot = Robot::new(&NAMES.map(|name| part(name, "")).concat());
+    let mut up = 0;
+    while up < NAMES.len() {
+        robot.wait_for(|effect| matches!(effect, Effect::Report { event: MonitorEvent::CameUp { .. } }));
+        up += 1;
+    }
+    let mut times: Vec<Duration> = NAMES
+        .iter()
+        .map(|name| {
+            let killed = Instant::now();
+            robot.kill(name);
+            robot.wait_for(|effect| matches!(effect, Effect::Release { component } if component.as_str() == *name));
+            killed.elapsed()
+        })
+        .collect();
+    times.sort();
+    println!("serving again after {times:?}");
+    // Other programs may hold the processor for a moment, but not each time.
+    assert!(times[NAMES.len() / 2] < Duration::from_millis(1500), "{times:?}");
+    assert!(robot.stop().0.is_empty());
+}
+
+#[test]
 fn the_robot_goes_down_in_reverse_order_and_one_that_ignores_it_is_killed() {
     let stubborn = "[components.lamp]\nstop_timeout_s = 0.3\n\
                     start = { program = \"sh\", arguments = [\"-c\", \"trap '' TERM; while :; do sleep 1; done\"] }\n";

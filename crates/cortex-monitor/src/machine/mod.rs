@@ -173,7 +173,10 @@ impl Monitor {
             }
             Input::StatusHeard { component, failure, message } => (
                 component,
-                Box::new(move |member| member.evidence.note_status(now, failure.map(|kind| (kind, message)))),
+                Box::new(move |member| {
+                    member.on_node_seen(now, true);
+                    member.evidence.note_status(now, failure.map(|kind| (kind, message)));
+                }),
             ),
             Input::DiagnosticHeard { component, level, message } => {
                 (component, Box::new(move |member| member.evidence.note_diagnostic(now, level, message)))
