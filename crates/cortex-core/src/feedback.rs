@@ -51,6 +51,7 @@ pub fn summary(result: &MissionResult) -> Option<String> {
 pub fn line(event: &MissionEvent) -> String {
     let text = match event {
         MissionEvent::Accepted { task, .. } => format!("task accepted: {}", capped(task, SHOWN)),
+        MissionEvent::Classified { class } => format!("taken for {class}"),
         MissionEvent::Queued { ahead } => format!("waiting for {ahead} task(s) before this one"),
         MissionEvent::Planning { turn, plan: 1 } => format!("planning (turn {turn})"),
         MissionEvent::Planning { turn, .. } => format!("asking for the answer or a further plan (turn {turn})"),

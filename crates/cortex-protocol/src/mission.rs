@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::execution::{ExecutionReport, StepTiming};
 use crate::{
-    CallId, HaltState, Origin, Plan, ResourceName, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome,
+    CallId, GoalClass, HaltState, Origin, Plan, ResourceName, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome,
     Verification,
 };
 
@@ -160,6 +160,9 @@ pub struct StepReport {
 pub struct MissionResult {
     /// How it ended.
     pub status: MissionStatus,
+    /// What kind of thing the task was taken for.
+    #[serde(default)]
+    pub class: GoalClass,
     /// The answer, or the reason, for a person.
     pub output: String,
     /// Every step of every plan, in order.
@@ -230,6 +233,11 @@ pub enum MissionEvent {
     Queued {
         /// How many are before it.
         ahead: u32,
+    },
+    /// What kind of thing the task is taken for.
+    Classified {
+        /// Which.
+        class: GoalClass,
     },
     /// A model is asked for a plan.
     Planning {

@@ -387,6 +387,7 @@ impl Mission {
             OutcomeStatus::Succeeded => StepStatus::Success,
             OutcomeStatus::Failed(_) | OutcomeStatus::Cancelled => StepStatus::Failed,
         };
+        self.learn_from_step(number, &outcome);
         if let Some(report) = self.report_of(number) {
             report.outcome = Some(outcome);
         }

@@ -9,6 +9,8 @@
 //! - `arguments`: those that a step runs with, and which of them a confirmation may change;
 //! - `correction`: mending a call that failed; `budget`: what a mission may spend;
 //!   `compaction`: keeping its conversation within bounds;
+//! - `goals`: what the class of the task decides; `rounds`: orders that go on; `collections`: what `<each place>` stands
+//!   for;
 //! - `presence`: components that leave and come back;
 //! - `operator`: what a person says in mid mission; `repetition`: what was done is not done again;
 //! - `ending`: replanning, halting and the one result; `record`: what of the task is still open;
@@ -31,23 +33,27 @@ use crate::chat::{ChatReply, ChatRequest, Message, ModelCall};
 use crate::ports::ModelError;
 use crate::schedule::Holder;
 use correction::Failure;
+use goals::Goal;
 use presence::AfterWait;
 use timeline::Timeline;
 
 mod arguments;
 mod budget;
+mod collections;
 mod compaction;
 mod correction;
 mod ending;
 mod exchange;
 mod execution;
 mod failure;
+mod goals;
 mod operator;
 mod planning;
 mod presence;
 mod prompts;
 mod record;
 mod repetition;
+mod rounds;
 mod setup;
 mod timeline;
 
@@ -60,12 +66,15 @@ pub use budget::Prices;
 pub use exchange::{CancelReason, Effect, Input, RequestId};
 pub use operator::{MAX_CORRECTION_BYTES, MAX_CORRECTIONS};
 pub use prompts::DECLINE_TOOL;
+pub use rounds::ORDER_FULFILLED;
 pub use setup::{ConfirmationArguments, ConfirmationMode, MissionLimits, MissionSetup, OnFailure};
 
 /// A mission in progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mission {
     setup: MissionSetup,
+    /// What kind of thing the task asks for, and what follows from it.
+    goal: Goal,
     phase: Phase,
     /// The latest time seen, since the mission was made.
     now: Duration,
@@ -259,6 +268,7 @@ impl Mission {
     #[must_use]
     pub fn new(setup: MissionSetup) -> Self {
         Self {
+            goal: Goal::of(&setup.task),
             setup,
             phase: Phase::New,
             now: Duration::ZERO,
@@ -356,6 +366,7 @@ impl Mission {
                 self.setup.limits.max_task_bytes
             ));
         } else {
+            self.begin_goal();
             self.warn_about_meters();
             self.ask_for_plan();
         }
