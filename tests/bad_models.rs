@@ -39,7 +39,8 @@ async fn a_server_that_fails_is_tried_again_and_then_named() {
     let (sent, requests) = told(vec![Served::Raw(500, "oh no".into()); 8]).await;
     assert_failed_without_a_step(&sent, "500");
     assert_eq!(requests, 3, "one attempt and two retries");
-    let recovers = vec![Served::Raw(500, "{}".into()), Served::Raw(429, "{}".into()), echo(), text("EXECUTE"), text("Said.")];
+    let recovers =
+        vec![Served::Raw(500, "{}".into()), Served::Raw(429, "{}".into()), echo(), text("EXECUTE"), text("Said.")];
     let (sent, _) = told(recovers).await;
     assert_eq!((sent.status(), sent.output()), ("succeeded", "Said."), "{sent:#?}");
 }

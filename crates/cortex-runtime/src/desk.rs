@@ -321,6 +321,7 @@ fn without_run(class: GoalClass, status: MissionStatus, output: String) -> Missi
         class,
         output,
         steps: Vec::new(),
+        execution: cortex_protocol::execution::ExecutionReport::default(),
         corrections: Vec::new(),
         not_stopped: Vec::new(),
         usage: Usage::default(),

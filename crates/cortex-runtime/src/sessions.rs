@@ -57,6 +57,7 @@ mod tests {
             class: GoalClass::QuestionAboutWorld,
             output: output.to_owned(),
             steps: Vec::new(),
+            execution: cortex_protocol::execution::ExecutionReport::default(),
             corrections: Vec::new(),
             not_stopped: Vec::new(),
             usage: Usage::default(),

@@ -161,6 +161,7 @@ impl Mission {
         if let Phase::Planning { request } | Phase::Confirming { request, .. } | Phase::Correcting { request, .. } =
             self.phase
         {
+            self.timeline.answered(self.now);
             self.effects.push(Effect::AbandonModel { request });
         }
     }
@@ -186,6 +187,7 @@ impl Mission {
     pub(super) fn give_up_on_halting(&mut self, then: Ending) {
         for (id, call) in std::mem::take(&mut self.calls) {
             if let Some(number) = call.step {
+                self.timeline.call_ended(self.now, number);
                 self.close_report(number, StepStatus::Failed, "did not end when it was told to halt".to_owned());
             }
             let state = HaltState::Unconfirmed;
@@ -230,15 +232,17 @@ impl Mission {
         }
         let mut not_stopped: Vec<ToolName> = self.not_stopped.iter().map(|(tool, _)| tool.clone()).collect();
         not_stopped.dedup();
+        let duration = self.now.saturating_sub(self.started);
         let result = MissionResult {
             status,
             class: self.goal.class,
             output,
             steps: self.reports.clone(),
+            execution: self.timeline.report(&self.reports, duration),
             corrections: self.task_corrections.clone(),
             not_stopped,
             usage: self.usage,
-            duration: self.now.saturating_sub(self.started),
+            duration,
         };
         if status != MissionStatus::Cancelled {
             self.effects.push(Effect::Say { text: result.output.clone() });

@@ -14,6 +14,7 @@
 //! - `presence`: components that leave and come back;
 //! - `operator`: what a person says in mid mission; `repetition`: what was done is not done again;
 //! - `ending`: replanning, halting and the one result; `record`: what of the task is still open;
+//! - `timeline`: when its steps did what;
 //! - `setup`: what it starts with; `exchange`: inputs and effects;
 //! - `prompts`: what the model is told.
 
@@ -34,6 +35,7 @@ use crate::schedule::Holder;
 use correction::Failure;
 use goals::Goal;
 use presence::AfterWait;
+use timeline::Timeline;
 
 mod arguments;
 mod budget;
@@ -53,6 +55,7 @@ mod record;
 mod repetition;
 mod rounds;
 mod setup;
+mod timeline;
 
 #[cfg(test)]
 mod tests;
@@ -94,6 +97,7 @@ pub struct Mission {
     planning_turn: u32,
     /// Every step of every plan.
     reports: Vec<StepReport>,
+    timeline: Timeline,
     /// Whether a tool came, went or changed since the current plan was made.
     tools_changed: bool,
     /// The tools that were there and are not, with when they left.
@@ -278,6 +282,7 @@ impl Mission {
             plan_number: 0,
             planning_turn: 0,
             reports: Vec::new(),
+            timeline: Timeline::default(),
             tools_changed: false,
             left_at: BTreeMap::new(),
             came_back: BTreeSet::new(),
@@ -374,9 +379,13 @@ impl Mission {
         match self.phase.clone() {
             Phase::Planning { request: current } if current == request => self.on_plan_reply(reply),
             Phase::Confirming { step, request: current, asked, repeated } if current == request => {
+                self.timeline.answered(self.now);
                 self.on_confirmation(step, asked, repeated, reply);
             }
-            Phase::Correcting { step, request: current } if current == request => self.on_correction(step, reply),
+            Phase::Correcting { step, request: current } if current == request => {
+                self.timeline.answered(self.now);
+                self.on_correction(step, reply);
+            }
             // An answer to a request that was given up.
             _ => {}
         }

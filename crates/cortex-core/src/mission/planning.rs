@@ -408,6 +408,7 @@ impl Mission {
         if let Some(Arranged { model_call, .. }) = arranged {
             self.answer_call(model_call, Fragment::Notice { text: "noted".to_owned() });
         }
+        self.timeline.planned(self.now, &plan);
         self.plan = plan.clone();
         self.report(MissionEvent::Planned { plan: self.plan_number, steps: plan, cut });
         self.advance();
@@ -431,6 +432,7 @@ impl Mission {
             outcome: None,
             note: note.to_owned(),
             duration: None,
+            timing: cortex_protocol::execution::StepTiming::default(),
             overtaken: false,
             verification: None,
         }

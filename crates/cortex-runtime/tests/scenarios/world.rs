@@ -170,6 +170,7 @@ struct Reports {
     /// Seconds.
     every: f64,
     times: u32,
+    says: Option<String>,
 }
 
 fn behaviour(does: Value) -> Result<Behaviour> {
@@ -209,9 +210,9 @@ fn behaviour(does: Value) -> Result<Behaviour> {
     if let Some(seconds) = after {
         behaviour = Behaviour::After(Duration::from_secs_f64(seconds), Box::new(behaviour));
     }
-    if let Some(Reports { every, times }) = reports {
+    if let Some(Reports { every, times, says }) = reports {
         let every = Duration::from_secs_f64(every);
-        behaviour = Behaviour::Reports { every, times, then: Box::new(behaviour) };
+        behaviour = Behaviour::Reports { every, times, says, then: Box::new(behaviour) };
     }
     Ok(behaviour)
 }

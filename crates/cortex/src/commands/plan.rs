@@ -230,7 +230,8 @@ mod tests {
         let tools = ToolSet::default();
         let text = shown(&made, GoalClass::Action, &tools, PlanFormat::Text).unwrap();
         assert!(text.contains("group tour, 2 at a time: 1, 2") && text.contains("after 1, 2, critical]"), "{text}");
-        let value: Value = serde_json::from_str(&shown(&made, GoalClass::Action, &tools, PlanFormat::Json).unwrap()).unwrap();
+        let value: Value =
+            serde_json::from_str(&shown(&made, GoalClass::Action, &tools, PlanFormat::Json).unwrap()).unwrap();
         assert_eq!(value["groups"], json!([{"name": "tour", "steps": [1, 2], "at_once": 2}]));
         let dot = shown(&made, GoalClass::Action, &tools, PlanFormat::Dot).unwrap();
         assert!(dot.contains("subgraph cluster_0") && dot.contains("tour, 2 at a time"), "{dot}");
