@@ -37,7 +37,7 @@ async fn record() {
     }
     let going = Behaviour::After(Duration::from_secs(5), Box::new(Behaviour::Returns(json!("arrived"))));
     let tools = Arc::new(FakeTools::new([
-        ("base.go", Behaviour::Reports { every: Duration::from_secs(1), times: 2, then: Box::new(going) }),
+        ("base.go", Behaviour::Reports { every: Duration::from_secs(1), times: 2, says: None, then: Box::new(going) }),
         (
             "arm.grasp",
             Behaviour::InTurn(vec![Behaviour::Fails("it slipped".to_owned()), Behaviour::Returns(json!("held"))]),
