@@ -104,6 +104,30 @@ async fn cancelling_on_the_way_leaves_the_robot_at_rest() {
     assert_eq!(first, second, "the robot still moves");
 }
 
+#[tokio::test]
+async fn a_correction_in_mid_drive_sends_the_robot_to_the_other_room() {
+    let house = House::with_slow_robot().await;
+    let mut sending = house.begin_send("go to the bathroom");
+    sending.wait_for_line("\"type\":\"cortex.step.started\"").await;
+    sending.wait_for_line("in flight: base.go_to 2 s").await;
+    let (code, told, complaint) = house.run("cortex", &["correct", "go to the hallway"]).await;
+    assert!(code == Some(0) && told.contains("is corrected"), "{told} {complaint}");
+    // It is on its way to the other room now, and may hurry.
+    let faster = r#"{"component": "base", "param_name": "speed_mps", "new_value": 5.0}"#;
+    let (code, told, complaint) = house.run("cortex", &["call", "update_parameter", faster]).await;
+    assert_eq!(code, Some(0), "{told} {complaint}");
+    let sent = finish_send(sending).await;
+    assert_eq!((sent.status(), sent.code), ("succeeded", Some(0)), "{sent:#?}");
+    assert_eq!(sent.started(), ["base.go_to", "base.go_to"]);
+    let lines = sent.lines().join("\n");
+    for told in ["the task is corrected by ros /cortex/correct: go to the hallway", "base.go_to (step 1) has halted"] {
+        assert!(lines.contains(told), "{told}: {lines}");
+    }
+    assert!(room_of(&house).await.contains("hallway"));
+    let (code, _, complaint) = house.run("cortex", &["correct", "go to the kitchen"]).await;
+    assert!(code == Some(1) && complaint.contains("no task runs"), "{complaint}");
+}
+
 /// What `base.where_am_i` returns.
 async fn room_and_pose(house: &House) -> Value {
     let sent = house.send("where are you?").await;
@@ -191,4 +215,38 @@ async fn names_and_namespaces_can_be_changed() {
     let sent = finish_send(sending).await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
     assert!(sent.events.iter().all(|event| event["source"] == "/dora/cortex"), "{:#?}", sent.events[0]);
+}
+
+#[tokio::test]
+async fn a_budget_of_metres_ends_the_drive_and_the_robot_stands() {
+    let mut house = House::empty();
+    house.configure("[budget]\nmax_metres = 2.0\nodometry = \"/odom\"\nbattery = \"/battery_state\"\n");
+    house.start("sim", "cortex-sim", &["--ros-args", "-p", "speed_mps:=1.0"]).await;
+    house.start_cortex(&[]).await;
+    let sent = house.send("go to the bathroom").await;
+    assert_eq!((sent.status(), sent.code), ("failed", Some(1)), "{sent:#?}");
+    assert_eq!(sent.output(), "The task has used up its 2 metres.", "{:#?}", sent.lines());
+    let lines = sent.lines().join("\n");
+    assert!(lines.contains("of 2 metres are spent") && lines.contains("base.go_to (step 1) has halted"), "{lines}");
+    let spent = sent.events.last().and_then(|event| event.pointer("/data/payload/result/usage/metres"));
+    let spent = spent.and_then(Value::as_f64).unwrap();
+    assert!((2.0..3.0).contains(&spent), "{spent} m: what it takes to halt comes on top");
+    let (first, second) = (room_and_pose(&house).await, room_and_pose(&house).await);
+    assert_eq!(first, second, "the robot still moves");
+    // The next task has a budget of its own, and the way back is known to be longer than nothing.
+    let (code, told, _) = house.run("cortex", &["send", "say hello"]).await;
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("spent: ") && told.contains("seconds"), "{told}");
+}
+
+#[tokio::test]
+async fn a_budget_of_what_nobody_publishes_lets_nothing_move() {
+    let mut house = House::empty();
+    house.configure("[budget]\nmax_metres = 2.0\nodometry = \"/wheels/odom\"\n");
+    house.start("sim", "cortex-sim", &[]).await;
+    house.start_cortex(&[]).await;
+    let sent = house.send("go to the kitchen").await;
+    assert_eq!((sent.status(), sent.started().len()), ("failed", 0), "{sent:#?}");
+    assert!(sent.output().contains("nothing measures them now"), "{}", sent.output());
+    assert!(room_of(&house).await.contains("in the"), "questions are answered");
 }

@@ -1,12 +1,13 @@
 //! `cargo xtask bench`: what Cortex adds on top of the model and the middleware. Real processes, real ROS 2, a model
 //! that answers at once. Prints one table; judges nothing.
 //!
-//! `--only WORD` measures what has the word in its name: `missions`, `cancel`, `calls`, `conversion`, `crowd`.
+//! `--only WORD` measures what has the word in its name: `loop`, `missions`, `cancel`, `calls`, `conversion`, `crowd`.
 
 mod calls;
 mod cancel;
 mod conversion;
 mod crowd;
+mod mission_loop;
 mod missions;
 mod table;
 
@@ -25,6 +26,9 @@ fn main() -> ExitCode {
         }
         if wanted("calls") {
             calls::measure(&mut House::shared(), &mut table).await?;
+        }
+        if wanted("loop") {
+            mission_loop::measure(&mut House::shared(), &mut table).await?;
         }
         if wanted("missions") {
             for components in [1, 10, 50] {

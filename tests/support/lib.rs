@@ -4,6 +4,7 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that can't be told ends here, and says why")]
 
+pub mod costs;
 mod greenhouse;
 mod own_domain;
 mod process;

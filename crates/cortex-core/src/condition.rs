@@ -159,7 +159,7 @@ fn judge(check: &Check, observations: &Observations, since: Option<Duration>, no
     };
     let unknown = |why: &str| finding(Verdict::Unknown, why);
     let (value, at, kept, baseline) = match observations.of(&check.source) {
-        None | Some(Seen::Nothing) => return unknown("nothing was seen of it"),
+        None | Some(Seen::Nothing | Seen::Silent) => return unknown("nothing was seen of it"),
         Some(Seen::Absent { reason } | Seen::Unusable { reason, .. }) => return unknown(&capped(reason, SHOWN)),
         Some(Seen::Value { value, at, kept, baseline }) => (value, *at, *kept, baseline.as_ref()),
     };

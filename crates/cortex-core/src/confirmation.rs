@@ -233,7 +233,6 @@ mod tests {
             "{\"decision\": [\"EXECUTE\"]}",
             "{\"reason\": \"EXECUTE\"}",
             "{\"decision\": \"EXECUTE\"} {\"decision\": \"ABORT\"}",
-            "[{\"decision\": \"EXECUTE\"}]",
             "{\"decision\": ",
             "\u{0}\u{fffd}EXEC",
         ] {

@@ -59,14 +59,18 @@ pub(crate) fn next<'a>(
         u32::try_from(running).unwrap_or(u32::MAX) >= group.at_once
     };
     for number in order.iter().filter(|number| status(**number) == StepStatus::Pending) {
-        let Some(step) = plan.steps.iter().find(|step| step.number == *number) else { continue };
+        let Some(step) = step(plan, *number) else { continue };
         let group = plan.group_of(*number);
-        let needed = binding::references(&step.call.arguments);
         // What waits for a group waits for the end of all that it began.
         let is_barrier = |before: &StepNumber| plan.group_of(*before).is_some_and(|other| group != Some(other));
         let is_open = |before: &&StepNumber| match status(**before) {
             StepStatus::Pending => true,
-            StepStatus::Running => needed.contains(before) || is_barrier(before) || !lets_go.contains(before),
+            // Reading the arguments is the dearest question; most plans never ask it.
+            StepStatus::Running => {
+                !lets_go.contains(before)
+                    || is_barrier(before)
+                    || binding::references(&step.call.arguments).contains(before)
+            }
             StepStatus::Success | StepStatus::Failed | StepStatus::Blocked | StepStatus::Skipped => false,
         };
         if step.after.iter().any(|before| is_open(&before)) || group.is_some_and(&is_full) {
@@ -80,6 +84,14 @@ pub(crate) fn next<'a>(
         }
     }
     if holders.is_empty() && !is_waited_for { Next::Done } else { Next::Wait(conflicts) }
+}
+
+/// The step of that number. A plan numbers its steps from 1, so it is looked for where it must be; a schedule asks for
+/// each step again and again.
+fn step(plan: &Plan, number: StepNumber) -> Option<&Step> {
+    let index = usize::try_from(number.0).ok()?.checked_sub(1)?;
+    let there = plan.steps.get(index).filter(|step| step.number == number);
+    there.or_else(|| plan.steps.iter().find(|step| step.number == number))
 }
 
 /// Who holds what the step needs.

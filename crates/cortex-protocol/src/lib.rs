@@ -10,17 +10,20 @@
 //! - [`goal`]: what kind of thing a task asks for;
 //! - [`mission`]: what happens in a mission and how it ends;
 //! - [`command`]: what a client may ask for;
+//! - [`execution`]: how its steps were carried out;
 //! - [`event`]: the envelope (CloudEvents 1.0) that carries everything outwards.
 
 pub mod command;
 pub mod component;
 pub mod condition;
 pub mod event;
+pub mod execution;
 pub mod goal;
 mod id;
 pub mod mission;
 pub mod plan;
 pub mod tool;
+mod verification;
 
 pub use command::{Command, Origin, Submission};
 pub use component::{ComponentDescription, DescriptionError, MethodDescription};
@@ -28,9 +31,10 @@ pub use condition::{Condition, Conditions, Evidence};
 pub use event::CloudEvent;
 pub use goal::GoalClass;
 pub use id::{CallId, ComponentName, EventId, MissionId, ResourceName, SessionId, StepNumber, ToolName};
-pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Turn, Usage, Verification};
+pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Turn, Usage};
 pub use plan::{Plan, Priority, Step, StepStatus};
 pub use tool::{
     CancelMode, Dispatch, Effect, FailureKind, HaltState, OutcomeStatus, ToolCall, ToolFingerprint, ToolOutcome,
     ToolPhase, ToolSpec,
 };
+pub use verification::Verification;

@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::execution::{ExecutionReport, StepTiming};
 use crate::{
-    CallId, FailureKind, HaltState, Origin, OutcomeStatus, Plan, ResourceName, SessionId, StepNumber, StepStatus,
-    ToolName, ToolOutcome,
+    CallId, GoalClass, HaltState, Origin, Plan, ResourceName, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome,
+    Verification,
 };
 
 /// What the confirmation of a step decided.
@@ -122,53 +123,6 @@ pub struct ArgumentChange {
     pub to: Option<Value>,
 }
 
-/// What is known of what a step did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Verification {
-    /// It succeeded, and what its tool names as evidence was seen.
-    Verified,
-    /// It succeeded by its tool's word alone.
-    NotVerified,
-    /// It was not done.
-    Failed,
-    /// Nobody knows: its component was lost, it gave no answer, it did not confirm that it halted, or its evidence could
-    /// not be seen.
-    Unknown,
-}
-
-impl std::fmt::Display for Verification {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(match self {
-            Self::Verified => "verified",
-            Self::NotVerified => "not verified",
-            Self::Failed => "failed",
-            Self::Unknown => "unknown",
-        })
-    }
-}
-
-impl Verification {
-    /// What an outcome says. None of a call: it never ended.
-    #[must_use]
-    pub fn of(outcome: Option<&ToolOutcome>) -> Self {
-        let Some(outcome) = outcome else { return Self::Unknown };
-        match outcome.status {
-            OutcomeStatus::Succeeded if outcome.evidence.is_empty() => Self::NotVerified,
-            OutcomeStatus::Succeeded => Self::Verified,
-            _ if outcome.halt.may_go_on() => Self::Unknown,
-            OutcomeStatus::Failed(
-                FailureKind::ComponentLost
-                | FailureKind::Timeout
-                | FailureKind::BadResponse
-                | FailureKind::NoEvidence
-                | FailureKind::Internal,
-            ) => Self::Unknown,
-            OutcomeStatus::Failed(_) | OutcomeStatus::Cancelled => Self::Failed,
-        }
-    }
-}
-
 /// What became of one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepReport {
@@ -190,6 +144,9 @@ pub struct StepReport {
     pub note: String,
     /// How long it ran.
     pub duration: Option<Duration>,
+    /// Where its time went.
+    #[serde(default)]
+    pub timing: StepTiming,
     /// Whether a person corrected the task before it was done: what it was for may be wanted no more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overtaken: bool,
@@ -203,10 +160,16 @@ pub struct StepReport {
 pub struct MissionResult {
     /// How it ended.
     pub status: MissionStatus,
+    /// What kind of thing the task was taken for.
+    #[serde(default)]
+    pub class: GoalClass,
     /// The answer, or the reason, for a person.
     pub output: String,
     /// Every step of every plan, in order.
     pub steps: Vec<StepReport>,
+    /// How the steps were carried out.
+    #[serde(default)]
+    pub execution: ExecutionReport,
     /// How a person corrected the task while it was carried out, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub corrections: Vec<String>,
@@ -270,6 +233,11 @@ pub enum MissionEvent {
     Queued {
         /// How many are before it.
         ahead: u32,
+    },
+    /// What kind of thing the task is taken for.
+    Classified {
+        /// Which.
+        class: GoalClass,
     },
     /// A model is asked for a plan.
     Planning {

@@ -145,6 +145,7 @@ async fn prepare(watcher: &dyn Watcher, spec: &ToolSpec, invocation: &Invocation
     // What must not change while it runs is compared with what is seen now; at the beginning that is noted again.
     supervision.observations.begin();
     supervision.ready().await.map_err(|finding| not_ready(finding.told))?;
+    supervision.connected().await;
     Ok(supervision)
 }
 
@@ -215,6 +216,23 @@ impl Supervision {
             tokio::select! {
                 biased;
                 () = tokio::time::sleep_until(end) => return Err(finding),
+                () = self.see() => {}
+            }
+        }
+    }
+
+    /// Waits, for a bounded time, until what shows the evidence is heard or is known not to be: a robot that tells it once,
+    /// right after the call, must not be missed.
+    async fn connected(&mut self) {
+        let end = self.started + FIRST_SIGHT;
+        loop {
+            let mut wanted = self.after.iter().flat_map(|(condition, _)| condition.condition().checks());
+            if wanted.all(|check| self.observations.knows(&check.source)) {
+                return;
+            }
+            tokio::select! {
+                biased;
+                () = tokio::time::sleep_until(end) => return,
                 () = self.see() => {}
             }
         }

@@ -114,7 +114,7 @@ impl FakeWatch {
     fn tell(&mut self, source: &Source, kept: bool) {
         let sighting = match self.known.get(name(source)) {
             None => Sighting::Absent { reason: format!("nobody tells {source}") },
-            Some(Told::Silent) => return,
+            Some(Told::Silent) => Sighting::Silent,
             Some(Told::Repeated(value) | Told::Kept { value, .. }) => match field(source, value) {
                 Some(value) => Sighting::Value { value: value.clone(), kept },
                 None => Sighting::Unusable { reason: format!("there is no {source}") },

@@ -45,6 +45,8 @@ type Answer = Box<dyn Fn(&Value) -> Served + Send + Sync>;
 struct State {
     answer: Answer,
     requests: Mutex<Vec<Value>>,
+    /// How many bytes the body of each had.
+    sizes: Mutex<Vec<usize>>,
 }
 
 impl OpenAiServer {
@@ -70,7 +72,7 @@ impl OpenAiServer {
     pub async fn answering(answer: impl Fn(&Value) -> Served + Send + Sync + 'static) -> std::io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
-        let state = Arc::new(State { answer: Box::new(answer), requests: Mutex::default() });
+        let state = Arc::new(State { answer: Box::new(answer), requests: Mutex::default(), sizes: Mutex::default() });
         let serving = Arc::clone(&state);
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -94,6 +96,12 @@ impl OpenAiServer {
     #[must_use]
     pub fn requests(&self) -> Vec<Value> {
         self.state.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many bytes the bodies of the requests so far had, each by itself.
+    #[must_use]
+    pub fn request_sizes(&self) -> Vec<usize> {
+        self.state.sizes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -131,6 +139,7 @@ async fn serve(stream: TcpStream, state: &State) -> std::io::Result<()> {
         };
         let takes_decision = request.get("response_format").is_some();
         state.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+        state.sizes.lock().unwrap_or_else(PoisonError::into_inner).push(body.len());
         while let Served::After(time, then) = next {
             tokio::time::sleep(time).await;
             next = *then;

@@ -29,6 +29,8 @@ pub enum Behaviour {
         every: Duration,
         /// How many lines.
         times: u32,
+        /// What each says; none: which of how many it is.
+        says: Option<String>,
         /// What follows.
         then: Box<Behaviour>,
     },
@@ -194,12 +196,14 @@ async fn carry_out(mut behaviour: Behaviour, told_to_halt: &Notify, observer: &d
                 () = told_to_halt.notified() => return cancelled(),
                 () = tokio::time::sleep(time) => *then,
             },
-            Behaviour::Reports { every, times, then } => {
+            Behaviour::Reports { every, times, says, then } => {
                 for time in 1..=times {
                     tokio::select! {
                         biased;
                         () = told_to_halt.notified() => return cancelled(),
-                        () = tokio::time::sleep(every) => observer.progressed(format!("{time} of {times}")),
+                        () = tokio::time::sleep(every) => {
+                            observer.progressed(says.clone().unwrap_or_else(|| format!("{time} of {times}")));
+                        }
                     }
                     // A flood still lets others run.
                     tokio::task::yield_now().await;

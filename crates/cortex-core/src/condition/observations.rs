@@ -16,6 +16,8 @@ pub enum Sighting {
         /// Whether the topic had kept it for who comes late: nobody knows how old it is.
         kept: bool,
     },
+    /// Somebody is there to tell it, and has told nothing yet. What is told from now on is seen.
+    Silent,
     /// It is told, but not in a form that can be used: the field is missing.
     Unusable {
         /// Why, for a person.
@@ -39,6 +41,7 @@ pub struct Observations {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Seen {
     Nothing,
+    Silent,
     Value {
         value: Value,
         at: Duration,
@@ -59,7 +62,7 @@ impl Seen {
     pub(super) fn seen_at(&self) -> Option<Duration> {
         match self {
             Self::Value { at, .. } => Some(*at),
-            Self::Nothing | Self::Unusable { .. } | Self::Absent { .. } => None,
+            Self::Nothing | Self::Silent | Self::Unusable { .. } | Self::Absent { .. } => None,
         }
     }
 
@@ -67,7 +70,7 @@ impl Seen {
         match self {
             Self::Value { baseline, .. } | Self::Unusable { baseline, .. } => baseline.as_ref(),
             // Who comes back begins anew.
-            Self::Nothing | Self::Absent { .. } => None,
+            Self::Nothing | Self::Silent | Self::Absent { .. } => None,
         }
     }
 }
@@ -80,6 +83,8 @@ impl Observations {
         *seen = match sighting {
             // What was kept is not newer than what was seen.
             Sighting::Value { kept: true, .. } if matches!(seen, Seen::Value { kept: false, .. }) => return,
+            Sighting::Silent if matches!(seen, Seen::Value { .. } | Seen::Unusable { .. }) => return,
+            Sighting::Silent => Seen::Silent,
             Sighting::Value { value, kept } => {
                 let baseline = baseline.or_else(|| self.began.then(|| value.clone()));
                 Seen::Value { value, at: now, kept, baseline }
@@ -87,6 +92,12 @@ impl Observations {
             Sighting::Unusable { reason } => Seen::Unusable { reason, baseline },
             Sighting::Absent { reason } => Seen::Absent { reason },
         };
+    }
+
+    /// Whether anything is known of a source, be it that nobody tells it.
+    #[must_use]
+    pub fn knows(&self, source: &Source) -> bool {
+        !matches!(self.sources.get(source), None | Some(Seen::Nothing))
     }
 
     /// From here on a change is one from what is seen now.

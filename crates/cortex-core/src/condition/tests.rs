@@ -185,6 +185,7 @@ fn sighting() -> impl Strategy<Value = Sighting> {
     ];
     prop_oneof![
         6 => (value, any::<bool>()).prop_map(|(value, kept)| Sighting::Value { value, kept }),
+        1 => Just(Sighting::Silent),
         1 => Just(Sighting::Unusable { reason: "unusable".to_owned() }),
         1 => Just(Sighting::Absent { reason: "absent".to_owned() }),
     ]

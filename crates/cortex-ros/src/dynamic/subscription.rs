@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use cortex_interfaces::{Message, MessageInterface};
 use tokio::sync::Notify;
@@ -12,6 +13,10 @@ use super::hub::{Endpoint, Hub, Registration, Slot};
 use crate::RosError;
 use crate::rcl;
 
+/// While a publisher is waited for: how long to wait for the graph before another look. The graph says when one has come,
+/// but not when the middleware has connected it, which is a moment later.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 /// Messages that wait for a slow reader: a moment's worth. Of a topic, the latest are what counts.
 const WAITING_MESSAGES: usize = 64;
 /// Messages of one topic that are handed on before others get their turn.
@@ -20,7 +25,8 @@ const MESSAGES_AT_ONCE: usize = 64;
 /// Reads one topic. The middleware forgets it when it is dropped.
 pub struct Subscription {
     queue: Arc<Queue>,
-    _registration: Registration,
+    inlet: Arc<Inlet>,
+    registration: Registration,
 }
 
 impl Subscription {
@@ -32,8 +38,9 @@ impl Subscription {
         quality: Quality,
     ) -> Result<Self, RosError> {
         let queue = Arc::new(Queue::default());
-        let registration = Inlet::create(hub, topic, interface, quality, Arc::clone(&queue))?;
-        Ok(Self { queue, _registration: registration })
+        let inlet = Inlet::new(hub, topic, interface, quality, Arc::clone(&queue))?;
+        let registration = hub.register(Endpoint::Inlet(Arc::clone(&inlet)))?;
+        Ok(Self { queue, inlet, registration })
     }
 
     /// The next message. None after the shutdown.
@@ -52,6 +59,21 @@ impl Subscription {
             }
             arrived.await;
         }
+    }
+
+    /// Waits until somebody publishes the topic: what is published from then on is heard.
+    ///
+    /// # Errors
+    /// After the shutdown, or when the client library refuses the query.
+    pub async fn connected(&self) -> Result<(), RosError> {
+        let mut graph = self.registration.hub().graph_events();
+        let mut pause = FIRST_PAUSE;
+        while self.inlet.subscription()?.publishers()? == 0 {
+            // Both ends of it are fine: an event, or time for another look.
+            let _ = tokio::time::timeout(pause, graph.changed()).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        Ok(())
     }
 
     /// How many messages were dropped so far because they were not taken in time. The oldest go first.
@@ -123,8 +145,18 @@ impl Inlet {
         quality: Quality,
         listener: Arc<impl Listener>,
     ) -> Result<Registration, RosError> {
+        hub.register(Endpoint::Inlet(Self::new(hub, topic, interface, quality, listener)?))
+    }
+
+    fn new(
+        hub: &Arc<Hub>,
+        topic: &str,
+        interface: &Arc<MessageInterface>,
+        quality: Quality,
+        listener: Arc<impl Listener>,
+    ) -> Result<Arc<Self>, RosError> {
         let subscription = rcl::subscription::Subscription::create(&hub.node()?, topic, interface, quality)?;
-        hub.register(Endpoint::Inlet(Arc::new(Self { subscription: Slot::new(subscription), listener })))
+        Ok(Arc::new(Self { subscription: Slot::new(subscription), listener }))
     }
 
     pub(super) fn subscription(&self) -> Result<Arc<rcl::subscription::Subscription>, RosError> {

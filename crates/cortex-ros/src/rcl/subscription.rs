@@ -77,6 +77,18 @@ impl Subscription {
         if nothing_there { Ok(None) } else { Err(RosError::Endpoint { name: self.name.clone(), problem }) }
     }
 
+    /// How many publishers it is connected with.
+    ///
+    /// # Errors
+    /// When the client library refuses the query.
+    pub(crate) fn publishers(&self) -> Result<usize, RosError> {
+        let mut count = 0;
+        // SAFETY: the subscription is initialised; writes one number.
+        let code = unsafe { rcl::rcl_subscription_get_publisher_count(self.subscription, &mut count) };
+        let refused = || RosError::Endpoint { name: self.name.clone(), problem: last_error() };
+        if is_ok(code) { Ok(count) } else { Err(refused()) }
+    }
+
     pub(super) fn as_ptr(&self) -> *const rcl::rcl_subscription_t {
         self.subscription
     }

@@ -20,6 +20,9 @@ const LIMITS: WriteLimits =
     WriteLimits { elements: 1_024, string_bytes: 4 * 1_024, binary_bytes: 0, total_bytes: 64 * 1_024 };
 /// The pause before a topic that can't be read is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
+/// How long the middleware may take to connect with a publisher that is on the graph. One that was killed is never connected
+/// with.
+const CONNECT: Duration = Duration::from_secs(2);
 
 /// The types with which the robot publishes a topic. What Cortex publishes does not count.
 pub(super) fn types_of(graph: &Graph, topic: &str) -> BTreeSet<String> {
@@ -88,6 +91,10 @@ struct Reading {
 impl Reading {
     /// Until it is published by nobody any more, or with other types.
     async fn listen(&self, mut heard: Heard, types: &BTreeSet<String>, graph: &mut watch::Receiver<Arc<Graph>>) {
+        // What comes meanwhile waits.
+        if let Ok(Ok(())) = tokio::time::timeout(CONNECT, heard.live.connected()).await {
+            self.each(Sighting::Silent);
+        }
         loop {
             let kept = async {
                 match &mut heard.kept {
@@ -126,8 +133,12 @@ impl Reading {
     }
 
     fn absent(&self, reason: &str) {
+        self.each(Sighting::Absent { reason: reason.to_owned() });
+    }
+
+    fn each(&self, sighting: Sighting) {
         for field in &self.fields {
-            self.latest.tell(self.source(field), Sighting::Absent { reason: reason.to_owned() });
+            self.latest.tell(self.source(field), sighting.clone());
         }
     }
 

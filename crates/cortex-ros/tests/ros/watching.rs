@@ -42,6 +42,10 @@ fn is_absent(sighting: &Sighting) -> bool {
     matches!(sighting, Sighting::Absent { .. })
 }
 
+fn is_unusable(sighting: &Sighting) -> bool {
+    matches!(sighting, Sighting::Unusable { .. })
+}
+
 fn value(value: Value, kept: bool) -> Sighting {
     Sighting::Value { value, kept }
 }
@@ -60,7 +64,7 @@ ros_tests! {
         assert_eq!(seen(watch.as_mut(), &greeting, is_value).await, said);
         assert_eq!(seen(watch.as_mut(), &chatter, is_value).await, value(json!("tick"), false));
         let reason = "std_msgs/msg/String has no field 'date'".to_owned();
-        assert_eq!(seen(watch.as_mut(), &strange, |seen| !is_absent(seen)).await, Sighting::Unusable { reason });
+        assert_eq!(seen(watch.as_mut(), &strange, is_unusable).await, Sighting::Unusable { reason });
         terminate(&peer);
         seen(watch.as_mut(), &chatter, is_absent).await;
         drop(watch);
@@ -101,7 +105,7 @@ ros_tests! {
         assert_eq!(seen(watch.as_mut(), &lamp, is_value).await, value(json!("present"), false));
         assert_eq!(seen(watch.as_mut(), &sim_time, is_value).await, value(json!(false), false));
         let reason = "/lamp has no parameter 'brightness' that is set".to_owned();
-        assert_eq!(seen(watch.as_mut(), &unknown, |seen| !is_absent(seen)).await, Sighting::Unusable { reason });
+        assert_eq!(seen(watch.as_mut(), &unknown, is_unusable).await, Sighting::Unusable { reason });
         let reason = "/nobody is not on the graph".to_owned();
         assert_eq!(seen(watch.as_mut(), &gone, |_| true).await, Sighting::Absent { reason });
         terminate(&peer);

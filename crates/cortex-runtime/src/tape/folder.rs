@@ -3,12 +3,13 @@
 //! Who writes a tape holds a lock on its file. So whoever else looks at the folder, in whatever process, knows which tapes
 //! are being written: those are never removed and never mended.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, DirEntry, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use cortex_protocol::{MissionEvent, MissionId, MissionStatus};
+use uuid::Uuid;
 
 use super::record::{Body, Entry, MAX_LINE_BYTES, entry_line};
 use super::writer::Medium;
@@ -70,6 +71,8 @@ pub struct Summary {
     pub status: TapeStatus,
     /// What was to be done.
     pub task: String,
+    /// Whether it was rehearsed: what acts was not called.
+    pub dry_run: bool,
 }
 
 impl Folder {
@@ -98,21 +101,34 @@ impl Folder {
     /// # Errors
     /// When the folder can't be read. One that does not exist has no tapes.
     pub fn missions(&self) -> Result<Vec<MissionId>, TapeError> {
+        Ok(self.look()?.0)
+    }
+
+    /// How many entries of the folder are no tapes. They are never read, mended or removed.
+    ///
+    /// # Errors
+    /// As [`missions`](Self::missions).
+    pub fn others(&self) -> Result<usize, TapeError> {
+        Ok(self.look()?.1)
+    }
+
+    /// The tapes, oldest first, and how many other entries there are.
+    fn look(&self) -> Result<(Vec<MissionId>, usize), TapeError> {
+        let failed = |problem| TapeError::Io { path: self.directory.clone(), problem };
         let entries = match std::fs::read_dir(&self.directory) {
             Ok(entries) => entries,
-            Err(problem) if problem.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(problem) => return Err(TapeError::Io { path: self.directory.clone(), problem }),
+            Err(problem) if problem.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), 0)),
+            Err(problem) => return Err(failed(problem)),
         };
-        let mut missions = Vec::new();
+        let (mut missions, mut others) = (Vec::new(), 0);
         for entry in entries {
-            let path = entry.map_err(|problem| TapeError::Io { path: self.directory.clone(), problem })?.path();
-            let stem = path.file_stem().and_then(|stem| stem.to_str());
-            if let (Some(stem), true) = (stem, path.extension().is_some_and(|suffix| suffix == SUFFIX)) {
-                missions.push(MissionId::new(stem));
+            match mission_of(&entry.map_err(failed)?) {
+                Some(mission) => missions.push(mission),
+                None => others += 1,
             }
         }
         missions.sort();
-        Ok(missions)
+        Ok((missions, others))
     }
 
     /// The mission whose id begins so.
@@ -163,15 +179,19 @@ impl Folder {
         // Asked first: a mission that ends meanwhile is not taken for one that broke off.
         let is_being_written = self.is_being_written(mission);
         let mut reader = self.read(mission)?;
-        let (mut time, mut task) = (String::new(), String::new());
+        let (mut time, mut task, mut rehearsed) = (String::new(), String::new(), false);
         for _ in 0..LINES_OF_BEGINNING {
             let Some((record, _)) = reader.next_record()? else { break };
             if time.is_empty() {
                 time.clone_from(&record.time);
             }
-            if let Ok(Body::Published(MissionEvent::Accepted { task: accepted, .. })) = record.body() {
-                task = accepted;
-                break;
+            match record.body() {
+                Ok(Body::Entry(Entry::Opened { dry_run, .. })) => rehearsed = dry_run,
+                Ok(Body::Published(MissionEvent::Accepted { task: accepted, .. })) => {
+                    task = accepted;
+                    break;
+                }
+                _ => {}
             }
         }
         let status = match (self.last_word(mission)?, is_being_written) {
@@ -179,7 +199,7 @@ impl Folder {
             (None, true) => TapeStatus::Running,
             (None, false) => TapeStatus::BrokenOff,
         };
-        Ok(Summary { mission: mission.clone(), time, status, task })
+        Ok(Summary { mission: mission.clone(), time, status, task, dry_run: rehearsed })
     }
 
     /// How the mission ended, if its tape says so.
@@ -234,7 +254,7 @@ impl Folder {
         if let Some(before) = torn.last_record {
             let envelope = Envelope::new(before.source, before.subject, before.data.origin);
             let repaired = Entry::Repaired { bytes: torn.bytes };
-            file.write_all(&entry_line(&envelope, before.line + 1, None, &repaired).1)?;
+            file.write_all(&entry_line(&envelope, before.line.saturating_add(1), None, &repaired).1)?;
         }
         file.sync_data()?;
         Ok(true)
@@ -290,6 +310,16 @@ impl Folder {
         }
         Ok(())
     }
+}
+
+/// Whose tape it is. None for what is no tape: another name, or no plain file. To open one of those might wait for ever,
+/// and what others keep in the folder is none of ours.
+fn mission_of(entry: &DirEntry) -> Option<MissionId> {
+    let name = entry.file_name();
+    let stem = name.to_str()?.strip_suffix(SUFFIX)?.strip_suffix('.')?;
+    // As `new_mission_id` writes it.
+    let id = Uuid::try_parse(stem).ok().filter(|id| id.to_string() == stem)?;
+    entry.file_type().ok()?.is_file().then(|| MissionId::new(id.to_string()))
 }
 
 /// Whether someone holds the lock. The lock of this look goes with the file.

@@ -69,6 +69,8 @@ pub struct TapeSettings {
     pub max_mission_bytes: u64,
     /// About how large all tapes may be, in bytes. The oldest are removed first, never one that is being written.
     pub max_folder_bytes: u64,
+    /// Whether the missions are rehearsed: nothing that acts is called. Their tapes say so.
+    pub dry_run: bool,
 }
 
 impl TapeSettings {
@@ -82,6 +84,7 @@ impl TapeSettings {
             flush: Flush::default(),
             max_mission_bytes: 256 * MEGABYTE,
             max_folder_bytes: 1_024 * MEGABYTE,
+            dry_run: false,
         }
     }
 }
@@ -126,7 +129,22 @@ pub enum TapeError {
         /// Which file.
         path: PathBuf,
     },
-    /// A line that this Cortex does not understand.
+    /// A line of a tape whose inputs or effects this Cortex does not know.
+    #[error(
+        "line {line} was recorded by cortex {recorded_by} (format {format}), whose inputs and effects this cortex {} \
+         (format {VERSION}) can't read: {problem}", env!("CARGO_PKG_VERSION")
+    )]
+    Unknown {
+        /// Which, from 1.
+        line: u64,
+        /// The version of Cortex that wrote it.
+        recorded_by: String,
+        /// The version of its format.
+        format: u32,
+        /// Why.
+        problem: String,
+    },
+    /// A line that is damaged.
     #[error("line {line} can't be read: {problem}")]
     Unreadable {
         /// Which, from 1.
@@ -162,7 +180,8 @@ impl Tape {
         let (writer, drain) = writer::queue(opening);
         tracker.spawn(drain.run());
         let mut tape = Self { writer, required: settings.required, envelope: envelope.clone(), line: 0, cause: None };
-        tape.write(&Entry::Opened { version: VERSION, cortex: env!("CARGO_PKG_VERSION").to_owned() });
+        let cortex = env!("CARGO_PKG_VERSION").to_owned();
+        tape.write(&Entry::Opened { version: VERSION, cortex, dry_run: settings.dry_run });
         tape
     }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::record::{Body, Entry, MAX_LINE_BYTES, VERSION};
+use super::record::{Body, Entry, MAX_LINE_BYTES, VERSION, words};
 use super::{Record, TapeError};
 
 /// Reads a tape.
@@ -16,6 +16,8 @@ pub struct Reader {
     partial: Vec<u8>,
     /// How many lines were read.
     line: u64,
+    /// The version of Cortex that wrote it, and of its format, once the first line was read.
+    recorded_by: Option<(String, u32)>,
 }
 
 impl Reader {
@@ -25,7 +27,7 @@ impl Reader {
     /// When it can't be opened.
     pub fn open(path: &Path) -> Result<Self, TapeError> {
         let file = File::open(path).map_err(|problem| TapeError::Io { path: path.to_owned(), problem })?;
-        Ok(Self { path: path.to_owned(), lines: BufReader::new(file), partial: Vec::new(), line: 0 })
+        Ok(Self { path: path.to_owned(), lines: BufReader::new(file), partial: Vec::new(), line: 0, recorded_by: None })
     }
 
     /// The next whole line, as it stands in the file and as what it says. None where there is none yet; a later call goes
@@ -64,19 +66,35 @@ impl Reader {
         self.partial.len()
     }
 
-    fn checked_first(&self, record: Record) -> Result<Record, TapeError> {
+    /// What a line of this tape holds.
+    ///
+    /// # Errors
+    /// [`TapeError::Unknown`] for what this Cortex does not know, with the version that wrote it.
+    pub fn body(&self, record: &Record) -> Result<Body, TapeError> {
+        record.body().map_err(|error| match (error, &self.recorded_by) {
+            (TapeError::Unreadable { line, problem }, Some((recorded_by, format))) => {
+                TapeError::Unknown { line, recorded_by: recorded_by.clone(), format: *format, problem }
+            }
+            (error, _) => error,
+        })
+    }
+
+    fn checked_first(&mut self, record: Record) -> Result<Record, TapeError> {
         // A newer version may say more in its first line than is known here.
         let version = record.data.payload.get("version").and_then(serde_json::Value::as_u64);
         if let Some(version) = version.filter(|version| *version > u64::from(VERSION)) {
             return Err(TapeError::Newer { version: u32::try_from(version).unwrap_or(u32::MAX) });
         }
         match record.body() {
-            Ok(Body::Entry(Entry::Opened { .. })) => Ok(record),
+            Ok(Body::Entry(Entry::Opened { version, cortex, .. })) => {
+                self.recorded_by = Some((words(&cortex), version));
+                Ok(record)
+            }
             _ => Err(TapeError::NotATape { path: self.path.clone() }),
         }
     }
 
     fn unreadable(&self, problem: &str) -> TapeError {
-        TapeError::Unreadable { line: self.line, problem: problem.to_owned() }
+        TapeError::Unreadable { line: self.line, problem: words(problem) }
     }
 }

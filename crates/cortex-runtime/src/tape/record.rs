@@ -16,7 +16,10 @@ use super::TapeError;
 use crate::envelope::Envelope;
 
 /// The version of the format that this Cortex writes. A newer one is not read; an older one is.
-pub const VERSION: u32 = 1;
+///
+/// Counts on whenever an input, an effect or an event is added or can't be read any more as it was. (2: meters,
+/// corrections of a task, conditions.)
+pub const VERSION: u32 = 2;
 /// Longest line, in bytes. An outcome of a tool may have 4 MiB, and twice that or more once it is escaped; what is longer
 /// is cut.
 pub(super) const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
@@ -84,6 +87,9 @@ pub enum Entry<'a> {
         version: u32,
         /// The version of Cortex.
         cortex: String,
+        /// Whether it was rehearsed: what acts was not called.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        dry_run: bool,
     },
     /// What the mission starts with.
     Setup {
@@ -142,14 +148,25 @@ impl Record {
         } else {
             MissionEvent::deserialize(payload).map(Body::Published)
         };
-        body.map_err(|problem| TapeError::Unreadable { line: self.line, problem: problem.to_string() })
+        body.map_err(|problem| TapeError::Unreadable { line: self.line, problem: words(&problem.to_string()) })
     }
 
     /// Whether the line tells people what happened, or was about to: not the machine's inner workings.
     #[must_use]
     pub fn is_for_people(&self) -> bool {
-        self.sequence.is_some() || matches!(self.kind.as_str(), "cortex.effect.invoke" | "cortex.tape.repaired")
+        let is_dry_run = self.data.payload.get("dry_run") == Some(&Value::Bool(true));
+        match self.kind.as_str() {
+            "cortex.effect.invoke" | "cortex.tape.repaired" => true,
+            "cortex.tape.opened" => is_dry_run,
+            _ => self.sequence.is_some(),
+        }
     }
+}
+
+/// What is wrong with a line, without what a terminal would obey and at a readable length: it may quote the line.
+pub(super) fn words(problem: &str) -> String {
+    let line: String = problem.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    capped(&line, SHOWN)
 }
 
 /// Provider, event, action and actor of a line.
@@ -293,7 +310,10 @@ fn routing(entry: &Entry<'_>) -> Routing {
 /// The entry in one line.
 fn text(entry: &Entry<'_>) -> String {
     match entry {
-        Entry::Opened { cortex, .. } => format!("recorded by cortex {cortex}"),
+        Entry::Opened { cortex, dry_run: false, .. } => format!("recorded by cortex {cortex}"),
+        Entry::Opened { cortex, dry_run: true, .. } => {
+            format!("DRY RUN, recorded by cortex {cortex}: what acts was not called, and nothing moved")
+        }
         Entry::Setup { setup } => format!("the mission has {} tools", setup.tools.iter().count()),
         Entry::Cut { bytes, .. } => format!("a line of {bytes} bytes was cut"),
         Entry::Repaired { bytes } => format!("the last line was torn by a crash; {bytes} bytes were cut"),

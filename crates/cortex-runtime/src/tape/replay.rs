@@ -2,11 +2,16 @@
 //! done. Nothing is carried out.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
-use cortex_core::{Effect, Mission};
+use cortex_core::mission::MissionSetup;
+use cortex_core::{ChatRequest, Effect, Mission};
 
 use super::record::{Body, Entry};
 use super::{Reader, TapeError};
+
+/// No mission has to do with longer times: ten years.
+const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 /// What came of a replay.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +20,8 @@ pub struct Replay {
     pub inputs: u64,
     /// How many effects were the same.
     pub effects: u64,
+    /// Requests to the model, among the effects, that would be worded differently now: that changes no decision.
+    pub reworded: u64,
     /// Effects that were cut from the tape: that there was one is known, but not whether it is the same.
     pub cut: u64,
     /// How it ended.
@@ -68,14 +75,18 @@ pub fn replay(reader: &mut Reader) -> Result<Replay, TapeError> {
     while let Some((record, _)) = reader.next_record()? {
         let line = record.line;
         let is_input = record.event == "input";
-        let body = record.body()?;
+        let body = reader.body(&record)?;
         if let (None, Body::Entry(Entry::Setup { setup })) = (&run, &body) {
-            let replay = Replay { inputs: 0, effects: 0, cut: 0, ending: Ending::BrokenOff };
+            let replay = Replay { inputs: 0, effects: 0, reworded: 0, cut: 0, ending: Ending::BrokenOff };
+            check_times(line, longest_bound(setup))?;
             let mission = Mission::new(setup.clone().into_owned());
             run = Some(Run { mission, wanted: VecDeque::new(), input_line: line, replay });
             continue;
         }
         is_closed = is_closed || matches!(body, Body::Entry(Entry::Closed { .. }));
+        if let Body::Entry(Entry::Input { at, .. }) = &body {
+            check_times(line, *at)?;
+        }
         // What comes before the setup is of the time of waiting.
         let Some(run) = &mut run else { continue };
         let met = match body {
@@ -93,12 +104,38 @@ pub fn replay(reader: &mut Reader) -> Result<Replay, TapeError> {
         }
     }
     let Some(mut run) = run else {
-        return Ok(Replay { inputs: 0, effects: 0, cut: 0, ending: Ending::NeverBegan });
+        return Ok(Replay { inputs: 0, effects: 0, reworded: 0, cut: 0, ending: Ending::NeverBegan });
     };
     if is_closed {
         run.replay.ending = Ending::Same;
     }
     Ok(run.replay)
+}
+
+/// Whether both ask the model the same, in other words.
+fn is_reworded(recorded: &Effect, now: &Effect) -> bool {
+    let (Effect::AskModel { request: then, chat: recorded }, Effect::AskModel { request: now, chat }) = (recorded, now)
+    else {
+        return false;
+    };
+    let names = |chat: &ChatRequest| chat.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
+    then == now && recorded.purpose == chat.purpose && names(recorded) == names(chat)
+}
+
+/// The longest time that bounds the mission.
+fn longest_bound(setup: &MissionSetup) -> Duration {
+    let limits = &setup.limits;
+    [limits.max_duration, limits.continue_timeout, limits.halt_timeout, limits.progress_interval, limits.stall_after]
+        .into_iter()
+        .fold(Duration::ZERO, Duration::max)
+}
+
+/// Anybody may have written the tape, and no machine reckons with the end of time.
+fn check_times(line: u64, time: Duration) -> Result<(), TapeError> {
+    if time <= LONGEST {
+        return Ok(());
+    }
+    Err(TapeError::Unreadable { line, problem: format!("a time of {} s is none of a mission", time.as_secs()) })
 }
 
 impl Run {
@@ -116,6 +153,11 @@ impl Run {
         let now = self.wanted.pop_front();
         if now.as_ref() == Some(&recorded) {
             self.replay.effects += 1;
+            return None;
+        }
+        if now.as_ref().is_some_and(|now| is_reworded(&recorded, now)) {
+            self.replay.effects += 1;
+            self.replay.reworded += 1;
             return None;
         }
         Some(Ending::Different(Box::new(Difference { line, recorded: Some(recorded), now })))

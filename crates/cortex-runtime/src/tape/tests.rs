@@ -12,6 +12,8 @@ use super::record::VERSION;
 use super::writer::{self, Medium};
 use super::*;
 
+const MISSION: &str = "0199c3f0-7a00-7000-8000-000000000001";
+
 fn envelope(mission: &str) -> Envelope {
     Envelope::new("/robot/cortex".to_owned(), MissionId::new(mission), Origin::new("cli", "test"))
 }
@@ -54,8 +56,8 @@ fn kinds(folder: &Folder, mission: &MissionId) -> Vec<String> {
 #[tokio::test]
 async fn a_tape_that_is_torn_anywhere_in_its_last_line_is_mended() {
     let temporary = tempfile::tempdir().unwrap();
-    let mission = MissionId::new("m");
-    let folder = recorded(&temporary, "m").await;
+    let mission = MissionId::new(MISSION);
+    let folder = recorded(&temporary, MISSION).await;
     let path = folder.path(&mission);
     let whole = std::fs::read(&path).unwrap();
     let last = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
@@ -75,8 +77,8 @@ async fn a_tape_that_is_torn_anywhere_in_its_last_line_is_mended() {
 #[tokio::test]
 async fn a_tape_that_is_torn_within_its_first_line_says_nothing_and_goes() {
     let temporary = tempfile::tempdir().unwrap();
-    let mission = MissionId::new("m");
-    let folder = recorded(&temporary, "m").await;
+    let mission = MissionId::new(MISSION);
+    let folder = recorded(&temporary, MISSION).await;
     let whole = std::fs::read(folder.path(&mission)).unwrap();
     let first = whole.iter().position(|byte| *byte == b'\n').unwrap();
     for length in [0, 1, first] {
@@ -92,17 +94,17 @@ async fn tapes_are_for_their_owner_alone() {
     let temporary = tempfile::tempdir().unwrap();
     let inner = temporary.path().join("cortex/tape");
     let tracker = TaskTracker::new();
-    let tape = Tape::begin(&TapeSettings::at(&inner), &envelope("m"), &tracker);
+    let tape = Tape::begin(&TapeSettings::at(&inner), &envelope(MISSION), &tracker);
     tape.written().await;
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&inner), mode(&inner.join("m.jsonl"))), (0o700, 0o600));
+    assert_eq!((mode(&inner), mode(&inner.join(format!("{MISSION}.jsonl")))), (0o700, 0o600));
 }
 
 #[tokio::test]
 async fn what_is_newer_or_no_tape_is_refused_with_the_reason() {
     let temporary = tempfile::tempdir().unwrap();
-    let mission = MissionId::new("m");
-    let folder = recorded(&temporary, "m").await;
+    let mission = MissionId::new(MISSION);
+    let folder = recorded(&temporary, MISSION).await;
     let path = folder.path(&mission);
     let text = std::fs::read_to_string(&path).unwrap();
     let refused = |text: &str| {
@@ -184,4 +186,94 @@ async fn a_disk_that_hangs_holds_nobody_who_records_and_fails_once_too_much_wait
     assert!(answer.as_ref().is_err_and(|problem| problem.contains("the disk is too slow")), "{answer:?}");
     drop((release, writer));
     draining.await.unwrap();
+}
+
+/// Names and kinds of files that somebody may keep, or put, in the folder of the tapes.
+#[tokio::test]
+async fn what_is_no_tape_is_never_read_mended_or_removed() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = recorded(&temporary, MISSION).await;
+    let at = |name: &str| temporary.path().join(name);
+    let foreign = [
+        "notes.jsonl",
+        "0199c3f0-7a00-7000-8000-000000000002.txt",
+        "0199C3F0-7A00-7000-8000-00000000000A.jsonl",
+        "{0199c3f0-7a00-7000-8000-000000000003}.jsonl",
+        "a\nb\u{1b}[2J.jsonl",
+        ".jsonl",
+    ];
+    for name in foreign {
+        std::fs::write(at(name), "no line of a tape, and no end of line").unwrap();
+    }
+    // With the name of a tape, but no plain file: to open the first of them waits until somebody writes.
+    let pipe = at("0199c3f0-7a00-7000-8000-000000000004.jsonl");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::fs::create_dir(at("0199c3f0-7a00-7000-8000-000000000005.jsonl")).unwrap();
+    std::os::unix::fs::symlink(at("notes.jsonl"), at("0199c3f0-7a00-7000-8000-000000000006.jsonl")).unwrap();
+
+    assert_eq!(folder.missions().unwrap(), [MissionId::new(MISSION)]);
+    assert_eq!(folder.others().unwrap(), foreign.len() + 3);
+    assert_eq!(folder.mend().unwrap(), []);
+    let limits = folder::Limits { mission: 1_000_000, folder: 0, flush: Flush::System };
+    drop(folder.create(&MissionId::new("0199c3f0-7a00-7000-8000-000000000007"), limits).unwrap());
+    for name in foreign {
+        let text = std::fs::read_to_string(at(name)).unwrap();
+        assert_eq!(text, "no line of a tape, and no end of line", "{name:?}");
+    }
+    assert!(!folder.path(&MissionId::new(MISSION)).exists(), "tapes themselves make room");
+}
+
+#[tokio::test]
+async fn a_file_with_the_name_of_a_tape_may_hold_anything() {
+    let temporary = tempfile::tempdir().unwrap();
+    let mission = MissionId::new(MISSION);
+    let folder = recorded(&temporary, MISSION).await;
+    let whole = std::fs::read_to_string(folder.path(&mission)).unwrap();
+    let deep = "[".repeat(100_000);
+    let no_time = whole.replace("\"at\":{\"secs\":0", "\"at\":{\"secs\":18446744073709551615");
+    let no_bound = whole.replace("\"max_duration\":{\"secs\":3600", "\"max_duration\":{\"secs\":18446744073709551615");
+    assert!(no_time != whole && no_bound != whole);
+    let last_number = whole.replace("\"line\":3", "\"line\":18446744073709551615");
+    for hostile in ["", "\n", "\0\0\0", "{}\n", "[1]\n", &deep, &no_time, &no_bound, &format!("{last_number}x")] {
+        std::fs::write(folder.path(&mission), hostile).unwrap();
+        // Whatever comes of it: none of these panics, hangs or takes much memory.
+        let _ = folder.summary(&mission);
+        let _ = replay(&mut folder.read(&mission).unwrap());
+        folder.mend().unwrap();
+    }
+    std::fs::write(folder.path(&mission), &no_time).unwrap();
+    let problem = replay(&mut folder.read(&mission).unwrap()).unwrap_err().to_string();
+    assert!(problem.contains("is none of a mission"), "{problem}");
+}
+
+#[tokio::test]
+async fn a_line_that_this_version_does_not_know_is_told_with_the_version_that_wrote_it() {
+    let temporary = tempfile::tempdir().unwrap();
+    let mission = MissionId::new(MISSION);
+    let folder = recorded(&temporary, MISSION).await;
+    let text = std::fs::read_to_string(folder.path(&mission)).unwrap();
+    let other = text
+        .replace("\"cortex\":\"0.1.0\"", "\"cortex\":\"0.0.7\"")
+        .replace("\"input\":\"start\"", "\"input\":\"begin\\u001b[2J\"");
+    assert_ne!(text, other);
+    std::fs::write(folder.path(&mission), other).unwrap();
+    let problem = replay(&mut folder.read(&mission).unwrap()).unwrap_err();
+    assert!(matches!(&problem, TapeError::Unknown { line: 3, recorded_by, .. } if recorded_by == "0.0.7"), "{problem}");
+    let told = problem.to_string();
+    assert!(told.contains("was recorded by cortex 0.0.7 (format 2), whose inputs and effects this cortex"), "{told}");
+    assert!(!told.contains('\u{1b}'), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_rehearsal_is_marked() {
+    let temporary = tempfile::tempdir().unwrap();
+    let tracker = TaskTracker::new();
+    let settings = TapeSettings { dry_run: true, ..TapeSettings::at(temporary.path()) };
+    let mut tape = Tape::begin(&settings, &envelope(MISSION), &tracker);
+    tape.setup(&setup());
+    tape.written().await;
+    let folder = Folder::new(temporary.path().to_owned());
+    assert!(folder.summary(&MissionId::new(MISSION)).unwrap().dry_run);
+    let (opened, _) = folder.read(&MissionId::new(MISSION)).unwrap().next_record().unwrap().unwrap();
+    assert!(opened.is_for_people() && opened.data.text.starts_with("DRY RUN"), "{}", opened.data.text);
 }

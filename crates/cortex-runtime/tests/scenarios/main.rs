@@ -3,11 +3,13 @@
 //!
 //! - `file`: what a scenario file holds; `world`: its tools and its model, made of what it says;
 //! - `run`: one scenario from its task to its result; `rules`: what holds in every scenario, whatever it expects;
+//! - `coverage`: what must be covered, and that the table of it is true;
 //! - `compare`: what a scenario expects and what was found, side by side.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a suite that can't be told ends here, and says why")]
 
 mod compare;
+mod coverage;
 mod file;
 mod rules;
 mod run;
@@ -27,10 +29,6 @@ use run::Observed;
 const FEWEST: usize = 60;
 /// A scenario that takes longer than this by the real clock does not run on the paused one.
 const LONGEST: Duration = Duration::from_secs(20);
-/// What the suite answers for, each by at least one scenario: see `docs/scenarios.md`.
-const COVERED: [(&str, u32); 2] = [("defect", 14), ("fault", 11)];
-/// Of these, what is not a matter of the mission loop.
-const ELSEWHERE: [&str; 2] = ["defect 12", "defect 13"];
 
 /// One scenario and what came of it.
 struct Told {
@@ -126,10 +124,7 @@ fn is_false_success(told: &Told) -> bool {
 
 /// What no scenario covers although one should. Whatever a scenario covers must be something that there is.
 fn uncovered(suite: &[Told]) -> Vec<String> {
-    let mut open: BTreeMap<String, bool> = BTreeMap::new();
-    for (kind, count) in COVERED {
-        open.extend((1..=count).map(|number| (format!("{kind} {number}"), false)));
-    }
+    let mut open: BTreeMap<String, bool> = coverage::names().map(|name| (name, false)).collect();
     for told in suite {
         for covered in &told.scenario.covers {
             let known = open.get_mut(covered).unwrap_or_else(|| panic!("{}: there is no {covered}", told.title));
@@ -137,7 +132,7 @@ fn uncovered(suite: &[Told]) -> Vec<String> {
         }
     }
     open.into_iter()
-        .filter(|(name, covered)| !covered && !ELSEWHERE.contains(&name.as_str()))
+        .filter(|(name, covered)| !covered && !coverage::ELSEWHERE.contains(&name.as_str()))
         .map(|(name, _)| name)
         .collect()
 }

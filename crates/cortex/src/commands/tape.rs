@@ -72,14 +72,21 @@ fn list(folder: &Folder) -> anyhow::Result<ExitCode> {
     if missions.is_empty() {
         say(&format!("There are no tapes in {}.", folder.directory().display()))?;
     }
+    let others = folder.others()?;
+    if others > 0 {
+        eprintln!("cortex: {others} other file(s) in {} are no tapes and are left alone", folder.directory().display());
+    }
     for mission in missions {
         match folder.summary(&mission) {
             Ok(about) => {
                 let task: String = harmless(&about.task).chars().take(TASK_SHOWN).collect();
-                say(&format!("{}  {mission}  {:10}  {task}", short_time(&about.time), about.status.to_string()))?;
+                let mark = if about.dry_run { "(dry run) " } else { "" };
+                say(&format!("{}  {mission}  {:10}  {mark}{task}", short_time(&about.time), about.status.to_string()))?;
             }
             // One that is broken, or that goes away meanwhile, does not hide the others.
-            Err(problem) => say(&format!("{:19}  {mission}  {:10}  {problem}", "", "UNREADABLE"))?,
+            Err(problem) => {
+                say(&format!("{:19}  {mission}  {:10}  {}", "", "UNREADABLE", harmless(&problem.to_string())))?
+            }
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -187,6 +194,9 @@ fn run_again(folder: &Folder, mission: &MissionId) -> anyhow::Result<ExitCode> {
             ExitCode::FAILURE
         }
     };
+    if replayed.reworded > 0 {
+        say(&format!("{} requests to the model would be worded differently now", replayed.reworded))?;
+    }
     if replayed.cut > 0 {
         say(&format!("{} effects were cut from the tape and could not be compared", replayed.cut))?;
     }

@@ -51,6 +51,8 @@ pub(super) fn settings(tape: &TapeConfig) -> anyhow::Result<TapeSettings> {
         flush: tape.flush,
         max_mission_bytes: u64::from(tape.max_mission_mb) * MEGABYTE,
         max_folder_bytes: u64::from(tape.max_folder_mb) * MEGABYTE,
+        // Known when Cortex is started.
+        dry_run: false,
     })
 }
 

@@ -1,0 +1,233 @@
+//! What a mission costs on its model, and what Cortex adds to its steps: the real runtime and the real adapter, an
+//! OpenAI-compatible server that answers at once, and tools that need no time. No ROS, so that nothing else is measured.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use cortex_core::mission::ConfirmationMode;
+use cortex_core::mission::MissionSetup;
+use cortex_core::{
+    CallArguments, ChatReply, Effect as MissionEffect, Input, Mission, MissionLimits, ModelCall, ToolSet,
+};
+use cortex_model::{ModelSettings, OpenAiModel};
+use cortex_protocol::{Effect, Origin, Submission, ToolOutcome, ToolPhase, ToolSpec};
+use cortex_runtime::tape::{Flush, TapeSettings};
+use cortex_runtime::{ProviderId, Runtime, RuntimeConfig};
+use cortex_testkit::{Behaviour, FakeTools, OpenAiServer, Served, tool};
+use serde_json::{Value, json};
+
+use crate::PATIENCE;
+
+/// Components of the robot on which missions are counted.
+pub const COMPONENTS: usize = 10;
+
+/// What one mission cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cost {
+    /// Requests to the model.
+    pub requests: usize,
+    /// Bytes of their bodies in all.
+    pub bytes: usize,
+    /// From the submission to the result.
+    pub took: Duration,
+}
+
+/// What the steps of the measured plan do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Steps {
+    /// Each acts.
+    Act,
+    /// Every other one only looks.
+    ActAndLook,
+}
+
+/// Where the measured missions are recorded, and how.
+#[derive(Debug, Clone, Copy)]
+pub enum Record<'a> {
+    /// Nowhere.
+    None,
+    /// In this folder, with this flush.
+    In(&'a Path, Flush),
+}
+
+/// Runs missions of so many steps one after the other.
+///
+/// # Errors
+/// When one does not succeed.
+pub async fn missions(
+    count: usize,
+    steps: usize,
+    kind: Steps,
+    confirmation: ConfirmationMode,
+    record: Record<'_>,
+) -> anyhow::Result<Vec<Cost>> {
+    let server = model(steps, kind).await?;
+    let model = OpenAiModel::new("scripted", &server.url(), ModelSettings::default())?;
+    let robot = robot();
+    let tools =
+        Arc::new(FakeTools::new(robot.iter().map(|spec| (spec.name.as_str(), Behaviour::Returns(json!("done"))))));
+    let mut config = RuntimeConfig::default();
+    config.limits.confirmation = confirmation;
+    if let Record::In(folder, flush) = record {
+        config.tape = Some(TapeSettings { flush, ..TapeSettings::at(folder) });
+    }
+    let runtime = Runtime::start(config, Arc::new(model), vec![tools]);
+    runtime.offer_tools(ProviderId(0), robot).await;
+    let mut costs = Vec::new();
+    let mut asked = 0;
+    for _ in 0..count {
+        let begun = Instant::now();
+        let task = "Take the cup to the kitchen.";
+        let submission = Submission { task: task.to_owned(), session: None, origin: Origin::new("cli", "bench") };
+        let result = runtime.submit(submission).await?.result.await.context("no result")?;
+        let took = begun.elapsed();
+        ensure!(result.steps.len() == steps && result.output == "Done.", "the mission failed: {}", result.output);
+        let sizes = server.request_sizes();
+        let new = sizes.get(asked..).unwrap_or_default();
+        costs.push(Cost { requests: new.len(), bytes: new.iter().sum(), took });
+        asked = sizes.len();
+    }
+    ensure!(runtime.shut_down(PATIENCE).await, "something was left running");
+    Ok(costs)
+}
+
+/// How long a mission of three steps of one second each takes that nothing orders.
+///
+/// # Errors
+/// When it does not succeed.
+pub async fn three_together() -> anyhow::Result<Duration> {
+    let calls = ["unit1-go_to", "unit2-go_to", "unit3-go_to"];
+    let calls = calls.map(|name| (name.to_owned(), json!({"place": "kitchen", "after": []}))).to_vec();
+    let execute = || Served::Text("EXECUTE".to_owned());
+    let script = [Served::Calls(calls), execute(), execute(), execute(), Served::Text("Done.".to_owned())];
+    let server = OpenAiServer::start(script).await?;
+    let model = OpenAiModel::new("scripted", &server.url(), ModelSettings::default())?;
+    let robot = robot();
+    let second = || Behaviour::Takes(Duration::from_secs(1), json!("done"));
+    let tools = Arc::new(FakeTools::new(robot.iter().map(|spec| (spec.name.as_str(), second()))));
+    let runtime = Runtime::start(RuntimeConfig::default(), Arc::new(model), vec![tools]);
+    runtime.offer_tools(ProviderId(0), robot).await;
+    let begun = Instant::now();
+    let submission =
+        Submission { task: "Go, all of you.".to_owned(), session: None, origin: Origin::new("cli", "bench") };
+    let result = runtime.submit(submission).await?.result.await.context("no result")?;
+    let took = begun.elapsed();
+    ensure!(result.output == "Done.", "the mission failed: {}", result.output);
+    ensure!(runtime.shut_down(PATIENCE).await, "something was left running");
+    Ok(took)
+}
+
+/// The time that the mission machine takes for a plan of so many steps that only look: from the reply with the plan to
+/// the last word, nothing else. The steps are in a row, or may all run together.
+///
+/// # Errors
+/// When a step is left out.
+pub fn machine_time(steps: usize, in_a_row: bool) -> anyhow::Result<Duration> {
+    let spec = tool("camera.look", ToolPhase::Execution, Effect::Observe);
+    let limits = MissionLimits {
+        max_execution_steps: u32::try_from(steps)?,
+        confirmation: ConfirmationMode::Adaptive,
+        ..MissionLimits::default()
+    };
+    let setup = MissionSetup {
+        task: "Look.".to_owned(),
+        session: None,
+        earlier: Vec::new(),
+        identity: String::new(),
+        tools: ToolSet::new([spec]).0,
+        limits,
+    };
+    let mut mission = Mission::new(setup);
+    let effects = mission.handle(Duration::ZERO, Input::Start);
+    let mut asked = effects.iter().filter_map(|effect| match effect {
+        MissionEffect::AskModel { request, .. } => Some(*request),
+        _ => None,
+    });
+    let request = asked.next().context("the model is not asked")?;
+    let arguments = if in_a_row { json!({}) } else { json!({"after": []}) };
+    let call = |index: usize| ModelCall {
+        id: format!("call-{index}"),
+        name: "camera-look".to_owned(),
+        arguments: CallArguments::read(&arguments.to_string()),
+    };
+    let reply = ChatReply { calls: (0..steps).map(call).collect(), ..ChatReply::default() };
+    let begun = Instant::now();
+    let mut effects = mission.handle(Duration::ZERO, Input::ModelReplied { request, reply: Ok(reply) });
+    let mut ended = 0;
+    loop {
+        let calls: Vec<_> = effects
+            .drain(..)
+            .filter_map(|effect| match effect {
+                MissionEffect::Invoke { call, .. } => Some(call),
+                _ => None,
+            })
+            .collect();
+        if calls.is_empty() {
+            break;
+        }
+        for call in calls {
+            ended += 1;
+            effects.extend(
+                mission.handle(Duration::ZERO, Input::CallEnded { call, outcome: ToolOutcome::success(Value::Null) }),
+            );
+        }
+    }
+    let took = begun.elapsed();
+    ensure!(ended == steps, "{ended} of {steps} steps were run");
+    Ok(took)
+}
+
+/// A robot of ten components, each with a method that acts and one that looks, described as people describe them.
+fn robot() -> Vec<ToolSpec> {
+    let place = json!({
+        "type": "object",
+        "properties": {
+            "place": {"type": "string", "description": "The room or the piece of furniture, as people call it."},
+            "speed": {"type": "number", "minimum": 0.05, "maximum": 1.0, "description": "Metres per second."}
+        },
+        "required": ["place"],
+        "additionalProperties": false
+    });
+    let nothing = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    (1..=COMPONENTS)
+        .flat_map(|number| {
+            let acts = ToolSpec {
+                description: format!(
+                    "Takes unit {number} to a named place and waits until it is there. Fails when the way is blocked."
+                ),
+                parameters: place.clone(),
+                ..tool(&format!("unit{number}.go_to"), ToolPhase::Execution, Effect::Move)
+            };
+            let looks = ToolSpec {
+                description: format!("Says what unit {number} sees, in words, with the distance in metres."),
+                parameters: nothing.clone(),
+                ..tool(&format!("unit{number}.look"), ToolPhase::Both, Effect::Observe)
+            };
+            [acts, looks]
+        })
+        .collect()
+}
+
+/// A model that plans at once, says EXECUTE to each step, and has a last word.
+async fn model(steps: usize, kind: Steps) -> anyhow::Result<OpenAiServer> {
+    let plan: Vec<(String, Value)> = (0..steps)
+        .map(|step| match kind {
+            Steps::ActAndLook if step % 2 == 1 => (format!("unit{}-look", step % COMPONENTS + 1), json!({})),
+            _ => (format!("unit{}-go_to", step % COMPONENTS + 1), json!({"place": "kitchen", "speed": 0.5})),
+        })
+        .collect();
+    let answer = move |request: &Value| {
+        let offered = request["tools"].as_array().map_or(0, Vec::len);
+        let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+        // A reply with calls of an earlier plan stands in the conversation.
+        let planned = messages.iter().any(|message| message["role"] == "tool");
+        match (offered, planned) {
+            (0 | 1, _) => Served::Text("EXECUTE".to_owned()),
+            (_, true) => Served::Text("Done.".to_owned()),
+            (_, false) => Served::Calls(plan.clone()),
+        }
+    };
+    Ok(OpenAiServer::answering(answer).await?)
+}
