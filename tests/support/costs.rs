@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use cortex_core::mission::ConfirmationMode;
 use cortex_core::mission::MissionSetup;
-use cortex_core::{CallArguments, ChatReply, Effect as MissionEffect, Input, Mission, MissionLimits, ModelCall, ToolSet};
+use cortex_core::{
+    CallArguments, ChatReply, Effect as MissionEffect, Input, Mission, MissionLimits, ModelCall, ToolSet,
+};
 use cortex_model::{ModelSettings, OpenAiModel};
 use cortex_protocol::{Effect, Origin, Submission, ToolOutcome, ToolPhase, ToolSpec};
 use cortex_runtime::tape::{Flush, TapeSettings};
@@ -64,7 +66,8 @@ pub async fn missions(
     let server = model(steps, kind).await?;
     let model = OpenAiModel::new("scripted", &server.url(), ModelSettings::default())?;
     let robot = robot();
-    let tools = Arc::new(FakeTools::new(robot.iter().map(|spec| (spec.name.as_str(), Behaviour::Returns(json!("done"))))));
+    let tools =
+        Arc::new(FakeTools::new(robot.iter().map(|spec| (spec.name.as_str(), Behaviour::Returns(json!("done"))))));
     let mut config = RuntimeConfig::default();
     config.limits.confirmation = confirmation;
     if let Record::In(folder, flush) = record {
@@ -166,10 +169,9 @@ pub fn machine_time(steps: usize, in_a_row: bool) -> anyhow::Result<Duration> {
         }
         for call in calls {
             ended += 1;
-            effects.extend(mission.handle(
-                Duration::ZERO,
-                Input::CallEnded { call, outcome: ToolOutcome::success(Value::Null) },
-            ));
+            effects.extend(
+                mission.handle(Duration::ZERO, Input::CallEnded { call, outcome: ToolOutcome::success(Value::Null) }),
+            );
         }
     }
     let took = begun.elapsed();
@@ -192,7 +194,9 @@ fn robot() -> Vec<ToolSpec> {
     (1..=COMPONENTS)
         .flat_map(|number| {
             let acts = ToolSpec {
-                description: format!("Takes unit {number} to a named place and waits until it is there. Fails when the way is blocked."),
+                description: format!(
+                    "Takes unit {number} to a named place and waits until it is there. Fails when the way is blocked."
+                ),
                 parameters: place.clone(),
                 ..tool(&format!("unit{number}.go_to"), ToolPhase::Execution, Effect::Move)
             };

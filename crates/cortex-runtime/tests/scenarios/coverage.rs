@@ -86,7 +86,10 @@ fn every_defect_and_fault_has_a_row_that_names_what_shows_it() {
             }
         }
         problems.extend(
-            tests.iter().filter(|test| !functions.contains(**test)).map(|test| format!("{name}: there is no test `{test}`")),
+            tests
+                .iter()
+                .filter(|test| !functions.contains(**test))
+                .map(|test| format!("{name}: there is no test `{test}`")),
         );
     }
     assert!(problems.is_empty(), "{problems:#?}");
