@@ -39,8 +39,10 @@ async fn a_server_that_fails_is_tried_again_and_then_named() {
     let (sent, requests) = told(vec![Served::Raw(500, "oh no".into()); 8]).await;
     assert_failed_without_a_step(&sent, "500");
     assert_eq!(requests, 3, "one attempt and two retries");
-    let (sent, _) = told(vec![Served::Raw(500, "{}".into()), Served::Raw(429, "{}".into()), text("Hello.")]).await;
-    assert_eq!((sent.status(), sent.output()), ("succeeded", "Hello."), "{sent:#?}");
+    let recovers =
+        vec![Served::Raw(500, "{}".into()), Served::Raw(429, "{}".into()), echo(), text("EXECUTE"), text("Said.")];
+    let (sent, _) = told(recovers).await;
+    assert_eq!((sent.status(), sent.output()), ("succeeded", "Said."), "{sent:#?}");
 }
 
 #[tokio::test]
@@ -66,6 +68,14 @@ async fn a_model_that_says_nothing_is_given_up() {
     let (sent, requests) = told(vec![text(""); 12]).await;
     assert_failed_without_a_step(&sent, "neither a plan nor an answer in 10 turns");
     assert_eq!(requests, 10);
+}
+
+/// The reference system reports success when the model stops talking.
+#[tokio::test]
+async fn regression_a_model_that_only_says_that_it_acted_has_failed() {
+    let (sent, requests) = told(vec![text("Done, I said it!"), text("I did say it.")]).await;
+    assert_failed_without_a_step(&sent, "Nothing was done. The model only said: \"I did say it.\"");
+    assert_eq!(requests, 2);
 }
 
 #[tokio::test]

@@ -8,9 +8,20 @@ async fn help_names_every_command_and_shows_examples() {
     let house = House::empty();
     let (code, help, _) = house.run("cortex", &["--help"]).await;
     assert_eq!(code, Some(0));
-    for word in
-        ["run", "send", "stop", "resume", "tools", "tape", "recipe", "inspect", "doctor", "completion", "Examples:", "--ros-args"]
-    {
+    for word in [
+        "run",
+        "send",
+        "stop",
+        "resume",
+        "tools",
+        "tape",
+        "recipe",
+        "inspect",
+        "doctor",
+        "completion",
+        "Examples:",
+        "--ros-args",
+    ] {
         assert!(help.contains(word), "{word} is missing in:\n{help}");
     }
     let (code, script, _) = house.run("cortex", &["completion", "bash"]).await;

@@ -104,6 +104,30 @@ async fn cancelling_on_the_way_leaves_the_robot_at_rest() {
     assert_eq!(first, second, "the robot still moves");
 }
 
+#[tokio::test]
+async fn a_correction_in_mid_drive_sends_the_robot_to_the_other_room() {
+    let house = House::with_slow_robot().await;
+    let mut sending = house.begin_send("go to the bathroom");
+    sending.wait_for_line("\"type\":\"cortex.step.started\"").await;
+    sending.wait_for_line("in flight: base.go_to 2 s").await;
+    let (code, told, complaint) = house.run("cortex", &["correct", "go to the hallway"]).await;
+    assert!(code == Some(0) && told.contains("is corrected"), "{told} {complaint}");
+    // It is on its way to the other room now, and may hurry.
+    let faster = r#"{"component": "base", "param_name": "speed_mps", "new_value": 5.0}"#;
+    let (code, told, complaint) = house.run("cortex", &["call", "update_parameter", faster]).await;
+    assert_eq!(code, Some(0), "{told} {complaint}");
+    let sent = finish_send(sending).await;
+    assert_eq!((sent.status(), sent.code), ("succeeded", Some(0)), "{sent:#?}");
+    assert_eq!(sent.started(), ["base.go_to", "base.go_to"]);
+    let lines = sent.lines().join("\n");
+    for told in ["the task is corrected by ros /cortex/correct: go to the hallway", "base.go_to (step 1) has halted"] {
+        assert!(lines.contains(told), "{told}: {lines}");
+    }
+    assert!(room_of(&house).await.contains("hallway"));
+    let (code, _, complaint) = house.run("cortex", &["correct", "go to the kitchen"]).await;
+    assert!(code == Some(1) && complaint.contains("no task runs"), "{complaint}");
+}
+
 /// What `base.where_am_i` returns.
 async fn room_and_pose(house: &House) -> Value {
     let sent = house.send("where are you?").await;

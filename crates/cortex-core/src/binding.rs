@@ -10,6 +10,8 @@ use cortex_protocol::StepNumber;
 use cortex_protocol::tool::value_as_text;
 use serde_json::{Map, Value};
 
+use crate::expansion;
+
 /// How deep arguments are searched; what lies deeper is left as it is and fails its schema or stays text.
 const DEPTH_LIMIT: usize = 32;
 
@@ -52,7 +54,34 @@ pub fn references(arguments: &Map<String, Value>) -> BTreeSet<StepNumber> {
 pub fn is_placeholder_at(arguments: &Map<String, Value>, pointer: &str) -> bool {
     let root = Value::Object(arguments.clone());
     let Some(value) = root.pointer(pointer) else { return false };
-    value.as_str().is_some_and(|text| !placeholders(text).is_empty())
+    value.as_str().is_some_and(|text| !bracketed(text).is_empty())
+}
+
+/// Everything in the text that stands for something else, as written, with where it begins: placeholders, and
+/// `<each place>` (see [`expansion`](crate::expansion)).
+pub(crate) fn bracketed(text: &str) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(start) = text.get(at..).and_then(|rest| rest.find('<')).map(|offset| at + offset) {
+        let Some(length) = text.get(start..).and_then(|opened| opened.find('>')) else { break };
+        let written = text.get(start..=start + length).unwrap_or_default();
+        let stands_for_something = read_placeholder(written).is_some() || expansion::is_each(written);
+        if stands_for_something {
+            found.push((start, written));
+        }
+        at = if stands_for_something { start + length + 1 } else { start + 1 };
+    }
+    found
+}
+
+/// The placeholder with another step's number, as `renumber` says; other text as it is.
+pub(crate) fn renumbered(
+    written: &str,
+    renumber: impl Fn(StepNumber) -> Result<StepNumber, String>,
+) -> Result<String, String> {
+    let Some(placeholder) = read_placeholder(written) else { return Ok(written.to_owned()) };
+    let path: String = placeholder.path.iter().flat_map(|key| [".", key]).collect();
+    Ok(format!("<output of step {}{path}>", renumber(placeholder.step)?))
 }
 
 /// The arguments with every placeholder replaced.

@@ -2,9 +2,12 @@
 
 use std::fmt::Write as _;
 
+use cortex_protocol::execution::ExecutionReport;
 use cortex_protocol::mission::{ArgumentChange, InFlight};
 use cortex_protocol::plan::Group;
-use cortex_protocol::{HaltState, MissionEvent, OutcomeStatus, StepReport, StepStatus, ToolName, Verification};
+use cortex_protocol::{
+    HaltState, MissionEvent, MissionResult, OutcomeStatus, StepReport, StepStatus, ToolName, Verification,
+};
 use serde_json::{Map, Value};
 
 use crate::fragment::capped;
@@ -15,11 +18,40 @@ const SHOWN: usize = 200;
 /// Most characters of one side of a changed argument.
 const CHANGE_SHOWN: usize = 60;
 
+/// How a mission was carried out, in one line for a person. None where no step was planned.
+#[must_use]
+pub fn summary(result: &MissionResult) -> Option<String> {
+    let ExecutionReport { plans, steps, succeeded, retries, corrections, busy, sum, steps_per_second, .. } =
+        &result.execution;
+    if *steps == 0 {
+        return None;
+    }
+    let mut text = format!(
+        "{succeeded} of {steps} step(s) succeeded in {:.1} s ({steps_per_second:.2} a second)",
+        result.duration.as_secs_f64()
+    );
+    for (number, what) in [(retries, "tried again"), (corrections, "corrected")] {
+        if *number > 0 {
+            let _ = write!(text, ", {number} {what}");
+        }
+    }
+    if *plans > 1 {
+        let _ = write!(text, ", {plans} plans");
+    }
+    // What ran together is what the steps would have taken longer one after another.
+    if *sum > *busy {
+        let (sum, busy) = (sum.as_secs_f64(), busy.as_secs_f64());
+        let _ = write!(text, "; {sum:.1} s of work in {busy:.1} s, since steps ran together");
+    }
+    Some(text)
+}
+
 /// The event in one line.
 #[must_use]
 pub fn line(event: &MissionEvent) -> String {
     let text = match event {
         MissionEvent::Accepted { task, .. } => format!("task accepted: {}", capped(task, SHOWN)),
+        MissionEvent::Classified { class } => format!("taken for {class}"),
         MissionEvent::Queued { ahead } => format!("waiting for {ahead} task(s) before this one"),
         MissionEvent::Planning { turn, plan: 1 } => format!("planning (turn {turn})"),
         MissionEvent::Planning { turn, .. } => format!("asking for the answer or a further plan (turn {turn})"),

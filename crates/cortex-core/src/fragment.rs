@@ -5,9 +5,13 @@ use std::fmt::Write as _;
 
 use cortex_protocol::mission::InFlight;
 use cortex_protocol::tool::value_as_text;
-use cortex_protocol::{OutcomeStatus, StepNumber, StepReport, StepStatus, ToolCall, ToolOutcome, Turn, Verification};
+use cortex_protocol::{
+    GoalClass, OutcomeStatus, StepNumber, StepReport, StepStatus, ToolCall, ToolOutcome, Turn, Verification,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::chat::ToolDefinition;
 
 /// One piece of a prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,6 +31,18 @@ pub enum Fragment {
     Task {
         /// The text.
         text: String,
+    },
+    /// What kind of thing the task is, and what that means for its plan.
+    Goal {
+        /// Which kind.
+        class: GoalClass,
+        /// The text.
+        text: String,
+    },
+    /// What the robot can do, where nothing of it is to be done: for telling a person.
+    Abilities {
+        /// Its tools that act.
+        tools: Vec<ToolDefinition>,
     },
     /// How a person changed the task in mid mission, in the person's words. Bounded when it is taken; never cut.
     Correction {
@@ -75,6 +91,9 @@ pub const TOOL_OUTPUT_CHARACTERS: usize = 8_000;
 pub const LEDGER_OUTPUT_CHARACTERS: usize = 1_000;
 /// Most characters of an identity or a notice.
 pub const NOTE_CHARACTERS: usize = 4_000;
+/// Most characters of one ability, and of all of them.
+const ABILITY_CHARACTERS: usize = 80;
+const ABILITIES_CHARACTERS: usize = 1_500;
 /// Most goals in flight that are listed.
 pub const IN_FLIGHT_LISTED: usize = 20;
 
@@ -85,7 +104,8 @@ impl Fragment {
         match self {
             Self::Rules { text } | Self::Task { text } => text.clone(),
             Self::Correction { text } => format!("The person in charge corrects the task: {text}"),
-            Self::Identity { text } | Self::Notice { text } => capped(text, NOTE_CHARACTERS),
+            Self::Identity { text } | Self::Notice { text } | Self::Goal { text, .. } => capped(text, NOTE_CHARACTERS),
+            Self::Abilities { tools } => render_abilities(tools),
             Self::Earlier { turns } => render_earlier(turns),
             Self::Ledger { steps } => render_ledger(steps),
             Self::Step { number, steps, call } => format!(
@@ -120,6 +140,14 @@ fn render_outcome(outcome: &ToolOutcome, limit: usize) -> String {
         OutcomeStatus::Failed(_) => format!("failed: {}", capped(&outcome.message, limit)),
         OutcomeStatus::Cancelled => format!("cancelled: {}", capped(&outcome.message, limit)),
     }
+}
+
+fn render_abilities(tools: &[ToolDefinition]) -> String {
+    let lines: Vec<String> = tools
+        .iter()
+        .map(|tool| format!("\n- {}: {}", tool.name, capped(&tool.description, ABILITY_CHARACTERS)))
+        .collect();
+    capped(&format!("The robot can also do this, but not for this task:{}", lines.concat()), ABILITIES_CHARACTERS)
 }
 
 fn render_earlier(turns: &[Turn]) -> String {

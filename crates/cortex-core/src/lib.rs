@@ -10,6 +10,7 @@
 //! - [`toolset`]: the tools on offer, their wire names and argument checks;
 //! - [`selection`]: which tools a model is offered, where there are many;
 //! - [`plan`]: the plan graph; [`arrangement`]: its groups and priorities; [`binding`]: placeholders;
+//! - [`expansion`]: steps for each of several values;
 //! - [`confirmation`]: reading a decision;
 //! - [`meter`]: what a robot spends: the way and the energy;
 //! - [`condition`]: what must hold of the robot, judged by what was observed;
@@ -21,6 +22,7 @@ pub mod binding;
 pub mod chat;
 pub mod condition;
 pub mod confirmation;
+pub mod expansion;
 pub mod feedback;
 pub mod fragment;
 pub mod goal;

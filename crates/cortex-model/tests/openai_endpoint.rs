@@ -304,7 +304,10 @@ async fn a_parameter_that_is_refused_again_ends_the_asking() {
 }
 
 /// Confirms twice at a server that answers so. What came of it, and which requests asked for a schema.
-async fn confirm_twice(answers: Vec<Answer>, structured: Structured) -> (Vec<Result<ChatReply, ModelError>>, Vec<bool>) {
+async fn confirm_twice(
+    answers: Vec<Answer>,
+    structured: Structured,
+) -> (Vec<Result<ChatReply, ModelError>>, Vec<bool>) {
     let server = Server::start(answers).await;
     let settings = ModelSettings { structured, retries: 0, ..settings() };
     let model = OpenAiModel::new("m", &server.base_url, settings).unwrap();

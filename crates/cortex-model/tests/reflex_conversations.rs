@@ -79,6 +79,7 @@ async fn told_in_the_end(task: &str, tools: Vec<ToolDefinition>, results: &[(&st
                 outcome: (!ended).then_some(outcome),
                 note: if ended { "was not run, because the plan ended before it".to_owned() } else { String::new() },
                 duration: None,
+                timing: cortex_protocol::execution::StepTiming::default(),
                 overtaken: false,
                 verification: None,
             });
@@ -224,6 +225,7 @@ async fn a_step_that_failed_because_its_tool_is_gone_is_still_told() {
         outcome: Some(ToolOutcome::failure(FailureKind::ComponentLost, "base left the graph")),
         note: String::new(),
         duration: None,
+        timing: cortex_protocol::execution::StepTiming::default(),
         overtaken: false,
         verification: None,
     };
@@ -266,6 +268,7 @@ async fn steps_that_were_cut_are_planned_next() {
         outcome: (status == StepStatus::Success).then(|| ToolOutcome::success(json!("arrived"))),
         note: note.to_owned(),
         duration: None,
+        timing: cortex_protocol::execution::StepTiming::default(),
         overtaken: false,
         verification: None,
     };

@@ -127,6 +127,77 @@ async fn a_question_is_answered_without_a_plan() {
 }
 
 #[tokio::test]
+async fn what_only_asks_is_answered_however_it_is_worded() {
+    for task in [
+        "battery",
+        "battery level?",
+        "How full is the battery",
+        "what's the robot's battery level",
+        "check the battery",
+        "tell me how full the battery is",
+        "could you tell me the battery level",
+        "do you know how full the battery is?",
+    ] {
+        let (status, output, calls) = told(task, ToolPhase::Both).await;
+        assert_eq!((status, calls.len()), (MissionStatus::Answered, 1), "{task}: {output}");
+        assert_eq!(output, "Charging: no; percent: 50 %.", "{task}");
+    }
+    for task in ["look around", "what do you see?", "look", "tell me what you see in the kitchen"] {
+        let (_, output, calls) = told(task, ToolPhase::Both).await;
+        assert!(!output.contains("words"), "{task}: {output}");
+        assert!(calls.len() <= 2, "{task}: {calls:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_robot_can_do_is_told_though_nothing_of_it_is_offered() {
+    let (status, output, calls) = told("what can you do?", ToolPhase::Both).await;
+    assert_eq!((status, calls.len()), (MissionStatus::Answered, 0));
+    for ability in ["go to", "say", "look around", "battery"] {
+        assert!(output.contains(ability), "{ability}: {output}");
+    }
+}
+
+#[tokio::test]
+async fn a_tour_goes_to_every_place_that_there_is_and_to_no_other() {
+    let go = |place: &str| format!("base.go_to {{\"place\":\"{place}\"}}");
+    let (look, said) = ("camera.look {}".to_owned(), "speaker.say {\"text\":\"I see a red cup.\"}".to_owned());
+    let open = || {
+        let tools = robot(ToolPhase::Both);
+        let places = json!({"place": {"enum": ["kitchen", "living_room", "dock"]}});
+        let go_to = tool("base.go_to", ToolPhase::Execution, ToolEffect::Move, &places, "go to {place}");
+        let specs = tools.iter().filter(|spec| spec.name.as_str() != "base.go_to").cloned().chain([go_to]);
+        ToolSet::new(specs).0
+    };
+    let places = ["kitchen", "living_room", "dock"];
+    for (task, at_each) in [
+        ("visit every room", vec![]),
+        ("patrol all rooms", vec![look.clone()]),
+        ("look for the cup in every room", vec![look.clone()]),
+        ("check each room and tell me what you see", vec![look.clone(), said.clone()]),
+        ("tell me what you see in each room", vec![look.clone(), said.clone()]),
+    ] {
+        let (result, calls) = mission(task, open(), MissionLimits::default()).await;
+        assert_eq!(result.status, MissionStatus::Succeeded, "{task}: {}", result.output);
+        let calls: Vec<String> =
+            calls.iter().map(|call| format!("{} {}", call.tool, Value::Object(call.arguments.clone()))).collect();
+        let expected: Vec<String> =
+            places.iter().flat_map(|place| std::iter::once(go(place)).chain(at_each.clone())).collect();
+        assert_eq!(calls, expected, "{task}");
+    }
+}
+
+#[tokio::test]
+async fn the_name_of_a_place_is_never_read_as_a_command() {
+    let places = json!({"place": {"enum": ["kitchen", "kitchen and say hello", "every room", "dock. say hello"]}});
+    let go_to = tool("base.go_to", ToolPhase::Execution, ToolEffect::Move, &places, "go to {place}");
+    let tools = robot(ToolPhase::Both);
+    let specs = tools.iter().filter(|spec| spec.name.as_str() != "base.go_to").cloned().chain([go_to]);
+    let (_, calls) = mission("visit every room and look around", ToolSet::new(specs).0, MissionLimits::default()).await;
+    assert!(calls.iter().all(|call| call.tool.as_str() != "speaker.say"), "{calls:?}");
+}
+
+#[tokio::test]
 async fn a_drive_and_a_question_succeed_together() {
     let (status, output, calls) = told("go to the kitchen and tell me how full the battery is", ToolPhase::Both).await;
     assert_eq!(

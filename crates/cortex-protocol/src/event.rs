@@ -59,6 +59,7 @@ impl MissionEvent {
         match self {
             Self::Accepted { .. } => ("agent", "mission", "accepted", "user"),
             Self::Queued { .. } => ("agent", "mission", "queued", "cortex"),
+            Self::Classified { .. } => ("agent", "mission", "classified", "cortex"),
             Self::Planning { .. } => ("agent", "plan", "requested", "cortex"),
             Self::ToolsOffered { .. } => ("agent", "tools", "offered", "cortex"),
             Self::Compacted { .. } => ("agent", "model", "compacted", "cortex"),

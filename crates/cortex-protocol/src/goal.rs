@@ -48,7 +48,7 @@ impl GoalClass {
 impl std::fmt::Display for GoalClass {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
-            Self::Conversation => "conversation",
+            Self::Conversation => "a conversation",
             Self::QuestionAboutSelf => "a question about the robot itself",
             Self::QuestionAboutWorld => "a question about the world",
             Self::Action => "an action",

@@ -10,12 +10,14 @@
 //! - [`goal`]: what kind of thing a task asks for;
 //! - [`mission`]: what happens in a mission and how it ends;
 //! - [`command`]: what a client may ask for;
+//! - [`execution`]: how its steps were carried out;
 //! - [`event`]: the envelope (CloudEvents 1.0) that carries everything outwards.
 
 pub mod command;
 pub mod component;
 pub mod condition;
 pub mod event;
+pub mod execution;
 pub mod goal;
 mod id;
 pub mod mission;

@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::execution::{ExecutionReport, StepTiming};
 use crate::{
-    CallId, HaltState, Origin, Plan, ResourceName, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome,
+    CallId, GoalClass, HaltState, Origin, Plan, ResourceName, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome,
     Verification,
 };
 
@@ -143,6 +144,9 @@ pub struct StepReport {
     pub note: String,
     /// How long it ran.
     pub duration: Option<Duration>,
+    /// Where its time went.
+    #[serde(default)]
+    pub timing: StepTiming,
     /// Whether a person corrected the task before it was done: what it was for may be wanted no more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overtaken: bool,
@@ -156,10 +160,16 @@ pub struct StepReport {
 pub struct MissionResult {
     /// How it ended.
     pub status: MissionStatus,
+    /// What kind of thing the task was taken for.
+    #[serde(default)]
+    pub class: GoalClass,
     /// The answer, or the reason, for a person.
     pub output: String,
     /// Every step of every plan, in order.
     pub steps: Vec<StepReport>,
+    /// How the steps were carried out.
+    #[serde(default)]
+    pub execution: ExecutionReport,
     /// How a person corrected the task while it was carried out, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub corrections: Vec<String>,
@@ -223,6 +233,11 @@ pub enum MissionEvent {
     Queued {
         /// How many are before it.
         ahead: u32,
+    },
+    /// What kind of thing the task is taken for.
+    Classified {
+        /// Which.
+        class: GoalClass,
     },
     /// A model is asked for a plan.
     Planning {

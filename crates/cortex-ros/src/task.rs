@@ -3,7 +3,7 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use cortex_protocol::{MissionId, Submission};
+use cortex_protocol::{MissionId, Origin, Submission};
 use tokio::sync::{mpsc, oneshot};
 
 /// Carries out what comes in over ROS. The `cortex` binary implements it over the runtime.
@@ -26,6 +26,10 @@ pub trait TaskHandler: Send + Sync + 'static {
     /// Halts everything and takes no task until [`resume`](Self::resume). Returns when everything is at rest or known
     /// not to be.
     async fn stop(&self) -> StopReport;
+
+    /// Corrects the task of a mission in mid course; `None` is the one that runs. Answers at once; what comes of it is
+    /// told by the task itself.
+    async fn correct(&self, mission: Option<MissionId>, text: String, origin: Origin) -> StopReport;
 
     /// Takes tasks again.
     async fn resume(&self) -> StopReport;
@@ -91,11 +95,11 @@ pub enum TaskEnding {
     Cancelled,
 }
 
-/// What came of `~/stop` or `~/resume`.
+/// What came of `~/stop`, `~/resume` or `~/correct`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StopReport {
     /// Whether what was asked for is the case now.
     pub success: bool,
-    /// In words for a person; after a stop, what is not confirmed to be at rest.
+    /// In words for a person; after a stop, what is not confirmed to be at rest; after a correction, the mission.
     pub message: String,
 }

@@ -12,6 +12,7 @@ use r2r::QosProfile;
 use r2r::action_msgs::msg::GoalInfo;
 use r2r::action_msgs::srv::CancelGoal;
 use r2r::cortex_msgs::action::VisionLanguageAction::{FeedbackMessage, GetResult, Goal, SendGoal};
+use r2r::cortex_msgs::srv::CorrectTask;
 use r2r::std_srvs::srv::Trigger;
 use r2r::unique_identifier_msgs::msg::UUID;
 use tokio::sync::{broadcast, mpsc, watch};
@@ -46,6 +47,7 @@ pub struct TaskClient {
     cancel_goal: Arc<ServiceClient<CancelGoal::Service>>,
     stop: ServiceClient<Trigger::Service>,
     resume: ServiceClient<Trigger::Service>,
+    correct: ServiceClient<CorrectTask::Service>,
     feedback: broadcast::Sender<FeedbackMessage>,
 }
 
@@ -131,6 +133,7 @@ impl TaskClient {
             cancel_goal: Arc::new(ServiceClient::create(node, &format!("{action}/cancel_goal")).await?),
             stop: ServiceClient::create(node, &format!("{agent}/stop")).await?,
             resume: ServiceClient::create(node, &format!("{agent}/resume")).await?,
+            correct: ServiceClient::create(node, &format!("{agent}/correct")).await?,
             feedback,
         })
     }
@@ -172,6 +175,19 @@ impl TaskClient {
     /// When the agent can't be reached.
     pub async fn stop(&self) -> Result<StopReport, RosError> {
         trigger(&self.stop).await
+    }
+
+    /// Corrects the task of a mission; an empty id is the one that runs. Does not wait for what comes of it.
+    ///
+    /// # Errors
+    /// When the agent can't be reached.
+    pub async fn correct(&self, mission: &str, correction: &str) -> Result<StopReport, RosError> {
+        self.correct.wait_for_server(ANSWER_LIMIT).await?;
+        let request =
+            CorrectTask::Request { mission: carried(mission.to_owned()), correction: carried(correction.to_owned()) };
+        // The server answers within its own time, or a moment later.
+        let CorrectTask::Response { success, message } = self.correct.call(&request, STOP_LIMIT).await?;
+        Ok(StopReport { success, message })
     }
 
     /// Lets the agent take tasks again.

@@ -1,4 +1,4 @@
-//! Takes tasks over ROS: the action `~/task`, the services `~/stop` and `~/resume`, the topic `~/output`.
+//! Takes tasks over ROS: the action `~/task`, the services `~/stop`, `~/resume` and `~/correct`, the topic `~/output`.
 //!
 //! A ROS 2 action is three services and two topics, and that is how it is served here. The action server of `r2r` 0.9.7
 //! was measured to take a whole core from ten seconds after the first result on, drops the way to cancel a goal whose
@@ -19,6 +19,7 @@ use r2r::cortex_msgs::action::VisionLanguageAction::{
     Feedback, FeedbackMessage, GetResult, Goal, Result as Outcome, SendGoal,
 };
 use r2r::cortex_msgs::msg::StreamingString;
+use r2r::cortex_msgs::srv::CorrectTask;
 use r2r::std_srvs::srv::Trigger;
 use r2r::unique_identifier_msgs::msg::UUID;
 use r2r::{Publisher, QosProfile, ServiceRequest, WrappedServiceTypeSupport};
@@ -41,7 +42,7 @@ const ANSWER_ATTEMPTS: u32 = 15;
 const ANSWER_PAUSE: Duration = Duration::from_millis(200);
 /// How long a stop may take until it is answered. It goes on after that.
 const STOP_LIMIT: Duration = Duration::from_secs(30);
-/// Requests to stop or to resume that are carried out at a time. Each asks for the same.
+/// Requests to stop, to resume or to correct that are carried out at a time.
 const MOST_TRIGGERS: usize = 16;
 /// The result of a goal that is open when the server is shut down.
 const SHUTTING_DOWN: &str = "Cortex is shutting down";
@@ -73,6 +74,7 @@ struct Shared {
     statuses: Mutex<Publisher<GoalStatusArray>>,
     output: Mutex<Publisher<StreamingString>>,
     client: String,
+    corrections: String,
     triggers: Arc<Semaphore>,
     /// What is done for goals and requests, which ends first.
     tasks: TaskTracker,
@@ -103,6 +105,7 @@ impl TaskServer {
                     node.create_service::<CancelGoal::Service>("~/task/_action/cancel_goal", services.clone())?,
                     node.create_service::<Trigger::Service>("~/stop", services.clone())?,
                     node.create_service::<Trigger::Service>("~/resume", services.clone())?,
+                    node.create_service::<CorrectTask::Service>("~/correct", services.clone())?,
                     node.create_service::<SendGoal::Service>("~/task/_action/send_goal", services)?,
                 );
                 Ok::<_, r2r::Error>((endpoints, publishers))
@@ -116,17 +119,19 @@ impl TaskServer {
             statuses: Mutex::new(statuses),
             output: Mutex::new(output),
             client: format!("{}/task", node.fully_qualified_name()),
+            corrections: format!("{}/correct", node.fully_qualified_name()),
             triggers: Arc::new(Semaphore::new(MOST_TRIGGERS)),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
             serving: TaskTracker::new(),
             closing: CancellationToken::new(),
         });
-        let (results, cancels, stops, resumes, goals) = endpoints;
+        let (results, cancels, stops, resumes, corrections, goals) = endpoints;
         shared.serve(results, Shared::give_result);
         shared.serve(cancels, Shared::cancel);
         shared.serve(stops, Shared::stop);
         shared.serve(resumes, Shared::resume);
+        shared.serve(corrections, Shared::correct);
         shared.serve(goals, Shared::take_goal);
         Ok(Self { shared })
     }
@@ -375,6 +380,23 @@ impl Shared {
         self.trigger(request, async move { handler.resume().await });
     }
 
+    fn correct(self: &Arc<Self>, request: ServiceRequest<CorrectTask::Service>) {
+        let Ok(permit) = Arc::clone(&self.triggers).try_acquire_owned() else {
+            let refusal = in_vain("many such requests are under way; wait for their answers");
+            return respond_correction(request, refusal);
+        };
+        let CorrectTask::Request { mission, correction } = request.message.clone();
+        let mission = Some(mission).filter(|mission| !mission.is_empty()).map(|mission| mission.as_str().into());
+        let handler = Arc::clone(&self.handler);
+        let origin = Origin::new("ros", self.corrections.clone());
+        self.tasks.spawn(async move {
+            let _permit = permit;
+            let corrected = handler.correct(mission, correction, origin);
+            let report = tokio::time::timeout(SUBMIT_LIMIT, corrected).await;
+            respond_correction(request, report.unwrap_or_else(|_| in_vain("the agent did not answer in time")));
+        });
+    }
+
     /// Does what was asked for to its end, and answers when it is done or [`STOP_LIMIT`] has passed.
     fn trigger(
         &self,
@@ -433,6 +455,10 @@ fn answer_result(request: ResultRequest, state: GoalState, result: TaskResult) {
 
 fn respond_trigger(request: ServiceRequest<Trigger::Service>, report: StopReport) {
     respond(request, Trigger::Response { success: report.success, message: carried(report.message) });
+}
+
+fn respond_correction(request: ServiceRequest<CorrectTask::Service>, report: StopReport) {
+    respond(request, CorrectTask::Response { success: report.success, message: carried(report.message) });
 }
 
 fn respond<T>(request: ServiceRequest<T>, response: T::Response)

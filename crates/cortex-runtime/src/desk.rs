@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::CancelReason;
+use cortex_core::{CancelReason, goal};
 use cortex_protocol::{
-    CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission, ToolName, ToolSpec, Usage,
+    CloudEvent, GoalClass, MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission, ToolName,
+    ToolSpec, Usage,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -189,6 +190,7 @@ impl Desk {
         let done = self.done.clone();
         let Submission { task, session, .. } = next.submission;
         let earlier = session.as_ref().map(|session| self.sessions.earlier(session)).unwrap_or_default();
+        let class = goal::classify(&task);
         let turn = session.clone().map(|session| (session, task.clone()));
         let request = Request { id: next.id.clone(), task, session, earlier };
         let mission = run_mission(Arc::clone(&self.shared), request, next.reporter, cancelled, corrected);
@@ -196,7 +198,7 @@ impl Desk {
         self.shared.tracker.spawn(async move {
             let result = running.await.unwrap_or_else(|problem| {
                 tracing::error!("the mission's task ended without a result: {problem}");
-                without_run(MissionStatus::Failed, "The task ended by a flaw of Cortex. See the log.".to_owned())
+                without_run(class, MissionStatus::Failed, "The task ended by a flaw of Cortex. See the log.".to_owned())
             });
             // The desk outlives its missions.
             let _ = done.send(result).await;
@@ -302,7 +304,8 @@ impl Desk {
 }
 
 fn end_waiting(mut waiting: Waiting, text: &str) {
-    let result = without_run(MissionStatus::Cancelled, text.to_owned());
+    let class = goal::classify(&waiting.submission.task);
+    let result = without_run(class, MissionStatus::Cancelled, text.to_owned());
     waiting.reporter.report(MissionEvent::Finished { result: result.clone() });
     if let Some(tape) = &mut waiting.reporter.tape {
         tape.close(result.status);
@@ -312,11 +315,13 @@ fn end_waiting(mut waiting: Waiting, text: &str) {
 }
 
 /// The result of a task of which nothing ran.
-fn without_run(status: MissionStatus, output: String) -> MissionResult {
+fn without_run(class: GoalClass, status: MissionStatus, output: String) -> MissionResult {
     MissionResult {
         status,
+        class,
         output,
         steps: Vec::new(),
+        execution: cortex_protocol::execution::ExecutionReport::default(),
         corrections: Vec::new(),
         not_stopped: Vec::new(),
         usage: Usage::default(),

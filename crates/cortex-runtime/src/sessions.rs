@@ -48,14 +48,16 @@ impl Sessions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cortex_protocol::{MissionStatus, Usage};
+    use cortex_protocol::{GoalClass, MissionStatus, Usage};
     use std::time::Duration;
 
     fn result(output: &str) -> MissionResult {
         MissionResult {
             status: MissionStatus::Answered,
+            class: GoalClass::QuestionAboutWorld,
             output: output.to_owned(),
             steps: Vec::new(),
+            execution: cortex_protocol::execution::ExecutionReport::default(),
             corrections: Vec::new(),
             not_stopped: Vec::new(),
             usage: Usage::default(),

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::meter::Reading;
 use cortex_core::MissionLimits;
+use cortex_core::meter::Reading;
 use cortex_protocol::mission::Expense;
 use cortex_protocol::{Dispatch, Effect, MissionStatus, Origin, Submission, ToolPhase};
 use cortex_runtime::tape::replay::Ending;
@@ -37,8 +37,11 @@ async fn record() {
     }
     let going = Behaviour::After(Duration::from_secs(5), Box::new(Behaviour::Returns(json!("arrived"))));
     let tools = Arc::new(FakeTools::new([
-        ("base.go", Behaviour::Reports { every: Duration::from_secs(1), times: 2, then: Box::new(going) }),
-        ("arm.grasp", Behaviour::InTurn(vec![Behaviour::Fails("it slipped".to_owned()), Behaviour::Returns(json!("held"))])),
+        ("base.go", Behaviour::Reports { every: Duration::from_secs(1), times: 2, says: None, then: Box::new(going) }),
+        (
+            "arm.grasp",
+            Behaviour::InTurn(vec![Behaviour::Fails("it slipped".to_owned()), Behaviour::Returns(json!("held"))]),
+        ),
         ("camera.look", Behaviour::Returns(json!({"text": "a cup"}))),
     ]));
     let model = ScriptedModel::new([

@@ -69,12 +69,17 @@ async fn a_kill_while_old_tapes_are_removed_leaves_nothing_that_can_not_be_read_
         for mission in &missions {
             bytes += std::fs::metadata(folder.path(mission)).expect("a tape").len();
             let mut reader = folder.read(mission).expect("a tape can be opened");
-            while let Some((record, _)) = reader.next_record().unwrap_or_else(|problem| panic!("{mission}: {problem}")) {
+            while let Some((record, _)) = reader.next_record().unwrap_or_else(|problem| panic!("{mission}: {problem}"))
+            {
                 reader.body(&record).unwrap_or_else(|problem| panic!("{mission}: {problem}"));
             }
             assert_eq!(reader.torn_bytes(), 0, "{mission} is torn after it was mended");
         }
-        assert!(!missions.is_empty() && bytes <= FOLDER_BYTES + TAPE_BYTES, "{} tapes of {bytes} bytes", missions.len());
+        assert!(
+            !missions.is_empty() && bytes <= FOLDER_BYTES + TAPE_BYTES,
+            "{} tapes of {bytes} bytes",
+            missions.len()
+        );
         assert_eq!(std::fs::read_to_string(&foreign).expect("it is still there"), FOREIGN);
     }
 }

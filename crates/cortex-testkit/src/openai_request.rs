@@ -98,7 +98,8 @@ mod tests {
             request[key] = value;
             check(&request)
         };
-        let strict = json!({"type": "object", "properties": {"a": {}}, "required": ["a"], "additionalProperties": false});
+        let strict =
+            json!({"type": "object", "properties": {"a": {}}, "required": ["a"], "additionalProperties": false});
         let format = |schema: Value| json!({"type": "json_schema", "json_schema": {"name": "n", "schema": schema}});
         assert_eq!(with("response_format", format(strict.clone())), Ok(()));
         let mut open = strict;

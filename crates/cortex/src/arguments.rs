@@ -16,6 +16,7 @@ Examples:
   cortex run                                       start Cortex with the embedded command reader (no model needed)
   cortex run --model openai:qwen3@http://localhost:11434/v1
   cortex send \"go to the kitchen and say hello\"    give the running Cortex a task
+  cortex correct \"the other room\"                  change the task while the robot is on its way
   cortex tools                                     what the robot can do
   cortex call send_request_to_lamp/switch '{\"data\": true}'
   cortex plan \"look around the kitchen\"           what it would do
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Run(StartArguments),
     /// Give the running Cortex a task and watch it. Ctrl-C cancels the task.
     Send(SendArguments),
+    /// Say in mid task what is to be done instead. What moves is halted, and the task is planned anew.
+    Correct(CorrectArguments),
     /// Halt everything the robot does for Cortex, and take no task until `cortex resume`.
     Stop(ServerArguments),
     /// Take tasks again after a stop.
@@ -211,6 +214,17 @@ pub(crate) struct SendArguments {
     /// For scripts: print each event, and at the end the result, as one line of JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CorrectArguments {
+    /// What is to be done instead, in plain language: "the other room".
+    pub(crate) correction: String,
+    /// The mission, as the result and the events of its task name it. Default: the one that runs.
+    #[arg(long, value_name = "MISSION")]
+    pub(crate) mission: Option<String>,
     #[command(flatten)]
     pub(crate) server: ServerArguments,
 }

@@ -43,6 +43,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Run(arguments) => commands::run::run(arguments).await,
         Command::Send(arguments) => commands::send::send(arguments).await,
+        Command::Correct(arguments) => commands::correct::correct(&arguments).await,
         Command::Stop(server) => commands::stop::stop(&server).await,
         Command::Resume(server) => commands::stop::resume(&server).await,
         Command::Plan(arguments) => commands::plan::plan(arguments).await,

@@ -28,16 +28,22 @@ pub fn classify(task: &str) -> GoalClass {
         return GoalClass::Action;
     }
     let mut asked: Option<GoalClass> = None;
+    let mut is_order = false;
     for clause in clauses::clauses(task) {
-        let class = match (class_of(&clause), clause.joint) {
-            // What only goes on after "and" says no more than what it goes on from.
-            (None, Joint::Soft) if asked.is_some() => continue,
-            (class, _) => class.unwrap_or_default(),
+        let class = match (class_of(&clause), clause.joint, asked) {
+            // What only goes on after "and" may go on with a question.
+            (None, Joint::Soft, Some(before)) if before != GoalClass::Conversation => GoalClass::QuestionAboutWorld,
+            (class, ..) => class.unwrap_or_default(),
         };
         asked = asked.max(Some(class));
+        is_order |= !clause.is_asked;
     }
     let class = asked.unwrap_or_default();
-    if class.is_answered_by_words() { class } else { scope(task, class) }
+    match class {
+        GoalClass::Conversation | GoalClass::QuestionAboutSelf => class,
+        GoalClass::QuestionAboutWorld if !is_order => class,
+        _ => scope(task, class),
+    }
 }
 
 /// How far an action goes: once, at several places, until something is so, or until somebody ends it.
@@ -50,7 +56,7 @@ fn scope(task: &str, class: GoalClass) -> GoalClass {
         GoalClass::StandingOrder
     } else if says(words::WITHOUT_END) || keeps_doing(&words) {
         GoalClass::EndlessOrder
-    } else if class == GoalClass::SearchOrPatrol || names_several_places(&words) {
+    } else if class == GoalClass::Action && names_several_places(&words) {
         GoalClass::SearchOrPatrol
     } else {
         class
@@ -92,13 +98,19 @@ fn class_of(clause: &Clause) -> Option<GoalClass> {
     if clause.is_unspaced {
         return unspaced(clause);
     }
-    if starts(words::SPEECH) || starts(words::DEEDS) || has_any(words, words::REQUESTS_ELSEWHERE) {
+    if after_any(words, words::FETCHED).is_some_and(is_named) {
+        return Some(GoalClass::QuestionAboutSelf);
+    }
+    // The longer phrase says what is meant: to take a look is no taking.
+    let told = length_of(words, words::SPEECH).max(length_of(words, words::DEEDS));
+    let asked = length_of(words, words::SEARCHES).max(length_of(words, words::INQUIRIES));
+    if told > asked || starts(words::NOTICES) || has_any(words, words::REQUESTS_ELSEWHERE) {
         return Some(action(words));
     }
     if starts(words::SEARCHES) {
         return Some(search(words));
     }
-    if starts(words::INQUIRIES) || asks(words, clause.is_asked) || is_named(words) {
+    if asked > 0 || asks(words, clause.is_asked) || is_named(words) {
         return Some(question(words));
     }
     clause.is_asked.then(|| question(words))
@@ -232,8 +244,14 @@ fn without_courtesies<'w, 'a>(words: &'w [&'a str]) -> &'w [&'a str] {
 
 /// What follows the longest of the phrases that the words begin with.
 fn after_any<'w, 'a>(words: &'w [&'a str], phrases: Phrases) -> Option<&'w [&'a str]> {
+    let length = length_of(words, phrases);
+    if length > 0 { words.get(length..) } else { None }
+}
+
+/// How many words the longest of the phrases has that the words begin with.
+fn length_of(words: &[&str], phrases: Phrases) -> usize {
     let lengths = listed(phrases).filter(|phrase| starts_with(words, phrase)).map(|phrase| phrase.split(' ').count());
-    words.get(lengths.max()?..)
+    lengths.max().unwrap_or_default()
 }
 
 fn starts_with_any(words: &[&str], phrases: Phrases) -> bool {
@@ -260,7 +278,8 @@ fn has_phrase<W: AsRef<str>>(words: &[W], phrase: &str) -> bool {
 
 /// "until" in any of the languages of the table. Some say it for places, too: "bis zur Küche" is no order that stands.
 fn has_until(words: &[String]) -> bool {
-    if has_any(words, words::UNTIL) {
+    let asks_how_long = has_any(words, words::HOW_LONG);
+    if (has_any(words, words::UNTIL) && !asks_how_long) || has_any(words, words::NOTICES) {
         return true;
     }
     let goes_to = |next: Option<&String>| next.is_none_or(|next| holds(words::BIS_WHERE, next));

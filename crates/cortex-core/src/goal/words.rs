@@ -130,6 +130,7 @@ pub(super) const SEARCHES: Phrases = "\
 
 /// Verbs of telling, reading and looking, that ask for words.
 pub(super) const INQUIRIES: Phrases = "\
+    take a look, have a look, see what, see if, see who, see whether, see where, give me the battery, get the battery, \
     tell me, tell us, let me know, let us know, i want to know, i would like to know, i wonder, i need to know, show \
     me what, show me where, show me how, show me your, show me the status, show me the battery, show the, give me \
     the status, give me your, give me a report, give me an overview, describe, explain, report, list, read, check, \
@@ -137,6 +138,10 @@ pub(super) const INQUIRIES: Phrases = "\
     guess, summarise, summarize, translate, recall, what, do you know, can i, sag mir, sagen sie mir, zeig mir was, \
     beschreibe, erkläre, dis moi, dites moi, décris, explique, dime, dígame, explica, dimmi, descrivi, diga me, me \
     diga, vertel me, beschrijf, powiedz mi, скажи мне, скажи, расскажи, опиши";
+
+/// Verbs before the name of a reading.
+pub(super) const FETCHED: Phrases = "\
+    get, get me, give me, show, show me, fetch, query, request, display, print, monitor, test, run, verify";
 
 /// Words with which nothing but a question begins.
 pub(super) const INTERROGATIVES: Phrases = "\
@@ -195,6 +200,14 @@ pub(super) const SEVERAL_PLACES: Phrases = "\
     house, the whole building, the whole flat, the house, the building, jeden raum, alle räume, alle zimmer, jedes \
     zimmer, überall, chaque pièce, toutes les pièces, partout, cada habitación, todas las habitaciones, ogni stanza, \
     tutte le stanze, todos os quartos, все комнаты, каждую комнату";
+
+/// What is wanted to be told comes later.
+pub(super) const NOTICES: Phrases = "\
+    tell me when, tell us when, tell me as soon as, tell me once, let me know when, let us know when, let me know as soon as, \
+    let me know once, notify me, notify us, alert me, alert us, warn me";
+/// These ask for a time.
+pub(super) const HOW_LONG: Phrases =
+    "how long until, how long till, long until, how much time until, how many minutes until";
 
 /// "until", in languages in which it says nothing else.
 pub(super) const UNTIL: Phrases = "\

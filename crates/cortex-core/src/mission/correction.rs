@@ -96,6 +96,7 @@ impl Mission {
         let arguments = tried.map(|report| report.arguments.clone()).unwrap_or_default();
         match self.is_as_planned(&step) {
             Ok(fingerprint) => {
+                self.timeline.retried();
                 self.report(MissionEvent::Retrying {
                     step: number,
                     tool: step.call.tool.clone(),
@@ -138,6 +139,8 @@ impl Mission {
             outcome,
         );
         if let Some(request) = self.ask_model(chat) {
+            self.timeline.asked(self.now, number);
+            self.timeline.corrected();
             self.phase = Phase::Correcting { step: number, request };
         }
         true

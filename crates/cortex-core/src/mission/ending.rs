@@ -52,9 +52,16 @@ impl Mission {
     /// The model answers in words. Whether the mission succeeded is read from the record, not from the words.
     pub(super) fn answer(&mut self, text: &str) {
         if self.plan_number == 0 {
-            self.finish(MissionStatus::Answered, text.to_owned());
-            return;
+            self.words_alone(text);
+        } else if self.goal.class.goes_on() {
+            self.words_in_a_round(text);
+        } else {
+            self.end_by_record(text);
         }
+    }
+
+    /// Ends the mission with these words, as the record says: with success or without.
+    pub(super) fn end_by_record(&mut self, text: &str) {
         match self.judge() {
             Ok(None) => self.finish(MissionStatus::Succeeded, text.to_owned()),
             Ok(Some(skipped)) => self.finish(MissionStatus::Succeeded, format!("{text} ({skipped})")),
@@ -86,6 +93,10 @@ impl Mission {
     pub(super) fn plan_carried_out(&mut self) {
         if let Some(reason) = self.what_is_left_open() {
             self.replan(reason);
+            return;
+        }
+        if self.goal.class.goes_on() {
+            self.round_carried_out();
             return;
         }
         let steps = self.current_reports().cloned().collect();
@@ -125,7 +136,8 @@ impl Mission {
 
     pub(super) fn replan_now(&mut self, reason: String) {
         if self.plan_number >= self.plans_allowed() {
-            self.fail(format!("{reason} {} plans were tried, the most that a task may have.", self.plan_number));
+            let tried = self.plans_tried();
+            self.fail(format!("{reason} {tried} plans were tried, the most that a task may have."));
             return;
         }
         let steps = self.current_reports().cloned().collect();
@@ -149,6 +161,7 @@ impl Mission {
         if let Phase::Planning { request } | Phase::Confirming { request, .. } | Phase::Correcting { request, .. } =
             self.phase
         {
+            self.timeline.answered(self.now);
             self.effects.push(Effect::AbandonModel { request });
         }
     }
@@ -174,6 +187,7 @@ impl Mission {
     pub(super) fn give_up_on_halting(&mut self, then: Ending) {
         for (id, call) in std::mem::take(&mut self.calls) {
             if let Some(number) = call.step {
+                self.timeline.call_ended(self.now, number);
                 self.close_report(number, StepStatus::Failed, "did not end when it was told to halt".to_owned());
             }
             let state = HaltState::Unconfirmed;
@@ -218,14 +232,17 @@ impl Mission {
         }
         let mut not_stopped: Vec<ToolName> = self.not_stopped.iter().map(|(tool, _)| tool.clone()).collect();
         not_stopped.dedup();
+        let duration = self.now.saturating_sub(self.started);
         let result = MissionResult {
             status,
+            class: self.goal.class,
             output,
             steps: self.reports.clone(),
+            execution: self.timeline.report(&self.reports, duration),
             corrections: self.task_corrections.clone(),
             not_stopped,
             usage: self.usage,
-            duration: self.now.saturating_sub(self.started),
+            duration,
         };
         if status != MissionStatus::Cancelled {
             self.effects.push(Effect::Say { text: result.output.clone() });

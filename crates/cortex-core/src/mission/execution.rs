@@ -124,6 +124,7 @@ impl Mission {
             notice,
         );
         if let Some(request) = self.ask_model(chat) {
+            self.timeline.asked(self.now, number);
             self.phase = Phase::Confirming { step: number, request, asked: asked + 1, repeated };
         }
     }
@@ -304,6 +305,7 @@ impl Mission {
             return;
         }
         let tool_call = ToolCall { tool: step.call.tool.clone(), arguments: arguments.clone() };
+        self.timeline.began(self.now, step.number);
         let call = self.invoke(tool_call, fingerprint, Some(step.number));
         if let Some(report) = self.report_of(step.number) {
             report.status = StepStatus::Running;
@@ -335,6 +337,7 @@ impl Mission {
         }
         let mut has_failed = false;
         if let Some(number) = step {
+            self.timeline.call_ended(self.now, number);
             let duration = self.now.saturating_sub(started);
             if let Some(report) = self.report_of(number) {
                 report.duration = Some(duration);
@@ -384,6 +387,7 @@ impl Mission {
             OutcomeStatus::Succeeded => StepStatus::Success,
             OutcomeStatus::Failed(_) | OutcomeStatus::Cancelled => StepStatus::Failed,
         };
+        self.learn_from_step(number, &outcome);
         if let Some(report) = self.report_of(number) {
             report.outcome = Some(outcome);
         }
@@ -393,10 +397,12 @@ impl Mission {
     /// Ends a step's record and tells it.
     pub(super) fn close_report(&mut self, number: StepNumber, status: StepStatus, note: String) {
         let steps = self.step_count();
+        let timing = self.timeline.of(self.plan_number, number);
         let Some(report) = self.report_of(number) else { return };
         if report.status.is_terminal() {
             return;
         }
+        report.timing = timing;
         report.status = status;
         report.note = note;
         report.verification = match status {

@@ -9,9 +9,12 @@
 //! - `arguments`: those that a step runs with, and which of them a confirmation may change;
 //! - `correction`: mending a call that failed; `budget`: what a mission may spend;
 //!   `compaction`: keeping its conversation within bounds;
+//! - `goals`: what the class of the task decides; `rounds`: orders that go on; `collections`: what `<each place>` stands
+//!   for;
 //! - `presence`: components that leave and come back;
 //! - `operator`: what a person says in mid mission; `repetition`: what was done is not done again;
 //! - `ending`: replanning, halting and the one result; `record`: what of the task is still open;
+//! - `timeline`: when its steps did what;
 //! - `setup`: what it starts with; `exchange`: inputs and effects;
 //! - `prompts`: what the model is told.
 
@@ -30,23 +33,29 @@ use crate::chat::{ChatReply, ChatRequest, Message, ModelCall};
 use crate::ports::ModelError;
 use crate::schedule::Holder;
 use correction::Failure;
+use goals::Goal;
 use presence::AfterWait;
+use timeline::Timeline;
 
 mod arguments;
 mod budget;
+mod collections;
 mod compaction;
 mod correction;
 mod ending;
 mod exchange;
 mod execution;
 mod failure;
+mod goals;
 mod operator;
 mod planning;
 mod presence;
 mod prompts;
 mod record;
 mod repetition;
+mod rounds;
 mod setup;
+mod timeline;
 
 #[cfg(test)]
 mod tests;
@@ -57,12 +66,15 @@ pub use budget::Prices;
 pub use exchange::{CancelReason, Effect, Input, RequestId};
 pub use operator::{MAX_CORRECTION_BYTES, MAX_CORRECTIONS};
 pub use prompts::DECLINE_TOOL;
+pub use rounds::ORDER_FULFILLED;
 pub use setup::{ConfirmationArguments, ConfirmationMode, MissionLimits, MissionSetup, OnFailure};
 
 /// A mission in progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mission {
     setup: MissionSetup,
+    /// What kind of thing the task asks for, and what follows from it.
+    goal: Goal,
     phase: Phase,
     /// The latest time seen, since the mission was made.
     now: Duration,
@@ -85,6 +97,7 @@ pub struct Mission {
     planning_turn: u32,
     /// Every step of every plan.
     reports: Vec<StepReport>,
+    timeline: Timeline,
     /// Whether a tool came, went or changed since the current plan was made.
     tools_changed: bool,
     /// The tools that were there and are not, with when they left.
@@ -255,6 +268,7 @@ impl Mission {
     #[must_use]
     pub fn new(setup: MissionSetup) -> Self {
         Self {
+            goal: Goal::of(&setup.task),
             setup,
             phase: Phase::New,
             now: Duration::ZERO,
@@ -268,6 +282,7 @@ impl Mission {
             plan_number: 0,
             planning_turn: 0,
             reports: Vec::new(),
+            timeline: Timeline::default(),
             tools_changed: false,
             left_at: BTreeMap::new(),
             came_back: BTreeSet::new(),
@@ -351,6 +366,7 @@ impl Mission {
                 self.setup.limits.max_task_bytes
             ));
         } else {
+            self.begin_goal();
             self.warn_about_meters();
             self.ask_for_plan();
         }
@@ -363,9 +379,13 @@ impl Mission {
         match self.phase.clone() {
             Phase::Planning { request: current } if current == request => self.on_plan_reply(reply),
             Phase::Confirming { step, request: current, asked, repeated } if current == request => {
+                self.timeline.answered(self.now);
                 self.on_confirmation(step, asked, repeated, reply);
             }
-            Phase::Correcting { step, request: current } if current == request => self.on_correction(step, reply),
+            Phase::Correcting { step, request: current } if current == request => {
+                self.timeline.answered(self.now);
+                self.on_correction(step, reply);
+            }
             // An answer to a request that was given up.
             _ => {}
         }

@@ -131,7 +131,8 @@ impl Mission {
     /// How many plans the mission may make: each correction allows one more.
     pub(super) fn plans_allowed(&self) -> u32 {
         let corrections = u32::try_from(self.task_corrections.len()).unwrap_or(u32::MAX);
-        self.setup.limits.max_replans.saturating_add(1).saturating_add(corrections)
+        let rounds = self.goal.rounds;
+        self.setup.limits.max_replans.saturating_add(1).saturating_add(corrections).saturating_add(rounds)
     }
 
     /// The corrections for a request that does not carry the conversation.

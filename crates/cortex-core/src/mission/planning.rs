@@ -1,15 +1,16 @@
 //! Phase 1: from the task to a committed plan or an answer.
 
 use cortex_protocol::{
-    CallId, Effect as ToolEffect, FailureKind, MissionEvent, Step, StepNumber, StepReport, StepStatus, ToolCall,
-    ToolName, ToolOutcome, ToolPhase, ToolSpec,
+    CallId, Effect as ToolEffect, FailureKind, GoalClass, MissionEvent, Step, StepNumber, StepReport, StepStatus,
+    ToolCall, ToolName, ToolOutcome, ToolPhase, ToolSpec,
 };
 use serde_json::{Map, Value};
 
-use super::{Arranged, DECLINE_TOOL, Mission, Phase, Research, ResearchState, prompts};
+use super::{Arranged, DECLINE_TOOL, Mission, ORDER_FULFILLED, Phase, Research, ResearchState, prompts};
 use crate::arrangement::{ARRANGE_TOOL, Arrangement};
 use crate::binding;
 use crate::chat::{CallArguments, ChatReply, Message, ModelCall};
+use crate::expansion::{self, Wanted};
 use crate::fragment::Fragment;
 use crate::plan;
 use crate::ports::ModelError;
@@ -46,7 +47,8 @@ impl Mission {
         self.came_back.clear();
         self.offer_tools();
         self.compact();
-        let chat = prompts::planning_request(&self.setup, &self.offered, &self.conversation);
+        let mut chat = prompts::planning_request(&self.setup, &self.offered, &self.conversation);
+        self.add_goal(&mut chat);
         if let Some(request) = self.ask_model(chat) {
             self.phase = Phase::Planning { request };
         }
@@ -115,6 +117,10 @@ impl Mission {
             self.decline(reason);
             return;
         }
+        if self.goal.class == GoalClass::StandingOrder && calls.iter().any(|call| call.name == ORDER_FULFILLED) {
+            self.on_fulfilled(reply, calls);
+            return;
+        }
         let checked: Vec<(ModelCall, Result<GoodCall, String>)> =
             calls.into_iter().map(|call| (call.clone(), self.check_call(call))).collect();
         self.conversation.push(Message::Assistant {
@@ -143,7 +149,7 @@ impl Mission {
         let arranges = good.iter().any(|call| matches!(call.kind, CallKind::Arrange { .. }));
         let is_step =
             |call: &GoodCall| matches!(&call.kind, CallKind::Tool { spec, .. } if belongs_to_plan(spec, false));
-        let acts = arranges || good.iter().any(is_step);
+        let acts = arranges || self.looks_are_steps() || good.iter().any(is_step);
         let (mut plan_calls, mut research, mut arranged) = (Vec::new(), Vec::new(), Vec::new());
         for call in good {
             match call.kind {
@@ -203,10 +209,12 @@ impl Mission {
             return Ok(GoodCall { model_call, kind: CallKind::Arrange { arrangement } });
         }
         let spec = self.setup.tools.resolve(&model_call.name).cloned().ok_or_else(|| {
-            format!(
-                "there is no tool of this name; the tools are: {}",
-                prompts::names(&self.setup.tools, &self.offered)
-            )
+            self.goal.refusal(&model_call.name).unwrap_or_else(|| {
+                format!(
+                    "there is no tool of this name; the tools are: {}",
+                    prompts::names(&self.setup.tools, &self.offered)
+                )
+            })
         })?;
         match self.shown.get(&spec.name) {
             Some(shown) if *shown == spec.fingerprint() => {}
@@ -248,6 +256,9 @@ impl Mission {
                         refused(format!("at most {MAX_RESEARCH_CALLS} planning tools can be called at once"))
                     }
                     CallKind::Search { query } => ResearchState::Answered { outcome: self.find_tools(&query) },
+                    CallKind::Tool { arguments, .. } if !expansion::names(&arguments).is_empty() => {
+                        refused("a planning tool is called for one value at a time".to_owned())
+                    }
                     CallKind::Arrange { .. } => refused("it arranges the steps of a plan".to_owned()),
                     CallKind::Tool { arguments, .. } if !binding::references(&arguments).is_empty() => refused(
                         "a planning tool is called before any step, so it can't refer to a step's output".to_owned(),
@@ -271,6 +282,7 @@ impl Mission {
                 entry.state = ResearchState::Answered { outcome: outcome.clone() };
             }
         }
+        self.learn_from_research(&tool, &outcome);
         self.report(MissionEvent::Researched { call, tool, outcome });
         self.go_on_with_research();
     }
@@ -306,21 +318,37 @@ impl Mission {
 
     /// Makes the plan and begins it; a plan that can't be is a mistake of the model.
     fn commit(&mut self, calls: Vec<(ModelCall, ToolName)>, arranged: Option<Arranged>) {
-        if self.plan_number >= self.plans_allowed() {
-            self.fail(format!("The task was not done after {} plans.", self.plan_number));
+        let over = self.plan_number >= self.plans_allowed();
+        let over = over.then(|| format!("The task was not done after {} plans.", self.plans_tried()));
+        if let Some(reason) = self.rounds_are_over().or(over) {
+            self.fail(reason);
             return;
         }
-        let tools: Vec<ToolName> = calls.iter().map(|(_, tool)| tool.clone()).collect();
+        let requests = calls.iter().map(|(call, tool)| prompts::plan_request(&self.setup.tools, call, tool)).collect();
+        let arrangement = arranged.as_ref().map(|arranged| arranged.arrangement.clone()).unwrap_or_default();
+        let wanted = match self.written_out(requests, &arrangement) {
+            Ok(wanted) => wanted,
+            Err(problem) => {
+                self.wrong_plan(problem, calls, arranged);
+                return;
+            }
+        };
+        let tools: Vec<ToolName> = wanted.iter().map(|wanted| wanted.request.call.tool.clone()).collect();
         let kept = kept_steps(&tools, &self.setup.limits);
         let last = u32::try_from(kept.len()).unwrap_or(u32::MAX);
-        let is_whole = kept.len() == calls.len();
-        let requests: Vec<plan::Request> = kept
-            .iter()
-            .filter_map(|index| calls.get(*index))
-            .map(|(call, tool)| prompts::plan_request(&self.setup.tools, call, tool, (!is_whole).then_some(last)))
-            .collect();
+        let is_whole = kept.len() == wanted.len();
+        let cut_to = |mut request: plan::Request| {
+            // What refers to later steps is dropped with them.
+            let is_kept = |number: &StepNumber| is_whole || number.0 <= last;
+            request.after = request.after.map(|after| after.into_iter().filter(is_kept).collect());
+            request
+        };
+        let requests: Vec<plan::Request> =
+            kept.iter().filter_map(|index| wanted.get(*index)).map(|wanted| cut_to(wanted.request.clone())).collect();
         let instead_of: Vec<Vec<StepNumber>> = requests.iter().map(|request| request.instead_of.clone()).collect();
-        let arrangement = arranged.as_ref().map(|arranged| arranged.arrangement.clone()).unwrap_or_default();
+        let is_longer = wanted.len() != calls.len();
+        let arrangement =
+            if is_longer { arrangement.renumbered(|step| expansion::places(&wanted, step)) } else { arrangement };
         let arrangement = if is_whole { arrangement } else { arrangement.renumbered(|step| kept_as(&kept, step)) };
         let made = plan::build_arranged(requests, &arrangement);
         let made = made.and_then(|plan| plan::order(&plan).map(|order| (plan, order)));
@@ -332,9 +360,7 @@ impl Mission {
                 plan
             }
             Err(problem) => {
-                let calls = calls.into_iter().map(|(call, _)| call).chain(arranged.map(|arranged| arranged.model_call));
-                let answers = calls.map(|call| (call, problem.clone())).collect();
-                self.mistake(problem, answers);
+                self.wrong_plan(problem, calls, arranged);
                 return;
             }
         };
@@ -349,6 +375,7 @@ impl Mission {
         self.to_mend.clear();
         self.tools_changed = false;
         self.planning_turn = 0;
+        self.goal.told = false;
         // The calls were just checked to be for the versions that were shown.
         let fingerprint = |step: &Step| Some((step.number, *self.shown.get(&step.call.tool)?));
         self.planned = plan.steps.iter().filter_map(fingerprint).collect();
@@ -358,31 +385,40 @@ impl Mission {
         }
         let mut cut = Vec::new();
         let mut number = last;
-        for (index, (call, tool)) in calls.into_iter().enumerate() {
+        let mut noted: Vec<Vec<String>> = vec![Vec::new(); calls.len()];
+        for (index, Wanted { origin, request, .. }) in wanted.into_iter().enumerate() {
             let told = match kept.iter().position(|kept_index| *kept_index == index) {
                 Some(position) => format!("noted as step {}; its result comes with the report", position + 1),
                 None => {
                     number += 1;
                     let note = "cut: the plan was too long";
-                    let arguments = match &call.arguments {
-                        CallArguments::Object(arguments) => arguments.clone(),
-                        CallArguments::Malformed { .. } => Map::new(),
-                    };
-                    let tool_call = ToolCall { tool: tool.clone(), arguments };
-                    let report = self.new_report(StepNumber(number), tool_call, StepStatus::Blocked, note);
+                    cut.push(request.call.tool.clone());
+                    let report = self.new_report(StepNumber(number), request.call, StepStatus::Blocked, note);
                     self.reports.push(report);
-                    cut.push(tool);
                     note.to_owned()
                 }
             };
-            self.answer_call(call, Fragment::Notice { text: told });
+            if let Some(noted) = noted.get_mut(origin) {
+                noted.push(told);
+            }
+        }
+        for ((call, _), told) in calls.into_iter().zip(noted) {
+            self.answer_call(call, Fragment::Notice { text: told_of(&told) });
         }
         if let Some(Arranged { model_call, .. }) = arranged {
             self.answer_call(model_call, Fragment::Notice { text: "noted".to_owned() });
         }
+        self.timeline.planned(self.now, &plan);
         self.plan = plan.clone();
         self.report(MissionEvent::Planned { plan: self.plan_number, steps: plan, cut });
         self.advance();
+    }
+
+    /// Nothing of the plan is done; every call of it is told why.
+    fn wrong_plan(&mut self, problem: String, calls: Vec<(ModelCall, ToolName)>, arranged: Option<Arranged>) {
+        let calls = calls.into_iter().map(|(call, _)| call).chain(arranged.map(|arranged| arranged.model_call));
+        let answers = calls.map(|call| (call, problem.clone())).collect();
+        self.mistake(problem, answers);
     }
 
     fn new_report(&self, number: StepNumber, call: ToolCall, status: StepStatus, note: &str) -> StepReport {
@@ -396,13 +432,14 @@ impl Mission {
             outcome: None,
             note: note.to_owned(),
             duration: None,
+            timing: cortex_protocol::execution::StepTiming::default(),
             overtaken: false,
             verification: None,
         }
     }
 
     /// Tells the model what was wrong and asks again. Every call gets its answer, or providers refuse the conversation.
-    fn mistake(&mut self, problem: String, answers: Vec<(ModelCall, String)>) {
+    pub(super) fn mistake(&mut self, problem: String, answers: Vec<(ModelCall, String)>) {
         let had_calls = !answers.is_empty();
         for (call, told) in answers {
             self.answer_call(call, Fragment::Notice { text: told });
@@ -417,6 +454,14 @@ impl Mission {
 
     pub(super) fn answer_call(&mut self, call: ModelCall, content: Fragment) {
         self.conversation.push(Message::Tool { id: call.id, name: call.name, content });
+    }
+}
+
+/// What became of one call: of one step, or of one for each of several values.
+fn told_of(told: &[String]) -> String {
+    match told {
+        [first, .., last] => format!("written out as {} steps: the first {first}; the last {last}", told.len()),
+        _ => told.concat(),
     }
 }
 

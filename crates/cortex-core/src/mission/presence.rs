@@ -55,7 +55,7 @@ impl Mission {
             self.left_at.remove(name);
         }
         self.came_back.extend(back);
-        self.setup.tools = tools;
+        self.take_tools(tools);
         self.tools_changed = true;
         let told: BTreeSet<ToolName> = self.told_missing.intersection(&self.came_back).cloned().collect();
         if !told.is_empty() {

@@ -233,9 +233,8 @@ pub(super) fn without_own(spec: &ToolSpec, arguments: &Map<String, Value>) -> Ma
     arguments
 }
 
-/// A checked call as a step to be planned. In a cut plan (`last` is its last step), what refers to later steps is
-/// dropped with them.
-pub(super) fn plan_request(tools: &ToolSet, call: &ModelCall, tool: &ToolName, last: Option<u32>) -> plan::Request {
+/// A checked call as a step to be planned.
+pub(super) fn plan_request(tools: &ToolSet, call: &ModelCall, tool: &ToolName) -> plan::Request {
     let written = match &call.arguments {
         CallArguments::Object(arguments) => arguments.clone(),
         CallArguments::Malformed { .. } => Map::new(),
@@ -246,9 +245,7 @@ pub(super) fn plan_request(tools: &ToolSet, call: &ModelCall, tool: &ToolName, l
         let read = |number: &Value| number.as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or(0);
         Some(written.as_array()?.iter().map(read).collect())
     };
-    let after = numbers(AFTER).map(|numbers| {
-        numbers.into_iter().filter(|number| last.is_none_or(|last| *number <= last)).map(StepNumber).collect()
-    });
+    let after = numbers(AFTER).map(|numbers| numbers.into_iter().map(StepNumber).collect());
     let instead_of = numbers(INSTEAD_OF).unwrap_or_default().into_iter().map(StepNumber).collect();
     let arguments = spec.map_or_else(|| written.clone(), |spec| without_own(spec, &written));
     plan::Request { call: ToolCall { tool: tool.clone(), arguments }, after, instead_of }

@@ -66,6 +66,7 @@ mod tests {
             outcome: None,
             note: String::new(),
             duration: None,
+            timing: cortex_protocol::execution::StepTiming::default(),
             overtaken: false,
             verification: None,
         }

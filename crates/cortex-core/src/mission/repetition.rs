@@ -39,6 +39,7 @@ impl Mission {
         }
         let is_same = |report: &&StepReport| {
             report.plan < plan
+                && report.plan > self.goal.rounded
                 && report.status == StepStatus::Success
                 && report.tool == *tool
                 && same_fields(&report.arguments, arguments)

@@ -24,6 +24,8 @@ pub struct MissionLimits {
     pub max_parallel_steps: usize,
     /// Further plans after the first.
     pub max_replans: u32,
+    /// Rounds of a standing order: plans that were carried out without fulfilling it.
+    pub max_rounds: u32,
     /// Requests to the model in all.
     pub max_model_calls: u32,
     /// Tokens read and written by the model in all. No bound where there is none.
@@ -76,6 +78,7 @@ impl Default for MissionLimits {
             max_execution_steps: 30,
             max_parallel_steps: 8,
             max_replans: 3,
+            max_rounds: 10,
             max_model_calls: 200,
             max_tokens: None,
             max_cost: None,

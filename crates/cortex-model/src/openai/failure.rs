@@ -105,7 +105,9 @@ impl Failure {
         // Many do not name what they refuse, and some answer 5xx.
         let names_it = || SCHEMA_WORDS.iter().any(|word| failure.error.message.to_lowercase().contains(word));
         failure.may_be_schema = match status.as_u16() {
-            400 | 422 | 501 => failure.parameter.as_deref().is_none_or(|parameter| parameter.starts_with("response_format")),
+            400 | 422 | 501 => {
+                failure.parameter.as_deref().is_none_or(|parameter| parameter.starts_with("response_format"))
+            }
             500..=599 => names_it(),
             _ => false,
         };

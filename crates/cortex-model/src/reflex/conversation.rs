@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use cortex_core::{CallArguments, ChatRequest, Fragment, Message};
+use cortex_core::{CallArguments, ChatRequest, Fragment, Message, ToolDefinition};
 use cortex_protocol::{StepReport, StepStatus, ToolOutcome};
 use serde_json::{Map, Value};
 
@@ -29,6 +29,8 @@ pub(super) struct Conversation<'r> {
     pub(super) research: Vec<Research<'r>>,
     /// Why the last proposal was turned down, if it was.
     pub(super) rejection: Option<String>,
+    /// What the robot can do, though not for this task.
+    pub(super) abilities: &'r [ToolDefinition],
     /// How many calls were made before.
     pub(super) calls: usize,
 }
@@ -55,6 +57,7 @@ impl<'r> Conversation<'r> {
                                 // What was proposed before was carried out.
                                 read.rejection = None;
                             }
+                            Fragment::Abilities { tools } => read.abilities = tools,
                             _ => {}
                         }
                     }

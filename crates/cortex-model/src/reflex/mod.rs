@@ -5,13 +5,13 @@
 //! it is never presented as more than it is. It knows no robot: everything about tools comes from their definitions.
 //!
 //! The way of a task: `tokens` (words) → `clauses` → `reader` (what each clause means: `references`, `matching` with
-//! `slots` and `numbers`, `questions`; all on top of `lexicon` and `toolbox`) → `stages` (what is to be done now, after
+//! `slots` and `numbers`, `questions`; `tours` for what is done at every place; all on top of `lexicon` and `toolbox`) → `stages` (what is to be done now, after
 //! what the `conversation` tells) → `answers` (what is said). Steps are decided upon in `confirmation`.
 //!
 //! It keeps no state: the same request always gets the same reply.
 
 use async_trait::async_trait;
-use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, Purpose};
+use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, Purpose, ToolDefinition};
 
 mod answers;
 mod clauses;
@@ -28,6 +28,7 @@ mod slots;
 mod stages;
 mod tokens;
 mod toolbox;
+mod tours;
 
 use conversation::Conversation;
 use stages::Next;
@@ -59,7 +60,9 @@ impl ChatModel for Reflex {
 fn plan(request: &ChatRequest) -> ChatReply {
     let conversation = Conversation::read(request);
     let Some(task) = conversation.task else { return declined("There is no task.".to_owned()) };
-    let toolbox = Toolbox::new(&request.tools);
+    // A call of what is only told of is refused by the core, with the reason.
+    let definitions: Vec<ToolDefinition> = request.tools.iter().chain(conversation.abilities).cloned().collect();
+    let toolbox = Toolbox::new(&definitions);
     if let Some(report) = conversation.failure() {
         let intents = reader::read(&toolbox, task).ok();
         return answered(answers::failed(&toolbox, intents.as_deref(), &conversation.steps, report));

@@ -10,6 +10,7 @@ use super::questions::{self, Manner};
 use super::references::{self, Referent, Wish};
 use super::tokens::{self, Kind, MAX_TOKENS, Token};
 use super::toolbox::{Toolbox, Usage};
+use super::tours;
 
 /// Most problems that are told.
 const PROBLEMS_TOLD: usize = 3;
@@ -38,15 +39,24 @@ pub(super) enum Misread {
     Problems(Vec<(String, Problem)>),
 }
 
-/// What the task asks for.
+/// What the task asks for: as it stands, or at each of several places.
 pub(super) fn read(toolbox: &Toolbox<'_>, task: &str) -> Result<Vec<Intent>, Misread> {
+    let plain = read_plain(toolbox, task);
+    match plain {
+        Err(Misread::Problems(_)) => tours::tour(toolbox, task).unwrap_or(plain),
+        other => other,
+    }
+}
+
+/// What the task asks for as it stands.
+pub(super) fn read_plain(toolbox: &Toolbox<'_>, task: &str) -> Result<Vec<Intent>, Misread> {
     let tokens = tokens::tokens(task).map_err(|_| Misread::Unclosed)?;
     // A task in quotation marks, as shells and forms may leave them.
     if let [only] = tokens.as_slice()
         && only.kind == Kind::Quoted
         && only.word.len() < task.len()
     {
-        return read(toolbox, &only.word);
+        return read_plain(toolbox, &only.word);
     }
     if tokens.len() > MAX_TOKENS {
         return Err(Misread::TooLong);

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use cortex_core::ToolDefinition;
-use cortex_core::mission::{ARRANGE_TOOL, DECLINE_TOOL};
+use cortex_core::mission::{ARRANGE_TOOL, DECLINE_TOOL, ORDER_FULFILLED};
 use serde_json::Value;
 
 use super::lexicon;
@@ -73,8 +73,8 @@ pub(super) struct Toolbox<'r> {
 
 impl<'r> Toolbox<'r> {
     pub(super) fn new(definitions: &'r [ToolDefinition]) -> Self {
-        let is_own = |definition: &&ToolDefinition| [ARRANGE_TOOL, DECLINE_TOOL].contains(&definition.name.as_str());
-        Self { tools: definitions.iter().filter(|definition| !is_own(definition)).map(Tool::new).collect() }
+        let tools = definitions.iter().filter(is_of_the_robot).map(Tool::new).collect();
+        Self { tools }
     }
 
     pub(super) fn get(&self, index: usize) -> Option<&Tool<'r>> {
@@ -102,6 +102,11 @@ impl<'r> Toolbox<'r> {
         });
         speakers.next().filter(|_| speakers.next().is_none())
     }
+}
+
+/// Whether it is a tool of the robot rather than one of the core, which the reader has no use for.
+fn is_of_the_robot(definition: &&ToolDefinition) -> bool {
+    ![ARRANGE_TOOL, DECLINE_TOOL, ORDER_FULFILLED].contains(&definition.name.as_str())
 }
 
 impl<'r> Tool<'r> {

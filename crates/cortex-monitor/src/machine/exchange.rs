@@ -61,7 +61,7 @@ pub enum Input {
         /// Which.
         state: LifecycleState,
     },
-    /// A component published its health, which is its heartbeat, too.
+    /// A component published its health, which is its heartbeat, too; its node is there.
     StatusHeard {
         /// Whose.
         component: ComponentName,
@@ -165,7 +165,8 @@ impl fmt::Display for Transition {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "snake_case")]
 pub enum Effect {
-    /// Start the component's process; answered by `ProcessStarted` or `ProcessNotStarted`, and in the end, if it was
+    /// Start the component's process. What was known of its node is forgotten, so that it has to be told anew, even if a
+    /// node of that name never left the graph. Answered by `ProcessStarted` or `ProcessNotStarted`, and in the end, if it was
     /// started, by `ProcessEnded`.
     StartProcess {
         /// Whose.

@@ -2,7 +2,7 @@
 //!
 //! - `exchange`: inputs and effects; `member`: one component, and the way it takes;
 //! - `raising`: bringing one up; `recovery`: climbing its ladder; `lowering`: bringing it down;
-//! - `turn`: what a component sees of the others.
+//! - `turn`: what a component sees of the others; `words`: what happened, for people.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -25,6 +25,7 @@ mod recovery;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod words;
 
 pub use exchange::{AttemptId, DeedOutcome, Effect, Input, MonitorEvent, ProcessNumber, Transition};
 
@@ -172,7 +173,10 @@ impl Monitor {
             }
             Input::StatusHeard { component, failure, message } => (
                 component,
-                Box::new(move |member| member.evidence.note_status(now, failure.map(|kind| (kind, message)))),
+                Box::new(move |member| {
+                    member.on_node_seen(now, true);
+                    member.evidence.note_status(now, failure.map(|kind| (kind, message)));
+                }),
             ),
             Input::DiagnosticHeard { component, level, message } => {
                 (component, Box::new(move |member| member.evidence.note_diagnostic(now, level, message)))

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cortex_protocol::{Origin, SessionId, Submission};
+use cortex_protocol::{MissionId, Origin, SessionId, Submission};
 use cortex_ros::task::{Refusal, RunningTask, StopReport, TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::testing::Peer;
 use cortex_ros::{GraphWatch, RosError, RosNode, TaskClient, TaskHandler, TaskServer, ros_tests};
@@ -68,6 +68,11 @@ impl TaskHandler for ScriptedAgent {
             _ => {}
         }
         Ok(RunningTask { mission: "m1".into(), updates, result, cancel: Box::new(move || cancelled.cancel()) })
+    }
+
+    async fn correct(&self, mission: Option<MissionId>, text: String, origin: Origin) -> StopReport {
+        let mission = mission.map_or_else(|| "the one that runs".to_owned(), |mission| mission.to_string());
+        StopReport { success: text != "no", message: format!("{mission}: {text} ({})", origin.client) }
     }
 
     async fn stop(&self) -> StopReport {
@@ -250,6 +255,10 @@ ros_tests! {
         let client = TaskClient::connect(&node, &graph, "/cortex", LIMIT).await.unwrap();
         assert_eq!(client.stop().await.unwrap().message, "everything is at rest");
         assert_eq!(client.resume().await.unwrap().message, "tasks are taken again");
+        let corrected = client.correct("m1", "the other room").await.unwrap();
+        assert_eq!((corrected.success, corrected.message.as_str()), (true, "m1: the other room (/cortex/correct)"));
+        let refused = client.correct("", "no").await.unwrap();
+        assert_eq!((refused.success, refused.message.as_str()), (false, "the one that runs: no (/cortex/correct)"));
         again.shut_down().await;
         drop(agent);
         node.shut_down();

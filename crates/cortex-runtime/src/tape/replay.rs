@@ -125,15 +125,9 @@ fn is_reworded(recorded: &Effect, now: &Effect) -> bool {
 /// The longest time that bounds the mission.
 fn longest_bound(setup: &MissionSetup) -> Duration {
     let limits = &setup.limits;
-    [
-        limits.max_duration,
-        limits.continue_timeout,
-        limits.halt_timeout,
-        limits.progress_interval,
-        limits.stall_after,
-    ]
-    .into_iter()
-    .fold(Duration::ZERO, Duration::max)
+    [limits.max_duration, limits.continue_timeout, limits.halt_timeout, limits.progress_interval, limits.stall_after]
+        .into_iter()
+        .fold(Duration::ZERO, Duration::max)
 }
 
 /// Anybody may have written the tape, and no machine reckons with the end of time.

@@ -82,7 +82,7 @@ pub(crate) struct ToolTable {
     pub(crate) resources: Option<Vec<String>>,
     /// Seconds.
     pub(crate) timeout: Option<f64>,
-    /// The required arguments and their JSON types.
+    /// The required arguments and their JSON types, or the texts that one may be: `hall|kitchen`.
     pub(crate) takes: Option<BTreeMap<String, String>>,
     /// Sentences for the command reader.
     pub(crate) phrases: Option<Vec<String>>,
@@ -191,6 +191,7 @@ pub(crate) struct LimitsTable {
     pub(crate) execution_steps: Option<u32>,
     pub(crate) parallel_steps: Option<usize>,
     pub(crate) replans: Option<u32>,
+    pub(crate) rounds: Option<u32>,
     pub(crate) model_calls: Option<u32>,
     pub(crate) tokens: Option<u64>,
     /// Of the way. Its meter measures from the beginning.

@@ -110,6 +110,11 @@ fn overridden(table: ToolTable, own: ToolTable) -> ToolTable {
     }
 }
 
+/// The schema of an argument: its JSON type, or the texts that it may be.
+fn argument(kind: &str) -> Value {
+    if kind.contains('|') { json!({"enum": kind.split('|').collect::<Vec<_>>()}) } else { json!({"type": kind}) }
+}
+
 fn spec(name: &str, table: &ToolTable) -> ToolSpec {
     let effect = table.effect.unwrap_or(Effect::Move);
     let mut spec = tool(name, table.phase.unwrap_or(ToolPhase::Execution), effect);
@@ -117,8 +122,7 @@ fn spec(name: &str, table: &ToolTable) -> ToolSpec {
         spec.description.clone_from(description);
     }
     if let Some(takes) = &table.takes {
-        let properties: Map<String, Value> =
-            takes.iter().map(|(name, kind)| (name.clone(), json!({"type": kind}))).collect();
+        let properties: Map<String, Value> = takes.iter().map(|(name, kind)| (name.clone(), argument(kind))).collect();
         let required: Vec<&String> = takes.keys().collect();
         spec.parameters = json!({
             "type": "object", "properties": properties, "required": required, "additionalProperties": false
@@ -318,6 +322,7 @@ fn config(table: &LimitsTable) -> RuntimeConfig {
         max_execution_steps: table.execution_steps.unwrap_or(default.max_execution_steps),
         max_parallel_steps: table.parallel_steps.unwrap_or(default.max_parallel_steps),
         max_replans: table.replans.unwrap_or(default.max_replans),
+        max_rounds: table.rounds.unwrap_or(default.max_rounds),
         max_model_calls: table.model_calls.unwrap_or(default.max_model_calls),
         max_tokens: table.tokens.or(default.max_tokens),
         max_metres: table.metres.or(default.max_metres),

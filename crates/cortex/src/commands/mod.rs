@@ -1,6 +1,7 @@
 //! One module for each command.
 
 pub(crate) mod call;
+pub(crate) mod correct;
 pub(crate) mod doctor;
 pub(crate) mod inspect;
 pub(crate) mod plan;

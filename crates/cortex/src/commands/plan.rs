@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use cortex_core::{ToolSet, plan};
-use cortex_protocol::{Effect, MissionEvent, MissionResult, Origin, Plan, Priority, Step, StepNumber, Submission};
+use cortex_protocol::{
+    Effect, GoalClass, MissionEvent, MissionResult, Origin, Plan, Priority, Step, StepNumber, Submission,
+};
 use cortex_runtime::{DryRun, ProviderId, Runtime, RuntimeConfig};
 use layout::backends::svg::SVGWriter;
 use layout::gv::{DotParser, GraphBuilder};
@@ -36,13 +38,13 @@ pub(crate) async fn plan(arguments: PlanArguments) -> anyhow::Result<ExitCode> {
     let tools = ToolSet::new(robot.discovery.tools().borrow().iter().cloned()).0;
     robot.leave().await;
     match made? {
-        Made::Plan(made) => {
-            println!("{}", shown(&made, &tools, arguments.format)?);
+        Made::Plan(made, class) => {
+            println!("{}", shown(&made, class, &tools, arguments.format)?);
             Ok(ExitCode::SUCCESS)
         }
         Made::Ended(result) => {
             eprintln!("cortex: {}", if result.is_success() { "no plan is needed" } else { "no plan was made" });
-            println!("{}: {}", result.status, result.output);
+            println!("{} ({}): {}", result.status, result.class, result.output);
             Ok(if result.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
     }
@@ -50,7 +52,8 @@ pub(crate) async fn plan(arguments: PlanArguments) -> anyhow::Result<ExitCode> {
 
 /// What came of the planning.
 enum Made {
-    Plan(Plan),
+    /// And what kind of thing the task was taken for.
+    Plan(Plan, GoalClass),
     /// An answer, or the reason why there is no plan.
     Ended(Box<MissionResult>),
 }
@@ -69,16 +72,21 @@ async fn make(robot: &Robot, resolved: crate::config::Resolved, task: String) ->
     let submission = Submission { task, session: None, origin: Origin::new("cli", "plan") };
     let mut ticket = runtime.submit(submission).await?;
     let mut made = None;
+    let mut class = GoalClass::default();
     while let Some(event) = ticket.events.recv().await {
-        if let MissionEvent::Planned { steps, .. } = &event.data.payload {
-            made = Some(steps.clone());
-            break;
+        match &event.data.payload {
+            MissionEvent::Classified { class: found } => class = *found,
+            MissionEvent::Planned { steps, .. } => {
+                made = Some(steps.clone());
+                break;
+            }
+            _ => {}
         }
     }
     // The plan is known, or the mission has ended.
     let ended = runtime.shut_down(END_LIMIT).await;
     match made {
-        Some(made) => Ok(Made::Plan(made)),
+        Some(made) => Ok(Made::Plan(made, class)),
         None => {
             anyhow::ensure!(ended, "the planning did not end");
             Ok(Made::Ended(Box::new(ticket.result.await.context("the planning ended without a result")?)))
@@ -86,10 +94,10 @@ async fn make(robot: &Robot, resolved: crate::config::Resolved, task: String) ->
     }
 }
 
-fn shown(made: &Plan, tools: &ToolSet, format: PlanFormat) -> anyhow::Result<String> {
+fn shown(made: &Plan, class: GoalClass, tools: &ToolSet, format: PlanFormat) -> anyhow::Result<String> {
     match format {
-        PlanFormat::Text => Ok(as_text(made, tools)),
-        PlanFormat::Json => Ok(serde_json::to_string_pretty(&as_value(made, tools))?),
+        PlanFormat::Text => Ok(format!("taken for {class}\n{}", as_text(made, tools))),
+        PlanFormat::Json => Ok(serde_json::to_string_pretty(&as_value(made, class, tools))?),
         PlanFormat::Dot => Ok(plan::dot(made).trim_end().to_owned()),
         PlanFormat::Svg => as_svg(&plan::flat_dot(made)),
     }
@@ -156,13 +164,13 @@ fn effect(tools: &ToolSet, step: &Step) -> &'static str {
     }
 }
 
-fn as_value(made: &Plan, tools: &ToolSet) -> Value {
+fn as_value(made: &Plan, class: GoalClass, tools: &ToolSet) -> Value {
     let conflicts: Vec<Value> = plan::conflicts(made, |step| resources(tools, step))
         .into_iter()
         .map(|(one, other, resource)| json!({"steps": [one, other], "resource": resource}))
         .collect();
     let levels: Vec<Vec<StepNumber>> = plan::levels(made);
-    json!({"steps": made.steps, "groups": made.groups, "levels": levels, "conflicts": conflicts})
+    json!({"class": class, "steps": made.steps, "groups": made.groups, "levels": levels, "conflicts": conflicts})
 }
 
 fn as_svg(dot: &str) -> anyhow::Result<String> {
@@ -201,13 +209,17 @@ mod tests {
     fn a_plan_can_be_read_drawn_and_parsed() {
         let made = plan_of(vec![step(1, "base.go", &[]), step(2, "arm.wave", &[]), step(3, "say", &[1, 2])]);
         let tools = ToolSet::default();
-        let text = shown(&made, &tools, PlanFormat::Text).unwrap();
-        assert!(text.starts_with("level 1, together\n  1. base.go") && text.contains("after 1, 2"), "{text}");
-        assert!(shown(&made, &tools, PlanFormat::Dot).unwrap().contains("s2 -> s3"));
-        let svg = shown(&made, &tools, PlanFormat::Svg).unwrap();
+        let text = shown(&made, GoalClass::Action, &tools, PlanFormat::Text).unwrap();
+        assert!(
+            text.starts_with("taken for an action\nlevel 1, together\n  1. base.go") && text.contains("after 1, 2"),
+            "{text}"
+        );
+        assert!(shown(&made, GoalClass::Action, &tools, PlanFormat::Dot).unwrap().contains("s2 -> s3"));
+        let svg = shown(&made, GoalClass::Action, &tools, PlanFormat::Svg).unwrap();
         assert!(svg.contains("<svg") && svg.contains("arm.wave"), "{svg}");
-        let value: Value = serde_json::from_str(&shown(&made, &tools, PlanFormat::Json).unwrap()).unwrap();
-        assert_eq!(value["levels"], json!([[1, 2], [3]]));
+        let value: Value =
+            serde_json::from_str(&shown(&made, GoalClass::Action, &tools, PlanFormat::Json).unwrap()).unwrap();
+        assert_eq!((&value["levels"], &value["class"]), (&json!([[1, 2], [3]]), &json!("action")));
     }
 
     #[test]
@@ -216,13 +228,14 @@ mod tests {
         made.groups.push(Group { name: "tour".into(), steps: vec![StepNumber(1), StepNumber(2)], at_once: 2 });
         made.steps[2].priority = Priority::Critical;
         let tools = ToolSet::default();
-        let text = shown(&made, &tools, PlanFormat::Text).unwrap();
+        let text = shown(&made, GoalClass::Action, &tools, PlanFormat::Text).unwrap();
         assert!(text.contains("group tour, 2 at a time: 1, 2") && text.contains("after 1, 2, critical]"), "{text}");
-        let value: Value = serde_json::from_str(&shown(&made, &tools, PlanFormat::Json).unwrap()).unwrap();
+        let value: Value =
+            serde_json::from_str(&shown(&made, GoalClass::Action, &tools, PlanFormat::Json).unwrap()).unwrap();
         assert_eq!(value["groups"], json!([{"name": "tour", "steps": [1, 2], "at_once": 2}]));
-        let dot = shown(&made, &tools, PlanFormat::Dot).unwrap();
+        let dot = shown(&made, GoalClass::Action, &tools, PlanFormat::Dot).unwrap();
         assert!(dot.contains("subgraph cluster_0") && dot.contains("tour, 2 at a time"), "{dot}");
-        let svg = shown(&made, &tools, PlanFormat::Svg).unwrap();
+        let svg = shown(&made, GoalClass::Action, &tools, PlanFormat::Svg).unwrap();
         assert!(svg.contains("(tour)"), "{svg}");
     }
 
@@ -231,7 +244,7 @@ mod tests {
         let mut made = plan_of(vec![step(1, "a\"];<script>\\", &[])]);
         let group = "}\"<script>\\".to_owned();
         made.groups.push(Group { name: group, steps: vec![StepNumber(1)], at_once: 1 });
-        let svg = shown(&made, &ToolSet::default(), PlanFormat::Svg);
+        let svg = shown(&made, GoalClass::Action, &ToolSet::default(), PlanFormat::Svg);
         assert!(svg.is_ok_and(|svg| !svg.contains("<script>")));
     }
 }

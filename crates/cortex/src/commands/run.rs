@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use cortex_core::ToolProvider;
 use cortex_model::api_key_from_environment;
-use cortex_protocol::{CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, Submission};
+use cortex_protocol::{CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, Origin, Submission};
 use cortex_ros::task::{Refusal, RunningTask, StopReport, TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::{Discovery, Policy, RosNode, TaskHandler, TaskServer};
 use cortex_runtime::{DryRun, MissionTicket, ProviderId, Runtime, RuntimeConfig};
@@ -206,6 +206,13 @@ impl TaskHandler for Agent {
         StopReport {
             success: names.is_empty(),
             message: format!("Stopped. {tasks} {rest} Tasks are refused until ~/resume."),
+        }
+    }
+
+    async fn correct(&self, mission: Option<MissionId>, text: String, origin: Origin) -> StopReport {
+        match self.runtime.correct(mission, text, origin).await {
+            Ok(mission) => StopReport { success: true, message: mission.to_string() },
+            Err(refusal) => StopReport { success: false, message: format!("{refusal}.") },
         }
     }
 

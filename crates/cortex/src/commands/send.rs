@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use cortex_core::feedback;
 use cortex_protocol::mission::Expense;
-use cortex_protocol::{CloudEvent, MissionEvent, Usage, Verification};
+use cortex_protocol::{CloudEvent, MissionEvent, MissionResult, Usage, Verification};
 use cortex_ros::task::{TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::{Canceller, RosError, SentTask};
 use serde_json::json;
@@ -119,18 +120,26 @@ fn print_update(update: &TaskUpdate, as_json: bool) -> std::io::Result<()> {
     } else if update.completed {
         // The last line is the result, which is printed on its own; what is known of the steps and what was spent is not
         // in it.
-        let lines = [verification(&update.event), spending(&update.event)];
+        let Some(result) = result_of(&update.event) else { return Ok(()) };
+        let lines = [verification(&result), feedback::summary(&result), Some(spending(&result))];
         lines.into_iter().flatten().try_for_each(|line| writeln!(std::io::stdout(), "{line}"))
     } else {
         writeln!(std::io::stdout(), "{}", update.feedback)
     }
 }
 
-/// What is known of each step that was begun, from the last event: `verified: base.go_to; not verified: speaker.say`. None
-/// where no step was.
-fn verification(event: &str) -> Option<String> {
+/// The result in full, from the last event.
+fn result_of(event: &str) -> Option<MissionResult> {
     let event: CloudEvent = serde_json::from_str(event).ok()?;
-    let MissionEvent::Finished { result } = event.data.payload else { return None };
+    match event.data.payload {
+        MissionEvent::Finished { result } => Some(result),
+        _ => None,
+    }
+}
+
+/// What is known of each step that was begun: `verified: base.go_to; not verified: speaker.say`. None
+/// where no step was.
+fn verification(result: &MissionResult) -> Option<String> {
     let kinds = [Verification::Verified, Verification::NotVerified, Verification::Failed, Verification::Unknown];
     let told = kinds.into_iter().filter_map(|kind| {
         let of_kind = result.steps.iter().filter(|step| step.verification == Some(kind));
@@ -141,10 +150,8 @@ fn verification(event: &str) -> Option<String> {
     (!told.is_empty()).then(|| format!("steps {}", told.join("; ")))
 }
 
-/// What the mission has spent, from the last event: `spent: 4 requests to the model, 812 tokens, 3.2 metres, 12 s`.
-fn spending(event: &str) -> Option<String> {
-    let event: CloudEvent = serde_json::from_str(event).ok()?;
-    let MissionEvent::Finished { result } = event.data.payload else { return None };
+/// What the mission has spent: `spent: 4 requests to the model, 812 tokens, 3.2 metres, 12 s`.
+fn spending(result: &MissionResult) -> String {
     let Usage { model_calls, prompt_tokens, completion_tokens, cost, metres, watt_hours } = result.usage;
     let tokens = prompt_tokens.saturating_add(completion_tokens);
     let some = |amount: f64, text: String| (amount > 0.0).then_some(text);
@@ -157,7 +164,7 @@ fn spending(event: &str) -> Option<String> {
         Some(format!("{:.1} {}", result.duration.as_secs_f64(), Expense::Seconds)),
     ];
     let spent: Vec<String> = spent.into_iter().flatten().collect();
-    Some(format!("spent: {}", spent.join(", ")))
+    format!("spent: {}", spent.join(", "))
 }
 
 fn print_result(result: &TaskResult, as_json: bool) {

@@ -84,7 +84,9 @@ fn list(folder: &Folder) -> anyhow::Result<ExitCode> {
                 say(&format!("{}  {mission}  {:10}  {mark}{task}", short_time(&about.time), about.status.to_string()))?;
             }
             // One that is broken, or that goes away meanwhile, does not hide the others.
-            Err(problem) => say(&format!("{:19}  {mission}  {:10}  {}", "", "UNREADABLE", harmless(&problem.to_string())))?,
+            Err(problem) => {
+                say(&format!("{:19}  {mission}  {:10}  {}", "", "UNREADABLE", harmless(&problem.to_string())))?
+            }
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -310,8 +310,9 @@ pub(crate) fn mistakes(table: &serde_json::Map<String, serde_json::Value>) -> Ve
 /// A key that has another form, or is none.
 fn mistake(mut error: figment::Error) -> (Vec<String>, String) {
     let mut key = std::mem::take(&mut error.path);
-    if let figment::error::Kind::UnknownField(name, _) = &error.kind {
+    if let figment::error::Kind::UnknownField(name, known) = &error.kind {
         key.push(name.clone());
+        return (key, format!("there is no key '{name}' here; the keys are {}", known.join(", ")));
     }
     (key, error.kind.to_string())
 }

@@ -2,6 +2,7 @@
 
 mod confirmations;
 mod corrections;
+mod goals;
 mod groups;
 mod meters;
 mod operator;

@@ -29,11 +29,15 @@ enum Move {
 fn call() -> impl Strategy<Value = ModelCall> {
     let name = prop_oneof![
         4 => prop::sample::select(vec!["base-go_to", "speaker-say", "base-dock", "camera-look", "battery-level", "memory-end_episode"]),
+        1 => Just(ORDER_FULFILLED),
         1 => prop::sample::select(vec!["base.fly", "", "decline_task"]),
     ];
     let arguments = prop_oneof![
         Just("{\"place\":\"kitchen\"}".to_owned()),
         Just("{\"text\":\"hi\"}".to_owned()),
+        Just("{\"place\":\"<each place>\"}".to_owned()),
+        Just("{\"text\":\"<each place>: <output of step 1>\"}".to_owned()),
+        Just("{\"step\":1,\"words\":\"ok\"}".to_owned()),
         Just("{\"text\":\"<output of step 1>\"}".to_owned()),
         Just("{\"x\":\"<output of step 2>\",\"after\":[1]}".to_owned()),
         Just("{\"after\":[3]}".to_owned()),
@@ -266,6 +270,9 @@ fn check_confirmed(call: &ToolCall, cause: &Input) {
 }
 
 fn check_result(result: &MissionResult) {
+    if result.status == MissionStatus::Answered {
+        assert!(result.class.is_answered_by_words(), "an action that words were enough for");
+    }
     for step in &result.steps {
         assert!(step.status.is_terminal(), "a step without an end: {step:?}");
         let seen = step.outcome.as_ref().is_some_and(|outcome| !outcome.evidence.is_empty());
@@ -290,12 +297,23 @@ fn check_result(result: &MissionResult) {
 }
 
 fn mission() -> Mission {
-    mission_that(OnFailure::Stop)
+    mission_that("do it", OnFailure::Stop)
 }
 
-fn mission_that(on_failure: OnFailure) -> Mission {
+/// Tasks of every class that may act.
+fn task() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "do it",
+        "what is there?",
+        "patrol all rooms",
+        "patrol until you see me",
+        "keep patrolling",
+    ])
+}
+
+fn mission_that(task: &str, on_failure: OnFailure) -> Mission {
     Mission::new(MissionSetup {
-        task: "do it".into(),
+        task: task.into(),
         session: None,
         earlier: vec![],
         identity: String::new(),
@@ -305,6 +323,7 @@ fn mission_that(on_failure: OnFailure) -> Mission {
             max_tokens: Some(MAX_TOKENS),
             max_planning_steps: 4,
             max_conversation_bytes: 2_000,
+            max_rounds: 2,
             on_failure,
             ..MissionLimits::default()
         },
@@ -347,8 +366,8 @@ fn policy() -> impl Strategy<Value = OnFailure> {
     prop::sample::select(vec![OnFailure::Stop, OnFailure::Continue])
 }
 
-fn live(world: Vec<Move>, on_failure: OnFailure) -> (Seen, Mission) {
-    let mission = mission_that(on_failure);
+fn live(task: &str, world: Vec<Move>, on_failure: OnFailure) -> (Seen, Mission) {
+    let mission = mission_that(task, on_failure);
     live_within(world, mission, ConfirmationMode::Always, None)
 }
 
@@ -423,12 +442,26 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_mission_ends_once_and_never_falsely_well(world in world(), on_failure in policy()) {
-        let (seen, mission) = live(world, on_failure);
+    fn every_mission_ends_once_and_never_falsely_well(task in task(), world in world(), on_failure in policy()) {
+        let (seen, mission) = live(task, world, on_failure);
         prop_assert_eq!(seen.results, 1);
         prop_assert!(mission.is_finished());
         let asked = seen.effects.iter().filter(|effect| matches!(effect, Effect::AskModel { .. })).count();
         prop_assert!(asked <= 20, "the budget was exceeded: {}", asked);
+    }
+
+    #[test]
+    fn for_a_conversation_or_a_question_about_itself_nothing_ever_acts(
+        task in prop::sample::select(vec!["hello", "battery", "where are you?", "don't move"]),
+        world in world(),
+    ) {
+        let (seen, mission) = live(task, world, OnFailure::Stop);
+        prop_assert!(mission.is_finished());
+        for effect in &seen.effects {
+            if let Effect::Invoke { tool_call, .. } = effect {
+                prop_assert!(["camera.look", "battery.level"].contains(&tool_call.tool.as_str()), "{:?}", tool_call);
+            }
+        }
     }
 
     #[test]
@@ -453,12 +486,13 @@ proptest! {
 
     #[test]
     fn the_same_inputs_give_the_same_effects_across_a_restart(
+        task in task(),
         world in world(),
         at in 0..60_usize,
         on_failure in policy(),
     ) {
-        let (seen, _) = live(world, on_failure);
-        let mut mission = mission_that(on_failure);
+        let (seen, _) = live(task, world, on_failure);
+        let mut mission = mission_that(task, on_failure);
         let mut effects = Vec::new();
         for (index, (now, input)) in seen.inputs.into_iter().enumerate() {
             if index == at {

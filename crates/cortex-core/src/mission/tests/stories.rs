@@ -62,6 +62,7 @@ fn a_plan_is_confirmed_step_by_step_and_its_placeholders_are_bound() {
     assert_eq!(
         story.lines,
         [
+            "taken for an action",
             "planning (turn 1)",
             "plan 1: 1. base.go_to, 2. camera.look, 3. speaker.say",
             "step 1/3 base.go_to: EXECUTE",
@@ -123,9 +124,9 @@ fn empty_and_huge_tasks_end_with_what_to_do() {
 #[test]
 fn a_task_in_another_script_reaches_the_model_whole() {
     let task = "厨房に行って、こんにちはと言って 🤖";
-    let story = Story::of(task).model_says("はい").start();
+    let story = Story::of(task).model_calls(&[say("こんにちは")]).model_says("EXECUTE").model_says("はい").start();
     assert!(text_of(&story.requests[0]).contains(task));
-    assert_eq!(story.ends(), (MissionStatus::Answered, "はい"));
+    assert_eq!(story.ends(), (MissionStatus::Succeeded, "はい"));
 }
 
 #[test]
@@ -149,11 +150,12 @@ fn what_the_model_got_wrong_goes_back_to_it_and_nothing_runs() {
         ),
     ];
     for (reply, problem) in wrong {
-        let story = Story::of("go").model(reply).model_says("I give up.").start();
+        let story =
+            Story::of("go").model(reply).model_calls(&[(DECLINE_TOOL, json!({"reason": "I give up."}))]).start();
         assert_eq!(story.invoked.len(), 0);
-        assert!(story.lines[1].contains("the model is asked again"), "{:?}", story.lines);
+        assert!(story.lines[2].contains("the model is asked again"), "{:?}", story.lines);
         assert!(text_of(&story.requests[1]).contains(problem), "{problem} not in {}", text_of(&story.requests[1]));
-        assert_eq!(story.ends(), (MissionStatus::Answered, "I give up."));
+        assert_eq!(story.ends(), (MissionStatus::Failed, "I give up."));
     }
 }
 

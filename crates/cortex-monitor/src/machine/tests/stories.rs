@@ -370,3 +370,15 @@ fn what_something_else_starts_is_waited_for_and_taken_as_it_comes() {
     world.run_for(1.0);
     assert!(world.works("arm"), "although it was given up");
 }
+
+#[test]
+fn a_node_that_speaks_is_there_although_the_graph_does_not_show_it_anew() {
+    // A killed node stays on the graph for a while, so that the one that follows it is no change there.
+    let mut world = World::new("[components.arm]\nstart = \"external\"\nheartbeat_s = 1\n");
+    world.input(Input::Start);
+    for _ in 0..3 {
+        world.input(Input::StatusHeard { component: "arm".into(), failure: None, message: String::new() });
+        world.run_for(0.5);
+    }
+    assert!(world.works("arm"));
+}

@@ -1,0 +1,108 @@
+use cortex_protocol::ToolCall;
+use serde_json::json;
+
+use super::*;
+
+fn step(tool: &str, arguments: Value, after: Option<&[u32]>) -> plan::Request {
+    let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
+    plan::Request {
+        call: ToolCall { tool: tool.into(), arguments },
+        after: after.map(|after| after.iter().copied().map(StepNumber).collect()),
+        instead_of: Vec::new(),
+    }
+}
+
+fn expanded(requests: Vec<plan::Request>) -> Result<Vec<String>, String> {
+    let values_of = |name: &str, _: &[plan::Request]| match name {
+        "place" => Ok(vec![json!("kitchen"), json!("hall")]),
+        "shelf" => Ok(vec![json!(1), json!(2)]),
+        "trap" => Ok(vec![json!("<output of step 1>")]),
+        "grain" => Ok((0..5_000).map(|number| json!(number)).collect()),
+        other => Err(format!("no {other}")),
+    };
+    let wanted = expand(requests, &Arrangement::default(), values_of, |request| request.call.tool.as_str() == "look")?;
+    let shown = |Wanted { request, .. }: Wanted| {
+        let after = request.after.map_or(String::new(), |after| {
+            format!(" after {}", after.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
+        });
+        format!("{} {}{after}", request.call.tool, Value::Object(request.call.arguments))
+    };
+    Ok(wanted.into_iter().map(shown).collect())
+}
+
+#[test]
+fn a_plan_that_repeats_nothing_stays_as_it_is() {
+    let plan = vec![step("go", json!({"place": "<the kitchen>"}), None), step("look", json!({}), Some(&[1]))];
+    assert_eq!(expanded(plan), Ok(vec![r#"go {"place":"<the kitchen>"}"#.to_owned(), "look {} after 1".to_owned()]));
+}
+
+#[test]
+fn a_block_is_repeated_for_each_value_and_refers_to_itself() {
+    let plan = vec![
+        step("greet", json!({}), None),
+        step("go", json!({"place": "<each place>"}), None),
+        step("look", json!({}), None),
+        step("say", json!({"text": "In <Each place> I see <output of step 3.text>."}), Some(&[1, 3])),
+        step("go", json!({"place": "home"}), Some(&[4])),
+    ];
+    assert_eq!(
+        expanded(plan).unwrap(),
+        [
+            "greet {}",
+            r#"go {"place":"kitchen"}"#,
+            "look {}",
+            r#"say {"text":"In kitchen I see <output of step 3.text>."} after 1,3"#,
+            r#"go {"place":"hall"}"#,
+            "look {}",
+            r#"say {"text":"In hall I see <output of step 6.text>."} after 1,6"#,
+            r#"go {"place":"home"} after 4,7"#,
+        ]
+    );
+}
+
+#[test]
+fn a_look_right_after_the_block_belongs_to_it_and_two_blocks_follow_each_other() {
+    let plan = vec![
+        step("go", json!({"place": "<each place>"}), None),
+        step("look", json!({}), None),
+        step("reach", json!({"shelves": ["<every shelf>"]}), Some(&[])),
+        step("wave", json!({}), None),
+    ];
+    assert_eq!(
+        expanded(plan).unwrap(),
+        [
+            r#"go {"place":"kitchen"}"#,
+            "look {}",
+            r#"go {"place":"hall"}"#,
+            "look {}",
+            r#"reach {"shelves":[1]} after "#,
+            r#"reach {"shelves":[2]} after "#,
+            "wave {}",
+        ]
+    );
+}
+
+#[test]
+fn what_can_not_be_written_out_is_told() {
+    let overlapping = vec![
+        step("go", json!({"place": "<each place>"}), None),
+        step("reach", json!({"shelf": "<each shelf>"}), None),
+        step("go", json!({"place": "<each place>"}), None),
+    ];
+    let outside = vec![
+        step("go", json!({"place": "<each place>"}), None),
+        step("wave", json!({}), None),
+        step("say", json!({"text": "<output of step 1>"}), None),
+    ];
+    for (plan, problem) in [
+        (overlapping, "overlap"),
+        (outside, "<output of step 1> has several values"),
+        (vec![step("go", json!({"place": "<each cellar>"}), None)], "no cellar"),
+        (vec![step("go", json!({"place": "<each trap>"}), None)], "reads as a reference"),
+        (vec![step("go", json!({"place": "<each grain>"}), None)], "more than 1000 steps"),
+        (vec![step("go", json!({"place": "<each place>"}), Some(&[9]))], "step 1 refers to step 9"),
+    ] {
+        let told = expanded(plan).unwrap_err();
+        assert!(told.contains(problem), "{told}");
+    }
+}

@@ -1,0 +1,190 @@
+//! What the class of the task decides: which tools there are for it, what the model is told, and what words alone are
+//! worth. Standing orders are in `rounds`, what `<each place>` stands for in `collections`.
+
+use cortex_protocol::{
+    Effect as ToolEffect, GoalClass, MissionEvent, MissionStatus, StepNumber, ToolName, ToolOutcome, ToolSpec,
+};
+use serde::{Deserialize, Serialize};
+
+use super::collections::Collections;
+use super::{Mission, rounds};
+use crate::chat::{ChatRequest, Message, ToolDefinition};
+use crate::fragment::{Fragment, capped};
+use crate::goal;
+use crate::toolset::ToolSet;
+
+/// Most characters of a model's words that are quoted as what it said.
+const QUOTED: usize = 1_000;
+/// Most tools that a conversation is told of.
+const ABILITIES: usize = 40;
+/// What is added to an answer that nothing was looked at for.
+const WITHOUT_LOOKING: &str = "(Answered without looking.)";
+
+const CONVERSATION: &str = "This is conversation: answer in words. Nothing is done for it.";
+const ABOUT_SELF: &str = "\
+This is a question about the robot itself. Look with the tools you are given, then answer in words with what they \
+returned. Where they don't tell, say that you don't know. Nothing is done for it.";
+const ABOUT_WORLD: &str = "\
+This is a question. Look before you answer. Plan steps that move the robot only where looking from here can't answer it.";
+const SEVERAL_PLACES: &str = "\
+This is to be done at several places. To do steps once for each of several values, write <each NAME> in their arguments; \
+NAME is an argument with listed values, such as place, or a list that a research tool has returned. The steps from the \
+first to the last that name it are repeated as a block for each value, and a look right after them with them. Take no \
+other values than those that are listed or were found.";
+const STANDING: &str = "\
+This is a standing order. Plan one round of it; after each round you get the record. Once the output of a step shows that \
+what the order waits for is so, and everything else that was asked for is done, call order_fulfilled and name that step. \
+Until then plan the next round. Words do not end it.";
+const ENDLESS: &str = "\
+This order goes on until a person ends it. Plan one round of it; after each round you are asked for the next. Words do not \
+end it.";
+
+/// What the machine keeps of the task's class.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Goal {
+    pub(super) class: GoalClass,
+    /// The tools that act, where nothing is to be done.
+    withheld: ToolSet,
+    /// Whether a tool was asked for anything.
+    pub(super) looked: bool,
+    /// Whether the model was told, since its last plan, that words alone do nothing.
+    pub(super) told: bool,
+    /// Plans of an order that goes on which were carried out.
+    pub(super) rounds: u32,
+    /// The plan that ended the last round. What was done up to it may be done again.
+    pub(super) rounded: u32,
+    /// The lists that were found.
+    pub(super) found: Collections,
+}
+
+impl Goal {
+    pub(super) fn of(task: &str) -> Self {
+        Self {
+            class: goal::classify(task),
+            withheld: ToolSet::default(),
+            looked: false,
+            told: false,
+            rounds: 0,
+            rounded: 0,
+            found: Collections::default(),
+        }
+    }
+
+    /// Why a call of a tool that is not on offer is refused, where the class is the reason.
+    pub(super) fn refusal(&self, written: &str) -> Option<String> {
+        self.withheld.resolve(written)?;
+        Some(format!("it acts, and the task is {}: nothing is done for it. Answer in words, or decline", self.class))
+    }
+}
+
+impl Mission {
+    /// Says what the task is taken for, and keeps what acts away from one for which nothing is to be done.
+    pub(super) fn begin_goal(&mut self) {
+        self.report(MissionEvent::Classified { class: self.goal.class });
+        self.take_tools(self.setup.tools.clone());
+    }
+
+    /// Takes over the robot's tools, as far as the task may have them.
+    pub(super) fn take_tools(&mut self, tools: ToolSet) {
+        if self.goal.class.may_act() {
+            self.setup.tools = tools;
+            return;
+        }
+        let looks = |spec: &&ToolSpec| spec.effect == ToolEffect::Observe;
+        self.setup.tools = tools.rebuilt(tools.iter().filter(looks).cloned()).0;
+        self.goal.withheld = tools.rebuilt(tools.iter().filter(|spec| !looks(spec)).cloned()).0;
+    }
+
+    /// Adds what the class of the task says to a request for a plan.
+    pub(super) fn add_goal(&self, chat: &mut ChatRequest) {
+        let class = self.goal.class;
+        let request = chat.messages.iter_mut().find_map(|message| match message {
+            Message::User { fragments } => Some(fragments),
+            _ => None,
+        });
+        let Some(fragments) = request else { return };
+        if !self.goal.withheld.is_empty() {
+            let withheld = self.goal.withheld.iter().take(ABILITIES);
+            let tools: Vec<ToolDefinition> =
+                withheld.filter_map(|spec| self.goal.withheld.definition(&spec.name)).collect();
+            fragments.push(Fragment::Abilities { tools });
+        }
+        let text = guidance(class);
+        if !text.is_empty() {
+            fragments.push(Fragment::Goal { class, text });
+        }
+        if class == GoalClass::StandingOrder {
+            chat.tools.retain(|tool| tool.name != rounds::ORDER_FULFILLED);
+            chat.tools.push(rounds::fulfilled_definition());
+        }
+    }
+
+    /// Words, and nothing was planned before. Where something is to be done they are no success: the model is told so
+    /// once.
+    pub(super) fn words_alone(&mut self, text: &str) {
+        let class = self.goal.class;
+        if class.is_answered_by_words() {
+            let unseen = class != GoalClass::Conversation && !self.goal.looked;
+            let output = if unseen { format!("{text} {WITHOUT_LOOKING}") } else { text.to_owned() };
+            self.finish(MissionStatus::Answered, output);
+            return;
+        }
+        let told = format!(
+            "Nothing was done: the task is {class}, and words do nothing. Call the tools that do it. If they can't, or \
+             if you must ask the person something first, call decline_task with the reason or the question."
+        );
+        self.words_do_nothing(text, told, "Nothing was done.");
+    }
+
+    /// Tells the model once what words are not; the second time the mission fails, with the words as what was said.
+    pub(super) fn words_do_nothing(&mut self, text: &str, told: String, reason: &str) {
+        if self.goal.told {
+            self.fail(format!("{reason} The model only said: \"{}\"", capped(text, QUOTED)));
+            return;
+        }
+        self.goal.told = true;
+        self.conversation.push(Message::Assistant { text: text.to_owned(), calls: Vec::new() });
+        self.conversation.push(Message::User { fragments: vec![Fragment::Notice { text: told }] });
+        self.report(MissionEvent::ModelMistake {
+            problem: format!("it gave words, and words do nothing: {}", capped(text, QUOTED)),
+        });
+        self.ask_for_plan();
+    }
+
+    /// Whether a tool that may be research or a step is a step, also when nothing else is.
+    pub(super) fn looks_are_steps(&self) -> bool {
+        // What fulfils an order must be a step of the record.
+        self.goal.class.goes_on()
+    }
+
+    /// Notes what a planning tool found.
+    pub(super) fn learn_from_research(&mut self, tool: &ToolName, outcome: &ToolOutcome) {
+        self.goal.looked = true;
+        if outcome.is_success() {
+            self.goal.found.learn(tool, &outcome.value);
+        }
+    }
+
+    /// Notes what a step that only looks found.
+    pub(super) fn learn_from_step(&mut self, number: StepNumber, outcome: &ToolOutcome) {
+        let Some(tool) = self.step(number).map(|step| step.call.tool.clone()) else { return };
+        let only_looks = self.setup.tools.get(&tool).is_some_and(|spec| spec.effect == ToolEffect::Observe);
+        if only_looks && outcome.is_success() {
+            self.goal.found.learn(&tool, &outcome.value);
+        }
+    }
+}
+
+/// What the model is told of the class.
+fn guidance(class: GoalClass) -> String {
+    match class {
+        GoalClass::Conversation => CONVERSATION.to_owned(),
+        GoalClass::QuestionAboutSelf => ABOUT_SELF.to_owned(),
+        GoalClass::QuestionAboutWorld => ABOUT_WORLD.to_owned(),
+        // What the rules say anyway.
+        GoalClass::Action => String::new(),
+        GoalClass::SearchOrPatrol => SEVERAL_PLACES.to_owned(),
+        GoalClass::StandingOrder => format!("{STANDING} {SEVERAL_PLACES}"),
+        GoalClass::EndlessOrder => format!("{ENDLESS} {SEVERAL_PLACES}"),
+    }
+}

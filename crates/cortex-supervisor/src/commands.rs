@@ -1,0 +1,67 @@
+//! Commands that fallbacks run: programs with a bound on their time, whose exit status says how it went.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use cortex_monitor::{AttemptId, DeedOutcome};
+use cortex_process::Ending;
+
+/// Numbers of commands among the processes; those of components are far below.
+const FIRST_NUMBER: u64 = 1 << 63;
+
+/// How long a command that took too long may take to end.
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
+
+/// The commands that run.
+#[derive(Debug, Default)]
+pub(crate) struct Commands {
+    started: u64,
+    running: BTreeMap<u64, Command>,
+}
+
+#[derive(Debug)]
+struct Command {
+    attempt: AttemptId,
+    until: Instant,
+    too_long: bool,
+}
+
+impl Commands {
+    /// Notes one that is started now; gives its number.
+    pub(crate) fn begin(&mut self, attempt: AttemptId, limit: Duration) -> u64 {
+        let number = FIRST_NUMBER.saturating_add(self.started);
+        self.started += 1;
+        let now = Instant::now();
+        let until = now.checked_add(limit).unwrap_or(now);
+        self.running.insert(number, Command { attempt, until, too_long: false });
+        number
+    }
+
+    /// Takes note of an end. None: it was no command.
+    pub(crate) fn ended(&mut self, number: u64, ending: Ending) -> Option<(AttemptId, DeedOutcome)> {
+        let command = self.running.remove(&number)?;
+        let outcome = match ending {
+            Ending::Exited { status: 0 } => DeedOutcome::Done,
+            _ if command.too_long => DeedOutcome::Failed { reason: "the command took too long".to_owned() },
+            ending => DeedOutcome::Failed { reason: format!("the command ended with {ending}") },
+        };
+        Some((command.attempt, outcome))
+    }
+
+    /// Those whose time is over now, each once.
+    pub(crate) fn overdue(&mut self) -> Vec<u64> {
+        let now = Instant::now();
+        let overdue = self.running.iter_mut().filter(|(_, command)| !command.too_long && command.until <= now);
+        overdue
+            .map(|(number, command)| {
+                command.too_long = true;
+                *number
+            })
+            .collect()
+    }
+
+    /// When the next one's time is over.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        self.running.values().filter(|command| !command.too_long).map(|command| command.until).min()
+    }
+}

@@ -1,0 +1,99 @@
+//! The monitor's own thread: what `cortex-monitor` decides is done here, and it goes on when everything else hangs.
+//!
+//! The thread needs no runtime and waits for nobody: it sleeps until a process ends, an input comes or time is up. It
+//! starts and ends processes itself, and runs commands; what needs ROS or the missions it gives to [`Hands`], which must
+//! not block and answer through [`Handle::tell`].
+
+mod commands;
+mod program;
+mod thread;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use cortex_monitor::{Effect, Input};
+use cortex_process::{Processes, Waker};
+use cortex_protocol::ComponentName;
+use cortex_recipe::Recipe;
+
+/// How many inputs may wait. What comes when that many wait is lost, as if it had not been heard; the monitor does not
+/// rely on any of them to come.
+const INPUT_CAPACITY: usize = 4096;
+
+/// What is done outside the monitor's thread.
+///
+/// Implemented by the binary, over ROS and the missions.
+pub trait Hands: Send {
+    /// Takes note of an effect, in order. Transitions and the actions that need ROS are begun here, and answered with
+    /// `DeedEnded` when they have ended; processes and commands are seen to already. It must not block.
+    fn carry_out(&mut self, effect: &Effect);
+}
+
+/// Tells the monitor things, from any thread. Clones tell the same one.
+#[derive(Debug, Clone)]
+pub struct Handle {
+    inputs: SyncSender<Input>,
+    waker: Waker,
+    lost: Arc<AtomicU64>,
+}
+
+impl Handle {
+    /// Tells it something. Never blocks.
+    pub fn tell(&self, input: Input) {
+        if self.inputs.try_send(input).is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+        self.waker.wake();
+    }
+
+    /// How many inputs were lost because too many were waiting, or because the monitor has ended.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+}
+
+/// The monitor at work.
+#[derive(Debug)]
+pub struct Supervisor {
+    handle: Handle,
+    thread: JoinHandle<Vec<ComponentName>>,
+}
+
+impl Supervisor {
+    /// Brings the robot of a checked recipe up. Relative paths in it begin at `folder`.
+    ///
+    /// # Errors
+    /// When the thread can't be started.
+    pub fn start<H: Hands + 'static>(
+        recipe: &Recipe,
+        folder: &Path,
+        processes: Processes,
+        hands: impl FnOnce(Handle) -> H,
+    ) -> std::io::Result<Self> {
+        let (inputs, waiting): (SyncSender<Input>, Receiver<Input>) = sync_channel(INPUT_CAPACITY);
+        let handle = Handle { inputs, waker: processes.waker(), lost: Arc::default() };
+        let work = thread::Work::new(recipe.clone(), folder.to_owned(), processes, waiting, hands(handle.clone()));
+        let thread = std::thread::Builder::new().name("monitor".to_owned()).spawn(move || work.run())?;
+        handle.tell(Input::Start);
+        Ok(Self { handle, thread })
+    }
+
+    /// Tells it things from elsewhere.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Brings the robot down, in reverse order, and waits for that; the time-outs of the recipe bound it. Gives what did
+    /// not come down.
+    #[must_use]
+    pub fn stop(self) -> Vec<ComponentName> {
+        self.handle.tell(Input::ShutDown);
+        // A panic of the thread is a mistake of ours; all processes have ended with it.
+        self.thread.join().unwrap_or_default()
+    }
+}

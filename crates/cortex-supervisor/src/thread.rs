@@ -1,0 +1,163 @@
+//! What the monitor's thread does.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+use cortex_monitor::health::Ending as MonitorEnding;
+use cortex_monitor::{AttemptId, DeedOutcome, Effect, Input, Monitor, MonitorEvent, ProcessNumber};
+use cortex_process::{Ending, ProcessEvent, Processes, Program};
+use cortex_protocol::ComponentName;
+use cortex_recipe::{ActionName, Deed, Recipe};
+
+use crate::Hands;
+use crate::commands::{Commands, GRACE};
+use crate::program;
+
+/// The state of the thread.
+pub(crate) struct Work<H> {
+    recipe: Recipe,
+    folder: PathBuf,
+    monitor: Monitor,
+    processes: Processes,
+    commands: Commands,
+    waiting: Receiver<Input>,
+    /// What came of effects at once.
+    answers: VecDeque<Input>,
+    hands: H,
+    begun: Instant,
+    not_stopped: Vec<ComponentName>,
+}
+
+impl<H: Hands> Work<H> {
+    pub(crate) fn new(
+        recipe: Recipe,
+        folder: PathBuf,
+        processes: Processes,
+        waiting: Receiver<Input>,
+        hands: H,
+    ) -> Self {
+        Self {
+            monitor: Monitor::new(&recipe),
+            folder: program::full(&folder),
+            recipe,
+            processes,
+            commands: Commands::default(),
+            waiting,
+            answers: VecDeque::new(),
+            hands,
+            begun: Instant::now(),
+            not_stopped: Vec::new(),
+        }
+    }
+
+    /// Works until everything is down; gives what is not.
+    pub(crate) fn run(mut self) -> Vec<ComponentName> {
+        while !self.monitor.is_finished() {
+            let events = self.processes.wait(self.patience());
+            for number in self.commands.overdue() {
+                self.processes.stop(number, GRACE);
+            }
+            for ProcessEvent::Ended { number, ending } in events {
+                let input = match self.commands.ended(number, ending) {
+                    Some((attempt, outcome)) => Input::DeedEnded { attempt, outcome },
+                    None => Input::ProcessEnded { process: ProcessNumber(number), ending: ending_of(ending) },
+                };
+                self.take(input);
+            }
+            // No more than can wait, so that those who talk without end do not keep it from the rest.
+            for _ in 0..crate::INPUT_CAPACITY {
+                let Ok(input) = self.waiting.try_recv() else { break };
+                self.take(input);
+            }
+            if self.monitor.next_wake().is_some_and(|wake| wake <= self.begun.elapsed()) {
+                self.take(Input::Tick);
+            }
+        }
+        self.not_stopped
+    }
+
+    /// How long there is nothing to do if nothing happens.
+    fn patience(&self) -> Option<Duration> {
+        let wake = self.monitor.next_wake().map(|wake| wake.saturating_sub(self.begun.elapsed()));
+        let due = self.commands.next_due().map(|due| due.saturating_duration_since(Instant::now()));
+        wake.into_iter().chain(due).min()
+    }
+
+    /// Gives the monitor an input, and does what it wants, with what comes of that at once.
+    fn take(&mut self, input: Input) {
+        self.answers.push_back(input);
+        while let Some(input) = self.answers.pop_front() {
+            for effect in self.monitor.handle(self.begun.elapsed(), input) {
+                self.carry_out(&effect);
+            }
+        }
+    }
+
+    fn carry_out(&mut self, effect: &Effect) {
+        match effect {
+            Effect::StartProcess { component, process } => self.start(component, *process),
+            Effect::StopProcess { process, grace, .. } => self.processes.stop(process.0, *grace),
+            Effect::Act { attempt, action, limit, .. } => self.act(*attempt, action, *limit),
+            Effect::Report { event } => log(event),
+            Effect::TellOperator { component, message } => tracing::error!(%component, "needs a person: {message}"),
+            Effect::Finished { not_stopped } => self.not_stopped.clone_from(not_stopped),
+            Effect::Change { .. }
+            | Effect::Quarantine { .. }
+            | Effect::Release { .. }
+            | Effect::Substitute { .. }
+            | Effect::PauseMissions { .. }
+            | Effect::ResumeMissions => {}
+        }
+        self.hands.carry_out(effect);
+    }
+
+    fn start(&mut self, component: &ComponentName, process: ProcessNumber) {
+        let Some(program) = program::of_component(&self.recipe, &self.folder, component) else {
+            let reason = "something else starts it".to_owned();
+            return self.answers.push_back(Input::ProcessNotStarted { process, reason });
+        };
+        self.answers.push_back(match self.processes.start(process.0, program) {
+            Ok(_) => Input::ProcessStarted { process },
+            Err(problem) => Input::ProcessNotStarted { process, reason: problem.to_string() },
+        });
+    }
+
+    /// Runs the command of an action; the others are for the hands.
+    fn act(&mut self, attempt: AttemptId, action: &ActionName, limit: Duration) {
+        let Some(Deed::Command(command)) = self.recipe.actions.get(action).map(|action| &action.deed) else { return };
+        let program = Program {
+            name: action.to_string(),
+            program: program::program(&command.program, &self.folder),
+            arguments: command.arguments.clone(),
+            environment: command.environment.clone(),
+            directory: None,
+        };
+        let number = self.commands.begin(attempt, limit);
+        if let Err(problem) = self.processes.start(number, program) {
+            // It never ran, so it does not end; forgotten like one that did.
+            let _ = self.commands.ended(number, Ending::Exited { status: -1 });
+            let outcome = DeedOutcome::Failed { reason: problem.to_string() };
+            self.answers.push_back(Input::DeedEnded { attempt, outcome });
+        }
+    }
+}
+
+fn ending_of(ending: Ending) -> MonitorEnding {
+    match ending {
+        Ending::Exited { status } => MonitorEnding::Exited { status },
+        Ending::Signalled { signal, by_us } => MonitorEnding::Signalled { signal, by_us },
+    }
+}
+
+fn log(event: &MonitorEvent) {
+    use cortex_monitor::Health;
+    match event {
+        MonitorEvent::HealthChanged { health: Health::Failed { .. }, .. }
+        | MonitorEvent::AttemptFailed { .. }
+        | MonitorEvent::StormBegan => tracing::warn!("{event}"),
+        MonitorEvent::GaveUp { .. } => tracing::error!("{event}"),
+        _ => tracing::info!("{event}"),
+    }
+}
