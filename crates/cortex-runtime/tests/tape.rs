@@ -224,7 +224,7 @@ async fn a_tape_that_is_full_ends_the_mission_before_the_next_move() {
     let go = || ("base-go", json!({}));
     let script = vec![calls(&[go(), go()]), says("EXECUTE"), says("EXECUTE"), says("Never asked.")];
     let tape = TapeSettings { max_mission_bytes: 16_000, ..TapeSettings::at(folder.path()) };
-    let house = house(tape, script, vec![("base.go", Behaviour::Returns(json!("x".repeat(5_000))))]).await;
+    let house = house(tape, script, vec![("base.go", Behaviour::Returns(json!("x".repeat(8_000))))]).await;
     let result = house.run("go twice").await;
     assert_eq!(result.status, MissionStatus::Failed);
     assert!(result.output.contains("it has reached 16000 bytes"), "{}", result.output);

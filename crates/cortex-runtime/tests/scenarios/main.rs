@@ -27,6 +27,8 @@ use run::Observed;
 
 /// The suite is never smaller than this.
 const FEWEST: usize = 60;
+/// Nor is the selection that runs on real ROS 2, by `tests/scenarios_on_ros/`.
+const FEWEST_ON_ROS: usize = 12;
 /// A scenario that takes longer than this by the real clock does not run on the paused one.
 const LONGEST: Duration = Duration::from_secs(20);
 
@@ -111,6 +113,8 @@ fn every_scenario_ends_as_it_should() {
     let names: BTreeSet<&str> = suite.iter().map(|told| told.scenario.name.as_str()).collect();
     assert_eq!(names.len(), suite.len(), "no scenario may run twice");
     assert!(suite.len() >= FEWEST, "only {} scenarios ran", suite.len());
+    let on_ros = suite.iter().filter(|told| told.scenario.on_ros).count();
+    assert!(on_ros >= FEWEST_ON_ROS, "only {on_ros} scenarios run on real ROS");
     let missing = uncovered(&suite);
     assert!(missing.is_empty(), "no scenario covers {missing:?}");
 }
