@@ -112,10 +112,6 @@ async fn a_correction_in_mid_drive_sends_the_robot_to_the_other_room() {
     sending.wait_for_line("in flight: base.go_to 2 s").await;
     let (code, told, complaint) = house.run("cortex", &["correct", "go to the hallway"]).await;
     assert!(code == Some(0) && told.contains("is corrected"), "{told} {complaint}");
-    // It is on its way to the other room now, and may hurry.
-    let faster = r#"{"component": "base", "param_name": "speed_mps", "new_value": 5.0}"#;
-    let (code, told, complaint) = house.run("cortex", &["call", "update_parameter", faster]).await;
-    assert_eq!(code, Some(0), "{told} {complaint}");
     let sent = finish_send(sending).await;
     assert_eq!((sent.status(), sent.code), ("succeeded", Some(0)), "{sent:#?}");
     assert_eq!(sent.started(), ["base.go_to", "base.go_to"]);
