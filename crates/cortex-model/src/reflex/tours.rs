@@ -44,6 +44,14 @@ enum Looks {
     AndTells,
 }
 
+/// A drive to one of the places.
+struct Drive {
+    /// As a person says it.
+    said: String,
+    /// With what the tool is called.
+    arguments: Map<String, Value>,
+}
+
 /// What the task asks for, if it is a tour. `None` if it is none, or the robot can't drive anywhere.
 pub(super) fn tour(toolbox: &Toolbox<'_>, task: &str) -> Option<Result<Vec<Intent>, Misread>> {
     let tokens = tokens(task).ok()?;
@@ -61,13 +69,13 @@ pub(super) fn tour(toolbox: &Toolbox<'_>, task: &str) -> Option<Result<Vec<Inten
 fn written_out(
     toolbox: &Toolbox<'_>,
     tool: usize,
-    drives: &[(String, Map<String, Value>)],
+    drives: &[Drive],
     there: &[&str],
     afterwards: &str,
 ) -> Result<Vec<Intent>, Misread> {
     let mut intents: Vec<Intent> = Vec::new();
     let mut done_first: Option<Vec<Intent>> = None;
-    for (place, arguments) in drives {
+    for Drive { said: place, arguments } in drives {
         let said: Vec<&str> =
             std::iter::once(place.as_str()).chain(there.iter().copied()).filter(|part| !part.is_empty()).collect();
         let read = reader::read_plain(toolbox, &said.join(" and "))?;
@@ -103,7 +111,7 @@ fn append(intents: &mut Vec<Intent>, read: Vec<Intent>) {
 }
 
 /// The tool that drives, with what is said and what is called for each of its places.
-fn drives(toolbox: &Toolbox<'_>) -> Option<(usize, Vec<(String, Map<String, Value>)>)> {
+fn drives(toolbox: &Toolbox<'_>) -> Option<(usize, Vec<Drive>)> {
     toolbox.tools.iter().enumerate().find_map(|(index, tool)| {
         let choices = tool.parameters.iter().filter_map(|parameter| match &parameter.kind {
             ParameterKind::Choice(values) => Some((parameter, values)),
@@ -114,7 +122,7 @@ fn drives(toolbox: &Toolbox<'_>) -> Option<(usize, Vec<(String, Map<String, Valu
                 let said = format!("go to {}", slots::spoken(value));
                 let call = matching::command(toolbox, &said, &tokens(&said).ok()?).ok()?;
                 let is_meant = call.tool == index && call.arguments.get(&parameter.name) == Some(value);
-                is_meant.then_some((said, call.arguments))
+                is_meant.then_some(Drive { said, arguments: call.arguments })
             };
             values.iter().filter_map(drive).collect::<Vec<_>>()
         });
