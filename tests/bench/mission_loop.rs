@@ -104,6 +104,7 @@ fn large_plans(table: &mut Table) -> anyhow::Result<()> {
 async fn long_goal(house: &mut House, table: &mut Table) -> anyhow::Result<()> {
     let seconds = GOAL.as_secs().to_string();
     house.start_python("server", "bad_goals.py", &["works", "--seconds", &seconds]).await;
+    house.start_python("services", "bad_services.py", &["works"]).await;
     let node = RosNode::start("_bench_loop", "")?;
     let graph = GraphWatch::start(node.fully_qualified_name())?;
     for confirmation in [Always, Adaptive] {
@@ -132,10 +133,11 @@ async fn long_goal(house: &mut House, table: &mut Table) -> anyhow::Result<()> {
     })
     .await?;
     house.end("server");
+    house.end("services");
     Ok(())
 }
 
-/// A model that drives somewhere and looks when it is there.
+/// A model that drives somewhere and does something when it is there.
 fn answer(request: &Value) -> Served {
     let told = request["messages"].to_string();
     let tools = request["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -146,7 +148,7 @@ fn answer(request: &Value) -> Served {
         _ if told.contains("What was done") => Served::Text("Done.".to_owned()),
         _ => Served::Calls(vec![
             ("send_goal_to_works".to_owned(), json!({"order": 7})),
-            ("inspect_component".to_owned(), json!({"component": "bad_goals"})),
+            ("send_request_to_works".to_owned(), json!({"data": true})),
         ]),
     }
 }

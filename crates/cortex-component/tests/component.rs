@@ -14,6 +14,10 @@ use cortex_component::r2r::rcl_interfaces::msg::{self, ParameterEvent, Parameter
 use cortex_component::r2r::rcl_interfaces::srv::SetParametersAtomically;
 use cortex_component::r2r::{self, QosProfile, WrappedServiceTypeSupport, WrappedTypesupport};
 use cortex_component::{CallContext, Component, Failure, Method, NoArguments, Parameter, RosNode, State};
+use cortex_interfaces::Interfaces;
+use cortex_ros::GraphWatch;
+use cortex_ros::dynamic::Endpoints;
+use cortex_ros::dynamic::lifecycle::{self, Transition};
 use futures::StreamExt;
 use tokio::sync::Semaphore;
 
@@ -101,6 +105,32 @@ cortex_ros::ros_tests! {
         assert!(watcher.change("activate").await);
         within(async { while !status.next().await.unwrap().message.is_empty() {} }).await;
         arm.stop().await;
+    }
+
+    async fn its_lifecycle_is_read_and_changed_from_outside() {
+        let arm = Component::new("arm").start().await.unwrap();
+        let graph = GraphWatch::start("/manager").unwrap();
+        let endpoints = Endpoints::start(&graph).unwrap();
+        let interfaces = Interfaces::from_environment();
+        let state = || lifecycle::state(&endpoints, &interfaces, "/arm", PATIENCE);
+        let change = |transition| lifecycle::change(&endpoints, &interfaces, "/arm", transition, PATIENCE);
+        assert_eq!(state().await.unwrap(), "active");
+        assert!(!change(Transition::Configure).await.unwrap(), "an active node can't be configured");
+        for (transition, reached) in [
+            (Transition::Deactivate, "inactive"),
+            (Transition::CleanUp, "unconfigured"),
+            (Transition::Configure, "inactive"),
+            (Transition::Activate, "active"),
+        ] {
+            assert!(change(transition).await.unwrap(), "{transition:?}");
+            assert_eq!(state().await.unwrap(), reached);
+        }
+        arm.stop().await;
+        let soon = Duration::from_millis(200);
+        let gone = lifecycle::change(&endpoints, &interfaces, "/arm", Transition::Activate, soon).await;
+        assert!(gone.is_err(), "{gone:?}");
+        endpoints.shut_down();
+        graph.shut_down();
     }
 
     async fn a_hook_that_panics_is_an_error_and_everything_is_let_go() {

@@ -37,6 +37,9 @@ use crate::{RosError, RosNode};
 const FEEDBACK_DEPTH: usize = 100;
 /// How long the agent may take to say whether it takes a task.
 const SUBMIT_LIMIT: Duration = Duration::from_secs(10);
+/// Further attempts to send an answer, and the pause before each: within the time in which a client expects it.
+const ANSWER_ATTEMPTS: u32 = 15;
+const ANSWER_PAUSE: Duration = Duration::from_millis(200);
 /// How long a stop may take until it is answered. It goes on after that.
 const STOP_LIMIT: Duration = Duration::from_secs(30);
 /// Requests to stop, to resume or to correct that are carried out at a time.
@@ -200,18 +203,29 @@ impl Shared {
                 .map(|cancel| (id, cancel))
         });
         let response = SendGoal::Response { accepted: accepted.is_some(), stamp: time(now) };
-        let delivered = request.respond(response);
         let Some((id, cancel)) = accepted else {
-            return;
+            return respond(request, response);
         };
-        if let Err(problem) = delivered {
-            // Whoever sent it does not know that it was taken and could not end it.
-            return self.finish(
-                id,
-                GoalState::Aborted,
-                failed(format!("nobody was told that it was taken: {problem}")),
-            );
+        match request.clone().respond(response.clone()) {
+            Ok(()) => self.begin(id, goal, cancel),
+            Err(_) => {
+                let shared = Arc::clone(self);
+                self.tasks.spawn(async move {
+                    match answer_again(request, response).await {
+                        Ok(()) => shared.begin(id, goal, cancel),
+                        // Whoever sent it does not know that it was taken and could not end it.
+                        Err(problem) => shared.finish(
+                            id,
+                            GoalState::Aborted,
+                            failed(format!("nobody was told that it was taken: {problem}")),
+                        ),
+                    }
+                });
+            }
         }
+    }
+
+    fn begin(self: &Arc<Self>, id: GoalId, goal: Goal, cancel: CancellationToken) {
         self.publish_states();
         let shared = Arc::clone(self);
         self.tasks.spawn(async move { shared.carry_out(id, goal, cancel).await });
@@ -447,9 +461,36 @@ fn respond_correction(request: ServiceRequest<CorrectTask::Service>, report: Sto
     respond(request, CorrectTask::Response { success: report.success, message: carried(report.message) });
 }
 
-fn respond<T: WrappedServiceTypeSupport + 'static>(request: ServiceRequest<T>, response: T::Response) {
-    if let Err(problem) = request.respond(response) {
-        tracing::debug!("an answer could not be sent: {problem}");
+fn respond<T>(request: ServiceRequest<T>, response: T::Response)
+where
+    T: WrappedServiceTypeSupport + 'static,
+    T::Request: Send,
+    T::Response: Clone + Send + Sync,
+{
+    if request.clone().respond(response.clone()).is_ok() {
+        return;
+    }
+    tokio::spawn(async move {
+        if let Err(problem) = answer_again(request, response).await {
+            tracing::debug!("an answer could not be sent: {problem}");
+        }
+    });
+}
+
+/// Sends an answer that could not be sent. Fast DDS does not send one to a client that it has not matched yet, and on a
+/// busy machine a client that has just come sees the server well before the server sees the client.
+async fn answer_again<T>(request: ServiceRequest<T>, response: T::Response) -> r2r::Result<()>
+where
+    T: WrappedServiceTypeSupport + 'static,
+    T::Response: Clone,
+{
+    let mut attempt = 1;
+    loop {
+        tokio::time::sleep(ANSWER_PAUSE).await;
+        match request.clone().respond(response.clone()) {
+            Err(_) if attempt < ANSWER_ATTEMPTS => attempt += 1,
+            sent => return sent,
+        }
     }
 }
 

@@ -111,7 +111,7 @@ impl Mission {
         if asked == 0 && self.needs_no_confirmation(&step) {
             return;
         }
-        let bound = binding::bind(&step.call.arguments, &self.outputs(), Form::Value).ok();
+        let bound = binding::bind(&step.call.arguments, &self.outputs_for(&step.call.arguments), Form::Value).ok();
         let done = self.begun_reports();
         let notice = problem.map(|problem| format!("Your last reply could not be used: {problem}. Reply again."));
         let shown = (number, self.step_count(), prompts::shown_step(&step, bound));
@@ -282,7 +282,7 @@ impl Mission {
             (Some(resolved), Some(spec)) => prompts::without_own(spec, &resolved),
             (_, _) => step.call.arguments.clone(),
         };
-        let outputs = self.outputs();
+        let outputs = self.outputs_for(&arguments);
         let missing = |placeholders: Vec<String>| format!("there is no value for {}", placeholders.join(", "));
         let as_values = binding::bind(&arguments, &outputs, Form::Value).map_err(missing)?;
         let arguments = match self.setup.tools.check(tool, &as_values) {
@@ -413,10 +413,14 @@ impl Mission {
         self.report(MissionEvent::StepFinished { steps, report });
     }
 
-    /// What the steps of the current plan returned.
-    fn outputs(&self) -> BTreeMap<StepNumber, Value> {
+    /// What those steps of the current plan returned that the arguments refer to.
+    fn outputs_for(&self, arguments: &Map<String, Value>) -> BTreeMap<StepNumber, Value> {
+        let wanted = binding::references(arguments);
+        if wanted.is_empty() {
+            return BTreeMap::new();
+        }
         self.current_reports()
-            .filter(|report| report.status == StepStatus::Success)
+            .filter(|report| report.status == StepStatus::Success && wanted.contains(&report.number))
             .filter_map(|report| Some((report.number, report.outcome.as_ref()?.value.clone())))
             .collect()
     }

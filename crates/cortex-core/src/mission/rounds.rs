@@ -75,6 +75,9 @@ impl Mission {
         };
         match shown {
             Ok(shown) => {
+                for call in calls {
+                    self.answer_call(call, Fragment::Notice { text: "noted".to_owned() });
+                }
                 let said = reply.text.trim();
                 let output = if said.is_empty() {
                     format!("The order is fulfilled: {shown}.")
