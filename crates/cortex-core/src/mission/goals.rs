@@ -44,7 +44,7 @@ end it.";
 pub(super) struct Goal {
     pub(super) class: GoalClass,
     /// The tools that act, where nothing is to be done.
-    withheld: ToolSet,
+    pub(super) withheld: ToolSet,
     /// Whether a tool was asked for anything.
     pub(super) looked: bool,
     /// Whether the model was told, since its last plan, that words alone do nothing.

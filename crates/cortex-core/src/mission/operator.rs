@@ -1,10 +1,11 @@
 //! What a person says in mid mission. A correction of the task reaches the model as the words of the person in charge, and
 //! goes past no check: what has not begun is not begun, what is in flight is halted, and the mission plans anew.
 
-use cortex_protocol::{MissionEvent, Origin, StepReport, StepStatus};
+use cortex_protocol::{GoalClass, MissionEvent, Origin, StepReport, StepStatus};
 
 use super::{Ending, Mission, Phase, ResearchState, prompts};
 use crate::fragment::Fragment;
+use crate::goal;
 use crate::selection;
 
 /// Longest correction, in bytes of UTF-8. It is in every later request to the model.
@@ -53,6 +54,7 @@ impl Mission {
         }
         let text = text.trim().to_owned();
         self.report(MissionEvent::TaskCorrected { text: text.clone(), origin });
+        self.classify_anew(&text);
         self.overtake_steps();
         self.offer_what_fits(&text);
         self.task_corrections.push(text);
@@ -72,6 +74,22 @@ impl Mission {
                 self.end_plan(Ending::Corrected, "was not run, because the task was corrected");
             }
         }
+    }
+
+    /// A correction may ask for more than the task did: a question becomes what the correction is, and a deed becomes a tour
+    /// or an order that goes on. It never makes words enough for a task that needs deeds, nor ends an order that goes on.
+    fn classify_anew(&mut self, text: &str) {
+        let (before, said) = (self.goal.class, goal::classify(text));
+        let asks_for_more = matches!(said, GoalClass::SearchOrPatrol) || said.goes_on();
+        if said == before || before.goes_on() || !(before.is_answered_by_words() || asks_for_more) {
+            return;
+        }
+        self.goal.class = said;
+        self.goal.told = false;
+        let withheld = std::mem::take(&mut self.goal.withheld);
+        let tools = self.setup.tools.rebuilt(self.setup.tools.iter().chain(withheld.iter()).cloned()).0;
+        self.report(MissionEvent::Classified { class: said });
+        self.take_tools(tools);
     }
 
     /// What the current plan has not done may be wanted no more; the plan that comes says so, or does it.

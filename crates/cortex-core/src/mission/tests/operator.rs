@@ -166,3 +166,25 @@ fn nothing_is_planned_on_top_of_what_did_not_halt_for_a_correction() {
     assert_eq!(status, MissionStatus::Failed);
     assert!(output.contains("The task was corrected. WARNING: base.go_to refused to halt."), "{output}");
 }
+
+#[test]
+fn a_question_that_is_corrected_to_a_deed_may_act_and_is_not_answered_by_words() {
+    let mut story = Story::of("where are you?").start();
+    let offers = |chat: &ChatRequest| chat.tools.iter().any(|tool| tool.name == "base-go_to");
+    assert!(!offers(&story.requests[0]));
+    story.give(correct("go to the kitchen"));
+    assert!(offers(&story.requests[1]));
+    let _ = story.unanswered.pop_front();
+    story.reply(says("I am in the kitchen."));
+    story.reply(says("I am in the kitchen."));
+    assert_eq!(story.ends().0, MissionStatus::Failed);
+}
+
+#[test]
+fn a_deed_that_is_corrected_by_a_question_is_not_done_by_words() {
+    let mut story = driving();
+    story.give(correct("what time is it?"));
+    story.end_call(0, halted());
+    story.reply(says("It is noon."));
+    assert_eq!(story.ends().0, MissionStatus::Failed);
+}
