@@ -1,5 +1,7 @@
 //! One scenario from its task to its result, with real processes.
 
+#![expect(clippy::indexing_slicing, reason = "what a JSON value does not hold is null, not a panic")]
+
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -85,7 +85,7 @@ fn list(folder: &Folder) -> anyhow::Result<ExitCode> {
             }
             // One that is broken, or that goes away meanwhile, does not hide the others.
             Err(problem) => {
-                say(&format!("{:19}  {mission}  {:10}  {}", "", "UNREADABLE", harmless(&problem.to_string())))?
+                say(&format!("{:19}  {mission}  {:10}  {}", "", "UNREADABLE", harmless(&problem.to_string())))?;
             }
         }
     }
