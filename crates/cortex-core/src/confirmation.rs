@@ -9,6 +9,9 @@ use serde_json::{Map, Value, json};
 
 use crate::chat::{CallArguments, ChatReply};
 
+/// What may stand around EXECUTE. A question mark asks, and brackets make it a part of something else.
+const MARKUP: &str = "*_`#>-\"'.:!";
+
 /// A decision as read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
@@ -94,7 +97,7 @@ fn read_text(text: &str) -> Result<Option<Reading>, String> {
     match decisions.as_slice() {
         [] => Ok(None),
         [Decision::Execute] => {
-            if says_execute_plainly(&words) {
+            if says_execute_plainly(text, &words) {
                 Ok(Some(Reading { decision: Decision::Execute, arguments: None, reason: rest_of(text) }))
             } else {
                 Err("EXECUTE must stand alone, without any other word".to_owned())
@@ -146,7 +149,11 @@ fn decision_word(word: &str) -> Option<Decision> {
 
 /// Whether EXECUTE stands alone, but for markup and a label such as `Decision:`. Whatever else is said with it may
 /// take it back ("EXECUTE would be dangerous"), and no list of such words is complete.
-fn says_execute_plainly(words: &[&str]) -> bool {
+fn says_execute_plainly(text: &str, words: &[&str]) -> bool {
+    let is_markup = |character: char| character.is_whitespace() || MARKUP.contains(character);
+    if !text.chars().all(|character| character.is_alphanumeric() || is_markup(character)) {
+        return false;
+    }
     let mut words = words
         .iter()
         .skip_while(|word| ["decision", "answer", "final"].iter().any(|label| word.eq_ignore_ascii_case(label)));
@@ -234,6 +241,10 @@ mod tests {
             "{\"reason\": \"EXECUTE\"}",
             "{\"decision\": \"EXECUTE\"} {\"decision\": \"ABORT\"}",
             "{\"decision\": ",
+            "[{\"decision\": \"EXECUTE\"}]",
+            "[EXECUTE]",
+            "EXECUTE?",
+            "decision = EXECUTE",
             "\u{0}\u{fffd}EXEC",
         ] {
             assert_ne!(decided(text), Ok(Decision::Execute), "{text}");
