@@ -113,11 +113,13 @@ impl BoundCondition {
         evaluate(&self.0, observations, since, now)
     }
 
-    /// When it will no longer be known, if nothing new is seen. None: never.
+    /// When the next part of it will no longer be known, if nothing new is seen. None: never. What is too old already does
+    /// not count: it may not decide.
     #[must_use]
-    pub fn stale_after(&self, observations: &Observations) -> Option<Duration> {
+    pub fn stale_after(&self, observations: &Observations, now: Duration) -> Option<Duration> {
         let checks = self.0.checks().into_iter();
-        checks.filter_map(|check| observations.of(&check.source)?.seen_at()?.checked_add(check.max_age?)).min()
+        let ends = checks.filter_map(|check| observations.of(&check.source)?.seen_at()?.checked_add(check.max_age?));
+        ends.filter(|end| *end >= now).min()
     }
 }
 

@@ -9,7 +9,7 @@ use cortex_protocol::{
     GoalClass, OutcomeStatus, StepNumber, StepReport, StepStatus, ToolCall, ToolOutcome, Turn, Verification,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::chat::ToolDefinition;
 
@@ -87,7 +87,9 @@ pub enum Fragment {
 
 /// Most characters of one tool's output in a prompt.
 pub const TOOL_OUTPUT_CHARACTERS: usize = 8_000;
-/// Most characters of a tool's output in the ledger.
+/// Most characters of the arguments of the step that is decided upon.
+const STEP_ARGUMENTS_CHARACTERS: usize = 4_000;
+/// Most characters of a tool's output, or of a step's arguments, in the ledger.
 pub const LEDGER_OUTPUT_CHARACTERS: usize = 1_000;
 /// Most characters of an identity or a notice.
 pub const NOTE_CHARACTERS: usize = 4_000;
@@ -111,7 +113,7 @@ impl Fragment {
             Self::Step { number, steps, call } => format!(
                 "Step {number} of {steps}: {} with arguments {}",
                 call.tool,
-                Value::Object(call.arguments.clone())
+                render_arguments(&call.arguments, STEP_ARGUMENTS_CHARACTERS)
             ),
             Self::InFlight { goals } => render_in_flight(goals),
             Self::ToolResult { outcome } => render_outcome(outcome, TOOL_OUTPUT_CHARACTERS),
@@ -129,6 +131,11 @@ pub fn capped(text: &str, limit: usize) -> String {
             format!("{} [... {left_out} characters left out]", text.get(..end).unwrap_or_default())
         }
     }
+}
+
+/// Arguments may hold what a tool has returned.
+fn render_arguments(arguments: &Map<String, Value>, limit: usize) -> String {
+    capped(&Value::Object(arguments.clone()).to_string(), limit)
 }
 
 fn render_outcome(outcome: &ToolOutcome, limit: usize) -> String {
@@ -172,7 +179,7 @@ fn render_ledger(steps: &[StepReport]) -> String {
             step.plan,
             step.number,
             step.tool,
-            Value::Object(step.arguments.clone()),
+            render_arguments(&step.arguments, LEDGER_OUTPUT_CHARACTERS),
             status_word(step.status)
         );
         if let Some(outcome) = &step.outcome {

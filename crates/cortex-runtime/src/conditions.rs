@@ -56,6 +56,10 @@ pub(crate) async fn run_call(
         Err(outcome) => return outcome,
     };
     supervision.begin();
+    // Something may have changed while the watch was made ready.
+    if let Some(finding) = supervision.first_not_holding(supervision.before.iter().chain(&supervision.during)) {
+        return not_ready(finding.told);
+    }
 
     let halt = cancelled.child_token();
     let running = carry_out(provider, spec, invocation, Arc::clone(&observer), halt.clone(), bounds);
@@ -244,7 +248,8 @@ impl Supervision {
             if let Some(finding) = self.first_not_holding(&self.during) {
                 return finding;
             }
-            let stale = self.during.iter().filter_map(|one| one.stale_after(&self.observations)).min();
+            let now = self.now();
+            let stale = self.during.iter().filter_map(|one| one.stale_after(&self.observations, now)).min();
             let wake = stale.and_then(|stale| self.started.checked_add(stale + MOMENT));
             let is_stale = async {
                 match wake {

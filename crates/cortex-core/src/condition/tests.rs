@@ -79,7 +79,8 @@ fn what_was_never_seen_is_too_old_or_has_nobody_to_tell_it_is_not_known() {
     assert_eq!(told(&observations, SECOND), (Verdict::Unknown, format!("{wanted} (nothing was seen of it)")));
     observations.see(place(), seen(json!("hall")), SECOND);
     assert_eq!(told(&observations, SECOND * 3), (Verdict::Holds, format!("{wanted} (it is \"hall\", seen 2.0 s ago)")));
-    assert_eq!(hall.stale_after(&observations), Some(SECOND * 3));
+    assert_eq!(hall.stale_after(&observations, SECOND), Some(SECOND * 3));
+    assert_eq!(hall.stale_after(&observations, SECOND * 4), None, "a watch of it would wake again and again");
     assert_eq!(told(&observations, SECOND * 4), (Verdict::Unknown, format!("{wanted} (it was last seen 3.0 s ago)")));
     observations.see(place(), Sighting::Absent { reason: "nobody publishes /place".to_owned() }, SECOND);
     assert_eq!(told(&observations, SECOND), (Verdict::Unknown, format!("{wanted} (nobody publishes /place)")));

@@ -160,6 +160,18 @@ impl Mission {
             .and_then(|arguments| {
                 if Some(&arguments) == tried { Err("the same arguments again".to_owned()) } else { Ok(arguments) }
             });
+        if self.must_hold() {
+            // It waits with the plan, or ends with it as it did.
+            self.to_mend.insert(number, failure);
+            self.phase = Phase::Underway;
+            self.advance();
+            return;
+        }
+        if let Some(reason) = self.refusal_of_motion(tool).filter(|_| mended.is_ok()) {
+            self.end_step(number, failure.outcome);
+            self.fail(reason);
+            return;
+        }
         match (mended, self.is_as_planned(&step)) {
             (Ok(arguments), Ok(fingerprint)) if self.may_begin(number) => {
                 self.start_step(&step, arguments, fingerprint);

@@ -31,7 +31,7 @@ impl Mission {
             return;
         }
         self.block_what_waits_for_failures();
-        if self.mend_next() || self.retry_next() || self.hold_for_components() {
+        if self.hold_for_components() || self.mend_next() || self.retry_next() {
             return;
         }
         match self.next_step() {
@@ -299,7 +299,13 @@ impl Mission {
     }
 
     pub(super) fn start_step(&mut self, step: &Step, arguments: Map<String, Value>, fingerprint: ToolFingerprint) {
-        // Whatever led here: a meter may have fallen silent meanwhile.
+        // Whatever led here: since it was decided, a call may have ended without being at rest, a component may have left, and
+        // a meter may have fallen silent.
+        if self.must_hold() {
+            self.phase = Phase::Underway;
+            self.advance();
+            return;
+        }
         if let Some(reason) = self.refusal_of_motion(&step.call.tool) {
             self.fail(reason);
             return;
@@ -320,6 +326,11 @@ impl Mission {
         };
         self.report(event);
         self.advance();
+    }
+
+    /// Whether nothing may begin now, whatever was decided; [`advance`](Self::advance) tells what follows.
+    pub(super) fn must_hold(&self) -> bool {
+        !self.not_stopped.is_empty() || self.misses_component()
     }
 
     pub(super) fn on_call_accepted(&mut self, call: CallId) {
@@ -359,6 +370,12 @@ impl Mission {
             Phase::Underway => self.advance(),
             // The model is still asked as if everything went well.
             Phase::Confirming { .. } | Phase::Correcting { .. } if self.failure_of_plan().is_some() => {
+                self.ask_anew();
+            }
+            // Nothing is begun on top of what may go on.
+            Phase::Confirming { .. } | Phase::Correcting { .. } | Phase::Waiting { .. }
+                if !self.not_stopped.is_empty() =>
+            {
                 self.ask_anew();
             }
             Phase::Confirming { .. } if has_failed || !self.to_mend.is_empty() => self.ask_anew(),

@@ -50,8 +50,15 @@ async fn find_and_run(
     values: Map<String, Value>,
     mut interruptions: Interruptions,
 ) -> anyhow::Result<ToolOutcome> {
+    let ready = async {
+        let found = find(robot, &arguments.tool).await?;
+        if found.1.component.is_none() {
+            named_node(robot, &values).await;
+        }
+        anyhow::Ok(found)
+    };
     let (set, spec) = tokio::select! {
-        found = find(robot, &arguments.tool) => found?,
+        found = ready => found?,
         signal = interruptions.next() => {
             let never = format!("{signal} came before it was sent");
             return Ok(ToolOutcome::cancelled(HaltState::AtRest, never));
@@ -95,6 +102,14 @@ async fn find(robot: &Robot, written: &str) -> anyhow::Result<(ToolSet, ToolSpec
         () = refused => anyhow::bail!("{}", missing(robot, written)),
         () = tokio::time::sleep(FIND_LIMIT) => anyhow::bail!("{}", missing(robot, written)),
     }
+}
+
+/// Cortex's own tools are there before the node is found that their arguments name. Waits for it, for as long as for a tool;
+/// one that does not come is told by the call.
+async fn named_node(robot: &Robot, values: &Map<String, Value>) {
+    let Some(name) = values.get("component").and_then(Value::as_str) else { return };
+    let mut graph = robot.graph.subscribe();
+    let _ = tokio::time::timeout(FIND_LIMIT, graph.wait_for(|graph| graph.node(name).is_some())).await;
 }
 
 /// Why there is no such tool, as far as that is known.

@@ -264,3 +264,69 @@ fn a_try_that_must_wait_for_what_another_step_holds_does_not_keep_the_machine_aw
     story.end_call(1, ToolOutcome::success(Value::Null));
     assert_eq!(story.invoked_tools()[2], "camera.look");
 }
+
+/// What may go on may have begun after the model was asked.
+#[test]
+fn a_mended_call_was_begun_on_top_of_one_that_did_not_halt() {
+    let arms = (1..=2).map(|number| tool(&format!("arm_{number}.wave"), ToolPhase::Execution, ToolEffect::Move));
+    let plan = [("arm_1-wave", json!({"after": []})), ("arm_2-wave", json!({"after": []}))];
+    let mut story = Story::with("wave", arms.collect(), |limits| {
+        limits.max_corrections = 1;
+        limits.on_failure = OnFailure::Continue;
+    })
+    .tool_waits("arm_1.wave")
+    .tool_waits("arm_2.wave")
+    .model_calls(&plan)
+    .model_says("EXECUTE")
+    .model_says("EXECUTE")
+    .start();
+    story.end_call(0, ToolOutcome::failure(FailureKind::Reported, "too fast"));
+    assert_eq!(purposes(&story).last(), Some(&Purpose::Correct));
+    story.end_call(1, ToolOutcome::failure(FailureKind::Timeout, "no answer").with_halt(HaltState::Unconfirmed));
+    assert_eq!(story.abandoned.len(), 1, "nothing is asked that could begin something");
+    assert_eq!(story.invoked.len(), 2);
+    assert_eq!(story.ends().0, MissionStatus::Failed);
+    assert_eq!(story.statuses(), [StepStatus::Failed, StepStatus::Failed]);
+}
+
+#[test]
+fn a_mended_call_was_begun_although_a_later_step_of_the_plan_had_lost_its_component() {
+    let mut story = Story::with("go and speak", robot(), |limits| {
+        limits.max_corrections = 1;
+        limits.component_grace = Duration::from_secs(10);
+    })
+    .tool_fails("base.go_to", "closed")
+    .model_calls(&[go("kitchen"), ("speaker-say", json!({"text": "here"}))])
+    .model_says("EXECUTE")
+    .start();
+    assert_eq!(purposes(&story).last(), Some(&Purpose::Correct));
+    let left = robot().into_iter().filter(|spec| spec.name.as_str() != "speaker.say");
+    story.give_at(1, Input::ToolsChanged { tools: ToolSet::new(left).0 });
+    story.reply(calls(&[go("bedroom")]));
+    assert_eq!(story.invoked.len(), 1, "nothing of the plan begins while it can't be carried out");
+    story.give_at(2, Input::ToolsChanged { tools: ToolSet::new(robot()).0 });
+    assert_eq!(purposes(&story).last(), Some(&Purpose::Correct), "then it is asked again");
+    story.reply(calls(&[go("bedroom")]));
+    assert_eq!(story.invoked.len(), 2);
+}
+
+#[test]
+fn the_outcome_of_a_move_was_lost_when_a_meter_fell_silent_while_it_was_mended() {
+    let mut story = Story::with("go", robot(), |limits| {
+        limits.max_corrections = 1;
+        limits.max_metres = Some(10.0);
+    })
+    .tool_fails("base.go_to", "closed")
+    .model_calls(&[go("kitchen")])
+    .model_says("EXECUTE");
+    let metered = |is_live| Input::Metered { expense: cortex_protocol::mission::Expense::Metres, total: 1.0, is_live };
+    story.give(metered(true));
+    let mut story = story.start();
+    story.give(metered(false));
+    if story.results.is_empty() {
+        story.reply(calls(&[go("bedroom")]));
+    }
+    assert_eq!(story.invoked.len(), 1);
+    assert_eq!(story.statuses(), [StepStatus::Failed]);
+    assert_eq!(story.result().steps[0].outcome.as_ref().unwrap().message, "closed");
+}
