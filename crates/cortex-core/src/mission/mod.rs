@@ -130,6 +130,8 @@ pub struct Mission {
     not_stopped: Vec<(ToolName, HaltState)>,
     usage: Usage,
     next_call: u32,
+    /// The least number that the ids of the next reply's calls may have.
+    next_message: usize,
     next_request: u32,
     next_progress: Duration,
     /// Effects of the current input.
@@ -300,6 +302,7 @@ impl Mission {
             not_stopped: Vec::new(),
             usage: Usage::default(),
             next_call: 1,
+            next_message: 0,
             next_request: 1,
             next_progress: Duration::ZERO,
             effects: Vec::new(),

@@ -184,9 +184,11 @@ impl Mission {
         }
     }
 
-    /// The calls with ids of our own: unique in the conversation, whatever the model wrote.
-    fn with_own_ids(&self, calls: &[ModelCall]) -> Vec<ModelCall> {
-        let message = self.conversation.len();
+    /// The calls with ids of our own: unique in the mission, whatever the model wrote.
+    fn with_own_ids(&mut self, calls: &[ModelCall]) -> Vec<ModelCall> {
+        // The place in the conversation, which may have become shorter.
+        let message = self.conversation.len().max(self.next_message);
+        self.next_message = message + 1;
         calls
             .iter()
             .enumerate()
