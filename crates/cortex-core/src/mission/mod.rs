@@ -3,7 +3,7 @@
 //! Pure: time comes in with each input, what is to be done goes out as [`Effect`]s. The state is `serde`; the same
 //! inputs always give the same effects. See `docs/mission-loop.md`.
 //!
-//! - `planning`: phase 1, from the task to a committed plan or an answer;
+//! - `planning`: phase 1, from the task to a committed plan or an answer; `cutting`: plans that are too long;
 //! - `execution`: phase 2, the confirmed steps;
 //! - `failure`: what a failed step does to its plan;
 //! - `arguments`: those that a step runs with, and which of them a confirmation may change;
@@ -42,6 +42,7 @@ mod budget;
 mod collections;
 mod compaction;
 mod correction;
+mod cutting;
 mod ending;
 mod exchange;
 mod execution;
