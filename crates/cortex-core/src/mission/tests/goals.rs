@@ -178,6 +178,21 @@ fn a_tour_that_is_too_long_is_cut_and_says_so() {
     assert!(output.contains("step 2 (base.go_to) cut: the plan was too long"), "{output}");
 }
 
+#[test]
+fn regression_looks_that_were_cut_are_not_made_good_by_a_plan_that_does_something_else() {
+    let story = Story::with("look around in every room", robot(), |limits| limits.max_execution_steps = 2)
+        .model_calls(&[go("kitchen"), look(), ("camera-look", json!({"x": "left"}))])
+        .model_says("EXECUTE")
+        .model_says("EXECUTE")
+        .model_calls(&[("speaker-say", json!({"text": "I have looked."}))])
+        .model_says("EXECUTE")
+        .model_says("I have looked around.")
+        .start();
+    let (status, output) = story.ends();
+    assert_eq!(status, MissionStatus::Failed);
+    assert!(output.contains("step 3 (camera.look) cut: the plan was too long"), "{output}");
+}
+
 const STANDING: &str = "patrol until you see a person";
 
 /// A round through the kitchen in which the camera shows this.
