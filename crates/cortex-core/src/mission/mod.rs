@@ -117,6 +117,8 @@ pub struct Mission {
     task_corrections: Vec<String>,
     /// How many of them stand in the conversation.
     told_corrections: usize,
+    /// The plan that was the last one when the task was last corrected; 0: there was none.
+    corrected_plan: u32,
     /// The budgets of which a warning was given.
     warned: BTreeSet<Expense>,
     /// The meters that measure.
@@ -295,6 +297,7 @@ impl Mission {
             corrections: BTreeMap::new(),
             task_corrections: Vec::new(),
             told_corrections: 0,
+            corrected_plan: 0,
             warned: BTreeSet::new(),
             live_meters: BTreeSet::new(),
             told_silent: BTreeSet::new(),

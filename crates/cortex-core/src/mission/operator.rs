@@ -58,6 +58,7 @@ impl Mission {
         self.overtake_steps();
         self.offer_what_fits(&text);
         self.task_corrections.push(text);
+        self.corrected_plan = self.plan_number;
         match &mut self.phase {
             Phase::Halting { then, .. } => *then = Ending::Corrected,
             Phase::Planning { .. } => {
