@@ -84,6 +84,46 @@ pub(crate) fn renumbered(
     Ok(format!("<output of step {}{path}>", renumber(placeholder.step)?))
 }
 
+/// The arguments with the steps of all their placeholders renumbered.
+///
+/// # Errors
+/// What `renumber` says of a step that has no other number.
+pub(crate) fn with_numbers(
+    arguments: &Map<String, Value>,
+    renumber: impl Fn(StepNumber) -> Result<StepNumber, String>,
+) -> Result<Map<String, Value>, String> {
+    let mut renumbered = arguments.clone();
+    renumbered.values_mut().try_for_each(|value| renumber_value(value, &renumber, 0))?;
+    Ok(renumbered)
+}
+
+fn renumber_value(
+    value: &mut Value,
+    renumber: &impl Fn(StepNumber) -> Result<StepNumber, String>,
+    depth: usize,
+) -> Result<(), String> {
+    if depth > DEPTH_LIMIT {
+        return Ok(());
+    }
+    match value {
+        Value::String(text) => {
+            let mut written = String::with_capacity(text.len());
+            let mut end = 0;
+            for (start, part) in bracketed(text) {
+                written.push_str(text.get(end..start).unwrap_or_default());
+                written.push_str(&renumbered(part, renumber)?);
+                end = start + part.len();
+            }
+            written.push_str(text.get(end..).unwrap_or_default());
+            *text = written;
+            Ok(())
+        }
+        Value::Array(items) => items.iter_mut().try_for_each(|item| renumber_value(item, renumber, depth + 1)),
+        Value::Object(fields) => fields.values_mut().try_for_each(|field| renumber_value(field, renumber, depth + 1)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+    }
+}
+
 /// The arguments with every placeholder replaced.
 ///
 /// # Errors

@@ -4,7 +4,7 @@
 //! after it. The block is repeated for each value, in order. Within a block steps refer to those of the same block; what
 //! comes after it waits for all of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cortex_protocol::StepNumber;
 use cortex_protocol::tool::value_as_text;
@@ -73,7 +73,33 @@ pub fn expand(
             }
         }
     }
-    layout.places.iter().map(|place| layout.write(place, &requests)).collect()
+    let mut wanted: Vec<Wanted> =
+        layout.places.iter().map(|place| layout.write(place, &requests)).collect::<Result<_, String>>()?;
+    for block in &blocks {
+        let next = block.last + 1;
+        let follows_all = requests.get(next).is_some_and(|request| request.after.is_none())
+            && !is_chain(requests.get(block.first..=block.last).unwrap_or_default())
+            && !is_grouped(arrangement, next)
+            && !is_grouped(arrangement, block.last);
+        let first = wanted.iter_mut().find(|wanted| wanted.origin == next).filter(|_| follows_all);
+        if let Some(first) = first {
+            let all: BTreeSet<StepNumber> =
+                (block.first..=block.last).flat_map(|step| layout.numbers_of(step)).collect();
+            first.request.after = Some(all.into_iter().collect());
+        }
+    }
+    Ok(wanted)
+}
+
+/// Whether each step waits for the one before it, so that who waits for the last waits for all.
+fn is_chain(steps: &[plan::Request]) -> bool {
+    steps.iter().all(|step| step.after.is_none())
+}
+
+/// Whether the step of this index is in a group: what is waited for there is for the groups to say.
+fn is_grouped(arrangement: &Arrangement, index: usize) -> bool {
+    let number = u32::try_from(index + 1).map(StepNumber);
+    number.is_ok_and(|number| arrangement.groups.iter().any(|group| group.steps.contains(&number)))
 }
 
 /// The numbers that a step of the model's plan has where it is written out.
@@ -207,6 +233,10 @@ impl Layout {
         self.places.push(Place { origin, repetition });
         let number = StepNumber(u32::try_from(self.places.len()).unwrap_or(u32::MAX));
         self.numbers.entry(origin).or_default().push(number);
+    }
+
+    fn numbers_of(&self, origin: usize) -> Vec<StepNumber> {
+        self.numbers.get(&origin).cloned().unwrap_or_default()
     }
 
     fn check_length(&self) -> Result<(), String> {

@@ -77,9 +77,36 @@ fn a_look_right_after_the_block_belongs_to_it_and_two_blocks_follow_each_other()
             "look {}",
             r#"reach {"shelves":[1]} after "#,
             r#"reach {"shelves":[2]} after "#,
-            "wave {}",
+            "wave {} after 5,6",
         ]
     );
+}
+
+#[test]
+fn regression_what_follows_copies_that_run_together_waits_for_all_of_them() {
+    let reach = |after| step("reach", json!({"shelf": "<each shelf>"}), after);
+    let drop = || step("drop", json!({}), None);
+    let pair = vec![reach(Some(&[])), step("put", json!({"shelf": "<each shelf>"}), Some(&[1])), drop(), drop()];
+    let pair = expanded(pair).unwrap();
+    assert_eq!(&pair[4..], ["drop {} after 1,2,3,4", "drop {}"]);
+    let next = vec![reach(Some(&[])), step("go", json!({"place": "<each place>"}), None), drop()];
+    assert_eq!(
+        &expanded(next).unwrap()[2..],
+        [r#"go {"place":"kitchen"} after 1,2"#, r#"go {"place":"hall"}"#, "drop {}"]
+    );
+    assert_eq!(&expanded(vec![reach(Some(&[])), step("drop", json!({}), Some(&[]))]).unwrap()[2..], ["drop {} after "]);
+    assert_eq!(&expanded(vec![reach(None), drop()]).unwrap()[2..], ["drop {}"], "one after another anyway");
+}
+
+#[test]
+fn what_a_group_waits_for_after_a_block_is_for_the_groups_to_say() {
+    let written = json!({"groups": [{"name": "a", "steps": [2], "after": []}]});
+    let Value::Object(written) = written else { panic!("an arrangement is an object") };
+    let arrangement = Arrangement::read(&written).unwrap();
+    let plan = vec![step("reach", json!({"shelf": "<each shelf>"}), Some(&[])), step("drop", json!({}), None)];
+    let values_of = |_: &str, _: &[plan::Request]| Ok(vec![json!(1), json!(2)]);
+    let wanted = expand(plan, &arrangement, values_of, |_| false).unwrap();
+    assert_eq!(wanted[2].request.after, None);
 }
 
 #[test]

@@ -55,6 +55,8 @@ impl Mission {
             self.words_alone(text);
         } else if self.goal.class.goes_on() {
             self.words_in_a_round(text);
+        } else if self.owes_a_correction() && self.judge().is_ok() {
+            self.words_after_a_correction(text);
         } else {
             self.end_by_record(text);
         }

@@ -3,7 +3,7 @@
 //! Pure: time comes in with each input, what is to be done goes out as [`Effect`]s. The state is `serde`; the same
 //! inputs always give the same effects. See `docs/mission-loop.md`.
 //!
-//! - `planning`: phase 1, from the task to a committed plan or an answer;
+//! - `planning`: phase 1, from the task to a committed plan or an answer; `cutting`: plans that are too long;
 //! - `execution`: phase 2, the confirmed steps;
 //! - `failure`: what a failed step does to its plan;
 //! - `arguments`: those that a step runs with, and which of them a confirmation may change;
@@ -42,6 +42,7 @@ mod budget;
 mod collections;
 mod compaction;
 mod correction;
+mod cutting;
 mod ending;
 mod exchange;
 mod execution;
@@ -116,6 +117,8 @@ pub struct Mission {
     task_corrections: Vec<String>,
     /// How many of them stand in the conversation.
     told_corrections: usize,
+    /// The plan that was the last one when the task was last corrected; 0: there was none.
+    corrected_plan: u32,
     /// The budgets of which a warning was given.
     warned: BTreeSet<Expense>,
     /// The meters that measure.
@@ -130,6 +133,8 @@ pub struct Mission {
     not_stopped: Vec<(ToolName, HaltState)>,
     usage: Usage,
     next_call: u32,
+    /// The least number that the ids of the next reply's calls may have.
+    next_message: usize,
     next_request: u32,
     next_progress: Duration,
     /// Effects of the current input.
@@ -292,6 +297,7 @@ impl Mission {
             corrections: BTreeMap::new(),
             task_corrections: Vec::new(),
             told_corrections: 0,
+            corrected_plan: 0,
             warned: BTreeSet::new(),
             live_meters: BTreeSet::new(),
             told_silent: BTreeSet::new(),
@@ -300,6 +306,7 @@ impl Mission {
             not_stopped: Vec::new(),
             usage: Usage::default(),
             next_call: 1,
+            next_message: 0,
             next_request: 1,
             next_progress: Duration::ZERO,
             effects: Vec::new(),

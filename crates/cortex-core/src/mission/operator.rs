@@ -58,6 +58,9 @@ impl Mission {
         self.overtake_steps();
         self.offer_what_fits(&text);
         self.task_corrections.push(text);
+        self.corrected_plan = self.plan_number;
+        self.goal.told = false;
+        self.goal.looked = false;
         match &mut self.phase {
             Phase::Halting { then, .. } => *then = Ending::Corrected,
             Phase::Planning { .. } => {
@@ -85,11 +88,24 @@ impl Mission {
             return;
         }
         self.goal.class = said;
-        self.goal.told = false;
         let withheld = std::mem::take(&mut self.goal.withheld);
         let tools = self.setup.tools.rebuilt(self.setup.tools.iter().chain(withheld.iter()).cloned()).0;
         self.report(MissionEvent::Classified { class: said });
         self.take_tools(tools);
+    }
+
+    /// Whether something is to be done for the last correction, and nothing was planned since: what was done before it is
+    /// not what it asks for.
+    pub(super) fn owes_a_correction(&self) -> bool {
+        let is_corrected = !self.task_corrections.is_empty();
+        is_corrected && self.plan_number == self.corrected_plan && !self.goal.class.is_answered_by_words()
+    }
+
+    /// Words, and nothing was planned since the task was corrected.
+    pub(super) fn words_after_a_correction(&mut self, text: &str) {
+        let told = "Nothing was done since the task was corrected, and words do nothing. Call the tools that do what the \
+                    correction asks for, or call decline_task with the reason why not.";
+        self.words_do_nothing(text, told.to_owned(), "Nothing was done for the correction.");
     }
 
     /// What the current plan has not done may be wanted no more; the plan that comes says so, or does it.

@@ -6,6 +6,7 @@ use cortex_protocol::{
 };
 use serde_json::{Map, Value};
 
+use super::cutting::{cut_to, kept_as, kept_steps};
 use super::{Arranged, DECLINE_TOOL, Mission, ORDER_FULFILLED, Phase, Research, ResearchState, prompts};
 use crate::arrangement::{ARRANGE_TOOL, Arrangement};
 use crate::binding;
@@ -184,9 +185,11 @@ impl Mission {
         }
     }
 
-    /// The calls with ids of our own: unique in the conversation, whatever the model wrote.
-    fn with_own_ids(&self, calls: &[ModelCall]) -> Vec<ModelCall> {
-        let message = self.conversation.len();
+    /// The calls with ids of our own: unique in the mission, whatever the model wrote.
+    fn with_own_ids(&mut self, calls: &[ModelCall]) -> Vec<ModelCall> {
+        // The place in the conversation, which may have become shorter.
+        let message = self.conversation.len().max(self.next_message);
+        self.next_message = message + 1;
         calls
             .iter()
             .enumerate()
@@ -337,14 +340,16 @@ impl Mission {
         let kept = kept_steps(&tools, &self.setup.limits);
         let last = u32::try_from(kept.len()).unwrap_or(u32::MAX);
         let is_whole = kept.len() == wanted.len();
-        let cut_to = |mut request: plan::Request| {
-            // What refers to later steps is dropped with them.
-            let is_kept = |number: &StepNumber| is_whole || number.0 <= last;
-            request.after = request.after.map(|after| after.into_iter().filter(is_kept).collect());
-            request
+        let stay = kept.iter().filter_map(|index| wanted.get(*index)).map(|wanted| wanted.request.clone());
+        let requests: Result<Vec<plan::Request>, String> =
+            if is_whole { Ok(stay.collect()) } else { stay.map(|request| cut_to(&kept, request)).collect() };
+        let requests = match requests {
+            Ok(requests) => requests,
+            Err(problem) => {
+                self.wrong_plan(problem, calls, arranged);
+                return;
+            }
         };
-        let requests: Vec<plan::Request> =
-            kept.iter().filter_map(|index| wanted.get(*index)).map(|wanted| cut_to(wanted.request.clone())).collect();
         let instead_of: Vec<Vec<StepNumber>> = requests.iter().map(|request| request.instead_of.clone()).collect();
         let is_longer = wanted.len() != calls.len();
         let arrangement =
@@ -473,26 +478,4 @@ fn belongs_to_plan(spec: &ToolSpec, among_steps: bool) -> bool {
         ToolPhase::Both => among_steps || spec.effect != ToolEffect::Observe,
         ToolPhase::Planning => spec.effect != ToolEffect::Observe,
     }
-}
-
-/// The number of a step in a plan of which only these calls were kept.
-fn kept_as(kept: &[usize], step: StepNumber) -> Vec<StepNumber> {
-    let numbers = (1..).map(StepNumber).zip(kept);
-    let called_as = |index: usize| u32::try_from(index + 1).is_ok_and(|number| number == step.0);
-    numbers.filter(|(_, index)| called_as(**index)).map(|(number, _)| number).collect()
-}
-
-/// The indices of the steps that stay when a plan is too long: the first ones, and those that close what others opened.
-fn kept_steps(tools: &[ToolName], limits: &super::MissionLimits) -> Vec<usize> {
-    let limit = limits.max_execution_steps as usize;
-    if tools.len() <= limit {
-        return (0..tools.len()).collect();
-    }
-    let closes = |tool: &ToolName| {
-        let method = tool.as_str().rsplit('.').next().unwrap_or_default();
-        limits.closing_methods.iter().any(|closing| closing == method)
-    };
-    let closing: Vec<usize> = (limit..tools.len()).filter(|index| tools.get(*index).is_some_and(closes)).collect();
-    let closing = closing.get(closing.len().saturating_sub(limit)..).unwrap_or_default();
-    (0..limit - closing.len()).chain(closing.iter().copied()).collect()
 }

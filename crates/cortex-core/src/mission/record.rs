@@ -7,8 +7,8 @@ use cortex_protocol::{StepReport, StepStatus};
 /// The steps that did not end well and that no later step took over, in order.
 ///
 /// One step takes over one other: a step of a later plan with the same call, or one of the next plan that names it in
-/// `instead_of` and calls the same tool. What it took over is as open as it is itself. A step that only looks need not be
-/// repeated where later plans went on without it. What a person's correction of the task has overtaken is taken over by any
+/// `instead_of` and calls the same tool. What it took over is as open as it is itself. A look that was tried and failed need
+/// not be repeated where later plans went on without it; one that never began is as open as any step. What a person's correction of the task has overtaken is taken over by any
 /// step of the same tool in a later plan, or by steps of the next plan that name it, whatever they call.
 pub(super) fn open_steps(reports: &[StepReport], only_looks: impl Fn(&StepReport) -> bool) -> Vec<&StepReport> {
     let mut used = BTreeSet::new();
@@ -19,7 +19,7 @@ pub(super) fn open_steps(reports: &[StepReport], only_looks: impl Fn(&StepReport
             StepStatus::Failed | StepStatus::Pending | StepStatus::Running | StepStatus::Blocked => {}
         }
         let went_on = || reports.iter().any(|later| later.plan > report.plan && later.status == StepStatus::Success);
-        if only_looks(report) && went_on() {
+        if report.status == StepStatus::Failed && only_looks(report) && went_on() {
             continue;
         }
         let replaces = |later: &StepReport| stands_for(later, report) && (only_looks(report) || !only_looks(later));
@@ -112,6 +112,15 @@ mod tests {
         assert_eq!(open(&[overtaken(1, "kitchen")]), [(1, 1)], "words alone replace nothing");
         let failed = step(2, 1, "bath", StepStatus::Failed, &[1]);
         assert_eq!(open(&[overtaken(1, "kitchen"), failed]), [(2, 1)]);
+    }
+
+    #[test]
+    fn regression_a_look_that_was_cut_is_not_left_behind() {
+        let cut = step(1, 2, "kitchen", StepStatus::Blocked, &[]);
+        let looked = |place| step(2, 1, place, StepStatus::Success, &[]);
+        let reports = [cut.clone(), looked("bedroom")];
+        assert_eq!(open_steps(&reports, |_| true), [&cut]);
+        assert_eq!(open_steps(&[cut, looked("kitchen")], |_| true), Vec::<&StepReport>::new());
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Orders that go on: "patrol until you see a person". Each plan that is carried out is a round. The order is fulfilled
 //! when the model names a step of the record whose output shows it; words never end it.
 
-use cortex_protocol::{GoalClass, StepReport, StepStatus};
+use cortex_protocol::tool::value_as_text;
+use cortex_protocol::{Effect as ToolEffect, GoalClass, StepReport, StepStatus};
 use serde_json::{Map, Value, json};
 
 use super::Mission;
@@ -93,7 +94,8 @@ impl Mission {
         }
     }
 
-    /// What shows that the order is fulfilled, if it does: the words must be in the output of a step that succeeded.
+    /// What shows that the order is fulfilled, if it does: the words must be in the output of a step that succeeded, that
+    /// only looked, and that was planned after the last correction. What the robot says or was asked shows nothing.
     fn evidence(&self, call: &ModelCall) -> Result<String, String> {
         let arguments = match &call.arguments {
             CallArguments::Object(arguments) => arguments,
@@ -111,9 +113,20 @@ impl Mission {
         if report.status != StepStatus::Success {
             return Err(format!("step {step} of plan {plan} did not succeed, so it shows nothing"));
         }
+        if plan <= self.corrected_plan {
+            return Err(format!("step {step} of plan {plan} was planned before the task was corrected"));
+        }
+        // A tool that is gone may have done anything.
+        if self.setup.tools.get(&report.tool).is_none_or(|spec| spec.effect != ToolEffect::Observe) {
+            return Err(format!("step {step} of plan {plan} ({}) is no look, so it shows nothing", report.tool));
+        }
         let words = quoted(arguments)?;
-        let output = output_of(report);
-        if !plain(&output).contains(&plain(words)) {
+        if holds(&texts_of(&report.arguments), words) {
+            return Err(format!(
+                "\"{words}\" stands in the arguments of step {step} of plan {plan}; quote what it found"
+            ));
+        }
+        if !holds(&output_of(report), words) {
             return Err(format!("the output of step {step} of plan {plan} does not hold \"{words}\""));
         }
         Ok(format!("shown by step {step} of plan {plan} ({}): \"{words}\"", report.tool))
@@ -125,12 +138,54 @@ const QUOTED: usize = 300;
 
 fn quoted(arguments: &Map<String, Value>) -> Result<&str, String> {
     let words = arguments.get("words").and_then(Value::as_str).map(str::trim).unwrap_or_default();
-    let is_fit = words.chars().any(char::is_alphanumeric) && words.chars().nth(QUOTED).is_none();
+    let is_fit = has_a_word(words) && words.chars().nth(QUOTED).is_none();
     if is_fit {
         Ok(words)
     } else {
-        Err(format!("'words' must be copied from the step's output, at most {QUOTED} characters"))
+        Err(format!(
+            "'words' must be copied from the step's output, at least one word of two letters or digits, at most {QUOTED} \
+             characters"
+        ))
     }
+}
+
+/// Whether there is a word that may tell something: of two letters or digits, or one sign that is a syllable or a word.
+fn has_a_word(text: &str) -> bool {
+    let mut words = text.split(|next: char| !next.is_alphanumeric());
+    words.any(|word| word.chars().nth(1).is_some() || word.chars().any(is_sign))
+}
+
+/// Kana, Han and Hangul: one of them is as much as a syllable or a word, and no space divides it from the next.
+fn is_sign(character: char) -> bool {
+    matches!(
+        character,
+        '\u{3041}'..='\u{30ff}'
+            | '\u{3400}'..='\u{9fff}'
+            | '\u{ac00}'..='\u{d7af}'
+            | '\u{f900}'..='\u{faff}'
+            | '\u{20000}'..='\u{3ffff}'
+    )
+}
+
+/// Whether the text holds the words, and not only as parts of longer ones.
+fn holds(text: &str, words: &str) -> bool {
+    let (text, words) = (plain(text), plain(words));
+    let is_of_word = |character: char| character.is_alphanumeric() && !is_sign(character);
+    let runs_on = |one: Option<char>, next: Option<char>| one.is_some_and(is_of_word) && next.is_some_and(is_of_word);
+    !words.is_empty()
+        && text.char_indices().any(|(at, _)| {
+            let (before, rest) = text.split_at_checked(at).unwrap_or_default();
+            rest.strip_prefix(words.as_str()).is_some_and(|after| {
+                !runs_on(before.chars().next_back(), words.chars().next())
+                    && !runs_on(words.chars().next_back(), after.chars().next())
+            })
+        })
+}
+
+/// The arguments, as text and as JSON.
+fn texts_of(arguments: &Map<String, Value>) -> String {
+    let texts: Vec<String> = arguments.values().map(value_as_text).collect();
+    format!("{}\n{}", texts.join("\n"), Value::Object(arguments.clone()))
 }
 
 /// All that the step returned, as text and as JSON: a model may have been shown either.
@@ -153,7 +208,7 @@ pub(super) fn fulfilled_definition() -> ToolDefinition {
         parameters: json!({
             "type": "object",
             "properties": {
-                "step": number("The step that succeeded and whose output shows it."),
+                "step": number("The look that succeeded and whose output shows it."),
                 "plan": number("The plan of the step; without it, the last one."),
                 "words": {"type": "string", "description": "The words of its output that show it, copied."}
             },
@@ -161,5 +216,35 @@ pub(super) fn fulfilled_definition() -> ToolDefinition {
         }),
         acts: false,
         phrases: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_held_as_words_and_not_as_parts_of_longer_ones() {
+        for (text, words) in [
+            ("I see a Person  at the table", "a person"),
+            ("{\"person\":true}", "\"person\":true"),
+            ("ba a a", "a a"),
+            ("我看到一个人在桌旁", "一个人"),
+            ("사람이 있다", "사람"),
+            ("人 person", "person"),
+        ] {
+            assert!(holds(text, words), "{text}: {words}");
+        }
+        for (text, words) in
+            [("impersonal", "person"), ("no persons", "person"), ("level 187", "87"), ("x", ""), ("", "x")]
+        {
+            assert!(!holds(text, words), "{text}: {words}");
+        }
+    }
+
+    #[test]
+    fn a_letter_alone_is_no_evidence() {
+        assert!(["ok", "a cup", "人", "87 %"].into_iter().all(has_a_word));
+        assert!(!["a", "!", "a b", "5", " "].into_iter().any(has_a_word));
     }
 }

@@ -181,6 +181,26 @@ fn a_long_conversation_is_compacted_and_keeps_the_task_the_record_and_the_last_e
     assert!(story.lines.iter().any(|line| line.starts_with("the conversation was shortened from")));
 }
 
+#[test]
+fn regression_ids_of_calls_do_not_repeat_after_the_conversation_was_shortened() {
+    let mut story = Story::with("go and see", robot(), |limits| limits.max_conversation_bytes = 4_000);
+    for _ in 0..8 {
+        let long = json!({"text": "x".repeat(3_000)});
+        story = story.tool_returns("battery.level", long).model_calls(&[("battery-level", json!({}))]);
+    }
+    let story = story.start();
+    assert!(story.lines.iter().any(|line| line.starts_with("the conversation was shortened from")));
+    // The last call of each request is the newest.
+    let newest = |chat: &ChatRequest| {
+        chat.messages.iter().rev().find_map(|message| match message {
+            Message::Assistant { calls, .. } => calls.last().map(|call| call.id.clone()),
+            _ => None,
+        })
+    };
+    let ids: Vec<String> = story.requests.iter().filter_map(newest).collect();
+    assert_eq!((ids.len(), ids.iter().collect::<BTreeSet<_>>().len()), (8, 8), "{ids:?}");
+}
+
 fn unreachable() -> ToolOutcome {
     ToolOutcome::failure(FailureKind::Unavailable, "no server")
 }

@@ -1,6 +1,6 @@
 //! What the class of a task decides.
 
-use cortex_protocol::{GoalClass, StepStatus};
+use cortex_protocol::{GoalClass, Origin, StepStatus};
 use serde_json::json;
 
 use super::*;
@@ -178,6 +178,21 @@ fn a_tour_that_is_too_long_is_cut_and_says_so() {
     assert!(output.contains("step 2 (base.go_to) cut: the plan was too long"), "{output}");
 }
 
+#[test]
+fn regression_looks_that_were_cut_are_not_made_good_by_a_plan_that_does_something_else() {
+    let story = Story::with("look around in every room", robot(), |limits| limits.max_execution_steps = 2)
+        .model_calls(&[go("kitchen"), look(), ("camera-look", json!({"x": "left"}))])
+        .model_says("EXECUTE")
+        .model_says("EXECUTE")
+        .model_calls(&[("speaker-say", json!({"text": "I have looked."}))])
+        .model_says("EXECUTE")
+        .model_says("I have looked around.")
+        .start();
+    let (status, output) = story.ends();
+    assert_eq!(status, MissionStatus::Failed);
+    assert!(output.contains("step 3 (camera.look) cut: the plan was too long"), "{output}");
+}
+
 const STANDING: &str = "patrol until you see a person";
 
 /// A round through the kitchen in which the camera shows this.
@@ -247,6 +262,55 @@ fn a_failed_step_shows_nothing_and_is_not_talked_away() {
     let (status, output) = story.ends();
     assert_eq!(status, MissionStatus::Failed);
     assert!(output.contains("(Not done: step 2 (speaker.say) failed"), "{output}");
+}
+
+fn told_last(story: &Story) -> String {
+    text_of(story.requests.last().unwrap())
+}
+
+#[test]
+fn regression_what_the_robot_says_itself_does_not_fulfil_an_order() {
+    let story = Story::of(STANDING)
+        .model_calls(&[("speaker-say", json!({"text": "I see a person"}))])
+        .tool_returns("speaker.say", json!("said: I see a person"))
+        .model_says("EXECUTE")
+        .model_calls(&[fulfilled(1, "I see a person")])
+        .start();
+    assert!(told_last(&story).contains("step 1 of plan 1 (speaker.say) is no look"), "{}", told_last(&story));
+    assert!(story.results.is_empty());
+}
+
+#[test]
+fn regression_what_a_look_was_asked_or_a_single_letter_does_not_fulfil_an_order() {
+    let mut story = Story::of(STANDING)
+        .model_calls(&[("camera-look", json!({"x": "is there a person?"}))])
+        .tool_returns("camera.look", json!("is there a person? yes, at the table; impersonal"))
+        .model_says("EXECUTE")
+        .start();
+    for (words, told) in [
+        ("a person", "\"a person\" stands in the arguments of step 1 of plan 1"),
+        ("y", "at least one word of two letters or digits"),
+        ("personal", "does not hold \"personal\""),
+    ] {
+        story.reply(calls(&[fulfilled(1, words)]));
+        assert!(told_last(&story).contains(told), "{}", told_last(&story));
+    }
+    story.reply(calls(&[fulfilled(1, "yes, at the table")]));
+    assert_eq!(story.ends().0, MissionStatus::Succeeded);
+}
+
+#[test]
+fn regression_what_was_seen_before_a_correction_does_not_fulfil_the_order_as_it_is_now() {
+    let mut story = round(Story::of(STANDING), "a person").start();
+    story.give(Input::Correct { text: "no, until you see two people".into(), origin: Origin::new("cli", "correct") });
+    let _ = story.unanswered.pop_front();
+    story.reply(calls(&[fulfilled(2, "a person")]));
+    assert!(told_last(&story).contains("step 2 of plan 1 was planned before the task was corrected"));
+    story = story.tool_returns("camera.look", json!("two people"));
+    story.reply(calls(&[look()]));
+    story.reply(says("EXECUTE"));
+    story.reply(calls(&[fulfilled(1, "two people")]));
+    assert_eq!(story.ends().0, MissionStatus::Succeeded);
 }
 
 #[test]

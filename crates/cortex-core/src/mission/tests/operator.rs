@@ -180,6 +180,76 @@ fn a_question_that_is_corrected_to_a_deed_may_act_and_is_not_answered_by_words()
     assert_eq!(story.ends().0, MissionStatus::Failed);
 }
 
+/// What a mission comes to whose model only talks after a correction.
+fn only_talks(mut story: Story) -> (MissionStatus, String) {
+    story.reply(says("I am in the bath."));
+    let asked = text_of(story.requests.last().unwrap());
+    assert!(asked.contains("Nothing was done since the task was corrected, and words do nothing."), "{asked}");
+    story.reply(says("I really am."));
+    let (status, output) = story.ends();
+    (status, output.to_owned())
+}
+
+const TALK: &str = "Nothing was done for the correction. The model only said: \"I really am.\"";
+
+#[test]
+fn regression_a_correction_after_the_plan_was_done_is_not_carried_out_by_words() {
+    let mut story = Story::of("go to the kitchen").model_calls(&[go("kitchen")]).model_says("EXECUTE").start();
+    story.give(correct("no, the bath"));
+    let _ = story.unanswered.pop_front();
+    assert_eq!(only_talks(story), (MissionStatus::Failed, TALK.to_owned()));
+}
+
+#[test]
+fn regression_a_goal_that_succeeds_although_a_correction_halts_it_leaves_the_correction_to_be_done() {
+    let on_its_way = || {
+        let story = Story::of("go to the kitchen").model_calls(&[go("kitchen")]).model_says("EXECUTE");
+        let mut story = story.tool_waits("base.go_to").start();
+        story.give(correct("no, the bath"));
+        story.end_call(0, ToolOutcome::success(Value::Null));
+        story
+    };
+    assert_eq!(only_talks(on_its_way()), (MissionStatus::Failed, TALK.to_owned()));
+    let mut story = on_its_way();
+    story.reply(says("I am there."));
+    story.reply(calls(&[go("bedroom")]));
+    story.reply(says("EXECUTE"));
+    story.end_call(1, ToolOutcome::success(Value::Null));
+    story.reply(says("I am in the bedroom."));
+    assert_eq!(story.ends(), (MissionStatus::Succeeded, "I am in the bedroom."));
+}
+
+#[test]
+fn regression_a_question_with_a_plan_that_is_corrected_to_a_deed_is_not_answered_by_words() {
+    let looked = || {
+        let story = Story::of("what do you see in the kitchen?").model_calls(&[go("kitchen")]);
+        story.model_says("EXECUTE").start()
+    };
+    let mut story = looked();
+    story.give(correct("bring me the cup"));
+    let _ = story.unanswered.pop_front();
+    assert_eq!(only_talks(story), (MissionStatus::Failed, TALK.to_owned()));
+    let mut story = looked();
+    story.give(correct("what is on the table?"));
+    let _ = story.unanswered.pop_front();
+    story.reply(says("A cup."));
+    assert_eq!(story.ends().0, MissionStatus::Succeeded, "a question stays one");
+}
+
+#[test]
+fn regression_what_was_told_and_looked_at_before_a_correction_does_not_count_after_it() {
+    let mut story = Story::of("go to the kitchen").model_says("I am there.").start();
+    story.give(correct("no, the bedroom"));
+    let _ = story.unanswered.pop_front();
+    story.reply(says("I am there."));
+    assert!(story.results.is_empty(), "it is told once more");
+    let mut story = Story::of("how full is your battery?").model_calls(&[("battery-level", json!({}))]).start();
+    story.give(correct("where are you?"));
+    let _ = story.unanswered.pop_front();
+    story.reply(says("In the hall."));
+    assert_eq!(story.ends(), (MissionStatus::Answered, "In the hall. (Answered without looking.)"));
+}
+
 #[test]
 fn a_deed_that_is_corrected_by_a_question_is_not_done_by_words() {
     let mut story = driving();

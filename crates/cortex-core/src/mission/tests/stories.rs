@@ -604,3 +604,50 @@ fn an_instruction_in_a_tools_output_stays_data() {
     assert_eq!(story.invoked_tools(), ["camera.look"]);
     assert_eq!(story.ends().0, MissionStatus::Answered);
 }
+
+/// A plan of five steps, of which three are kept; the fourth and the fifth are given.
+fn too_long(work: Value, closing: Value) -> Story {
+    let say = |text: &str| ("speaker-say", json!({"text": text}));
+    let mut tools = robot();
+    for spec in tools.iter_mut().filter(|spec| spec.name.as_str() == "memory.end_episode") {
+        spec.parameters = json!({"type": "object", "properties": {"text": {"type": "string"}}});
+    }
+    Story::with("go and work", tools, |limits| limits.max_execution_steps = 3)
+        .model_calls(&[
+            say("begin"),
+            ("base-go_to", json!({"place": "kitchen"})),
+            say("work"),
+            ("speaker-say", work),
+            ("memory-end_episode", closing),
+        ])
+        .tool_waits("speaker.say")
+        .start()
+}
+
+fn waits_for(story: &Story, step: u32) -> Vec<u32> {
+    let step = story.mission.plan.steps.iter().find(|planned| planned.number == StepNumber(step)).unwrap();
+    step.after.iter().map(|number| number.0).collect()
+}
+
+#[test]
+fn regression_what_closes_a_plan_that_was_cut_still_waits_for_the_steps_before_it() {
+    let work = || json!({"text": "more work"});
+    let mut story = too_long(work(), json!({"after": [4]}));
+    assert_eq!(waits_for(&story, 3), [2], "it waited only for what was cut");
+    story.reply(says("EXECUTE"));
+    assert_eq!(story.invoked_tools(), ["speaker.say"], "nothing is closed while it is being begun");
+    assert_eq!(waits_for(&too_long(work(), json!({"after": [1, 4]})), 3), [1]);
+    assert_eq!(waits_for(&too_long(work(), json!({"after": []})), 3), Vec::<u32>::new(), "as the model says");
+}
+
+#[test]
+fn regression_a_placeholder_of_a_plan_that_was_cut_means_the_same_step_as_before_or_none() {
+    let closing = json!({"text": "<output of step 2.place>, I said <b>", "after": [4]});
+    let story = too_long(json!({"text": "more work"}), closing);
+    let told = story.mission.plan.steps.last().unwrap().call.arguments.get("text").cloned();
+    assert_eq!(told, Some(json!("<output of step 2.place>, I said <b>")));
+    let story = too_long(json!({"text": "more work"}), json!({"text": "<output of step 3>"}));
+    let told = text_of(story.requests.last().unwrap());
+    assert!(told.contains("the plan is too long, and step 3 is not kept"), "{told}");
+    assert_eq!(story.invoked, []);
+}
