@@ -88,7 +88,7 @@ pub(crate) fn next<'a>(
 
 /// The step of that number. A plan numbers its steps from 1, so it is looked for where it must be; a schedule asks for
 /// each step again and again.
-fn step(plan: &Plan, number: StepNumber) -> Option<&Step> {
+pub(crate) fn step(plan: &Plan, number: StepNumber) -> Option<&Step> {
     let index = usize::try_from(number.0).ok()?.checked_sub(1)?;
     let there = plan.steps.get(index).filter(|step| step.number == number);
     there.or_else(|| plan.steps.iter().find(|step| step.number == number))

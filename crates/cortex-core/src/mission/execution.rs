@@ -443,7 +443,7 @@ impl Mission {
     }
 
     pub(super) fn step(&self, number: StepNumber) -> Option<&Step> {
-        self.plan.steps.iter().find(|step| step.number == number)
+        schedule::step(&self.plan, number)
     }
 
     pub(super) fn step_count(&self) -> u32 {
@@ -456,16 +456,33 @@ impl Mission {
     }
 
     pub(super) fn current_reports(&self) -> impl Iterator<Item = &StepReport> {
-        self.reports.iter().filter(|report| report.plan == self.plan_number)
+        self.reports.get(self.plan_begins()..).unwrap_or_default().iter()
+    }
+
+    /// Where the reports of the current plan begin: they stand in the order of the plans.
+    fn plan_begins(&self) -> usize {
+        self.reports.partition_point(|report| report.plan < self.plan_number)
+    }
+
+    /// Where the report of a step of the current plan stands. A plan numbers its steps from 1, so it is looked for where it
+    /// must be: plans may be long.
+    fn place_of(&self, number: StepNumber) -> Option<usize> {
+        let begins = self.plan_begins();
+        let place = begins.checked_add(usize::try_from(number.0).ok()?.checked_sub(1)?)?;
+        let is_of = |report: &StepReport| report.number == number;
+        if self.reports.get(place).is_some_and(is_of) {
+            return Some(place);
+        }
+        Some(begins + self.reports.get(begins..)?.iter().position(is_of)?)
     }
 
     fn report_of(&mut self, number: StepNumber) -> Option<&mut StepReport> {
-        let plan = self.plan_number;
-        self.reports.iter_mut().find(|report| report.plan == plan && report.number == number)
+        let place = self.place_of(number)?;
+        self.reports.get_mut(place)
     }
 
     pub(super) fn status(&self, number: StepNumber) -> Option<StepStatus> {
-        self.current_reports().find(|report| report.number == number).map(|report| report.status)
+        self.reports.get(self.place_of(number)?).map(|report| report.status)
     }
 }
 

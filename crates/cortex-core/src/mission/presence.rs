@@ -190,7 +190,8 @@ impl Mission {
     }
 
     fn presence_of_planned(&self) -> Presence {
-        self.presence_of(needs_in_future)
+        // A plan is made of tools that are there; asked before each step, this must cost nothing where none has left.
+        if self.left_at.is_empty() { Presence::AllThere } else { self.presence_of(needs_in_future) }
     }
 
     fn presence_of(&self, is_needed: impl Fn(&&StepReport) -> bool) -> Presence {
