@@ -83,7 +83,10 @@ impl Mission {
             let missing: Vec<String> = open.into_iter().map(what_is_missing).collect();
             return Err(format!("{}.", missing.join("; ")));
         }
-        if !self.reports.iter().any(|report| report.status == StepStatus::Success) {
+        // What was done before a correction is not what it asks for; words alone are told apart elsewhere.
+        let counts_from =
+            if self.owes_a_correction() || self.goal.class.is_answered_by_words() { 0 } else { self.corrected_plan };
+        if !self.reports.iter().any(|report| report.plan > counts_from && report.status == StepStatus::Success) {
             return Err("every step was skipped.".to_owned());
         }
         let skipped: Vec<String> =

@@ -258,3 +258,15 @@ fn a_deed_that_is_corrected_by_a_question_is_not_done_by_words() {
     story.reply(says("It is noon."));
     assert_eq!(story.ends().0, MissionStatus::Failed);
 }
+
+#[test]
+fn regression_a_plan_for_a_correction_of_which_everything_is_skipped_has_done_nothing() {
+    let mut story = Story::of("go to the kitchen").model_calls(&[go("kitchen")]).model_says("EXECUTE").start();
+    story.give(correct("no, the bath"));
+    let _ = story.unanswered.pop_front();
+    story.reply(calls(&[go("bedroom")]));
+    story.reply(says("SKIP"));
+    story.reply(says("I am in the bath."));
+    assert_eq!(story.invoked.len(), 1);
+    assert_eq!(story.ends(), (MissionStatus::Failed, "I am in the bath. (Not done: every step was skipped.)"));
+}
