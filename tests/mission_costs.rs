@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a story that can't be told ends here, and says why")]
 
 use cortex_core::mission::ConfirmationMode::{self, Adaptive, Always};
-use cortex_stories::costs::{Cost, Record, Steps, machine_time, missions};
+use cortex_stories::costs::{Cost, Record, Steps, graph_time, machine_time, missions};
 
 /// One mission of so many steps, with ten components.
 async fn cost(steps: usize, kind: Steps, confirmation: ConfirmationMode) -> Cost {
@@ -39,6 +39,7 @@ async fn where_it_may_the_model_is_not_asked_about_steps_that_only_look() {
 fn a_plan_of_a_thousand_steps_runs_to_its_end() {
     // How long that takes is a matter of the machine; that it is not the cube of the steps shows in that it ends.
     for in_a_row in [true, false] {
+        graph_time(1_000, in_a_row).unwrap();
         machine_time(1_000, in_a_row).unwrap();
     }
 }

@@ -9,14 +9,14 @@ use anyhow::{Context as _, ensure};
 use cortex_core::mission::ConfirmationMode;
 use cortex_core::mission::MissionSetup;
 use cortex_core::{
-    CallArguments, ChatReply, Effect as MissionEffect, Input, Mission, MissionLimits, ModelCall, ToolSet,
+    CallArguments, ChatReply, Effect as MissionEffect, Input, Mission, MissionLimits, ModelCall, ToolSet, plan,
 };
 use cortex_model::{ModelSettings, OpenAiModel};
-use cortex_protocol::{Effect, Origin, Submission, ToolOutcome, ToolPhase, ToolSpec};
+use cortex_protocol::{Effect, Origin, Submission, ToolCall, ToolOutcome, ToolPhase, ToolSpec};
 use cortex_runtime::tape::{Flush, TapeSettings};
 use cortex_runtime::{ProviderId, Runtime, RuntimeConfig};
 use cortex_testkit::{Behaviour, FakeTools, OpenAiServer, Served, tool};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::PATIENCE;
 
@@ -116,6 +116,28 @@ pub async fn three_together() -> anyhow::Result<Duration> {
     let took = begun.elapsed();
     ensure!(result.output == "Done.", "the mission failed: {}", result.output);
     ensure!(runtime.shut_down(PATIENCE).await, "something was left running");
+    Ok(took)
+}
+
+/// The time that the plan graph of so many steps takes: built and checked for cycles, ordered, and cut into levels. The
+/// steps are in a row, or nothing orders them.
+///
+/// # Errors
+/// When a step is left out.
+pub fn graph_time(steps: usize, in_a_row: bool) -> anyhow::Result<Duration> {
+    let request = |_| plan::Request {
+        call: ToolCall { tool: "camera.look".into(), arguments: Map::new() },
+        after: (!in_a_row).then(Vec::new),
+        instead_of: Vec::new(),
+    };
+    let requests = (0..steps).map(request).collect();
+    let begun = Instant::now();
+    let graph = plan::build(requests)?;
+    let order = plan::order(&graph)?;
+    let levels = plan::levels(&graph);
+    let took = begun.elapsed();
+    let levelled: usize = levels.iter().map(Vec::len).sum();
+    ensure!(order.len() == steps && levelled == steps, "of {steps} steps, {} are ordered", order.len());
     Ok(took)
 }
 
