@@ -33,6 +33,8 @@ const STOP_LIMIT: Duration = Duration::from_secs(35);
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long after the last feedback the result is asked for again: requests and answers can be lost.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
+/// How often it is asked for in all: an agent that has told the last word and never says how it ended is not waited for.
+const MOST_QUESTIONS: u32 = 15;
 /// Feedback that the middleware keeps while it is not taken; as many as the server keeps.
 const FEEDBACK_DEPTH: usize = 100;
 /// Feedback that is kept for a reader that lags.
@@ -204,9 +206,11 @@ impl SentTask {
     ///
     /// # Errors
     /// [`RosError::Vanished`] when the agent has left the graph, or was started anew, or no longer knows the task. One that was killed is
-    /// seen to have left only when its lease ends, some 20 s later.
+    /// seen to have left only when its lease ends, some 20 s later. [`RosError::NoAnswer`] when it has told the last word and does
+    /// not say how the task ended.
     pub async fn result(&self) -> Result<TaskResult, RosError> {
         let question = GetResult::Request { goal_id: self.goal.clone() };
+        let mut asked = 1;
         let mut answers = FuturesUnordered::new();
         answers.push(self.get_result.send(&question)?);
         let response = {
@@ -220,7 +224,14 @@ impl SentTask {
                         Ok(None) | Err(_) => return Err(RosError::Vanished { agent: self.agent.clone() }),
                     },
                     // The task is over, so the answer should be here: it, or the question, was lost on the way.
-                    () = self.overdue() => answers.push(self.get_result.send(&question)?),
+                    () = self.overdue() => {
+                        if asked == MOST_QUESTIONS {
+                            let service = format!("{}/task/_action/get_result", self.agent);
+                            return Err(RosError::NoAnswer { service, waited: ASK_AGAIN * MOST_QUESTIONS });
+                        }
+                        asked += 1;
+                        answers.push(self.get_result.send(&question)?);
+                    }
                 }
             }
         };
