@@ -14,7 +14,7 @@ mod script;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cortex_testkit::{Domain, OpenAiServer};
+use cortex_testkit::{Domain, OpenAiServer, discovery_range};
 pub use greenhouse::Greenhouse;
 pub use own_domain::{argument, in_own_domain};
 pub use process::Process;
@@ -185,8 +185,7 @@ impl House {
 
     fn spawn_path(&self, program: &std::path::Path, arguments: &[&str]) -> Process {
         let state = self.state.path().to_string_lossy().into_owned();
-        let mut environment =
-            vec![("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST".to_owned()), ("XDG_STATE_HOME", state)];
+        let mut environment = vec![("ROS_AUTOMATIC_DISCOVERY_RANGE", discovery_range()), ("XDG_STATE_HOME", state)];
         environment.extend(self.environment.iter().cloned());
         environment.extend(self.domain.as_ref().map(|domain| ("ROS_DOMAIN_ID", domain.id())));
         Process::spawn(program, arguments, &environment)

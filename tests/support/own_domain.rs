@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use cortex_testkit::Domain;
+use cortex_testkit::{Domain, discovery_range};
 
 /// Tells the second run of a program that it has a ROS domain of its own.
 const INNER: &str = "--inner";
@@ -31,7 +31,7 @@ pub fn in_own_domain(work: impl AsyncFnOnce() -> anyhow::Result<()>) -> ExitCode
             .arg(INNER)
             .args(std::env::args().skip(1))
             .env("ROS_DOMAIN_ID", domain.id())
-            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", discovery_range())
             .status()
     });
     match child {

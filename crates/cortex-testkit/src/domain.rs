@@ -2,6 +2,13 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 
+/// How far the ROS traffic of tests goes, for `ROS_AUTOMATIC_DISCOVERY_RANGE`: as `cargo xtask test` says, which knows
+/// more of the middleware; else not beyond this machine.
+#[must_use]
+pub fn discovery_range() -> String {
+    std::env::var("ROS_AUTOMATIC_DISCOVERY_RANGE").unwrap_or_else(|_| "LOCALHOST".to_owned())
+}
+
 /// Domains whose ports lie below the ones that Linux hands out to anybody.
 const DOMAINS: std::ops::RangeInclusive<u16> = 1..=100;
 

@@ -13,7 +13,7 @@ mod openai_server;
 mod scripted_model;
 mod tools;
 
-pub use domain::Domain;
+pub use domain::{Domain, discovery_range};
 pub use observations::FakeObservations;
 pub use openai_server::{OpenAiServer, Served};
 pub use scripted_model::{Line, ScriptedModel, calls, says};

@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use crate::ros::Ros;
 
-/// Keeps all that runs for a test or a demonstration on this machine.
-const DISCOVERY_RANGE: (&str, &str) = ("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
+/// Keeps all that runs for a test or a demonstration on this machine, by the middleware's own means and by Fast DDS's.
+const DISCOVERY_RANGE: &str = "ROS_AUTOMATIC_DISCOVERY_RANGE";
+const FAST_DDS_PROFILE: (&str, &str) = ("FASTRTPS_DEFAULT_PROFILES_FILE", "config/fastdds_loopback.xml");
 
 /// What Cargo makes of the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,9 +62,14 @@ pub(crate) fn command_with_ros(repository: &Path, ros: &Ros) -> Command {
     command
 }
 
-/// Keeps a command's ROS traffic on this machine.
-pub(crate) fn keep_local(command: &mut Command) -> &mut Command {
-    command.envs([DISCOVERY_RANGE])
+/// Keeps a command's ROS traffic on this machine. The profile of Fast DDS, which is the default of Jazzy, says why it does
+/// not do so by the range.
+pub(crate) fn keep_local<'c>(command: &'c mut Command, repository: &Path, ros: &Ros) -> &'c mut Command {
+    if ros.environment().get("RMW_IMPLEMENTATION").is_some_and(|name| !name.contains("fastrtps")) {
+        return command.env(DISCOVERY_RANGE, "LOCALHOST");
+    }
+    let (variable, file) = FAST_DDS_PROFILE;
+    command.env(DISCOVERY_RANGE, "SYSTEM_DEFAULT").env(variable, repository.join(file))
 }
 
 /// Runs a command with this terminal; fails if it does.

@@ -56,7 +56,7 @@ pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> 
         test.arg("--workspace");
     }
     test.args(arguments).env(BINARIES, binaries);
-    supervised::run(cargo::keep_local(&mut test)).map(cargo::exit_code)
+    supervised::run(cargo::keep_local(&mut test, repository, &ros)).map(cargo::exit_code)
 }
 
 fn names_packages(arguments: &[String]) -> bool {
@@ -89,7 +89,7 @@ fn run_for_stories(repository: &Path, program: &str, arguments: &[String]) -> Re
     cargo::run(&format!("building {program} and what it starts"), &mut build)?;
     let mut command = Command::new(binaries.join(program));
     ros.environment().apply(&mut command).args(arguments).env(BINARIES, binaries);
-    supervised::run(cargo::keep_local(&mut command)).map(cargo::exit_code)
+    supervised::run(cargo::keep_local(&mut command, repository, &ros)).map(cargo::exit_code)
 }
 
 #[cfg(test)]

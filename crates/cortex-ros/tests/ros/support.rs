@@ -47,7 +47,10 @@ impl Agent {
         let mut tools = self.discovery.tools();
         let waited = tokio::time::timeout(LIMIT, tools.wait_for(|tools| wanted(tools))).await;
         let tools = waited.map(|tools| Arc::clone(&tools.unwrap()));
-        tools.unwrap_or_else(|_| panic!("the tools are {:?}", names(&self.discovery.tools().borrow())))
+        tools.unwrap_or_else(|_| {
+            let (tools, graph) = (self.discovery.tools(), self.graph.current());
+            panic!("the tools are {:?}, and the graph is {graph:#?}", names(&tools.borrow()))
+        })
     }
 
     /// Waits until a tool is on offer.

@@ -82,7 +82,7 @@ impl Stage {
         self.ros.environment().apply(&mut command);
         command.current_dir(&self.repository).envs([traces.variable()]);
         command.env("ROS_DOMAIN_ID", self.domain.number().to_string());
-        cargo::keep_local(&mut command);
+        cargo::keep_local(&mut command, &self.repository, &self.ros);
         command
     }
 
