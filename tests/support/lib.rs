@@ -5,21 +5,29 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that can't be told ends here, and says why")]
 
 pub mod costs;
+mod dice;
 mod greenhouse;
+mod held;
+mod monitored;
 mod own_domain;
 mod process;
 mod robot;
 mod script;
+mod times;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use cortex_testkit::{Domain, OpenAiServer, discovery_range};
+pub use dice::Dice;
 pub use greenhouse::Greenhouse;
+pub use held::Held;
+pub use monitored::{Event, Monitored, Told};
 pub use own_domain::{argument, in_own_domain};
 pub use process::Process;
 pub use robot::Robot;
 pub use script::{calls, model, prompts, says};
+pub use times::Times;
 use serde_json::Value;
 use tempfile::TempDir;
 
