@@ -127,7 +127,15 @@ impl Process {
 
     /// Waits for the end and returns the exit status; `None` if a signal ended it.
     pub async fn wait(&mut self) -> Option<i32> {
-        let Ok(status) = tokio::time::timeout(PATIENCE, self.child.wait()).await else {
+        self.wait_at_most(PATIENCE).await
+    }
+
+    /// As [`wait`](Self::wait), for what takes longer than others.
+    ///
+    /// # Panics
+    /// When it does not end in that time.
+    pub async fn wait_at_most(&mut self, limit: Duration) -> Option<i32> {
+        let Ok(status) = tokio::time::timeout(limit, self.child.wait()).await else {
             panic!("{} did not end", self.name);
         };
         // What was written before the end is still being read.
