@@ -30,6 +30,8 @@ const ROS: ProviderId = ProviderId(0);
 const UPDATES: usize = 64;
 /// What the missions get to end when Cortex is told to, beyond the time that their tools may take to halt.
 const END_MARGIN: Duration = Duration::from_secs(5);
+/// How long a robot may take to come up until Cortex says that it is ready all the same.
+const BRING_UP_LIMIT: Duration = Duration::from_secs(45);
 
 pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     let StartArguments { recipe, run, dry_run } = arguments;
@@ -109,6 +111,7 @@ async fn serve(
     });
     cortex_ros::parameters::serve(&robot.node, robot.node.parameters().clone()).await?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
+    let watch = supervision.as_ref().map(|supervision| supervision.watch.clone());
     let supervised = match supervision {
         Some(supervision) => {
             let voice = server.clone();
@@ -121,7 +124,8 @@ async fn serve(
     if dry_run {
         tell("dry run: what only looks is called, nothing else is, and nothing moves");
     }
-    tell(&format!("ready: {label} takes tasks at {}/task", robot.node.fully_qualified_name()));
+    let ready = format!("ready: {label} takes tasks at {}/task", robot.node.fully_qualified_name());
+    let announcing = tokio::spawn(announce(ready, watch));
 
     let code = tokio::select! {
         signal = end_signal() => {
@@ -136,6 +140,7 @@ async fn serve(
     if !runtime.shut_down(patience).await {
         tracing::error!("some calls did not end within {} s; they are given up", patience.as_secs());
     }
+    announcing.abort();
     // Missions first, while the robot still answers; then the robot.
     let not_down = match supervised {
         Some(supervised) => supervised.stop().await,
@@ -150,6 +155,17 @@ async fn serve(
         return Ok(ExitCode::FAILURE);
     }
     Ok(code)
+}
+
+/// Says that it is ready, once the robot is up where Cortex brings it up. Tasks are taken before, and with what is up.
+async fn announce(ready: String, robot: Option<supervision::Watch>) {
+    let Some(robot) = robot else { return tell(&ready) };
+    let missing = robot.is_up(BRING_UP_LIMIT).await;
+    if missing.is_empty() {
+        return tell(&format!("{ready}; the robot is up"));
+    }
+    let names: Vec<&str> = missing.iter().map(ComponentName::as_str).collect();
+    tell(&format!("{ready}; not up yet: {}", names.join(", ")));
 }
 
 /// Waits for SIGINT or SIGTERM and names it.
