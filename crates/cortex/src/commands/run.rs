@@ -160,7 +160,7 @@ async fn serve(
 /// Says that it is ready, once the robot is up where Cortex brings it up. Tasks are taken before, and with what is up.
 async fn announce(ready: String, robot: Option<supervision::Watch>) {
     let Some(robot) = robot else { return tell(&ready) };
-    let missing = robot.is_up(BRING_UP_LIMIT).await;
+    let missing = robot.come_up(BRING_UP_LIMIT).await;
     if missing.is_empty() {
         return tell(&format!("{ready}; the robot is up"));
     }
@@ -297,7 +297,7 @@ impl Agent {
     async fn settle(&self) -> (bool, Vec<ComponentName>) {
         let up = async {
             match &self.supervised {
-                Some(watch) => watch.is_up(self.settle_timeout).await,
+                Some(watch) => watch.come_up(self.settle_timeout).await,
                 None => Vec::new(),
             }
         };
