@@ -24,12 +24,34 @@ const CORRECTIONS: usize = 8;
 
 /// What the desk is told.
 pub(crate) enum DeskMessage {
-    Submit { submission: Submission, reply: oneshot::Sender<Result<MissionTicket, Rejection>> },
-    Cancel { mission: MissionId, reply: oneshot::Sender<bool> },
-    Correct { mission: Option<MissionId>, correction: Correction },
-    Stop { reply: oneshot::Sender<StopReport> },
-    Resume { reply: oneshot::Sender<bool> },
-    Offer { provider: ProviderId, tools: Vec<ToolSpec> },
+    Submit {
+        submission: Submission,
+        reply: oneshot::Sender<Result<MissionTicket, Rejection>>,
+    },
+    Cancel {
+        mission: MissionId,
+        reply: oneshot::Sender<bool>,
+    },
+    Correct {
+        mission: Option<MissionId>,
+        correction: Correction,
+    },
+    Stop {
+        reply: oneshot::Sender<StopReport>,
+    },
+    /// Ends everything and takes no tasks, until [`Work`](Self::Work).
+    Rest {
+        because: String,
+        reply: oneshot::Sender<StopReport>,
+    },
+    Work,
+    Resume {
+        reply: oneshot::Sender<bool>,
+    },
+    Offer {
+        provider: ProviderId,
+        tools: Vec<ToolSpec>,
+    },
     ShutDown,
 }
 
@@ -62,10 +84,14 @@ enum Door {
 }
 
 pub(crate) struct Desk {
+    /// As it was last set; a mission keeps the one that it began with.
     shared: Arc<Shared>,
+    latest: watch::Receiver<Arc<Shared>>,
     offer: watch::Sender<Arc<Offer>>,
     offered: BTreeMap<ProviderId, Vec<ToolSpec>>,
     door: Door,
+    /// Why no tasks are taken although the door is open. None: they are.
+    off_duty: Option<String>,
     waiting: VecDeque<Waiting>,
     running: Option<Running>,
     sessions: Sessions,
@@ -76,14 +102,17 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) fn new(shared: Arc<Shared>, offer: watch::Sender<Arc<Offer>>) -> Self {
+    pub(crate) fn new(latest: watch::Receiver<Arc<Shared>>, offer: watch::Sender<Arc<Offer>>) -> Self {
         // One mission runs at a time, so one result at a time comes back.
         let (done, ended) = mpsc::channel(1);
+        let shared = Arc::clone(&latest.borrow());
         Self {
             shared,
+            latest,
             offer,
             offered: BTreeMap::new(),
             door: Door::Open,
+            off_duty: None,
             waiting: VecDeque::new(),
             running: None,
             sessions: Sessions::default(),
@@ -109,6 +138,7 @@ impl Desk {
     }
 
     fn on_message(&mut self, message: DeskMessage) {
+        self.shared = Arc::clone(&self.latest.borrow_and_update());
         match message {
             DeskMessage::Submit { submission, reply } => {
                 // A client that left before the answer still has its mission; it can be cancelled like any other.
@@ -118,7 +148,17 @@ impl Desk {
                 let _ = reply.send(self.cancel(&mission));
             }
             DeskMessage::Correct { mission, correction } => self.correct(mission, correction),
-            DeskMessage::Stop { reply } => self.stop(reply),
+            DeskMessage::Stop { reply } => {
+                if matches!(self.door, Door::Open | Door::Unsettled) {
+                    self.door = Door::Stopped;
+                }
+                self.halt(reply);
+            }
+            DeskMessage::Rest { because, reply } => {
+                self.off_duty = Some(because);
+                self.halt(reply);
+            }
+            DeskMessage::Work => self.off_duty = None,
             DeskMessage::Resume { reply } => {
                 let was_stopped = matches!(self.door, Door::Stopped | Door::Unsettled);
                 if was_stopped {
@@ -148,6 +188,9 @@ impl Desk {
             Door::Stopped => return Err(Rejection::Stopped),
             Door::Unsettled => return Err(Rejection::Unsettled { tools: self.shared.leftovers.names() }),
             Door::ShuttingDown => return Err(Rejection::ShuttingDown),
+        }
+        if let Some(because) = &self.off_duty {
+            return Err(Rejection::Inactive { because: because.clone() });
         }
         if self.running.is_some() {
             match self.shared.config.queue {
@@ -207,6 +250,7 @@ impl Desk {
     }
 
     fn on_ended(&mut self, result: MissionResult) {
+        self.shared = Arc::clone(&self.latest.borrow_and_update());
         let not_stopped = result.not_stopped.clone();
         if let Some(running) = self.running.take() {
             if let Some((session, task)) = running.turn {
@@ -254,10 +298,8 @@ impl Desk {
         });
     }
 
-    fn stop(&mut self, reply: oneshot::Sender<StopReport>) {
-        if matches!(self.door, Door::Open | Door::Unsettled) {
-            self.door = Door::Stopped;
-        }
+    /// Ends everything, and reports when it is at rest.
+    fn halt(&mut self, reply: oneshot::Sender<StopReport>) {
         let ended = self.end_all(CancelReason::Stop);
         if self.running.is_some() {
             self.stops.push((reply, ended));

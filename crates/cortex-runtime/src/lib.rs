@@ -9,6 +9,7 @@
 //! - `meters`: what the robot spends while a mission runs;
 //! - `offer`: the tools of all providers, merged;
 //! - `envelope`: what happens, as CloudEvents;
+//! - [`Settings`]: what may change while it runs;
 //! - [`tape`]: the record of each mission: written before something moves, read back, replayed.
 //!
 //! Everything is spawned on one tracker and ends with [`Runtime::shut_down`].
@@ -23,6 +24,7 @@ mod leftovers;
 mod meters;
 mod offer;
 mod sessions;
+mod settings;
 pub mod tape;
 
 use std::sync::Arc;
@@ -40,6 +42,7 @@ use crate::drive::Correction;
 pub use crate::dry_run::DryRun;
 pub use crate::meters::Meter;
 pub use crate::offer::{Offer, ProviderId};
+pub use crate::settings::Settings;
 pub use crate::tape::TapeSettings;
 
 /// Messages that may wait for the desk. Clients wait when it is full; the desk never waits for anything slow.
@@ -115,6 +118,12 @@ pub enum Rejection {
     /// The robot was stopped.
     #[error("the robot is stopped. Call ~/resume when it is safe, then send the task again")]
     Stopped,
+    /// Cortex is there, but not at work: it was deactivated, or not activated yet.
+    #[error("Cortex is not active: {because}")]
+    Inactive {
+        /// Why, and what to do.
+        because: String,
+    },
     /// Something that an earlier task began is not known to be at rest.
     #[error(
         "something that an earlier task began did not confirm that it is at rest: {}. Look at the robot; when it is safe, \
@@ -206,6 +215,7 @@ pub struct Runtime {
     events: broadcast::Sender<Arc<CloudEvent>>,
     outputs: broadcast::Sender<String>,
     offer: watch::Receiver<Arc<Offer>>,
+    shared: Arc<watch::Sender<Arc<drive::Shared>>>,
     tracker: TaskTracker,
 }
 
@@ -223,7 +233,7 @@ impl Runtime {
             let folder = tape::Folder::new(tape.directory.clone());
             tracker.spawn_blocking(move || mend(&folder));
         }
-        let shared = Arc::new(drive::Shared {
+        let shared = watch::Sender::new(Arc::new(drive::Shared {
             config,
             model,
             providers,
@@ -231,10 +241,10 @@ impl Runtime {
             outputs: outputs.clone(),
             offer: offer.clone(),
             tracker: tracker.clone(),
-            leftovers: leftovers::Leftovers::default(),
-        });
-        tracker.spawn(Desk::new(shared, offer_sender).run(inbox));
-        Self { desk, events, outputs, offer, tracker }
+            leftovers: Arc::default(),
+        }));
+        tracker.spawn(Desk::new(shared.subscribe(), offer_sender).run(inbox));
+        Self { desk, events, outputs, offer, shared: Arc::new(shared), tracker }
     }
 
     /// Replaces the tools that one provider offers. Running missions are told.
@@ -289,6 +299,29 @@ impl Runtime {
         let (reply, answer) = oneshot::channel();
         self.desk.send(DeskMessage::Stop { reply }).await.map_err(|_| Rejection::ShuttingDown)?;
         answer.await.map_err(|_| Rejection::ShuttingDown)
+    }
+
+    /// Ends every mission, as [`stop`](Self::stop) does, and refuses tasks with the reason until [`work`](Self::work). A
+    /// stop that a person has latched stays latched.
+    ///
+    /// # Errors
+    /// [`Rejection::ShuttingDown`], as [`stop`](Self::stop).
+    pub async fn rest(&self, because: impl Into<String> + Send) -> Result<StopReport, Rejection> {
+        let (reply, answer) = oneshot::channel();
+        let message = DeskMessage::Rest { because: because.into(), reply };
+        self.desk.send(message).await.map_err(|_| Rejection::ShuttingDown)?;
+        answer.await.map_err(|_| Rejection::ShuttingDown)
+    }
+
+    /// Takes tasks again after [`rest`](Self::rest). What a person has stopped stays stopped.
+    pub async fn work(&self) {
+        // A closed desk takes no tasks any more.
+        let _ = self.desk.send(DeskMessage::Work).await;
+    }
+
+    /// Changes what missions begin with from now on. The one that runs is not touched.
+    pub fn reconfigure(&self, settings: Settings) {
+        self.shared.send_modify(|shared| *shared = Arc::new(shared.with(settings)));
     }
 
     /// Takes tasks again, also after a task left something behind that did not confirm that it is at rest: a person has
