@@ -17,7 +17,7 @@ use crate::envelope::{Envelope, new_mission_id};
 use crate::offer::{Offer, ProviderId};
 use crate::sessions::Sessions;
 use crate::tape::Tape;
-use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, QueuePolicy, Rejection, StopReport};
+use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, Place, QueuePolicy, Rejection, StopReport};
 
 /// Corrections that may wait for the mission that runs; it takes each at once.
 const CORRECTIONS: usize = 8;
@@ -26,6 +26,7 @@ const CORRECTIONS: usize = 8;
 pub(crate) enum DeskMessage {
     Submit {
         submission: Submission,
+        place: Place,
         reply: oneshot::Sender<Result<MissionTicket, Rejection>>,
     },
     Cancel {
@@ -140,9 +141,9 @@ impl Desk {
     fn on_message(&mut self, message: DeskMessage) {
         self.shared = Arc::clone(&self.latest.borrow_and_update());
         match message {
-            DeskMessage::Submit { submission, reply } => {
+            DeskMessage::Submit { submission, place, reply } => {
                 // A client that left before the answer still has its mission; it can be cancelled like any other.
-                let _ = reply.send(self.submit(submission));
+                let _ = reply.send(self.submit(submission, place));
             }
             DeskMessage::Cancel { mission, reply } => {
                 let _ = reply.send(self.cancel(&mission));
@@ -182,7 +183,7 @@ impl Desk {
         }
     }
 
-    fn submit(&mut self, submission: Submission) -> Result<MissionTicket, Rejection> {
+    fn submit(&mut self, submission: Submission, place: Place) -> Result<MissionTicket, Rejection> {
         match self.door {
             Door::Open => {}
             Door::Stopped => return Err(Rejection::Stopped),
@@ -192,7 +193,7 @@ impl Desk {
         if let Some(because) = &self.off_duty {
             return Err(Rejection::Inactive { because: because.clone() });
         }
-        if self.running.is_some() {
+        if self.running.is_some() && place == Place::Last {
             match self.shared.config.queue {
                 QueuePolicy::Reject => return Err(Rejection::Busy),
                 QueuePolicy::Queue { length } if self.waiting.len() >= length => {
@@ -214,10 +215,17 @@ impl Desk {
         let mut reporter = Reporter::new(envelope, tape, client, self.shared.events.clone());
         reporter.report(MissionEvent::Accepted { task: submission.task.clone(), session: submission.session.clone() });
         if self.running.is_some() {
-            let ahead = u32::try_from(self.waiting.len() + 1).unwrap_or(u32::MAX);
-            reporter.report(MissionEvent::Queued { ahead });
+            let waiting = if place == Place::Last { self.waiting.len() } else { 0 };
+            reporter.report(MissionEvent::Queued { ahead: u32::try_from(waiting + 1).unwrap_or(u32::MAX) });
         }
-        self.waiting.push_back(Waiting { id: id.clone(), submission, reporter, result });
+        let waiting = Waiting { id: id.clone(), submission, reporter, result };
+        match place {
+            Place::Last => self.waiting.push_back(waiting),
+            Place::Next | Place::Now => self.waiting.push_front(waiting),
+        }
+        if let (Place::Now, Some(running)) = (place, &self.running) {
+            running.cancel.send_replace(Some(CancelReason::Client));
+        }
         self.begin_next();
         Ok(MissionTicket { id, events, result: answer })
     }
