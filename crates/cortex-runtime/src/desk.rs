@@ -18,7 +18,7 @@ use crate::envelope::{Envelope, new_mission_id};
 use crate::offer::{Offer, ProviderId};
 use crate::sessions::Sessions;
 use crate::tape::Tape;
-use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, QueuePolicy, Rejection, StopReport};
+use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, Place, QueuePolicy, Rejection, StopReport};
 
 /// Corrections that may wait for the mission that runs; it takes each at once.
 const CORRECTIONS: usize = 8;
@@ -27,6 +27,7 @@ const CORRECTIONS: usize = 8;
 pub(crate) enum DeskMessage {
     Submit {
         submission: Submission,
+        place: Place,
         reply: oneshot::Sender<Result<MissionTicket, Rejection>>,
     },
     Cancel {
@@ -150,9 +151,9 @@ impl Desk {
     fn on_message(&mut self, message: DeskMessage) {
         self.shared = Arc::clone(&self.latest.borrow_and_update());
         match message {
-            DeskMessage::Submit { submission, reply } => {
+            DeskMessage::Submit { submission, place, reply } => {
                 // A client that left before the answer still has its mission; it can be cancelled like any other.
-                let _ = reply.send(self.submit(submission));
+                let _ = reply.send(self.submit(submission, place));
             }
             DeskMessage::Cancel { mission, reply } => {
                 let _ = reply.send(self.cancel(&mission));
@@ -192,7 +193,7 @@ impl Desk {
         }
     }
 
-    fn submit(&mut self, submission: Submission) -> Result<MissionTicket, Rejection> {
+    fn submit(&mut self, submission: Submission, place: Place) -> Result<MissionTicket, Rejection> {
         match self.door {
             Door::Open => {}
             Door::Stopped => return Err(Rejection::Stopped),
@@ -203,7 +204,8 @@ impl Desk {
             return Err(Rejection::Inactive { because: because.clone() });
         }
         let paused = self.paused();
-        if self.running.is_some() || (paused.is_some() && !self.waiting.is_empty()) {
+        let is_held_up = self.running.is_some() || (paused.is_some() && !self.waiting.is_empty());
+        if is_held_up && place == Place::Last {
             match self.shared.config.queue {
                 QueuePolicy::Reject => return Err(Rejection::Busy),
                 QueuePolicy::Queue { length } if self.waiting.len() >= length => {
@@ -224,16 +226,22 @@ impl Desk {
         let tape = tape.map(|settings| Tape::begin(settings, &envelope, &self.shared.tracker));
         let mut reporter = Reporter::new(envelope, tape, client, self.shared.events.clone());
         reporter.report(MissionEvent::Accepted { task: submission.task.clone(), session: submission.session.clone() });
-        let is_queued = self.running.is_some() || !self.waiting.is_empty();
-        if is_queued {
-            let ahead = self.waiting.len() + usize::from(self.running.is_some());
+        let waiting_before = if place == Place::Last { self.waiting.len() } else { 0 };
+        let ahead = waiting_before + usize::from(self.running.is_some());
+        if ahead > 0 {
             reporter.report(MissionEvent::Queued { ahead: u32::try_from(ahead).unwrap_or(u32::MAX) });
         }
         let mut waiting = Waiting { id: id.clone(), submission, reporter, result, pause_ends: None };
         if let Some(because) = paused {
             waiting.begin_pause(because, self.patience());
         }
-        self.waiting.push_back(waiting);
+        match place {
+            Place::Last => self.waiting.push_back(waiting),
+            Place::Next | Place::Now => self.waiting.push_front(waiting),
+        }
+        if let (Place::Now, Some(running)) = (place, &self.running) {
+            running.cancel.send_replace(Some(CancelReason::Client));
+        }
         self.begin_next();
         Ok(MissionTicket { id, events, result: answer })
     }

@@ -104,6 +104,18 @@ impl Default for RuntimeConfig {
     }
 }
 
+/// When a task begins that comes while others run or wait.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Place {
+    /// After those that wait.
+    #[default]
+    Last,
+    /// After the one that runs, before those that wait; the length of the queue does not keep it out.
+    Next,
+    /// As [`Place::Next`], and the one that runs is ended.
+    Now,
+}
+
 /// Why a task was not taken.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -267,8 +279,17 @@ impl Runtime {
     /// # Errors
     /// Why it was not taken. A task that was taken gets exactly one result.
     pub async fn submit(&self, submission: Submission) -> Result<MissionTicket, Rejection> {
+        self.submit_at(Place::Last, submission).await
+    }
+
+    /// As [`submit`](Self::submit), at a place of its own. For what the robot's owner has decided beforehand; people wait for
+    /// their turn.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    pub async fn submit_at(&self, place: Place, submission: Submission) -> Result<MissionTicket, Rejection> {
         let (reply, answer) = oneshot::channel();
-        self.desk.send(DeskMessage::Submit { submission, reply }).await.map_err(|_| Rejection::ShuttingDown)?;
+        self.desk.send(DeskMessage::Submit { submission, place, reply }).await.map_err(|_| Rejection::ShuttingDown)?;
         answer.await.unwrap_or(Err(Rejection::ShuttingDown))
     }
 
