@@ -5,9 +5,10 @@
 //! - [`dynamic`]: services, actions and topics of any type, parameters of any node;
 //! - [`meters`]: measures the way and the energy that the robot spends;
 //! - [`Discovery`]: finds the components; [`RosTools`]: calls and inspects them;
-//! - [`task`] and [`TaskServer`]: take tasks over ROS; [`TaskClient`]: sends them.
+//! - [`task`] and [`TaskServer`]: take tasks over ROS; [`TaskClient`]: sends them;
+//! - [`stop`]: the stop, on a thread of its own.
 //!
-//! A process ends in this order, or the exit handlers of the middleware crash: the task server, the discovery, the
+//! A process ends in this order, or the exit handlers of the middleware crash: the task server, the stop, the discovery, the
 //! endpoints, the graph watch, the node, the tools.
 
 mod announcements;
@@ -33,6 +34,7 @@ mod policy;
 #[expect(unsafe_code, reason = "r2r keeps these calls of the client library private")]
 mod rcl;
 mod service;
+pub mod stop;
 pub mod task;
 mod task_client;
 mod task_server;
@@ -57,7 +59,8 @@ pub use node::RosNode;
 pub use policy::{Policy, PolicyError, PolicySettings};
 /// The generated message types and the client library, for crates that build on this one.
 pub use r2r;
+pub use stop::{StopHandle, StopLatch, StopServer};
 pub use task::TaskHandler;
 pub use task_client::{Canceller, SentTask, TaskClient};
 pub use task_server::TaskServer;
-pub use tools::RosTools;
+pub use tools::{OpenCall, OpenCallKind, RosTools};

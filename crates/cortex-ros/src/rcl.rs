@@ -9,6 +9,7 @@ pub(crate) mod context;
 pub(crate) mod observer;
 pub(crate) mod publisher;
 mod quality;
+pub(crate) mod service;
 pub(crate) mod subscription;
 pub(crate) mod wait_set;
 
