@@ -13,6 +13,7 @@
 
 mod announcements;
 pub mod arguments;
+mod beats;
 mod built_in;
 mod calls;
 mod catalog;
@@ -46,6 +47,7 @@ mod type_loader;
 mod watching;
 
 pub use announcements::announce_often;
+pub use beats::Beats;
 pub use catalog::{Catalog, OfferKind, Uncallable};
 /// How messages of a type are written, for [`PolicySettings::conventions`].
 pub use cortex_interfaces::Convention;
@@ -59,6 +61,7 @@ pub use node::RosNode;
 pub use policy::{Policy, PolicyError, PolicySettings};
 /// The generated message types and the client library, for crates that build on this one.
 pub use r2r;
+pub use rcl::ending::exit_at_once;
 pub use stop::{StopHandle, StopLatch, StopServer};
 pub use task::TaskHandler;
 pub use task_client::{Canceller, SentTask, TaskClient};

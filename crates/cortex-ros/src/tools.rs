@@ -133,6 +133,13 @@ impl RosTools {
         self.around.halts.latch()
     }
 
+    /// Stops without the thread for that, when it hangs, too: nothing is sent any more, and all that is in flight is asked to
+    /// end. Waits for no answer. Gives how many calls that were.
+    #[must_use]
+    pub fn cancel_everything(&self) -> usize {
+        stopping::Stopping::begin(self).in_flight()
+    }
+
     /// What was sent and is not answered yet, the oldest first.
     #[must_use]
     pub fn open_calls(&self) -> Vec<OpenCall> {

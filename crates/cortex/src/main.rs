@@ -4,8 +4,11 @@ mod arguments;
 mod commands;
 mod config;
 mod connection;
+#[cfg(debug_assertions)]
+mod faults;
 mod logging;
 mod robot;
+mod watchdog;
 
 use std::process::ExitCode;
 

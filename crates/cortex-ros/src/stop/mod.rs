@@ -20,7 +20,7 @@ mod latch;
 mod thread;
 mod words;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -31,6 +31,7 @@ use cortex_protocol::ToolName;
 pub use latch::StopLatch;
 pub(crate) use latch::StopNumber;
 
+use crate::beats::Beats;
 use crate::node::join_in_time;
 use crate::rcl::context::{GuardCondition, Node};
 use crate::task::{StopReport, TaskHandler};
@@ -45,10 +46,10 @@ pub const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 /// Stops from inside that may wait for the thread.
 const COMMANDS: usize = 64;
 
-/// The thread that serves `~/stop` and `~/resume`.
+/// The thread that serves `~/stop` and `~/resume`. Ends when this is dropped.
 pub struct StopServer {
     handle: StopHandle,
-    thread: JoinHandle<()>,
+    thread: Option<JoinHandle<()>>,
 }
 
 /// Stops the robot from inside, and tells whether it is stopped. Clones share it.
@@ -58,7 +59,7 @@ pub struct StopHandle {
     wake: Arc<GuardCondition>,
     latch: StopLatch,
     latest: Arc<Mutex<Option<LatestStop>>>,
-    beats: Arc<AtomicU64>,
+    beats: Beats,
     ending: Arc<AtomicBool>,
 }
 
@@ -105,14 +106,14 @@ impl StopServer {
             wake: Arc::clone(&wake),
             latch: tools.latch().clone(),
             latest: Arc::default(),
-            beats: Arc::default(),
+            beats: Beats::default(),
             ending: Arc::default(),
         };
         let agent = thread::Agent::new(handler, tokio::runtime::Handle::current(), wake);
         let work = thread::Work::new(&own_node, node, tools.clone(), agent, handle.clone(), waiting)?;
         let thread =
             std::thread::Builder::new().name("stop".to_owned()).spawn(move || work.run()).map_err(RosError::Thread)?;
-        Ok(Self { handle, thread })
+        Ok(Self { handle, thread: Some(thread) })
     }
 
     /// To stop the robot from inside.
@@ -123,9 +124,17 @@ impl StopServer {
 
     /// Ends the thread; who still waits for an answer gets one. Blocks until that is done.
     pub fn shut_down(self) {
+        drop(self);
+    }
+}
+
+impl Drop for StopServer {
+    fn drop(&mut self) {
         self.handle.ending.store(true, Ordering::SeqCst);
         self.handle.wake.trigger();
-        join_in_time(self.thread);
+        if let Some(thread) = self.thread.take() {
+            join_in_time(thread);
+        }
     }
 }
 
@@ -154,10 +163,10 @@ impl StopHandle {
         self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A number that changes at least each second as long as the thread works.
+    /// The beats of the thread.
     #[must_use]
-    pub fn beats(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.beats)
+    pub fn beats(&self) -> Beats {
+        self.beats.clone()
     }
 
     fn note(&self, change: impl FnOnce(&mut Option<LatestStop>)) {

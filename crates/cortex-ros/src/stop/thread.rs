@@ -197,7 +197,7 @@ impl Work {
     /// Serves until it is told to end.
     pub(super) fn run(mut self) {
         while !self.handle.ending.load(Ordering::SeqCst) {
-            self.handle.beats.fetch_add(1, Ordering::Relaxed);
+            self.handle.beats.beat();
             let is_busy = self.stop.is_some() || !self.resuming.is_empty() || !self.unsent.is_empty();
             if let Err(problem) = self.wait.wait(if is_busy { BUSY } else { IDLE }) {
                 tracing::warn!("{problem}");

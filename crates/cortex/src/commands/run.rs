@@ -20,6 +20,7 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use crate::arguments::StartArguments;
 use crate::config::{self, Layers, Resolved};
 use crate::robot::{self, Robot};
+use crate::watchdog::Watchdog;
 
 /// The robot's graph is the first provider of tools.
 const ROS: ProviderId = ProviderId(0);
@@ -81,6 +82,9 @@ async fn serve(robot: &Robot, resolved: Resolved, dry_run: bool) -> anyhow::Resu
     // First: nothing may begin that could not be stopped.
     let stop = StopServer::start(&robot.graph, robot.node.fully_qualified_name(), &robot.tools, agent.clone())?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
+    let watchdog = Watchdog::of(robot, &stop.handle(), Vec::new(), resolved.watch.hang)?;
+    #[cfg(debug_assertions)]
+    crate::faults::arm(&robot.node);
     let offering = tokio::spawn(keep_offering(agent));
     let speaking = tokio::spawn(keep_speaking(runtime.outputs(), server.clone()));
     if dry_run {
@@ -102,8 +106,12 @@ async fn serve(robot: &Robot, resolved: Resolved, dry_run: bool) -> anyhow::Resu
         tracing::error!("some calls did not end within {} s; they are given up", patience.as_secs());
     }
     server.shut_down().await;
-    // Joining a thread blocks.
-    let _ = tokio::task::spawn_blocking(move || stop.shut_down()).await;
+    // Joining threads blocks.
+    let ending = move || {
+        watchdog.shut_down();
+        stop.shut_down();
+    };
+    let _ = tokio::task::spawn_blocking(ending).await;
     offering.abort();
     speaking.abort();
     Ok(code)
