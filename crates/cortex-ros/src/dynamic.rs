@@ -45,6 +45,7 @@ mod service_client;
 mod subscription;
 
 pub use action_client::ActionClient;
+pub(crate) use cancelling::Asked;
 pub use endpoints::Endpoints;
 pub use goal::{Acceptance, CancelAnswer, Goal, GoalId, GoalResult, GoalState};
 pub(crate) use listening::Listening;
