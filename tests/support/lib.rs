@@ -8,6 +8,7 @@ pub mod costs;
 mod dice;
 mod greenhouse;
 mod held;
+mod left_behind;
 mod monitored;
 mod own_domain;
 mod process;
@@ -211,12 +212,6 @@ impl House {
         let folders = programs.parent().map(PathBuf::from).into_iter().chain(std::env::split_paths(&others));
         let path = std::env::join_paths(folders).expect("no colons in the paths");
         self.environment.push(("PATH", path.to_string_lossy().into_owned()));
-    }
-
-    /// The folder that belongs to this house alone; its path is in the environment of every process in it.
-    #[must_use]
-    pub fn state(&self) -> &std::path::Path {
-        self.state.path()
     }
 
     /// The folder of its tapes.
