@@ -4,6 +4,7 @@
 //! - [`graph`]: the ROS graph as plain data; [`graph_watch`]: keeps it up to date;
 //! - [`dynamic`]: services, actions and topics of any type, parameters of any node;
 //! - [`meters`]: measures the way and the energy that the robot spends;
+//! - [`monitoring`]: what shows whether components work, and what can be done to them;
 //! - [`Discovery`]: finds the components; [`RosTools`]: calls and inspects them;
 //! - [`task`] and [`TaskServer`]: take tasks over ROS; [`TaskClient`]: sends them;
 //! - [`stop`]: the stop, on a thread of its own.
@@ -29,6 +30,7 @@ pub mod graph_watch;
 mod heartbeat;
 mod inspection;
 pub mod meters;
+pub mod monitoring;
 pub mod node;
 pub mod parameters;
 mod policy;

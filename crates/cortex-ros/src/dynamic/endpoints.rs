@@ -157,7 +157,7 @@ impl Endpoints {
     }
 
     /// The middleware takes some milliseconds to make an endpoint: not on a thread that runs tasks.
-    async fn make<T: Send + 'static>(
+    pub(super) async fn make<T: Send + 'static>(
         &self,
         make: impl FnOnce(&Arc<Hub>) -> Result<T, RosError> + Send + 'static,
     ) -> Result<T, RosError> {

@@ -1,4 +1,4 @@
-//! Configuration: defaults < file < environment < ROS parameters < command line. Unknown keys are refused; each error
+//! Configuration: defaults < file < recipe < environment < ROS parameters < command line. Unknown keys are refused; each error
 //! names the key and where it was set.
 //!
 //! Parsed without side effects, resolved once, passed down by value.
@@ -165,6 +165,8 @@ impl Default for Config {
 pub(crate) struct Layers {
     /// A file that must exist, if named.
     pub(crate) file: Option<PathBuf>,
+    /// The table `[cortex]` of a recipe, if one is run.
+    pub(crate) recipe: serde_json::Map<String, serde_json::Value>,
     /// ROS parameters of the node, by their dotted names.
     pub(crate) ros: Vec<(String, Value)>,
     /// `--model`.
@@ -209,6 +211,7 @@ fn figment(layers: &Layers) -> anyhow::Result<Figment> {
         );
         figment = figment.merge(Toml::file_exact(file));
     }
+    figment = figment.merge(Recipe(&layers.recipe));
     let environment = Env::prefixed(PREFIX).split("__").filter(|key| {
         let first = key.as_str().split("__").next().unwrap_or_default().split('.').next().unwrap_or_default();
         KEYS.iter().any(|known| first.eq_ignore_ascii_case(known))
@@ -351,6 +354,19 @@ pub(crate) fn file(argument: Option<&Path>) -> Option<PathBuf> {
         .or_else(|| std::env::var_os(FILE_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from))
 }
 
+/// The layer of a recipe.
+struct Recipe<'a>(&'a serde_json::Map<String, serde_json::Value>);
+
+impl Provider for Recipe<'_> {
+    fn metadata(&self) -> Metadata {
+        Metadata::named("the recipe")
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        Serialized::defaults(self.0).data()
+    }
+}
+
 /// One value from one layer.
 struct Single {
     layer: &'static str,
@@ -400,6 +416,12 @@ mod tests {
     fn later_layers_win() {
         let (_folder, mut layers) = file_with("model = \"openai:a@http://localhost:1/v1\"\nrobot = \"file\"");
         assert_eq!(load(&layers).unwrap().runtime.source, "/file/cortex");
+        layers.recipe = serde_json::from_value(serde_json::json!({"robot": "recipe", "model": "reflex"})).unwrap();
+        let resolved = load(&layers).unwrap();
+        assert_eq!(
+            (resolved.runtime.source.as_str(), resolved.model_origin.as_str()),
+            ("/recipe/cortex", "the recipe")
+        );
         layers.ros = vec![
             ("robot".into(), Value::from("ros")),
             ("mission.max_replans".into(), Value::from(1)),
