@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use cortex_core::mission::{MissionSetup, RequestId};
 use cortex_core::{
-    CallObserver, CancelReason, ChatModel, ChatRequest, Containment, Effect, Input, Invocation, Mission, MissionLimits, ModelError,
-    ModelErrorKind, ToolProvider,
+    CallObserver, CancelReason, ChatModel, ChatRequest, Containment, Effect, Input, Invocation, Mission, MissionLimits,
+    ModelError, ModelErrorKind, ToolProvider,
 };
 use cortex_protocol::{
     CallId, CloudEvent, Effect as ToolEffect, FailureKind, HaltState, MissionEvent, MissionId, MissionResult, Origin,
