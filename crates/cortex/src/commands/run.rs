@@ -15,11 +15,7 @@ use cortex_protocol::{
     CloudEvent, ComponentName, MissionEvent, MissionId, MissionResult, MissionStatus, Origin, Submission,
 };
 use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
-<<<<<<< HEAD
-use cortex_ros::{Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
-=======
 use cortex_ros::{Beats, Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
->>>>>>> w6-D
 use cortex_runtime::{DryRun, MissionTicket, ProviderId, Runtime, RuntimeConfig};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
@@ -27,11 +23,7 @@ use crate::arguments::StartArguments;
 use crate::config::{self, Layers, Resolved};
 use crate::robot::{self, Robot};
 use crate::supervision::{self, RobotRecipe, Supervision};
-<<<<<<< HEAD
-use crate::watchdog::Watchdog;
-=======
 use crate::watchdog::{Loop, Watchdog};
->>>>>>> w6-D
 
 /// The robot's graph is the first provider of tools.
 const ROS: ProviderId = ProviderId(0);
@@ -127,12 +119,8 @@ async fn serve(
         }
         None => None,
     };
-<<<<<<< HEAD
-    let watchdog = Watchdog::of(robot, &stop.handle(), Vec::new(), resolved.watch.hang)?;
-=======
     let monitor = supervised.iter().map(|supervised| Loop::new("monitor", Beats::of(supervised.handle().beats())));
     let watchdog = Watchdog::of(robot, &stop.handle(), monitor.collect(), resolved.watch.hang)?;
->>>>>>> w6-D
     #[cfg(debug_assertions)]
     crate::faults::arm(&robot.node);
     let offering = tokio::spawn(keep_offering(agent));
