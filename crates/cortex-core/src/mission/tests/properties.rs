@@ -419,6 +419,74 @@ fn live_in_parallel(tools: &[&str], picks: &[(bool, usize)]) -> (Seen, usize) {
     (seen, most)
 }
 
+/// Something that happens while a model plans and confirms well.
+#[derive(Debug, Clone)]
+enum Turn {
+    Reply,
+    End(usize, ToolOutcome),
+    Wait(u64),
+    Contain(Contain),
+}
+
+fn turns() -> impl Strategy<Value = Vec<Turn>> {
+    let ended = prop_oneof![
+        3 => Just(ToolOutcome::success(Value::Null)),
+        1 => Just(ToolOutcome::cancelled(HaltState::Halted, "halted")),
+        1 => Just(ToolOutcome::failure(FailureKind::ComponentLost, "gone")),
+    ];
+    let turn = prop_oneof![
+        4 => Just(Turn::Reply),
+        2 => (0..3_usize, ended).prop_map(|(index, outcome)| Turn::End(index, outcome)),
+        1 => (0..12_u64).prop_map(Turn::Wait),
+        2 => contain().prop_map(Turn::Contain),
+    ];
+    prop::collection::vec(turn, 0..50)
+}
+
+/// A mission whose model plans these steps again and again, and confirms each; then time alone passes.
+fn live_contained(tools: &[&str], turns: Vec<Turn>) -> (Seen, Mission) {
+    let (mut mission, mut seen, mut now) = (mission(), Seen::default(), Duration::ZERO);
+    let arguments = |tool: &str| match tool {
+        "base-go_to" => json!({"place": "kitchen"}),
+        "speaker-say" => json!({"text": "hi"}),
+        _ => json!({}),
+    };
+    let plan: Vec<(&str, Value)> = tools.iter().map(|tool| (*tool, arguments(tool))).collect();
+    give(&mut mission, &mut seen, now, Input::Start);
+    for turn in turns {
+        let input = match turn {
+            Turn::Reply => match mission.phase {
+                Phase::Planning { request } => Input::ModelReplied { request, reply: Ok(calls(&plan)) },
+                Phase::Confirming { request, .. } => Input::ModelReplied { request, reply: Ok(says("EXECUTE")) },
+                _ => Input::Tick,
+            },
+            Turn::End(index, outcome) => {
+                let open: Vec<CallId> = seen.open.keys().copied().collect();
+                let Some(call) = open.get(index % open.len().max(1)).copied() else { continue };
+                seen.ended.insert(call);
+                seen.open.remove(&call);
+                Input::CallEnded { call, outcome }
+            }
+            Turn::Wait(seconds) => {
+                now += Duration::from_secs(seconds);
+                Input::Tick
+            }
+            Turn::Contain(change) => {
+                change.to(&mut seen.containment);
+                Input::Contained { containment: seen.containment.clone() }
+            }
+        };
+        give(&mut mission, &mut seen, now, input);
+    }
+    for _ in 0..1_000 {
+        let Some(wake) = mission.next_wake() else { break };
+        // Now and then it is woken late.
+        now = now.max(wake) + Duration::from_secs(10);
+        give(&mut mission, &mut seen, now, Input::Tick);
+    }
+    (seen, mission)
+}
+
 fn policy() -> impl Strategy<Value = OnFailure> {
     prop::sample::select(vec![OnFailure::Stop, OnFailure::Continue])
 }
@@ -532,6 +600,16 @@ proptest! {
     ) {
         let confirmation = if adaptive { ConfirmationMode::Adaptive } else { ConfirmationMode::Always };
         let (seen, mission) = live_within(world, mission(), confirmation, max_metres);
+        prop_assert_eq!(seen.results, 1);
+        prop_assert!(mission.is_finished());
+    }
+
+    #[test]
+    fn whatever_fails_and_when_nothing_in_quarantine_is_called_nothing_begins_in_a_pause_and_the_mission_ends(
+        tools in prop::collection::vec(prop::sample::select(vec!["base-go_to", "base-dock", "speaker-say"]), 1..4),
+        turns in turns(),
+    ) {
+        let (seen, mission) = live_contained(&tools, turns);
         prop_assert_eq!(seen.results, 1);
         prop_assert!(mission.is_finished());
     }
