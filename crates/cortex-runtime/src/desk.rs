@@ -18,19 +18,42 @@ use crate::envelope::{Envelope, new_mission_id};
 use crate::offer::{Offer, ProviderId};
 use crate::sessions::Sessions;
 use crate::tape::Tape;
-use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, QueuePolicy, Rejection, StopReport};
+use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, Place, QueuePolicy, Rejection, StopReport};
 
 /// Corrections that may wait for the mission that runs; it takes each at once.
 const CORRECTIONS: usize = 8;
 
 /// What the desk is told.
 pub(crate) enum DeskMessage {
-    Submit { submission: Submission, reply: oneshot::Sender<Result<MissionTicket, Rejection>> },
-    Cancel { mission: MissionId, reply: oneshot::Sender<bool> },
-    Correct { mission: Option<MissionId>, correction: Correction },
-    Stop { reply: oneshot::Sender<StopReport> },
-    Resume { reply: oneshot::Sender<bool> },
-    Offer { provider: ProviderId, tools: Vec<ToolSpec> },
+    Submit {
+        submission: Submission,
+        place: Place,
+        reply: oneshot::Sender<Result<MissionTicket, Rejection>>,
+    },
+    Cancel {
+        mission: MissionId,
+        reply: oneshot::Sender<bool>,
+    },
+    Correct {
+        mission: Option<MissionId>,
+        correction: Correction,
+    },
+    Stop {
+        reply: oneshot::Sender<StopReport>,
+    },
+    /// Ends everything and takes no tasks, until [`Work`](Self::Work).
+    Rest {
+        because: String,
+        reply: oneshot::Sender<StopReport>,
+    },
+    Work,
+    Resume {
+        reply: oneshot::Sender<bool>,
+    },
+    Offer {
+        provider: ProviderId,
+        tools: Vec<ToolSpec>,
+    },
     ShutDown,
 }
 
@@ -65,10 +88,14 @@ enum Door {
 }
 
 pub(crate) struct Desk {
+    /// As it was last set; a mission keeps the one that it began with.
     shared: Arc<Shared>,
+    latest: watch::Receiver<Arc<Shared>>,
     offer: watch::Sender<Arc<Offer>>,
     offered: BTreeMap<ProviderId, Vec<ToolSpec>>,
     door: Door,
+    /// Why no tasks are taken although the door is open. None: they are.
+    off_duty: Option<String>,
     waiting: VecDeque<Waiting>,
     running: Option<Running>,
     sessions: Sessions,
@@ -79,14 +106,17 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) fn new(shared: Arc<Shared>, offer: watch::Sender<Arc<Offer>>) -> Self {
+    pub(crate) fn new(latest: watch::Receiver<Arc<Shared>>, offer: watch::Sender<Arc<Offer>>) -> Self {
         // One mission runs at a time, so one result at a time comes back.
         let (done, ended) = mpsc::channel(1);
+        let shared = Arc::clone(&latest.borrow());
         Self {
             shared,
+            latest,
             offer,
             offered: BTreeMap::new(),
             door: Door::Open,
+            off_duty: None,
             waiting: VecDeque::new(),
             running: None,
             sessions: Sessions::default(),
@@ -119,16 +149,27 @@ impl Desk {
     }
 
     fn on_message(&mut self, message: DeskMessage) {
+        self.shared = Arc::clone(&self.latest.borrow_and_update());
         match message {
-            DeskMessage::Submit { submission, reply } => {
+            DeskMessage::Submit { submission, place, reply } => {
                 // A client that left before the answer still has its mission; it can be cancelled like any other.
-                let _ = reply.send(self.submit(submission));
+                let _ = reply.send(self.submit(submission, place));
             }
             DeskMessage::Cancel { mission, reply } => {
                 let _ = reply.send(self.cancel(&mission));
             }
             DeskMessage::Correct { mission, correction } => self.correct(mission, correction),
-            DeskMessage::Stop { reply } => self.stop(reply),
+            DeskMessage::Stop { reply } => {
+                if matches!(self.door, Door::Open | Door::Unsettled) {
+                    self.door = Door::Stopped;
+                }
+                self.halt(reply);
+            }
+            DeskMessage::Rest { because, reply } => {
+                self.off_duty = Some(because);
+                self.halt(reply);
+            }
+            DeskMessage::Work => self.off_duty = None,
             DeskMessage::Resume { reply } => {
                 let was_stopped = matches!(self.door, Door::Stopped | Door::Unsettled);
                 if was_stopped {
@@ -152,15 +193,19 @@ impl Desk {
         }
     }
 
-    fn submit(&mut self, submission: Submission) -> Result<MissionTicket, Rejection> {
+    fn submit(&mut self, submission: Submission, place: Place) -> Result<MissionTicket, Rejection> {
         match self.door {
             Door::Open => {}
             Door::Stopped => return Err(Rejection::Stopped),
             Door::Unsettled => return Err(Rejection::Unsettled { tools: self.shared.leftovers.names() }),
             Door::ShuttingDown => return Err(Rejection::ShuttingDown),
         }
+        if let Some(because) = &self.off_duty {
+            return Err(Rejection::Inactive { because: because.clone() });
+        }
         let paused = self.paused();
-        if self.running.is_some() || (paused.is_some() && !self.waiting.is_empty()) {
+        let is_held_up = self.running.is_some() || (paused.is_some() && !self.waiting.is_empty());
+        if is_held_up && place == Place::Last {
             match self.shared.config.queue {
                 QueuePolicy::Reject => return Err(Rejection::Busy),
                 QueuePolicy::Queue { length } if self.waiting.len() >= length => {
@@ -181,16 +226,22 @@ impl Desk {
         let tape = tape.map(|settings| Tape::begin(settings, &envelope, &self.shared.tracker));
         let mut reporter = Reporter::new(envelope, tape, client, self.shared.events.clone());
         reporter.report(MissionEvent::Accepted { task: submission.task.clone(), session: submission.session.clone() });
-        let is_queued = self.running.is_some() || !self.waiting.is_empty();
-        if is_queued {
-            let ahead = self.waiting.len() + usize::from(self.running.is_some());
+        let waiting_before = if place == Place::Last { self.waiting.len() } else { 0 };
+        let ahead = waiting_before + usize::from(self.running.is_some());
+        if ahead > 0 {
             reporter.report(MissionEvent::Queued { ahead: u32::try_from(ahead).unwrap_or(u32::MAX) });
         }
         let mut waiting = Waiting { id: id.clone(), submission, reporter, result, pause_ends: None };
         if let Some(because) = paused {
             waiting.begin_pause(because, self.patience());
         }
-        self.waiting.push_back(waiting);
+        match place {
+            Place::Last => self.waiting.push_back(waiting),
+            Place::Next | Place::Now => self.waiting.push_front(waiting),
+        }
+        if let (Place::Now, Some(running)) = (place, &self.running) {
+            running.cancel.send_replace(Some(CancelReason::Client));
+        }
         self.begin_next();
         Ok(MissionTicket { id, events, result: answer })
     }
@@ -223,6 +274,7 @@ impl Desk {
     }
 
     fn on_ended(&mut self, result: MissionResult) {
+        self.shared = Arc::clone(&self.latest.borrow_and_update());
         let not_stopped = result.not_stopped.clone();
         if let Some(running) = self.running.take() {
             if let Some((session, task)) = running.turn {
@@ -311,10 +363,8 @@ impl Desk {
         });
     }
 
-    fn stop(&mut self, reply: oneshot::Sender<StopReport>) {
-        if matches!(self.door, Door::Open | Door::Unsettled) {
-            self.door = Door::Stopped;
-        }
+    /// Ends everything, and reports when it is at rest.
+    fn halt(&mut self, reply: oneshot::Sender<StopReport>) {
         let ended = self.end_all(CancelReason::Stop);
         if self.running.is_some() {
             self.stops.push((reply, ended));

@@ -34,6 +34,7 @@ use crate::{CorrectionRefusal, RuntimeConfig};
 const INPUT_CAPACITY: usize = 256;
 
 /// What every mission shares.
+#[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) config: RuntimeConfig,
     pub(crate) model: Arc<dyn ChatModel>,
@@ -43,7 +44,7 @@ pub(crate) struct Shared {
     pub(crate) offer: watch::Receiver<Arc<Offer>>,
     pub(crate) containment: watch::Receiver<Containment>,
     pub(crate) tracker: TaskTracker,
-    pub(crate) leftovers: Leftovers,
+    pub(crate) leftovers: Arc<Leftovers>,
 }
 
 /// Where the events of one mission go.

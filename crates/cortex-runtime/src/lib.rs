@@ -10,6 +10,7 @@
 //! - `meters`: what the robot spends while a mission runs;
 //! - `offer`: the tools of all providers, merged;
 //! - `envelope`: what happens, as CloudEvents;
+//! - [`Settings`]: what may change while it runs;
 //! - [`tape`]: the record of each mission: written before something moves, read back, replayed.
 //!
 //! Everything is spawned on one tracker and ends with [`Runtime::shut_down`].
@@ -25,6 +26,7 @@ mod leftovers;
 mod meters;
 mod offer;
 mod sessions;
+mod settings;
 pub mod tape;
 
 use std::sync::Arc;
@@ -42,6 +44,7 @@ use crate::drive::Correction;
 pub use crate::dry_run::DryRun;
 pub use crate::meters::Meter;
 pub use crate::offer::{Offer, ProviderId};
+pub use crate::settings::Settings;
 pub use crate::tape::TapeSettings;
 
 /// Messages that may wait for the desk. Clients wait when it is full; the desk never waits for anything slow.
@@ -101,6 +104,18 @@ impl Default for RuntimeConfig {
     }
 }
 
+/// When a task begins that comes while others run or wait.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Place {
+    /// After those that wait.
+    #[default]
+    Last,
+    /// After the one that runs, before those that wait; the length of the queue does not keep it out.
+    Next,
+    /// As [`Place::Next`], and the one that runs is ended.
+    Now,
+}
+
 /// Why a task was not taken.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -117,6 +132,12 @@ pub enum Rejection {
     /// The robot was stopped.
     #[error("the robot is stopped. Call ~/resume when it is safe, then send the task again")]
     Stopped,
+    /// Cortex is there, but not at work: it was deactivated, or not activated yet.
+    #[error("Cortex is not active: {because}")]
+    Inactive {
+        /// Why, and what to do.
+        because: String,
+    },
     /// Something that an earlier task began is not known to be at rest.
     #[error(
         "something that an earlier task began did not confirm that it is at rest: {}. Look at the robot; when it is safe, \
@@ -208,6 +229,7 @@ pub struct Runtime {
     events: broadcast::Sender<Arc<CloudEvent>>,
     outputs: broadcast::Sender<String>,
     offer: watch::Receiver<Arc<Offer>>,
+    shared: Arc<watch::Sender<Arc<drive::Shared>>>,
     containment: watch::Sender<Containment>,
     tracker: TaskTracker,
 }
@@ -231,7 +253,7 @@ impl Runtime {
             let folder = tape::Folder::new(tape.directory.clone());
             tracker.spawn_blocking(move || mend(&folder));
         }
-        let shared = Arc::new(drive::Shared {
+        let shared = watch::Sender::new(Arc::new(drive::Shared {
             config,
             model,
             providers,
@@ -240,10 +262,10 @@ impl Runtime {
             offer: offer.clone(),
             containment: contained,
             tracker: tracker.clone(),
-            leftovers: leftovers::Leftovers::default(),
-        });
-        tracker.spawn(Desk::new(shared, offer_sender).run(inbox));
-        Self { desk, events, outputs, offer, containment, tracker }
+            leftovers: Arc::default(),
+        }));
+        tracker.spawn(Desk::new(shared.subscribe(), offer_sender).run(inbox));
+        Self { desk, events, outputs, offer, shared: Arc::new(shared), containment, tracker }
     }
 
     /// Replaces the tools that one provider offers. Running missions are told.
@@ -257,8 +279,17 @@ impl Runtime {
     /// # Errors
     /// Why it was not taken. A task that was taken gets exactly one result.
     pub async fn submit(&self, submission: Submission) -> Result<MissionTicket, Rejection> {
+        self.submit_at(Place::Last, submission).await
+    }
+
+    /// As [`submit`](Self::submit), at a place of its own. For what the robot's owner has decided beforehand; people wait for
+    /// their turn.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    pub async fn submit_at(&self, place: Place, submission: Submission) -> Result<MissionTicket, Rejection> {
         let (reply, answer) = oneshot::channel();
-        self.desk.send(DeskMessage::Submit { submission, reply }).await.map_err(|_| Rejection::ShuttingDown)?;
+        self.desk.send(DeskMessage::Submit { submission, place, reply }).await.map_err(|_| Rejection::ShuttingDown)?;
         answer.await.unwrap_or(Err(Rejection::ShuttingDown))
     }
 
@@ -298,6 +329,29 @@ impl Runtime {
         let (reply, answer) = oneshot::channel();
         self.desk.send(DeskMessage::Stop { reply }).await.map_err(|_| Rejection::ShuttingDown)?;
         answer.await.map_err(|_| Rejection::ShuttingDown)
+    }
+
+    /// Ends every mission, as [`stop`](Self::stop) does, and refuses tasks with the reason until [`work`](Self::work). A
+    /// stop that a person has latched stays latched.
+    ///
+    /// # Errors
+    /// [`Rejection::ShuttingDown`], as [`stop`](Self::stop).
+    pub async fn rest(&self, because: impl Into<String> + Send) -> Result<StopReport, Rejection> {
+        let (reply, answer) = oneshot::channel();
+        let message = DeskMessage::Rest { because: because.into(), reply };
+        self.desk.send(message).await.map_err(|_| Rejection::ShuttingDown)?;
+        answer.await.map_err(|_| Rejection::ShuttingDown)
+    }
+
+    /// Takes tasks again after [`rest`](Self::rest). What a person has stopped stays stopped.
+    pub async fn work(&self) {
+        // A closed desk takes no tasks any more.
+        let _ = self.desk.send(DeskMessage::Work).await;
+    }
+
+    /// Changes what missions begin with from now on. The one that runs is not touched.
+    pub fn reconfigure(&self, settings: Settings) {
+        self.shared.send_modify(|shared| *shared = Arc::new(shared.with(settings)));
     }
 
     /// Takes tasks again, also after a task left something behind that did not confirm that it is at rest: a person has

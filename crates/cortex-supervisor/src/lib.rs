@@ -7,6 +7,7 @@
 mod commands;
 mod program;
 mod thread;
+pub mod view;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ use cortex_monitor::{Effect, Input};
 use cortex_process::{Processes, Waker};
 use cortex_protocol::ComponentName;
 use cortex_recipe::Recipe;
+
+pub use view::{ComponentView, RobotView, Standing};
 
 /// How many inputs may wait. What comes when that many wait is lost, as if it had not been heard; the monitor does not
 /// rely on any of them to come.

@@ -4,8 +4,12 @@ mod arguments;
 mod commands;
 mod config;
 mod connection;
+#[cfg(debug_assertions)]
+mod faults;
 mod logging;
 mod robot;
+mod supervision;
+mod watchdog;
 
 use std::process::ExitCode;
 
@@ -22,6 +26,15 @@ fn main() -> ExitCode {
     if let Command::Completion { shell } = arguments.command {
         clap_complete::generate(shell, &mut Arguments::command(), "cortex", &mut std::io::stdout());
         return ExitCode::SUCCESS;
+    }
+    if let Command::Guard { mark } = &arguments.command {
+        return match supervision::guard(mark) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("cortex: {error:#}");
+                ExitCode::from(2)
+            }
+        };
     }
     let outcome = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -53,6 +66,6 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Recipe { command } => commands::recipe::recipe(command),
         Command::Inspect { name } => commands::inspect::inspect(&name).await,
         Command::Doctor(arguments) => commands::doctor::doctor(arguments).await,
-        Command::Completion { .. } => Ok(ExitCode::SUCCESS),
+        Command::Guard { .. } | Command::Completion { .. } => Ok(ExitCode::SUCCESS),
     }
 }

@@ -13,7 +13,7 @@ use crate::RosError;
 ///
 /// # Errors
 /// When the interface is not installed, nothing offers the service, or it does not answer in time.
-pub(super) async fn ask(
+pub(crate) async fn ask(
     endpoints: &Endpoints,
     interfaces: &Interfaces,
     names: (&str, &str),

@@ -1,0 +1,33 @@
+//! What may change while the runtime runs. A mission keeps what it began with; the next one begins with the new.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cortex_core::{ChatModel, MissionLimits};
+
+use crate::drive::Shared;
+use crate::{QueuePolicy, RuntimeConfig};
+
+/// What [`Runtime::reconfigure`](crate::Runtime::reconfigure) changes, all of it at once.
+#[derive(Clone)]
+pub struct Settings {
+    /// Who plans.
+    pub model: Arc<dyn ChatModel>,
+    /// How long a request to it may take in all.
+    pub model_timeout: Duration,
+    /// What the robot is, in words for the model.
+    pub identity: String,
+    /// The bounds of each mission.
+    pub limits: MissionLimits,
+    /// What is done with a second task.
+    pub queue: QueuePolicy,
+}
+
+impl Shared {
+    /// The same runtime with other settings.
+    pub(crate) fn with(&self, settings: Settings) -> Self {
+        let Settings { model, model_timeout, identity, limits, queue } = settings;
+        let config = RuntimeConfig { model_timeout, identity, limits, queue, ..self.config.clone() };
+        Self { config, model, ..self.clone() }
+    }
+}
