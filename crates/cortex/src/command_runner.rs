@@ -97,8 +97,10 @@ impl CommandRunner {
 
 impl Drop for CommandRunner {
     fn drop(&mut self) {
-        // A full queue is being worked off, and then everyone has gone who could send.
-        let _ = self.order(Order::End);
+        // Where many orders wait, the thread makes room.
+        self.waker.wake();
+        let _ = self.orders.send(Order::End);
+        self.waker.wake();
         if let Some(thread) = self.thread.take() {
             // It ends within the grace of its commands. A panic of it has ended them, too.
             let _ = thread.join();

@@ -18,13 +18,16 @@ use cortex_protocol::{
 use cortex_recipe::action::{CommandLine, MethodCall};
 use cortex_recipe::parameter::{arguments_schema, bind};
 use cortex_recipe::{Action, ActionName, Deed, Recipe};
-use cortex_ros::DiscoveredTools;
+use cortex_ros::{DiscoveredTools, Interfaces, StopLatch};
 use cortex_runtime::{CallBounds, run_call};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::command_runner::CommandRunner;
+use crate::robot::Robot;
+use crate::supervision::deeds::Deeds;
+use crate::supervision::{RobotRecipe, guarded};
 
 /// How much longer a deed is given than its call, so that the call's own time-out is what ends it.
 const MARGIN: Duration = Duration::from_secs(1);
@@ -41,13 +44,22 @@ pub(crate) struct CustomActions {
     actions: BTreeMap<ToolName, Action>,
     /// Where relative paths begin.
     folder: PathBuf,
+    parts: Parts,
+    bounds: CallBounds,
+    /// While it is closed, nothing is sent.
+    latch: StopLatch,
+    known: watch::Sender<DiscoveredTools>,
+    open: Mutex<BTreeMap<(MissionId, CallId), Open>>,
+}
+
+/// Who does what.
+struct Parts {
     deeds: Arc<dyn RobotDeeds>,
+    /// None where no action needs it.
     commands: Option<CommandRunner>,
     /// The robot's own tools, and what they are now.
     robot: Arc<dyn ToolProvider>,
     tools: watch::Receiver<DiscoveredTools>,
-    bounds: CallBounds,
-    open: Mutex<BTreeMap<(MissionId, CallId), Open>>,
 }
 
 /// A call under way.
@@ -58,37 +70,50 @@ struct Open {
 }
 
 impl CustomActions {
+    /// `robot` carries out the tools that `around` knows of.
+    ///
+    /// # Errors
+    /// When commands are needed and can't be run.
     pub(crate) fn new(
-        recipe: &Recipe,
-        folder: PathBuf,
-        deeds: Arc<dyn RobotDeeds>,
-        commands: Option<CommandRunner>,
+        recipe: &RobotRecipe,
+        around: &Robot,
         robot: Arc<dyn ToolProvider>,
-        tools: watch::Receiver<DiscoveredTools>,
         bounds: CallBounds,
-    ) -> Self {
+    ) -> anyhow::Result<Self> {
+        let RobotRecipe { recipe, folder } = recipe;
+        let needs_commands = recipe.actions.values().any(|action| matches!(action.deed, Deed::Command(_)));
+        let commands = needs_commands.then(|| CommandRunner::start(guarded)).transpose()?;
+        let interfaces = Arc::new(Interfaces::from_environment());
+        let deeds = Deeds::new(&around.endpoints, &interfaces, around.tools.latch(), recipe);
+        let parts = Parts { deeds: Arc::new(deeds), commands, robot, tools: around.discovery.tools() };
+        Ok(Self::of(recipe, folder.clone(), parts, bounds, around.tools.latch().clone()))
+    }
+
+    fn of(recipe: &Recipe, folder: PathBuf, parts: Parts, bounds: CallBounds, latch: StopLatch) -> Self {
         let named = |(name, action): (&ActionName, &Action)| (ToolName::new(name.as_str()), action.clone());
+        let actions = recipe.actions.iter().map(named).collect();
         Self {
-            actions: recipe.actions.iter().map(named).collect(),
-            folder,
-            deeds,
-            commands,
-            robot,
-            tools,
+            actions,
+            folder: std::path::absolute(&folder).unwrap_or(folder),
+            parts,
             bounds,
+            latch,
+            known: watch::Sender::default(),
             open: Mutex::default(),
         }
     }
 
-    /// Whether the recipe of this robot needs commands to be run.
-    pub(crate) fn needs_commands(recipe: &Recipe) -> bool {
-        recipe.actions.values().any(|action| matches!(action.deed, Deed::Command(_)))
-    }
-
     /// The tools that models are given: what the recipe offers, as far as the robot has what is behind it.
     pub(crate) fn offered(&self) -> Vec<ToolSpec> {
-        let offered = self.actions.iter().filter(|(_, action)| action.tool.is_some());
-        offered.filter_map(|(name, action)| self.spec_of(name, action)).collect()
+        let spec = |(name, action): (&ToolName, &Action)| Some((self.spec_of(name, action)?, action.tool.is_some()));
+        let all: Vec<(ToolSpec, bool)> = self.actions.iter().filter_map(spec).collect();
+        self.known.send_replace(Arc::new(all.iter().map(|(spec, _)| spec.clone()).collect()));
+        all.into_iter().filter(|(_, offered)| *offered).map(|(spec, _)| spec).collect()
+    }
+
+    /// Those tools as they are now, for who has to know what each does.
+    pub(crate) fn known(&self) -> watch::Receiver<DiscoveredTools> {
+        self.known.subscribe()
     }
 
     /// Any action as a tool, offered to models or not. None: there is none of that name, or its component is not there.
@@ -143,7 +168,7 @@ impl CustomActions {
     /// What a component offers as its method, now.
     fn method(&self, method: &MethodCall) -> Option<ToolSpec> {
         let name = ToolName::of_method(&method.component, &method.name);
-        self.tools.borrow().iter().find(|spec| spec.name == name).cloned()
+        self.parts.tools.borrow().iter().find(|spec| spec.name == name).cloned()
     }
 
     fn deed(&self, invocation: &Invocation) -> Result<Deed, ToolOutcome> {
@@ -172,7 +197,7 @@ impl CustomActions {
     }
 
     async fn command(&self, name: &ToolName, command: CommandLine, open: &Open, limit: Duration) -> ToolOutcome {
-        let Some(commands) = &self.commands else {
+        let Some(commands) = &self.parts.commands else {
             return ToolOutcome::failure(FailureKind::Unavailable, "commands are not run here");
         };
         // A name is looked up in PATH; a path begins at the folder of the recipe.
@@ -220,6 +245,9 @@ impl ToolProvider for CustomActions {
     }
 
     async fn invoke(&self, invocation: Invocation, observer: Arc<dyn CallObserver>) -> ToolOutcome {
+        if self.latch.is_closed() {
+            return ToolOutcome::failure(FailureKind::Denied, "the robot is stopped");
+        }
         let deed = match self.deed(&invocation) {
             Ok(deed) => deed,
             Err(outcome) => return outcome,
@@ -237,12 +265,12 @@ impl ToolProvider for CustomActions {
                     return ToolOutcome::failure(FailureKind::InvalidArguments, problem);
                 }
                 let inner = Invocation { timeout: limit, ..inner };
-                run_call(Arc::clone(&self.robot), spec, inner, observer, open.unwanted.clone(), self.bounds).await
+                run_call(Arc::clone(&self.parts.robot), spec, inner, observer, open.unwanted.clone(), self.bounds).await
             }
             Deed::Command(command) => self.command(&invocation.call.tool, command, &open, limit).await,
             other => {
                 observer.accepted();
-                match self.deeds.carry_out(&other, limit).await {
+                match self.parts.deeds.carry_out(&other, limit).await {
                     Ok(value) => ToolOutcome::success(value),
                     Err(problem) => ToolOutcome::failure(FailureKind::Reported, problem),
                 }
@@ -261,7 +289,7 @@ impl ToolProvider for CustomActions {
                     open.unwanted.cancel();
                 }
                 match self.behind(method, invocation) {
-                    Some((_, inner)) => self.robot.halt(&inner).await,
+                    Some((_, inner)) => self.parts.robot.halt(&inner).await,
                     None => HaltState::Unconfirmed,
                 }
             }
@@ -277,7 +305,7 @@ impl ToolProvider for CustomActions {
     }
 
     fn watching(&self) -> Watching {
-        self.robot.watching()
+        self.parts.robot.watching()
     }
 }
 

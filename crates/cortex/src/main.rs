@@ -7,9 +7,12 @@ mod config;
 mod connection;
 mod custom_actions;
 mod events;
+#[cfg(debug_assertions)]
+mod faults;
 mod logging;
 mod robot;
 mod supervision;
+mod watchdog;
 
 use std::process::ExitCode;
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_core::{Invocation, ToolProvider, Unobserved};
@@ -19,24 +18,25 @@ use crate::custom_actions::CustomActions;
 
 /// Restarts components, for the built-in actions.
 #[async_trait]
-pub(crate) trait Restarts: Send + Sync {
+pub(super) trait Restarts: Send + Sync {
     /// Restarts one, and waits until it works again. Or says why it does not.
     async fn restart(&self, component: &ComponentName, action: &ActionName) -> Result<(), String>;
 }
 
 /// Carries out what events do.
-pub(crate) struct Doer {
-    pub(crate) runtime: Runtime,
+pub(super) struct Doer {
+    pub(super) runtime: Runtime,
     /// In the order of the runtime's providers.
-    pub(crate) providers: Vec<Arc<dyn ToolProvider>>,
+    pub(super) providers: Vec<Arc<dyn ToolProvider>>,
     /// The actions of the recipe, and who does them: one of the providers.
-    pub(crate) actions: Arc<CustomActions>,
-    pub(crate) acting: Arc<dyn ToolProvider>,
-    pub(crate) restarts: Arc<dyn Restarts>,
-    pub(crate) voice: Box<dyn Fn(String) + Send + Sync>,
-    pub(crate) bounds: CallBounds,
-    pub(crate) latch: Latch,
-    pub(crate) calls: AtomicU32,
+    pub(super) actions: Arc<CustomActions>,
+    pub(super) acting: Arc<dyn ToolProvider>,
+    /// None in a dry run.
+    pub(super) restarts: Option<Box<dyn Restarts>>,
+    pub(super) voice: Box<dyn Fn(String) + Send + Sync>,
+    pub(super) bounds: CallBounds,
+    pub(super) latch: Latch,
+    pub(super) calls: AtomicU32,
 }
 
 impl Doer {
@@ -107,7 +107,10 @@ impl Doer {
                 }
                 Some(_) => {
                     let component = component.as_ref().ok_or("no component is named")?;
-                    self.restarts.restart(component, action).await
+                    match &self.restarts {
+                        Some(restarts) => restarts.restart(component, action).await,
+                        None => Ok(()),
+                    }
                 }
                 None => {
                     let spec = self.actions.spec(action).ok_or("what it needs is not on the robot now")?;
@@ -181,16 +184,3 @@ impl Doer {
         }
     }
 }
-
-/// A robot whose components nobody restarts.
-pub(crate) struct NoRestarts;
-
-#[async_trait]
-impl Restarts for NoRestarts {
-    async fn restart(&self, component: &ComponentName, _action: &ActionName) -> Result<(), String> {
-        Err(format!("in a dry run '{component}' is not restarted"))
-    }
-}
-
-/// How long a restart may take beyond what the recipe says of the component.
-pub(crate) const RESTART_MARGIN: Duration = Duration::from_secs(10);

@@ -1,33 +1,78 @@
 //! What the robot does by itself when something happens, as its recipe says: without a model, at the rate of its topics.
 //!
-//! - `sight`: what is known of the conditions; `doer`: what an event does;
+//! - `sight`: what is known of the conditions; `doer`: what an event does; `restarts`: what the monitor does for it;
 //! - `cortex_monitor::events` decides what is done when.
 //!
 //! One task looks, decides and begins; what is done goes on beside it. [`Latch`] is what a stop holds on to.
 
 mod doer;
 mod latch;
+mod restarts;
 mod sight;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-use cortex_core::Watcher;
+use cortex_core::{ToolProvider, Watcher, Watching};
 use cortex_monitor::events::{EventEffect, EventInput, EventReport, Events, HeldBack};
-use cortex_recipe::{Event, EventDeed, EventName};
+use cortex_recipe::{Event, EventDeed, EventName, Recipe};
+use cortex_ros::{RosTools, StopLatch};
+use cortex_runtime::{CallBounds, Runtime};
+use cortex_supervisor::Handle;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-pub(crate) use doer::{Doer, Restarts};
+use crate::custom_actions::CustomActions;
+use crate::supervision::Watch;
+use doer::{Doer, Restarts};
 pub(crate) use latch::Latch;
+use restarts::ByMonitor;
 use sight::Sight;
 
 /// Times are compared exactly: something is due from this long after its time on.
 const MOMENT: Duration = Duration::from_millis(1);
+/// How often, and how many times, it is looked whether a resume has come to its end. What begins after that is refused.
+const OPENED_LOOK: Duration = Duration::from_millis(10);
+const OPENED_LOOKS: u32 = 200;
 
-/// Looks after the events of a recipe; never ends by itself. Dropping it ends what they do.
-pub(crate) async fn keep(recipe: BTreeMap<EventName, Event>, watcher: Arc<dyn Watcher>, doer: Arc<Doer>, latch: Latch) {
+/// What events work with.
+pub(crate) struct Around {
+    pub(crate) runtime: Runtime,
+    /// In the order of the runtime's providers.
+    pub(crate) providers: Vec<Arc<dyn ToolProvider>>,
+    /// The actions of the recipe, and the one of the providers that does them.
+    pub(crate) actions: Arc<CustomActions>,
+    pub(crate) acting: Arc<dyn ToolProvider>,
+    pub(crate) bounds: CallBounds,
+    pub(crate) latch: Latch,
+    /// Tells people something.
+    pub(crate) voice: Box<dyn Fn(String) + Send + Sync>,
+}
+
+/// Looks after the events of a recipe, once `is_up` has ended; never ends by itself. Dropping it ends what they do.
+///
+/// `monitor` restarts components; None in a dry run.
+pub(crate) async fn keep(
+    recipe: Recipe,
+    robot: RosTools,
+    around: Around,
+    monitor: Option<(Handle, Watch)>,
+    is_up: impl Future<Output = ()>,
+) {
+    let Around { runtime, providers, actions, acting, bounds, latch, voice } = around;
+    // What is to be watched is watched in a dry run, too.
+    let Watching::By(watcher) = robot.watching() else { return };
+    let restarts = monitor
+        .map(|(handle, watch)| -> Box<dyn Restarts> { Box::new(ByMonitor { handle, watch, recipe: recipe.clone() }) });
+    let calls = AtomicU32::new(1);
+    let doer = Doer { runtime, providers, actions, acting, restarts, voice, bounds, latch: latch.clone(), calls };
+    is_up.await;
+    watch(recipe.events, watcher, Arc::new(doer), latch, robot.latch()).await;
+}
+
+async fn watch(recipe: BTreeMap<EventName, Event>, watcher: Arc<dyn Watcher>, doer: Arc<Doer>, latch: Latch) {
     if recipe.is_empty() {
         return;
     }
@@ -41,8 +86,21 @@ pub(crate) async fn keep(recipe: BTreeMap<EventName, Event>, watcher: Arc<dyn Wa
     }
     loop {
         let stopped = stops.borrow_and_update().is_stopped();
+        if !stopped {
+            opened(robot).await;
+        }
         keeper.take(if stopped { EventInput::Stopped } else { EventInput::Resumed }, &mut sight);
         keeper.turn(&mut stops, &mut sight).await;
+    }
+}
+
+/// Waits until what was stopped may be used again: a resume opens the robot's own latch last.
+async fn opened(robot: &StopLatch) {
+    for _ in 0..OPENED_LOOKS {
+        if !robot.is_closed() {
+            return;
+        }
+        tokio::time::sleep(OPENED_LOOK).await;
     }
 }
 
@@ -52,6 +110,7 @@ struct Keeper {
     recipe: BTreeMap<EventName, Event>,
     doer: Arc<Doer>,
     latch: Latch,
+    robot: &StopLatch,
     started: Instant,
     doing: JoinSet<EventName>,
 }
