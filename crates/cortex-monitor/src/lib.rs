@@ -16,6 +16,7 @@ pub mod damping;
 pub mod dependencies;
 pub mod evidence;
 pub mod health;
+mod heard;
 pub mod ladder;
 pub mod machine;
 pub mod progress;
