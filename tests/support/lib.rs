@@ -115,6 +115,11 @@ impl House {
         self.environment = variables;
     }
 
+    /// Adds to what the house's processes find in their environment.
+    pub fn add_environment(&mut self, name: &'static str, value: String) {
+        self.environment.push((name, value));
+    }
+
     /// Gives this configuration to every Cortex that is started from now on.
     ///
     /// # Panics
@@ -207,6 +212,12 @@ impl House {
         let folders = programs.parent().map(PathBuf::from).into_iter().chain(std::env::split_paths(&others));
         let path = std::env::join_paths(folders).expect("no colons in the paths");
         self.environment.push(("PATH", path.to_string_lossy().into_owned()));
+    }
+
+    /// The folder that belongs to this house alone; its path is in the environment of every process in it.
+    #[must_use]
+    pub fn state(&self) -> &std::path::Path {
+        self.state.path()
     }
 
     /// The folder of its tapes.

@@ -6,13 +6,15 @@
 //! - [`meters`]: measures the way and the energy that the robot spends;
 //! - [`monitoring`]: what shows whether components work, and what can be done to them;
 //! - [`Discovery`]: finds the components; [`RosTools`]: calls and inspects them;
-//! - [`task`] and [`TaskServer`]: take tasks over ROS; [`TaskClient`]: sends them.
+//! - [`task`] and [`TaskServer`]: take tasks over ROS; [`TaskClient`]: sends them;
+//! - [`stop`]: the stop, on a thread of its own.
 //!
-//! A process ends in this order, or the exit handlers of the middleware crash: the task server, the discovery, the
+//! A process ends in this order, or the exit handlers of the middleware crash: the task server, the stop, the discovery, the
 //! endpoints, the graph watch, the node, the tools.
 
 mod announcements;
 pub mod arguments;
+mod beats;
 mod built_in;
 mod calls;
 mod catalog;
@@ -35,6 +37,7 @@ mod policy;
 #[expect(unsafe_code, reason = "r2r keeps these calls of the client library private")]
 mod rcl;
 mod service;
+pub mod stop;
 pub mod task;
 mod task_client;
 mod task_server;
@@ -46,6 +49,7 @@ mod type_loader;
 mod watching;
 
 pub use announcements::announce_often;
+pub use beats::Beats;
 pub use catalog::{Catalog, OfferKind, Uncallable};
 /// How messages of a type are written, for [`PolicySettings::conventions`].
 pub use cortex_interfaces::Convention;
@@ -59,7 +63,9 @@ pub use node::RosNode;
 pub use policy::{Policy, PolicyError, PolicySettings};
 /// The generated message types and the client library, for crates that build on this one.
 pub use r2r;
+pub use rcl::ending::exit_at_once;
+pub use stop::{StopHandle, StopLatch, StopServer};
 pub use task::TaskHandler;
 pub use task_client::{Canceller, SentTask, TaskClient};
 pub use task_server::TaskServer;
-pub use tools::RosTools;
+pub use tools::{OpenCall, OpenCallKind, RosTools};

@@ -16,6 +16,7 @@ use r2r::ParameterValue;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::RosError;
+use crate::beats::Beats;
 use crate::rcl::arguments::Arguments;
 
 /// How long one wait for ROS events may last; also the longest time that sent work waits to be begun.
@@ -41,6 +42,7 @@ pub struct RosNode {
     name: Arc<str>,
     parameters: Arc<BTreeMap<String, ParameterValue>>,
     ended: CancellationToken,
+    beats: Beats,
 }
 
 enum Message {
@@ -72,9 +74,13 @@ impl RosNode {
         let (work, queue) = sync_channel(WORK_CAPACITY);
         let ended = CancellationToken::new();
         let guard = ended.clone().drop_guard();
+        let beats = Beats::default();
         let thread = std::thread::Builder::new()
             .name("ros".to_owned())
-            .spawn(move || spin(guard, node, idle_timer, &queue))
+            .spawn({
+                let beats = beats.clone();
+                move || spin(guard, node, idle_timer, &queue, &beats)
+            })
             .map_err(RosError::Thread)?;
         Ok(Self {
             work,
@@ -82,6 +88,7 @@ impl RosNode {
             name: full_name.into(),
             parameters: Arc::new(parameters),
             ended,
+            beats,
         })
     }
 
@@ -174,6 +181,12 @@ impl RosNode {
         self.ended.is_cancelled()
     }
 
+    /// The beats of its thread.
+    #[must_use]
+    pub fn beats(&self) -> Beats {
+        self.beats.clone()
+    }
+
     /// Ends the thread and destroys the node. Blocks until that is done. Later calls do nothing.
     pub fn shut_down(&self) {
         let mut message = Message::ShutDown;
@@ -211,10 +224,12 @@ fn overrides_of(node: &r2r::Node) -> BTreeMap<String, ParameterValue> {
 }
 
 /// The guard tells everybody that the node is gone; as the first parameter it is dropped last.
-fn spin(_guard: DropGuard, mut node: r2r::Node, _idle_timer: r2r::Timer, queue: &Receiver<Message>) {
+fn spin(_guard: DropGuard, mut node: r2r::Node, _idle_timer: r2r::Timer, queue: &Receiver<Message>, beats: &Beats) {
     let mut takers: Vec<Taker> = Vec::new();
     loop {
+        beats.beat();
         while let Ok(message) = queue.try_recv() {
+            beats.beat();
             match message {
                 // A panic here is a flaw of the work, not of the node.
                 Message::Do(work) => {

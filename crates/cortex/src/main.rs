@@ -4,9 +4,12 @@ mod arguments;
 mod commands;
 mod config;
 mod connection;
+#[cfg(debug_assertions)]
+mod faults;
 mod logging;
 mod robot;
 mod supervision;
+mod watchdog;
 
 use std::process::ExitCode;
 

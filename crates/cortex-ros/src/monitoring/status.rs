@@ -1,5 +1,7 @@
 //! What components say of their health on `~/status`.
 
+use std::sync::Arc;
+
 use cortex_interfaces::{Message, WriteLimits, WriteOptions};
 use cortex_protocol::ComponentName;
 use serde_json::Value;
@@ -53,13 +55,20 @@ pub(super) async fn follow(senses: Senses, component: ComponentName) {
     }
 }
 
-async fn listen(senses: &Senses, component: &ComponentName) -> Result<Listening, RosError> {
+/// What is said from now on, and what was said before it was listened to: a component that has just come has said that it
+/// is well, and says so again only a second later. Not every publisher fits both.
+async fn listen(senses: &Senses, component: &ComponentName) -> Result<[Listening; 2], RosError> {
     let interface = senses.interface(|interfaces| interfaces.message(TYPE)).await?;
     let (tell, presence, name) = (senses.tell.clone(), senses.presence.clone(), component.clone());
-    let hear = move |message: &Message| {
+    let hear = Arc::new(move |message: &Message| {
         if presence.may_speak(&name) {
             tell(&name, Sign::Status { health: Health::read(message) });
         }
+    });
+    let topic = below(component, STATUS);
+    let listen = |quality| {
+        let hear = Arc::clone(&hear);
+        senses.endpoints.listen(&topic, &interface, quality, move |message: &Message| hear(message))
     };
-    senses.endpoints.listen(&below(component, STATUS), &interface, Quality::HEARS_ALL, hear).await
+    Ok([listen(Quality::HEARS_ALL).await?, listen(Quality::LATCHED).await?])
 }

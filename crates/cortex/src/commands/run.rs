@@ -14,8 +14,8 @@ use cortex_model::api_key_from_environment;
 use cortex_protocol::{
     CloudEvent, ComponentName, MissionEvent, MissionId, MissionResult, MissionStatus, Origin, Submission,
 };
-use cortex_ros::task::{Refusal, RunningTask, StopReport, TaskEnding, TaskResult, TaskUpdate};
-use cortex_ros::{Discovery, Policy, RosNode, TaskHandler, TaskServer};
+use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
+use cortex_ros::{Beats, Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
 use cortex_runtime::{DryRun, MissionTicket, ProviderId, Runtime, RuntimeConfig};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
@@ -23,6 +23,7 @@ use crate::arguments::StartArguments;
 use crate::config::{self, Layers, Resolved};
 use crate::robot::{self, Robot};
 use crate::supervision::{self, RobotRecipe, Supervision};
+use crate::watchdog::{Loop, Watchdog};
 
 /// The robot's graph is the first provider of tools.
 const ROS: ProviderId = ProviderId(0);
@@ -108,6 +109,8 @@ async fn serve(
         offering: tokio::sync::Mutex::new(()),
     });
     cortex_ros::parameters::serve(&robot.node, robot.node.parameters().clone()).await?;
+    // First: nothing may begin that could not be stopped.
+    let stop = StopServer::start(&robot.graph, robot.node.fully_qualified_name(), &robot.tools, agent.clone())?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
     let supervised = match supervision {
         Some(supervision) => {
@@ -116,6 +119,10 @@ async fn serve(
         }
         None => None,
     };
+    let monitor = supervised.iter().map(|supervised| Loop::new("monitor", Beats::of(supervised.handle().beats())));
+    let watchdog = Watchdog::of(robot, &stop.handle(), monitor.collect(), resolved.watch.hang)?;
+    #[cfg(debug_assertions)]
+    crate::faults::arm(&robot.node);
     let offering = tokio::spawn(keep_offering(agent));
     let speaking = tokio::spawn(keep_speaking(runtime.outputs(), server.clone()));
     if dry_run {
@@ -142,6 +149,12 @@ async fn serve(
         None => Vec::new(),
     };
     server.shut_down().await;
+    // Joining threads blocks.
+    let ending = move || {
+        watchdog.shut_down();
+        stop.shut_down();
+    };
+    let _ = tokio::task::spawn_blocking(ending).await;
     offering.abort();
     speaking.abort();
     if !not_down.is_empty() {
@@ -239,26 +252,13 @@ impl TaskHandler for Agent {
         Ok(self.running(ticket))
     }
 
-    async fn stop(&self) -> StopReport {
+    async fn stop(&self) -> Result<Stopped, String> {
         self.stops.send_modify(|count| *count += 1);
-        let Ok(report) = self.runtime.stop().await else {
-            let message = "NOT STOPPED: Cortex is shutting down or has failed, and can't say what still moves.";
-            return StopReport { success: false, message: message.to_owned() };
-        };
-        let tasks = match report.missions_ended {
-            0 => "No task was running.".to_owned(),
-            1 => "One task was ended.".to_owned(),
-            count => format!("{count} tasks were ended."),
-        };
-        let names: Vec<&str> = report.not_stopped.iter().map(|tool| tool.as_str()).collect();
-        let rest = if names.is_empty() {
-            "Everything that Cortex began is at rest.".to_owned()
-        } else {
-            format!("WARNING: these did not confirm that they are at rest: {}.", names.join(", "))
-        };
-        StopReport {
-            success: names.is_empty(),
-            message: format!("Stopped. {tasks} {rest} Tasks are refused until ~/resume."),
+        match self.runtime.stop().await {
+            Ok(report) => Ok(Stopped { tasks_ended: report.missions_ended, not_stopped: report.not_stopped }),
+            Err(_) => {
+                Err("NOT STOPPED: Cortex is shutting down or has failed, and can't say what still moves.".to_owned())
+            }
         }
     }
 

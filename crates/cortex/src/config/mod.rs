@@ -19,17 +19,20 @@ use serde::{Deserialize, Serialize};
 
 mod mission;
 mod tape;
+mod watch;
 
 pub(crate) use mission::MeterSettings;
 use mission::{BudgetConfig, MissionConfig};
 use tape::TapeConfig;
+pub(crate) use watch::WatchSettings;
+use watch::{MetricsConfig, WatchdogConfig};
 
 /// The variable that names the configuration file.
 pub(crate) const FILE_VARIABLE: &str = "CORTEX_CONFIG";
 /// The prefix of the variables that set keys: `CORTEX_MODEL`, `CORTEX_MISSION__MAX_REPLANS`.
 const PREFIX: &str = "CORTEX_";
 /// The top-level keys; other variables of the prefix are none of ours.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 13] = [
     "robot",
     "identity",
     "model",
@@ -41,6 +44,8 @@ const KEYS: [&str; 11] = [
     "discovery",
     "conditions",
     "tape",
+    "watchdog",
+    "metrics",
 ];
 
 /// Everything that can be set. `config/cortex.toml` explains each key.
@@ -62,6 +67,8 @@ pub(crate) struct Config {
     /// What must hold before, while and after tools are called, by patterns as those of discovery.
     pub(crate) conditions: BTreeMap<String, Conditions>,
     pub(crate) tape: TapeConfig,
+    pub(crate) watchdog: WatchdogConfig,
+    pub(crate) metrics: MetricsConfig,
 }
 
 /// How a model's endpoint is reached.
@@ -147,6 +154,8 @@ impl Default for Config {
             },
             conditions: policy.conditions,
             tape: TapeConfig::default(),
+            watchdog: WatchdogConfig::default(),
+            metrics: MetricsConfig::default(),
         }
     }
 }
@@ -175,6 +184,7 @@ pub(crate) struct Resolved {
     pub(crate) settle_timeout: Duration,
     /// What of the robot is offered.
     pub(crate) policy: Policy,
+    pub(crate) watch: WatchSettings,
     /// Where the model was set, for people.
     pub(crate) model_origin: String,
 }
@@ -263,7 +273,8 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         config.discovery.settle_timeout_s
     );
     let policy = policy(&config.discovery, &config.conditions)?;
-    Ok(Resolved { model, endpoint, runtime, meters, settle_timeout, policy, model_origin })
+    let watch = watch::settings(&config.watchdog, &config.metrics)?;
+    Ok(Resolved { model, endpoint, runtime, meters, settle_timeout, policy, watch, model_origin })
 }
 
 fn policy(discovery: &DiscoveryConfig, conditions: &BTreeMap<String, Conditions>) -> anyhow::Result<Policy> {
@@ -455,6 +466,8 @@ mod tests {
             ("[tape]\nmax_mission_mb = 0", "tape.max_mission_mb is 0"),
             ("[tape]\nmax_folder_mb = 1", "tape.max_folder_mb is 1; it must be at least tape.max_mission_mb"),
             ("[tape]\ndirectory = \"here\"", "tape.directory is 'here'; it must be a full path"),
+            ("[watchdog]\nhang_s = 1", "watchdog.hang_s is 1; it must be at least 3"),
+            ("[metrics]\nlisten = \"9464\"", "metrics.listen is '9464'; it must be an address and a port"),
             ("[discovery.rename]\n\"/a\" = \"b c\"", "configuration: discovery.rename: 'b c'"),
             ("[discovery.effects]\n\"/a\" = \"fly\"", "fly"),
             ("[discovery.resources]\n\"/a\" = [\"\"]", "configuration: discovery.resources: a resource has no name"),

@@ -7,8 +7,8 @@ use std::time::Duration;
 use cortex_monitor::Transition;
 use cortex_protocol::ComponentName;
 use cortex_recipe::{Action, ActionName, Deed, Recipe};
-use cortex_ros::Interfaces;
 use cortex_ros::dynamic::{Endpoints, lifecycle};
+use cortex_ros::{Interfaces, StopLatch};
 use serde_json::Value;
 
 /// Carries out actions. Clones share what it needs.
@@ -19,9 +19,9 @@ pub(crate) struct Deeds {
 }
 
 impl Deeds {
-    pub(crate) fn new(endpoints: &Endpoints, interfaces: &Arc<Interfaces>, recipe: &Recipe) -> Self {
+    pub(crate) fn new(endpoints: &Endpoints, interfaces: &Arc<Interfaces>, latch: &StopLatch, recipe: &Recipe) -> Self {
         Self {
-            ros: cortex_ros::monitoring::deeds::Deeds::new(endpoints, interfaces),
+            ros: cortex_ros::monitoring::deeds::Deeds::new(endpoints, interfaces, latch),
             actions: Arc::new(recipe.actions.clone()),
         }
     }

@@ -150,7 +150,7 @@ impl Supervised {
     ) -> anyhow::Result<Self> {
         let Supervision { recipe, processes, watch } = supervision;
         let interfaces = Arc::new(Interfaces::from_environment());
-        let deeds = Deeds::new(&robot.endpoints, &interfaces, &recipe.recipe);
+        let deeds = Deeds::new(&robot.endpoints, &interfaces, robot.tools.latch(), &recipe.recipe);
         let mut tasks = JoinSet::new();
         tasks.spawn(missions::keep_told(watch.view(), missions));
         let (message, mut messages) = mpsc::channel::<String>(MESSAGES);
@@ -173,7 +173,6 @@ impl Supervised {
     }
 
     /// Tells the monitor things.
-    #[expect(dead_code, reason = "for events and status")]
     pub(crate) fn handle(&self) -> Handle {
         self.supervisor.handle()
     }
