@@ -3,18 +3,18 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cortex_ros::RosError;
-use cortex_ros::r2r::{Node, QosProfile, builtin_interfaces::msg::Time, rosgraph_msgs::msg};
 use futures::StreamExt;
+use r2r::{Node, QosProfile, builtin_interfaces::msg::Time, rosgraph_msgs::msg};
 
-use crate::endpoints::Endpoints;
+use crate::RosError;
+use crate::serving::Serving;
 
 /// Tells the time. Clones share it.
 ///
 /// The client library has a clock, but whether its simulated time is compiled in depends on the state of its build
 /// cache.
 #[derive(Debug, Clone)]
-pub(crate) enum RosClock {
+pub enum RosClock {
     /// The clock of the machine.
     System,
     /// The last time on `/clock`; zero before the first.
@@ -23,11 +23,14 @@ pub(crate) enum RosClock {
 
 impl RosClock {
     /// A clock that follows `/clock`.
-    pub(crate) fn simulated(node: &mut Node, endpoints: &Endpoints) -> Result<Self, RosError> {
+    ///
+    /// # Errors
+    /// When the subscription can't be created.
+    pub fn simulated(node: &mut Node, serving: &Serving) -> Result<Self, RosError> {
         let mut clock = node.subscribe::<msg::Clock>("/clock", QosProfile::default().keep_last(1).best_effort())?;
         let time = Arc::new(Mutex::new(Time::default()));
         let last = Arc::clone(&time);
-        endpoints.spawn(async move {
+        serving.spawn(async move {
             while let Some(message) = clock.next().await {
                 *last.lock().unwrap_or_else(PoisonError::into_inner) = message.clock;
             }
@@ -36,7 +39,8 @@ impl RosClock {
     }
 
     /// Now.
-    pub(crate) fn now(&self) -> Time {
+    #[must_use]
+    pub fn now(&self) -> Time {
         match self {
             Self::System => to_time(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()),
             Self::Simulated(time) => time.lock().unwrap_or_else(PoisonError::into_inner).clone(),
@@ -50,7 +54,8 @@ fn to_time(since_epoch: Duration) -> Time {
 }
 
 /// A time as nanoseconds.
-pub(crate) fn nanoseconds(time: &Time) -> u64 {
+#[must_use]
+pub fn nanoseconds(time: &Time) -> u64 {
     u64::try_from(time.sec).unwrap_or_default() * 1_000_000_000 + u64::from(time.nanosec)
 }
 
