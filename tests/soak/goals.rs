@@ -9,7 +9,7 @@ use cortex_core::{CallObserver, Invocation};
 use cortex_protocol::{CallId, MissionId, ToolCall, ToolName, ToolSpec};
 use cortex_ros::{DiscoveredTools, RosTools};
 use cortex_runtime::{CallBounds, run_call};
-use cortex_stories::{PATIENCE, Robot};
+use cortex_stories::{Dice, PATIENCE, Robot};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -25,35 +25,6 @@ const HALT_LIMIT: Duration = Duration::from_secs(2);
 const CALL_LIMIT: Duration = Duration::from_secs(30);
 /// One in so many goals is cancelled.
 const CANCELLED: u64 = 3;
-
-/// Chances that come out the same for the same seed (SplitMix64).
-pub(crate) struct Dice(u64);
-
-impl Dice {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn roll(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    pub(crate) fn between(&mut self, least: u64, most: u64) -> u64 {
-        least + self.roll() % (most - least + 1)
-    }
-
-    pub(crate) fn one_in(&mut self, times: u64) -> bool {
-        self.roll().is_multiple_of(times)
-    }
-
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        let index = usize::try_from(self.roll() % choices.len() as u64).unwrap_or_default();
-        choices.get(index).copied().unwrap_or_default()
-    }
-}
 
 /// Nobody listens to a soak's goals.
 struct Silent;

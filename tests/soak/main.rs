@@ -14,9 +14,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
-use cortex_stories::{House, Robot, argument, in_own_domain};
+use cortex_stories::{Dice, House, Robot, argument, in_own_domain};
 
-use goals::{Dice, Soak};
+use goals::Soak;
 use servers::Servers;
 use vitals::Vitals;
 

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use cortex_stories::{House, Process};
+use cortex_stories::{Dice, House, Process};
 use serde_json::Value;
-
-use crate::goals::Dice;
 
 /// The namespaces of the two processes.
 pub(crate) const NAMESPACES: [&str; 2] = ["north", "south"];

@@ -5,21 +5,29 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that can't be told ends here, and says why")]
 
 pub mod costs;
+mod dice;
 mod greenhouse;
+mod held;
+mod monitored;
 mod own_domain;
 mod process;
 mod robot;
 mod script;
+mod times;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use cortex_testkit::{Domain, OpenAiServer, discovery_range};
+pub use dice::Dice;
 pub use greenhouse::Greenhouse;
+pub use held::Held;
+pub use monitored::{Event, Monitored, Told};
 pub use own_domain::{argument, in_own_domain};
 pub use process::Process;
 pub use robot::Robot;
 pub use script::{calls, model, prompts, says};
+pub use times::Times;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -176,7 +184,7 @@ impl House {
     /// Starts a Python script of `tests/python` in the house's domain, with the Python that has rclpy.
     #[must_use]
     pub fn spawn_python(&self, script: &str, arguments: &[&str]) -> Process {
-        let python = std::env::var_os("CORTEX_ROS_PYTHON").map_or_else(|| PathBuf::from("python3"), PathBuf::from);
+        let python = python();
         let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("python").join(script);
         let script = script.to_string_lossy();
         let arguments: Vec<&str> = [script.as_ref()].iter().chain(arguments).copied().collect();
@@ -189,6 +197,21 @@ impl House {
         environment.extend(self.environment.iter().cloned());
         environment.extend(self.domain.as_ref().map(|domain| ("ROS_DOMAIN_ID", domain.id())));
         Process::spawn(program, arguments, &environment)
+    }
+
+    /// Lets its processes find the programs of the workspace by their names, as a recipe has them.
+    pub fn find_programs(&mut self) {
+        let programs = binary("cortex");
+        let others = std::env::var_os("PATH").unwrap_or_default();
+        let folders = programs.parent().map(PathBuf::from).into_iter().chain(std::env::split_paths(&others));
+        let path = std::env::join_paths(folders).expect("no colons in the paths");
+        self.environment.push(("PATH", path.to_string_lossy().into_owned()));
+    }
+
+    /// The folder that belongs to this house alone; its path is in the environment of every process in it.
+    #[must_use]
+    pub fn state(&self) -> &std::path::Path {
+        self.state.path()
     }
 
     /// The folder of its tapes.
@@ -253,6 +276,12 @@ pub async fn finish_send(mut process: Process) -> Sent {
 
 fn state_folder() -> TempDir {
     tempfile::tempdir().expect("a folder for the state of a house")
+}
+
+/// The Python that has rclpy.
+#[must_use]
+pub fn python() -> PathBuf {
+    std::env::var_os("CORTEX_ROS_PYTHON").map_or_else(|| PathBuf::from("python3"), PathBuf::from)
 }
 
 /// A program of the workspace.

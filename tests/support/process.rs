@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
@@ -33,7 +33,7 @@ pub struct Process {
 
 /// The lines of one stream, and a sign of each new one.
 struct Lines {
-    kept: Arc<Mutex<Vec<String>>>,
+    kept: Arc<Mutex<Vec<(Instant, String)>>>,
     count: watch::Receiver<usize>,
     reader: JoinHandle<()>,
 }
@@ -47,7 +47,7 @@ impl Lines {
             let mut lines = BufReader::new(stream).lines();
             while let Ok(Some(line)) = lines.next_line().await {
                 let mut kept = keep.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.push(line);
+                kept.push((Instant::now(), line));
                 counter.send_replace(kept.len());
             }
         });
@@ -55,7 +55,12 @@ impl Lines {
     }
 
     fn all(&self) -> Vec<String> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.after(0).into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// The lines but for the first ones, each with the moment when it was read.
+    fn after(&self, first: usize) -> Vec<(Instant, String)> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).iter().skip(first).cloned().collect()
     }
 }
 
@@ -122,7 +127,15 @@ impl Process {
 
     /// Waits for the end and returns the exit status; `None` if a signal ended it.
     pub async fn wait(&mut self) -> Option<i32> {
-        let Ok(status) = tokio::time::timeout(PATIENCE, self.child.wait()).await else {
+        self.wait_at_most(PATIENCE).await
+    }
+
+    /// As [`wait`](Self::wait), for what takes longer than others.
+    ///
+    /// # Panics
+    /// When it does not end in that time.
+    pub async fn wait_at_most(&mut self, limit: Duration) -> Option<i32> {
+        let Ok(status) = tokio::time::timeout(limit, self.child.wait()).await else {
             panic!("{} did not end", self.name);
         };
         // What was written before the end is still being read.
@@ -161,6 +174,17 @@ impl Process {
         self.stderr.all()
     }
 
+    /// The lines of standard error but for the first ones, each with the moment when it was read.
+    #[must_use]
+    pub fn log_after(&self, first: usize) -> Vec<(Instant, String)> {
+        self.stderr.after(first)
+    }
+
+    /// Waits until there are more lines of standard error than that; false when there will be none.
+    pub async fn log_grows(&self, known: usize) -> bool {
+        self.stderr.count.clone().wait_for(|count| *count > known).await.is_ok()
+    }
+
     /// Shows, once, whether it runs or how it has ended, and what it said last. For a failing story.
     pub(crate) fn show(&mut self, title: &str) {
         if std::mem::replace(&mut self.is_shown, true) {
@@ -197,8 +221,8 @@ impl Drop for Process {
         let Some(id) = self.child.id() else { return };
         // It may have ended by itself in this moment.
         let _ = std::process::Command::new("kill").arg("-TERM").arg(id.to_string()).status();
-        let deadline = std::time::Instant::now() + LAST_GRACE;
-        while std::time::Instant::now() < deadline {
+        let deadline = Instant::now() + LAST_GRACE;
+        while Instant::now() < deadline {
             if !matches!(self.child.try_wait(), Ok(None)) {
                 return;
             }

@@ -11,10 +11,7 @@ pub const HOLD: Duration = Duration::from_millis(500);
 /// How often the hold is doubled at most: 32 s.
 pub const MAX_DOUBLINGS: u32 = 6;
 
-/// After this much time of good health, one failure is forgotten, and so on.
-pub const FORGET_AFTER: Duration = Duration::from_secs(60);
-
-/// What is known about one component's ups and downs. A new one is bad until it was good for the hold.
+/// What is known about one component's ups and downs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damping {
     bad: bool,
@@ -23,15 +20,17 @@ pub struct Damping {
     /// Failures that are not forgotten.
     failures: u32,
     forgotten_at: Duration,
-}
-
-impl Default for Damping {
-    fn default() -> Self {
-        Self { bad: true, good_since: None, failures: 0, forgotten_at: Duration::ZERO }
-    }
+    forget_after: Duration,
 }
 
 impl Damping {
+    /// Of a new one: bad until it was good for the hold. After `forget_after` of good health one failure is forgotten, and
+    /// so on.
+    #[must_use]
+    pub fn new(forget_after: Duration) -> Self {
+        Self { bad: true, good_since: None, failures: 0, forgotten_at: Duration::ZERO, forget_after }
+    }
+
     /// Takes what is seen now.
     pub fn judge(&mut self, now: Duration, fails: bool) {
         if fails {
@@ -47,9 +46,9 @@ impl Damping {
             self.bad = false;
             self.forgotten_at = now;
         }
-        while !self.bad && self.failures > 0 && now >= self.forgotten_at.saturating_add(FORGET_AFTER) {
+        while !self.bad && self.failures > 0 && now >= self.forgotten_at.saturating_add(self.forget_after) {
             self.failures -= 1;
-            self.forgotten_at = self.forgotten_at.saturating_add(FORGET_AFTER);
+            self.forgotten_at = self.forgotten_at.saturating_add(self.forget_after);
         }
     }
 
@@ -82,7 +81,7 @@ mod tests {
 
     #[test]
     fn who_failed_once_is_trusted_soon_and_who_flaps_is_not() {
-        let mut damping = Damping::default();
+        let mut damping = Damping::new(seconds(60));
         let mut holds = Vec::new();
         let mut now = Duration::ZERO;
         for _ in 0..9 {
@@ -101,7 +100,7 @@ mod tests {
 
     #[test]
     fn failures_are_forgotten_in_good_times() {
-        let mut damping = Damping::default();
+        let mut damping = Damping::new(seconds(60));
         for second in 0..100 {
             damping.judge(seconds(second * 50), true);
             damping.judge(seconds(second * 50), false);

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::Seconds;
+use crate::{Parameter, Seconds};
 
 /// The name of an action: a built-in one, or one of the recipe's.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -169,7 +169,7 @@ pub struct ParameterValues {
 }
 
 /// How an action is offered to models.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolOffer {
     /// What it does and when to use it, for a model.
@@ -183,6 +183,10 @@ pub struct ToolOffer {
     /// Sentences that people use for it.
     #[serde(default)]
     pub phrases: Vec<String>,
+    /// What it is told with each call, as JSON Schema of each. `{name}` stands for the value in requests, messages,
+    /// arguments and values.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Parameter>,
 }
 
 /// The form of the file: one table of those that say what is done.

@@ -5,21 +5,27 @@
 //!
 //! - [`recipe`]: the file as a whole, and [`schema`], its JSON Schema;
 //! - [`component`]: a component: how it is started, what it depends on, what shows that it lives and works;
-//! - [`fallback`]: what is done when it fails; [`action`]: what a robot's owner adds to that;
+//! - [`fallback`]: what is done when it fails; [`action`]: what a robot's owner adds to that, and [`parameter`], what such
+//!   an action is told with each call;
+//! - [`event`]: what the robot does by itself when something happens;
 //! - [`problem`]: what is wrong with a file, and where.
 
 pub mod action;
 mod check;
 pub mod component;
+pub mod event;
 pub mod fallback;
 mod location;
+pub mod parameter;
 pub mod problem;
 pub mod recipe;
 mod seconds;
 
 pub use action::{Action, ActionName, BUILT_IN_ACTIONS, BuiltIn, Deed, ToolOffer};
 pub use component::{ComponentRecipe, During, Lifecycle, Process, Progress, Start};
+pub use event::{Begins, Event, EventDeed, EventName};
 pub use fallback::{Fallbacks, Rung};
+pub use parameter::{Parameter, ParameterKind};
 pub use problem::{Mistake, Problem, Problems};
 pub use recipe::{RECIPE_VERSION, Recipe, schema};
 pub use seconds::Seconds;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::location::Text;
 use crate::problem::Problems;
-use crate::{Action, ActionName, ComponentRecipe, check};
+use crate::{Action, ActionName, ComponentRecipe, Event, EventName, check};
 
 /// The version of the format that this crate reads.
 pub const RECIPE_VERSION: u32 = 1;
@@ -41,6 +41,9 @@ pub struct Recipe {
     /// What can be done beyond what is built in, for fallbacks and as tools.
     #[serde(default)]
     pub actions: BTreeMap<ActionName, Action>,
+    /// What the robot does by itself when something happens.
+    #[serde(default)]
+    pub events: BTreeMap<EventName, Event>,
 }
 
 impl Recipe {

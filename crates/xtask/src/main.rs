@@ -90,6 +90,12 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Build for speed and let everything fail, 500 times, while a robot runs errands; see `--faults` and `--seed`
+    Campaign {
+        /// Arguments of the campaign
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Remove the private ROS 2 and the built interfaces of all clones on this machine
     Clean,
 }
@@ -121,6 +127,7 @@ fn run(command: Task) -> Result<ExitCode> {
         Task::Demo { task, model } => return demo::run(&repository, &task, model.as_deref()),
         Task::Bench { arguments } => return work::bench(&repository, &arguments),
         Task::Soak { arguments } => return work::soak(&repository, &arguments),
+        Task::Campaign { arguments } => return work::campaign(&repository, &arguments),
         Task::Clean => clean::run()?,
     }
     Ok(ExitCode::SUCCESS)

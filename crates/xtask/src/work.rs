@@ -76,6 +76,11 @@ pub(crate) fn soak(repository: &Path, arguments: &[String]) -> Result<ExitCode> 
     run_for_stories(repository, "cortex-soak", arguments)
 }
 
+/// Builds for speed and runs the fault campaign.
+pub(crate) fn campaign(repository: &Path, arguments: &[String]) -> Result<ExitCode> {
+    run_for_stories(repository, "cortex-campaign", arguments)
+}
+
 /// Builds for speed and runs a program of the stories.
 fn run_for_stories(repository: &Path, program: &str, arguments: &[String]) -> Result<ExitCode> {
     let ros = prepare(repository)?;

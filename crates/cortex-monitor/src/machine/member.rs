@@ -108,10 +108,10 @@ impl Member {
     pub(super) fn new(name: ComponentName, recipe: ComponentRecipe, is_regular: bool) -> Self {
         Self {
             evidence: Evidence::new(&recipe),
+            damping: Damping::new(recipe.fallbacks.heal_after_s.duration()),
             name,
             recipe,
             is_regular,
-            damping: Damping::default(),
             course: Course::Idle,
             process: None,
             recovery: None,

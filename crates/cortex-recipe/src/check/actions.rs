@@ -104,7 +104,7 @@ fn is_type(interface: &str, kind: &str) -> bool {
         && parts.next().is_none()
 }
 
-fn is_word(text: &str) -> bool {
+pub(super) fn is_word(text: &str) -> bool {
     text.len() <= 64
         && text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && text.chars().all(|next| next.is_ascii_alphanumeric() || next == '_')

@@ -31,7 +31,13 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
     }
 }
 
-fn action(recipe: &Recipe, name: &ComponentName, component: &ComponentRecipe, rung: &Rung) -> Option<(String, String)> {
+/// What is wrong with doing an action for a component.
+pub(super) fn action(
+    recipe: &Recipe,
+    name: &ComponentName,
+    component: &ComponentRecipe,
+    rung: &Rung,
+) -> Option<(String, String)> {
     let external = component.start == Start::External;
     match BuiltIn::named(&rung.action) {
         Some(BuiltIn::Respawn) if external => Some((

@@ -8,7 +8,9 @@ use crate::{ActionName, BUILT_IN_ACTIONS, Recipe};
 mod actions;
 mod components;
 mod dependencies;
+mod events;
 mod ladders;
+mod offers;
 
 /// Something that does not fit.
 #[derive(Debug)]
@@ -58,6 +60,8 @@ pub(crate) fn check(recipe: &Recipe) -> Vec<Finding> {
     dependencies::check(recipe, &mut findings);
     ladders::check(recipe, &mut findings);
     actions::check(recipe, &mut findings);
+    offers::check(recipe, &mut findings);
+    events::check(recipe, &mut findings);
     findings
 }
 

@@ -1,0 +1,146 @@
+//! Actions that are offered as tools: their parameters, and where those stand.
+
+use super::{Finding, Key};
+use crate::parameter::{Piece, is_name, pieces, places};
+use crate::{Action, ActionName, Deed, Parameter, Recipe};
+
+/// Most parameters of an action.
+const MAX_PARAMETERS: usize = 16;
+/// Programs that read a text as commands.
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "ksh", "zsh"];
+
+pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
+    for (name, action) in &recipe.actions {
+        let Some(offer) = &action.tool else { continue };
+        let path = |keys: &[&str]| -> Vec<Key> {
+            ["actions", name.as_str()].iter().chain(keys).map(|key| Key::from(*key)).collect()
+        };
+        let mut add = |keys: &[&str], message: String, mend: &str| {
+            findings.push(Finding { path: path(keys), message, mend: mend.to_owned() });
+        };
+        if offer.parameters.len() > MAX_PARAMETERS {
+            let message = format!("{} parameters are too many", offer.parameters.len());
+            add(&["tool", "parameters"], message, &format!("write at most {MAX_PARAMETERS}"));
+        }
+        for (parameter, written) in &offer.parameters {
+            if !is_name(parameter) {
+                let message = format!("'{parameter}' can't be the name of a parameter");
+                add(&["tool", "parameters", parameter], message, "write 1 to 64 letters, digits and underscores");
+            }
+            if let Some((key, message, mend)) = bounds(written) {
+                add(&["tool", "parameters", parameter, key], message, mend);
+            }
+        }
+        for (table, key, text) in places(&action.deed) {
+            let unknown = pieces(&text).into_iter().find_map(|piece| match piece {
+                Piece::Parameter(used) if !offer.parameters.contains_key(used) => Some(used.to_owned()),
+                _ => None,
+            });
+            // Without parameters braces mean nothing.
+            if let Some(used) = unknown.filter(|_| !offer.parameters.is_empty()) {
+                let mend = format!("add it to [actions.{name}.tool.parameters]; the text itself is {{{{{used}}}}}");
+                add(&[table, key], format!("there is no parameter '{used}'"), &mend);
+            }
+        }
+        unused(action, &mut add);
+        for phrase in &offer.phrases {
+            for piece in pieces(phrase) {
+                if let Piece::Parameter(used) = piece
+                    && !offer.parameters.contains_key(used)
+                {
+                    let message = format!("a phrase names '{used}', which is no parameter");
+                    add(&["tool", "phrases"], message, "add it to the parameters of the tool, or leave it out");
+                }
+            }
+        }
+        command(action, &mut add);
+    }
+    needed_arguments(recipe, findings);
+}
+
+/// A parameter that stands nowhere is a slip.
+fn unused(action: &Action, add: &mut impl FnMut(&[&str], String, &str)) {
+    let Some(offer) = &action.tool else { return };
+    let texts = places(&action.deed);
+    for parameter in offer.parameters.keys() {
+        let is_used = texts.iter().any(|(.., text)| pieces(text).contains(&Piece::Parameter(parameter)));
+        if !is_used {
+            let message = format!("the parameter '{parameter}' is used nowhere");
+            let mend = format!("write {{{parameter}}} where its value belongs");
+            add(&["tool", "parameters", parameter], message, &mend);
+        }
+    }
+}
+
+/// A value must stay a value: it never chooses an option, and no shell reads it.
+fn command(action: &Action, add: &mut impl FnMut(&[&str], String, &str)) {
+    let (Deed::Command(command), Some(offer)) = (&action.deed, &action.tool) else { return };
+    if offer.parameters.is_empty() {
+        return;
+    }
+    let is_shell = SHELLS.contains(&command.program.rsplit('/').next().unwrap_or_default());
+    let mut is_script = false;
+    for argument in &command.arguments {
+        let parts = pieces(argument);
+        let has_value = parts.iter().any(|piece| matches!(piece, Piece::Parameter(_)));
+        if has_value && is_shell && is_script {
+            add(
+                &["command", "arguments"],
+                format!("{} would read the value in \"{argument}\" as commands", command.program),
+                "give the value as an argument of its own after the script, which reads it as \"$1\"",
+            );
+        }
+        // `-c`, `-ec` and so on.
+        is_script = argument.starts_with('-') && !argument.starts_with("--") && argument.ends_with('c');
+        if let [Piece::Text(text), Piece::Parameter(_), ..] = parts.as_slice()
+            && text.chars().all(|next| next == '-')
+        {
+            add(
+                &["command", "arguments"],
+                format!("the value in \"{argument}\" would choose an option"),
+                "write the option out, and give the value as an argument of its own or after an equals sign",
+            );
+        }
+    }
+}
+
+fn bounds(parameter: &Parameter) -> Option<(&'static str, String, &'static str)> {
+    let number = |bound: &Option<serde_json::Number>| bound.as_ref().and_then(serde_json::Number::as_f64);
+    if let (Some(least), Some(most)) = (number(&parameter.minimum), number(&parameter.maximum))
+        && least > most
+    {
+        return Some(("minimum", format!("no number is above {least} and below {most}"), "swap the bounds"));
+    }
+    if let Some(choice) = parameter.choices.iter().find(|choice| !parameter.takes(choice)) {
+        return Some((
+            "enum",
+            format!("{choice} does not fit the parameter"),
+            "write values of its type, in its bounds",
+        ));
+    }
+    let default = parameter.default.as_ref().filter(|default| !parameter.takes(default))?;
+    Some(("default", format!("{default} does not fit the parameter"), "write a value that it could be given"))
+}
+
+/// A fallback can't be told anything.
+fn needed_arguments(recipe: &Recipe, findings: &mut Vec<Finding>) {
+    for (name, component) in &recipe.components {
+        for (ladder, rungs) in component.fallbacks.named() {
+            for (index, rung) in rungs.iter().enumerate() {
+                if let Some(needed) = needed(recipe, &rung.action) {
+                    findings.push(Finding::new(
+                        ["components".into(), name.as_str().into(), "fallbacks".into(), ladder.into(), index.into()],
+                        format!("'{}' needs the argument '{needed}', which a fallback can't give", rung.action),
+                        "give that parameter a default, or use another action",
+                    ));
+                }
+            }
+        }
+    }
+}
+
+/// The first argument that an action can't do without.
+fn needed<'a>(recipe: &'a Recipe, action: &ActionName) -> Option<&'a str> {
+    let offer = recipe.actions.get(action)?.tool.as_ref()?;
+    offer.parameters.iter().find(|(_, parameter)| parameter.default.is_none()).map(|(name, _)| name.as_str())
+}

@@ -1,0 +1,118 @@
+//! The model: plans what its task says, by a server that can be taken away.
+
+use cortex_stories::PATIENCE;
+use cortex_testkit::{OpenAiServer, Served};
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+
+/// How a task begins that the model can plan.
+pub(crate) const ERRAND: &str = "errand ";
+
+/// A model behind a port that is there or not.
+pub(crate) struct Endpoint {
+    model: OpenAiServer,
+    /// Where it is found, as long as it is there.
+    address: SocketAddr,
+    /// Carries bytes there and back; with it every connection goes.
+    relay: JoinSet<()>,
+}
+
+impl Endpoint {
+    pub(crate) async fn start() -> anyhow::Result<Self> {
+        let model = OpenAiServer::answering(answer).await?;
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let address = listener.local_addr()?;
+        let mut endpoint = Self { model, address, relay: JoinSet::new() };
+        endpoint.serve(listener)?;
+        Ok(endpoint)
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Takes it away, in the middle of whatever it does, and brings it back after a while.
+    pub(crate) async fn be_gone_for(&mut self, time: Duration) -> anyhow::Result<()> {
+        self.relay.shutdown().await;
+        tokio::time::sleep(time).await;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match TcpListener::bind(self.address).await {
+                Ok(listener) => return self.serve(listener),
+                Err(problem) if Instant::now() > deadline => return Err(problem.into()),
+                // Somebody else has the port for a moment.
+                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+            }
+        }
+    }
+
+    fn serve(&mut self, listener: TcpListener) -> anyhow::Result<()> {
+        let inner: SocketAddr = self.model.url().trim_start_matches("http://").trim_end_matches("/v1").parse()?;
+        self.relay.spawn(async move {
+            let mut connections = JoinSet::new();
+            while let Ok((mut outer, _)) = listener.accept().await {
+                connections.spawn(async move {
+                    if let Ok(mut inner) = TcpStream::connect(inner).await {
+                        let _ = tokio::io::copy_bidirectional(&mut outer, &mut inner).await;
+                    }
+                });
+                while connections.try_join_next().is_some() {}
+            }
+        });
+        Ok(())
+    }
+}
+
+/// A plan of what the task says, EXECUTE for each step, and "Done." at the end, whatever became of it: whether it was done
+/// must not depend on what a model says.
+fn answer(request: &Value) -> Served {
+    let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if request["tools"].as_array().is_some_and(|tools| tools.len() == 1) {
+        return Served::Text("EXECUTE".to_owned());
+    }
+    if messages.iter().any(|message| message["role"] == "tool") {
+        return Served::Text("Done.".to_owned());
+    }
+    let texts: Vec<String> = messages.iter().map(|message| message["content"].to_string()).collect();
+    let task = texts.iter().rev().find_map(|text| text.split_once(ERRAND)).map(|(_, task)| task).unwrap_or_default();
+    let calls = calls(task);
+    if calls.is_empty() { Served::Text("I do not know that errand.".to_owned()) } else { Served::Calls(calls) }
+}
+
+/// Reads `3: go to the kitchen, shake the tray for t3, say it is done.`
+fn calls(task: &str) -> Vec<(String, Value)> {
+    let task = task.split_once('.').map_or(task, |(task, _)| task);
+    let parts = task.split(|character| character == ',' || character == ':').map(str::trim);
+    parts
+        .filter_map(|part| {
+            if let Some(place) = part.strip_prefix("go to the ") {
+                Some(("base-go_to".to_owned(), json!({ "place": place })))
+            } else if let Some(token) = part.strip_prefix("shake the tray for ") {
+                Some(("tray-shake".to_owned(), json!({ "token": token })))
+            } else {
+                part.strip_prefix("say ").map(|text| ("speaker-say".to_owned(), json!({ "text": text })))
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_errand_is_planned_as_it_is_said() {
+        let planned = calls("3: go to the living room, shake the tray for t3, say hello. More");
+        assert_eq!(
+            planned,
+            [
+                ("base-go_to".to_owned(), json!({"place": "living room"})),
+                ("tray-shake".to_owned(), json!({"token": "t3"})),
+                ("speaker-say".to_owned(), json!({"text": "hello"})),
+            ]
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! `cargo xtask campaign`: a robot of a full recipe, errands without end, and faults of all kinds at random moments.
+//! No errand may be lost, none may be called done that was not, and no component may be left down.
+//!
+//! `--faults N` says how many (500), `--seed N` makes the same ones again.
+
+mod endpoint;
+mod faults;
+mod missions;
+mod recipe;
+mod remains;
+mod report;
+mod robot;
+mod truth;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
+use cortex_ros::{GraphWatch, RosNode, TaskClient};
+use cortex_stories::{Held, House, PATIENCE, argument, in_own_domain};
+
+use missions::Errands;
+use robot::Robot;
+use truth::Truth;
+
+/// Faults when nothing else is said.
+const FAULTS: usize = 500;
+/// The part of the faults after which everything has been used: what is held from then on must not grow.
+const WARM_UP: f64 = 0.4;
+/// How long a killed peer is remembered by the middleware, with a margin: so long after the last fault is looked at what
+/// is held.
+const SETTLING: Duration = Duration::from_secs(25);
+
+fn main() -> ExitCode {
+    in_own_domain(async || {
+        let count = argument("faults").unwrap_or(FAULTS);
+        let seed: u64 = argument("seed").unwrap_or_else(|| u64::from(std::process::id()));
+        println!("{count} faults, seed {seed}");
+        let mut house = House::shared();
+        let notes = house.file("notes", "");
+        let recipe = house.file("campaign.toml", &recipe::text(&notes)?);
+        house.find_programs();
+        let node = RosNode::start("_campaign", "")?;
+        let graph = GraphWatch::start(node.fully_qualified_name())?;
+        let truth = Arc::new(Truth::watch(&node, notes.as_ref()).await?);
+        let mut robot = Robot::start(&house, &node, &recipe, &notes).await?;
+        let client = TaskClient::connect(&node, &graph, "/cortex", PATIENCE).await?;
+        let ran = campaign(&mut robot, client, &truth, count, seed).await;
+        if ran.is_err() {
+            robot.show();
+        }
+        drop(robot);
+        tokio::task::spawn_blocking(move || {
+            graph.shut_down();
+            node.shut_down();
+        })
+        .await?;
+        ran
+    })
+}
+
+async fn campaign(
+    robot: &mut Robot,
+    client: TaskClient,
+    truth: &Arc<Truth>,
+    count: usize,
+    seed: u64,
+) -> anyhow::Result<()> {
+    let begun = Instant::now();
+    let end = Arc::new(AtomicBool::new(false));
+    let errands = tokio::spawn(missions::keep_going(client, Arc::clone(truth), !seed, Arc::clone(&end)));
+    let mut warm = robot.held()?;
+    for (number, fault) in faults::draw(seed, count).into_iter().enumerate() {
+        if number * 10 == count * 4 {
+            warm = robot.held()?;
+        }
+        robot.inflict(number, &fault).await?;
+    }
+    robot.settle().await;
+    let took = begun.elapsed();
+    end.store(true, Ordering::Relaxed);
+    let Errands { ended, problems: of_errands, reasons } = errands.await?;
+    // A short campaign is over before anything could pile up.
+    let held = if count >= FAULTS { settled(robot).await? } else { robot.held()? };
+
+    let (table, mut problems) = robot.table();
+    problems.extend(of_errands);
+    let growth = if count >= FAULTS { held.growth_since(&warm) } else { None };
+    problems.extend(growth.map(|growth| format!("GREW: {growth}")));
+    let code = robot.stop().await;
+    if code != Some(0) {
+        problems.push(format!("Cortex ended with {code:?}"));
+    }
+    problems.extend(robot.left_behind().await.into_iter().map(|left| format!("LEFT BEHIND: {left}")));
+
+    let ended: Vec<String> = ended.iter().map(|(word, times)| format!("{times} {word}")).collect();
+    println!("{table}\nerrands: {}; in {} s", ended.join(", "), took.as_secs());
+    for (reason, times) in reasons {
+        println!("{times:6} {}", reason.replace('\n', " "));
+    }
+    println!("held by Cortex: at {:.0} % {warm}; at the end {held}", WARM_UP * 100.0);
+    for problem in &problems {
+        println!("{problem}");
+    }
+    ensure!(problems.is_empty(), "{} problems", problems.len());
+    println!("ok");
+    Ok(())
+}
+
+async fn settled(robot: &mut Robot) -> anyhow::Result<Held> {
+    // The middleware tells nobody when it has forgotten the last peer.
+    tokio::time::sleep(SETTLING).await;
+    robot.held()
+}

@@ -1,0 +1,101 @@
+//! Errands, one after the other, all the time; and whether what was told of each is true.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use cortex_ros::TaskClient;
+use cortex_ros::task::{TaskEnding, TaskResult};
+use cortex_stories::Dice;
+
+use crate::endpoint::ERRAND;
+use crate::truth::Truth;
+
+/// By then a mission has ended, whatever happens to the robot.
+const LIMIT: Duration = Duration::from_secs(150);
+/// What the witness may take to see what the robot did.
+const WITNESS: Duration = Duration::from_millis(500);
+
+/// What became of the errands.
+#[derive(Debug, Default)]
+pub(crate) struct Errands {
+    /// How many ended how.
+    pub(crate) ended: BTreeMap<&'static str, usize>,
+    /// What must not happen.
+    pub(crate) problems: Vec<String>,
+    /// Why some failed, with how often.
+    pub(crate) reasons: BTreeMap<String, usize>,
+}
+
+/// Sends errands until it is told to end.
+pub(crate) async fn keep_going(client: TaskClient, truth: Arc<Truth>, seed: u64, end: Arc<AtomicBool>) -> Errands {
+    let mut dice = Dice::new(seed);
+    let mut errands = Errands::default();
+    let rooms = truth.rooms();
+    let mut number = 0_u32;
+    while !end.load(Ordering::Relaxed) {
+        number += 1;
+        let room = rooms.get(usize::try_from(dice.between(0, rooms.len() as u64 - 1)).unwrap_or_default());
+        let room = room.cloned().unwrap_or_default();
+        let token = format!("t{number}");
+        let (drives, shakes) = match dice.between(0, 3) {
+            0 => (true, false),
+            1 => (false, true),
+            _ => (true, true),
+        };
+        let mut parts = Vec::new();
+        if drives {
+            parts.push(format!("go to the {room}"));
+        }
+        if shakes {
+            parts.push(format!("shake the tray for {token}"));
+        }
+        if dice.one_in(3) {
+            parts.push("say it is done".to_owned());
+        }
+        let task = format!("{ERRAND}{number}: {}.", parts.join(", "));
+        let begun = Instant::now();
+        let result = tokio::time::timeout(LIMIT, carry_out(&client, &task)).await;
+        let word = match result {
+            Err(_) => {
+                errands.problems.push(format!("LOST: '{task}' has no result after {} s", LIMIT.as_secs()));
+                "lost"
+            }
+            Ok(Err(problem)) => {
+                *errands.reasons.entry(format!("refused: {problem}")).or_default() += 1;
+                "refused"
+            }
+            Ok(Ok(result)) => match result.ending {
+                TaskEnding::Succeeded => {
+                    tokio::time::sleep(WITNESS).await;
+                    if drives && !truth.was_in(&room, begun) {
+                        errands.problems.push(format!("FALSE: '{task}' succeeded, and the robot was never there"));
+                    }
+                    if shakes && !truth.noted().contains(&format!("did {token}")) {
+                        errands.problems.push(format!("FALSE: '{task}' succeeded, and the tray was not shaken"));
+                    }
+                    "succeeded"
+                }
+                TaskEnding::Failed => {
+                    let reason: String = result.output.chars().take(160).collect();
+                    *errands.reasons.entry(reason).or_default() += 1;
+                    "failed"
+                }
+                TaskEnding::Cancelled => "cancelled",
+            },
+        };
+        *errands.ended.entry(word).or_default() += 1;
+        if word != "succeeded" {
+            // What did not halt holds up everything until a person has looked.
+            let _ = client.resume().await;
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
+    }
+    errands
+}
+
+async fn carry_out(client: &TaskClient, task: &str) -> anyhow::Result<TaskResult> {
+    let sent = client.send(task, "").await?;
+    Ok(sent.result().await?)
+}

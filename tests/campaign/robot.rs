@@ -1,0 +1,201 @@
+//! The robot, and what is done to it.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
+use cortex_ros::RosNode;
+use cortex_ros::r2r::std_msgs::msg::String as Text;
+use cortex_ros::r2r::{Publisher, QosProfile};
+use cortex_stories::{Event, Held, House, Monitored};
+
+use crate::endpoint::Endpoint;
+use crate::faults::{COMPONENTS, Fault, Kind, TRAY};
+use crate::remains::Remains;
+use crate::report::{self, Answer, Inflicted};
+use crate::truth::count;
+
+/// By then every component works again. One that failed often lately is not trusted for up to 32 s.
+const RESTORE_LIMIT: Duration = Duration::from_secs(90);
+/// How long the component that goes wrong on command may take to begin.
+const COMMAND_LIMIT: Duration = Duration::from_secs(5);
+/// How often something is looked at that tells nobody.
+const LOOK: Duration = Duration::from_millis(20);
+/// What processes may take to be gone after Cortex has ended.
+const GONE_LIMIT: Duration = Duration::from_secs(5);
+
+/// The robot.
+pub(crate) struct Robot {
+    monitored: Monitored,
+    endpoint: Endpoint,
+    commands: Publisher<Text>,
+    notes: PathBuf,
+    remains: Remains,
+    inflicted: Vec<Inflicted>,
+}
+
+impl Robot {
+    pub(crate) async fn start(house: &House, node: &RosNode, recipe: &str, notes: &str) -> anyhow::Result<Self> {
+        let endpoint = Endpoint::start().await?;
+        let quality = QosProfile::default();
+        let commands = node.with_node(move |node| node.create_publisher::<Text>("/tray/fault", quality)).await??;
+        let model = format!("openai:campaign@{}", endpoint.url());
+        let mut monitored = Monitored::start(house, recipe, &["--model", &model]);
+        monitored.wait_until_all_work(&COMPONENTS).await;
+        Ok(Self {
+            monitored,
+            endpoint,
+            commands,
+            notes: notes.into(),
+            remains: Remains::new(format!("XDG_STATE_HOME={}", house.state().display())),
+            inflicted: Vec::new(),
+        })
+    }
+
+    /// What the process of Cortex holds now.
+    pub(crate) fn held(&mut self) -> anyhow::Result<Held> {
+        Held::by(&self.monitored.process().id().to_string())
+    }
+
+    /// Waits for its time, and until its components work, and then lets it happen.
+    pub(crate) async fn inflict(&mut self, number: usize, fault: &Fault) -> anyhow::Result<()> {
+        tokio::time::sleep(fault.after).await;
+        for target in &fault.targets {
+            self.wait_until_free(target).await?;
+        }
+        eprintln!("fault {}: {:?} {}", number + 1, fault.kind, fault.targets.join(", "));
+        for target in &fault.targets {
+            self.remains.note(self.monitored.process_of(target).unwrap_or_default());
+        }
+        let first = self.monitored.count();
+        let at = match (fault.kind.command(), fault.targets.first()) {
+            (Some(command), _) => self.command(command).await?,
+            (None, None) => {
+                let at = Instant::now();
+                self.endpoint.be_gone_for(fault.lasts).await?;
+                at
+            }
+            (None, Some(target)) => {
+                let at = Instant::now();
+                self.signal(fault, target).await;
+                at
+            }
+        };
+        let targets = fault.targets.iter().copied().map(Some);
+        let nobody = fault.targets.is_empty().then_some(None);
+        let new = targets.chain(nobody).map(|target| Inflicted { kind: fault.kind, target, at, first });
+        self.inflicted.extend(new);
+        Ok(())
+    }
+
+    async fn signal(&mut self, fault: &Fault, target: &str) {
+        let name = match fault.kind {
+            Kind::Ended => "TERM",
+            Kind::Frozen | Kind::Paused => "STOP",
+            _ => "KILL",
+        };
+        let first = self.monitored.count();
+        for target in &fault.targets {
+            self.monitored.signal(target, name);
+        }
+        match fault.kind {
+            Kind::Paused => {
+                let process = self.monitored.process_of(target);
+                tokio::time::sleep(fault.lasts).await;
+                // It may have been ended as one that hangs.
+                if process == self.monitored.process_of(target) {
+                    self.monitored.signal(target, "CONT");
+                }
+            }
+            Kind::KilledWhileBroughtUp => {
+                let next = |told: &cortex_stories::Told| {
+                    told.component == target && matches!(told.event, Event::Started(_))
+                };
+                if self.monitored.hear(first, RESTORE_LIMIT, next).await.is_some() {
+                    self.monitored.signal(target, "KILL");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Tells the component that goes wrong on command to do so, until it does.
+    async fn command(&mut self, command: &str) -> anyhow::Result<Instant> {
+        let line = format!("fault {command}");
+        let before = count(&self.notes, &line);
+        let deadline = Instant::now() + COMMAND_LIMIT;
+        let mut told = None;
+        while count(&self.notes, &line) == before {
+            ensure!(Instant::now() < deadline, "{TRAY} does not hear that it shall go wrong: {command}");
+            // A subscription that is new may not be matched yet.
+            if told.is_none_or(|told: Instant| told.elapsed() > Duration::from_millis(500)) {
+                self.commands.publish(&Text { data: command.to_owned() })?;
+                told = Some(Instant::now());
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        Ok(Instant::now())
+    }
+
+    /// Waits until what was done to the component before has been seen to, and it works.
+    async fn wait_until_free(&mut self, target: &str) -> anyhow::Result<()> {
+        let deadline = Instant::now() + RESTORE_LIMIT;
+        loop {
+            let told = self.monitored.told();
+            let mut own = self.inflicted.iter().filter(|fault| fault.target == Some(target));
+            let open = own.find(|fault| match fault.answer(told) {
+                Answer::Unnoticed => !fault.kind.may_pass(),
+                Answer::Noticed(_) => true,
+                Answer::Restored(..) => false,
+            });
+            let mut last = told.iter().rev().filter(|told| told.component == target);
+            let works = last.find_map(|told| match told.event {
+                Event::Works | Event::Healthy => Some(true),
+                Event::Waits(_) => None,
+                _ => Some(false),
+            });
+            if open.is_none() && works == Some(true) {
+                return Ok(());
+            }
+            ensure!(Instant::now() < deadline, "{target} is left down: {open:?}, works: {works:?}");
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// Waits until all works, for a bounded time; the table tells what does not.
+    pub(crate) async fn settle(&mut self) {
+        for target in COMPONENTS {
+            if let Err(problem) = self.wait_until_free(target).await {
+                eprintln!("{problem:#}");
+            }
+        }
+    }
+
+    pub(crate) fn table(&mut self) -> (String, Vec<String>) {
+        report::table(&self.inflicted, self.monitored.told())
+    }
+
+    pub(crate) async fn stop(&mut self) -> Option<i32> {
+        for target in COMPONENTS {
+            self.remains.note(self.monitored.process_of(target).unwrap_or_default());
+        }
+        self.monitored.stop().await
+    }
+
+    /// What is left when Cortex has ended.
+    pub(crate) async fn left_behind(&self) -> Vec<String> {
+        let deadline = Instant::now() + GONE_LIMIT;
+        while !self.remains.processes().is_empty() && Instant::now() < deadline {
+            tokio::time::sleep(LOOK).await;
+        }
+        let shared = self.remains.shared_memory().into_iter().map(str::to_owned);
+        self.remains.processes().into_iter().chain(shared).collect()
+    }
+
+    /// Shows what the monitor told last.
+    pub(crate) fn show(&mut self) {
+        for told in self.monitored.told().iter().rev().take(60).rev() {
+            eprintln!("{:?}", (told.component.as_str(), &told.event));
+        }
+    }
+}
