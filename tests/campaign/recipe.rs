@@ -36,11 +36,10 @@ pub(crate) fn text(notes: &str) -> anyhow::Result<String> {
         if name == "base" {
             component.insert("parameters".to_owned(), Value::Table(faster.clone()));
         }
-        let ladders: Table =
-            "on_component_fail = [{ do = \"restart\", retries = 50, within_s = 15.0 }]\n\
+        let ladders: Table = "on_component_fail = [{ do = \"restart\", retries = 50, within_s = 15.0 }]\n\
              on_any_fail = [{ do = \"restart\", retries = 50, within_s = 15.0 }]\n\
              on_giveup = [\"pause_missions\", \"tell_operator\"]\nheal_after_s = 3.0\nrest_s = 20.0"
-                .parse()?;
+            .parse()?;
         component.insert("fallbacks".to_owned(), Value::Table(ladders));
     }
     Ok(recipe.to_string())

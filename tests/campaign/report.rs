@@ -39,8 +39,10 @@ impl Inflicted {
         let restored = own.find(|told| told.event == Event::Works);
         // What is only suspected, and turns out well, needed nothing.
         let cleared = told.iter().skip(self.first).filter(|told| Some(told.component.as_str()) == self.target);
-        let only_suspected = cleared.clone().all(|told| !told.event.is_bad() || matches!(told.event, Event::Suspected(_)));
-        let cleared = cleared.clone().find(|told| only_suspected && told.event == Event::Healthy && told.at >= noticed.at);
+        let only_suspected =
+            cleared.clone().all(|told| !told.event.is_bad() || matches!(told.event, Event::Suspected(_)));
+        let cleared =
+            cleared.clone().find(|told| only_suspected && told.event == Event::Healthy && told.at >= noticed.at);
         match restored.or(cleared) {
             Some(restored) => Answer::Restored(after(noticed), after(restored)),
             None => Answer::Noticed(after(noticed)),
@@ -83,9 +85,10 @@ pub(crate) fn table(inflicted: &[Inflicted], told: &[Told]) -> (String, Vec<Stri
             }
         }
     }
-    let mut text = "| fault | times | noticed after: median / p99 | serving again after: median / p99 | passed unnoticed |\n\
+    let mut text =
+        "| fault | times | noticed after: median / p99 | serving again after: median / p99 | passed unnoticed |\n\
                     | --- | --- | --- | --- | --- |\n"
-        .to_owned();
+            .to_owned();
     for (kind, row) in rows {
         let Row { count, unnoticed, noticed, serving } = row;
         let _ = writeln!(text, "| {} | {count} | {noticed} | {serving} | {unnoticed} |", kind.words());

@@ -108,9 +108,8 @@ impl Robot {
                 }
             }
             Kind::KilledWhileBroughtUp => {
-                let next = |told: &cortex_stories::Told| {
-                    told.component == target && matches!(told.event, Event::Started(_))
-                };
+                let next =
+                    |told: &cortex_stories::Told| told.component == target && matches!(told.event, Event::Started(_));
                 if self.monitored.hear(first, RESTORE_LIMIT, next).await.is_some() {
                     self.monitored.signal(target, "KILL");
                 }

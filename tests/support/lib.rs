@@ -27,9 +27,9 @@ pub use own_domain::{argument, in_own_domain};
 pub use process::Process;
 pub use robot::Robot;
 pub use script::{calls, model, prompts, says};
-pub use times::Times;
 use serde_json::Value;
 use tempfile::TempDir;
+pub use times::Times;
 
 /// No story waits longer for anything. Generous: it only guards against hangs.
 pub const PATIENCE: Duration = Duration::from_secs(60);

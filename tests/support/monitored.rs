@@ -191,10 +191,7 @@ mod tests {
         let of = |told: &str| read(&format!("2026-01-01T00:00:00.000001Z  INFO {told}"));
         let base = |event| Some(("base".to_owned(), event));
         assert_eq!(of("started: cortex-sim component=base process=12 number=1"), base(Event::Started(12)));
-        assert_eq!(
-            of("ended: signal 9 component=base process=12 number=1"),
-            base(Event::Ended("signal 9".into()))
-        );
+        assert_eq!(of("ended: signal 9 component=base process=12 number=1"), base(Event::Ended("signal 9".into())));
         assert_eq!(of("base fails: its node is not there; x"), base(Event::Fails("its node is not there; x".into())));
         assert_eq!(of("base: attempt 2, restart"), base(Event::Attempt("2, restart".into())));
         assert_eq!(of("base: restart did not help: late"), base(Event::DidNotHelp("late".into())));

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_ros::lifecycle::Lifecycle;
+use cortex_ros::node::USE_SIM_TIME;
 use cortex_ros::parameters::{self, Parameter, Parameters};
 use cortex_ros::r2r::cortex_msgs::msg::ComponentStatus;
 use cortex_ros::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
 use cortex_ros::r2r::{Node, ParameterValue, QosProfile};
 use cortex_ros::serving::{Serving, respond};
-use cortex_ros::{Publisher, RosClock, RosError, RosNode, clock};
+use cortex_ros::{Publisher, RosError, RosNode};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -131,8 +132,6 @@ async fn start_node(name: String, namespace: String) -> Result<RosNode, RosError
 
 /// Whether the component activates itself.
 const AUTOSTART: &str = "autostart";
-/// Whether time is taken from `/clock`.
-const USE_SIM_TIME: &str = "use_sim_time";
 
 /// What is needed on the ROS thread to create the endpoints.
 struct Parts {
@@ -150,14 +149,11 @@ impl Parts {
     fn create(mut self, node: &mut Node, ros: RosNode) -> Result<(Lifecycle, Parameters), ComponentError> {
         let parameters = self.declare(ros.parameters())?;
         let endpoints = &self.endpoints;
-        let clock = match parameters.get(USE_SIM_TIME) {
-            Some(ParameterValue::Bool(true)) => RosClock::simulated(node, endpoints)?,
-            _ => RosClock::System,
-        };
+        let clock = ros.clock().clone();
 
         let (stamps, events) = (clock.clone(), clock.clone());
         parameters::serve(node, endpoints, &parameters, move || stamps.now())?;
-        let announce = cortex_ros::lifecycle::announcer(node, move || clock::nanoseconds(&events.now()))?;
+        let announce = cortex_ros::lifecycle::announcer(node, move || events.now_ns())?;
         let context = ComponentContext::new(ros, parameters.clone(), self.health.clone(), clock);
         let work = Work { hooks: self.hooks, context: context.clone(), dispatcher: Arc::clone(&self.dispatcher) };
         let lifecycle = Lifecycle::new(self.state, Arc::new(work), announce);

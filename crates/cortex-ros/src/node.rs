@@ -13,9 +13,11 @@ use std::time::{Duration, Instant};
 
 use futures::{FutureExt as _, StreamExt as _};
 use r2r::ParameterValue;
+use r2r::rosgraph_msgs::msg::Clock;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::RosError;
+use crate::clock::RosClock;
 use crate::rcl::arguments::Arguments;
 
 /// How long one wait for ROS events may last; also the longest time that sent work waits to be begun.
@@ -26,6 +28,9 @@ const WORK_CAPACITY: usize = 4096;
 const IDLE_TIMER: Duration = Duration::from_secs(3600);
 /// How long a thread of ROS may take to end. Destroying a few hundred endpoints takes some tenths of a second.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The parameter that says whose time counts.
+pub const USE_SIM_TIME: &str = "use_sim_time";
 
 type Work = Box<dyn FnOnce(&mut r2r::Node) + Send>;
 /// Takes what a wait for ROS events has brought. False when it will take no more.
@@ -40,6 +45,7 @@ pub struct RosNode {
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
     name: Arc<str>,
     parameters: Arc<BTreeMap<String, ParameterValue>>,
+    clock: RosClock,
     ended: CancellationToken,
 }
 
@@ -69,18 +75,20 @@ impl RosNode {
         let idle_timer = node.create_wall_timer(IDLE_TIMER)?;
         let full_name = node.fully_qualified_name()?;
         let parameters = overrides_of(&node);
+        let (clock, follow) = clock_of(&mut node, &parameters)?;
         let (work, queue) = sync_channel(WORK_CAPACITY);
         let ended = CancellationToken::new();
         let guard = ended.clone().drop_guard();
         let thread = std::thread::Builder::new()
             .name("ros".to_owned())
-            .spawn(move || spin(guard, node, idle_timer, &queue))
+            .spawn(move || spin(guard, node, idle_timer, &queue, follow))
             .map_err(RosError::Thread)?;
         Ok(Self {
             work,
             thread: Arc::new(Mutex::new(Some(thread))),
             name: full_name.into(),
             parameters: Arc::new(parameters),
+            clock,
             ended,
         })
     }
@@ -95,6 +103,12 @@ impl RosNode {
     #[must_use]
     pub fn parameters(&self) -> &BTreeMap<String, ParameterValue> {
         &self.parameters
+    }
+
+    /// The node's clock: the simulation's where the parameter `use_sim_time` was given as true.
+    #[must_use]
+    pub fn clock(&self) -> &RosClock {
+        &self.clock
     }
 
     /// Runs `work` on the ROS thread and returns what it returned. For creating and destroying endpoints; it must not
@@ -133,20 +147,7 @@ impl RosNode {
         let mut messages = self
             .with_node(move |node| node.subscribe::<T>(&topic, quality).map(|messages| Box::pin(messages) as Stream<T>))
             .await??;
-        self.tell(Message::Take(Box::new(move || {
-            loop {
-                match messages.next().now_or_never() {
-                    None => return true,
-                    Some(Some(message)) => {
-                        if !take(message) {
-                            return false;
-                        }
-                    }
-                    Some(None) => return false,
-                }
-            }
-        })))
-        .await
+        self.tell(Message::Take(Box::new(move || take_all(&mut messages, &mut take)))).await
     }
 
     /// Queues a message for the ROS thread.
@@ -210,9 +211,48 @@ fn overrides_of(node: &r2r::Node) -> BTreeMap<String, ParameterValue> {
     parameters.iter().map(|(name, parameter)| (name.clone(), parameter.value.clone())).collect()
 }
 
+/// Hands on what has come. False when no more will, or no more is wanted.
+fn take_all<T>(messages: &mut Stream<T>, take: &mut impl FnMut(T) -> bool) -> bool {
+    loop {
+        match messages.next().now_or_never() {
+            None => return true,
+            Some(Some(message)) => {
+                if !take(message) {
+                    return false;
+                }
+            }
+            Some(None) => return false,
+        }
+    }
+}
+
+/// The clock that `use_sim_time` asks for, and what keeps it going.
+fn clock_of(
+    node: &mut r2r::Node,
+    parameters: &BTreeMap<String, ParameterValue>,
+) -> Result<(RosClock, Vec<Taker>), RosError> {
+    if parameters.get(USE_SIM_TIME) != Some(&ParameterValue::Bool(true)) {
+        return Ok((RosClock::System, Vec::new()));
+    }
+    let clock = RosClock::simulated();
+    let quality = r2r::QosProfile::default().keep_last(1).best_effort();
+    let mut times: Stream<Clock> = Box::pin(node.subscribe::<Clock>("/clock", quality)?);
+    let told = clock.clone();
+    let mut take = move |time: Clock| {
+        told.set(time.clock);
+        true
+    };
+    Ok((clock, vec![Box::new(move || take_all(&mut times, &mut take))]))
+}
+
 /// The guard tells everybody that the node is gone; as the first parameter it is dropped last.
-fn spin(_guard: DropGuard, mut node: r2r::Node, _idle_timer: r2r::Timer, queue: &Receiver<Message>) {
-    let mut takers: Vec<Taker> = Vec::new();
+fn spin(
+    _guard: DropGuard,
+    mut node: r2r::Node,
+    _idle_timer: r2r::Timer,
+    queue: &Receiver<Message>,
+    mut takers: Vec<Taker>,
+) {
     loop {
         while let Ok(message) = queue.try_recv() {
             match message {

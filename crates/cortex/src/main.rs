@@ -5,6 +5,7 @@ mod commands;
 mod config;
 mod connection;
 mod logging;
+mod management;
 mod robot;
 
 use std::process::ExitCode;
@@ -16,9 +17,9 @@ use crate::arguments::{Arguments, Command};
 fn main() -> ExitCode {
     cortex_ros::announce_often();
     // ROS reads its own arguments from the process; the rest is ours.
-    let own = cortex_ros::arguments::split(std::env::args()).own;
-    let arguments = Arguments::parse_from(own);
-    logging::start(matches!(arguments.command, Command::Run(_)));
+    let split = cortex_ros::arguments::split(std::env::args());
+    let arguments = Arguments::parse_from(split.own);
+    logging::start(matches!(arguments.command, Command::Run(_)), &split.ros);
     if let Command::Completion { shell } = arguments.command {
         clap_complete::generate(shell, &mut Arguments::command(), "cortex", &mut std::io::stdout());
         return ExitCode::SUCCESS;

@@ -268,6 +268,11 @@ impl Parameters {
         self.declared.get(name)
     }
 
+    /// The names with what they are for, in the order of the names.
+    pub fn described(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.declared.iter().map(|(name, parameter)| (name.as_str(), parameter.description.as_str()))
+    }
+
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.declared.keys().map(String::as_str)
     }

@@ -1,17 +1,16 @@
 //! `cortex run`: the node.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::Context as _;
 use async_trait::async_trait;
 use cortex_core::ToolProvider;
-use cortex_model::api_key_from_environment;
+use cortex_model::{Reflex, api_key_from_environment};
 use cortex_protocol::{CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, Origin, Submission};
+use cortex_ros::serving::Serving;
 use cortex_ros::task::{Refusal, RunningTask, StopReport, TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::{Discovery, Policy, RosNode, TaskHandler, TaskServer};
 use cortex_runtime::{DryRun, MissionTicket, ProviderId, Runtime, RuntimeConfig};
@@ -19,6 +18,8 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::arguments::StartArguments;
 use crate::config::{self, Layers, Resolved};
+use crate::logging;
+use crate::management::{self, Management, Sources, tell};
 use crate::robot::{self, Robot};
 
 /// The robot's graph is the first provider of tools.
@@ -31,34 +32,44 @@ const END_MARGIN: Duration = Duration::from_secs(5);
 pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     let StartArguments { run, dry_run } = arguments;
     let node = robot::join("cortex")?;
-    let resolved = match resolve(&node, run.config.as_deref(), run.model) {
-        Ok(resolved) => resolved,
+    let read = sources(&node, run.config.as_deref(), run.model);
+    let (sources, resolved) = match read.and_then(|sources| sources.resolve().map(|resolved| (sources, resolved))) {
+        Ok(read) => read,
         Err(problem) => {
             node.shut_down();
             return Err(problem);
         }
     };
     let robot = Robot::discover(node, resolved.policy.clone())?;
-    let served = serve(&robot, resolved, dry_run).await;
+    let served = serve(&robot, sources, resolved, dry_run).await;
     robot.leave().await;
     served
 }
 
-/// Reads the configuration with the node's own parameters as a layer.
+/// Where the configuration comes from: the node's own parameters are one layer.
+fn sources(node: &RosNode, file: Option<&Path>, model: Option<String>) -> anyhow::Result<Sources> {
+    let layers = Layers { file: config::file(file), ros: robot::parameters(node), model, ..Layers::default() };
+    Ok(Sources { layers, api_key: api_key_from_environment()? })
+}
+
+/// Reads the configuration.
 pub(crate) fn resolve(node: &RosNode, file: Option<&Path>, model: Option<String>) -> anyhow::Result<Resolved> {
-    let mut resolved = config::load(&Layers { file: config::file(file), ros: robot::parameters(node), model })?;
-    resolved.endpoint.api_key = api_key_from_environment()?;
-    Ok(resolved)
+    sources(node, file, model)?.resolve()
 }
 
 /// What the configuration says of the robot, for commands that look at it.
 pub(crate) fn policy(node: &RosNode, file: Option<&Path>) -> anyhow::Result<Policy> {
-    Ok(config::load(&Layers { file: config::file(file), ros: robot::parameters(node), model: None })?.policy)
+    let layers = Layers { file: config::file(file), ros: robot::parameters(node), ..Layers::default() };
+    Ok(config::load(&layers)?.policy)
 }
 
-async fn serve(robot: &Robot, resolved: Resolved, dry_run: bool) -> anyhow::Result<ExitCode> {
-    let model = cortex_model::build(&resolved.model, resolved.endpoint.clone()).context("the model can't be used")?;
-    let label = model.label();
+async fn serve(robot: &Robot, sources: Sources, resolved: Resolved, dry_run: bool) -> anyhow::Result<ExitCode> {
+    logging::configure(resolved.log_level);
+    // A manager may mend what is wrong with the model, and configure again; nobody else would.
+    let model = match management::starts_itself(&robot.node) {
+        true => management::model(&resolved)?,
+        false => Arc::new(Reflex::default()),
+    };
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
     let mut tools: Arc<dyn ToolProvider> = Arc::new(robot.tools.clone());
     if dry_run {
@@ -77,18 +88,23 @@ async fn serve(robot: &Robot, resolved: Resolved, dry_run: bool) -> anyhow::Resu
         stops: watch::Sender::new(0),
         offering: tokio::sync::Mutex::new(()),
     });
-    cortex_ros::parameters::serve(&robot.node, robot.node.parameters().clone()).await?;
+    let serving = Serving::on(tokio::runtime::Handle::current());
+    let management = Management::serve(&robot.node, serving, &runtime, sources, patience).await?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
     let offering = tokio::spawn(keep_offering(agent));
     let speaking = tokio::spawn(keep_speaking(runtime.outputs(), server.clone()));
     if dry_run {
         tell("dry run: what only looks is called, nothing else is, and nothing moves");
     }
-    tell(&format!("ready: {label} takes tasks at {}/task", robot.node.fully_qualified_name()));
+    management.begin(&robot.node).await;
 
     let code = tokio::select! {
         signal = end_signal() => {
             tracing::info!("{} received; shutting down", signal?);
+            ExitCode::SUCCESS
+        }
+        () = management.finalized() => {
+            tracing::info!("the lifecycle has come to its end; shutting down");
             ExitCode::SUCCESS
         }
         () = robot.node.ended() => {
@@ -99,6 +115,7 @@ async fn serve(robot: &Robot, resolved: Resolved, dry_run: bool) -> anyhow::Resu
     if !runtime.shut_down(patience).await {
         tracing::error!("some calls did not end within {} s; they are given up", patience.as_secs());
     }
+    management.end().await;
     server.shut_down().await;
     offering.abort();
     speaking.abort();
@@ -128,11 +145,6 @@ async fn keep_offering(agent: Arc<Agent>) {
             return;
         }
     }
-}
-
-/// Prints a line for whoever started the node. Nobody may be reading any more; that is no reason to stop.
-fn tell(line: &str) {
-    let _ = writeln!(std::io::stdout(), "{line}");
 }
 
 /// Publishes the answers.
