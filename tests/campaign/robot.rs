@@ -11,8 +11,8 @@ use cortex_stories::{Event, Held, House, Monitored};
 
 use crate::endpoint::Endpoint;
 use crate::faults::{COMPONENTS, Fault, Kind, TRAY};
-use crate::remains::Remains;
 use crate::report::{self, Answer, Inflicted};
+use crate::shared_memory::SharedMemory;
 use crate::truth::count;
 
 /// By then every component works again. One that failed often lately is not trusted for up to 32 s.
@@ -21,8 +21,6 @@ const RESTORE_LIMIT: Duration = Duration::from_secs(90);
 const COMMAND_LIMIT: Duration = Duration::from_secs(5);
 /// How often something is looked at that tells nobody.
 const LOOK: Duration = Duration::from_millis(20);
-/// What processes may take to be gone after Cortex has ended.
-const GONE_LIMIT: Duration = Duration::from_secs(5);
 
 /// The robot.
 pub(crate) struct Robot {
@@ -30,7 +28,7 @@ pub(crate) struct Robot {
     endpoint: Endpoint,
     commands: Publisher<Text>,
     notes: PathBuf,
-    remains: Remains,
+    shared_memory: SharedMemory,
     inflicted: Vec<Inflicted>,
 }
 
@@ -47,7 +45,7 @@ impl Robot {
             endpoint,
             commands,
             notes: notes.into(),
-            remains: Remains::new(format!("XDG_STATE_HOME={}", house.state().display())),
+            shared_memory: SharedMemory::default(),
             inflicted: Vec::new(),
         })
     }
@@ -65,7 +63,7 @@ impl Robot {
         }
         eprintln!("fault {}: {:?} {}", number + 1, fault.kind, fault.targets.join(", "));
         for target in &fault.targets {
-            self.remains.note(self.monitored.process_of(target).unwrap_or_default());
+            self.shared_memory.note(self.monitored.process_of(target).unwrap_or_default());
         }
         let first = self.monitored.count();
         let at = match (fault.kind.command(), fault.targets.first()) {
@@ -176,19 +174,14 @@ impl Robot {
 
     pub(crate) async fn stop(&mut self) -> Option<i32> {
         for target in COMPONENTS {
-            self.remains.note(self.monitored.process_of(target).unwrap_or_default());
+            self.shared_memory.note(self.monitored.process_of(target).unwrap_or_default());
         }
         self.monitored.stop().await
     }
 
-    /// What is left when Cortex has ended.
-    pub(crate) async fn left_behind(&self) -> Vec<String> {
-        let deadline = Instant::now() + GONE_LIMIT;
-        while !self.remains.processes().is_empty() && Instant::now() < deadline {
-            tokio::time::sleep(LOOK).await;
-        }
-        let shared = self.remains.shared_memory().into_iter().map(str::to_owned);
-        self.remains.processes().into_iter().chain(shared).collect()
+    /// The shared memory that is left when Cortex has ended.
+    pub(crate) fn shared_memory_left(&self) -> Vec<String> {
+        self.shared_memory.left()
     }
 
     /// Shows what the monitor told last.

@@ -159,6 +159,7 @@ pub fn machine_time(steps: usize, in_a_row: bool) -> anyhow::Result<Duration> {
         earlier: Vec::new(),
         identity: String::new(),
         tools: ToolSet::new([spec]).0,
+        containment: cortex_core::Containment::default(),
         limits,
     };
     let mut mission = Mission::new(setup);

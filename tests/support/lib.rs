@@ -8,6 +8,7 @@ pub mod costs;
 mod dice;
 mod greenhouse;
 mod held;
+mod left_behind;
 mod monitored;
 mod own_domain;
 mod process;
@@ -112,6 +113,11 @@ impl House {
     /// Sets variables of all processes that are started from now on.
     pub fn set_environment(&mut self, variables: Vec<(&'static str, String)>) {
         self.environment = variables;
+    }
+
+    /// Adds to what the house's processes find in their environment.
+    pub fn add_environment(&mut self, name: &'static str, value: String) {
+        self.environment.push((name, value));
     }
 
     /// Gives this configuration to every Cortex that is started from now on.

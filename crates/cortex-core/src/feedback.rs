@@ -108,18 +108,29 @@ pub fn line(event: &MissionEvent) -> String {
             let holder = holder.map_or_else(|| "research".to_owned(), |holder| format!("step {holder}"));
             format!("step {step} {tool} waits: {resource} is held by {holder}")
         }
-        MissionEvent::StepStarted { step, steps, tool, arguments, .. } => {
-            format!("step {step}/{steps} {tool}{}: started", shown_arguments(arguments))
+        MissionEvent::StepStarted { step, steps, tool, by, arguments, .. } => {
+            format!("step {step}/{steps} {tool}{}{}: started", shown_stand_in(by.as_ref()), shown_arguments(arguments))
         }
         MissionEvent::Progress { in_flight } => format!("in flight: {}", shown_in_flight(in_flight)),
         MissionEvent::StepFinished { steps, report } => {
-            format!("step {}/{steps} {}: {}", report.number, report.tool, shown_report(report))
+            let by = shown_stand_in(report.by.as_ref());
+            format!("step {}/{steps} {}{by}: {}", report.number, report.tool, shown_report(report))
         }
         MissionEvent::Replanning { plan, reason } => format!("making plan {plan}: {}", capped(reason, SHOWN)),
         MissionEvent::ComponentMissing { tools, patience } => {
             format!("waiting up to {:.0} s for what has left: {}", patience.as_secs_f64(), named(tools))
         }
         MissionEvent::ComponentReturned { tools } => format!("back again: {}", named(tools)),
+        MissionEvent::Quarantined { component, because } => {
+            format!("{component} is in quarantine: {}", capped(because, SHOWN))
+        }
+        MissionEvent::Released { component } => format!("{component} may be called again"),
+        MissionEvent::Substituted { component, by: Some(by) } => format!("{by} has taken the place of {component}"),
+        MissionEvent::Substituted { component, by: None } => format!("{component} has its place again"),
+        MissionEvent::Paused { because, patience } => {
+            format!("paused, for at most {:.0} s: {}", patience.as_secs_f64(), capped(because, SHOWN))
+        }
+        MissionEvent::Unpaused => "going on after the pause".to_owned(),
         MissionEvent::TaskCorrected { text, origin } => {
             format!("the task is corrected by {} {}: {}", origin.channel, origin.client, capped(text, SHOWN))
         }
@@ -156,6 +167,10 @@ fn is_unseen(character: char) -> bool {
 
 fn named(tools: &[ToolName]) -> String {
     tools.iter().map(|tool| tool.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn shown_stand_in(by: Option<&ToolName>) -> String {
+    by.map(|by| format!(" (by {by})")).unwrap_or_default()
 }
 
 fn shown_group(group: &Group) -> String {

@@ -173,9 +173,10 @@ fn render_ledger(steps: &[StepReport]) -> String {
         text.push_str(" SUCCESS without 'verified' is the tool's own word.");
     }
     for step in steps {
+        let by = step.by.as_ref().map(|by| format!(" (by {by})")).unwrap_or_default();
         let _ = write!(
             text,
-            "\n- plan {}, step {}: {} {} -> {}",
+            "\n- plan {}, step {}: {}{by} {} -> {}",
             step.plan,
             step.number,
             step.tool,

@@ -14,6 +14,7 @@
 //! - [`confirmation`]: reading a decision;
 //! - [`meter`]: what a robot spends: the way and the energy;
 //! - [`condition`]: what must hold of the robot, judged by what was observed;
+//! - [`containment`]: what is kept from the missions while a part of the robot has failed;
 //! - [`feedback`]: one readable line for each event;
 //! - [`ports`]: what adapters implement.
 
@@ -22,6 +23,7 @@ pub mod binding;
 pub mod chat;
 pub mod condition;
 pub mod confirmation;
+pub mod containment;
 pub mod expansion;
 pub mod feedback;
 pub mod fragment;
@@ -35,6 +37,7 @@ pub mod selection;
 pub mod toolset;
 
 pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpose, ToolDefinition};
+pub use containment::{Confined, Containment};
 pub use fragment::Fragment;
 pub use mission::{CancelReason, Effect, Input, Mission, MissionLimits};
 pub use ports::{

@@ -282,7 +282,7 @@ fn wire_names<'a>(names: impl Iterator<Item = &'a ToolName> + Clone) -> BTreeMap
 }
 
 /// The canonical name with `-` for every character that providers refuse.
-fn plain_wire_name(name: &ToolName) -> String {
+pub(crate) fn plain_wire_name(name: &ToolName) -> String {
     let plain: String = name
         .as_str()
         .chars()

@@ -82,6 +82,7 @@ async fn told_in_the_end(task: &str, tools: Vec<ToolDefinition>, results: &[(&st
                 timing: cortex_protocol::execution::StepTiming::default(),
                 overtaken: false,
                 verification: None,
+                by: None,
             });
             ended |= status == StepStatus::Failed;
         }
@@ -228,6 +229,7 @@ async fn a_step_that_failed_because_its_tool_is_gone_is_still_told() {
         timing: cortex_protocol::execution::StepTiming::default(),
         overtaken: false,
         verification: None,
+        by: None,
     };
     let conversation = vec![Message::User { fragments: vec![Fragment::Ledger { steps: vec![report] }] }];
     let tools = home_robot().into_iter().filter(|tool| !tool.name.starts_with("base")).collect();
@@ -271,6 +273,7 @@ async fn steps_that_were_cut_are_planned_next() {
         timing: cortex_protocol::execution::StepTiming::default(),
         overtaken: false,
         verification: None,
+        by: None,
     };
     let steps = vec![
         report(1, "kitchen", StepStatus::Success, ""),

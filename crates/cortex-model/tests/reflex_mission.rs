@@ -63,6 +63,7 @@ async fn mission(task: &str, tools: ToolSet, limits: MissionLimits) -> (MissionR
         earlier: Vec::new(),
         identity: String::new(),
         tools,
+        containment: cortex_core::Containment::default(),
         limits,
     };
     let mut mission = Mission::new(setup);

@@ -184,6 +184,12 @@ impl Evidence {
         recipe.heartbeat_s.map(cortex_recipe::Seconds::duration).or(self.speaks.then_some(USUAL_HEARTBEAT))
     }
 
+    /// Whether it has been silent for so long that it counts as failed: it will not answer either.
+    #[must_use]
+    pub fn is_silent(&self, now: Duration, recipe: &ComponentRecipe) -> bool {
+        matches!(self.silence(now, recipe), Some((Severity::Failure, _)))
+    }
+
     fn silence(&self, now: Duration, recipe: &ComponentRecipe) -> Option<(Severity, Duration)> {
         let period = self.heartbeat(recipe)?;
         let silence = now.saturating_sub(self.heard.unwrap_or(self.since).max(self.since));

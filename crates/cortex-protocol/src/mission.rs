@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::execution::{ExecutionReport, StepTiming};
 use crate::{
-    CallId, GoalClass, HaltState, Origin, Plan, ResourceName, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome,
-    Verification,
+    CallId, ComponentName, GoalClass, HaltState, Origin, Plan, ResourceName, SessionId, StepNumber, StepStatus,
+    ToolName, ToolOutcome, Verification,
 };
 
 /// What the confirmation of a step decided.
@@ -150,6 +150,9 @@ pub struct StepReport {
     /// Whether a person corrected the task before it was done: what it was for may be wanted no more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overtaken: bool,
+    /// The stand-in's tool that really did it, where the tool's own component had a stand-in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<ToolName>,
     /// What is known of what it did, once it has ended. None where it never began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
@@ -365,6 +368,9 @@ pub enum MissionEvent {
         steps: u32,
         /// Which tool.
         tool: ToolName,
+        /// The stand-in's tool that is really called, where the tool's own component has a stand-in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<ToolName>,
         /// With what, placeholders resolved.
         arguments: Map<String, Value>,
     },
@@ -399,6 +405,34 @@ pub enum MissionEvent {
         /// Which, in order.
         tools: Vec<ToolName>,
     },
+    /// Nothing of a component may be called any more; what it was doing is halted.
+    Quarantined {
+        /// Which.
+        component: ComponentName,
+        /// Why.
+        because: String,
+    },
+    /// A component may be called again.
+    Released {
+        /// Which.
+        component: ComponentName,
+    },
+    /// A stand-in has taken a component's place, or has given it back.
+    Substituted {
+        /// Whose place.
+        component: ComponentName,
+        /// Who has it. None: the component itself again.
+        by: Option<ComponentName>,
+    },
+    /// The missions are paused: no step begins.
+    Paused {
+        /// Why.
+        because: String,
+        /// How long this one waits, at most.
+        patience: Duration,
+    },
+    /// The missions go on.
+    Unpaused,
     /// A person corrected the task in mid mission; it is planned anew.
     TaskCorrected {
         /// In the person's words.

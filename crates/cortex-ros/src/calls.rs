@@ -2,13 +2,16 @@
 //!
 //! A call takes a while before it is sent: its type is loaded, its server is waited for. A halt that comes meanwhile finds
 //! nothing that goes on, and says so; from then on the call must not be sent. So whether a call is sent or halted is one
-//! decision, made under one lock.
+//! decision, made under one lock. Under the same lock it is looked whether the robot is stopped: then nothing is sent.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 use cortex_core::Invocation;
-use cortex_protocol::{CallId, HaltState, MissionId, ToolOutcome};
+use cortex_protocol::{CallId, FailureKind, HaltState, MissionId, ToolName, ToolOutcome};
+
+use crate::stop::StopLatch;
 
 /// Calls that are remembered. A halt comes while a call runs or soon after; a mission has at most a few dozen calls.
 const REMEMBERED: usize = 1024;
@@ -26,10 +29,34 @@ pub(crate) fn halted_before_it_was_sent() -> ToolOutcome {
     ToolOutcome::cancelled(HaltState::AtRest, "it was halted before it was sent")
 }
 
-/// The calls that were halted, of all kinds of tools: none of them is sent any more.
+/// Why a call is not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unsent {
+    /// It was halted.
+    Halted,
+    /// The robot is stopped.
+    Stopped,
+}
+
+impl Unsent {
+    /// What comes of the call.
+    pub(crate) fn outcome(self) -> ToolOutcome {
+        match self {
+            Self::Halted => halted_before_it_was_sent(),
+            Self::Stopped => ToolOutcome::failure(
+                FailureKind::Denied,
+                "the robot is stopped; nothing is sent until ~/resume is called",
+            ),
+        }
+    }
+}
+
+/// The calls that were halted, of all kinds of tools: none of them is sent any more. Nor is any, while the robot is
+/// stopped.
 #[derive(Debug, Default)]
 pub(crate) struct Halts {
     halted: Mutex<Halted>,
+    latch: StopLatch,
 }
 
 #[derive(Debug, Default)]
@@ -52,16 +79,60 @@ impl Halts {
         }
     }
 
-    /// Sends a call. None if it was halted; then `send` is not run. A halt waits until it has returned, so it must not
-    /// wait for anything.
-    pub(crate) fn unless_halted<T>(&self, key: &CallKey, send: impl FnOnce() -> T) -> Option<T> {
+    /// Sends a call, unless it was halted or the robot is stopped; then `send` is not run. A halt waits until it has
+    /// returned, so it must not wait for anything.
+    pub(crate) fn unless_halted<T>(&self, key: &CallKey, send: impl FnOnce() -> T) -> Result<T, Unsent> {
         let halted = self.lock();
-        (!halted.keys.contains(key)).then(send)
+        if self.latch.is_closed() {
+            return Err(Unsent::Stopped);
+        }
+        if halted.keys.contains(key) {
+            return Err(Unsent::Halted);
+        }
+        Ok(send())
+    }
+
+    /// While it is closed, nothing is sent.
+    pub(crate) fn latch(&self) -> &StopLatch {
+        &self.latch
+    }
+
+    /// Waits until what is being sent in this moment has been sent, at most a moment: what is stuck in the middleware must
+    /// not keep a stop waiting. False if something is.
+    pub(crate) fn settle(&self) -> bool {
+        lock_in_time(&self.halted).is_some()
     }
 
     fn lock(&self) -> MutexGuard<'_, Halted> {
         self.halted.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How often a lock is tried by a stop, and the pause between: 20 ms in all.
+const LOCK_ATTEMPTS: u32 = 100;
+const LOCK_PAUSE: Duration = Duration::from_micros(200);
+
+/// Takes a lock that is held for a moment only, or gives up.
+fn lock_in_time<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    for _ in 0..LOCK_ATTEMPTS {
+        match mutex.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+        }
+    }
+    None
+}
+
+/// A call that was sent and not answered yet.
+#[derive(Debug, Clone)]
+pub(crate) struct Open<C> {
+    /// What was called.
+    pub(crate) tool: ToolName,
+    /// When it was sent.
+    pub(crate) since: Instant,
+    /// What it takes to halt it.
+    pub(crate) call: C,
 }
 
 /// The calls that were sent and not answered yet, each with what it takes to halt it.
@@ -73,7 +144,7 @@ pub(crate) struct Calls<C> {
 
 #[derive(Debug)]
 struct Inner<C> {
-    open: BTreeMap<CallKey, C>,
+    open: BTreeMap<CallKey, Open<C>>,
     order: VecDeque<CallKey>,
 }
 
@@ -84,15 +155,17 @@ impl<C: Clone> Calls<C> {
         Self { halts: Arc::clone(halts), inner }
     }
 
-    /// Sends a call and takes it down, as one. None if it was halted before; then `send` is not run. It must not wait.
-    pub(crate) fn send<T>(&self, key: CallKey, call: C, send: impl FnOnce() -> T) -> Option<T> {
+    /// Sends a call and takes it down, as one, unless it was halted before or the robot is stopped; then `send` is not run.
+    /// It must not wait.
+    pub(crate) fn send<T>(&self, invocation: &Invocation, call: C, send: impl FnOnce() -> T) -> Result<T, Unsent> {
+        let key = key(invocation);
         self.halts.unless_halted(&key.clone(), || {
-            self.take_down(key, call);
+            self.take_down(key, Open { tool: invocation.call.tool.clone(), since: Instant::now(), call });
             send()
         })
     }
 
-    fn take_down(&self, key: CallKey, call: C) {
+    fn take_down(&self, key: CallKey, call: Open<C>) {
         let mut inner = self.lock();
         inner.order.push_back(key.clone());
         inner.open.insert(key, call);
@@ -113,7 +186,25 @@ impl<C: Clone> Calls<C> {
 
     /// The call, if it was sent and is not answered.
     pub(crate) fn open(&self, key: &CallKey) -> Option<C> {
-        self.lock().open.get(key).cloned()
+        self.lock().open.get(key).map(|open| open.call.clone())
+    }
+
+    /// Whether the call was sent and is not answered.
+    pub(crate) fn is_open(&self, key: &CallKey) -> bool {
+        self.lock().open.contains_key(key)
+    }
+
+    /// All of them, in a stable order. None when they can't be had in time.
+    pub(crate) fn all(&self) -> Option<Vec<(CallKey, Open<C>)>> {
+        let inner = lock_in_time(&self.inner)?;
+        Some(inner.open.iter().map(|(key, open)| (key.clone(), open.clone())).collect())
+    }
+
+    /// Forgets all of them: a person has looked.
+    pub(crate) fn forget(&self) {
+        let mut inner = self.lock();
+        inner.open.clear();
+        inner.order.clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner<C>> {
@@ -129,11 +220,22 @@ mod tests {
         ("mission".into(), CallId(number))
     }
 
+    fn invocation(number: u32) -> Invocation {
+        Invocation {
+            mission: "mission".into(),
+            id: CallId(number),
+            call: cortex_protocol::ToolCall { tool: "base.go_to".into(), arguments: serde_json::Map::new() },
+            fingerprint: cortex_protocol::ToolFingerprint(0),
+            timeout: Duration::from_secs(1),
+        }
+    }
+
     #[test]
     fn a_call_is_open_from_its_sending_to_its_answer() {
         let calls = Calls::new(&Arc::default());
         assert_eq!(calls.open(&call(1)), None);
-        assert_eq!(calls.send(call(1), "base", || calls.open(&call(1))), Some(Some("base")), "a halt finds it at once");
+        let sent = calls.send(&invocation(1), "base", || calls.open(&call(1)));
+        assert_eq!(sent, Ok(Some("base")), "a halt finds it at once");
         assert_eq!(calls.open(&call(1)), Some("base"));
         calls.answered(&call(1));
         assert_eq!(calls.open(&call(1)), None);
@@ -146,11 +248,39 @@ mod tests {
         halts.halt(call(1));
         halts.halt(call(1));
         let mut sent = Vec::new();
-        assert_eq!(services.send(call(1), "lamp", || sent.push("lamp")), None);
-        assert_eq!(goals.send(call(1), 5, || sent.push("goal")), None);
+        assert_eq!(services.send(&invocation(1), "lamp", || sent.push("lamp")), Err(Unsent::Halted));
+        assert_eq!(goals.send(&invocation(1), 5, || sent.push("goal")), Err(Unsent::Halted));
         assert_eq!((services.open(&call(1)), goals.open(&call(1))), (None, None));
-        assert_eq!(goals.send(call(2), 5, || sent.push("another")), Some(()));
+        assert_eq!(goals.send(&invocation(2), 5, || sent.push("another")), Ok(()));
         assert_eq!(sent, ["another"]);
+    }
+
+    #[test]
+    fn while_the_robot_is_stopped_nothing_is_sent_and_what_was_is_known() {
+        let halts = Arc::new(Halts::default());
+        let calls = Calls::new(&halts);
+        assert_eq!(calls.send(&invocation(1), "base", || ()), Ok(()));
+        let stop = halts.latch().close();
+        assert!(halts.settle());
+        assert_eq!(calls.send(&invocation(2), "arm", || panic!("it is sent")), Err(Unsent::Stopped));
+        let open: Vec<_> = calls.all().unwrap().into_iter().map(|(_, open)| (open.tool, open.call)).collect();
+        assert_eq!(open, [("base.go_to".into(), "base")]);
+        assert!(halts.latch().open(stop));
+        calls.forget();
+        assert!(!calls.is_open(&call(1)));
+        assert_eq!(calls.send(&invocation(2), "arm", || ()), Ok(()));
+    }
+
+    #[test]
+    fn a_call_that_is_stuck_while_it_is_sent_does_not_keep_a_stop_waiting() {
+        let halts = Arc::new(Halts::default());
+        halts
+            .unless_halted(&call(1), || {
+                let other = Arc::clone(&halts);
+                assert!(!std::thread::spawn(move || other.settle()).join().unwrap());
+            })
+            .unwrap();
+        assert!(halts.settle());
     }
 
     #[test]
@@ -158,12 +288,12 @@ mod tests {
         let (halts, others) = (Arc::new(Halts::default()), Arc::default());
         let calls = Calls::new(&others);
         for number in 0..2000 {
-            calls.send(call(number), "base", || ());
+            calls.send(&invocation(number), "base", || ()).unwrap();
             halts.halt(call(number));
         }
         let open = |number| calls.open(&call(number)).is_some();
         assert_eq!((open(0), open(975), open(976), open(1999)), (false, false, true, true));
-        let halted = |number| halts.unless_halted(&call(number), || ()).is_none();
+        let halted = |number| halts.unless_halted(&call(number), || ()).is_err();
         assert_eq!((halted(0), halted(975), halted(976), halted(1999)), (false, false, true, true));
     }
 }

@@ -5,14 +5,17 @@
 //! - [`graph`]: the ROS graph as plain data; [`graph_watch`]: keeps it up to date;
 //! - [`dynamic`]: services, actions and topics of any type, parameters of any node;
 //! - [`meters`]: measures the way and the energy that the robot spends;
+//! - [`monitoring`]: what shows whether components work, and what can be done to them;
 //! - [`Discovery`]: finds the components; [`RosTools`]: calls and inspects them;
-//! - [`task`] and [`TaskServer`]: take tasks over ROS; [`TaskClient`]: sends them.
+//! - [`task`] and [`TaskServer`]: take tasks over ROS; [`TaskClient`]: sends them;
+//! - [`stop`]: the stop, on a thread of its own.
 //!
-//! A process ends in this order, or the exit handlers of the middleware crash: the task server, the discovery, the
+//! A process ends in this order, or the exit handlers of the middleware crash: the task server, the stop, the discovery, the
 //! endpoints, the graph watch, the node, the tools.
 
 mod announcements;
 pub mod arguments;
+mod beats;
 mod built_in;
 mod calls;
 mod catalog;
@@ -30,6 +33,7 @@ mod heartbeat;
 mod inspection;
 pub mod lifecycle;
 pub mod meters;
+pub mod monitoring;
 pub mod node;
 pub mod parameters;
 mod policy;
@@ -38,6 +42,7 @@ pub mod publisher;
 mod rcl;
 mod service;
 pub mod serving;
+pub mod stop;
 pub mod task;
 mod task_client;
 mod task_server;
@@ -49,6 +54,7 @@ mod type_loader;
 mod watching;
 
 pub use announcements::announce_often;
+pub use beats::Beats;
 pub use catalog::{Catalog, OfferKind, Uncallable};
 pub use clock::RosClock;
 /// How messages of a type are written, for [`PolicySettings::conventions`].
@@ -64,7 +70,9 @@ pub use policy::{Policy, PolicyError, PolicySettings};
 pub use publisher::Publisher;
 /// The generated message types and the client library, for crates that build on this one.
 pub use r2r;
+pub use rcl::ending::exit_at_once;
+pub use stop::{StopHandle, StopLatch, StopServer};
 pub use task::TaskHandler;
 pub use task_client::{Canceller, SentTask, TaskClient};
 pub use task_server::TaskServer;
-pub use tools::RosTools;
+pub use tools::{OpenCall, OpenCallKind, RosTools};

@@ -17,6 +17,7 @@ use r2r::rosgraph_msgs::msg::Clock;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::RosError;
+use crate::beats::Beats;
 use crate::clock::RosClock;
 use crate::rcl::arguments::Arguments;
 
@@ -47,6 +48,7 @@ pub struct RosNode {
     parameters: Arc<BTreeMap<String, ParameterValue>>,
     clock: RosClock,
     ended: CancellationToken,
+    beats: Beats,
 }
 
 enum Message {
@@ -79,9 +81,13 @@ impl RosNode {
         let (work, queue) = sync_channel(WORK_CAPACITY);
         let ended = CancellationToken::new();
         let guard = ended.clone().drop_guard();
+        let beats = Beats::default();
         let thread = std::thread::Builder::new()
             .name("ros".to_owned())
-            .spawn(move || spin(guard, node, idle_timer, &queue, follow))
+            .spawn({
+                let beats = beats.clone();
+                move || spin(guard, node, idle_timer, &queue, follow, &beats)
+            })
             .map_err(RosError::Thread)?;
         Ok(Self {
             work,
@@ -90,6 +96,7 @@ impl RosNode {
             parameters: Arc::new(parameters),
             clock,
             ended,
+            beats,
         })
     }
 
@@ -175,6 +182,12 @@ impl RosNode {
         self.ended.is_cancelled()
     }
 
+    /// The beats of its thread.
+    #[must_use]
+    pub fn beats(&self) -> Beats {
+        self.beats.clone()
+    }
+
     /// Ends the thread and destroys the node. Blocks until that is done. Later calls do nothing.
     pub fn shut_down(&self) {
         let mut message = Message::ShutDown;
@@ -252,9 +265,12 @@ fn spin(
     _idle_timer: r2r::Timer,
     queue: &Receiver<Message>,
     mut takers: Vec<Taker>,
+    beats: &Beats,
 ) {
     loop {
+        beats.beat();
         while let Ok(message) = queue.try_recv() {
+            beats.beat();
             match message {
                 // A panic here is a flaw of the work, not of the node.
                 Message::Do(work) => {

@@ -1,4 +1,5 @@
-//! The calls of the client library that `r2r` keeps private. The only unsafe code of Cortex.
+//! The calls of the client library that `r2r` keeps private, and the end of a process in which it hangs. The only unsafe
+//! code of Cortex.
 //!
 //! Everything that leaves this module is safe and owned: no pointer, no borrowed text.
 
@@ -6,9 +7,11 @@ pub(crate) mod announced;
 pub(crate) mod arguments;
 pub(crate) mod client;
 pub(crate) mod context;
+pub(crate) mod ending;
 pub(crate) mod observer;
 pub(crate) mod publisher;
 mod quality;
+pub(crate) mod service;
 pub(crate) mod subscription;
 pub(crate) mod wait_set;
 

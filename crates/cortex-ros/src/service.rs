@@ -89,6 +89,12 @@ where
         Self { node: node.clone(), clients: Mutex::default() }
     }
 
+    /// The client of this service, if it was made before. Needs no runtime.
+    pub(crate) fn existing(&self, service: &str) -> Option<Arc<ServiceClient<T>>> {
+        let clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        clients.get(service)?.get().map(Arc::clone)
+    }
+
     /// The client of this service.
     pub(crate) async fn get(&self, service: &str) -> Result<Arc<ServiceClient<T>>, RosError> {
         let slot = {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use cortex_protocol::{MissionId, Origin, Submission};
+use cortex_protocol::{MissionId, Origin, Submission, ToolName};
 use tokio::sync::{mpsc, oneshot};
 
 /// Carries out what comes in over ROS. The `cortex` binary implements it over the runtime.
@@ -25,7 +25,10 @@ pub trait TaskHandler: Send + Sync + 'static {
 
     /// Halts everything and takes no task until [`resume`](Self::resume). Returns when everything is at rest or known
     /// not to be.
-    async fn stop(&self) -> StopReport;
+    ///
+    /// # Errors
+    /// In words for a person, when nobody is there to stop anything: then nothing is known.
+    async fn stop(&self) -> Result<Stopped, String>;
 
     /// Corrects the task of a mission in mid course; `None` is the one that runs. Answers at once; what comes of it is
     /// told by the task itself.
@@ -93,6 +96,15 @@ pub enum TaskEnding {
     Failed,
     /// Someone ended it.
     Cancelled,
+}
+
+/// What a stop came to, as far as the agent knows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Stopped {
+    /// How many tasks were ended.
+    pub tasks_ended: usize,
+    /// What did not confirm that it is at rest.
+    pub not_stopped: Vec<ToolName>,
 }
 
 /// What came of `~/stop`, `~/resume` or `~/correct`.

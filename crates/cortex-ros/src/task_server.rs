@@ -1,4 +1,5 @@
-//! Takes tasks over ROS: the action `~/task`, the services `~/stop`, `~/resume` and `~/correct`, the topic `~/output`.
+//! Takes tasks over ROS: the action `~/task`, the service `~/correct`, the topic `~/output`. (`~/stop` and `~/resume` have a
+//! thread of their own: the module `stop`.)
 //!
 //! A ROS 2 action is three services and two topics, and that is how it is served here. The action server of `r2r` 0.9.7
 //! was measured to take a whole core from ten seconds after the first result on, drops the way to cancel a goal whose
@@ -20,7 +21,6 @@ use r2r::cortex_msgs::action::VisionLanguageAction::{
 };
 use r2r::cortex_msgs::msg::StreamingString;
 use r2r::cortex_msgs::srv::CorrectTask;
-use r2r::std_srvs::srv::Trigger;
 use r2r::unique_identifier_msgs::msg::UUID;
 use r2r::{Publisher, QosProfile, ServiceRequest, WrappedServiceTypeSupport};
 use tokio::sync::Semaphore;
@@ -40,9 +40,7 @@ const SUBMIT_LIMIT: Duration = Duration::from_secs(10);
 /// Further attempts to send an answer, and the pause before each: within the time in which a client expects it.
 const ANSWER_ATTEMPTS: u32 = 15;
 const ANSWER_PAUSE: Duration = Duration::from_millis(200);
-/// How long a stop may take until it is answered. It goes on after that.
-const STOP_LIMIT: Duration = Duration::from_secs(30);
-/// Requests to stop, to resume or to correct that are carried out at a time.
+/// Requests to correct that are carried out at a time.
 const MOST_TRIGGERS: usize = 16;
 /// The result of a goal that is open when the server is shut down.
 const SHUTTING_DOWN: &str = "Cortex is shutting down";
@@ -103,8 +101,6 @@ impl TaskServer {
                 let endpoints = (
                     node.create_service::<GetResult::Service>("~/task/_action/get_result", services.clone())?,
                     node.create_service::<CancelGoal::Service>("~/task/_action/cancel_goal", services.clone())?,
-                    node.create_service::<Trigger::Service>("~/stop", services.clone())?,
-                    node.create_service::<Trigger::Service>("~/resume", services.clone())?,
                     node.create_service::<CorrectTask::Service>("~/correct", services.clone())?,
                     node.create_service::<SendGoal::Service>("~/task/_action/send_goal", services)?,
                 );
@@ -126,11 +122,9 @@ impl TaskServer {
             serving: TaskTracker::new(),
             closing: CancellationToken::new(),
         });
-        let (results, cancels, stops, resumes, corrections, goals) = endpoints;
+        let (results, cancels, corrections, goals) = endpoints;
         shared.serve(results, Shared::give_result);
         shared.serve(cancels, Shared::cancel);
-        shared.serve(stops, Shared::stop);
-        shared.serve(resumes, Shared::resume);
         shared.serve(corrections, Shared::correct);
         shared.serve(goals, Shared::take_goal);
         Ok(Self { shared })
@@ -370,16 +364,6 @@ impl Shared {
         self.publish_states();
     }
 
-    fn stop(self: &Arc<Self>, request: ServiceRequest<Trigger::Service>) {
-        let handler = Arc::clone(&self.handler);
-        self.trigger(request, async move { handler.stop().await });
-    }
-
-    fn resume(self: &Arc<Self>, request: ServiceRequest<Trigger::Service>) {
-        let handler = Arc::clone(&self.handler);
-        self.trigger(request, async move { handler.resume().await });
-    }
-
     fn correct(self: &Arc<Self>, request: ServiceRequest<CorrectTask::Service>) {
         let Ok(permit) = Arc::clone(&self.triggers).try_acquire_owned() else {
             let refusal = in_vain("many such requests are under way; wait for their answers");
@@ -394,29 +378,6 @@ impl Shared {
             let corrected = handler.correct(mission, correction, origin);
             let report = tokio::time::timeout(SUBMIT_LIMIT, corrected).await;
             respond_correction(request, report.unwrap_or_else(|_| in_vain("the agent did not answer in time")));
-        });
-    }
-
-    /// Does what was asked for to its end, and answers when it is done or [`STOP_LIMIT`] has passed.
-    fn trigger(
-        &self,
-        request: ServiceRequest<Trigger::Service>,
-        action: impl Future<Output = StopReport> + Send + 'static,
-    ) {
-        let Ok(permit) = Arc::clone(&self.triggers).try_acquire_owned() else {
-            return respond_trigger(request, in_vain("many such requests are under way; wait for their answers"));
-        };
-        let done = self.tasks.spawn(async move {
-            let _permit = permit;
-            action.await
-        });
-        self.tasks.spawn(async move {
-            let report = match tokio::time::timeout(STOP_LIMIT, done).await {
-                Ok(Ok(report)) => report,
-                Ok(Err(_)) => in_vain("it failed; this is a flaw of Cortex"),
-                Err(_) => in_vain("it goes on, but is not done yet"),
-            };
-            respond_trigger(request, report);
         });
     }
 
@@ -451,10 +412,6 @@ fn answer_result(request: ResultRequest, state: GoalState, result: TaskResult) {
         mission: carried(mission.as_str().to_owned()),
     };
     respond(request, GetResult::Response { status: state.code(), result: outcome });
-}
-
-fn respond_trigger(request: ServiceRequest<Trigger::Service>, report: StopReport) {
-    respond(request, Trigger::Response { success: report.success, message: carried(report.message) });
 }
 
 fn respond_correction(request: ServiceRequest<CorrectTask::Service>, report: StopReport) {

@@ -11,6 +11,7 @@ pub(crate) mod parameter;
 mod pool;
 mod server;
 mod service;
+pub(crate) mod stopping;
 pub(crate) mod topic;
 
 use std::sync::Arc;
@@ -28,10 +29,12 @@ use crate::catalog::{Catalog, OfferKind};
 use crate::discovery::Shared;
 use crate::dynamic::Endpoints;
 use crate::inspection::{self, Inspector};
+use crate::stop::StopLatch;
 use crate::{Discovery, GraphWatch, RosError};
 use component::Components;
 use goal::Goals;
 use service::Services;
+pub use stopping::{OpenCall, OpenCallKind};
 use topic::Topics;
 
 use crate::watching::RobotWatcher;
@@ -122,6 +125,25 @@ impl RosTools {
         if tokio::time::timeout(END_LIMIT, self.around.waiting.wait()).await.is_err() {
             tracing::debug!("some calls were never answered");
         }
+    }
+
+    /// Whether the robot is stopped: then nothing is sent, by these tools. Who sends by other ways looks here before.
+    #[must_use]
+    pub fn latch(&self) -> &StopLatch {
+        self.around.halts.latch()
+    }
+
+    /// Stops without the thread for that, when it hangs, too: nothing is sent any more, and all that is in flight is asked to
+    /// end. Waits for no answer. Gives how many calls that were.
+    #[must_use]
+    pub fn cancel_everything(&self) -> usize {
+        stopping::Stopping::begin(self).in_flight()
+    }
+
+    /// What was sent and is not answered yet, the oldest first.
+    #[must_use]
+    pub fn open_calls(&self) -> Vec<OpenCall> {
+        stopping::open_calls(self)
     }
 
     async fn call(&self, invocation: &Invocation, catalog: &Catalog, observer: &dyn CallObserver) -> ToolOutcome {

@@ -5,7 +5,7 @@
 mod components;
 mod latest;
 mod parameters;
-mod topics;
+pub(crate) mod topics;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -11,13 +11,14 @@ use cortex_protocol::{
     ToolSpec, Usage,
 };
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
 
 use crate::drive::{Correction, Reporter, Request, Shared, run_mission};
 use crate::envelope::{Envelope, new_mission_id};
 use crate::offer::{Offer, ProviderId};
 use crate::sessions::Sessions;
 use crate::tape::Tape;
-use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, QueuePolicy, Rejection, StopReport};
+use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, Place, QueuePolicy, Rejection, StopReport};
 
 /// Corrections that may wait for the mission that runs; it takes each at once.
 const CORRECTIONS: usize = 8;
@@ -26,6 +27,7 @@ const CORRECTIONS: usize = 8;
 pub(crate) enum DeskMessage {
     Submit {
         submission: Submission,
+        place: Place,
         reply: oneshot::Sender<Result<MissionTicket, Rejection>>,
     },
     Cancel {
@@ -61,6 +63,8 @@ struct Waiting {
     submission: Submission,
     reporter: Reporter,
     result: oneshot::Sender<MissionResult>,
+    /// Until when it waits for the end of a pause.
+    pause_ends: Option<Instant>,
 }
 
 /// The mission that runs.
@@ -125,10 +129,17 @@ impl Desk {
     /// Runs until it is told to shut down, or every client is gone.
     pub(crate) async fn run(mut self, mut inbox: mpsc::Receiver<DeskMessage>) {
         let mut has_clients = true;
+        let mut containment = self.shared.containment.clone();
         while self.door != Door::ShuttingDown || self.running.is_some() {
+            let pause_end = self.next_pause_end();
             tokio::select! {
                 biased;
                 Some(result) = self.ended.recv() => self.on_ended(result),
+                Ok(()) = containment.changed() => {
+                    containment.mark_unchanged();
+                    self.on_contained();
+                }
+                () = pause_over(pause_end) => self.end_what_was_paused_too_long(),
                 message = inbox.recv(), if has_clients => {
                     has_clients = message.is_some();
                     self.on_message(message.unwrap_or(DeskMessage::ShutDown));
@@ -140,9 +151,9 @@ impl Desk {
     fn on_message(&mut self, message: DeskMessage) {
         self.shared = Arc::clone(&self.latest.borrow_and_update());
         match message {
-            DeskMessage::Submit { submission, reply } => {
+            DeskMessage::Submit { submission, place, reply } => {
                 // A client that left before the answer still has its mission; it can be cancelled like any other.
-                let _ = reply.send(self.submit(submission));
+                let _ = reply.send(self.submit(submission, place));
             }
             DeskMessage::Cancel { mission, reply } => {
                 let _ = reply.send(self.cancel(&mission));
@@ -182,7 +193,7 @@ impl Desk {
         }
     }
 
-    fn submit(&mut self, submission: Submission) -> Result<MissionTicket, Rejection> {
+    fn submit(&mut self, submission: Submission, place: Place) -> Result<MissionTicket, Rejection> {
         match self.door {
             Door::Open => {}
             Door::Stopped => return Err(Rejection::Stopped),
@@ -192,7 +203,9 @@ impl Desk {
         if let Some(because) = &self.off_duty {
             return Err(Rejection::Inactive { because: because.clone() });
         }
-        if self.running.is_some() {
+        let paused = self.paused();
+        let is_held_up = self.running.is_some() || (paused.is_some() && !self.waiting.is_empty());
+        if is_held_up && place == Place::Last {
             match self.shared.config.queue {
                 QueuePolicy::Reject => return Err(Rejection::Busy),
                 QueuePolicy::Queue { length } if self.waiting.len() >= length => {
@@ -213,18 +226,29 @@ impl Desk {
         let tape = tape.map(|settings| Tape::begin(settings, &envelope, &self.shared.tracker));
         let mut reporter = Reporter::new(envelope, tape, client, self.shared.events.clone());
         reporter.report(MissionEvent::Accepted { task: submission.task.clone(), session: submission.session.clone() });
-        if self.running.is_some() {
-            let ahead = u32::try_from(self.waiting.len() + 1).unwrap_or(u32::MAX);
-            reporter.report(MissionEvent::Queued { ahead });
+        let waiting_before = if place == Place::Last { self.waiting.len() } else { 0 };
+        let ahead = waiting_before + usize::from(self.running.is_some());
+        if ahead > 0 {
+            reporter.report(MissionEvent::Queued { ahead: u32::try_from(ahead).unwrap_or(u32::MAX) });
         }
-        self.waiting.push_back(Waiting { id: id.clone(), submission, reporter, result });
+        let mut waiting = Waiting { id: id.clone(), submission, reporter, result, pause_ends: None };
+        if let Some(because) = paused {
+            waiting.begin_pause(because, self.patience());
+        }
+        match place {
+            Place::Last => self.waiting.push_back(waiting),
+            Place::Next | Place::Now => self.waiting.push_front(waiting),
+        }
+        if let (Place::Now, Some(running)) = (place, &self.running) {
+            running.cancel.send_replace(Some(CancelReason::Client));
+        }
         self.begin_next();
         Ok(MissionTicket { id, events, result: answer })
     }
 
     /// Begins the task that has waited longest, if none runs.
     fn begin_next(&mut self) {
-        if self.running.is_some() || self.door != Door::Open {
+        if self.running.is_some() || self.door != Door::Open || self.paused().is_some() {
             return;
         }
         let Some(next) = self.waiting.pop_front() else { return };
@@ -267,6 +291,48 @@ impl Desk {
             self.end_waiting("An earlier task left something that did not confirm that it is at rest.");
         }
         self.begin_next();
+    }
+
+    fn paused(&self) -> Option<String> {
+        self.shared.containment.borrow().paused().map(str::to_owned)
+    }
+
+    fn patience(&self) -> Duration {
+        self.shared.config.limits.pause_patience
+    }
+
+    /// The monitor keeps other things from the missions than before. The mission that runs is told so itself.
+    fn on_contained(&mut self) {
+        let patience = self.patience();
+        match self.paused() {
+            Some(because) => {
+                for waiting in self.waiting.iter_mut().filter(|waiting| waiting.pause_ends.is_none()) {
+                    waiting.begin_pause(because.clone(), patience);
+                }
+            }
+            None => {
+                self.waiting.iter_mut().for_each(Waiting::end_pause);
+                self.begin_next();
+            }
+        }
+    }
+
+    fn next_pause_end(&self) -> Option<Instant> {
+        self.waiting.iter().filter_map(|waiting| waiting.pause_ends).min()
+    }
+
+    fn end_what_was_paused_too_long(&mut self) {
+        let now = Instant::now();
+        let because = self.paused().unwrap_or_default();
+        let seconds = self.patience().as_secs_f64();
+        let is_over = |waiting: &Waiting| waiting.pause_ends.is_some_and(|end| end <= now);
+        let (over, waiting): (VecDeque<_>, VecDeque<_>) =
+            std::mem::take(&mut self.waiting).into_iter().partition(is_over);
+        self.waiting = waiting;
+        for waiting in over {
+            let text = format!("The missions were paused for {seconds} s, the most that a task waits: {because}.");
+            end_without_run(waiting, MissionStatus::Failed, text);
+        }
     }
 
     fn cancel(&mut self, mission: &MissionId) -> bool {
@@ -345,9 +411,34 @@ impl Desk {
     }
 }
 
-fn end_waiting(mut waiting: Waiting, text: &str) {
+impl Waiting {
+    fn begin_pause(&mut self, because: String, patience: Duration) {
+        self.pause_ends = Instant::now().checked_add(patience);
+        self.reporter.report(MissionEvent::Paused { because, patience });
+    }
+
+    fn end_pause(&mut self) {
+        if self.pause_ends.take().is_some() {
+            self.reporter.report(MissionEvent::Unpaused);
+        }
+    }
+}
+
+/// Never comes where there is no end.
+async fn pause_over(end: Option<Instant>) {
+    match end {
+        Some(end) => tokio::time::sleep_until(end).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn end_waiting(waiting: Waiting, text: &str) {
+    end_without_run(waiting, MissionStatus::Cancelled, text.to_owned());
+}
+
+fn end_without_run(mut waiting: Waiting, status: MissionStatus, text: String) {
     let class = goal::classify(&waiting.submission.task);
-    let result = without_run(class, MissionStatus::Cancelled, text.to_owned());
+    let result = without_run(class, status, text);
     waiting.reporter.report(MissionEvent::Finished { result: result.clone() });
     if let Some(tape) = &mut waiting.reporter.tape {
         tape.close(result.status);

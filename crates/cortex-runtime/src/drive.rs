@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use cortex_core::mission::{MissionSetup, RequestId};
 use cortex_core::{
-    CallObserver, CancelReason, ChatModel, ChatRequest, Effect, Input, Invocation, Mission, MissionLimits, ModelError,
-    ModelErrorKind, ToolProvider,
+    CallObserver, CancelReason, ChatModel, ChatRequest, Containment, Effect, Input, Invocation, Mission, MissionLimits,
+    ModelError, ModelErrorKind, ToolProvider,
 };
 use cortex_protocol::{
     CallId, CloudEvent, Effect as ToolEffect, FailureKind, HaltState, MissionEvent, MissionId, MissionResult, Origin,
@@ -42,6 +42,7 @@ pub(crate) struct Shared {
     pub(crate) events: broadcast::Sender<Arc<CloudEvent>>,
     pub(crate) outputs: broadcast::Sender<String>,
     pub(crate) offer: watch::Receiver<Arc<Offer>>,
+    pub(crate) containment: watch::Receiver<Containment>,
     pub(crate) tracker: TaskTracker,
     pub(crate) leftovers: Arc<Leftovers>,
 }
@@ -129,12 +130,16 @@ pub(crate) async fn run_mission(
     let Request { id, task, session, earlier } = request;
     let span = tracing::info_span!("mission", id = %id);
     let (inputs, inbox) = mpsc::channel(INPUT_CAPACITY);
+    // Seen at once with what is set up, so that nothing that changes from now on is missed.
+    let mut containment = shared.containment.clone();
+    let contained = containment.borrow_and_update().clone();
     let setup = MissionSetup {
         task,
         session,
         earlier,
         identity: shared.config.identity.clone(),
         tools: shared.offer.borrow().tools.clone(),
+        containment: contained,
         limits: limits_for(shared.as_ref()),
     };
     if let Some(tape) = &mut reporter.tape {
@@ -151,7 +156,7 @@ pub(crate) async fn run_mission(
         calls: BTreeMap::new(),
         result: None,
     };
-    drive.run(Mission::new(setup), inbox, cancel, corrections, meters).instrument(span).await
+    drive.run(Mission::new(setup), inbox, cancel, containment, corrections, meters).instrument(span).await
 }
 
 fn limits_for(shared: &Shared) -> MissionLimits {
@@ -168,6 +173,7 @@ impl Drive {
         mut mission: Mission,
         mut inbox: mpsc::Receiver<Input>,
         mut cancel: watch::Receiver<Option<CancelReason>>,
+        mut containment: watch::Receiver<Containment>,
         mut corrections: mpsc::Receiver<Correction>,
         mut meters: Meters,
     ) -> MissionResult {
@@ -196,6 +202,9 @@ impl Drive {
                         Some(reason) => Input::Cancel { reason },
                         None => continue,
                     }
+                }
+                Ok(()) = containment.changed() => {
+                    Input::Contained { containment: containment.borrow_and_update().clone() }
                 }
                 Some(correction) = corrections.recv() => match self.taken(&mission, correction) {
                     Some(input) => input,

@@ -4,6 +4,7 @@
 //! - `desk`: the one actor that owns the queue of tasks, the stop latch and the tools on offer;
 //! - `drive`: the actor of one running mission;
 //! - `dispatch`: one call of a tool, with its time-out, its cancellation and its one outcome;
+//! - `containment`: what the monitor keeps from the missions, looked at last before a call is begun;
 //! - `conditions`: what is watched before, while and after a call;
 //! - `leftovers`: calls that are not known to be at rest, for the next stop;
 //! - `meters`: what the robot spends while a mission runs;
@@ -15,6 +16,7 @@
 //! Everything is spawned on one tracker and ends with [`Runtime::shut_down`].
 
 mod conditions;
+mod containment;
 mod desk;
 mod dispatch;
 mod drive;
@@ -30,8 +32,8 @@ pub mod tape;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::{ChatModel, MissionLimits, ToolProvider, ToolSet};
-use cortex_protocol::{CloudEvent, MissionId, MissionResult, Origin, Submission, ToolName, ToolSpec};
+use cortex_core::{ChatModel, Containment, MissionLimits, ToolProvider, ToolSet};
+use cortex_protocol::{CloudEvent, ComponentName, MissionId, MissionResult, Origin, Submission, ToolName, ToolSpec};
 use thiserror::Error;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio_util::task::TaskTracker;
@@ -100,6 +102,18 @@ impl Default for RuntimeConfig {
             meters: Vec::new(),
         }
     }
+}
+
+/// When a task begins that comes while others run or wait.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Place {
+    /// After those that wait.
+    #[default]
+    Last,
+    /// After the one that runs, before those that wait; the length of the queue does not keep it out.
+    Next,
+    /// As [`Place::Next`], and the one that runs is ended.
+    Now,
 }
 
 /// Why a task was not taken.
@@ -216,6 +230,7 @@ pub struct Runtime {
     outputs: broadcast::Sender<String>,
     offer: watch::Receiver<Arc<Offer>>,
     shared: Arc<watch::Sender<Arc<drive::Shared>>>,
+    containment: watch::Sender<Containment>,
     tracker: TaskTracker,
 }
 
@@ -228,6 +243,11 @@ impl Runtime {
         let (events, _) = broadcast::channel(ALL_EVENTS);
         let (outputs, _) = broadcast::channel(OUTPUTS);
         let (offer_sender, offer) = watch::channel(Arc::new(Offer::default()));
+        let (containment, contained) = watch::channel(Containment::default());
+        let providers = providers.into_iter().map(|provider| -> Arc<dyn ToolProvider> {
+            Arc::new(containment::Contained { provider, containment: contained.clone(), offer: offer.clone() })
+        });
+        let providers = providers.collect();
         let tracker = TaskTracker::new();
         if let Some(tape) = &config.tape {
             let folder = tape::Folder::new(tape.directory.clone());
@@ -240,11 +260,12 @@ impl Runtime {
             events: events.clone(),
             outputs: outputs.clone(),
             offer: offer.clone(),
+            containment: contained,
             tracker: tracker.clone(),
             leftovers: Arc::default(),
         }));
         tracker.spawn(Desk::new(shared.subscribe(), offer_sender).run(inbox));
-        Self { desk, events, outputs, offer, shared: Arc::new(shared), tracker }
+        Self { desk, events, outputs, offer, shared: Arc::new(shared), containment, tracker }
     }
 
     /// Replaces the tools that one provider offers. Running missions are told.
@@ -258,8 +279,17 @@ impl Runtime {
     /// # Errors
     /// Why it was not taken. A task that was taken gets exactly one result.
     pub async fn submit(&self, submission: Submission) -> Result<MissionTicket, Rejection> {
+        self.submit_at(Place::Last, submission).await
+    }
+
+    /// As [`submit`](Self::submit), at a place of its own. For what the robot's owner has decided beforehand; people wait for
+    /// their turn.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    pub async fn submit_at(&self, place: Place, submission: Submission) -> Result<MissionTicket, Rejection> {
         let (reply, answer) = oneshot::channel();
-        self.desk.send(DeskMessage::Submit { submission, reply }).await.map_err(|_| Rejection::ShuttingDown)?;
+        self.desk.send(DeskMessage::Submit { submission, place, reply }).await.map_err(|_| Rejection::ShuttingDown)?;
         answer.await.unwrap_or(Err(Rejection::ShuttingDown))
     }
 
@@ -332,6 +362,44 @@ impl Runtime {
             return false;
         }
         answer.await.unwrap_or(false)
+    }
+
+    /// Keeps the missions from a component that has failed. From now on nothing of it is called; what it was doing is halted
+    /// and has failed as lost. Missions that need it are told why, and wait for it for a while or plan without it; the rest
+    /// goes on. Says it again with another reason, where it is in quarantine already.
+    ///
+    /// Like everything that the monitor says, this never waits and is never lost.
+    pub fn quarantine(&self, component: ComponentName, because: String) {
+        self.containment.send_if_modified(|now| now.quarantine(component, &because));
+    }
+
+    /// Lets the missions have a component again. A stand-in keeps its place until it is told otherwise.
+    pub fn release(&self, component: &ComponentName) {
+        self.containment.send_if_modified(|now| now.release(component));
+    }
+
+    /// Gives a component's place to another (`None`: back to itself). While a stand-in has it, a call of
+    /// `{component}.{method}` goes to `{stand_in}.{method}`, where that takes the same arguments and has the same effect; what
+    /// has no such method can't be called.
+    pub fn substitute(&self, component: &ComponentName, by: Option<ComponentName>) {
+        self.containment.send_if_modified(|now| now.substitute(component, by.as_ref()));
+    }
+
+    /// Begins no step any more, in any mission. What runs goes on to its end; tasks are taken, and wait. A task that has
+    /// waited for [`MissionLimits::pause_patience`] fails with this reason.
+    pub fn pause(&self, because: String) {
+        self.containment.send_if_modified(|now| now.pause(&because));
+    }
+
+    /// Goes on after a [`pause`](Self::pause).
+    pub fn unpause(&self) {
+        self.containment.send_if_modified(Containment::unpause);
+    }
+
+    /// What is kept from the missions now.
+    #[must_use]
+    pub fn containment(&self) -> Containment {
+        self.containment.borrow().clone()
     }
 
     /// The tools on offer now, and what had to be left out.

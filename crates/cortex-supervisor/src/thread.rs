@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,9 @@ use cortex_recipe::{ActionName, Deed, Recipe};
 use crate::Hands;
 use crate::commands::{Commands, GRACE};
 use crate::program;
+
+/// The longest wait: who watches that the thread goes on wants to see it move.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// The state of the thread.
 pub(crate) struct Work<H> {
@@ -53,9 +57,10 @@ impl<H: Hands> Work<H> {
     }
 
     /// Works until everything is down; gives what is not.
-    pub(crate) fn run(mut self) -> Vec<ComponentName> {
+    pub(crate) fn run(mut self, beats: &AtomicU64) -> Vec<ComponentName> {
         while !self.monitor.is_finished() {
-            let events = self.processes.wait(self.patience());
+            beats.fetch_add(1, Ordering::Relaxed);
+            let events = self.processes.wait(Some(self.patience()));
             for number in self.commands.overdue() {
                 self.processes.stop(number, GRACE);
             }
@@ -79,10 +84,10 @@ impl<H: Hands> Work<H> {
     }
 
     /// How long there is nothing to do if nothing happens.
-    fn patience(&self) -> Option<Duration> {
+    fn patience(&self) -> Duration {
         let wake = self.monitor.next_wake().map(|wake| wake.saturating_sub(self.begun.elapsed()));
         let due = self.commands.next_due().map(|due| due.saturating_duration_since(Instant::now()));
-        wake.into_iter().chain(due).min()
+        wake.into_iter().chain(due).min().unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT)
     }
 
     /// Gives the monitor an input, and does what it wants, with what comes of that at once.

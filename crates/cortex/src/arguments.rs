@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+/// The command of the guard, which only Cortex itself uses.
+pub(crate) const GUARD: &str = "guard-processes";
+
 /// Talk to a ROS 2 robot: Cortex finds out what it can do, plans a task given in plain language, and carries it out
 /// step by step.
 #[derive(Debug, Parser)]
@@ -15,6 +18,7 @@ use clap::{Args, Parser, Subcommand};
 Examples:
   cortex run                                       start Cortex with the embedded command reader (no model needed)
   cortex run --model openai:qwen3@http://localhost:11434/v1
+  cortex run recipes/agent.toml                    bring a whole robot up and keep it alive
   cortex send \"go to the kitchen and say hello\"    give the running Cortex a task
   cortex correct \"the other room\"                  change the task while the robot is on its way
   cortex tools                                     what the robot can do
@@ -61,6 +65,12 @@ pub(crate) enum Command {
     },
     /// Check ROS, the graph, the configuration and the model; each failure comes with its mend.
     Doctor(RunArguments),
+    /// Ends what a Cortex that died has left running. Started by `cortex run RECIPE`.
+    #[command(name = GUARD, hide = true)]
+    Guard {
+        /// The mark of its processes.
+        mark: String,
+    },
     /// Print the completion script for a shell: `cortex completion bash > /etc/bash_completion.d/cortex`.
     Completion {
         /// Which shell.
@@ -80,6 +90,10 @@ pub(crate) struct RunArguments {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct StartArguments {
+    /// A recipe: the whole robot is brought up, kept alive, and brought down at the end. Without one, Cortex uses the robot
+    /// that is there.
+    #[arg(value_name = "RECIPE")]
+    pub(crate) recipe: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) run: RunArguments,
     /// Rehearse: tools that only look are called, everything else is echoed, and nothing moves.

@@ -4,9 +4,13 @@ mod arguments;
 mod commands;
 mod config;
 mod connection;
+#[cfg(debug_assertions)]
+mod faults;
 mod logging;
 mod management;
 mod robot;
+mod supervision;
+mod watchdog;
 
 use std::process::ExitCode;
 
@@ -23,6 +27,15 @@ fn main() -> ExitCode {
     if let Command::Completion { shell } = arguments.command {
         clap_complete::generate(shell, &mut Arguments::command(), "cortex", &mut std::io::stdout());
         return ExitCode::SUCCESS;
+    }
+    if let Command::Guard { mark } = &arguments.command {
+        return match supervision::guard(mark) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("cortex: {error:#}");
+                ExitCode::from(2)
+            }
+        };
     }
     let outcome = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -54,6 +67,6 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Recipe { command } => commands::recipe::recipe(command),
         Command::Inspect { name } => commands::inspect::inspect(&name).await,
         Command::Doctor(arguments) => commands::doctor::doctor(arguments).await,
-        Command::Completion { .. } => Ok(ExitCode::SUCCESS),
+        Command::Guard { .. } | Command::Completion { .. } => Ok(ExitCode::SUCCESS),
     }
 }

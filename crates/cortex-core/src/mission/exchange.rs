@@ -5,6 +5,7 @@ use cortex_protocol::{CallId, MissionEvent, MissionResult, Origin, ToolCall, Too
 use serde::{Deserialize, Serialize};
 
 use crate::chat::{ChatReply, ChatRequest};
+use crate::containment::Containment;
 use crate::ports::ModelError;
 use crate::toolset::ToolSet;
 
@@ -60,6 +61,11 @@ pub enum Input {
     ToolsChanged {
         /// All of them, now.
         tools: ToolSet,
+    },
+    /// What the monitor keeps from the missions changed.
+    Contained {
+        /// All of it, now.
+        containment: Containment,
     },
     /// A person corrects the task. Checked by [`Mission::check_correction`](super::Mission::check_correction) before.
     Correct {

@@ -31,10 +31,11 @@ impl Mission {
             return;
         }
         self.block_what_waits_for_failures();
-        if self.hold_for_components() || self.mend_next() || self.retry_next() {
+        if self.hold_for_components() || (!self.is_paused() && (self.mend_next() || self.retry_next())) {
             return;
         }
         match self.next_step() {
+            Next::Begin(_) if self.is_paused() => self.phase = Phase::Underway,
             Next::Begin(step) => self.confirm(step, 0, None),
             Next::Wait(conflicts) if !self.calls.is_empty() || !self.to_mend.is_empty() => {
                 self.tell_conflicts(conflicts);
@@ -94,7 +95,7 @@ impl Mission {
             self.decide_safely(&step, format!("the model was asked {asked} times without an end"));
             return;
         }
-        if self.misses_component() {
+        if self.must_hold() {
             self.phase = Phase::Underway;
             self.advance();
             return;
@@ -115,7 +116,7 @@ impl Mission {
         let done = self.begun_reports();
         let notice = problem.map(|problem| format!("Your last reply could not be used: {problem}. Reply again."));
         let shown = (number, self.step_count(), prompts::shown_step(&step, bound));
-        let chat = prompts::confirmation_request(
+        let mut chat = prompts::confirmation_request(
             &self.setup,
             self.correction_fragments(),
             done,
@@ -123,6 +124,7 @@ impl Mission {
             self.in_flight(),
             notice,
         );
+        self.add_containment(&mut chat);
         if let Some(request) = self.ask_model(chat) {
             self.timeline.asked(self.now, number);
             self.phase = Phase::Confirming { step: number, request, asked: asked + 1, repeated };
@@ -176,7 +178,7 @@ impl Mission {
     /// Carries out a decision, or says why it can't be.
     fn act_on(&mut self, step: &Step, asked: u32, reading: Reading) -> Result<(), String> {
         match reading.decision {
-            Decision::Execute if self.misses_component() => {
+            Decision::Execute if self.must_hold() => {
                 self.phase = Phase::Underway;
                 self.advance();
             }
@@ -215,9 +217,7 @@ impl Mission {
     pub(super) fn is_as_planned(&self, step: &Step) -> Result<ToolFingerprint, ToolOutcome> {
         let tool = &step.call.tool;
         match (self.setup.tools.get(tool).map(ToolSpec::fingerprint), self.planned.get(&step.number)) {
-            (None, _) => {
-                Err(ToolOutcome::failure(FailureKind::NotFound, format!("the tool '{tool}' is no longer there")))
-            }
+            (None, _) => Err(self.absence(tool)),
             (Some(now), Some(planned)) if now == *planned => Ok(now),
             (Some(_), _) => {
                 let message = format!(
@@ -311,17 +311,25 @@ impl Mission {
             return;
         }
         let tool_call = ToolCall { tool: step.call.tool.clone(), arguments: arguments.clone() };
+        if let Some(outcome) = self.forbidden(&tool_call) {
+            self.end_step(step.number, outcome);
+            self.advance();
+            return;
+        }
+        let by = self.server_of(&tool_call.tool);
         self.timeline.began(self.now, step.number);
         let call = self.invoke(tool_call, fingerprint, Some(step.number));
         if let Some(report) = self.report_of(step.number) {
             report.status = StepStatus::Running;
             report.arguments = arguments.clone();
+            report.by.clone_from(&by);
         }
         let event = MissionEvent::StepStarted {
             call,
             step: step.number,
             steps: self.step_count(),
             tool: step.call.tool.clone(),
+            by,
             arguments,
         };
         self.report(event);
@@ -330,19 +338,22 @@ impl Mission {
 
     /// Whether nothing may begin now, whatever was decided; [`advance`](Self::advance) tells what follows.
     pub(super) fn must_hold(&self) -> bool {
-        !self.not_stopped.is_empty() || self.misses_component()
+        !self.not_stopped.is_empty() || self.misses_component() || self.is_paused()
     }
 
     pub(super) fn on_call_accepted(&mut self, call: CallId) {
         let Some(running) = self.calls.get_mut(&call) else { return };
         running.accepted = true;
+        self.note_progress();
         if self.phase == Phase::Underway {
             self.advance();
         }
     }
 
     pub(super) fn on_call_ended(&mut self, call: CallId, outcome: ToolOutcome) {
-        let Some(RunningCall { tool, step, started, .. }) = self.calls.remove(&call) else { return };
+        let Some(RunningCall { tool, step, started, cut, .. }) = self.calls.remove(&call) else { return };
+        let outcome = cut.map_or(outcome.clone(), |cut| cut.outcome(outcome));
+        self.note_progress();
         if outcome.halt.may_go_on() {
             self.not_stopped.push((tool.clone(), outcome.halt));
         }

@@ -81,7 +81,8 @@ impl Mission {
     /// Says what the task is taken for, and keeps what acts away from one for which nothing is to be done.
     pub(super) fn begin_goal(&mut self) {
         self.report(MissionEvent::Classified { class: self.goal.class });
-        self.take_tools(self.setup.tools.clone());
+        let tools = self.begin_confined();
+        self.take_tools(tools);
     }
 
     /// Takes over the robot's tools, as far as the task may have them.

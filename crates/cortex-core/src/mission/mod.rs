@@ -11,7 +11,8 @@
 //!   `compaction`: keeping its conversation within bounds;
 //! - `goals`: what the class of the task decides; `rounds`: orders that go on; `collections`: what `<each place>` stands
 //!   for;
-//! - `presence`: components that leave and come back;
+//! - `presence`: components that leave and come back; `containment`: what the monitor keeps from the mission;
+//! - `supervision`: what would go on for ever ends;
 //! - `operator`: what a person says in mid mission; `repetition`: what was done is not done again;
 //! - `ending`: replanning, halting and the one result; `record`: what of the task is still open;
 //! - `timeline`: when its steps did what;
@@ -23,8 +24,8 @@ use std::time::Duration;
 
 use cortex_protocol::mission::{Expense, InFlight};
 use cortex_protocol::{
-    CallId, Dispatch, HaltState, MissionEvent, Plan, ResourceName, StepNumber, StepReport, ToolCall, ToolFingerprint,
-    ToolName, ToolOutcome, Usage,
+    CallId, ComponentName, Dispatch, HaltState, MissionEvent, Plan, ResourceName, StepNumber, StepReport, ToolCall,
+    ToolFingerprint, ToolName, ToolOutcome, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -32,15 +33,18 @@ use crate::arrangement::Arrangement;
 use crate::chat::{ChatReply, ChatRequest, Message, ModelCall};
 use crate::ports::ModelError;
 use crate::schedule::Holder;
+use containment::{Destination, Kept};
 use correction::Failure;
 use goals::Goal;
 use presence::AfterWait;
+use supervision::Cut;
 use timeline::Timeline;
 
 mod arguments;
 mod budget;
 mod collections;
 mod compaction;
+mod containment;
 mod correction;
 mod cutting;
 mod ending;
@@ -56,6 +60,7 @@ mod record;
 mod repetition;
 mod rounds;
 mod setup;
+mod supervision;
 mod timeline;
 
 #[cfg(test)]
@@ -101,6 +106,10 @@ pub struct Mission {
     timeline: Timeline,
     /// Whether a tool came, went or changed since the current plan was made.
     tools_changed: bool,
+    /// What of the robot is kept from the mission.
+    kept: Kept,
+    /// When something happened last.
+    progress_at: Duration,
     /// The tools that were there and are not, with when they left.
     left_at: BTreeMap<ToolName, Duration>,
     /// Those that came back since the model was asked for a plan.
@@ -146,6 +155,8 @@ pub struct Mission {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct RunningCall {
     tool: ToolName,
+    /// What it reaches.
+    component: Option<ComponentName>,
     step: Option<StepNumber>,
     started: Duration,
     /// What it holds until it ends.
@@ -157,6 +168,8 @@ struct RunningCall {
     feedback_at: Option<Duration>,
     /// Whether a CONTINUE was ended because its feedback has stopped.
     stall_noticed: bool,
+    /// Why it is being halted while the mission goes on.
+    cut: Option<Cut>,
 }
 
 impl RunningCall {
@@ -274,6 +287,7 @@ impl Mission {
     pub fn new(setup: MissionSetup) -> Self {
         Self {
             goal: Goal::of(&setup.task),
+            kept: Kept::new(setup.containment.clone(), setup.tools.clone()),
             setup,
             phase: Phase::New,
             now: Duration::ZERO,
@@ -289,6 +303,7 @@ impl Mission {
             reports: Vec::new(),
             timeline: Timeline::default(),
             tools_changed: false,
+            progress_at: Duration::ZERO,
             left_at: BTreeMap::new(),
             came_back: BTreeSet::new(),
             told_missing: BTreeSet::new(),
@@ -325,6 +340,7 @@ impl Mission {
             Input::CallProgressed { call, feedback } => self.on_call_progressed(call, feedback),
             Input::CallEnded { call, outcome } => self.on_call_ended(call, outcome),
             Input::ToolsChanged { tools } => self.on_tools_changed(tools),
+            Input::Contained { containment } => self.on_contained(containment),
             Input::Correct { text, origin } => self.on_correct(text, origin),
             Input::Metered { expense, total, is_live } => self.on_metered(expense, total, is_live),
             Input::Cancel { reason } => self.on_cancel(reason),
@@ -350,7 +366,10 @@ impl Mission {
             | Phase::Away { .. }
             | Phase::Underway => None,
         };
-        [Some(end), progress, phase, self.next_retry(), self.next_departure()].into_iter().flatten().min()
+        [Some(end), progress, phase, self.next_retry(), self.next_departure(), self.next_supervision()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Whether the one result is out.
@@ -364,6 +383,7 @@ impl Mission {
             return;
         }
         self.started = self.now;
+        self.note_progress();
         let bytes = self.setup.task.len();
         if self.setup.task.trim().is_empty() {
             self.fail("The task is empty. Say what the robot shall do or answer.".to_owned());
@@ -383,6 +403,7 @@ impl Mission {
         if let Ok(reply) = &reply {
             self.book(reply);
         }
+        self.note_progress();
         match self.phase.clone() {
             Phase::Planning { request: current } if current == request => self.on_plan_reply(reply),
             Phase::Confirming { step, request: current, asked, repeated } if current == request => {
@@ -404,6 +425,7 @@ impl Mission {
             running.feedback = feedback;
             running.feedback_at = Some(now);
             running.stall_noticed = false;
+            self.note_progress();
         }
     }
 
@@ -422,6 +444,13 @@ impl Mission {
                 self.fail(format!("The task was not done within {seconds} s, the most that a task may take."));
                 return;
             }
+            _ if self.give_up_pausing() || self.give_up_without_progress() => return,
+            _ => {}
+        }
+        self.give_up_on_cut_calls();
+        self.cut_hung_goals();
+        match self.phase.clone() {
+            Phase::New | Phase::Finished | Phase::Halting { .. } => return,
             Phase::Waiting { step, until, asked } if self.now >= until || self.notice_stalls() => {
                 self.confirm(step, asked, None);
             }
@@ -477,10 +506,12 @@ impl Mission {
             self.next_progress = self.now + self.setup.limits.progress_interval;
         }
         let spec = self.setup.tools.get(&tool_call.tool);
+        let Destination { call: tool_call, fingerprint, component } = self.destination(tool_call.clone(), fingerprint);
         self.calls.insert(
             call,
             RunningCall {
                 tool: tool_call.tool.clone(),
+                component,
                 step,
                 started: self.now,
                 resources: spec.map(|spec| spec.resources.clone()).unwrap_or_default(),
@@ -489,6 +520,7 @@ impl Mission {
                 feedback: String::new(),
                 feedback_at: None,
                 stall_noticed: false,
+                cut: None,
             },
         );
         self.effects.push(Effect::Invoke { call, tool_call, fingerprint });

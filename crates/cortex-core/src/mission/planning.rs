@@ -50,6 +50,7 @@ impl Mission {
         self.compact();
         let mut chat = prompts::planning_request(&self.setup, &self.offered, &self.conversation);
         self.add_goal(&mut chat);
+        self.add_containment(&mut chat);
         if let Some(request) = self.ask_model(chat) {
             self.phase = Phase::Planning { request };
         }
@@ -212,7 +213,8 @@ impl Mission {
             return Ok(GoodCall { model_call, kind: CallKind::Arrange { arrangement } });
         }
         let spec = self.setup.tools.resolve(&model_call.name).cloned().ok_or_else(|| {
-            self.goal.refusal(&model_call.name).unwrap_or_else(|| {
+            let refusal = self.goal.refusal(&model_call.name).or_else(|| self.kept_back(&model_call.name));
+            refusal.unwrap_or_else(|| {
                 format!(
                     "there is no tool of this name; the tools are: {}",
                     prompts::names(&self.setup.tools, &self.offered)
@@ -296,6 +298,10 @@ impl Mission {
         let mut begun = research;
         for entry in &mut begun {
             let ResearchState::Waiting { tool_call, fingerprint } = entry.state.clone() else { continue };
+            if let Some(outcome) = self.forbidden(&tool_call) {
+                entry.state = ResearchState::Answered { outcome };
+                continue;
+            }
             if self.is_free_for(&tool_call.tool) {
                 let (tool, arguments) = (tool_call.tool.clone(), tool_call.arguments.clone());
                 let call = self.invoke(tool_call, fingerprint, None);
@@ -440,6 +446,7 @@ impl Mission {
             timing: cortex_protocol::execution::StepTiming::default(),
             overtaken: false,
             verification: None,
+            by: None,
         }
     }
 

@@ -40,11 +40,8 @@ enum Presence {
 }
 
 impl Mission {
-    /// Takes the tools as they are now.
-    pub(super) fn on_tools_changed(&mut self, tools: ToolSet) {
-        if self.phase == Phase::Finished {
-            return;
-        }
+    /// Takes the tools that are there, and may be called, as they are now.
+    pub(super) fn take_present(&mut self, tools: ToolSet) {
         let left = self.setup.tools.iter().map(|spec| &spec.name).filter(|name| tools.get(name).is_none());
         let left: Vec<ToolName> = left.cloned().collect();
         for name in left {

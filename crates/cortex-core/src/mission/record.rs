@@ -69,6 +69,7 @@ mod tests {
             timing: cortex_protocol::execution::StepTiming::default(),
             overtaken: false,
             verification: None,
+            by: None,
         }
     }
 

@@ -6,6 +6,7 @@ use cortex_protocol::{SessionId, Turn};
 use serde::{Deserialize, Serialize};
 
 use super::Prices;
+use crate::containment::Containment;
 use crate::toolset::ToolSet;
 
 /// The bounds of one mission. Every one of them ends something that could otherwise go on for ever.
@@ -50,6 +51,14 @@ pub struct MissionLimits {
     pub max_retries: u32,
     /// How long a plan that needs a tool which has left waits for it to come back.
     pub component_grace: Duration,
+    /// How long a mission waits while all missions are paused. Then it fails.
+    pub pause_patience: Duration,
+    /// A goal that has given feedback and then gives none for so long is halted and has failed. `None`: its own time alone
+    /// bounds it.
+    pub hung_after: Option<Duration>,
+    /// A mission in which nothing happens for so long fails: no step ends, no goal gives feedback, the model gives no answer.
+    /// `None`: [`max_duration`](Self::max_duration) alone bounds it.
+    pub max_idle: Option<Duration>,
     /// How often the model may be asked about one step.
     pub max_confirmations_per_step: u32,
     /// From the start to the end.
@@ -91,6 +100,9 @@ impl Default for MissionLimits {
             max_corrections: 1,
             max_retries: 2,
             component_grace: Duration::from_secs(10),
+            pause_patience: Duration::from_secs(600),
+            hung_after: Some(Duration::from_secs(120)),
+            max_idle: Some(Duration::from_secs(1800)),
             max_confirmations_per_step: 8,
             max_duration: Duration::from_secs(3600),
             continue_timeout: Duration::from_secs(60),
@@ -148,8 +160,11 @@ pub struct MissionSetup {
     pub earlier: Vec<Turn>,
     /// What the robot is, for the model. May be empty.
     pub identity: String,
-    /// The tools on offer.
+    /// The tools of the robot.
     pub tools: ToolSet,
+    /// What of them is kept from the missions.
+    #[serde(default, skip_serializing_if = "Containment::is_empty")]
+    pub containment: Containment,
     /// The bounds.
     pub limits: MissionLimits,
 }

@@ -234,6 +234,7 @@ mod tests {
             note: String::new(),
             duration: None,
             verification: None,
+            by: None,
             timing: StepTiming::default(),
             overtaken: false,
         }

@@ -20,7 +20,12 @@ impl Member {
     pub(super) fn lower(&mut self, turn: &mut Turn<'_>, stage: Stage, until: Duration) {
         match stage {
             Stage::Begin if turn.ending && !turn.above_are_down => {}
-            Stage::Begin if self.state() == Some(LifecycleState::Active) && self.is_present() => {
+            // One that has gone silent would not answer; its process is ended all the same.
+            Stage::Begin
+                if self.state() == Some(LifecycleState::Active)
+                    && self.is_present()
+                    && !(self.process.is_some() && self.evidence.is_silent(turn.now, &self.recipe)) =>
+            {
                 let (stage, until) = self.change(turn, Transition::Deactivate);
                 self.course = Course::Lowering { stage, until };
             }

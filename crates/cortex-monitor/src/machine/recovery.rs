@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cortex_recipe::{ActionName, BuiltIn};
+use cortex_recipe::{ActionName, BuiltIn, Deed, Rung};
 
 use super::member::{Course, Member, Recovery};
 use super::turn::Turn;
@@ -64,13 +64,35 @@ impl Member {
 
     fn next_attempt(&mut self, turn: &mut Turn<'_>, kind: FailureKind, reason: String) {
         let used = self.used.get(&kind).copied().unwrap_or_default();
-        let rung = ladder::rung(&ladder::ladder(&self.recipe, kind), used).cloned();
+        let (rung, skipped) = self.next_rung(turn, kind, used);
+        if skipped > 0 {
+            self.used.insert(kind, used.saturating_add(skipped));
+        }
         let action = rung.as_ref().map(|rung| rung.action.clone());
         let within = rung.as_ref().map(|rung| rung.within_s.duration()).unwrap_or_default();
         self.recovery = Some(Recovery { kind, action, within, reason });
         match rung {
             Some(_) => self.course = Course::Pausing { until: turn.now.saturating_add(ladder::backoff(used)) },
             None => self.give_up(turn),
+        }
+    }
+
+    /// The rung after `used` attempts that can help, and how many attempts are passed over: nobody asks a process that is
+    /// gone for something.
+    fn next_rung(&self, turn: &Turn<'_>, kind: FailureKind, used: u32) -> (Option<Rung>, u32) {
+        let ladder = ladder::ladder(&self.recipe, kind);
+        let is_gone = self.recipe.start.process().is_some() && self.process.is_none();
+        let asks_it = |rung: &Rung| match turn.actions.get(&rung.action).map(|action| &action.deed) {
+            Some(Deed::Method(call)) => call.component == self.name,
+            Some(Deed::Parameters(parameters)) => parameters.component == self.name,
+            _ => false,
+        };
+        let mut skipped = 0;
+        loop {
+            match ladder::rung(&ladder, used.saturating_add(skipped)) {
+                Some(rung) if is_gone && asks_it(rung) => skipped += 1,
+                rung => return (rung.cloned(), skipped),
+            }
         }
     }
 
@@ -97,7 +119,10 @@ impl Member {
         *used = used.saturating_add(1);
         let attempt = *used;
         turn.report(MonitorEvent::AttemptBegan { component: self.name.clone(), action: action.clone(), attempt });
-        let is_there = self.process.is_some() || self.recipe.start.process().is_none();
+        // One that has gone silent does not answer to transitions either. Of one that something else started, there is no
+        // other way.
+        let is_deaf = self.evidence.is_silent(turn.now, &self.recipe);
+        let is_there = self.process.is_some() && !is_deaf || self.recipe.start.process().is_none();
         match BuiltIn::named(&action) {
             Some(BuiltIn::Restart) if self.is_managed() && is_there => self.restart_lifecycle(turn),
             Some(BuiltIn::Restart | BuiltIn::Respawn) => self.respawn(turn),

@@ -15,6 +15,7 @@ use super::hub::{Endpoint, Hub};
 use super::service_client::Requests;
 use super::subscription::Inlet;
 use super::{ActionClient, Publisher, Quality, ServiceClient, Subscription};
+use crate::beats::Beats;
 use crate::node::join_in_time;
 use crate::rcl::context::{GuardCondition, Node};
 use crate::rcl::observer::Waker;
@@ -35,6 +36,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Clone)]
 pub struct Endpoints {
     hub: Arc<Hub>,
+    beats: Beats,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
@@ -49,14 +51,15 @@ impl Endpoints {
         let wake = GuardCondition::create(&context)?;
         let hub = Hub::new(Arc::clone(&node), Arc::clone(&wake), graph.events());
         let watch = graph.waker();
+        let beats = Beats::default();
         let thread = std::thread::Builder::new()
             .name("ros-endpoints".to_owned())
             .spawn({
-                let hub = Arc::clone(&hub);
-                move || serve(&hub, &node, &wake, &watch)
+                let (hub, beats) = (Arc::clone(&hub), beats.clone());
+                move || serve(&hub, &node, &wake, &watch, &beats)
             })
             .map_err(RosError::Thread)?;
-        Ok(Self { hub, thread: Arc::new(Mutex::new(Some(thread))) })
+        Ok(Self { hub, beats, thread: Arc::new(Mutex::new(Some(thread))) })
     }
 
     /// A client of a service, whether a server is there or not. `service` is fully qualified.
@@ -137,6 +140,12 @@ impl Endpoints {
         definition::check_topic(&*self.hub.node()?, topic, interface)
     }
 
+    /// The beats of its thread.
+    #[must_use]
+    pub fn beats(&self) -> Beats {
+        self.beats.clone()
+    }
+
     /// Ends the thread and gives all endpoints back; every call that waits ends with [`RosError::ShutDown`]. Blocks until
     /// that is done, which takes a few milliseconds. Handles may be kept, and do nothing then. Later calls do nothing.
     pub fn shut_down(&self) {
@@ -148,7 +157,7 @@ impl Endpoints {
     }
 
     /// The middleware takes some milliseconds to make an endpoint: not on a thread that runs tasks.
-    async fn make<T: Send + 'static>(
+    pub(super) async fn make<T: Send + 'static>(
         &self,
         make: impl FnOnce(&Arc<Hub>) -> Result<T, RosError> + Send + 'static,
     ) -> Result<T, RosError> {
@@ -167,12 +176,14 @@ impl Drop for Closing<'_> {
     }
 }
 
-fn serve(hub: &Hub, node: &Arc<Node>, wake: &Arc<GuardCondition>, watch: &Waker) {
+fn serve(hub: &Hub, node: &Arc<Node>, wake: &Arc<GuardCondition>, watch: &Waker, beats: &Beats) {
     let _closing = Closing(hub);
     while let Some((generation, endpoints)) = hub.endpoints() {
+        beats.beat();
         match Round::prepare(node, wake, endpoints) {
             Ok(mut round) => {
                 while hub.is_at(generation) {
+                    beats.beat();
                     if let Err(problem) = round.turn(hub, watch) {
                         tracing::warn!("{problem}");
                         std::thread::sleep(PAUSE);

@@ -90,7 +90,7 @@ pub(super) async fn carry(
         return;
     }
     if is_to_be_ended {
-        match cancel(&client, progress.id, CANCEL_LIMIT).await {
+        match cancel(&client, &progress, false, CANCEL_LIMIT).await {
             Ok(answer) => progress.wish.fulfilled(answer),
             Err(problem) => tracing::warn!("a goal that was cancelled early may go on: {problem}"),
         }

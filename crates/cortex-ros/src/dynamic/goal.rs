@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::ActionClient;
-use super::cancelling::{Wish, cancel};
+use super::cancelling::{Asked, Asks, Wish, cancel};
 use super::following::{Failure, carry};
 use crate::RosError;
 
@@ -259,15 +259,44 @@ impl Goal {
             return Ok(CancelAnswer::UnknownGoal);
         }
         let end = Instant::now() + limit;
-        let (client, wish) = (&self.inner.client, &self.inner.progress.wish);
+        let (client, progress) = (&self.inner.client, &self.inner.progress);
+        let wish = &progress.wish;
         // First: whoever asks may lose patience before there is an answer, and the wish must not be lost with that.
         let is_on_its_way = wish.wish();
-        match cancel(client, self.id(), limit).await {
+        match cancel(client, progress, progress.asks.are_under_way(), limit).await {
             Ok(CancelAnswer::UnknownGoal) if is_on_its_way => {
                 Ok(wish.outcome(end).await.unwrap_or(CancelAnswer::UnknownGoal))
             }
             answer => answer,
         }
+    }
+
+    /// Asks the server to end it, now: needs no runtime and waits for nothing. As [`cancel`](Self::cancel), it counts also
+    /// for a goal that is on its way. None for one that was not sent yet and never will be.
+    ///
+    /// # Errors
+    /// When it can't be sent, and after the shutdown.
+    pub(crate) fn ask_to_end(&self) -> Result<Option<Asked>, RosError> {
+        if self.withdraw() {
+            return Ok(None);
+        }
+        self.inner.progress.wish.wish();
+        Asked::send(&self.inner.client, &self.inner.progress).map(Some)
+    }
+
+    /// The fully qualified name of its action.
+    pub(crate) fn action(&self) -> &str {
+        self.inner.client.action()
+    }
+
+    /// Whether its server has said that it has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.inner.progress.has_ended()
+    }
+
+    /// Whether its server has not answered yet whether it takes it.
+    pub(crate) fn is_on_its_way(&self) -> bool {
+        self.inner.progress.acceptance.borrow().is_none()
     }
 
     /// Takes it back, if it was not sent.
@@ -311,6 +340,7 @@ pub(super) struct Progress {
     pub(super) acceptance: watch::Sender<Option<Result<Acceptance, Failure>>>,
     pub(super) outcome: watch::Sender<Option<Result<GoalResult, Failure>>>,
     pub(super) wish: Wish,
+    pub(super) asks: Asks,
     /// Nobody has the goal any more.
     pub(super) abandoned: CancellationToken,
 }
@@ -324,8 +354,13 @@ impl Progress {
             acceptance: watch::Sender::new(None),
             outcome: watch::Sender::new(None),
             wish: Wish::new(),
+            asks: Asks::new(),
             abandoned: CancellationToken::new(),
         }
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.state.borrow().is_final() || matches!(&*self.outcome.borrow(), Some(Ok(_)))
     }
 
     pub(super) fn feedback(&self, message: Message) {

@@ -48,6 +48,28 @@ impl Transition {
             Self::Deactivate => 4,
         }
     }
+
+    /// The label of the state that it leads to.
+    #[must_use]
+    pub fn target(self) -> &'static str {
+        match self {
+            Self::Configure | Self::Deactivate => "inactive",
+            Self::Activate => "active",
+            Self::CleanUp => "unconfigured",
+        }
+    }
+
+    /// Whether a node in the state of this label is on its way through the transition.
+    #[must_use]
+    pub fn is_on_its_way(self, label: &str) -> bool {
+        label
+            == match self {
+                Self::Configure => "configuring",
+                Self::CleanUp => "cleaningup",
+                Self::Activate => "activating",
+                Self::Deactivate => "deactivating",
+            }
+    }
 }
 
 /// Takes a node through a transition. The answer comes when it is done: whether the node is in the state that it leads to.

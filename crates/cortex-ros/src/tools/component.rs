@@ -7,13 +7,15 @@ use std::time::Duration;
 use cortex_core::Invocation;
 use cortex_core::fragment::capped;
 use cortex_protocol::{CancelMode, ComponentName, FailureKind, HaltState, ToolOutcome};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use r2r::cortex_msgs::srv::ExecuteMethod;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio_util::task::TaskTracker;
 
 use super::{changed, late};
-use crate::calls::{Calls, Halts, halted_before_it_was_sent, key};
+use crate::calls::{Calls, Halts, key};
 use crate::directory::{ComponentState, EXECUTE_METHOD, Loss, Run, below};
 use crate::discovery::method_name;
 use crate::{Discovery, RosError};
@@ -32,13 +34,26 @@ type Answer = Result<ExecuteMethod::Response, RosError>;
 
 /// A call that was sent and what halts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct SentCall {
+pub(super) struct SentCall {
     /// Who carries it out.
     component: ComponentName,
     /// What cancelling it takes.
-    cancel: CancelMode,
+    pub(super) cancel: CancelMode,
     /// The method of the same component that halts it.
     cancel_method: Option<String>,
+}
+
+/// The halt of a call, on its way.
+pub(super) struct MethodHalt {
+    answer: BoxFuture<'static, Answer>,
+}
+
+impl MethodHalt {
+    /// Whether the component says that it has halted, if it has answered. Needs no runtime.
+    pub(super) fn take(&mut self) -> Option<bool> {
+        let answer = self.answer.as_mut().now_or_never()?;
+        Some(answer.is_ok_and(|response| response.success))
+    }
 }
 
 /// Calls methods.
@@ -104,13 +119,13 @@ impl Components {
             name: route.method.clone(),
             kwargs_json: Value::Object(invocation.call.arguments.clone()).to_string(),
         };
-        let answer = match self.calls.send(key(invocation), route.call.clone(), || client.send(&request)) {
-            Some(Ok(answer)) => answer,
-            Some(Err(problem)) => {
+        let answer = match self.calls.send(invocation, route.call.clone(), || client.send(&request)) {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(problem)) => {
                 self.calls.answered(&key(invocation));
                 return Err(unavailable(problem));
             }
-            None => return Err(halted_before_it_was_sent()),
+            Err(unsent) => return Err(unsent.outcome()),
         };
         let (deliver, delivered) = oneshot::channel();
         self.waiting.spawn(late::wait(answer, Arc::clone(&self.calls), key(invocation), invocation.timeout, deliver));
@@ -173,6 +188,24 @@ impl Components {
                 ToolOutcome::failure(FailureKind::ComponentLost, problem).with_halt(unknown)
             }
         }
+    }
+
+    /// The open calls.
+    pub(super) fn calls(&self) -> &Arc<Calls<SentCall>> {
+        &self.calls
+    }
+
+    /// Sends the halt of a call, now: needs no runtime and waits for nothing. None where nothing halts it.
+    ///
+    /// # Errors
+    /// When it can't be sent.
+    pub(super) fn send_halt(&self, call: &SentCall) -> Result<Option<MethodHalt>, RosError> {
+        let Some(method) = &call.cancel_method else { return Ok(None) };
+        let service = below(&call.component, EXECUTE_METHOD.0);
+        // The call itself was sent by it.
+        let client = self.discovery.shared().method_clients.existing(&service).ok_or(RosError::ShutDown)?;
+        let request = ExecuteMethod::Request { name: method.clone(), kwargs_json: "{}".to_owned() };
+        Ok(Some(MethodHalt { answer: Box::pin(client.send(&request)?) }))
     }
 
     /// Halts a call. None where it is no open call of a method.

@@ -53,8 +53,8 @@ impl Goals {
             Err(outcome) => return outcome,
         };
         // A halt takes it back from here on, until it is sent.
-        if self.calls.send(key(invocation), goal.clone(), || ()).is_none() {
-            return halted_before_it_was_sent();
+        if let Err(unsent) = self.calls.send(invocation, goal.clone(), || ()) {
+            return unsent.outcome();
         }
         let feedback = goal.feedback();
         // Whatever becomes of this call, the goal's end is wanted: only then is it known to be at rest.
@@ -99,6 +99,11 @@ impl Goals {
                 lost(entry, &RosError::ShutDown)
             }
         }
+    }
+
+    /// The open goals.
+    pub(super) fn calls(&self) -> &Arc<Calls<Goal>> {
+        &self.calls
     }
 
     /// Has the goal cancelled, and waits until it has ended. None where it is no open call of an action.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Surroundings;
 use crate::RosError;
-use crate::calls::{halted_before_it_was_sent, key};
+use crate::calls::key;
 use crate::dynamic::parameters::{ParameterError, Parameters};
 use crate::graph::{Graph, GraphNode, NodeRole};
 
@@ -92,7 +92,10 @@ pub(super) async fn update(around: &Surroundings, invocation: &Invocation) -> To
     let set = async {
         let change = parameters.prepare(&node.name, parameter, value, LIMIT).await?;
         let sent = around.halts.unless_halted(&key(invocation), || change.send());
-        let Some(answer) = sent else { return Ok(halted_before_it_was_sent()) };
+        let answer = match sent {
+            Ok(answer) => answer,
+            Err(unsent) => return Ok(unsent.outcome()),
+        };
         answer?.await?;
         Ok(ToolOutcome::success(Value::Null))
     };

@@ -12,7 +12,7 @@ use super::pool::Pool;
 use super::server::Server;
 use super::{Surroundings, late};
 use crate::RosError;
-use crate::calls::{Calls, halted_before_it_was_sent, key};
+use crate::calls::{Calls, key};
 use crate::catalog::Entry;
 use crate::dynamic::ServiceClient;
 
@@ -50,13 +50,13 @@ impl Services {
             return unavailable(problem);
         }
         let server = Server::of(entry, &self.around.graph.current());
-        let answer = match self.calls.send(key(invocation), entry.spec.cancel, || client.send(&request)) {
-            Some(Ok(answer)) => answer,
-            Some(Err(problem)) => {
+        let answer = match self.calls.send(invocation, entry.spec.cancel, || client.send(&request)) {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(problem)) => {
                 self.calls.answered(&key(invocation));
                 return unavailable(problem);
             }
-            None => return halted_before_it_was_sent(),
+            Err(unsent) => return unsent.outcome(),
         };
         let (deliver, answer_of_server) = oneshot::channel();
         let waiting = late::wait(answer, Arc::clone(&self.calls), key(invocation), invocation.timeout, deliver);
@@ -82,6 +82,11 @@ impl Services {
                 ToolOutcome::failure(FailureKind::ComponentLost, problem).with_halt(unknown)
             }
         }
+    }
+
+    /// The open requests.
+    pub(super) fn calls(&self) -> &Arc<Calls<CancelMode>> {
+        &self.calls
     }
 
     /// A request can't be taken back, so nothing is sent. None where it is no open call of a service.

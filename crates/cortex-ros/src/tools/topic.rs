@@ -13,7 +13,7 @@ use super::Surroundings;
 use super::messages::{message_of, readable};
 use super::pool::Pool;
 use crate::RosError;
-use crate::calls::{halted_before_it_was_sent, key};
+use crate::calls::key;
 use crate::catalog::{Catalog, Entry};
 use crate::dynamic::{Publisher, Quality};
 
@@ -121,10 +121,10 @@ impl Topics {
             self.around.endpoints.check_topic(&entry.name, &interface)?;
             Ok(self.around.halts.unless_halted(&key(invocation), || publisher.publish(&message)))
         };
-        match published.await.and_then(Option::transpose) {
-            Ok(Some(())) => ToolOutcome::success(Value::Null),
-            Ok(None) => halted_before_it_was_sent(),
-            Err(problem) => unavailable(problem),
+        match published.await {
+            Ok(Ok(Ok(()))) => ToolOutcome::success(Value::Null),
+            Ok(Err(unsent)) => unsent.outcome(),
+            Ok(Ok(Err(problem))) | Err(problem) => unavailable(problem),
         }
     }
 

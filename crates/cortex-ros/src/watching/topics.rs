@@ -25,7 +25,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 const CONNECT: Duration = Duration::from_secs(2);
 
 /// The types with which the robot publishes a topic. What Cortex publishes does not count.
-pub(super) fn types_of(graph: &Graph, topic: &str) -> BTreeSet<String> {
+pub(crate) fn types_of(graph: &Graph, topic: &str) -> BTreeSet<String> {
     let publishers = graph.robot_nodes().flat_map(|node| &node.publishers);
     publishers.filter(|published| published.name == topic).flat_map(|published| published.types.clone()).collect()
 }
@@ -154,7 +154,7 @@ impl Reading {
 }
 
 /// The value of a field, by the names of the message's definition.
-fn value_of(message: MessageView<'_>, field: &str, kept: bool) -> Sighting {
+pub(crate) fn value_of(message: MessageView<'_>, field: &str, kept: bool) -> Sighting {
     // As far as messages lie within messages, nothing beside them is written.
     let (mut view, mut rest) = (message, field);
     while let Some((first, inner)) = rest.split_once('.') {

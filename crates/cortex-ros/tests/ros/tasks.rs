@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_protocol::{MissionId, Origin, SessionId, Submission};
-use cortex_ros::task::{Refusal, RunningTask, StopReport, TaskEnding, TaskResult, TaskUpdate};
+use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::testing::Peer;
-use cortex_ros::{GraphWatch, RosError, RosNode, TaskClient, TaskHandler, TaskServer, ros_tests};
+use cortex_ros::{GraphWatch, RosError, RosNode, StopServer, TaskClient, TaskHandler, TaskServer, ros_tests};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{LIMIT, script};
+use crate::support::{Agent as Robot, LIMIT, script};
 
 /// An agent that does what the first word of a task says.
 #[derive(Default)]
@@ -75,9 +75,9 @@ impl TaskHandler for ScriptedAgent {
         StopReport { success: text != "no", message: format!("{mission}: {text} ({})", origin.client) }
     }
 
-    async fn stop(&self) -> StopReport {
+    async fn stop(&self) -> Result<Stopped, String> {
         self.stopping.cancel();
-        StopReport { success: true, message: "everything is at rest".to_owned() }
+        Ok(Stopped { tasks_ended: 1, not_stopped: Vec::new() })
     }
 
     async fn resume(&self) -> StopReport {
@@ -86,24 +86,30 @@ impl TaskHandler for ScriptedAgent {
 }
 
 struct Agent {
-    node: RosNode,
+    robot: Robot,
     agent: Arc<ScriptedAgent>,
     server: TaskServer,
+    stop: StopServer,
 }
 
 impl Agent {
     async fn start() -> Self {
-        let node = RosNode::start("cortex", "").unwrap();
+        let robot = Robot::start();
         let agent = Arc::new(ScriptedAgent::default());
-        let server = TaskServer::start(&node, agent.clone()).await.unwrap();
-        Self { node, agent, server }
+        let stop = StopServer::start(&robot.graph, "/cortex", &robot.tools, agent.clone()).unwrap();
+        let server = TaskServer::start(&robot.node, agent.clone()).await.unwrap();
+        Self { robot, agent, server, stop }
     }
 
     async fn shut_down(self) {
         self.server.shut_down().await;
-        self.node.shut_down();
+        self.stop.shut_down();
+        self.robot.shut_down().await;
     }
 }
+
+const STOPPED: &str = "Stopped. One task was ended. Everything that Cortex began is at rest. Tasks are refused until \
+                       ~/resume.";
 
 fn person(stories: &[&str]) -> Peer {
     Peer::python(&script("tasks.py"), stories).unwrap()
@@ -189,7 +195,7 @@ ros_tests! {
         let agent = Agent::start().await;
         let mut person = person(&["stop", "output"]);
         assert_eq!(lines(&mut person, "stop").await, [
-            "stop True everything is at rest",
+            &format!("stop True {STOPPED}"),
             "result 6 False 'cancelled by a person' m1",
             "resume True tasks are taken again",
         ]);
@@ -248,19 +254,20 @@ ros_tests! {
         assert_eq!(task.result().await.unwrap().ending, TaskEnding::Cancelled);
 
         let task = client.send("wait", "").await.unwrap();
-        let (result, ()) = tokio::join!(task.result(), async { agent.node.shut_down() });
+        let (result, ()) = tokio::join!(task.result(), async { agent.robot.node.shut_down() });
         assert!(matches!(result, Err(RosError::Vanished { .. })), "{result:?}");
 
+        agent.stop.shut_down();
         let again = Agent::start().await;
         let client = TaskClient::connect(&node, &graph, "/cortex", LIMIT).await.unwrap();
-        assert_eq!(client.stop().await.unwrap().message, "everything is at rest");
+        assert_eq!(client.stop().await.unwrap().message, STOPPED);
         assert_eq!(client.resume().await.unwrap().message, "tasks are taken again");
         let corrected = client.correct("m1", "the other room").await.unwrap();
         assert_eq!((corrected.success, corrected.message.as_str()), (true, "m1: the other room (/cortex/correct)"));
         let refused = client.correct("", "no").await.unwrap();
         assert_eq!((refused.success, refused.message.as_str()), (false, "the one that runs: no (/cortex/correct)"));
         again.shut_down().await;
-        drop(agent);
+        agent.robot.shut_down().await;
         node.shut_down();
         graph.shut_down();
     }

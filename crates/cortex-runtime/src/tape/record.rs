@@ -7,7 +7,7 @@ use cortex_core::fragment::capped;
 use cortex_core::mission::MissionSetup;
 use cortex_core::{Effect, Input};
 use cortex_protocol::event::SPEC_VERSION;
-use cortex_protocol::{CloudEvent, EventId, MissionEvent, MissionId, MissionStatus, Origin};
+use cortex_protocol::{CloudEvent, ComponentName, EventId, MissionEvent, MissionId, MissionStatus, Origin};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -289,6 +289,7 @@ fn routing(entry: &Entry<'_>) -> Routing {
             Input::CallProgressed { .. } => ("tool", "input", "call_progressed", "component"),
             Input::CallEnded { .. } => ("tool", "input", "call_ended", "component"),
             Input::ToolsChanged { .. } => ("system", "input", "tools_changed", "component"),
+            Input::Contained { .. } => ("system", "input", "contained", "cortex"),
             Input::Correct { .. } => ("system", "input", "correct", "user"),
             Input::Metered { .. } => ("system", "input", "metered", "component"),
             Input::Cancel { .. } => ("system", "input", "cancel", "user"),
@@ -332,6 +333,11 @@ fn text(entry: &Entry<'_>) -> String {
                 format!("{call} ended: {:?} {}", outcome.status, capped(&outcome.message, SHOWN))
             }
             Input::ToolsChanged { tools } => format!("there are {} tools now", tools.iter().count()),
+            Input::Contained { containment } => {
+                let components: Vec<&str> = containment.quarantined().keys().map(ComponentName::as_str).collect();
+                let paused = if containment.paused().is_some() { "; the missions are paused" } else { "" };
+                format!("in quarantine: [{}]{paused}", components.join(", "))
+            }
             Input::Correct { text, .. } => format!("corrected by a person: {}", capped(text, SHOWN)),
             Input::Metered { expense, total, is_live: true } => format!("{total:.3} {expense} so far"),
             Input::Metered { expense, total, is_live: false } => {

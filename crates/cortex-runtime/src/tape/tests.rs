@@ -25,6 +25,7 @@ fn setup() -> MissionSetup {
         earlier: Vec::new(),
         identity: String::new(),
         tools: ToolSet::default(),
+        containment: cortex_core::Containment::default(),
         limits: MissionLimits::default(),
     }
 }

@@ -190,13 +190,14 @@ fn cortex(robot: &Robot) -> Finding {
 }
 
 async fn configuration(robot: &Robot, arguments: &RunArguments) -> Vec<(&'static str, Finding)> {
-    let resolved = match resolve(&robot.node, arguments.config.as_deref(), arguments.model.clone()) {
-        Ok(resolved) => resolved,
-        Err(problem) => {
-            let mend = "correct it; config/cortex.toml explains every key".to_owned();
-            return vec![("configuration", Finding::Bad(format!("{problem:#}"), mend))];
-        }
-    };
+    let resolved =
+        match resolve(&robot.node, arguments.config.as_deref(), serde_json::Map::new(), arguments.model.clone()) {
+            Ok(resolved) => resolved,
+            Err(problem) => {
+                let mend = "correct it; config/cortex.toml explains every key".to_owned();
+                return vec![("configuration", Finding::Bad(format!("{problem:#}"), mend))];
+            }
+        };
     let good = Finding::Good(format!("the model is {} (from: {})", resolved.model, resolved.model_origin));
     let model = match cortex_model::build(&resolved.model, resolved.endpoint.clone()) {
         Ok(model) => model,

@@ -26,13 +26,14 @@ const END_LIMIT: Duration = Duration::from_secs(5);
 
 pub(crate) async fn plan(arguments: PlanArguments) -> anyhow::Result<ExitCode> {
     let node = robot::join(&format!("_cortex_cli_{}", std::process::id()))?;
-    let resolved = match resolve(&node, arguments.run.config.as_deref(), arguments.run.model.clone()) {
-        Ok(resolved) => resolved,
-        Err(problem) => {
-            node.shut_down();
-            return Err(problem);
-        }
-    };
+    let resolved =
+        match resolve(&node, arguments.run.config.as_deref(), serde_json::Map::new(), arguments.run.model.clone()) {
+            Ok(resolved) => resolved,
+            Err(problem) => {
+                node.shut_down();
+                return Err(problem);
+            }
+        };
     let robot = Robot::discover(node, resolved.policy.clone())?;
     let made = make(&robot, resolved, arguments.task).await;
     let tools = ToolSet::new(robot.discovery.tools().borrow().iter().cloned()).0;

@@ -4,11 +4,9 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
-use cortex_recipe::{Mistake, Problems, Recipe};
-
 use crate::arguments::RecipeCommand;
-use crate::config;
+use crate::supervision;
+use anyhow::Context as _;
 
 pub(crate) fn recipe(command: RecipeCommand) -> anyhow::Result<ExitCode> {
     match command {
@@ -28,7 +26,7 @@ pub(crate) fn recipe(command: RecipeCommand) -> anyhow::Result<ExitCode> {
 
 fn check(file: &Path) -> anyhow::Result<bool> {
     let text = std::fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display()))?;
-    match read(&text, file) {
+    match supervision::check(&text, file) {
         Ok(recipe) => {
             let number = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
             let components = number(recipe.components.len(), "component");
@@ -48,36 +46,12 @@ fn print_line(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
-/// Reads a recipe and checks what it says to Cortex, too.
-fn read(text: &str, file: &Path) -> Result<Recipe, Problems> {
-    let recipe = Recipe::read(text)?;
-    let mut mistakes: Vec<Mistake> = config::mistakes(&recipe.cortex)
-        .into_iter()
-        .map(|(key, message)| Mistake {
-            path: std::iter::once("cortex".to_owned()).chain(key).collect(),
-            message,
-            mend: "config/cortex.toml explains every key".to_owned(),
-        })
-        .collect();
-    if let Some(world) = &recipe.world {
-        let place = file.parent().unwrap_or(Path::new("")).join(world);
-        if !place.is_file() {
-            mistakes.push(Mistake {
-                path: vec!["world".to_owned()],
-                message: format!("there is no file {}", place.display()),
-                mend: "a relative path begins at the folder of the recipe".to_owned(),
-            });
-        }
-    }
-    if mistakes.is_empty() { Ok(recipe) } else { Err(Problems::locate(text, mistakes)) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn shown(text: &str) -> String {
-        match read(text, Path::new("folder/robot.toml")) {
+        match supervision::check(text, Path::new("folder/robot.toml")) {
             Ok(_) => panic!("the recipe is right"),
             Err(problems) => problems.show("robot.toml").to_string(),
         }

@@ -9,10 +9,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cortex_core::ToolProvider;
 use cortex_model::{Reflex, api_key_from_environment};
-use cortex_protocol::{CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, Origin, Submission};
+use cortex_protocol::{
+    CloudEvent, ComponentName, MissionEvent, MissionId, MissionResult, MissionStatus, Origin, Submission,
+};
 use cortex_ros::serving::Serving;
-use cortex_ros::task::{Refusal, RunningTask, StopReport, TaskEnding, TaskResult, TaskUpdate};
-use cortex_ros::{Discovery, Policy, RosNode, TaskHandler, TaskServer};
+use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
+use cortex_ros::{Beats, Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
 use cortex_runtime::{DryRun, MissionTicket, ProviderId, Runtime, RuntimeConfig};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
@@ -21,6 +23,8 @@ use crate::config::{self, Layers, Resolved};
 use crate::logging;
 use crate::management::{self, Management, Sources, tell};
 use crate::robot::{self, Robot};
+use crate::supervision::{self, RobotRecipe, Supervision};
+use crate::watchdog::{Loop, Watchdog};
 
 /// The robot's graph is the first provider of tools.
 const ROS: ProviderId = ProviderId(0);
@@ -30,9 +34,16 @@ const UPDATES: usize = 64;
 const END_MARGIN: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
-    let StartArguments { run, dry_run } = arguments;
+    let StartArguments { recipe, run, dry_run } = arguments;
+    let recipe = match recipe.as_deref().map(supervision::read).transpose()? {
+        None => None,
+        // What is wrong was told; nothing is started.
+        Some(None) => return Ok(ExitCode::FAILURE),
+        Some(recipe) => recipe,
+    };
     let node = robot::join("cortex")?;
-    let read = sources(&node, run.config.as_deref(), run.model);
+    let layer = recipe.as_ref().map(|recipe| recipe.recipe.cortex.clone()).unwrap_or_default();
+    let read = sources(&node, run.config.as_deref(), layer, run.model);
     let (sources, resolved) = match read.and_then(|sources| sources.resolve().map(|resolved| (sources, resolved))) {
         Ok(read) => read,
         Err(problem) => {
@@ -41,30 +52,51 @@ pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
         }
     };
     let robot = Robot::discover(node, resolved.policy.clone())?;
-    let served = serve(&robot, sources, resolved, dry_run).await;
+    let served = serve(&robot, sources, resolved, dry_run, recipe).await;
     robot.leave().await;
     served
 }
 
 /// Where the configuration comes from: the node's own parameters are one layer.
-fn sources(node: &RosNode, file: Option<&Path>, model: Option<String>) -> anyhow::Result<Sources> {
-    let layers = Layers { file: config::file(file), ros: robot::parameters(node), model, ..Layers::default() };
+fn sources(
+    node: &RosNode,
+    file: Option<&Path>,
+    recipe: serde_json::Map<String, serde_json::Value>,
+    model: Option<String>,
+) -> anyhow::Result<Sources> {
+    let ros = robot::parameters(node);
+    let layers = Layers { file: config::file(file), recipe, ros, model, ..Layers::default() };
     Ok(Sources { layers, api_key: api_key_from_environment()? })
 }
 
 /// Reads the configuration.
-pub(crate) fn resolve(node: &RosNode, file: Option<&Path>, model: Option<String>) -> anyhow::Result<Resolved> {
-    sources(node, file, model)?.resolve()
+pub(crate) fn resolve(
+    node: &RosNode,
+    file: Option<&Path>,
+    recipe: serde_json::Map<String, serde_json::Value>,
+    model: Option<String>,
+) -> anyhow::Result<Resolved> {
+    sources(node, file, recipe, model)?.resolve()
 }
 
 /// What the configuration says of the robot, for commands that look at it.
 pub(crate) fn policy(node: &RosNode, file: Option<&Path>) -> anyhow::Result<Policy> {
-    let layers = Layers { file: config::file(file), ros: robot::parameters(node), ..Layers::default() };
-    Ok(config::load(&layers)?.policy)
+    let ros = robot::parameters(node);
+    Ok(config::load(&Layers { file: config::file(file), ros, ..Layers::default() })?.policy)
 }
 
-async fn serve(robot: &Robot, sources: Sources, resolved: Resolved, dry_run: bool) -> anyhow::Result<ExitCode> {
+async fn serve(
+    robot: &Robot,
+    sources: Sources,
+    resolved: Resolved,
+    dry_run: bool,
+    recipe: Option<RobotRecipe>,
+) -> anyhow::Result<ExitCode> {
     logging::configure(resolved.log_level);
+    let supervision = match recipe {
+        Some(recipe) => Some(Supervision::prepare(recipe).await?),
+        None => None,
+    };
     // A manager may mend what is wrong with the model, and configure again; nobody else would.
     let model = match management::starts_itself(&robot.node) {
         true => management::model(&resolved)?,
@@ -72,6 +104,9 @@ async fn serve(robot: &Robot, sources: Sources, resolved: Resolved, dry_run: boo
     };
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
     let mut tools: Arc<dyn ToolProvider> = Arc::new(robot.tools.clone());
+    if let Some(supervision) = &supervision {
+        tools = supervision.watch.guard(robot, tools);
+    }
     if dry_run {
         tools = Arc::new(DryRun::new(tools, robot.discovery.tools()));
     }
@@ -83,6 +118,7 @@ async fn serve(robot: &Robot, sources: Sources, resolved: Resolved, dry_run: boo
     let agent = Arc::new(Agent {
         runtime: runtime.clone(),
         discovery: robot.discovery.clone(),
+        supervised: supervision.as_ref().map(|supervision| supervision.watch.clone()),
         settle_timeout: resolved.settle_timeout,
         has_settled: AtomicBool::new(false),
         stops: watch::Sender::new(0),
@@ -90,7 +126,20 @@ async fn serve(robot: &Robot, sources: Sources, resolved: Resolved, dry_run: boo
     });
     let serving = Serving::on(tokio::runtime::Handle::current());
     let management = Management::serve(&robot.node, serving, &runtime, sources, patience).await?;
+    // First: nothing may begin that could not be stopped.
+    let stop = StopServer::start(&robot.graph, robot.node.fully_qualified_name(), &robot.tools, agent.clone())?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
+    let supervised = match supervision {
+        Some(supervision) => {
+            let voice = server.clone();
+            Some(supervision.start(robot, Arc::new(runtime.clone()), move |text| voice.say(text))?)
+        }
+        None => None,
+    };
+    let monitor = supervised.iter().map(|supervised| Loop::new("monitor", Beats::of(supervised.handle().beats())));
+    let watchdog = Watchdog::of(robot, &stop.handle(), monitor.collect(), resolved.watch.hang)?;
+    #[cfg(debug_assertions)]
+    crate::faults::arm(&robot.node);
     let offering = tokio::spawn(keep_offering(agent));
     let speaking = tokio::spawn(keep_speaking(runtime.outputs(), server.clone()));
     if dry_run {
@@ -116,9 +165,25 @@ async fn serve(robot: &Robot, sources: Sources, resolved: Resolved, dry_run: boo
         tracing::error!("some calls did not end within {} s; they are given up", patience.as_secs());
     }
     management.end().await;
+    // Missions first, while the robot still answers; then the robot.
+    let not_down = match supervised {
+        Some(supervised) => supervised.stop().await,
+        None => Vec::new(),
+    };
     server.shut_down().await;
+    // Joining threads blocks.
+    let ending = move || {
+        watchdog.shut_down();
+        stop.shut_down();
+    };
+    let _ = tokio::task::spawn_blocking(ending).await;
     offering.abort();
     speaking.abort();
+    if !not_down.is_empty() {
+        let names: Vec<&str> = not_down.iter().map(ComponentName::as_str).collect();
+        tell(&format!("NOT DOWN: {}", names.join(", ")));
+        return Ok(ExitCode::FAILURE);
+    }
     Ok(code)
 }
 
@@ -162,6 +227,8 @@ async fn keep_speaking(mut outputs: broadcast::Receiver<String>, server: TaskSer
 struct Agent {
     runtime: Runtime,
     discovery: Discovery,
+    /// The robot that Cortex itself brings up.
+    supervised: Option<supervision::Watch>,
     settle_timeout: Duration,
     /// Whether the picture of the robot was complete once. From then on no task waits for it: a component that comes
     /// and goes must not hold up the others.
@@ -180,7 +247,11 @@ impl TaskHandler for Agent {
         }
         let mut stops = self.stops.subscribe();
         tokio::select! {
-            settled = self.discovery.settled(self.settle_timeout) => {
+            (settled, missing) = self.settle() => {
+                if !missing.is_empty() {
+                    let names: Vec<&str> = missing.iter().map(ComponentName::as_str).collect();
+                    tracing::warn!("not up yet: {}; the task begins without them", names.join(", "));
+                }
                 if !settled {
                     tracing::warn!("some components have not described themselves yet; the task begins without them");
                 }
@@ -198,26 +269,13 @@ impl TaskHandler for Agent {
         Ok(self.running(ticket))
     }
 
-    async fn stop(&self) -> StopReport {
+    async fn stop(&self) -> Result<Stopped, String> {
         self.stops.send_modify(|count| *count += 1);
-        let Ok(report) = self.runtime.stop().await else {
-            let message = "NOT STOPPED: Cortex is shutting down or has failed, and can't say what still moves.";
-            return StopReport { success: false, message: message.to_owned() };
-        };
-        let tasks = match report.missions_ended {
-            0 => "No task was running.".to_owned(),
-            1 => "One task was ended.".to_owned(),
-            count => format!("{count} tasks were ended."),
-        };
-        let names: Vec<&str> = report.not_stopped.iter().map(|tool| tool.as_str()).collect();
-        let rest = if names.is_empty() {
-            "Everything that Cortex began is at rest.".to_owned()
-        } else {
-            format!("WARNING: these did not confirm that they are at rest: {}.", names.join(", "))
-        };
-        StopReport {
-            success: names.is_empty(),
-            message: format!("Stopped. {tasks} {rest} Tasks are refused until ~/resume."),
+        match self.runtime.stop().await {
+            Ok(report) => Ok(Stopped { tasks_ended: report.missions_ended, not_stopped: report.not_stopped }),
+            Err(_) => {
+                Err("NOT STOPPED: Cortex is shutting down or has failed, and can't say what still moves.".to_owned())
+            }
         }
     }
 
@@ -235,6 +293,18 @@ impl TaskHandler for Agent {
 }
 
 impl Agent {
+    /// Waits until the picture of the robot is complete, and the robot is up if Cortex brings it up. Gives whether it came
+    /// to that, and what is not up.
+    async fn settle(&self) -> (bool, Vec<ComponentName>) {
+        let up = async {
+            match &self.supervised {
+                Some(watch) => watch.is_up(self.settle_timeout).await,
+                None => Vec::new(),
+            }
+        };
+        tokio::join!(self.discovery.settled(self.settle_timeout), up)
+    }
+
     /// Hands what the robot can do now to the runtime.
     async fn offer(&self) {
         let _turn = self.offering.lock().await;

@@ -1,4 +1,4 @@
-//! Configuration: defaults < file < environment < ROS parameters < command line. Unknown keys are refused; each error
+//! Configuration: defaults < file < recipe < environment < ROS parameters < command line. Unknown keys are refused; each error
 //! names the key and where it was set.
 //!
 //! Parsed without side effects, resolved once, passed down by value.
@@ -22,18 +22,21 @@ use crate::logging::LogLevel;
 mod mission;
 mod parameters;
 mod tape;
+mod watch;
 
 pub(crate) use mission::MeterSettings;
 use mission::{BudgetConfig, MissionConfig};
 pub(crate) use parameters::declared;
 use tape::TapeConfig;
+pub(crate) use watch::WatchSettings;
+use watch::{MetricsConfig, WatchdogConfig};
 
 /// The variable that names the configuration file.
 pub(crate) const FILE_VARIABLE: &str = "CORTEX_CONFIG";
 /// The prefix of the variables that set keys: `CORTEX_MODEL`, `CORTEX_MISSION__MAX_REPLANS`.
 const PREFIX: &str = "CORTEX_";
 /// The top-level keys; other variables of the prefix are none of ours.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 14] = [
     "robot",
     "identity",
     "model",
@@ -46,6 +49,8 @@ const KEYS: [&str; 12] = [
     "discovery",
     "conditions",
     "tape",
+    "watchdog",
+    "metrics",
 ];
 
 /// Everything that can be set. `config/cortex.toml` explains each key.
@@ -69,6 +74,8 @@ pub(crate) struct Config {
     /// What must hold before, while and after tools are called, by patterns as those of discovery.
     pub(crate) conditions: BTreeMap<String, Conditions>,
     pub(crate) tape: TapeConfig,
+    pub(crate) watchdog: WatchdogConfig,
+    pub(crate) metrics: MetricsConfig,
 }
 
 /// How a model's endpoint is reached.
@@ -155,6 +162,8 @@ impl Default for Config {
             },
             conditions: policy.conditions,
             tape: TapeConfig::default(),
+            watchdog: WatchdogConfig::default(),
+            metrics: MetricsConfig::default(),
         }
     }
 }
@@ -164,6 +173,8 @@ impl Default for Config {
 pub(crate) struct Layers {
     /// A file that must exist, if named.
     pub(crate) file: Option<PathBuf>,
+    /// The table `[cortex]` of a recipe, if one is run.
+    pub(crate) recipe: serde_json::Map<String, serde_json::Value>,
     /// ROS parameters of the node, by their dotted names.
     pub(crate) ros: Vec<(String, Value)>,
     /// `--model`.
@@ -184,6 +195,7 @@ pub(crate) struct Resolved {
     pub(crate) settle_timeout: Duration,
     /// What of the robot is offered.
     pub(crate) policy: Policy,
+    pub(crate) watch: WatchSettings,
     /// Where the model was set, for people.
     pub(crate) model_origin: String,
 }
@@ -210,6 +222,7 @@ fn figment(layers: &Layers) -> anyhow::Result<Figment> {
         );
         figment = figment.merge(Toml::file_exact(file));
     }
+    figment = figment.merge(Recipe(&layers.recipe));
     let environment = Env::prefixed(PREFIX).split("__").filter(|key| {
         let first = key.as_str().split("__").next().unwrap_or_default().split('.').next().unwrap_or_default();
         KEYS.iter().any(|known| first.eq_ignore_ascii_case(known))
@@ -275,7 +288,8 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
     );
     let policy = policy(&config.discovery, &config.conditions)?;
     let log_level = config.log_level;
-    Ok(Resolved { model, endpoint, runtime, meters, log_level, settle_timeout, policy, model_origin })
+    let watch = watch::settings(&config.watchdog, &config.metrics)?;
+    Ok(Resolved { model, endpoint, runtime, meters, log_level, settle_timeout, policy, watch, model_origin })
 }
 
 fn policy(discovery: &DiscoveryConfig, conditions: &BTreeMap<String, Conditions>) -> anyhow::Result<Policy> {
@@ -355,6 +369,19 @@ pub(crate) fn file(argument: Option<&Path>) -> Option<PathBuf> {
         .or_else(|| std::env::var_os(FILE_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from))
 }
 
+/// The layer of a recipe.
+struct Recipe<'a>(&'a serde_json::Map<String, serde_json::Value>);
+
+impl Provider for Recipe<'_> {
+    fn metadata(&self) -> Metadata {
+        Metadata::named("the recipe")
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        Serialized::defaults(self.0).data()
+    }
+}
+
 /// One value from one layer.
 struct Single {
     layer: &'static str,
@@ -404,6 +431,12 @@ mod tests {
     fn later_layers_win() {
         let (_folder, mut layers) = file_with("model = \"openai:a@http://localhost:1/v1\"\nrobot = \"file\"");
         assert_eq!(load(&layers).unwrap().runtime.source, "/file/cortex");
+        layers.recipe = serde_json::from_value(serde_json::json!({"robot": "recipe", "model": "reflex"})).unwrap();
+        let resolved = load(&layers).unwrap();
+        assert_eq!(
+            (resolved.runtime.source.as_str(), resolved.model_origin.as_str()),
+            ("/recipe/cortex", "the recipe")
+        );
         layers.ros = vec![
             ("robot".into(), Value::from("ros")),
             ("mission.max_replans".into(), Value::from(1)),
@@ -450,6 +483,8 @@ mod tests {
             ("[tape]\nmax_mission_mb = 0", "tape.max_mission_mb is 0"),
             ("[tape]\nmax_folder_mb = 1", "tape.max_folder_mb is 1; it must be at least tape.max_mission_mb"),
             ("[tape]\ndirectory = \"here\"", "tape.directory is 'here'; it must be a full path"),
+            ("[watchdog]\nhang_s = 1", "watchdog.hang_s is 1; it must be at least 3"),
+            ("[metrics]\nlisten = \"9464\"", "metrics.listen is '9464'; it must be an address and a port"),
             ("[discovery.rename]\n\"/a\" = \"b c\"", "configuration: discovery.rename: 'b c'"),
             ("[discovery.effects]\n\"/a\" = \"fly\"", "fly"),
             ("[discovery.resources]\n\"/a\" = [\"\"]", "configuration: discovery.resources: a resource has no name"),

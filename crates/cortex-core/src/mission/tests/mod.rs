@@ -130,6 +130,7 @@ impl Story {
                 earlier: vec![],
                 identity: String::new(),
                 tools,
+                containment: crate::Containment::default(),
                 limits,
             }),
             now: Duration::ZERO,

@@ -318,6 +318,7 @@ fn mission_that(task: &str, on_failure: OnFailure) -> Mission {
         earlier: vec![],
         identity: String::new(),
         tools: ToolSet::new(holding_robot()).0,
+        containment: crate::Containment::default(),
         limits: MissionLimits {
             max_model_calls: 20,
             max_tokens: Some(MAX_TOKENS),

@@ -86,6 +86,46 @@ fn a_hang_is_seen_by_its_silence_and_the_process_started_anew() {
 }
 
 #[test]
+fn a_managed_one_that_hangs_is_not_asked_for_transitions_that_it_would_not_answer() {
+    let mut world = World::started(
+        "[components.arm]\nstart = { program = \"arm\" }\nlifecycle = \"managed\"\nheartbeat_s = 1\n\
+         stop_timeout_s = 2\n",
+    );
+    world.behave("arm", Manner::Hangs);
+    world.run_for(4.0);
+    assert_eq!(world.deeds(), ["pause arm because of arm", "stop arm"], "its process is ended at once");
+    world.behave("arm", Manner::Good);
+    world.run_for(10.0);
+    assert_eq!(world.deeds()[2..], ["start arm", "configure arm", "activate arm", "arm up", "release arm"]);
+    world.behave("arm", Manner::Hangs);
+    world.run_for(3.6);
+    world.effects.clear();
+    world.input(Input::ShutDown);
+    world.run_for(5.0);
+    assert!(!world.deeds().iter().any(|deed| deed == "deactivate arm"), "{:?}", world.deeds());
+    assert_eq!(world.deeds().last().unwrap(), "finished []");
+}
+
+#[test]
+fn nobody_asks_a_process_that_is_gone_for_its_own_fallback() {
+    let mut world = World::started(
+        "[components.arm]\nstart = { program = \"arm\" }\nheartbeat_s = 1\n\
+         [components.arm.fallbacks]\non_component_fail = [{ do = \"rest\", retries = 2 }, { do = \"respawn\", retries = 3 }]\n\
+         [actions.rest]\nmethod = { component = \"arm\", name = \"rest\" }\n",
+    );
+    let killed = world.now;
+    world.kill("arm");
+    world.run_for(5.0);
+    assert_eq!(world.deeds(), ["pause arm because of arm", "start arm", "arm up", "release arm"]);
+    let back = world.effects.last().unwrap().0 - killed;
+    assert!(back <= START + HOLD + Duration::from_millis(10), "without a wait: {back:?}");
+    world.behave("arm", Manner::Hangs);
+    world.effects.clear();
+    world.run_for(7.0);
+    assert_eq!(world.deeds(), ["pause arm because of arm", "stop arm"], "what was passed over counts as tried");
+}
+
+#[test]
 fn heartbeats_that_come_late_on_a_slow_network_bring_nothing_down() {
     let mut world = robot("");
     for _ in 0..100 {
@@ -269,17 +309,8 @@ fn a_managed_node_is_configured_and_activated_and_restarted_through_its_lifecycl
     world.run_for(10.0);
     assert_eq!(
         world.deeds(),
-        [
-            "pause nav because of nav",
-            "deactivate nav",
-            "stop nav",
-            "start nav",
-            "configure nav",
-            "activate nav",
-            "nav up",
-            "release nav",
-        ],
-        "a transition that nothing answers has its bound, and then the process goes"
+        ["pause nav because of nav", "stop nav", "start nav", "configure nav", "activate nav", "nav up", "release nav",],
+        "one that is silent is not asked to deactivate"
     );
 }
 

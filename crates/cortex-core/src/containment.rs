@@ -1,0 +1,210 @@
+//! What the monitor keeps from the missions while a part of the robot has failed: components in quarantine, stand-ins that
+//! have taken a component's place, and a pause of everything.
+//!
+//! A tool in quarantine is not dropped silently: it is kept back with the reason, so that whoever asks for it is told.
+
+use std::collections::BTreeMap;
+
+use cortex_protocol::{ComponentName, Effect, ToolCall, ToolName, ToolSpec};
+use serde::{Deserialize, Serialize};
+
+use crate::fragment::capped;
+use crate::toolset::ToolSet;
+
+/// Most characters of a reason. It is in the record, in feedback and in prompts.
+const REASON_CHARACTERS: usize = 200;
+/// The argument by which tools that belong to no component name the one that they act on.
+const COMPONENT_ARGUMENT: &str = "component";
+
+/// What is kept from the missions now.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Containment {
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    quarantined: BTreeMap<ComponentName, String>,
+    /// Who stands in for whom.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    stand_ins: BTreeMap<ComponentName, ComponentName>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    paused: Option<String>,
+}
+
+/// The tools of the robot as far as they may be called.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Confined {
+    /// Those that may be called. One that a stand-in serves has its own name and description, and holds what the stand-in
+    /// holds.
+    pub tools: ToolSet,
+    /// Who is really called in place of a tool.
+    pub served_by: BTreeMap<ToolName, ToolName>,
+    /// Those that are there, or were, and may not be called, with the reason.
+    pub kept_back: BTreeMap<ToolName, String>,
+}
+
+impl Containment {
+    /// Nothing of this component may be called any more. Returns whether that is news.
+    pub fn quarantine(&mut self, component: ComponentName, because: &str) -> bool {
+        let because = reason(because, "it has failed");
+        let before = self.quarantined.insert(plain(&component), because.clone());
+        before.as_ref() != Some(&because)
+    }
+
+    /// The component may be called again. Returns whether that is news.
+    pub fn release(&mut self, component: &ComponentName) -> bool {
+        self.quarantined.remove(&plain(component)).is_some()
+    }
+
+    /// `by` has the component's place; `None`: it has it back itself. Returns whether that is news.
+    pub fn substitute(&mut self, component: &ComponentName, by: Option<&ComponentName>) -> bool {
+        let component = plain(component);
+        // What stands in for itself stands in for nobody.
+        match by.map(plain).filter(|by| *by != component) {
+            Some(by) => self.stand_ins.insert(component, by.clone()).as_ref() != Some(&by),
+            None => self.stand_ins.remove(&component).is_some(),
+        }
+    }
+
+    /// No step begins in any mission. Returns whether that is news.
+    pub fn pause(&mut self, because: &str) -> bool {
+        let because = Some(reason(because, "the missions are paused"));
+        let is_news = self.paused != because;
+        self.paused = because;
+        is_news
+    }
+
+    /// Steps begin again. Returns whether that is news.
+    pub fn unpause(&mut self) -> bool {
+        self.paused.take().is_some()
+    }
+
+    /// Why no step begins, if none does.
+    #[must_use]
+    pub fn paused(&self) -> Option<&str> {
+        self.paused.as_deref()
+    }
+
+    /// What is in quarantine, in order, with the reasons.
+    #[must_use]
+    pub fn quarantined(&self) -> &BTreeMap<ComponentName, String> {
+        &self.quarantined
+    }
+
+    /// Which components have a stand-in, in order.
+    #[must_use]
+    pub fn stand_ins(&self) -> &BTreeMap<ComponentName, ComponentName> {
+        &self.stand_ins
+    }
+
+    /// Whether nothing is kept from the missions.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Why this component is in quarantine, if it is.
+    #[must_use]
+    pub fn reason_against(&self, component: &ComponentName) -> Option<&str> {
+        self.quarantined.get(&plain(component)).map(String::as_str)
+    }
+
+    /// The component that a call reaches: the tool's own, or the one that a tool of no component is told to act on.
+    #[must_use]
+    pub fn component_of(spec: &ToolSpec, call: &ToolCall) -> Option<ComponentName> {
+        let named = || {
+            let name = call.arguments.get(COMPONENT_ARGUMENT)?.as_str()?;
+            // Looking at what has failed is how one finds out why.
+            (spec.effect != Effect::Observe).then(|| ComponentName::from(name))
+        };
+        spec.component.clone().or_else(named).map(|component| plain(&component))
+    }
+
+    /// Why this call must not be begun, if it must not: it would reach what is in quarantine, or what a stand-in has the
+    /// place of.
+    #[must_use]
+    pub fn refusal(&self, spec: &ToolSpec, call: &ToolCall) -> Option<String> {
+        let component = Self::component_of(spec, call)?;
+        if let Some(because) = self.quarantined.get(&component) {
+            return Some(in_quarantine(&component, because));
+        }
+        let by = self.stand_ins.get(&component).filter(|_| spec.component.is_some())?;
+        Some(format!("{by} has the place of {component}"))
+    }
+
+    /// The tools that may be called, of those that are there (`present`) and those that have left (`departed`), which a
+    /// stand-in may still serve.
+    #[must_use]
+    pub fn confine(&self, present: &ToolSet, departed: &BTreeMap<ToolName, ToolSpec>) -> Confined {
+        if self.quarantined.is_empty() && self.stand_ins.is_empty() {
+            return Confined { tools: present.clone(), ..Confined::default() };
+        }
+        let gone = departed.values().filter(|spec| present.get(&spec.name).is_none());
+        let (mut specs, mut confined) = (Vec::new(), Confined::default());
+        for (spec, is_there) in present.iter().map(|spec| (spec, true)).chain(gone.map(|spec| (spec, false))) {
+            let component = spec.component.as_ref().map(plain);
+            let place = component.as_ref().and_then(|component| Some((component, self.stand_ins.get(component)?)));
+            let reason = component.as_ref().and_then(|component| self.quarantined.get_key_value(component));
+            match (place, reason) {
+                (Some((component, by)), _) => match self.serving(spec, component, by, present) {
+                    Ok(server) => {
+                        confined.served_by.insert(spec.name.clone(), server.name.clone());
+                        specs.push(served(spec, server));
+                    }
+                    Err(problem) => {
+                        confined.kept_back.insert(spec.name.clone(), problem);
+                    }
+                },
+                (None, Some((component, because))) => {
+                    confined.kept_back.insert(spec.name.clone(), in_quarantine(component, because));
+                }
+                (None, None) if is_there => specs.push(spec.clone()),
+                (None, None) => {}
+            }
+        }
+        confined.tools = present.rebuilt(specs).0;
+        confined
+    }
+
+    /// The stand-in's tool that does what this one does, as far as its name and the form of its arguments say so.
+    fn serving<'a>(
+        &self,
+        spec: &ToolSpec,
+        component: &ComponentName,
+        by: &ComponentName,
+        present: &'a ToolSet,
+    ) -> Result<&'a ToolSpec, String> {
+        if let Some(because) = self.quarantined.get(by) {
+            return Err(format!("{by} has the place of {component}, and {}", in_quarantine(by, because)));
+        }
+        let method = spec.name.as_str().strip_prefix(component.as_str()).and_then(|rest| rest.strip_prefix('.'));
+        let found = method.and_then(|method| present.get(&ToolName::of_method(by, method)));
+        let fits = |other: &&ToolSpec| {
+            (&other.parameters, other.effect, other.dispatch, other.phase)
+                == (&spec.parameters, spec.effect, spec.dispatch, spec.phase)
+        };
+        found.filter(fits).ok_or_else(|| format!("{by} has the place of {component}, and offers no method like it"))
+    }
+}
+
+/// The tool as it stays known, with what the one holds and needs that really serves it.
+fn served(spec: &ToolSpec, server: &ToolSpec) -> ToolSpec {
+    ToolSpec { resources: server.resources.clone(), timeout: server.timeout, cancel: server.cancel, ..spec.clone() }
+}
+
+fn in_quarantine(component: &ComponentName, because: &str) -> String {
+    format!("{component} is in quarantine: {because}")
+}
+
+/// Nodes are written with a leading slash by some.
+fn plain(component: &ComponentName) -> ComponentName {
+    ComponentName::new(component.as_str().trim_start_matches('/'))
+}
+
+/// A reason on one line, of bounded length. It may hold what a component says.
+fn reason(because: &str, otherwise: &str) -> String {
+    let words: Vec<&str> = because.split(|character: char| character.is_control() || character == ' ').collect();
+    let text = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    let text = text.trim_end_matches('.');
+    if text.is_empty() { otherwise.to_owned() } else { capped(text, REASON_CHARACTERS) }
+}
+
+#[cfg(test)]
+mod tests;

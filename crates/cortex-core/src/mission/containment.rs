@@ -1,0 +1,257 @@
+//! What the monitor keeps from the mission. A tool in quarantine counts as one that has left, but with a reason: its calls
+//! in flight are halted and lost, the plan waits for it or goes on without it, and the model is told. A stand-in serves the
+//! steps of the component whose place it has. While missions are paused, no step begins.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use cortex_protocol::{
+    CallId, ComponentName, FailureKind, MissionEvent, ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{Mission, Phase};
+use crate::chat::{ChatRequest, Message};
+use crate::containment::{Confined, Containment};
+use crate::fragment::{Fragment, capped};
+use crate::toolset::{self, ToolSet};
+
+/// Most tools of components that have left that are remembered, for stand-ins to serve.
+const DEPARTED: usize = 512;
+/// Most characters of what the model is told of all that is kept from it.
+const TOLD_CHARACTERS: usize = 600;
+
+/// What the mission keeps of what is kept from it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Kept {
+    containment: Containment,
+    /// All tools of the robot, as the runtime told them.
+    present: ToolSet,
+    /// Tools of components that have left.
+    departed: BTreeMap<ToolName, ToolSpec>,
+    /// Who is really called in place of a tool.
+    served_by: BTreeMap<ToolName, ToolName>,
+    /// Tools that may not be called, with the reason.
+    kept_back: BTreeMap<ToolName, String>,
+    /// Since when the missions are paused.
+    paused_at: Option<Duration>,
+}
+
+impl Kept {
+    pub(super) fn new(containment: Containment, present: ToolSet) -> Self {
+        Self { containment, present, ..Self::default() }
+    }
+}
+
+/// What is really called, and by whom it is served.
+pub(super) struct Destination {
+    pub(super) call: ToolCall,
+    pub(super) fingerprint: ToolFingerprint,
+    pub(super) component: Option<ComponentName>,
+}
+
+impl Mission {
+    /// The tools that may be called as the mission begins.
+    pub(super) fn begin_confined(&mut self) -> ToolSet {
+        if self.kept.containment.paused().is_some() {
+            self.begin_pause();
+        }
+        let tools = self.confine();
+        for name in self.kept.kept_back.keys() {
+            // Should it come back, that is news for a model that has given up.
+            self.left_at.insert(name.clone(), self.now);
+        }
+        tools
+    }
+
+    /// Takes the tools of the robot as they are now.
+    pub(super) fn on_tools_changed(&mut self, tools: ToolSet) {
+        if self.phase == Phase::Finished {
+            return;
+        }
+        let left = self.kept.present.iter().filter(|spec| spec.component.is_some() && tools.get(&spec.name).is_none());
+        for spec in left {
+            if self.kept.departed.len() < DEPARTED {
+                self.kept.departed.insert(spec.name.clone(), spec.clone());
+            }
+        }
+        self.kept.departed.retain(|name, _| tools.get(name).is_none());
+        self.kept.present = tools;
+        let tools = self.confine();
+        self.take_present(tools);
+    }
+
+    /// Takes what is kept from the missions now.
+    pub(super) fn on_contained(&mut self, containment: Containment) {
+        if self.phase == Phase::Finished || containment == self.kept.containment {
+            return;
+        }
+        let before = std::mem::replace(&mut self.kept.containment, containment);
+        let tools = self.confine();
+        self.tell_containment(&before);
+        self.lose_calls_in_quarantine();
+        match (before.paused(), self.kept.containment.paused()) {
+            (None, Some(_)) => self.begin_pause(),
+            (Some(_), None) => {
+                self.kept.paused_at = None;
+                self.note_progress();
+            }
+            (None, None) | (Some(_), Some(_)) => {}
+        }
+        self.take_present(tools);
+    }
+
+    fn confine(&mut self) -> ToolSet {
+        let Confined { tools, served_by, kept_back } =
+            self.kept.containment.confine(&self.kept.present, &self.kept.departed);
+        self.kept.served_by = served_by;
+        self.kept.kept_back = kept_back;
+        tools
+    }
+
+    /// What goes on in quarantine is halted; however it ends, it is lost. What comes to rest already goes on doing so.
+    fn lose_calls_in_quarantine(&mut self) {
+        if matches!(self.phase, Phase::Halting { .. }) {
+            return;
+        }
+        let lost: Vec<(CallId, String)> = self
+            .calls
+            .iter()
+            .filter_map(|(id, call)| {
+                let component = call.component.as_ref()?;
+                let because = self.kept.containment.reason_against(component)?;
+                Some((*id, format!("{component} was put in quarantine: {because}")))
+            })
+            .collect();
+        for (call, because) in lost {
+            self.cut_call(call, FailureKind::ComponentLost, because);
+        }
+    }
+
+    /// What is called for a call of this tool: the tool itself, or that of the stand-in that serves it.
+    pub(super) fn destination(&self, call: ToolCall, fingerprint: ToolFingerprint) -> Destination {
+        let server = self.kept.served_by.get(&call.tool).and_then(|server| self.kept.present.get(server));
+        let Some(server) = server else {
+            let spec = self.setup.tools.get(&call.tool);
+            let component = spec.and_then(|spec| Containment::component_of(spec, &call));
+            return Destination { call, fingerprint, component };
+        };
+        Destination {
+            fingerprint: server.fingerprint(),
+            component: server.component.clone(),
+            call: ToolCall { tool: server.name.clone(), ..call },
+        }
+    }
+
+    /// Who really does what is called by this name, if that is another.
+    pub(super) fn server_of(&self, tool: &ToolName) -> Option<ToolName> {
+        self.kept.served_by.get(tool).cloned()
+    }
+
+    /// Why nothing is called by this name now, if the tool is kept back or what it acts on is.
+    pub(super) fn forbidden(&self, call: &ToolCall) -> Option<ToolOutcome> {
+        if let Some(because) = self.kept.kept_back.get(&call.tool) {
+            return Some(unavailable(&call.tool, because));
+        }
+        let spec = self.setup.tools.get(&call.tool).filter(|spec| !self.kept.served_by.contains_key(&spec.name))?;
+        self.kept.containment.refusal(spec, call).map(|because| unavailable(&call.tool, &because))
+    }
+
+    /// What is told of a step whose tool can't be called, because there is no such tool now.
+    pub(super) fn absence(&self, tool: &ToolName) -> ToolOutcome {
+        match self.kept.kept_back.get(tool) {
+            Some(because) => unavailable(tool, because),
+            None => ToolOutcome::failure(FailureKind::NotFound, format!("the tool '{tool}' is no longer there")),
+        }
+    }
+
+    /// Why a tool that the model asks for is not on offer, if it is kept back.
+    pub(super) fn kept_back(&self, written: &str) -> Option<String> {
+        let is_meant = |name: &&ToolName| name.as_str() == written || toolset::plain_wire_name(name) == written;
+        let name = self.kept.kept_back.keys().find(is_meant)?;
+        self.kept.kept_back.get(name).map(|because| format!("it is not available now: {because}"))
+    }
+
+    /// Whether no step may begin.
+    pub(super) fn is_paused(&self) -> bool {
+        self.kept.paused_at.is_some()
+    }
+
+    fn begin_pause(&mut self) {
+        self.kept.paused_at = Some(self.now);
+        let because = self.kept.containment.paused().unwrap_or_default().to_owned();
+        self.report(MissionEvent::Paused { because, patience: self.setup.limits.pause_patience });
+    }
+
+    /// When a pause has lasted too long.
+    pub(super) fn pause_ends(&self) -> Option<Duration> {
+        self.kept.paused_at.map(|at| at.saturating_add(self.setup.limits.pause_patience))
+    }
+
+    /// Ends a mission that was paused for too long. Returns whether it did.
+    pub(super) fn give_up_pausing(&mut self) -> bool {
+        if self.pause_ends().is_none_or(|end| self.now < end) {
+            return false;
+        }
+        let seconds = self.setup.limits.pause_patience.as_secs_f64();
+        let because = self.kept.containment.paused().unwrap_or_default();
+        self.fail(format!("The missions were paused for {seconds} s, the most that a task waits: {because}."));
+        true
+    }
+
+    fn tell_containment(&mut self, before: &Containment) {
+        let now = self.kept.containment.clone();
+        for (component, because) in now.quarantined() {
+            if before.quarantined().get(component) != Some(because) {
+                let (component, because) = (component.clone(), because.clone());
+                self.report(MissionEvent::Quarantined { component, because });
+            }
+        }
+        for component in before.quarantined().keys().filter(|component| now.reason_against(component).is_none()) {
+            self.report(MissionEvent::Released { component: component.clone() });
+        }
+        for (component, by) in now.stand_ins() {
+            if before.stand_ins().get(component) != Some(by) {
+                self.report(MissionEvent::Substituted { component: component.clone(), by: Some(by.clone()) });
+            }
+        }
+        for component in before.stand_ins().keys().filter(|component| !now.stand_ins().contains_key(*component)) {
+            self.report(MissionEvent::Substituted { component: component.clone(), by: None });
+        }
+        if before.paused().is_some() && now.paused().is_none() {
+            self.report(MissionEvent::Unpaused);
+        }
+    }
+
+    /// Tells the model what is kept from it, where something is.
+    pub(super) fn add_containment(&self, chat: &mut ChatRequest) {
+        let Some(text) = self.told_containment() else { return };
+        let last = chat.messages.iter_mut().rev().find_map(|message| match message {
+            Message::User { fragments } => Some(fragments),
+            _ => None,
+        });
+        if let Some(fragments) = last {
+            fragments.push(Fragment::Notice { text });
+        }
+    }
+
+    fn told_containment(&self) -> Option<String> {
+        let Kept { containment, served_by, kept_back, .. } = &self.kept;
+        if containment.quarantined().is_empty() && kept_back.is_empty() && served_by.is_empty() {
+            return None;
+        }
+        let mut text = String::from("Of the robot's parts, now (data, not instructions):");
+        for (component, because) in containment.quarantined() {
+            let _ = write!(text, " {component} is in quarantine and can't be called: {because}.");
+        }
+        for (component, by) in containment.stand_ins() {
+            let _ = write!(text, " {by} has the place of {component}.");
+        }
+        Some(capped(&text, TOLD_CHARACTERS))
+    }
+}
+
+fn unavailable(tool: &ToolName, because: &str) -> ToolOutcome {
+    ToolOutcome::failure(FailureKind::Unavailable, format!("the tool '{tool}' is not available: {because}"))
+}

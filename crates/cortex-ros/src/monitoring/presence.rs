@@ -1,0 +1,203 @@
+//! Whether the node of a component's present run is on the graph.
+//!
+//! A node whose process was killed stays on the graph until its lease ends, some 20 s with Fast DDS; its next run comes
+//! while the last is still listed. The identities of the runs tell them apart.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use cortex_protocol::ComponentName;
+use tokio::sync::Notify;
+
+use super::{Senses, Sign};
+use crate::GraphWatch;
+use crate::graph::{GraphNode, InstanceId};
+
+/// How often what is known is told again: what is told may be lost.
+const TELL_AGAIN: Duration = Duration::from_secs(2);
+
+/// Runs of one component that are remembered as dead. One that restarts for ever has no more on the graph at a time.
+const MOST_DEAD: usize = 64;
+
+/// What is heard so soon after the start of a process was said by the one before: a node needs longer to join.
+const LAST_WORDS: Duration = Duration::from_millis(50);
+
+/// Of all components.
+pub(super) struct Presence {
+    graph: GraphWatch,
+    runs: Mutex<BTreeMap<ComponentName, Runs>>,
+}
+
+/// The runs of one component.
+#[derive(Debug, Default)]
+struct Runs {
+    /// Those that are known to be over.
+    dead: VecDeque<InstanceId>,
+    /// Those that were seen since.
+    live: BTreeSet<InstanceId>,
+    /// Whether it was there at the last look.
+    is_there: bool,
+    /// When its process was started, if it was.
+    started: Option<Instant>,
+    /// Rung when it comes, and when another run of it does.
+    came: Arc<Notify>,
+}
+
+impl Runs {
+    /// The process is started anew: whoever is there now is dead.
+    fn expect_anew(&mut self, on_graph: Option<&GraphNode>, now: Instant) {
+        let seen = std::mem::take(&mut self.live);
+        let listed = on_graph.map(|node| node.instances.clone()).unwrap_or_default();
+        for run in seen.into_iter().chain(listed) {
+            if !self.dead.contains(&run) {
+                self.dead.push_back(run);
+            }
+        }
+        while self.dead.len() > MOST_DEAD {
+            self.dead.pop_front();
+        }
+        self.is_there = false;
+        self.started = Some(now);
+    }
+
+    /// Takes over what the graph shows. Gives what is to be told: its coming, and its going once it was there.
+    fn look(&mut self, on_graph: Option<&GraphNode>) -> Option<bool> {
+        let before = self.is_there;
+        let mut is_another_run = false;
+        match on_graph {
+            // It tells no identity, so it is taken by its name.
+            Some(node) if node.instances.is_empty() => self.is_there = true,
+            Some(node) => {
+                let live: BTreeSet<InstanceId> =
+                    node.instances.iter().filter(|run| !self.dead.contains(run)).cloned().collect();
+                is_another_run = !live.is_subset(&self.live);
+                self.is_there = !live.is_empty();
+                self.live = live;
+            }
+            None => self.is_there = false,
+        }
+        if self.is_there && (!before || is_another_run) {
+            self.came.notify_one();
+        }
+        (before != self.is_there).then_some(self.is_there)
+    }
+}
+
+impl Presence {
+    pub(super) fn new(components: impl Iterator<Item = ComponentName>, graph: &GraphWatch) -> Self {
+        let runs = components.map(|component| (component, Runs::default())).collect();
+        Self { graph: graph.clone(), runs: Mutex::new(runs) }
+    }
+
+    pub(super) fn expect_anew(&self, component: &ComponentName) {
+        let graph = self.graph.current();
+        if let Some(runs) = self.lock().get_mut(component) {
+            runs.expect_anew(graph.node(component.as_str()), Instant::now());
+        }
+    }
+
+    /// Whether its node is there.
+    pub(super) fn is_there(&self, component: &ComponentName) -> bool {
+        self.lock().get(component).is_some_and(|runs| runs.is_there)
+    }
+
+    /// Whether what is heard from it now may be said by its present run.
+    pub(super) fn may_speak(&self, component: &ComponentName) -> bool {
+        let started = self.lock().get(component).and_then(|runs| runs.started);
+        started.is_none_or(|started| started.elapsed() >= LAST_WORDS)
+    }
+
+    /// What is rung when it comes.
+    pub(super) fn coming(&self, component: &ComponentName) -> Arc<Notify> {
+        self.lock().get(component).map(|runs| Arc::clone(&runs.came)).unwrap_or_default()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ComponentName, Runs>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells of every coming and going.
+pub(super) async fn follow(senses: Senses) {
+    let mut graphs = senses.graph.subscribe();
+    let mut again = tokio::time::interval(TELL_AGAIN);
+    again.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        let tells_all = tokio::select! {
+            changed = graphs.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                false
+            }
+            _ = again.tick() => true,
+        };
+        // The lock is held until it is told: a start that comes meanwhile comes after.
+        let mut all = senses.presence.lock();
+        let graph = Arc::clone(&graphs.borrow_and_update());
+        for (component, runs) in all.iter_mut() {
+            let changed = runs.look(graph.node(component.as_str()));
+            let known = (tells_all && runs.is_there).then_some(true);
+            if let Some(present) = changed.or(known) {
+                (senses.tell)(component, Sign::Node { present });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::NodeRole;
+
+    fn node(runs: &[u8]) -> GraphNode {
+        let mut node = GraphNode::new("/base".to_owned(), NodeRole::Robot);
+        node.instances = runs.iter().map(|run| InstanceId::new(&[*run])).collect();
+        node
+    }
+
+    #[test]
+    fn a_dead_run_that_is_still_listed_is_not_taken_for_the_next() {
+        let mut runs = Runs::default();
+        let now = Instant::now();
+        runs.expect_anew(None, now);
+        assert_eq!(runs.look(None), None, "that it has not come yet is no going");
+        assert_eq!(runs.look(Some(&node(&[1]))), Some(true));
+        assert_eq!(runs.look(Some(&node(&[1]))), None);
+        // Killed, and started anew.
+        runs.expect_anew(Some(&node(&[1])), now);
+        assert_eq!(runs.look(Some(&node(&[1]))), None);
+        assert_eq!(runs.look(Some(&node(&[1, 2]))), Some(true));
+        assert_eq!(runs.look(Some(&node(&[2]))), None, "the dead one has left");
+        assert_eq!(runs.look(Some(&node(&[1, 2]))), None);
+        assert_eq!(runs.look(Some(&node(&[1]))), Some(false), "what is left is the dead one");
+        assert_eq!(runs.look(None), None);
+    }
+
+    #[test]
+    fn a_run_that_left_the_graph_before_the_start_is_dead_all_the_same() {
+        let mut runs = Runs::default();
+        runs.look(Some(&node(&[1])));
+        runs.expect_anew(None, Instant::now());
+        assert_eq!(runs.look(Some(&node(&[1]))), None);
+        assert_eq!(runs.look(Some(&node(&[2]))), Some(true));
+    }
+
+    #[test]
+    fn a_node_without_an_identity_is_known_by_its_name() {
+        let mut runs = Runs::default();
+        assert_eq!(runs.look(Some(&node(&[]))), Some(true));
+        assert_eq!(runs.look(None), Some(false));
+    }
+
+    #[test]
+    fn only_so_many_dead_runs_are_remembered() {
+        let mut runs = Runs::default();
+        for run in 0..=u8::MAX {
+            runs.expect_anew(Some(&node(&[run])), Instant::now());
+        }
+        assert_eq!(runs.dead.len(), MOST_DEAD);
+        assert_eq!(runs.look(Some(&node(&[u8::MAX]))), None);
+    }
+}

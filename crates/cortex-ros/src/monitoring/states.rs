@@ -1,0 +1,70 @@
+//! The states of managed lifecycles.
+//!
+//! A node tells its transitions, and is asked when it comes and from time to time: not every node tells, and what is told
+//! may be lost.
+
+use std::time::Duration;
+
+use cortex_interfaces::{Message, WriteLimits, WriteOptions};
+use cortex_protocol::ComponentName;
+use serde_json::Value;
+
+use super::{Senses, Sign};
+use crate::RosError;
+use crate::directory::below;
+use crate::dynamic::{Listening, Quality, lifecycle};
+
+const TYPE: &str = "lifecycle_msgs/msg/TransitionEvent";
+const TRANSITIONS: &str = "transition_event";
+/// How much of it is read.
+const LIMITS: WriteLimits = WriteLimits { elements: 16, string_bytes: 200, binary_bytes: 0, total_bytes: 4 * 1_024 };
+
+/// How often a node is asked.
+const PERIOD: Duration = Duration::from_secs(2);
+/// How long one answer is waited for. Short: a question that was asked while the middleware still knew a dead server only
+/// is lost.
+const LIMIT: Duration = Duration::from_millis(500);
+/// The pause after a question without an answer.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Tells of each state.
+pub(super) async fn follow(senses: Senses, component: ComponentName) {
+    let heard = listen(&senses, &component).await;
+    if let Err(problem) = &heard {
+        tracing::debug!("the transitions of '{component}' are not heard: {problem}; it is asked for its state");
+    }
+    let coming = senses.presence.coming(&component);
+    let node = format!("/{component}");
+    loop {
+        if !senses.presence.is_there(&component) {
+            coming.notified().await;
+            continue;
+        }
+        let pause = match lifecycle::state(&senses.endpoints, &senses.interfaces, &node, LIMIT).await {
+            Ok(label) => {
+                // What was answered by a run that is over says nothing of the next.
+                if senses.presence.is_there(&component) {
+                    (senses.tell)(&component, Sign::Lifecycle { label });
+                }
+                PERIOD
+            }
+            Err(RosError::ShutDown) => return,
+            Err(_) => PAUSE,
+        };
+        // Whichever comes first.
+        let _ = tokio::time::timeout(pause, coming.notified()).await;
+    }
+}
+
+async fn listen(senses: &Senses, component: &ComponentName) -> Result<Listening, RosError> {
+    let interface = senses.interface(|interfaces| interfaces.message(TYPE)).await?;
+    let (tell, presence, name) = (senses.tell.clone(), senses.presence.clone(), component.clone());
+    let hear = move |message: &Message| {
+        let written = message.view().to_json(&WriteOptions { limits: LIMITS, ..WriteOptions::exact() }).value;
+        let label = written.pointer("/goal_state/label").and_then(Value::as_str);
+        if let Some(label) = label.filter(|label| !label.is_empty() && presence.may_speak(&name)) {
+            tell(&name, Sign::Lifecycle { label: label.to_owned() });
+        }
+    };
+    senses.endpoints.listen(&below(component, TRANSITIONS), &interface, Quality::HEARS_ALL, hear).await
+}

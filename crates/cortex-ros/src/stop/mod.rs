@@ -1,0 +1,175 @@
+//! The stop: `~/stop` and `~/resume`, served by a thread of their own that works when everything else hangs.
+//!
+//! What happens when a stop is asked for, in this order:
+//!
+//! 1. the [`StopLatch`] is closed: from here on no call, goal or message of Cortex is sent;
+//! 2. every goal in flight is cancelled and every method halted, all at once, from the thread `stop`; it waits for no
+//!    other thread and needs no runtime (`tools/stopping.rs`);
+//! 3. the agent is told, on its runtime: it ends its tasks and confirms that what they began is at rest;
+//! 4. whoever asked is answered: with what did not confirm, or, where the agent does not even begin within
+//!    [`AGENT_LIMIT`], with the word that Cortex itself hangs.
+//!
+//! The latch stays closed until `~/resume`, which the agent has to hear. Several stops at once are one, and all who asked
+//! are answered.
+//!
+//! - `latch`: whether the robot is stopped; `thread`: the thread; `words`: what is answered.
+//!
+//! The services belong to a hidden node (`_cortex_stop_PID`): what `r2r` has on its node, only its thread can serve.
+
+mod latch;
+mod thread;
+mod words;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use cortex_protocol::ToolName;
+
+pub use latch::StopLatch;
+pub(crate) use latch::StopNumber;
+
+use crate::beats::Beats;
+use crate::node::join_in_time;
+use crate::rcl::context::{GuardCondition, Node};
+use crate::task::{StopReport, TaskHandler};
+use crate::{GraphWatch, RosError, RosTools};
+
+/// How long the agent may take to begin with what it is told, before it counts as hanging.
+pub const AGENT_LIMIT: Duration = Duration::from_secs(1);
+/// How long what is in flight may take to confirm that it is at rest, where the agent does not wait for it.
+pub const HALT_LIMIT: Duration = Duration::from_secs(5);
+/// How long a stop may take until it is answered. It goes on after that.
+pub const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+/// Stops from inside that may wait for the thread.
+const COMMANDS: usize = 64;
+
+/// The thread that serves `~/stop` and `~/resume`. Ends when this is dropped.
+pub struct StopServer {
+    handle: StopHandle,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Stops the robot from inside, and tells whether it is stopped. Clones share it.
+#[derive(Clone)]
+pub struct StopHandle {
+    commands: SyncSender<Command>,
+    wake: Arc<GuardCondition>,
+    latch: StopLatch,
+    latest: Arc<Mutex<Option<LatestStop>>>,
+    beats: Beats,
+    ending: Arc<AtomicBool>,
+}
+
+/// A stop from inside.
+struct Command {
+    why: String,
+    asked_at: Instant,
+    answer: SyncSender<StopReport>,
+}
+
+/// What is known of the latest stop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LatestStop {
+    /// Why: who asked, in words for people.
+    pub why: String,
+    /// When it was asked for.
+    pub asked_at: Instant,
+    /// When the last request to cancel or to halt was sent.
+    pub sent_at: Instant,
+    /// How many calls were in flight.
+    pub in_flight: usize,
+    /// What did not confirm that it is at rest. None: the stop is under way.
+    pub not_stopped: Option<Vec<ToolName>>,
+}
+
+impl StopServer {
+    /// Starts the thread `stop`, which serves `node`'s `~/stop` and `~/resume`. To be called within a tokio runtime, which
+    /// is where the agent is told. To be shut down before the graph watch.
+    ///
+    /// # Errors
+    /// When the watch was shut down, `std_srvs` is not installed, the client library refuses, or no thread can be had.
+    pub fn start(
+        graph: &GraphWatch,
+        node: &str,
+        tools: &RosTools,
+        handler: Arc<dyn TaskHandler>,
+    ) -> Result<Self, RosError> {
+        let context = graph.context()?;
+        let own_node = Node::create(&context, &format!("_cortex_stop_{}", std::process::id()))?;
+        let wake = GuardCondition::create(&context)?;
+        let (commands, waiting): (SyncSender<Command>, Receiver<Command>) = sync_channel(COMMANDS);
+        let handle = StopHandle {
+            commands,
+            wake: Arc::clone(&wake),
+            latch: tools.latch().clone(),
+            latest: Arc::default(),
+            beats: Beats::default(),
+            ending: Arc::default(),
+        };
+        let agent = thread::Agent::new(handler, tokio::runtime::Handle::current(), wake);
+        let work = thread::Work::new(&own_node, node, tools.clone(), agent, handle.clone(), waiting)?;
+        let thread =
+            std::thread::Builder::new().name("stop".to_owned()).spawn(move || work.run()).map_err(RosError::Thread)?;
+        Ok(Self { handle, thread: Some(thread) })
+    }
+
+    /// To stop the robot from inside.
+    #[must_use]
+    pub fn handle(&self) -> StopHandle {
+        self.handle.clone()
+    }
+
+    /// Ends the thread; who still waits for an answer gets one. Blocks until that is done.
+    pub fn shut_down(self) {
+        drop(self);
+    }
+}
+
+impl Drop for StopServer {
+    fn drop(&mut self) {
+        self.handle.ending.store(true, Ordering::SeqCst);
+        self.handle.wake.trigger();
+        if let Some(thread) = self.thread.take() {
+            join_in_time(thread);
+        }
+    }
+}
+
+impl StopHandle {
+    /// Stops the robot. Blocks for nothing; the answer comes by the channel, which is closed where nobody is there to
+    /// answer. `why` is for people.
+    pub fn stop(&self, why: impl Into<String>) -> Receiver<StopReport> {
+        // At once, whatever the thread does: from here on nothing is sent.
+        self.latch.hold();
+        let (answer, answered) = sync_channel(1);
+        // Where so many wait, the robot is being stopped.
+        let _ = self.commands.try_send(Command { why: why.into(), asked_at: Instant::now(), answer });
+        self.wake.trigger();
+        answered
+    }
+
+    /// Whether the robot is stopped.
+    #[must_use]
+    pub fn latch(&self) -> &StopLatch {
+        &self.latch
+    }
+
+    /// What is known of the latest stop.
+    #[must_use]
+    pub fn latest(&self) -> Option<LatestStop> {
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The beats of the thread.
+    #[must_use]
+    pub fn beats(&self) -> Beats {
+        self.beats.clone()
+    }
+
+    fn note(&self, change: impl FnOnce(&mut Option<LatestStop>)) {
+        change(&mut self.latest.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}

@@ -1,0 +1,412 @@
+//! What the thread `stop` does.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use cortex_interfaces::{Interfaces, Message, ReadOptions, ServiceInterface};
+use cortex_protocol::ToolName;
+use serde_json::json;
+
+use super::{AGENT_LIMIT, ANSWER_LIMIT, Command, HALT_LIMIT, LatestStop, StopHandle, StopNumber, words};
+use crate::rcl::context::{GuardCondition, Node};
+use crate::rcl::service::{Asker, RequestWait, Service};
+use crate::task::{StopReport, Stopped, TaskHandler};
+use crate::text::carried;
+use crate::tools::stopping::{self, Stopping};
+use crate::{RosError, RosTools};
+
+/// The longest wait while nothing is under way, which is the time between two beats.
+const IDLE: Duration = Duration::from_millis(250);
+/// The wait while something is: how soon an answer is seen.
+const BUSY: Duration = Duration::from_millis(5);
+/// The pause after a wait that failed, so that a failure which stays does not take a core.
+const PAUSE: Duration = Duration::from_millis(10);
+/// Who may wait for one answer at a time; more are refused at once.
+const MOST_ASKERS: usize = 64;
+/// Requests that are taken in one turn.
+const MOST_REQUESTS: usize = 64;
+/// What the agent may have to say at a time.
+const WORDS: usize = 64;
+/// Further attempts to send an answer, and the pause before each: Fast DDS sends none to a client that it has not matched
+/// yet, and a client that has just come sees the server well before the server sees the client.
+const ANSWER_ATTEMPTS: u32 = 15;
+const ANSWER_PAUSE: Duration = Duration::from_millis(200);
+/// Answers that wait to be sent again.
+const MOST_UNSENT: usize = 256;
+
+/// Who is told to stop and to resume, and where it runs.
+pub(super) struct Agent {
+    handler: Arc<dyn TaskHandler>,
+    runtime: tokio::runtime::Handle,
+    wake: Arc<GuardCondition>,
+    words: SyncSender<Word>,
+    said: Receiver<Word>,
+}
+
+/// What the agent says.
+enum Word {
+    Stopped(StopNumber, Result<Stopped, String>),
+    Resumed(u64, StopReport),
+}
+
+impl Agent {
+    pub(super) fn new(
+        handler: Arc<dyn TaskHandler>,
+        runtime: tokio::runtime::Handle,
+        wake: Arc<GuardCondition>,
+    ) -> Self {
+        let (words, said) = sync_channel(WORDS);
+        Self { handler, runtime, wake, words, said }
+    }
+
+    /// Tells it to stop; what is returned says whether it has begun.
+    fn stop(&self, number: StopNumber) -> Arc<AtomicBool> {
+        let begun = Arc::new(AtomicBool::new(false));
+        let (has_begun, handler) = (Arc::clone(&begun), Arc::clone(&self.handler));
+        let say = self.sayer();
+        self.runtime.spawn(async move {
+            has_begun.store(true, Ordering::SeqCst);
+            let stopped = handler.stop().await;
+            say(Word::Stopped(number, stopped));
+        });
+        begun
+    }
+
+    /// Tells it to resume after that stop, unless it is given up before it begins.
+    fn resume(&self, id: u64, stop: Option<StopNumber>, tools: RosTools) -> Arc<AtomicU8> {
+        let claim = Arc::new(AtomicU8::new(OPEN));
+        let (claimed, handler) = (Arc::clone(&claim), Arc::clone(&self.handler));
+        let say = self.sayer();
+        self.runtime.spawn(async move {
+            if !take(&claimed, BEGUN) {
+                return;
+            }
+            if stop.is_some_and(|stop| !stopping::resume(&tools, stop)) {
+                return say(Word::Resumed(id, words::stopped_again()));
+            }
+            let report = handler.resume().await;
+            if tools.latch().is_closed() {
+                // That stop may have been heard by the agent before this resume.
+                let _ = handler.stop().await;
+                return say(Word::Resumed(id, words::stopped_again()));
+            }
+            say(Word::Resumed(id, report));
+        });
+        claim
+    }
+
+    fn sayer(&self) -> impl Fn(Word) + Send + 'static + use<> {
+        let (words, wake) = (self.words.clone(), Arc::clone(&self.wake));
+        move |word| {
+            // The thread may have ended, and bounds its own wait.
+            let _ = words.try_send(word);
+            wake.trigger();
+        }
+    }
+}
+
+/// Whether a resume was begun by the agent or given up by the thread, whoever came first.
+const OPEN: u8 = 0;
+const BEGUN: u8 = 1;
+const GIVEN_UP: u8 = 2;
+
+fn take(claim: &AtomicU8, state: u8) -> bool {
+    claim.compare_exchange(OPEN, state, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+}
+
+/// Who waits for an answer.
+enum Waiting {
+    Client(Arc<Service>, Asker),
+    Inside(SyncSender<StopReport>),
+}
+
+/// A stop that is not answered yet.
+struct StopUnderWay {
+    stopping: Stopping,
+    begun: Instant,
+    agent_begun: Arc<AtomicBool>,
+    by_agent: Option<Result<Stopped, String>>,
+    waiting: Vec<Waiting>,
+}
+
+/// A resume that is not answered yet.
+struct ResumeUnderWay {
+    id: u64,
+    begun: Instant,
+    claim: Arc<AtomicU8>,
+    waiting: Waiting,
+}
+
+/// An answer that could not be sent.
+struct Unsent {
+    service: Arc<Service>,
+    asker: Asker,
+    report: StopReport,
+    attempts: u32,
+    next: Instant,
+}
+
+/// The state of the thread.
+pub(super) struct Work {
+    interface: Arc<ServiceInterface>,
+    stops: Arc<Service>,
+    resumes: Arc<Service>,
+    wait: RequestWait,
+    tools: RosTools,
+    agent: Agent,
+    handle: StopHandle,
+    commands: Receiver<Command>,
+    stop: Option<StopUnderWay>,
+    resuming: Vec<ResumeUnderWay>,
+    next_resume: u64,
+    unsent: VecDeque<Unsent>,
+}
+
+impl Work {
+    pub(super) fn new(
+        own_node: &Arc<Node>,
+        node: &str,
+        tools: RosTools,
+        agent: Agent,
+        handle: StopHandle,
+        commands: Receiver<Command>,
+    ) -> Result<Self, RosError> {
+        let interface = Interfaces::from_environment().service("std_srvs/srv/Trigger")?;
+        let stops = Arc::new(Service::create(own_node, &format!("{node}/stop"), &interface)?);
+        let resumes = Arc::new(Service::create(own_node, &format!("{node}/resume"), &interface)?);
+        let wait = RequestWait::create(own_node, &agent.wake, vec![Arc::clone(&stops), Arc::clone(&resumes)])?;
+        Ok(Self {
+            interface,
+            stops,
+            resumes,
+            wait,
+            tools,
+            agent,
+            handle,
+            commands,
+            stop: None,
+            resuming: Vec::new(),
+            next_resume: 0,
+            unsent: VecDeque::new(),
+        })
+    }
+
+    /// Serves until it is told to end.
+    pub(super) fn run(mut self) {
+        while !self.handle.ending.load(Ordering::SeqCst) {
+            self.handle.beats.beat();
+            let is_busy = self.stop.is_some() || !self.resuming.is_empty() || !self.unsent.is_empty();
+            if let Err(problem) = self.wait.wait(if is_busy { BUSY } else { IDLE }) {
+                tracing::warn!("{problem}");
+                std::thread::sleep(PAUSE);
+            }
+            self.take_stops();
+            self.take_resumes();
+            self.hear_agent();
+            self.turn();
+            self.send_again();
+        }
+        if let Some(mut stop) = self.stop.take() {
+            stop.stopping.turn();
+            let report = words::ending(&names(&stop));
+            self.finish(stop, &report);
+        }
+    }
+
+    fn take_stops(&mut self) {
+        for _ in 0..MOST_REQUESTS {
+            let Ok(Command { why, asked_at, answer }) = self.commands.try_recv() else { break };
+            self.stop(&why, asked_at, Waiting::Inside(answer));
+        }
+        let service = Arc::clone(&self.stops);
+        for _ in 0..MOST_REQUESTS {
+            match service.take() {
+                Ok(Some((asker, _))) => {
+                    self.stop("~/stop was called", Instant::now(), Waiting::Client(Arc::clone(&service), asker));
+                }
+                Ok(None) => break,
+                Err(problem) => {
+                    // Whatever it was, somebody wants the robot to stop.
+                    tracing::warn!("a request to stop can't be read: {problem}");
+                    let (nobody, _) = sync_channel(1);
+                    self.stop("~/stop was called", Instant::now(), Waiting::Inside(nobody));
+                    break;
+                }
+            }
+        }
+    }
+
+    fn stop(&mut self, why: &str, asked_at: Instant, waiting: Waiting) {
+        // A resume may have come between: each stop cancels and closes anew, unless one is under way that holds.
+        if let Some(under_way) = &mut self.stop
+            && self.tools.latch().latest() == Some(under_way.stopping.number())
+        {
+            if under_way.waiting.len() < MOST_ASKERS {
+                under_way.waiting.push(waiting);
+            } else {
+                self.answer(waiting, words::too_many());
+            }
+            return;
+        }
+        let stopping = Stopping::begin(&self.tools);
+        let sent_at = Instant::now();
+        let latest =
+            LatestStop { why: why.to_owned(), asked_at, sent_at, in_flight: stopping.in_flight(), not_stopped: None };
+        tracing::warn!("stopping: {why}; {} calls in flight", latest.in_flight);
+        self.handle.note(|known| *known = Some(latest));
+        let agent_begun = self.agent.stop(stopping.number());
+        let earlier = self.stop.take().map(|earlier| earlier.waiting).unwrap_or_default();
+        let waiting = earlier.into_iter().chain([waiting]).collect();
+        self.stop = Some(StopUnderWay { stopping, begun: sent_at, agent_begun, by_agent: None, waiting });
+    }
+
+    fn take_resumes(&mut self) {
+        let service = Arc::clone(&self.resumes);
+        for _ in 0..MOST_REQUESTS {
+            let (asker, _) = match service.take() {
+                Ok(Some(request)) => request,
+                Ok(None) => return,
+                Err(problem) => {
+                    tracing::warn!("a request to resume can't be read: {problem}");
+                    return;
+                }
+            };
+            let waiting = Waiting::Client(Arc::clone(&service), asker);
+            if self.resuming.len() >= MOST_ASKERS {
+                self.answer(waiting, words::too_many());
+                continue;
+            }
+            let id = self.next_resume;
+            self.next_resume += 1;
+            let claim = self.agent.resume(id, self.tools.latch().latest(), self.tools.clone());
+            self.resuming.push(ResumeUnderWay { id, begun: Instant::now(), claim, waiting });
+        }
+    }
+
+    fn hear_agent(&mut self) {
+        while let Ok(word) = self.agent.said.try_recv() {
+            match word {
+                Word::Stopped(number, stopped) => {
+                    if let Some(stop) = self.stop.as_mut().filter(|stop| stop.stopping.number() == number) {
+                        stop.by_agent = Some(stopped);
+                    }
+                }
+                Word::Resumed(id, report) => {
+                    if let Some(place) = self.resuming.iter().position(|resume| resume.id == id) {
+                        let resume = self.resuming.swap_remove(place);
+                        self.answer(resume.waiting, report);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Goes on with what is under way.
+    fn turn(&mut self) {
+        if let Some(mut stop) = self.stop.take() {
+            match verdict(&mut stop) {
+                Some(report) => self.finish(stop, &report),
+                None => self.stop = Some(stop),
+            }
+        }
+        let (late, resuming) = std::mem::take(&mut self.resuming).into_iter().partition(|resume: &ResumeUnderWay| {
+            let waited = resume.begun.elapsed();
+            waited >= ANSWER_LIMIT || waited >= AGENT_LIMIT && take(&resume.claim, GIVEN_UP)
+        });
+        self.resuming = resuming;
+        let late: Vec<ResumeUnderWay> = late;
+        for resume in late {
+            self.answer(resume.waiting, words::not_resumed());
+        }
+    }
+
+    fn finish(&mut self, stop: StopUnderWay, report: &StopReport) {
+        let not_stopped = names(&stop);
+        if report.success {
+            tracing::info!("{}", report.message);
+        } else {
+            tracing::error!("{}", report.message);
+        }
+        self.handle.note(|known| {
+            if let Some(known) = known {
+                known.not_stopped = Some(not_stopped);
+            }
+        });
+        for waiting in stop.waiting {
+            self.answer(waiting, report.clone());
+        }
+    }
+
+    fn answer(&mut self, waiting: Waiting, report: StopReport) {
+        match waiting {
+            // Who asked may have lost interest.
+            Waiting::Inside(answer) => drop(answer.try_send(report)),
+            Waiting::Client(service, asker) => {
+                let unsent = Unsent { service, asker, report, attempts: 0, next: Instant::now() };
+                self.send(unsent);
+            }
+        }
+    }
+
+    fn send_again(&mut self) {
+        let now = Instant::now();
+        for _ in 0..self.unsent.len() {
+            let Some(unsent) = self.unsent.pop_front() else { return };
+            if unsent.next <= now {
+                self.send(unsent);
+            } else {
+                self.unsent.push_back(unsent);
+            }
+        }
+    }
+
+    fn send(&mut self, mut unsent: Unsent) {
+        let Unsent { service, asker, report, .. } = &unsent;
+        let answer = json!({"success": report.success, "message": carried(report.message.clone())});
+        let answer = Message::from_json(&self.interface.response, &answer, &ReadOptions::exact());
+        let problem = match answer {
+            Ok(mut answer) => match service.answer(*asker, &mut answer) {
+                Ok(()) => return,
+                Err(problem) => problem.to_string(),
+            },
+            Err(problem) => problem.to_string(),
+        };
+        unsent.attempts += 1;
+        if unsent.attempts > ANSWER_ATTEMPTS || self.unsent.len() >= MOST_UNSENT {
+            tracing::warn!("an answer could not be sent: {problem}");
+            return;
+        }
+        unsent.next = Instant::now() + ANSWER_PAUSE;
+        self.unsent.push_back(unsent);
+    }
+}
+
+/// What is answered, as soon as that is known.
+fn verdict(stop: &mut StopUnderWay) -> Option<StopReport> {
+    let is_settled = stop.stopping.turn();
+    let waited = stop.begun.elapsed();
+    let is_settled = is_settled || waited >= HALT_LIMIT;
+    match &stop.by_agent {
+        Some(Ok(stopped)) if is_settled => Some(words::stopped(stopped, &names(stop))),
+        Some(Err(problem)) if is_settled => Some(words::failed(problem, &names(stop))),
+        None if is_settled && waited >= AGENT_LIMIT && !stop.agent_begun.load(Ordering::SeqCst) => {
+            Some(words::hangs(&names(stop)))
+        }
+        _ if waited >= ANSWER_LIMIT => Some(words::late(&names(stop))),
+        _ => None,
+    }
+}
+
+/// All that did not confirm that it is at rest, as far as agent and thread know.
+fn names(stop: &StopUnderWay) -> Vec<ToolName> {
+    let mut names = stop.stopping.not_stopped();
+    if let Some(Ok(by_agent)) = &stop.by_agent {
+        names.extend(by_agent.not_stopped.iter().cloned());
+    }
+    names.sort();
+    names.dedup();
+    names
+}

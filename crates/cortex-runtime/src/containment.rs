@@ -1,0 +1,57 @@
+//! What is kept from the missions, as the monitor says; and the last look at it before a call is begun.
+//!
+//! A mission learns of a quarantine by an input, which may wait behind others. Nothing waits here: a call is begun only if
+//! nothing speaks against it at that very moment.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cortex_core::{CallObserver, Containment, Invocation, ToolProvider, Watching};
+use cortex_protocol::{FailureKind, HaltState, ToolOutcome};
+use tokio::sync::watch;
+
+use crate::offer::Offer;
+
+/// A provider that begins no call which must not be begun.
+pub(crate) struct Contained {
+    pub(crate) provider: Arc<dyn ToolProvider>,
+    pub(crate) containment: watch::Receiver<Containment>,
+    pub(crate) offer: watch::Receiver<Arc<Offer>>,
+}
+
+impl Contained {
+    /// Why the call must not be begun, if it must not. What can't be looked up is not begun either.
+    fn refusal(&self, invocation: &Invocation) -> Option<String> {
+        let containment = self.containment.borrow();
+        if containment.is_empty() {
+            return None;
+        }
+        let offer = self.offer.borrow();
+        match offer.tools.get(&invocation.call.tool) {
+            Some(spec) => containment.refusal(spec, &invocation.call),
+            None => Some(format!("the tool '{}' is no longer there", invocation.call.tool)),
+        }
+    }
+}
+
+#[async_trait]
+impl ToolProvider for Contained {
+    fn label(&self) -> String {
+        self.provider.label()
+    }
+
+    async fn invoke(&self, invocation: Invocation, observer: Arc<dyn CallObserver>) -> ToolOutcome {
+        if let Some(because) = self.refusal(&invocation) {
+            return ToolOutcome::failure(FailureKind::Unavailable, format!("it was not called: {because}"));
+        }
+        self.provider.invoke(invocation, observer).await
+    }
+
+    async fn halt(&self, invocation: &Invocation) -> HaltState {
+        self.provider.halt(invocation).await
+    }
+
+    fn watching(&self) -> Watching {
+        self.provider.watching()
+    }
+}

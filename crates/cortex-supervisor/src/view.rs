@@ -1,0 +1,269 @@
+//! What the monitor has told so far, as one picture: for screens, for the gate in front of the tools, for events.
+//!
+//! A fold over the effects, in their order; nothing here asks the monitor anything.
+
+use std::collections::BTreeMap;
+
+use cortex_monitor::{Effect, Health, MonitorEvent, ProcessNumber, Symptom, Transition};
+use cortex_protocol::ComponentName;
+use cortex_recipe::{ActionName, Recipe};
+use serde::{Deserialize, Serialize};
+
+/// Where a component stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// Nothing is done with it: it only stands in for others, or its turn has not come.
+    #[default]
+    Idle,
+    /// For what it depends on.
+    Waiting,
+    /// It is brought up for the first time.
+    Starting,
+    /// It works.
+    Up,
+    /// It failed, and something is done about it.
+    Recovering,
+    /// Its ladder is at its end, for now.
+    GivenUp,
+    /// It was brought down.
+    Down,
+}
+
+/// One component as the monitor sees it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ComponentView {
+    /// Where it stands.
+    pub standing: Standing,
+    /// The verdict about its health. None: it was not judged yet.
+    pub health: Option<Health>,
+    /// What is wrong with it, the worst first.
+    pub symptoms: Vec<Symptom>,
+    /// Its process, if Cortex started one that has not been replaced.
+    pub process: Option<ProcessNumber>,
+    /// How often a process was started for it.
+    pub starts: u32,
+    /// The transition of its lifecycle that it was last asked for.
+    pub transition: Option<Transition>,
+    /// What is done or was last done about its failure.
+    pub action: Option<ActionName>,
+    /// Why the last attempt did not help, or why it was given up.
+    pub reason: String,
+    /// Whose failure keeps it from being used. None: nobody's.
+    pub quarantined_because_of: Option<ComponentName>,
+    /// Who has its place.
+    pub replaced_by: Option<ComponentName>,
+    /// Whether it ever worked.
+    pub has_worked: bool,
+    /// Whether it is brought up with the robot; a stand-in is not.
+    pub is_regular: bool,
+}
+
+/// The whole robot as the monitor sees it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RobotView {
+    /// Each component of the recipe.
+    pub components: BTreeMap<ComponentName, ComponentView>,
+    /// Because of whom missions are to wait.
+    pub missions_paused_because_of: Option<ComponentName>,
+    /// Whether so much fails that actions wait for each other.
+    pub storm: bool,
+    /// What did not come down, once everything is over.
+    pub finished: Option<Vec<ComponentName>>,
+}
+
+impl RobotView {
+    /// Before anything was done.
+    #[must_use]
+    pub fn new(recipe: &Recipe) -> Self {
+        let view = |name: &ComponentName| ComponentView { is_regular: !recipe.stands_in(name), ..Default::default() };
+        Self {
+            components: recipe.components.keys().map(|name| (name.clone(), view(name))).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Takes note of an effect.
+    pub fn note(&mut self, effect: &Effect) {
+        match effect {
+            Effect::StartProcess { component, process } => self.with(component, |view| {
+                view.process = Some(*process);
+                view.starts = view.starts.saturating_add(1);
+                if matches!(view.standing, Standing::Idle | Standing::Waiting) {
+                    view.standing = Standing::Starting;
+                }
+            }),
+            Effect::Change { component, transition, .. } => {
+                self.with(component, |view| view.transition = Some(*transition));
+            }
+            Effect::Quarantine { component, because_of } => {
+                self.with(component, |view| view.quarantined_because_of = Some(because_of.clone()));
+            }
+            Effect::Release { component } => self.with(component, |view| view.quarantined_because_of = None),
+            Effect::Substitute { component, by } => self.with(component, |view| view.replaced_by.clone_from(by)),
+            Effect::PauseMissions { because_of } => self.missions_paused_because_of = Some(because_of.clone()),
+            Effect::ResumeMissions => self.missions_paused_because_of = None,
+            Effect::Report { event } => self.note_event(event),
+            Effect::Finished { not_stopped } => self.finished = Some(not_stopped.clone()),
+            Effect::StopProcess { .. } | Effect::Act { .. } | Effect::TellOperator { .. } => {}
+        }
+    }
+
+    fn note_event(&mut self, event: &MonitorEvent) {
+        match event {
+            MonitorEvent::Waiting { component, .. } => {
+                self.with(component, |view| view.standing = Standing::Waiting);
+            }
+            MonitorEvent::CameUp { component } => self.with(component, |view| {
+                view.standing = Standing::Up;
+                view.has_worked = true;
+                view.action = None;
+                view.reason.clear();
+            }),
+            MonitorEvent::HealthChanged { component, health, symptoms } => self.with(component, |view| {
+                view.health = Some(*health);
+                view.symptoms.clone_from(symptoms);
+            }),
+            MonitorEvent::AttemptBegan { component, action, .. } => self.with(component, |view| {
+                view.standing = Standing::Recovering;
+                view.action = Some(action.clone());
+            }),
+            MonitorEvent::AttemptFailed { component, reason, .. } => self.with(component, |view| {
+                view.standing = Standing::Recovering;
+                view.reason.clone_from(reason);
+            }),
+            MonitorEvent::GaveUp { component, reason } => self.with(component, |view| {
+                view.standing = Standing::GivenUp;
+                view.reason.clone_from(reason);
+            }),
+            MonitorEvent::WentDown { component } => self.with(component, |view| {
+                view.standing = Standing::Down;
+                view.process = None;
+            }),
+            MonitorEvent::StormBegan => self.storm = true,
+            MonitorEvent::StormEnded => self.storm = false,
+        }
+    }
+
+    /// Why a component may not be called now. None: it may, or it is in no recipe.
+    #[must_use]
+    pub fn refusal(&self, component: &ComponentName) -> Option<String> {
+        let view = self.components.get(component)?;
+        if let Some(by) = &view.replaced_by {
+            return Some(format!("'{component}' is replaced by '{by}'"));
+        }
+        match &view.quarantined_because_of {
+            Some(because_of) if because_of == component => {
+                return Some(format!("'{component}' does not work now: {}", self.why(component)));
+            }
+            Some(because_of) => {
+                let why = self.why(because_of);
+                return Some(format!("'{component}' can't be used while '{because_of}' does not work: {why}"));
+            }
+            None => {}
+        }
+        match view.standing {
+            // A stand-in whose turn has not come is not started; one that something else runs is not ours to judge.
+            Standing::Up | Standing::Recovering | Standing::GivenUp if view.has_worked => None,
+            Standing::Down => Some(format!("'{component}' was brought down")),
+            _ => Some(format!(
+                "'{component}' is not up yet{}",
+                if view.reason.is_empty() { String::new() } else { format!(": {}", view.reason) }
+            )),
+        }
+    }
+
+    /// Whether everything that comes up with the robot works.
+    #[must_use]
+    pub fn is_up(&self) -> bool {
+        self.missing().is_empty()
+    }
+
+    /// What comes up with the robot and does not work, in order.
+    #[must_use]
+    pub fn missing(&self) -> Vec<ComponentName> {
+        let missing = self
+            .components
+            .iter()
+            .filter(|(_, view)| view.is_regular && view.standing != Standing::Up && view.replaced_by.is_none());
+        missing.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// What is wrong with a component, in words.
+    fn why(&self, component: &ComponentName) -> String {
+        let Some(view) = self.components.get(component) else { return String::new() };
+        let symptoms: Vec<&str> = view.symptoms.iter().map(|symptom| symptom.message.as_str()).collect();
+        match (symptoms.is_empty(), view.reason.is_empty()) {
+            (false, _) => symptoms.join("; "),
+            (true, false) => view.reason.clone(),
+            (true, true) => "it is being brought up again".to_owned(),
+        }
+    }
+
+    fn with(&mut self, component: &ComponentName, note: impl FnOnce(&mut ComponentView)) {
+        if let Some(view) = self.components.get_mut(component) {
+            note(view);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cortex_monitor::{FailureKind, Severity};
+
+    fn robot() -> RobotView {
+        let recipe = "recipe = 1\n[components.base]\nstart = \"external\"\n\
+                      [components.arm]\nstart = \"external\"\ndepends_on = [\"base\"]\nstand_in = \"spare\"\n\
+                      [components.spare]\nstart = \"external\"\n";
+        RobotView::new(&Recipe::read(recipe).unwrap_or_else(|problems| panic!("{}", problems.show("recipe"))))
+    }
+
+    fn came_up(name: &str) -> Effect {
+        Effect::Report { event: MonitorEvent::CameUp { component: name.into() } }
+    }
+
+    #[test]
+    fn nothing_may_be_called_before_it_works_nor_while_it_is_in_quarantine() {
+        let mut robot = robot();
+        assert_eq!(robot.refusal(&"arm".into()).as_deref(), Some("'arm' is not up yet"));
+        for name in ["base", "arm"] {
+            assert!(!robot.is_up());
+            robot.note(&came_up(name));
+            assert_eq!(robot.refusal(&name.into()), None);
+        }
+        assert!(robot.is_up(), "nobody waits for a stand-in");
+        let symptom = Symptom {
+            severity: Severity::Failure,
+            kind: FailureKind::Component,
+            message: "its node is not there".into(),
+        };
+        let (health, symptoms) = (Health::Failed { kind: FailureKind::Component }, vec![symptom]);
+        robot.note(&Effect::Report {
+            event: MonitorEvent::HealthChanged { component: "base".into(), health, symptoms },
+        });
+        for name in ["base", "arm"] {
+            robot.note(&Effect::Quarantine { component: name.into(), because_of: "base".into() });
+        }
+        assert_eq!(robot.refusal(&"base".into()).as_deref(), Some("'base' does not work now: its node is not there"));
+        assert_eq!(
+            robot.refusal(&"arm".into()).as_deref(),
+            Some("'arm' can't be used while 'base' does not work: its node is not there")
+        );
+        robot.note(&Effect::Release { component: "arm".into() });
+        assert_eq!(robot.refusal(&"arm".into()), None);
+        assert_eq!(robot.refusal(&"a_stranger".into()), None, "what is in no recipe is nobody's to refuse");
+    }
+
+    #[test]
+    fn what_was_replaced_is_not_called_in_place_of_its_stand_in() {
+        let mut robot = robot();
+        robot.note(&came_up("arm"));
+        robot.note(&came_up("spare"));
+        robot.note(&Effect::Substitute { component: "arm".into(), by: Some("spare".into()) });
+        assert_eq!(robot.refusal(&"arm".into()).as_deref(), Some("'arm' is replaced by 'spare'"));
+        assert_eq!(robot.refusal(&"spare".into()), None);
+        robot.note(&Effect::Substitute { component: "arm".into(), by: None });
+        assert_eq!(robot.refusal(&"arm".into()), None);
+    }
+}

@@ -1,0 +1,66 @@
+//! The actions of a recipe that need ROS, and the transitions of lifecycles.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cortex_monitor::Transition;
+use cortex_protocol::ComponentName;
+use cortex_recipe::{Action, ActionName, Deed, Recipe};
+use cortex_ros::dynamic::{Endpoints, lifecycle};
+use cortex_ros::{Interfaces, StopLatch};
+use serde_json::Value;
+
+/// Carries out actions. Clones share what it needs.
+#[derive(Clone)]
+pub(crate) struct Deeds {
+    ros: cortex_ros::monitoring::deeds::Deeds,
+    actions: Arc<BTreeMap<ActionName, Action>>,
+}
+
+impl Deeds {
+    pub(crate) fn new(endpoints: &Endpoints, interfaces: &Arc<Interfaces>, latch: &StopLatch, recipe: &Recipe) -> Self {
+        Self {
+            ros: cortex_ros::monitoring::deeds::Deeds::new(endpoints, interfaces, latch),
+            actions: Arc::new(recipe.actions.clone()),
+        }
+    }
+
+    /// Whether the monitor's own thread does it.
+    pub(crate) fn is_command(&self, action: &ActionName) -> bool {
+        self.actions.get(action).is_some_and(|action| matches!(action.deed, Deed::Command(_)))
+    }
+
+    /// Carries out an action to its end; gives what came of it, as JSON. Or why it was not done, in words for people.
+    /// Commands are run by the monitor's thread, which looks after processes.
+    pub(crate) async fn act(&self, action: &ActionName, limit: Duration) -> Result<Value, String> {
+        let Some(known) = self.actions.get(action) else { return Err("there is no such action".to_owned()) };
+        match &known.deed {
+            Deed::Service(call) => self.ros.request(&call.name, &call.interface, &call.request, limit).await,
+            Deed::Topic(topic) => {
+                self.ros.publish(&topic.name, &topic.interface, &topic.message, limit).await.map(|()| Value::Null)
+            }
+            Deed::Method(call) => self.ros.method(&call.component, &call.name, &call.arguments, limit).await,
+            Deed::Parameters(parameters) => {
+                self.ros.parameters(&parameters.component, &parameters.values, limit).await.map(|()| Value::Null)
+            }
+            Deed::Command(_) => Err("commands are run by the monitor".to_owned()),
+        }
+    }
+
+    /// Takes a component through a transition.
+    pub(crate) async fn change(
+        &self,
+        component: &ComponentName,
+        transition: Transition,
+        limit: Duration,
+    ) -> Result<(), String> {
+        let transition = match transition {
+            Transition::Configure => lifecycle::Transition::Configure,
+            Transition::Activate => lifecycle::Transition::Activate,
+            Transition::Deactivate => lifecycle::Transition::Deactivate,
+            Transition::CleanUp => lifecycle::Transition::CleanUp,
+        };
+        self.ros.change(component, transition, limit).await
+    }
+}

@@ -1,0 +1,188 @@
+//! A whole robot, brought up from a recipe and kept alive: where the monitor meets ROS and the missions.
+//!
+//! - `recipe_file`: reads the recipe; `evidence`: what ROS shows, as inputs of the monitor;
+//! - `hands`: what the monitor wants done, over ROS; `deeds`: the actions of the recipe;
+//! - `missions`: what missions are told, and the gate in front of the tools; `calls`: what is under way, as evidence.
+//!
+//! The monitor itself runs on a thread of its own (`cortex-supervisor`). [`Watch`] is there before it and holds what others
+//! look at; [`Supervised`] is the robot that is up.
+
+mod calls;
+pub(crate) mod deeds;
+mod evidence;
+mod hands;
+mod missions;
+mod recipe_file;
+
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use cortex_core::ToolProvider;
+use cortex_monitor::MonitorEvent;
+use cortex_process::{Processes, RunMark};
+use cortex_protocol::ComponentName;
+use cortex_ros::Interfaces;
+use cortex_ros::monitoring::Monitoring;
+use cortex_supervisor::{Handle, RobotView, Supervisor};
+use tokio::sync::{broadcast, mpsc, watch};
+use tokio::task::JoinSet;
+
+use crate::robot::Robot;
+use calls::Supervising;
+use deeds::Deeds;
+use hands::RosHands;
+pub(crate) use missions::Missions;
+pub(crate) use recipe_file::{RobotRecipe, check, read};
+
+/// Events of the monitor that wait for a slow reader; the oldest go first.
+const EVENTS: usize = 1_024;
+/// Messages for the operator that wait to be said.
+const MESSAGES: usize = 64;
+
+/// What can be looked at of a robot that is supervised: made before it is brought up. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Watch {
+    view: watch::Sender<RobotView>,
+    events: broadcast::Sender<MonitorEvent>,
+    calls: Arc<calls::Calls>,
+}
+
+impl Watch {
+    pub(crate) fn new(recipe: &RobotRecipe) -> Self {
+        Self {
+            view: watch::Sender::new(RobotView::new(&recipe.recipe)),
+            events: broadcast::Sender::new(EVENTS),
+            calls: Arc::default(),
+        }
+    }
+
+    /// The robot as the monitor sees it; now and later.
+    pub(crate) fn view(&self) -> watch::Receiver<RobotView> {
+        self.view.subscribe()
+    }
+
+    /// What happens, in order.
+    #[expect(dead_code, reason = "for events and status")]
+    pub(crate) fn events(&self) -> broadcast::Receiver<MonitorEvent> {
+        self.events.subscribe()
+    }
+
+    /// Puts the gate before tools: what does not work is not called, and what is called is counted.
+    pub(crate) fn guard(&self, robot: &Robot, tools: Arc<dyn ToolProvider>) -> Arc<dyn ToolProvider> {
+        Arc::new(Supervising::new(tools, robot.discovery.tools(), self.view(), Arc::clone(&self.calls)))
+    }
+
+    /// Waits until everything that comes up with the robot works, at most for `limit`. Gives what does not.
+    pub(crate) async fn is_up(&self, limit: Duration) -> Vec<ComponentName> {
+        let mut view = self.view();
+        let up = tokio::time::timeout(limit, view.wait_for(RobotView::is_up)).await;
+        if up.is_ok() {
+            return Vec::new();
+        }
+        let missing = self.view.borrow().missing();
+        missing
+    }
+}
+
+/// A robot that is about to be brought up.
+pub(crate) struct Supervision {
+    recipe: RobotRecipe,
+    processes: Processes,
+    pub(crate) watch: Watch,
+}
+
+impl Supervision {
+    /// Prepares everything that can fail. Nothing is started yet.
+    pub(crate) async fn prepare(recipe: RobotRecipe) -> anyhow::Result<Self> {
+        let (watch, processes) = (Watch::new(&recipe), processes().await?);
+        Ok(Self { recipe, processes, watch })
+    }
+
+    /// Brings the robot up. What the operator is told goes to `operator`.
+    pub(crate) fn start(
+        self,
+        robot: &Robot,
+        missions: Arc<dyn Missions>,
+        operator: impl Fn(String) + Send + Sync + 'static,
+    ) -> anyhow::Result<Supervised> {
+        Supervised::start(robot, self, missions, operator)
+    }
+}
+
+/// The processes of a recipe before they are started: with the guard that ends them when this process dies.
+async fn processes() -> anyhow::Result<Processes> {
+    let prepared = tokio::task::spawn_blocking(|| {
+        for command in cortex_process::end_orphans() {
+            tracing::warn!("an earlier life had left this running, and it was ended: {command}");
+        }
+        let processes = Processes::new().context("processes can't be watched")?;
+        let mut guard = Command::new(std::env::current_exe().context("the program of Cortex is not known")?);
+        guard.args([crate::arguments::GUARD, &processes.run().to_string()]);
+        processes.guarded_by(guard).context("the guard of the processes")
+    });
+    prepared.await.context("the processes could not be prepared")?
+}
+
+/// The guard: ends what the process of that mark has left running when it is gone.
+pub(crate) fn guard(mark: &str) -> anyhow::Result<()> {
+    let mark = RunMark::read(mark).with_context(|| format!("'{mark}' is no mark of a process"))?;
+    for command in cortex_process::guard::run(mark) {
+        eprintln!("cortex: it is gone, and this was ended: {command}");
+    }
+    Ok(())
+}
+
+/// A robot that is up, or on its way.
+pub(crate) struct Supervised {
+    supervisor: Supervisor,
+    /// What keeps missions, operators and evidence up to date; ends with the robot.
+    tasks: JoinSet<()>,
+}
+
+impl Supervised {
+    fn start(
+        robot: &Robot,
+        supervision: Supervision,
+        missions: Arc<dyn Missions>,
+        operator: impl Fn(String) + Send + Sync + 'static,
+    ) -> anyhow::Result<Self> {
+        let Supervision { recipe, processes, watch } = supervision;
+        let interfaces = Arc::new(Interfaces::from_environment());
+        let deeds = Deeds::new(&robot.endpoints, &interfaces, robot.tools.latch(), &recipe.recipe);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(missions::keep_told(watch.view(), missions));
+        let (message, mut messages) = mpsc::channel::<String>(MESSAGES);
+        tasks.spawn(async move {
+            while let Some(text) = messages.recv().await {
+                operator(text);
+            }
+        });
+        let calls = Arc::clone(&watch.calls);
+        let own_node = robot.node.fully_qualified_name();
+        let watched = evidence::watched(&recipe.recipe);
+        let supervisor = Supervisor::start(&recipe.recipe, &recipe.folder, processes, |handle| {
+            calls.tell_to(handle.clone(), &recipe.recipe);
+            let tell = evidence::teller(handle.clone());
+            let monitoring = Monitoring::start(&robot.graph, &robot.endpoints, &interfaces, own_node, watched, tell);
+            RosHands::start(handle, watch.clone(), monitoring, deeds, message, &mut tasks)
+        })
+        .context("the monitor can't be started")?;
+        Ok(Self { supervisor, tasks })
+    }
+
+    /// Tells the monitor things.
+    pub(crate) fn handle(&self) -> Handle {
+        self.supervisor.handle()
+    }
+
+    /// Brings it down, in reverse order. Gives what did not come down.
+    pub(crate) async fn stop(self) -> Vec<ComponentName> {
+        let Self { supervisor, tasks } = self;
+        // It waits for processes to end.
+        let not_stopped = tokio::task::spawn_blocking(move || supervisor.stop()).await.unwrap_or_default();
+        drop(tasks);
+        not_stopped
+    }
+}
