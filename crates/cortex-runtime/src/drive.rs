@@ -11,8 +11,8 @@ use cortex_core::{
     ModelError, ModelErrorKind, ToolProvider,
 };
 use cortex_protocol::{
-    CallId, CancelMode, CloudEvent, Effect as ToolEffect, FailureKind, HaltState, MissionEvent, MissionId, MissionResult, Origin,
-    SessionId, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec, Turn,
+    CallId, CancelMode, CloudEvent, Effect as ToolEffect, FailureKind, HaltState, MissionEvent, MissionId,
+    MissionResult, Origin, SessionId, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec, Turn,
 };
 use futures::FutureExt;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};

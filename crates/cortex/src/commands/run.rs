@@ -1,19 +1,18 @@
 //! `cortex run`: the node.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::Context as _;
 use async_trait::async_trait;
 use cortex_core::ToolProvider;
-use cortex_model::api_key_from_environment;
+use cortex_model::{Reflex, api_key_from_environment};
 use cortex_protocol::{
     CloudEvent, ComponentName, MissionEvent, MissionId, MissionResult, MissionStatus, Origin, Submission,
 };
+use cortex_ros::serving::Serving;
 use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::{Beats, Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
 use cortex_runtime::{DryRun, MissionTicket, ProviderId, Runtime, RuntimeConfig};
@@ -23,6 +22,8 @@ use crate::arguments::StartArguments;
 use crate::config::{self, Layers, Resolved};
 use crate::custom_actions::CustomActions;
 use crate::events;
+use crate::logging;
+use crate::management::{self, Management, Sources, tell};
 use crate::robot::{self, Robot};
 use crate::supervision::{self, RobotRecipe, Supervision};
 use crate::watchdog::{Loop, Watchdog};
@@ -35,8 +36,6 @@ const RECIPE: ProviderId = ProviderId(1);
 const UPDATES: usize = 64;
 /// What the missions get to end when Cortex is told to, beyond the time that their tools may take to halt.
 const END_MARGIN: Duration = Duration::from_secs(5);
-/// How long a robot may take to come up until Cortex says that it is ready all the same.
-const BRING_UP_LIMIT: Duration = Duration::from_secs(45);
 
 pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     let StartArguments { recipe, run, dry_run } = arguments;
@@ -48,30 +47,40 @@ pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     };
     let node = robot::join("cortex")?;
     let layer = recipe.as_ref().map(|recipe| recipe.recipe.cortex.clone()).unwrap_or_default();
-    let resolved = match resolve(&node, run.config.as_deref(), layer, run.model) {
-        Ok(resolved) => resolved,
+    let read = sources(&node, run.config.as_deref(), layer, run.model);
+    let (sources, resolved) = match read.and_then(|sources| sources.resolve().map(|resolved| (sources, resolved))) {
+        Ok(read) => read,
         Err(problem) => {
             node.shut_down();
             return Err(problem);
         }
     };
     let robot = Robot::discover(node, resolved.policy.clone())?;
-    let served = serve(&robot, resolved, dry_run, recipe).await;
+    let served = serve(&robot, sources, resolved, dry_run, recipe).await;
     robot.leave().await;
     served
 }
 
-/// Reads the configuration with the node's own parameters as a layer.
+/// Where the configuration comes from: the node's own parameters are one layer.
+fn sources(
+    node: &RosNode,
+    file: Option<&Path>,
+    recipe: serde_json::Map<String, serde_json::Value>,
+    model: Option<String>,
+) -> anyhow::Result<Sources> {
+    let ros = robot::parameters(node);
+    let layers = Layers { file: config::file(file), recipe, ros, model, ..Layers::default() };
+    Ok(Sources { layers, api_key: api_key_from_environment()? })
+}
+
+/// Reads the configuration.
 pub(crate) fn resolve(
     node: &RosNode,
     file: Option<&Path>,
     recipe: serde_json::Map<String, serde_json::Value>,
     model: Option<String>,
 ) -> anyhow::Result<Resolved> {
-    let ros = robot::parameters(node);
-    let mut resolved = config::load(&Layers { file: config::file(file), recipe, ros, model })?;
-    resolved.endpoint.api_key = api_key_from_environment()?;
-    Ok(resolved)
+    sources(node, file, recipe, model)?.resolve()
 }
 
 /// What the configuration says of the robot, for commands that look at it.
@@ -82,16 +91,21 @@ pub(crate) fn policy(node: &RosNode, file: Option<&Path>) -> anyhow::Result<Poli
 
 async fn serve(
     robot: &Robot,
+    sources: Sources,
     resolved: Resolved,
     dry_run: bool,
     recipe: Option<RobotRecipe>,
 ) -> anyhow::Result<ExitCode> {
+    logging::configure(resolved.log_level);
     let supervision = match &recipe {
         Some(recipe) => Some(Supervision::prepare(recipe.clone()).await?),
         None => None,
     };
-    let model = cortex_model::build(&resolved.model, resolved.endpoint.clone()).context("the model can't be used")?;
-    let label = model.label();
+    // A manager may mend what is wrong with the model, and configure again; nobody else would.
+    let model = match management::starts_itself(&robot.node) {
+        true => management::model(&resolved)?,
+        false => Arc::new(Reflex::default()),
+    };
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
     let bounds = resolved.runtime.calls;
     let mut tools: Arc<dyn ToolProvider> = Arc::new(robot.tools.clone());
@@ -127,11 +141,12 @@ async fn serve(
         stops: watch::Sender::new(0),
         offering: tokio::sync::Mutex::new(()),
     });
-    cortex_ros::parameters::serve(&robot.node, robot.node.parameters().clone()).await?;
+    let watch = supervision.as_ref().map(|supervision| supervision.watch.clone());
+    let serving = Serving::on(tokio::runtime::Handle::current());
+    let management = Management::serve(&robot.node, serving, &runtime, sources, watch, patience).await?;
     // First: nothing may begin that could not be stopped.
     let stop = StopServer::start(&robot.graph, robot.node.fully_qualified_name(), &robot.tools, agent.clone())?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
-    let watch = supervision.as_ref().map(|supervision| supervision.watch.clone());
     let supervised = match supervision {
         Some(supervision) => {
             let voice = server.clone();
@@ -168,12 +183,15 @@ async fn serve(
     if dry_run {
         tell("dry run: what only looks is called, nothing else is, and nothing moves");
     }
-    let ready = format!("ready: {label} takes tasks at {}/task", robot.node.fully_qualified_name());
-    let announcing = tokio::spawn(announce(ready, watch));
+    management.begin(&robot.node).await;
 
     let code = tokio::select! {
         signal = end_signal() => {
             tracing::info!("{} received; shutting down", signal?);
+            ExitCode::SUCCESS
+        }
+        () = management.finalized() => {
+            tracing::info!("the lifecycle has come to its end; shutting down");
             ExitCode::SUCCESS
         }
         () = robot.node.ended() => {
@@ -186,7 +204,7 @@ async fn serve(
     if !runtime.shut_down(patience).await {
         tracing::error!("some calls did not end within {} s; they are given up", patience.as_secs());
     }
-    announcing.abort();
+    management.end().await;
     agent.events.at_rest(patience).await;
     if let Some(happening) = happening {
         happening.abort();
@@ -213,17 +231,6 @@ async fn serve(
     Ok(code)
 }
 
-/// Says that it is ready, once the robot is up where Cortex brings it up. Tasks are taken before, and with what is up.
-async fn announce(ready: String, robot: Option<supervision::Watch>) {
-    let Some(robot) = robot else { return tell(&ready) };
-    let missing = robot.come_up(BRING_UP_LIMIT).await;
-    if missing.is_empty() {
-        return tell(&format!("{ready}; the robot is up"));
-    }
-    let names: Vec<&str> = missing.iter().map(ComponentName::as_str).collect();
-    tell(&format!("{ready}; not up yet: {}", names.join(", ")));
-}
-
 /// Waits for SIGINT or SIGTERM and names it.
 async fn end_signal() -> std::io::Result<&'static str> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -247,11 +254,6 @@ async fn keep_offering(agent: Arc<Agent>) {
             return;
         }
     }
-}
-
-/// Prints a line for whoever started the node. Nobody may be reading any more; that is no reason to stop.
-fn tell(line: &str) {
-    let _ = writeln!(std::io::stdout(), "{line}");
 }
 
 /// Publishes the answers.
