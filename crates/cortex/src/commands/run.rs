@@ -35,6 +35,8 @@ const RECIPE: ProviderId = ProviderId(1);
 const UPDATES: usize = 64;
 /// What the missions get to end when Cortex is told to, beyond the time that their tools may take to halt.
 const END_MARGIN: Duration = Duration::from_secs(5);
+/// How long a robot may take to come up until Cortex says that it is ready all the same.
+const BRING_UP_LIMIT: Duration = Duration::from_secs(45);
 
 pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     let StartArguments { recipe, run, dry_run } = arguments;
@@ -129,6 +131,7 @@ async fn serve(
     // First: nothing may begin that could not be stopped.
     let stop = StopServer::start(&robot.graph, robot.node.fully_qualified_name(), &robot.tools, agent.clone())?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
+    let watch = supervision.as_ref().map(|supervision| supervision.watch.clone());
     let supervised = match supervision {
         Some(supervision) => {
             let voice = server.clone();
@@ -165,7 +168,8 @@ async fn serve(
     if dry_run {
         tell("dry run: what only looks is called, nothing else is, and nothing moves");
     }
-    tell(&format!("ready: {label} takes tasks at {}/task", robot.node.fully_qualified_name()));
+    let ready = format!("ready: {label} takes tasks at {}/task", robot.node.fully_qualified_name());
+    let announcing = tokio::spawn(announce(ready, watch));
 
     let code = tokio::select! {
         signal = end_signal() => {
@@ -182,6 +186,7 @@ async fn serve(
     if !runtime.shut_down(patience).await {
         tracing::error!("some calls did not end within {} s; they are given up", patience.as_secs());
     }
+    announcing.abort();
     agent.events.at_rest(patience).await;
     if let Some(happening) = happening {
         happening.abort();
@@ -206,6 +211,17 @@ async fn serve(
         return Ok(ExitCode::FAILURE);
     }
     Ok(code)
+}
+
+/// Says that it is ready, once the robot is up where Cortex brings it up. Tasks are taken before, and with what is up.
+async fn announce(ready: String, robot: Option<supervision::Watch>) {
+    let Some(robot) = robot else { return tell(&ready) };
+    let missing = robot.come_up(BRING_UP_LIMIT).await;
+    if missing.is_empty() {
+        return tell(&format!("{ready}; the robot is up"));
+    }
+    let names: Vec<&str> = missing.iter().map(ComponentName::as_str).collect();
+    tell(&format!("{ready}; not up yet: {}", names.join(", ")));
 }
 
 /// Waits for SIGINT or SIGTERM and names it.
@@ -341,7 +357,7 @@ impl Agent {
     async fn settle(&self) -> (bool, Vec<ComponentName>) {
         let up = async {
             match &self.supervised {
-                Some(watch) => watch.is_up(self.settle_timeout).await,
+                Some(watch) => watch.come_up(self.settle_timeout).await,
                 None => Vec::new(),
             }
         };

@@ -73,13 +73,11 @@ impl Watch {
         Arc::new(Supervising::new(tools, robot.discovery.tools(), self.view(), Arc::clone(&self.calls)))
     }
 
-    /// Waits until everything that comes up with the robot works, at most for `limit`. Gives what does not.
-    pub(crate) async fn is_up(&self, limit: Duration) -> Vec<ComponentName> {
+    /// Waits until everything that comes up with the robot has worked, at most for `limit`. Gives what does not work.
+    pub(crate) async fn come_up(&self, limit: Duration) -> Vec<ComponentName> {
         let mut view = self.view();
-        let up = tokio::time::timeout(limit, view.wait_for(RobotView::is_up)).await;
-        if up.is_ok() {
-            return Vec::new();
-        }
+        // Both ends of it are fine; what is missing is told.
+        let _ = tokio::time::timeout(limit, view.wait_for(RobotView::has_come_up)).await;
         let missing = self.view.borrow().missing();
         missing
     }
