@@ -11,6 +11,7 @@ mod restarts;
 mod sight;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
@@ -21,6 +22,7 @@ use cortex_recipe::{Event, EventDeed, EventName, Recipe};
 use cortex_ros::{RosTools, StopLatch};
 use cortex_runtime::{CallBounds, Runtime};
 use cortex_supervisor::Handle;
+use futures::FutureExt;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -72,7 +74,13 @@ pub(crate) async fn keep(
     watch(recipe.events, watcher, Arc::new(doer), latch, robot.latch()).await;
 }
 
-async fn watch(recipe: BTreeMap<EventName, Event>, watcher: Arc<dyn Watcher>, doer: Arc<Doer>, latch: Latch) {
+async fn watch(
+    recipe: BTreeMap<EventName, Event>,
+    watcher: Arc<dyn Watcher>,
+    doer: Arc<Doer>,
+    latch: Latch,
+    robot: &StopLatch,
+) {
     if recipe.is_empty() {
         return;
     }
@@ -110,7 +118,6 @@ struct Keeper {
     recipe: BTreeMap<EventName, Event>,
     doer: Arc<Doer>,
     latch: Latch,
-    robot: &StopLatch,
     started: Instant,
     doing: JoinSet<EventName>,
 }
@@ -137,7 +144,6 @@ impl Keeper {
                 biased;
                 _ = stops.changed() => return,
                 Some(ended) = self.doing.join_next() => {
-                    // One that panicked is told by the log; its event stays as it is, so it does nothing any more.
                     let Ok(event) = ended else { continue };
                     inputs.push_back(EventInput::Ended { event: event.clone() });
                     self.take_all(inputs, sight);
@@ -184,7 +190,10 @@ impl Keeper {
         let (doer, name, seen) = (Arc::clone(&self.doer), name.clone(), seen.to_owned());
         let busy = self.latch.busy();
         self.doing.spawn(async move {
-            doer.carry_out(&name, &event, &seen, &unwanted).await;
+            let doing = AssertUnwindSafe(doer.carry_out(&name, &event, &seen, &unwanted));
+            if doing.catch_unwind().await.is_err() {
+                tracing::error!(event = %name, "what it does has failed in an unforeseen way");
+            }
             drop(busy);
             name
         });
