@@ -6,6 +6,7 @@ use cortex_recipe::{ComponentRecipe, During, Lifecycle};
 use serde::{Deserialize, Serialize};
 
 use crate::health::{DiagnosticLevel, Ending, FailureKind, LifecycleState, Severity, Symptom};
+use crate::heard::shown;
 use crate::progress::Window;
 
 /// The heartbeat of the component contract, for components that publish their health though no recipe asks for it.
@@ -98,12 +99,12 @@ impl Evidence {
     pub fn note_status(&mut self, now: Duration, failure: Option<(FailureKind, String)>) {
         self.speaks = true;
         self.heard = Some(now);
-        self.reported = failure;
+        self.reported = failure.map(|(kind, message)| (kind, shown(&message)));
     }
 
     /// `/diagnostics` has an entry about it.
     pub fn note_diagnostic(&mut self, now: Duration, level: DiagnosticLevel, message: String) {
-        self.diagnostic = Some((level, message, now));
+        self.diagnostic = Some((level, shown(&message), now));
     }
 
     /// So much came of what `progress` number `watch` counts.
