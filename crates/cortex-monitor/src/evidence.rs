@@ -64,11 +64,14 @@ impl Evidence {
         }
     }
 
-    /// From now on it is judged: what it did before is forgotten.
+    /// From now on it is judged: what it did before is forgotten. What it says at this very moment is not: that may be
+    /// what has shown that it is there.
     pub fn begin(&mut self, now: Duration, recipe: &ComponentRecipe) {
         self.since = now;
-        self.heard = None;
-        self.reported = None;
+        if self.heard != Some(now) {
+            self.heard = None;
+            self.reported = None;
+        }
         self.diagnostic = None;
         for (window, progress) in self.windows.iter_mut().zip(&recipe.progress) {
             match progress.during {
@@ -312,6 +315,19 @@ mod tests {
         assert_eq!(Health::of(&evidence.symptoms(at(21.9), &recipe)), Health::Suspect);
         assert_eq!(Health::of(&evidence.symptoms(at(22.0), &recipe)), Health::Failed { kind: FailureKind::Component });
         assert_eq!(evidence.next_look(at(20.0), &recipe), Some(at(22.0)));
+    }
+
+    #[test]
+    fn the_word_that_shows_that_it_is_there_counts_and_what_was_said_before_does_not() {
+        let recipe = recipe("heartbeat_s = 1");
+        let mut evidence = Evidence::new(&recipe);
+        evidence.present = Some((true, at(10.0)));
+        evidence.note_status(at(10.0), Some((FailureKind::Algorithm, "no map".into())));
+        evidence.begin(at(10.0), &recipe);
+        assert!(evidence.is_proof(at(10.0), &recipe));
+        assert_eq!(evidence.symptoms(at(10.0), &recipe)[0].message, "no map");
+        evidence.begin(at(10.5), &recipe);
+        assert!(!evidence.is_proof(at(10.5), &recipe) && evidence.symptoms(at(10.5), &recipe).is_empty());
     }
 
     #[test]
