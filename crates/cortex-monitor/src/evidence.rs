@@ -29,6 +29,8 @@ pub const DIAGNOSTIC_AGE: Duration = Duration::from_secs(5);
 pub struct Evidence {
     /// Since when the rest is expected of it.
     pub(crate) since: Duration,
+    /// Whether its process is new since it was judged last, so that all that was heard was said by this one.
+    is_fresh: bool,
     pub(crate) ended: Option<Ending>,
     /// Whether its node is on the graph, and since when. None: it was not seen yet.
     pub(crate) present: Option<(bool, Duration)>,
@@ -52,6 +54,7 @@ impl Evidence {
         let window = |progress: &cortex_recipe::Progress| Window::new(progress.within_s.duration(), progress.at_least);
         Self {
             since: Duration::ZERO,
+            is_fresh: false,
             ended: None,
             present: None,
             lifecycle: None,
@@ -64,15 +67,26 @@ impl Evidence {
         }
     }
 
-    /// From now on it is judged: what it did before is forgotten. What it says at this very moment is not: that may be
-    /// what has shown that it is there.
+    /// Its process is started anew: nothing that is known of the last one counts.
+    pub fn forget(&mut self) {
+        self.ended = None;
+        self.present = None;
+        self.lifecycle = None;
+        self.heard = None;
+        self.reported = None;
+        self.diagnostic = None;
+        self.is_fresh = true;
+    }
+
+    /// From now on it is judged: what it did before is forgotten, unless its process is new. What it says at this very
+    /// moment is not: that may be what has shown that it is there.
     pub fn begin(&mut self, now: Duration, recipe: &ComponentRecipe) {
         self.since = now;
-        if self.heard != Some(now) {
+        if !std::mem::take(&mut self.is_fresh) && self.heard != Some(now) {
             self.heard = None;
             self.reported = None;
+            self.diagnostic = None;
         }
-        self.diagnostic = None;
         for (window, progress) in self.windows.iter_mut().zip(&recipe.progress) {
             match progress.during {
                 During::Always => window.begin(now),
@@ -318,16 +332,20 @@ mod tests {
     }
 
     #[test]
-    fn the_word_that_shows_that_it_is_there_counts_and_what_was_said_before_does_not() {
+    fn what_a_new_process_says_while_it_comes_up_counts_and_what_was_said_before_a_restart_does_not() {
         let recipe = recipe("heartbeat_s = 1");
-        let mut evidence = Evidence::new(&recipe);
-        evidence.present = Some((true, at(10.0)));
-        evidence.note_status(at(10.0), Some((FailureKind::Algorithm, "no map".into())));
-        evidence.begin(at(10.0), &recipe);
-        assert!(evidence.is_proof(at(10.0), &recipe));
-        assert_eq!(evidence.symptoms(at(10.0), &recipe)[0].message, "no map");
-        evidence.begin(at(10.5), &recipe);
-        assert!(!evidence.is_proof(at(10.5), &recipe) && evidence.symptoms(at(10.5), &recipe).is_empty());
+        let mut evidence = judged(&recipe);
+        evidence.note_status(at(20.0), None);
+        evidence.forget();
+        evidence.begin(at(20.5), &recipe);
+        assert!(!evidence.is_proof(at(20.5), &recipe), "that was the last process");
+        evidence.forget();
+        evidence.present = Some((true, at(20.6)));
+        evidence.note_status(at(20.6), None);
+        evidence.begin(at(20.7), &recipe);
+        assert!(evidence.is_proof(at(20.7), &recipe));
+        evidence.begin(at(21.0), &recipe);
+        assert!(!evidence.is_proof(at(21.0), &recipe), "the same process has to say it again");
     }
 
     #[test]
