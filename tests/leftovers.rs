@@ -58,7 +58,7 @@ async fn a_goal_that_a_killed_cortex_left_is_cancelled_by_its_next_life() {
     logged(&mut house, "a task was lost, because Cortex ended before it did: do it").await;
     // Nothing of it is in the way of the next task.
     let sent = house.send("hello").await;
-    assert_eq!(sent.status(), "answered", "{sent:#?}");
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
     assert_eq!(std::fs::metadata(journal(&house)).unwrap().len(), 0, "nothing is open any more");
 }
 
@@ -75,7 +75,7 @@ async fn a_goal_of_an_earlier_life_that_refuses_to_halt_lets_no_task_begin_until
     assert!(told.contains("did not confirm that it is at rest: send_goal_to_refuses_cancel"), "{told}");
     let (code, _, told) = house.run("cortex", &["resume"]).await;
     assert_eq!(code, Some(0), "{told}");
-    assert_eq!(house.send("hello").await.status(), "answered");
+    assert_eq!(house.send("hello").await.status(), "succeeded");
 }
 
 #[tokio::test]
