@@ -214,6 +214,12 @@ impl House {
         self.environment.push(("PATH", path.to_string_lossy().into_owned()));
     }
 
+    /// The folder that belongs to this house alone; its path is in the environment of every process in it.
+    #[must_use]
+    pub fn state(&self) -> &std::path::Path {
+        self.state.path()
+    }
+
     /// The folder of its tapes.
     #[must_use]
     pub fn tapes(&self) -> PathBuf {

@@ -186,12 +186,7 @@ impl Containment {
 
 /// The tool as it stays known, with what the one holds and needs that really serves it.
 fn served(spec: &ToolSpec, server: &ToolSpec) -> ToolSpec {
-    ToolSpec {
-        resources: server.resources.clone(),
-        timeout: server.timeout,
-        cancel: server.cancel,
-        ..spec.clone()
-    }
+    ToolSpec { resources: server.resources.clone(), timeout: server.timeout, cancel: server.cancel, ..spec.clone() }
 }
 
 fn in_quarantine(component: &ComponentName, because: &str) -> String {

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::execution::{ExecutionReport, StepTiming};
 use crate::{
-    CallId, ComponentName, GoalClass, HaltState, Origin, Plan, ResourceName, SessionId, StepNumber, StepStatus, ToolName, ToolOutcome,
-    Verification,
+    CallId, ComponentName, GoalClass, HaltState, Origin, Plan, ResourceName, SessionId, StepNumber, StepStatus,
+    ToolName, ToolOutcome, Verification,
 };
 
 /// What the confirmation of a step decided.

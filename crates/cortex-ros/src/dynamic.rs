@@ -52,6 +52,6 @@ pub use goal::{Acceptance, CancelAnswer, Goal, GoalId, GoalResult, GoalState};
 pub(crate) use listening::Listening;
 pub use publisher::Publisher;
 pub use quality::{Durability, Quality, Reliability};
-pub(crate) use question::ask;
+pub(crate) use question::Question;
 pub use service_client::ServiceClient;
 pub use subscription::Subscription;

@@ -20,6 +20,9 @@ pub enum RosError {
         /// What the client library says.
         problem: String,
     },
+    /// The robot is stopped.
+    #[error("the robot is stopped; nothing is sent until ~/resume is called")]
+    Stopped,
     /// The ROS thread has ended.
     #[error("the ROS node was shut down")]
     ShutDown,

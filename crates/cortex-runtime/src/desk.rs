@@ -349,7 +349,8 @@ impl Desk {
         let because = self.paused().unwrap_or_default();
         let seconds = self.patience().as_secs_f64();
         let is_over = |waiting: &Waiting| waiting.pause_ends.is_some_and(|end| end <= now);
-        let (over, waiting): (VecDeque<_>, VecDeque<_>) = std::mem::take(&mut self.waiting).into_iter().partition(is_over);
+        let (over, waiting): (VecDeque<_>, VecDeque<_>) =
+            std::mem::take(&mut self.waiting).into_iter().partition(is_over);
         self.waiting = waiting;
         for waiting in over {
             let text = format!("The missions were paused for {seconds} s, the most that a task waits: {because}.");

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use cortex_core::mission::{MissionSetup, RequestId};
 use cortex_core::{
-    CallObserver, CancelReason, ChatModel, ChatRequest, Containment, Effect, Input, Invocation, Mission, MissionLimits, ModelError,
-    ModelErrorKind, ToolProvider,
+    CallObserver, CancelReason, ChatModel, ChatRequest, Containment, Effect, Input, Invocation, Mission, MissionLimits,
+    ModelError, ModelErrorKind, ToolProvider,
 };
 use cortex_protocol::{
-    CallId, CancelMode, CloudEvent, Effect as ToolEffect, FailureKind, HaltState, MissionEvent, MissionId, MissionResult, Origin,
-    SessionId, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec, Turn,
+    CallId, CancelMode, CloudEvent, Effect as ToolEffect, FailureKind, HaltState, MissionEvent, MissionId,
+    MissionResult, Origin, SessionId, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec, Turn,
 };
 use futures::FutureExt;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};

@@ -41,6 +41,7 @@ pub struct Handle {
     inputs: SyncSender<Input>,
     waker: Waker,
     lost: Arc<AtomicU64>,
+    beats: Arc<AtomicU64>,
 }
 
 impl Handle {
@@ -56,6 +57,13 @@ impl Handle {
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Counts the turns of the monitor's thread, at least one a second, for who watches that it goes on; `u64::MAX` once it
+    /// has ended.
+    #[must_use]
+    pub fn beats(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.beats)
     }
 }
 
@@ -78,9 +86,14 @@ impl Supervisor {
         hands: impl FnOnce(Handle) -> H,
     ) -> std::io::Result<Self> {
         let (inputs, waiting): (SyncSender<Input>, Receiver<Input>) = sync_channel(INPUT_CAPACITY);
-        let handle = Handle { inputs, waker: processes.waker(), lost: Arc::default() };
+        let handle = Handle { inputs, waker: processes.waker(), lost: Arc::default(), beats: Arc::default() };
         let work = thread::Work::new(recipe.clone(), folder.to_owned(), processes, waiting, hands(handle.clone()));
-        let thread = std::thread::Builder::new().name("monitor".to_owned()).spawn(move || work.run())?;
+        let beats = handle.beats();
+        let thread = std::thread::Builder::new().name("monitor".to_owned()).spawn(move || {
+            let not_stopped = work.run(&beats);
+            beats.store(u64::MAX, Ordering::Relaxed);
+            not_stopped
+        })?;
         handle.tell(Input::Start);
         Ok(Self { handle, thread })
     }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
@@ -9,11 +10,15 @@ use cortex_monitor::health::Ending as MonitorEnding;
 use cortex_monitor::{AttemptId, DeedOutcome, Effect, Input, Monitor, MonitorEvent, ProcessNumber};
 use cortex_process::{Ending, ProcessEvent, Processes, Program};
 use cortex_protocol::ComponentName;
+use cortex_recipe::parameter::bind_nothing;
 use cortex_recipe::{ActionName, Deed, Recipe};
 
 use crate::Hands;
 use crate::commands::{Commands, GRACE};
 use crate::program;
+
+/// The longest wait: who watches that the thread goes on wants to see it move.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// The state of the thread.
 pub(crate) struct Work<H> {
@@ -53,9 +58,10 @@ impl<H: Hands> Work<H> {
     }
 
     /// Works until everything is down; gives what is not.
-    pub(crate) fn run(mut self) -> Vec<ComponentName> {
+    pub(crate) fn run(mut self, beats: &AtomicU64) -> Vec<ComponentName> {
         while !self.monitor.is_finished() {
-            let events = self.processes.wait(self.patience());
+            beats.fetch_add(1, Ordering::Relaxed);
+            let events = self.processes.wait(Some(self.patience()));
             for number in self.commands.overdue() {
                 self.processes.stop(number, GRACE);
             }
@@ -79,10 +85,10 @@ impl<H: Hands> Work<H> {
     }
 
     /// How long there is nothing to do if nothing happens.
-    fn patience(&self) -> Option<Duration> {
+    fn patience(&self) -> Duration {
         let wake = self.monitor.next_wake().map(|wake| wake.saturating_sub(self.begun.elapsed()));
         let due = self.commands.next_due().map(|due| due.saturating_duration_since(Instant::now()));
-        wake.into_iter().chain(due).min()
+        wake.into_iter().chain(due).min().unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT)
     }
 
     /// Gives the monitor an input, and does what it wants, with what comes of that at once.
@@ -126,12 +132,13 @@ impl<H: Hands> Work<H> {
 
     /// Runs the command of an action; the others are for the hands.
     fn act(&mut self, attempt: AttemptId, action: &ActionName, limit: Duration) {
-        let Some(Deed::Command(command)) = self.recipe.actions.get(action).map(|action| &action.deed) else { return };
+        let known = self.recipe.actions.get(action);
+        let Some(Ok(Deed::Command(command))) = known.map(bind_nothing) else { return };
         let program = Program {
             name: action.to_string(),
             program: program::program(&command.program, &self.folder),
-            arguments: command.arguments.clone(),
-            environment: command.environment.clone(),
+            arguments: command.arguments,
+            environment: command.environment,
             directory: None,
         };
         let number = self.commands.begin(attempt, limit);

@@ -26,8 +26,14 @@ fn method(component: &str, method: &str) -> ToolSpec {
 fn robot() -> ToolSet {
     let mut wave = method("spare_arm", "wave");
     wave.parameters = json!({"type": "object"});
-    ToolSet::new([method("arm", "grasp"), method("arm", "wave"), method("spare_arm", "grasp"), wave, method("base", "go")])
-        .0
+    ToolSet::new([
+        method("arm", "grasp"),
+        method("arm", "wave"),
+        method("spare_arm", "grasp"),
+        wave,
+        method("base", "go"),
+    ])
+    .0
 }
 
 fn names(tools: &ToolSet) -> Vec<&str> {

@@ -24,8 +24,8 @@ use std::time::Duration;
 
 use cortex_protocol::mission::{Expense, InFlight};
 use cortex_protocol::{
-    CallId, ComponentName, Dispatch, HaltState, MissionEvent, Plan, ResourceName, StepNumber, StepReport, ToolCall, ToolFingerprint,
-    ToolName, ToolOutcome, Usage,
+    CallId, ComponentName, Dispatch, HaltState, MissionEvent, Plan, ResourceName, StepNumber, StepReport, ToolCall,
+    ToolFingerprint, ToolName, ToolOutcome, Usage,
 };
 use serde::{Deserialize, Serialize};
 

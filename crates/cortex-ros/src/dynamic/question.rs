@@ -13,7 +13,7 @@ use crate::RosError;
 ///
 /// # Errors
 /// When the interface is not installed, nothing offers the service, or it does not answer in time.
-pub(crate) async fn ask(
+pub(super) async fn ask(
     endpoints: &Endpoints,
     interfaces: &Interfaces,
     names: (&str, &str),
@@ -24,7 +24,7 @@ pub(crate) async fn ask(
 }
 
 /// A question that can be asked at once.
-pub(super) struct Question {
+pub(crate) struct Question {
     client: ServiceClient,
     request: Message,
     limit: Duration,
@@ -33,7 +33,7 @@ pub(super) struct Question {
 
 impl Question {
     /// Waits until it can be asked. `limit` bounds the whole, with the answer.
-    pub(super) async fn prepare(
+    pub(crate) async fn prepare(
         endpoints: &Endpoints,
         interfaces: &Interfaces,
         (service, interface): (&str, &str),
@@ -50,7 +50,7 @@ impl Question {
     }
 
     /// Asks, now, and returns the answer to wait for.
-    pub(super) fn send(&self) -> Result<impl Future<Output = Result<Value, RosError>> + Send + use<>, RosError> {
+    pub(crate) fn send(&self) -> Result<impl Future<Output = Result<Value, RosError>> + Send + use<>, RosError> {
         let answer = self.client.send(&self.request)?;
         let (service, waited, end) = (self.client.service().to_owned(), self.limit, self.end);
         Ok(async move {

@@ -1,4 +1,6 @@
 //! What can be done to a robot by name: requests, messages, methods of components, parameters, transitions.
+//!
+//! While the robot is stopped, none of it is sent but transitions: those only keep components alive.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +15,8 @@ use crate::RosError;
 use crate::directory::{EXECUTE_METHOD, below};
 use crate::dynamic::lifecycle::{self, Transition};
 use crate::dynamic::parameters::Parameters;
-use crate::dynamic::{Endpoints, Quality, ask};
+use crate::dynamic::{Endpoints, Quality, Question};
+use crate::stop::StopLatch;
 
 /// Characters of a reason that are kept.
 const REASON_CHARACTERS: usize = 500;
@@ -32,13 +35,25 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub struct Deeds {
     endpoints: Endpoints,
     interfaces: Arc<Interfaces>,
+    latch: StopLatch,
 }
 
 impl Deeds {
-    /// Through these endpoints.
+    /// Through these endpoints, unless the latch is closed.
     #[must_use]
-    pub fn new(endpoints: &Endpoints, interfaces: &Arc<Interfaces>) -> Self {
-        Self { endpoints: endpoints.clone(), interfaces: Arc::clone(interfaces) }
+    pub fn new(endpoints: &Endpoints, interfaces: &Arc<Interfaces>, latch: &StopLatch) -> Self {
+        Self { endpoints: endpoints.clone(), interfaces: Arc::clone(interfaces), latch: latch.clone() }
+    }
+
+    /// The last look before something is sent.
+    fn may_send(&self) -> Result<(), RosError> {
+        if self.latch.is_closed() { Err(RosError::Stopped) } else { Ok(()) }
+    }
+
+    async fn ask(&self, names: (&str, &str), request: &Value, limit: Duration) -> Result<Value, RosError> {
+        let question = Question::prepare(&self.endpoints, &self.interfaces, names, request, limit).await?;
+        self.may_send()?;
+        question.send()?.await
     }
 
     /// Sends a request to a service and waits for its answer. An answer whose field `success` is false is a failure, with
@@ -53,8 +68,8 @@ impl Deeds {
         request: &Map<String, Value>,
         limit: Duration,
     ) -> Result<Value, String> {
-        let (endpoints, request) = (&self.endpoints, Value::Object(request.clone()));
-        let answer = within(limit, ask(endpoints, &self.interfaces, (service, type_name), &request, limit)).await?;
+        let request = Value::Object(request.clone());
+        let answer = within(limit, self.ask((service, type_name), &request, limit)).await?;
         if answer.get("success") == Some(&Value::Bool(false)) {
             let reason = answer.get("message").or_else(|| answer.get("error_msg")).and_then(Value::as_str);
             return Err(said(reason.unwrap_or_default()));
@@ -83,6 +98,7 @@ impl Deeds {
             let publisher = self.endpoints.publisher(topic, &interface, Quality::RELIABLE).await?;
             publisher.wait_for_reader(limit).await?;
             self.endpoints.check_topic(topic, &interface)?;
+            self.may_send()?;
             publisher.publish(&message)?;
             // The middleware forgets what it published with the publisher.
             tokio::time::sleep(DELIVERY).await;
@@ -105,7 +121,7 @@ impl Deeds {
         let request = json!({"name": method, "kwargs_json": Value::Object(arguments.clone()).to_string()});
         let service = below(component, EXECUTE_METHOD.0);
         let names = (service.as_str(), EXECUTE_METHOD.1);
-        let answer = within(limit, ask(&self.endpoints, &self.interfaces, names, &request, limit)).await?;
+        let answer = within(limit, self.ask(names, &request, limit)).await?;
         let text = |key: &str| answer.get(key).and_then(Value::as_str).unwrap_or_default();
         if answer.get("success") != Some(&Value::Bool(true)) {
             return Err(said(text("error_msg")));
@@ -128,7 +144,12 @@ impl Deeds {
         let parameters = Parameters::new(&self.endpoints, &self.interfaces);
         for (name, value) in values {
             let left = end.saturating_duration_since(Instant::now());
-            within(left, parameters.set(&node, name, value, left)).await?;
+            let set = async {
+                let change = parameters.prepare(&node, name, value, left).await?;
+                self.may_send()?;
+                change.send()?.await
+            };
+            within(left, set).await?;
         }
         Ok(())
     }

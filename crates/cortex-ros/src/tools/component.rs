@@ -212,7 +212,8 @@ impl Components {
     pub(super) async fn end_earlier(&self, invocation: &Invocation) -> HaltState {
         let directory = self.discovery.directory().borrow().clone();
         let found = directory.find(&invocation.call.tool);
-        let Some((component, method)) = found.and_then(|found| Some((found.name.clone(), found.method?.clone()))) else {
+        let Some((component, method)) = found.and_then(|found| Some((found.name.clone(), found.method?.clone())))
+        else {
             return HaltState::Unconfirmed;
         };
         let Some(cancel_method) = method.cancel_method else { return HaltState::Unconfirmed };

@@ -97,16 +97,14 @@ impl JournalFile {
         }
         let mut file = opened(&settings.file)?;
         file.try_lock().map_err(|_| {
-            io::Error::new(io::ErrorKind::WouldBlock, "another Cortex for this robot runs on this machine, and keeps it")
+            io::Error::new(
+                io::ErrorKind::WouldBlock,
+                "another Cortex for this robot runs on this machine, and keeps it",
+            )
         })?;
         let earlier = read(&mut file)?;
-        let mut journal = Self {
-            path: settings.file.clone(),
-            file,
-            flush: settings.flush,
-            bytes: 0,
-            open: earlier.clone(),
-        };
+        let mut journal =
+            Self { path: settings.file.clone(), file, flush: settings.flush, bytes: 0, open: earlier.clone() };
         // Without what is torn or makes no sense.
         journal.make_anew()?;
         Ok((journal, earlier))
@@ -212,7 +210,8 @@ fn read(file: &mut File) -> io::Result<Open> {
 }
 
 fn makes_sense(line: &Line) -> bool {
-    let is_id = |mission: &MissionId| Uuid::try_parse(mission.as_str()).is_ok_and(|id| id.to_string() == mission.as_str());
+    let is_id =
+        |mission: &MissionId| Uuid::try_parse(mission.as_str()).is_ok_and(|id| id.to_string() == mission.as_str());
     match line {
         Line::MissionBegins { mission, .. } | Line::MissionEnds { mission } => is_id(mission),
         Line::CallBegins(call) | Line::CallEnds(call) => {

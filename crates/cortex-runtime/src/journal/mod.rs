@@ -102,7 +102,11 @@ impl Journal {
     ///
     /// # Errors
     /// Why it must not begin.
-    pub(crate) async fn begin_call(&self, invocation: &Invocation, cancelled: &CancellationToken) -> Result<(), String> {
+    pub(crate) async fn begin_call(
+        &self,
+        invocation: &Invocation,
+        cancelled: &CancellationToken,
+    ) -> Result<(), String> {
         let Some(settings) = &self.settings else { return Ok(()) };
         let call = OpenCall::of(invocation);
         let written = tokio::select! {
@@ -149,12 +153,11 @@ impl Journal {
         what: impl FnOnce(&mut JournalFile) -> std::io::Result<()> + Send + 'static,
     ) -> Result<(), String> {
         let file = Arc::clone(&self.file);
-        let doing = tokio::task::spawn_blocking(move || {
-            match file.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        let doing =
+            tokio::task::spawn_blocking(move || match file.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
                 Some(file) => what(file).map_err(|problem| problem.to_string()),
                 None => Err("it is not open".to_owned()),
-            }
-        });
+            });
         match tokio::time::timeout(PATIENCE, doing).await {
             Ok(Ok(done)) => done,
             Ok(Err(_)) => Err("it could not be written".to_owned()),

@@ -43,9 +43,7 @@ impl Contain {
         match self {
             Self::Quarantine(component) => containment.quarantine(component.into(), "it crashed"),
             Self::Release(component) => containment.release(&component.into()),
-            Self::Substitute(component, by) => {
-                containment.substitute(&component.into(), by.map(Into::into).as_ref())
-            }
+            Self::Substitute(component, by) => containment.substitute(&component.into(), by.map(Into::into).as_ref()),
             Self::Pause => containment.pause("something is wrong"),
             Self::Unpause => containment.unpause(),
         };
