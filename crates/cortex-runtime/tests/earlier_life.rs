@@ -1,5 +1,7 @@
 //! What an earlier life of Cortex left, and what becomes of it at the start of the next one.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a story that can't be told ends here")]
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
