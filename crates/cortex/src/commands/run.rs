@@ -15,7 +15,7 @@ use cortex_protocol::{
 use cortex_ros::serving::Serving;
 use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::{Beats, ComponentState, Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
-use cortex_runtime::{DryRun, MissionTicket, ProviderId, Runtime, RuntimeConfig};
+use cortex_runtime::{DryRun, JournalSettings, MissionTicket, ProviderId, Runtime, RuntimeConfig};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::arguments::StartArguments;
@@ -129,6 +129,10 @@ async fn serve(
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), ..resolved.runtime };
     if let Some(tape) = &mut config.tape {
         tape.dry_run = dry_run;
+        // A rehearsal begins nothing. Nodes of one name may live in several domains.
+        let domain = std::env::var("ROS_DOMAIN_ID").unwrap_or_default();
+        let name = format!("{}-{domain}", robot.node.fully_qualified_name());
+        config.journal = (!dry_run).then(|| JournalSettings::beside(tape, &name));
     }
     let runtime = Runtime::start(config, model, providers.clone());
     let agent = Arc::new(Agent {
