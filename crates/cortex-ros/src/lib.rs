@@ -29,6 +29,7 @@ mod graph_reader;
 pub mod graph_watch;
 mod heartbeat;
 mod inspection;
+mod json_topic;
 pub mod meters;
 pub mod monitoring;
 pub mod node;
@@ -59,6 +60,8 @@ pub use directory::{Component, ComponentState, Directory};
 pub use discovery::{DiscoveredTools, Discovery};
 pub use error::RosError;
 pub use graph_watch::GraphWatch;
+pub use heartbeat::HeardHealth;
+pub use json_topic::{JsonTopic, LatchedText};
 pub use node::RosNode;
 pub use policy::{Policy, PolicyError, PolicySettings};
 /// The generated message types and the client library, for crates that build on this one.

@@ -15,15 +15,17 @@ use cortex_protocol::{
     CloudEvent, ComponentName, MissionEvent, MissionId, MissionResult, MissionStatus, Origin, Submission,
 };
 use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
-use cortex_ros::{Beats, Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
+use cortex_ros::{Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
 use cortex_runtime::{DryRun, MissionTicket, ProviderId, Runtime, RuntimeConfig};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::arguments::StartArguments;
 use crate::config::{self, Layers, Resolved};
+use crate::metrics::Metrics;
 use crate::robot::{self, Robot};
+use crate::self_watch::{SelfWatch, Watched};
 use crate::supervision::{self, RobotRecipe, Supervision};
-use crate::watchdog::{Loop, Watchdog};
+use crate::watched_model::WatchedModel;
 
 /// The robot's graph is the first provider of tools.
 const ROS: ProviderId = ProviderId(0);
@@ -86,6 +88,9 @@ async fn serve(
     };
     let model = cortex_model::build(&resolved.model, resolved.endpoint.clone()).context("the model can't be used")?;
     let label = model.label();
+    let metrics = Metrics::new();
+    let model = WatchedModel::new(model, &metrics);
+    let figures = model.figures();
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
     let mut tools: Arc<dyn ToolProvider> = Arc::new(robot.tools.clone());
     if let Some(supervision) = &supervision {
@@ -98,11 +103,13 @@ async fn serve(
     if let Some(tape) = &mut config.tape {
         tape.dry_run = dry_run;
     }
-    let runtime = Runtime::start(config, model, vec![tools]);
+    let (name, limits) = (resolved.robot, config.limits.clone());
+    let runtime = Runtime::start(config, Arc::new(model), vec![tools]);
+    let watch = supervision.as_ref().map(|supervision| supervision.watch.clone());
     let agent = Arc::new(Agent {
         runtime: runtime.clone(),
         discovery: robot.discovery.clone(),
-        supervised: supervision.as_ref().map(|supervision| supervision.watch.clone()),
+        supervised: watch.clone(),
         settle_timeout: resolved.settle_timeout,
         has_settled: AtomicBool::new(false),
         stops: watch::Sender::new(0),
@@ -119,8 +126,10 @@ async fn serve(
         }
         None => None,
     };
-    let monitor = supervised.iter().map(|supervised| Loop::new("monitor", Beats::of(supervised.handle().beats())));
-    let watchdog = Watchdog::of(robot, &stop.handle(), monitor.collect(), resolved.watch.hang)?;
+    let (runs, shown) = (&runtime, supervised.as_ref().zip(watch));
+    let watched =
+        Watched { name, robot, runtime: runs, limits, stop: &stop, model: figures, metrics, supervised: shown };
+    let self_watch = SelfWatch::start(watched, &resolved.watch).await?;
     #[cfg(debug_assertions)]
     crate::faults::arm(&robot.node);
     let offering = tokio::spawn(keep_offering(agent));
@@ -151,7 +160,7 @@ async fn serve(
     server.shut_down().await;
     // Joining threads blocks.
     let ending = move || {
-        watchdog.shut_down();
+        self_watch.shut_down();
         stop.shut_down();
     };
     let _ = tokio::task::spawn_blocking(ending).await;

@@ -64,7 +64,6 @@ impl Watch {
     }
 
     /// What happens, in order.
-    #[expect(dead_code, reason = "for events and status")]
     pub(crate) fn events(&self) -> broadcast::Receiver<MonitorEvent> {
         self.events.subscribe()
     }
