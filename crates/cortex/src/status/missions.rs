@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use cortex_core::fragment::capped;
 use cortex_protocol::overview::{MissionOverview, MissionPhase, StepOverview};
 use cortex_protocol::{CloudEvent, MissionEvent, StepNumber, StepStatus};
 
@@ -40,7 +39,7 @@ impl Missions {
             }
             return self.open.push(MissionOverview {
                 id: event.subject.clone(),
-                task: capped(task, TEXT_CHARACTERS),
+                task: task.chars().take(TEXT_CHARACTERS).collect(),
                 phase: MissionPhase::Queued,
                 since_ms: now_ms,
                 ended_ms: None,
@@ -55,7 +54,7 @@ impl Missions {
             let mut mission = self.open.remove(place);
             mission.phase = MissionPhase::Ended(result.status);
             mission.ended_ms = Some(now_ms);
-            mission.output = capped(&result.output, TEXT_CHARACTERS);
+            mission.output = result.output.chars().take(TEXT_CHARACTERS).collect();
             self.ended.push_back(mission);
             if self.ended.len() > MOST_ENDED {
                 self.ended.pop_front();
@@ -100,5 +99,84 @@ fn note(mission: &mut MissionOverview, event: &MissionEvent) {
 fn set(mission: &mut MissionOverview, number: StepNumber, status: StepStatus) {
     if let Some(step) = mission.steps.iter_mut().find(|step| step.number == number) {
         step.status = status;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cortex_protocol::event::EventData;
+    use cortex_protocol::{MissionResult, MissionStatus, Origin, Plan, StepReport};
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(mission: &str, payload: MissionEvent) -> CloudEvent {
+        CloudEvent {
+            specversion: "1.0".to_owned(),
+            id: "e".into(),
+            source: String::new(),
+            kind: String::new(),
+            subject: mission.into(),
+            time: String::new(),
+            datacontenttype: String::new(),
+            provider: String::new(),
+            event: String::new(),
+            action: String::new(),
+            actor: String::new(),
+            sequence: 1,
+            data: EventData { origin: Origin::new("test", ""), text: String::new(), payload },
+        }
+    }
+
+    fn accepted(task: &str) -> MissionEvent {
+        MissionEvent::Accepted { task: task.to_owned(), session: None }
+    }
+
+    fn read<T: serde::de::DeserializeOwned>(json: serde_json::Value) -> T {
+        serde_json::from_value(json).unwrap()
+    }
+
+    #[test]
+    fn a_mission_is_followed_from_its_task_to_its_end() {
+        let mut missions = Missions::default();
+        missions.note(&event("m1", accepted("go")), 1_000);
+        missions.note(&event("m2", accepted("wait")), 1_100);
+        assert_eq!(missions.running(), None);
+        missions.note(&event("m1", MissionEvent::Planning { turn: 1, plan: 1 }), 1_200);
+        assert_eq!(missions.running().unwrap().phase, MissionPhase::Planning);
+        let step = json!({"id": "s", "call": {"tool": "base.go_to", "arguments": {}}, "after": []});
+        let mut plan = Plan::default();
+        if let Ok(step) = serde_json::from_value(step) {
+            plan.steps.push(step);
+        }
+        let planned = MissionEvent::Planned { plan: 1, steps: plan, cut: Vec::new() };
+        missions.note(&event("m1", planned), 1_300);
+        assert_eq!((missions.running().unwrap().phase, missions.running().unwrap().plan), (MissionPhase::Acting, 1));
+        let result = MissionResult {
+            status: MissionStatus::Succeeded,
+            class: read(json!("action")),
+            output: "x".repeat(1_000),
+            steps: Vec::<StepReport>::new(),
+            execution: Default::default(),
+            corrections: Vec::new(),
+            not_stopped: Vec::new(),
+            usage: Default::default(),
+            duration: std::time::Duration::ZERO,
+        };
+        missions.note(&event("m1", MissionEvent::Finished { result }), 1_400);
+        let all = missions.all();
+        assert_eq!(all.iter().map(|mission| mission.id.as_str()).collect::<Vec<_>>(), ["m2", "m1"]);
+        assert_eq!((all[1].phase, all[1].ended_ms), (MissionPhase::Ended(MissionStatus::Succeeded), Some(1_400)));
+        assert_eq!(all[1].output.len(), TEXT_CHARACTERS);
+        assert_eq!(missions.running(), None);
+    }
+
+    #[test]
+    fn those_that_are_kept_are_bounded() {
+        let mut missions = Missions::default();
+        for number in 0..1_000 {
+            missions.note(&event(&number.to_string(), accepted("go")), number);
+        }
+        assert_eq!(missions.all().len(), MOST_OPEN);
     }
 }

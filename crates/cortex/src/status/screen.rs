@@ -84,11 +84,11 @@ fn head(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
         lines.push(ink.paint(Tone::Bad, &text));
         if !stop.not_stopped.is_empty() {
             let names: Vec<&str> = stop.not_stopped.iter().map(|tool| tool.as_str()).collect();
-            lines.push(ink.paint(Tone::Bad, &cut(&format!("  not known to be at rest: {}", names.join(", ")), WIDTH)));
+            lines.push(ink.paint(Tone::Bad, &cut_end(&format!("  not known to be at rest: {}", names.join(", ")), WIDTH)));
         }
     }
     if let Some(why) = &overview.paused {
-        lines.push(ink.paint(Tone::Odd, &cut(&format!("missions are paused: {why}"), WIDTH)));
+        lines.push(ink.paint(Tone::Odd, &cut_end(&format!("missions are paused: {why}"), WIDTH)));
     }
     let model = &overview.model;
     let tokens = model.prompt_tokens.saturating_add(model.completion_tokens);
@@ -103,7 +103,7 @@ fn head(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
     if let Some(error) = &model.last_error {
         let when = duration(ago(now_ms, error.at_ms));
         let tone = if error.is_over { Tone::Quiet } else { Tone::Bad };
-        lines.push(ink.paint(tone, &cut(&format!("  {when} ago: {}", error.message), WIDTH)));
+        lines.push(ink.paint(tone, &cut_end(&format!("  {when} ago: {}", one_line(&error.message)), WIDTH)));
     }
     if !overview.budget.is_empty() {
         let parts: Vec<String> = overview
@@ -114,7 +114,7 @@ fn head(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
                 None => format!("{} {}", figure(budget.used), budget.expense),
             })
             .collect();
-        lines.push(cut(&format!("spent: {}", parts.join(", ")), WIDTH));
+        lines.push(cut_end(&format!("spent: {}", parts.join(", ")), WIDTH));
     }
     lines
 }
@@ -144,7 +144,7 @@ fn components(overview: &Overview, ink: Ink) -> Vec<String> {
             cut(&component.standing, 11),
             cut(&component.lifecycle, 12),
         ));
-        lines.extend(component.symptoms.iter().map(|symptom| cut(&format!("  {symptom}"), WIDTH)));
+        lines.extend(component.symptoms.iter().map(|symptom| cut_end(&format!("  {}", one_line(symptom)), WIDTH)));
     }
     lines.extend(more(overview.components.len(), MOST_COMPONENTS, "components"));
     lines
@@ -154,15 +154,15 @@ fn missions(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
     if overview.missions.is_empty() {
         return vec![String::new(), "no missions yet".to_owned()];
     }
-    let mut lines = vec![String::new(), ink.paint(Tone::Quiet, &format!("{:10} {:>7}  TASK", "MISSION", "AGE"))];
+    let mut lines = vec![String::new(), ink.paint(Tone::Quiet, &format!("{:10} {:>7}  TASK", "MISSION", "TIME"))];
     for mission in &overview.missions {
         let (word, tone) = phase(mission.phase);
         let age = duration(ago(mission.ended_ms.unwrap_or(now_ms), mission.since_ms));
-        let task = cut(&one_line(&mission.task), WIDTH - 20);
+        let task = cut_end(&one_line(&mission.task), WIDTH - 20);
         lines.push(format!("{} {age:>7}  {task}", ink.paint(tone, &format!("{word:10}"))));
         match mission.phase {
             MissionPhase::Ended(MissionStatus::Answered | MissionStatus::Succeeded) | MissionPhase::Queued => {}
-            MissionPhase::Ended(_) => lines.push(cut(&format!("  {}", one_line(&mission.output)), WIDTH)),
+            MissionPhase::Ended(_) => lines.push(cut_end(&format!("  {}", one_line(&mission.output)), WIDTH)),
             _ => lines.extend(steps(mission, ink)),
         }
     }
@@ -239,6 +239,15 @@ fn cut(text: &str, width: usize) -> String {
     let head: String = text.chars().take(kept - tail).collect();
     let tail: String = text.chars().skip(count - tail).collect();
     format!("{head}\u{2026}{tail}")
+}
+
+/// At most so many characters of prose; what is longer loses its end.
+fn cut_end(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(width.saturating_sub(1)).collect();
+    format!("{}\u{2026}", head.trim_end())
 }
 
 /// What a task or an answer says, on one line.
@@ -406,5 +415,6 @@ pub(super) mod tests {
     fn a_name_that_is_cut_keeps_both_ends() {
         assert_eq!(cut("short", 10), "short");
         assert_eq!(cut("left_arm/gripper/close", 12), "left_arm\u{2026}ose");
+        assert_eq!(cut_end("words are cut at their end", 10), "words are\u{2026}");
     }
 }
