@@ -1,1 +1,212 @@
+//! Components whose processes go wrong, kept alive by the monitor of a real Cortex: what is noticed, what is done about it,
+//! and how it ends. A neighbour works on all the while, and nothing is left behind.
 
+use std::path::Path;
+use std::time::Duration;
+
+use cortex_stories::{Event, House, Monitored, Told, python};
+
+/// The component that goes wrong.
+const TRAY: &str = "tray";
+/// The one that does not.
+const LAMP: &str = "lamp";
+/// What the tray may use where its memory is limited, in megabytes; it needs some 70.
+const MEMORY: &str = "220";
+
+/// A robot with a tray that goes wrong in one way.
+struct Story {
+    house: House,
+    robot: Monitored,
+    notes: String,
+}
+
+impl Story {
+    /// `options` are for the tray's program, `ladder` is its `[fallbacks]`.
+    async fn with(fault: &str, options: &[&str], ladder: &str, more: &str) -> Self {
+        let mut house = House::empty();
+        house.find_programs();
+        let notes = house.file("notes", "");
+        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/bad");
+        let script = |name: &str| scripts.join(name).to_string_lossy().into_owned();
+        let (component, python) = (script("component.py"), python().to_string_lossy().into_owned());
+        let mut arguments = vec![component.as_str(), fault, "--heartbeat", "0.4", "--notes", &notes];
+        arguments.extend(options);
+        let limit = script("memory_limit.py");
+        if fault == "eats_memory" {
+            arguments.splice(0..0, [limit.as_str(), MEMORY, &python]);
+        }
+        let recipe = format!(
+            "recipe = 1\n\
+             [components.{LAMP}]\nheartbeat_s = 2.0\n\
+             start = {{ program = \"cortex-misbehave\", arguments = [\"echo\", \"--name\", \"{LAMP}\"] }}\n\
+             [components.{TRAY}]\nheartbeat_s = 1.0\nstop_timeout_s = 1.0\nstart_timeout_s = 8.0\n\
+             start = {{ program = {python:?}, arguments = {arguments:?} }}\n{more}\n\
+             [components.{TRAY}.fallbacks]\n{ladder}\n"
+        );
+        let recipe = house.file("robot.toml", &recipe);
+        let mut robot = Monitored::start(&house, &recipe, &["--model", "reflex"]);
+        robot.wait_for(0, LAMP, |event| *event == Event::Works).await;
+        Self { house, robot, notes }
+    }
+
+    async fn hear(&mut self, wanted: impl Fn(&Event) -> bool) -> Event {
+        self.robot.wait_for(0, TRAY, wanted).await.event
+    }
+
+    /// Waits until the tray works after that.
+    async fn works_after(&mut self, wanted: impl Fn(&Event) -> bool) {
+        let told = self.robot.wait_for(0, TRAY, wanted).await;
+        let since = self.robot.told().iter().position(|other| *other == told).unwrap_or_default();
+        self.robot.wait_for(since, TRAY, |event| *event == Event::Works).await;
+    }
+
+    /// How often the tray's process was really started.
+    fn starts(&self) -> usize {
+        let notes = std::fs::read_to_string(&self.notes).unwrap_or_default();
+        notes.lines().filter(|line| *line == "tray start").count()
+    }
+
+    /// The neighbour was well all the time; Cortex ends in order, and nothing is left.
+    async fn end(mut self) {
+        let is_about_lamp =
+            |told: &&Told| told.component == LAMP && matches!(told.event, Event::Fails(_) | Event::Ended(_));
+        let complaints: Vec<Told> = self.robot.told().iter().filter(is_about_lamp).cloned().collect();
+        assert_eq!(complaints, [], "the neighbour has nothing to do with it");
+        assert_eq!(self.robot.stop().await, Some(0));
+        assert_eq!(self.house.left_behind().await, Vec::<String>::new());
+    }
+}
+
+fn fails(words: &str) -> impl Fn(&Event) -> bool {
+    move |event| matches!(event, Event::Fails(why) if why.contains(words))
+}
+
+fn did_not_help(words: &str) -> impl Fn(&Event) -> bool {
+    move |event| matches!(event, Event::DidNotHelp(why) if why.contains(words))
+}
+
+#[tokio::test]
+async fn who_crashes_at_start_is_started_again_until_it_works() {
+    let mut story = Story::with("crashes_at_start", &["--times", "2"], "", "").await;
+    story.hear(did_not_help("its process ended with status 3")).await;
+    story.hear(|event| *event == Event::Works).await;
+    assert_eq!(story.starts(), 3);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn who_always_crashes_at_start_is_given_up_and_the_rest_of_the_robot_goes_on() {
+    let ladder = "on_component_fail = [{ do = \"restart\", retries = 1 }]\nrest_s = 3600.0";
+    let mut story = Story::with("crashes_at_start", &[], ladder, "").await;
+    let given_up = story.hear(|event| matches!(event, Event::GivenUp(_))).await;
+    assert_eq!(given_up, Event::GivenUp("its process ended with status 3".to_owned()));
+    assert_eq!(story.starts(), 3, "once, and two attempts");
+    let sent = story.house.send("echo \"still here\"").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn who_crashes_at_random_moments_is_brought_back_each_time() {
+    let options = ["--after", "1.5", "--times", "2", "--seed", "3"];
+    let ladder = "on_component_fail = [{ do = \"respawn\", retries = 5 }]";
+    let mut story = Story::with("crashes_at_random", &options, ladder, "").await;
+    story.works_after(|event| matches!(event, Event::Attempt(what) if what.starts_with("2, "))).await;
+    let told = story.robot.told();
+    let ended = told.iter().filter(|told| matches!(&told.event, Event::Ended(how) if how.contains("signal 11")));
+    assert_eq!(ended.count(), 2, "{told:#?}");
+    assert_eq!(story.starts(), 3);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn who_hangs_after_its_start_is_suspected_and_then_started_anew_by_force() {
+    let mut story = Story::with("hangs", &["--times", "1", "--after", "2"], "", "").await;
+    story.hear(|event| matches!(event, Event::Suspected(why) if why.contains("no heartbeat"))).await;
+    story.hear(fails("no heartbeat")).await;
+    // It is deaf to SIGTERM, too.
+    story.works_after(|event| *event == Event::Ended("signal 9, sent by Cortex".to_owned())).await;
+    assert_eq!(story.starts(), 2);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn who_ignores_sigterm_is_killed() {
+    let mut story = Story::with("ignores_sigterm", &["--times", "1", "--after", "2"], "", "").await;
+    story.works_after(|event| *event == Event::Ended("signal 9, sent by Cortex".to_owned())).await;
+    story.end().await;
+}
+
+#[tokio::test]
+async fn who_ignores_sigterm_does_not_hold_up_the_end() {
+    let ladder = "on_component_fail = [\"tell_operator\"]\nrest_s = 3600.0";
+    let mut story = Story::with("ignores_sigterm", &["--after", "2"], ladder, "").await;
+    story.hear(fails("no heartbeat")).await;
+    story.end().await;
+}
+
+#[tokio::test]
+async fn who_is_killed_for_its_memory_is_respawned() {
+    let mut story = Story::with("eats_memory", &["--times", "1", "--after", "2"], "", "").await;
+    story.works_after(fails("its process was killed (signal 9), perhaps because there was no memory left")).await;
+    assert_eq!(story.starts(), 2);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn who_goes_silent_while_process_and_node_stay_is_started_anew() {
+    let mut story = Story::with("goes_silent", &["--times", "1", "--after", "2"], "", "").await;
+    story.hear(|event| matches!(event, Event::Suspected(why) if why.contains("no heartbeat"))).await;
+    story.works_after(fails("no heartbeat")).await;
+    assert_eq!(story.starts(), 2);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn health_that_is_nonsense_is_no_health_and_does_not_reach_the_log_as_it_is() {
+    let mut story = Story::with("publishes_garbage", &["--times", "1", "--after", "2"], "", "").await;
+    story.works_after(|event| matches!(event, Event::Fails(_))).await;
+    for (_, line) in story.robot.process().log_after(0) {
+        assert!(line.chars().count() < 2_000, "a line of the log is a flood");
+        assert!(!line.contains(['\x1b', '\0', '\u{202e}']), "{line:?}");
+    }
+    assert_eq!(story.starts(), 2);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn who_answers_describe_but_no_call_is_found_out_by_a_call_that_does_not_get_on() {
+    let progress = "progress = [{ within_s = 2.0, during = \"goal\" }]";
+    let mut story = Story::with("does_not_execute", &["--times", "1", "--after", "1"], "", progress).await;
+    story.hear(|event| *event == Event::Works).await;
+    let sent = story.house.send("shake the tray for visitors").await;
+    assert_eq!(sent.status(), "failed", "{sent:#?}");
+    story.works_after(fails("it does not get on")).await;
+    let _ = story.house.run("cortex", &["resume"]).await;
+    let sent = story.house.send("shake the tray for visitors").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn who_comes_back_under_another_name_is_not_taken_for_the_one_that_left() {
+    let mut story = Story::with("comes_back_as_another", &["--times", "2", "--after", "2"], "", "").await;
+    story.hear(|event| *event == Event::Works).await;
+    story.hear(fails("signal 11")).await;
+    story.works_after(did_not_help("its node did not appear in time")).await;
+    assert_eq!(story.starts(), 3);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn who_fails_and_works_by_turns_is_not_trusted() {
+    let ladder = "on_component_fail = [{ do = \"restart\", retries = 1, within_s = 3.0 }]\nrest_s = 3600.0";
+    let mut story = Story::with("flaps", &["--after", "2"], ladder, "").await;
+    story.hear(fails("a loose contact")).await;
+    story.hear(|event| matches!(event, Event::GivenUp(_))).await;
+    // That it is healthy for a moment is no news; that it works would be.
+    let given_up = story.robot.count();
+    let works = |told: &Told| told.component == TRAY && told.event == Event::Works;
+    assert_eq!(story.robot.hear(given_up, Duration::from_secs(3), works).await, None);
+    story.end().await;
+}

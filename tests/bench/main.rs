@@ -1,7 +1,8 @@
 //! `cargo xtask bench`: what Cortex adds on top of the model and the middleware. Real processes, real ROS 2, a model
 //! that answers at once. Prints one table; judges nothing.
 //!
-//! `--only WORD` measures what has the word in its name: `loop`, `missions`, `cancel`, `stop`, `calls`, `conversion`, `crowd`.
+//! `--only WORD` measures what has the word in its name: `loop`, `missions`, `cancel`, `stop`, `calls`, `conversion`, `crowd`,
+//! `monitor-recovery`, `monitor-crowd`.
 
 mod calls;
 mod cancel;
@@ -9,6 +10,7 @@ mod conversion;
 mod crowd;
 mod mission_loop;
 mod missions;
+mod monitor;
 mod stop;
 mod table;
 
@@ -44,6 +46,12 @@ fn main() -> ExitCode {
         }
         if wanted("crowd") {
             crowd::measure(&mut House::shared(), &mut table).await?;
+        }
+        if wanted("monitor-recovery") {
+            monitor::recovery(&mut House::shared(), &mut table).await?;
+        }
+        if wanted("monitor-crowd") {
+            monitor::crowd(&mut House::shared(), &mut table).await?;
         }
         println!("{table}");
         Ok(())

@@ -7,9 +7,9 @@ mod endpoint;
 mod faults;
 mod missions;
 mod recipe;
-mod remains;
 mod report;
 mod robot;
+mod shared_memory;
 mod truth;
 
 use std::process::ExitCode;
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         let truth = Arc::new(Truth::watch(&node, notes.as_ref()).await?);
         let mut robot = Robot::start(&house, &node, &recipe, &notes).await?;
         let client = TaskClient::connect(&node, &graph, "/cortex", PATIENCE).await?;
-        let ran = campaign(&mut robot, client, &truth, count, seed).await;
+        let ran = campaign(&house, &mut robot, client, &truth, count, seed).await;
         if ran.is_err() {
             robot.show();
         }
@@ -62,6 +62,7 @@ fn main() -> ExitCode {
 }
 
 async fn campaign(
+    house: &House,
     robot: &mut Robot,
     client: TaskClient,
     truth: &Arc<Truth>,
@@ -93,7 +94,8 @@ async fn campaign(
     if code != Some(0) {
         problems.push(format!("Cortex ended with {code:?}"));
     }
-    problems.extend(robot.left_behind().await.into_iter().map(|left| format!("LEFT BEHIND: {left}")));
+    let left = house.left_behind().await.into_iter().chain(robot.shared_memory_left());
+    problems.extend(left.map(|left| format!("LEFT BEHIND: {left}")));
 
     let ended: Vec<String> = ended.iter().map(|(word, times)| format!("{times} {word}")).collect();
     println!("{table}\nerrands: {}; in {} s", ended.join(", "), took.as_secs());

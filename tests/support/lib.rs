@@ -8,6 +8,7 @@ pub mod costs;
 mod dice;
 mod greenhouse;
 mod held;
+mod left_behind;
 mod monitored;
 mod own_domain;
 mod process;

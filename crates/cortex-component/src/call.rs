@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use cortex_ros::parameters::Undeclared;
 use cortex_ros::{RosError, r2r};
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +32,12 @@ impl From<String> for Failure {
 
 impl From<RosError> for Failure {
     fn from(error: RosError) -> Self {
+        Self::Reason(error.to_string())
+    }
+}
+
+impl From<Undeclared> for Failure {
+    fn from(error: Undeclared) -> Self {
         Self::Reason(error.to_string())
     }
 }

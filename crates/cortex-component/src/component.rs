@@ -11,10 +11,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::call::Failure;
 use crate::context::ComponentContext;
 use crate::error::ComponentError;
-use crate::lifecycle::driver::{Hook, Hooks};
+use crate::lifecycle::{Hook, Hooks};
 use crate::method::Method;
-use crate::parameters::Parameter;
 use crate::running::RunningComponent;
+use cortex_ros::parameters::Parameter;
 
 /// A component: a managed ROS 2 node with described methods.
 pub struct Component {

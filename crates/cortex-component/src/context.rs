@@ -5,16 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use cortex_ros::r2r::{self, QosProfile, WrappedTypesupport, builtin_interfaces::msg::Time};
-use cortex_ros::{RosError, RosNode};
+use cortex_ros::{Publisher, RosClock, RosError, RosNode};
 use futures::StreamExt;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::clock::RosClock;
 use crate::health::{Health, HealthReporter};
-use crate::parameters::Parameters;
-use crate::publisher::Publisher;
+use cortex_ros::parameters::Parameters;
 
 /// How long background tasks may take to end; they are dropped at their next await.
 const TASK_END_TIMEOUT: Duration = Duration::from_millis(500);

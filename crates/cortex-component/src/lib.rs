@@ -41,23 +41,19 @@
 //! - [`method`]: what a component can do;
 //! - [`call`]: what a running method knows, and how it fails;
 //! - [`context`]: what hooks get: publishers, subscriptions, parameters, health;
-//! - [`parameters`]: declared ROS parameters with types and ranges;
+//! - [`Parameters`]: declared ROS parameters with types and ranges;
 //! - [`health`]: what the component reports on `~/status`;
 //! - [`lifecycle`]: the states of a managed node;
 //! - [`running`]: a component that was started.
 
 pub mod call;
-mod clock;
 pub mod component;
 pub mod context;
 mod dispatcher;
-mod endpoints;
 mod error;
 pub mod health;
 pub mod lifecycle;
 pub mod method;
-pub mod parameters;
-mod publisher;
 pub mod running;
 mod schema;
 mod slot;
@@ -68,17 +64,17 @@ pub use component::Component;
 pub use context::{ComponentContext, Latest, Received};
 pub use cortex_protocol::condition::{Source, Test};
 pub use cortex_protocol::{Condition, Effect, ToolPhase};
+pub use cortex_ros::Publisher;
 pub use cortex_ros::announce_often;
 /// Takes the ROS arguments out of a command line, for programs with arguments of their own.
 pub use cortex_ros::arguments as ros_arguments;
+pub use cortex_ros::parameters::{Parameter, Parameters};
 /// The message types and the client library; a node for what a component does not cover.
 pub use cortex_ros::{RosError, RosNode, r2r};
 pub use error::ComponentError;
 pub use health::{Health, HealthReporter};
 pub use lifecycle::State;
 pub use method::{Method, NoArguments};
-pub use parameters::{Parameter, Parameters};
-pub use publisher::Publisher;
 pub use running::RunningComponent;
 pub use schema::schema_of;
 pub use slot::Slot;

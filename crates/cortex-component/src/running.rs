@@ -4,25 +4,24 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cortex_ros::lifecycle::Lifecycle;
+use cortex_ros::node::USE_SIM_TIME;
+use cortex_ros::parameters::{self, Parameter, Parameters};
 use cortex_ros::r2r::cortex_msgs::msg::ComponentStatus;
 use cortex_ros::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
 use cortex_ros::r2r::{Node, ParameterValue, QosProfile};
-use cortex_ros::{RosError, RosNode};
+use cortex_ros::serving::{Serving, respond};
+use cortex_ros::{Publisher, RosError, RosNode};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::clock::{self, RosClock};
 use crate::component::Component;
 use crate::context::ComponentContext;
 use crate::dispatcher::{Answer, Dispatcher};
-use crate::endpoints::{Endpoints, respond};
 use crate::error::ComponentError;
 use crate::health::HealthReporter;
-use crate::lifecycle::driver::Lifecycle;
-use crate::lifecycle::{self, State, Transition};
-use crate::parameters::{self, Parameter, Parameters};
-use crate::publisher::Publisher;
+use crate::lifecycle::{Hooks, State, Transition, Work};
 use crate::text::ros_text;
 
 /// How often `~/status` is published when nothing changes: the heartbeat.
@@ -36,7 +35,7 @@ const ENDPOINT_STOP_TIMEOUT: Duration = Duration::from_millis(200);
 pub struct RunningComponent {
     node: RosNode,
     lifecycle: Lifecycle,
-    endpoints: Endpoints,
+    endpoints: Serving,
     parameters: Parameters,
 }
 
@@ -59,7 +58,7 @@ impl RunningComponent {
             dispatcher,
             parameters: component.parameters,
             hooks: component.hooks,
-            endpoints: Endpoints::on(Handle::current()),
+            endpoints: Serving::on(Handle::current()),
         };
         let (ros, endpoints) = (node.clone(), parts.endpoints.clone());
         let created = match node.with_node(move |inner| parts.create(inner, ros)).await {
@@ -133,8 +132,6 @@ async fn start_node(name: String, namespace: String) -> Result<RosNode, RosError
 
 /// Whether the component activates itself.
 const AUTOSTART: &str = "autostart";
-/// Whether time is taken from `/clock`.
-const USE_SIM_TIME: &str = "use_sim_time";
 
 /// What is needed on the ROS thread to create the endpoints.
 struct Parts {
@@ -144,25 +141,23 @@ struct Parts {
     health: HealthReporter,
     dispatcher: Arc<Dispatcher>,
     parameters: Vec<Parameter>,
-    hooks: lifecycle::driver::Hooks,
-    endpoints: Endpoints,
+    hooks: Hooks,
+    endpoints: Serving,
 }
 
 impl Parts {
     fn create(mut self, node: &mut Node, ros: RosNode) -> Result<(Lifecycle, Parameters), ComponentError> {
         let parameters = self.declare(ros.parameters())?;
         let endpoints = &self.endpoints;
-        let clock = match parameters.get(USE_SIM_TIME) {
-            Some(ParameterValue::Bool(true)) => RosClock::simulated(node, endpoints)?,
-            _ => RosClock::System,
-        };
+        let clock = ros.clock().clone();
 
         let (stamps, events) = (clock.clone(), clock.clone());
-        parameters::endpoints::create(node, endpoints, &parameters, move || stamps.now())?;
-        let announce = lifecycle::endpoints::announcer(node, move || clock::nanoseconds(&events.now()))?;
+        parameters::serve(node, endpoints, &parameters, move || stamps.now())?;
+        let announce = cortex_ros::lifecycle::announcer(node, move || events.now_ns())?;
         let context = ComponentContext::new(ros, parameters.clone(), self.health.clone(), clock);
-        let lifecycle = Lifecycle::new(self.state, self.hooks, context.clone(), Arc::clone(&self.dispatcher), announce);
-        lifecycle::endpoints::create(node, endpoints, &lifecycle)?;
+        let work = Work { hooks: self.hooks, context: context.clone(), dispatcher: Arc::clone(&self.dispatcher) };
+        let lifecycle = Lifecycle::new(self.state, Arc::new(work), announce);
+        cortex_ros::lifecycle::serve(node, endpoints, &lifecycle)?;
 
         let status = node.create_publisher("~/status", QosProfile::default().keep_last(1).transient_local())?;
         endpoints.spawn(publish_status(Publisher::new(status), self.health, lifecycle.watch(), context));

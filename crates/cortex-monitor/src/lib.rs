@@ -9,13 +9,16 @@
 //! - [`ladder`]: which action comes next; [`storm`]: what keeps all of them together from doing harm;
 //! - [`dependencies`]: who pauses when somebody is lost;
 //! - [`machine`]: the whole of it, `(state, input) -> effects`;
+//! - [`events`]: what the robot does by itself when something happens;
 //! - [`clock`]: why a pause of this process is not taken for the silence of all others.
 
 pub mod clock;
 pub mod damping;
 pub mod dependencies;
+pub mod events;
 pub mod evidence;
 pub mod health;
+mod heard;
 pub mod ladder;
 pub mod machine;
 pub mod progress;

@@ -60,7 +60,7 @@ pub struct Discovery {
 
 /// What the tasks of discovery and the tools share.
 pub(crate) struct Shared {
-    node: RosNode,
+    pub(crate) node: RosNode,
     describe_clients: ClientPool<DescribeComponent::Service>,
     pub(crate) method_clients: MethodClients,
     pub(crate) heartbeats: Heartbeats,

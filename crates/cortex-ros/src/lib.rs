@@ -1,6 +1,7 @@
 //! The only crate of Cortex that links ROS.
 //!
-//! - [`node`]: the one ROS node of a process, on a thread of its own; [`parameters`]: its parameters;
+//! - [`node`]: the one ROS node of a process, on a thread of its own; [`parameters`] and [`lifecycle`]: what it declares
+//!   and the states that it is driven through; [`clock`]: its time; [`serving`]: its services;
 //! - [`graph`]: the ROS graph as plain data; [`graph_watch`]: keeps it up to date;
 //! - [`dynamic`]: services, actions and topics of any type, parameters of any node;
 //! - [`meters`]: measures the way and the energy that the robot spends;
@@ -18,6 +19,7 @@ mod beats;
 mod built_in;
 mod calls;
 mod catalog;
+pub mod clock;
 mod definitions;
 mod directory;
 mod discovery;
@@ -30,14 +32,17 @@ pub mod graph_watch;
 mod heartbeat;
 mod inspection;
 mod json_topic;
+pub mod lifecycle;
 pub mod meters;
 pub mod monitoring;
 pub mod node;
 pub mod parameters;
 mod policy;
+pub mod publisher;
 #[expect(unsafe_code, reason = "r2r keeps these calls of the client library private")]
 mod rcl;
 mod service;
+pub mod serving;
 pub mod stop;
 pub mod task;
 mod task_client;
@@ -52,6 +57,7 @@ mod watching;
 pub use announcements::announce_often;
 pub use beats::Beats;
 pub use catalog::{Catalog, OfferKind, Uncallable};
+pub use clock::RosClock;
 /// How messages of a type are written, for [`PolicySettings::conventions`].
 pub use cortex_interfaces::Convention;
 /// The types that are installed, for [`Discovery::start`].
@@ -64,6 +70,7 @@ pub use heartbeat::HeardHealth;
 pub use json_topic::{JsonTopic, LatchedText};
 pub use node::RosNode;
 pub use policy::{Policy, PolicyError, PolicySettings};
+pub use publisher::Publisher;
 /// The generated message types and the client library, for crates that build on this one.
 pub use r2r;
 pub use rcl::ending::exit_at_once;

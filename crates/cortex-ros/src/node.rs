@@ -13,10 +13,12 @@ use std::time::{Duration, Instant};
 
 use futures::{FutureExt as _, StreamExt as _};
 use r2r::ParameterValue;
+use r2r::rosgraph_msgs::msg::Clock;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::RosError;
 use crate::beats::Beats;
+use crate::clock::RosClock;
 use crate::rcl::arguments::Arguments;
 
 /// How long one wait for ROS events may last; also the longest time that sent work waits to be begun.
@@ -27,6 +29,9 @@ const WORK_CAPACITY: usize = 4096;
 const IDLE_TIMER: Duration = Duration::from_secs(3600);
 /// How long a thread of ROS may take to end. Destroying a few hundred endpoints takes some tenths of a second.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The parameter that says whose time counts.
+pub const USE_SIM_TIME: &str = "use_sim_time";
 
 type Work = Box<dyn FnOnce(&mut r2r::Node) + Send>;
 /// Takes what a wait for ROS events has brought. False when it will take no more.
@@ -41,6 +46,7 @@ pub struct RosNode {
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
     name: Arc<str>,
     parameters: Arc<BTreeMap<String, ParameterValue>>,
+    clock: RosClock,
     ended: CancellationToken,
     beats: Beats,
 }
@@ -71,6 +77,7 @@ impl RosNode {
         let idle_timer = node.create_wall_timer(IDLE_TIMER)?;
         let full_name = node.fully_qualified_name()?;
         let parameters = overrides_of(&node);
+        let (clock, follow) = clock_of(&mut node, &parameters)?;
         let (work, queue) = sync_channel(WORK_CAPACITY);
         let ended = CancellationToken::new();
         let guard = ended.clone().drop_guard();
@@ -79,7 +86,7 @@ impl RosNode {
             .name("ros".to_owned())
             .spawn({
                 let beats = beats.clone();
-                move || spin(guard, node, idle_timer, &queue, &beats)
+                move || spin(guard, node, idle_timer, &queue, follow, &beats)
             })
             .map_err(RosError::Thread)?;
         Ok(Self {
@@ -87,6 +94,7 @@ impl RosNode {
             thread: Arc::new(Mutex::new(Some(thread))),
             name: full_name.into(),
             parameters: Arc::new(parameters),
+            clock,
             ended,
             beats,
         })
@@ -102,6 +110,12 @@ impl RosNode {
     #[must_use]
     pub fn parameters(&self) -> &BTreeMap<String, ParameterValue> {
         &self.parameters
+    }
+
+    /// The node's clock: the simulation's where the parameter `use_sim_time` was given as true.
+    #[must_use]
+    pub fn clock(&self) -> &RosClock {
+        &self.clock
     }
 
     /// Runs `work` on the ROS thread and returns what it returned. For creating and destroying endpoints; it must not
@@ -140,20 +154,7 @@ impl RosNode {
         let mut messages = self
             .with_node(move |node| node.subscribe::<T>(&topic, quality).map(|messages| Box::pin(messages) as Stream<T>))
             .await??;
-        self.tell(Message::Take(Box::new(move || {
-            loop {
-                match messages.next().now_or_never() {
-                    None => return true,
-                    Some(Some(message)) => {
-                        if !take(message) {
-                            return false;
-                        }
-                    }
-                    Some(None) => return false,
-                }
-            }
-        })))
-        .await
+        self.tell(Message::Take(Box::new(move || take_all(&mut messages, &mut take)))).await
     }
 
     /// Queues a message for the ROS thread.
@@ -223,9 +224,49 @@ fn overrides_of(node: &r2r::Node) -> BTreeMap<String, ParameterValue> {
     parameters.iter().map(|(name, parameter)| (name.clone(), parameter.value.clone())).collect()
 }
 
+/// Hands on what has come. False when no more will, or no more is wanted.
+fn take_all<T>(messages: &mut Stream<T>, take: &mut impl FnMut(T) -> bool) -> bool {
+    loop {
+        match messages.next().now_or_never() {
+            None => return true,
+            Some(Some(message)) => {
+                if !take(message) {
+                    return false;
+                }
+            }
+            Some(None) => return false,
+        }
+    }
+}
+
+/// The clock that `use_sim_time` asks for, and what keeps it going.
+fn clock_of(
+    node: &mut r2r::Node,
+    parameters: &BTreeMap<String, ParameterValue>,
+) -> Result<(RosClock, Vec<Taker>), RosError> {
+    if parameters.get(USE_SIM_TIME) != Some(&ParameterValue::Bool(true)) {
+        return Ok((RosClock::System, Vec::new()));
+    }
+    let clock = RosClock::simulated();
+    let quality = r2r::QosProfile::default().keep_last(1).best_effort();
+    let mut times: Stream<Clock> = Box::pin(node.subscribe::<Clock>("/clock", quality)?);
+    let told = clock.clone();
+    let mut take = move |time: Clock| {
+        told.set(time.clock);
+        true
+    };
+    Ok((clock, vec![Box::new(move || take_all(&mut times, &mut take))]))
+}
+
 /// The guard tells everybody that the node is gone; as the first parameter it is dropped last.
-fn spin(_guard: DropGuard, mut node: r2r::Node, _idle_timer: r2r::Timer, queue: &Receiver<Message>, beats: &Beats) {
-    let mut takers: Vec<Taker> = Vec::new();
+fn spin(
+    _guard: DropGuard,
+    mut node: r2r::Node,
+    _idle_timer: r2r::Timer,
+    queue: &Receiver<Message>,
+    mut takers: Vec<Taker>,
+    beats: &Beats,
+) {
     loop {
         beats.beat();
         while let Ok(message) = queue.try_recv() {

@@ -18,15 +18,18 @@ use crate::envelope::{Envelope, new_mission_id};
 use crate::offer::{Offer, ProviderId};
 use crate::sessions::Sessions;
 use crate::tape::Tape;
-use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, QueuePolicy, Rejection, StopReport};
+use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, Place, QueuePolicy, Rejection, StopReport};
 
 /// Corrections that may wait for the mission that runs; it takes each at once.
 const CORRECTIONS: usize = 8;
+
+const RECOVERING: &str = "what an earlier life of Cortex may have left running is being ended";
 
 /// What the desk is told.
 pub(crate) enum DeskMessage {
     Submit {
         submission: Submission,
+        place: Place,
         reply: oneshot::Sender<Result<MissionTicket, Rejection>>,
     },
     Cancel {
@@ -46,6 +49,8 @@ pub(crate) enum DeskMessage {
         reply: oneshot::Sender<StopReport>,
     },
     Work,
+    /// What an earlier life left was ended, as far as it could be.
+    Recovered,
     Resume {
         reply: oneshot::Sender<bool>,
     },
@@ -93,6 +98,8 @@ pub(crate) struct Desk {
     offer: watch::Sender<Arc<Offer>>,
     offered: BTreeMap<ProviderId, Vec<ToolSpec>>,
     door: Door,
+    /// Whether what an earlier life left is still being ended.
+    is_recovering: bool,
     /// Why no tasks are taken although the door is open. None: they are.
     off_duty: Option<String>,
     waiting: VecDeque<Waiting>,
@@ -110,6 +117,7 @@ impl Desk {
         let (done, ended) = mpsc::channel(1);
         let shared = Arc::clone(&latest.borrow());
         Self {
+            is_recovering: shared.journal.is_kept(),
             shared,
             latest,
             offer,
@@ -150,9 +158,9 @@ impl Desk {
     fn on_message(&mut self, message: DeskMessage) {
         self.shared = Arc::clone(&self.latest.borrow_and_update());
         match message {
-            DeskMessage::Submit { submission, reply } => {
+            DeskMessage::Submit { submission, place, reply } => {
                 // A client that left before the answer still has its mission; it can be cancelled like any other.
-                let _ = reply.send(self.submit(submission));
+                let _ = reply.send(self.submit(submission, place));
             }
             DeskMessage::Cancel { mission, reply } => {
                 let _ = reply.send(self.cancel(&mission));
@@ -169,11 +177,12 @@ impl Desk {
                 self.halt(reply);
             }
             DeskMessage::Work => self.off_duty = None,
+            DeskMessage::Recovered => self.on_recovered(),
             DeskMessage::Resume { reply } => {
                 let was_stopped = matches!(self.door, Door::Stopped | Door::Unsettled);
                 if was_stopped {
                     self.door = Door::Open;
-                    self.shared.leftovers.forget();
+                    self.shared.journal.end_calls(self.shared.leftovers.forget());
                 }
                 let _ = reply.send(was_stopped);
             }
@@ -192,7 +201,7 @@ impl Desk {
         }
     }
 
-    fn submit(&mut self, submission: Submission) -> Result<MissionTicket, Rejection> {
+    fn submit(&mut self, submission: Submission, place: Place) -> Result<MissionTicket, Rejection> {
         match self.door {
             Door::Open => {}
             Door::Stopped => return Err(Rejection::Stopped),
@@ -203,7 +212,8 @@ impl Desk {
             return Err(Rejection::Inactive { because: because.clone() });
         }
         let paused = self.paused();
-        if self.running.is_some() || (paused.is_some() && !self.waiting.is_empty()) {
+        let is_held_up = self.running.is_some() || (paused.is_some() && !self.waiting.is_empty());
+        if is_held_up && place == Place::Last {
             match self.shared.config.queue {
                 QueuePolicy::Reject => return Err(Rejection::Busy),
                 QueuePolicy::Queue { length } if self.waiting.len() >= length => {
@@ -224,16 +234,22 @@ impl Desk {
         let tape = tape.map(|settings| Tape::begin(settings, &envelope, &self.shared.tracker));
         let mut reporter = Reporter::new(envelope, tape, client, self.shared.events.clone());
         reporter.report(MissionEvent::Accepted { task: submission.task.clone(), session: submission.session.clone() });
-        let is_queued = self.running.is_some() || !self.waiting.is_empty();
-        if is_queued {
-            let ahead = self.waiting.len() + usize::from(self.running.is_some());
+        let waiting_before = if place == Place::Last { self.waiting.len() } else { 0 };
+        let ahead = waiting_before + usize::from(self.running.is_some());
+        if ahead > 0 {
             reporter.report(MissionEvent::Queued { ahead: u32::try_from(ahead).unwrap_or(u32::MAX) });
         }
         let mut waiting = Waiting { id: id.clone(), submission, reporter, result, pause_ends: None };
         if let Some(because) = paused {
             waiting.begin_pause(because, self.patience());
         }
-        self.waiting.push_back(waiting);
+        match place {
+            Place::Last => self.waiting.push_back(waiting),
+            Place::Next | Place::Now => self.waiting.push_front(waiting),
+        }
+        if let (Place::Now, Some(running)) = (place, &self.running) {
+            running.cancel.send_replace(Some(CancelReason::Client));
+        }
         self.begin_next();
         Ok(MissionTicket { id, events, result: answer })
     }
@@ -285,12 +301,26 @@ impl Desk {
         self.begin_next();
     }
 
+    /// Why no task begins, if none does.
     fn paused(&self) -> Option<String> {
+        if self.is_recovering {
+            return Some(RECOVERING.to_owned());
+        }
         self.shared.containment.borrow().paused().map(str::to_owned)
     }
 
     fn patience(&self) -> Duration {
         self.shared.config.limits.pause_patience
+    }
+
+    /// What an earlier life left is at rest, or is among the leftovers.
+    fn on_recovered(&mut self) {
+        self.is_recovering = false;
+        if self.door == Door::Open && !self.shared.leftovers.names().is_empty() {
+            self.door = Door::Unsettled;
+            self.end_waiting("Something that an earlier life of Cortex left did not confirm that it is at rest.");
+        }
+        self.on_contained();
     }
 
     /// The monitor keeps other things from the missions than before. The mission that runs is told so itself.
@@ -370,7 +400,9 @@ impl Desk {
     fn report_stop(&self, reply: oneshot::Sender<StopReport>, mut not_stopped: Vec<ToolName>, missions_ended: usize) {
         let shared = Arc::clone(&self.shared);
         self.shared.tracker.spawn(async move {
-            not_stopped.extend(shared.leftovers.halt(shared.config.calls.halt_timeout).await);
+            let (going_on, at_rest) = shared.leftovers.halt(shared.config.calls.halt_timeout).await;
+            shared.journal.end_calls(at_rest);
+            not_stopped.extend(going_on);
             not_stopped.sort();
             not_stopped.dedup();
             // Who asked may have left.

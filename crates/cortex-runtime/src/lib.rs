@@ -6,6 +6,7 @@
 //! - `dispatch`: one call of a tool, with its time-out, its cancellation and its one outcome;
 //! - `containment`: what the monitor keeps from the missions, looked at last before a call is begun;
 //! - `conditions`: what is watched before, while and after a call;
+//! - `journal`: what is open, for the next life of Cortex; what an earlier one left is ended at the start;
 //! - `leftovers`: calls that are not known to be at rest, for the next stop;
 //! - `meters`: what the robot spends while a mission runs;
 //! - `offer`: the tools of all providers, merged;
@@ -22,6 +23,7 @@ mod dispatch;
 mod drive;
 mod dry_run;
 mod envelope;
+mod journal;
 mod leftovers;
 mod meters;
 mod offer;
@@ -42,6 +44,7 @@ use crate::desk::{Desk, DeskMessage};
 pub use crate::dispatch::{CallBounds, run_call};
 use crate::drive::Correction;
 pub use crate::dry_run::DryRun;
+pub use crate::journal::JournalSettings;
 pub use crate::meters::Meter;
 pub use crate::offer::{Offer, ProviderId};
 pub use crate::settings::Settings;
@@ -85,6 +88,8 @@ pub struct RuntimeConfig {
     pub model_timeout: Duration,
     /// Where missions are recorded. None: nowhere.
     pub tape: Option<TapeSettings>,
+    /// Where it is noted what is open, so that the next life of Cortex can end what this one leaves. None: nowhere.
+    pub journal: Option<JournalSettings>,
     /// What measures the way and the energy that the robot spends.
     pub meters: Vec<Meter>,
 }
@@ -99,9 +104,22 @@ impl Default for RuntimeConfig {
             calls: CallBounds::default(),
             model_timeout: Duration::from_secs(300),
             tape: None,
+            journal: None,
             meters: Vec::new(),
         }
     }
+}
+
+/// When a task begins that comes while others run or wait.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Place {
+    /// After those that wait.
+    #[default]
+    Last,
+    /// After the one that runs, before those that wait; the length of the queue does not keep it out.
+    Next,
+    /// As [`Place::Next`], and the one that runs is ended.
+    Now,
 }
 
 /// Why a task was not taken.
@@ -241,7 +259,9 @@ impl Runtime {
             let folder = tape::Folder::new(tape.directory.clone());
             tracker.spawn_blocking(move || mend(&folder));
         }
+        let journal = journal::Journal::new(config.journal.clone());
         let shared = watch::Sender::new(Arc::new(drive::Shared {
+            journal,
             config,
             model,
             providers,
@@ -252,6 +272,16 @@ impl Runtime {
             tracker: tracker.clone(),
             leftovers: Arc::default(),
         }));
+        let first = Arc::clone(&shared.borrow());
+        if first.journal.is_kept() {
+            let desk = desk.clone();
+            tracker.spawn(async move {
+                // However it ends: tasks must not wait for ever.
+                let _ = tokio::spawn(journal::recover(first)).await;
+                // A desk that is closed needs not know.
+                let _ = desk.send(DeskMessage::Recovered).await;
+            });
+        }
         tracker.spawn(Desk::new(shared.subscribe(), offer_sender).run(inbox));
         Self { desk, events, outputs, offer, shared: Arc::new(shared), containment, tracker }
     }
@@ -267,8 +297,17 @@ impl Runtime {
     /// # Errors
     /// Why it was not taken. A task that was taken gets exactly one result.
     pub async fn submit(&self, submission: Submission) -> Result<MissionTicket, Rejection> {
+        self.submit_at(Place::Last, submission).await
+    }
+
+    /// As [`submit`](Self::submit), at a place of its own. For what the robot's owner has decided beforehand; people wait for
+    /// their turn.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    pub async fn submit_at(&self, place: Place, submission: Submission) -> Result<MissionTicket, Rejection> {
         let (reply, answer) = oneshot::channel();
-        self.desk.send(DeskMessage::Submit { submission, reply }).await.map_err(|_| Rejection::ShuttingDown)?;
+        self.desk.send(DeskMessage::Submit { submission, place, reply }).await.map_err(|_| Rejection::ShuttingDown)?;
         answer.await.unwrap_or(Err(Rejection::ShuttingDown))
     }
 

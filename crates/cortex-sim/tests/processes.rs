@@ -122,7 +122,7 @@ cortex_ros::ros_tests! {
         let arguments = ["component", "base"];
         let mut base = Process::start(SIM, &namespace("unfit"), &arguments, &["-p", "speed_mps:=fast"]);
         assert_eq!(base.wait().code(), Some(1));
-        let problem = "error: parameter 'speed_mps' of the component 'base': it is a double, not a string";
+        let problem = "error: parameter 'speed_mps' of the component 'base': its type is double, not string";
         assert!(base.errors().contains(problem), "{}", base.errors());
     }
 }

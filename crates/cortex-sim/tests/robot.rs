@@ -231,7 +231,7 @@ cortex_ros::ros_tests! {
             set(&caller, "base", "speed_mps", 250.0).await,
             Err("'speed_mps': it must be from 0.05 to 10".to_owned())
         );
-        assert_eq!(set(&caller, "base", "autostart", 1.0).await, Err("'autostart' can only be given at start".to_owned()));
+        assert_eq!(set(&caller, "base", "autostart", 1.0).await, Err("'autostart' can only be given at start: --ros-args -p NAME:=VALUE".to_owned()));
         assert_eq!(
             set(&caller, "base", "sped_mps", 1.0).await,
             Err("there is no parameter 'sped_mps'; there are: autostart, require_battery, speed_mps, time_scale, \

@@ -1,12 +1,16 @@
 //! The Cortex node and its command line: parse, resolve the configuration, wire, run. No logic.
 
 mod arguments;
+mod command_runner;
 mod commands;
 mod config;
 mod connection;
+mod custom_actions;
+mod events;
 #[cfg(debug_assertions)]
 mod faults;
 mod logging;
+mod management;
 mod metrics;
 mod robot;
 mod self_watch;
@@ -24,9 +28,9 @@ use crate::arguments::{Arguments, Command};
 fn main() -> ExitCode {
     cortex_ros::announce_often();
     // ROS reads its own arguments from the process; the rest is ours.
-    let own = cortex_ros::arguments::split(std::env::args()).own;
-    let arguments = Arguments::parse_from(own);
-    logging::start(matches!(arguments.command, Command::Run(_)));
+    let split = cortex_ros::arguments::split(std::env::args());
+    let arguments = Arguments::parse_from(split.own);
+    logging::start(matches!(arguments.command, Command::Run(_)), &split.ros);
     if let Command::Completion { shell } = arguments.command {
         clap_complete::generate(shell, &mut Arguments::command(), "cortex", &mut std::io::stdout());
         return ExitCode::SUCCESS;

@@ -11,6 +11,7 @@ use cortex_runtime::Meter;
 use figment::value::Value;
 
 use crate::config::MeterSettings;
+use crate::management;
 
 /// A process's place on the robot's graph.
 #[derive(Clone)]
@@ -100,11 +101,15 @@ pub(crate) fn join(name: &str) -> anyhow::Result<RosNode> {
         .context("the ROS node could not be started; source a ROS 2 first, or use `cargo xtask env` in this repository")
 }
 
-/// A node's ROS parameters as a layer of the configuration. `use_sim_time` and the like belong to ROS.
+/// The parameters that are about the node, not about the agent.
+const NODE_PARAMETERS: [&str; 3] =
+    [management::AUTOSTART, cortex_ros::node::USE_SIM_TIME, "start_type_description_service"];
+
+/// A node's ROS parameters as a layer of the configuration. `use_sim_time` and the like belong to the node.
 pub(crate) fn parameters(node: &RosNode) -> Vec<(String, Value)> {
     node.parameters()
         .iter()
-        .filter(|(name, _)| !matches!(name.as_str(), "use_sim_time" | "start_type_description_service"))
+        .filter(|(name, _)| !NODE_PARAMETERS.contains(&name.as_str()))
         .filter_map(|(name, value)| {
             Value::serialize(cortex_ros::parameters::value_as_json(value)).ok().map(|value| (name.clone(), value))
         })

@@ -6,12 +6,12 @@ use cortex_ros::{Beats, StopServer};
 use cortex_runtime::Runtime;
 
 use crate::config::WatchSettings;
-use crate::metrics::{Endpoint, Metrics};
+use crate::metrics::Endpoint;
 use crate::robot::Robot;
 use crate::status::{Sources, Status};
 use crate::supervision::{self, Supervised};
 use crate::watchdog::{Loop, Watchdog};
-use crate::watched_model::ModelFigures;
+use crate::watched_model::ModelWatch;
 
 /// What is watched and shown.
 pub(crate) struct Watched<'a> {
@@ -21,8 +21,7 @@ pub(crate) struct Watched<'a> {
     pub(crate) runtime: &'a Runtime,
     pub(crate) limits: MissionLimits,
     pub(crate) stop: &'a StopServer,
-    pub(crate) model: ModelFigures,
-    pub(crate) metrics: Metrics,
+    pub(crate) model: ModelWatch,
     /// The robot that Cortex itself brings up, and what can be looked at of it.
     pub(crate) supervised: Option<(&'a Supervised, supervision::Watch)>,
 }
@@ -40,9 +39,9 @@ impl SelfWatch {
     /// # Errors
     /// When the configured address can't be listened on, or no thread can be had.
     pub(crate) async fn start(watched: Watched<'_>, settings: &WatchSettings) -> anyhow::Result<Self> {
-        let Watched { name, robot, runtime, limits, stop, model, metrics, supervised } = watched;
+        let Watched { name, robot, runtime, limits, stop, model, supervised } = watched;
         let endpoint = match settings.metrics {
-            Some(address) => Some(Endpoint::start(address, metrics.clone()).await?),
+            Some(address) => Some(Endpoint::start(address, model.metrics().clone()).await?),
             None => None,
         };
         if let Some(endpoint) = &endpoint {
@@ -58,7 +57,6 @@ impl SelfWatch {
             model,
             supervised: supervised.map(|(_, watch)| watch),
             watchdog: Some(watchdog.overview()),
-            metrics,
         };
         Ok(Self { watchdog, _status: Status::start(robot, sources), _endpoint: endpoint })
     }

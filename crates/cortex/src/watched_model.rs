@@ -14,36 +14,36 @@ use crate::status::now_ms;
 /// Characters of an error that are kept.
 const ERROR_CHARACTERS: usize = 300;
 
-/// A model whose requests are counted.
-pub(crate) struct WatchedModel {
-    inner: Arc<dyn ChatModel>,
-    figures: ModelFigures,
+/// Counts what models are asked and what comes of it, whichever is asked at the time. Clones share the figures.
+#[derive(Clone)]
+pub(crate) struct ModelWatch {
+    figures: Arc<Mutex<ModelOverview>>,
     metrics: Metrics,
 }
 
-/// What is known of the model. Clones share it.
-#[derive(Clone)]
-pub(crate) struct ModelFigures(Arc<Mutex<ModelOverview>>);
-
-impl WatchedModel {
-    pub(crate) fn new(inner: Arc<dyn ChatModel>, metrics: &Metrics) -> Self {
-        let name = inner.label();
-        let figures = ModelFigures(Arc::new(Mutex::new(ModelOverview { name, ..ModelOverview::default() })));
-        Self { inner, figures, metrics: metrics.clone() }
+impl ModelWatch {
+    /// Also counts in these.
+    pub(crate) fn new(metrics: &Metrics) -> Self {
+        Self { figures: Arc::default(), metrics: metrics.clone() }
     }
 
-    pub(crate) fn figures(&self) -> ModelFigures {
-        self.figures.clone()
+    /// The same model, whose requests are counted from now on. It is the one that is told of.
+    pub(crate) fn watched(&self, model: Arc<dyn ChatModel>) -> Arc<dyn ChatModel> {
+        self.figures().name = model.label();
+        Arc::new(WatchedModel { inner: model, watch: self.clone() })
     }
-}
 
-impl ModelFigures {
     pub(crate) fn now(&self) -> ModelOverview {
-        self.lock().clone()
+        self.figures().clone()
+    }
+
+    /// Where else it is counted.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     fn note(&self, reply: &Result<ChatReply, ModelError>) {
-        let mut figures = self.lock();
+        let mut figures = self.figures();
         figures.requests += 1;
         match reply {
             Ok(reply) => {
@@ -61,9 +61,15 @@ impl ModelFigures {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, ModelOverview> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn figures(&self) -> MutexGuard<'_, ModelOverview> {
+        self.figures.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A model whose requests are counted.
+struct WatchedModel {
+    inner: Arc<dyn ChatModel>,
+    watch: ModelWatch,
 }
 
 #[async_trait]
@@ -79,8 +85,8 @@ impl ChatModel for WatchedModel {
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
         let asked = Instant::now();
         let reply = self.inner.chat(request).await;
-        self.figures.note(&reply);
-        self.metrics.model_answered(asked.elapsed(), &reply);
+        self.watch.note(&reply);
+        self.watch.metrics.model_answered(asked.elapsed(), &reply);
         reply
     }
 }

@@ -136,7 +136,7 @@ impl Goals {
     async fn prepare(&self, invocation: &Invocation, entry: &Entry) -> Result<Goal, ToolOutcome> {
         let unavailable = |problem: RosError| ToolOutcome::failure(FailureKind::Unavailable, problem.to_string());
         let client = self.client(entry).await.map_err(unavailable)?;
-        let goal: Message = message_of(invocation, &client.interface().goal, &self.around.shared().policy.conventions)?;
+        let goal: Message = message_of(invocation, &client.interface().goal, self.around.shared())?;
         client.wait_for_server(SERVER_LIMIT).await.map_err(unavailable)?;
         self.around.endpoints.check_action(&entry.name, client.interface()).map_err(unavailable)?;
         client.goal(goal).map_err(unavailable)

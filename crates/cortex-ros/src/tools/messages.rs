@@ -1,7 +1,6 @@
 //! Arguments as messages, and messages as what a model reads.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use cortex_core::Invocation;
 use cortex_core::fragment::capped;
@@ -12,6 +11,7 @@ use cortex_protocol::{FailureKind, ToolOutcome};
 use serde_json::Value;
 
 use crate::catalog::says_no;
+use crate::discovery::Shared;
 
 /// Characters of a reason that are kept.
 const REASON_CHARACTERS: usize = 2_000;
@@ -26,9 +26,11 @@ const REASONS: [&str; 6] = ["message", "error_msg", "error_message", "error_stri
 pub(super) fn message_of(
     invocation: &Invocation,
     interface: &Arc<MessageInterface>,
-    conventions: &Conventions,
+    shared: &Shared,
 ) -> Result<Message, ToolOutcome> {
-    let options = ReadOptions::friendly(conventions, Timestamp::of(SystemTime::now()));
+    let now = shared.node.clock().now();
+    let now = Timestamp { sec: now.sec, nanosec: now.nanosec };
+    let options = ReadOptions::friendly(&shared.policy.conventions, now);
     let arguments = Value::Object(invocation.call.arguments.clone());
     Message::from_json(interface, &arguments, &options)
         .map_err(|problem| ToolOutcome::failure(FailureKind::InvalidArguments, problem.to_string()))

@@ -40,7 +40,7 @@ impl Services {
             Ok(client) => client,
             Err(problem) => return unavailable(problem),
         };
-        let request = match message_of(invocation, &client.interface().request, conventions) {
+        let request = match message_of(invocation, &client.interface().request, self.around.shared()) {
             Ok(request) => request,
             Err(outcome) => return outcome,
         };

@@ -108,7 +108,7 @@ impl Topics {
             Ok(interface) => interface,
             Err(problem) => return unavailable(problem),
         };
-        let message = match message_of(invocation, &interface, &self.around.shared().policy.conventions) {
+        let message = match message_of(invocation, &interface, self.around.shared()) {
             Ok(message) => message,
             Err(outcome) => return outcome,
         };

@@ -98,23 +98,45 @@ ros_tests! {
         }
     }
 
-    async fn parameters_are_shown_to_others_and_refused_to_be_changed() {
+    async fn parameters_are_shown_to_others_and_changed_where_that_is_allowed() {
+        use cortex_ros::parameters::{Parameter, Parameters};
         let node = RosNode::start("cortex", "").unwrap();
-        let shown = [
-            ("model".to_owned(), cortex_ros::r2r::ParameterValue::String("reflex".to_owned())),
-            ("limits.steps".to_owned(), cortex_ros::r2r::ParameterValue::Integer(15)),
+        let declared = vec![
+            Parameter::text("model", "reflex").describe("Who plans."),
+            Parameter::integer_within("limits.steps", 15, 1..=99).describe("Most steps."),
+            Parameter::new("allow", cortex_ros::r2r::ParameterValue::StringArray(vec!["**".to_owned()]))
+                .read_only_because("is read when Cortex starts"),
         ];
-        parameters::serve(&node, shown.into()).await.unwrap();
+        let judge = |changed: &std::collections::BTreeMap<String, cortex_ros::r2r::ParameterValue>| {
+            let wrong = cortex_ros::r2r::ParameterValue::String("gpt".to_owned());
+            if changed.get("model") == Some(&wrong) { Err("'gpt' names no model".to_owned()) } else { Ok(()) }
+        };
+        let shown = Parameters::declare(declared, |_| None).unwrap().judged_by(Box::new(judge));
+        let serving = cortex_ros::serving::Serving::on(tokio::runtime::Handle::current());
+        let (tasks, values) = (serving.clone(), shown.clone());
+        let served = node.with_node(move |node| {
+            parameters::serve(node, &tasks, &values, || cortex_ros::RosClock::System.now())
+        });
+        served.await.unwrap().unwrap();
         let mut peer = cortex_ros::testing::Peer::python(&script("parameters.py"), &["/cortex"]).unwrap();
-        assert_eq!(peer.line("list").await.unwrap(), "['limits.steps', 'model'] ['limits']");
-        assert_eq!(peer.line("get").await.unwrap(), "15 reflex 0");
-        assert_eq!(peer.line("types").await.unwrap(), "[2, 4, 0]");
-        assert_eq!(peer.line("describe").await.unwrap(), "limits.steps 2 True");
-        let refused = peer.line("set").await.unwrap();
-        assert!(refused.starts_with("False") && refused.contains("restart"), "{refused}");
-        let refused = peer.line("atomically").await.unwrap();
-        assert!(refused.starts_with("False"), "{refused}");
+        assert_eq!(peer.line("list").await.unwrap(), "['allow', 'limits.steps', 'model'] ['limits']");
+        assert_eq!(peer.line("get").await.unwrap(), "15 reflex ['**'] 0");
+        assert_eq!(peer.line("types").await.unwrap(), "[2, 4, 9, 0]");
+        assert_eq!(peer.line("describe").await.unwrap(), "limits.steps 2 False 1 99 Most steps.");
+        assert_eq!(peer.line("describe").await.unwrap(), "allow 9 True is read when Cortex starts");
+        assert_eq!(peer.line("set").await.unwrap(), "True");
+        assert_eq!(peer.line("event").await.unwrap(), "/cortex model other");
+        assert_eq!(peer.line("set").await.unwrap(), "False 'gpt' names no model");
+        assert_eq!(peer.line("set").await.unwrap(), "False 'allow' is read when Cortex starts");
+        assert_eq!(peer.line("set").await.unwrap(), "False 'limits.steps': it must be from 1 to 99");
+        assert_eq!(
+            peer.line("atomically").await.unwrap(),
+            "False 'limits.steps': its type is integer, not string; the model is other",
+            "one bad value keeps the good one out"
+        );
         assert!(peer.end().await.unwrap());
+        assert_eq!(shown.text("model"), Ok("other".to_owned()));
+        serving.stop(std::time::Duration::from_secs(1)).await;
         node.shut_down();
     }
 }

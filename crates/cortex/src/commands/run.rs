@@ -1,19 +1,18 @@
 //! `cortex run`: the node.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::Context as _;
 use async_trait::async_trait;
 use cortex_core::ToolProvider;
-use cortex_model::api_key_from_environment;
+use cortex_model::{Reflex, api_key_from_environment};
 use cortex_protocol::{
     CloudEvent, ComponentName, MissionEvent, MissionId, MissionResult, MissionStatus, Origin, Submission,
 };
+use cortex_ros::serving::Serving;
 use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::{Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
 use cortex_runtime::{DryRun, MissionTicket, ProviderId, Runtime, RuntimeConfig};
@@ -21,14 +20,20 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::arguments::StartArguments;
 use crate::config::{self, Layers, Resolved};
+use crate::custom_actions::CustomActions;
+use crate::events;
+use crate::logging;
+use crate::management::{self, Management, Sources, tell};
 use crate::metrics::Metrics;
 use crate::robot::{self, Robot};
 use crate::self_watch::{SelfWatch, Watched};
 use crate::supervision::{self, RobotRecipe, Supervision};
-use crate::watched_model::WatchedModel;
+use crate::watched_model::ModelWatch;
 
 /// The robot's graph is the first provider of tools.
 const ROS: ProviderId = ProviderId(0);
+/// The actions of the recipe are the second. Of two tools with one name, the robot's is used.
+const RECIPE: ProviderId = ProviderId(1);
 /// Feedback on its way to the task server; the mission's own queue holds the rest.
 const UPDATES: usize = 64;
 /// What the missions get to end when Cortex is told to, beyond the time that their tools may take to halt.
@@ -44,30 +49,41 @@ pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     };
     let node = robot::join("cortex")?;
     let layer = recipe.as_ref().map(|recipe| recipe.recipe.cortex.clone()).unwrap_or_default();
-    let resolved = match resolve(&node, run.config.as_deref(), layer, run.model) {
-        Ok(resolved) => resolved,
+    let read = sources(&node, run.config.as_deref(), layer, run.model);
+    let (sources, resolved) = match read.and_then(|sources| sources.resolve().map(|resolved| (sources, resolved))) {
+        Ok(read) => read,
         Err(problem) => {
             node.shut_down();
             return Err(problem);
         }
     };
     let robot = Robot::discover(node, resolved.policy.clone())?;
-    let served = serve(&robot, resolved, dry_run, recipe).await;
+    let served = serve(&robot, sources, resolved, dry_run, recipe).await;
     robot.leave().await;
     served
 }
 
-/// Reads the configuration with the node's own parameters as a layer.
+/// Where the configuration comes from: the node's own parameters are one layer.
+fn sources(
+    node: &RosNode,
+    file: Option<&Path>,
+    recipe: serde_json::Map<String, serde_json::Value>,
+    model: Option<String>,
+) -> anyhow::Result<Sources> {
+    let ros = robot::parameters(node);
+    let layers = Layers { file: config::file(file), recipe, ros, model, ..Layers::default() };
+    let models = ModelWatch::new(&Metrics::new());
+    Ok(Sources { layers, api_key: api_key_from_environment()?, models })
+}
+
+/// Reads the configuration.
 pub(crate) fn resolve(
     node: &RosNode,
     file: Option<&Path>,
     recipe: serde_json::Map<String, serde_json::Value>,
     model: Option<String>,
 ) -> anyhow::Result<Resolved> {
-    let ros = robot::parameters(node);
-    let mut resolved = config::load(&Layers { file: config::file(file), recipe, ros, model })?;
-    resolved.endpoint.api_key = api_key_from_environment()?;
-    Ok(resolved)
+    sources(node, file, recipe, model)?.resolve()
 }
 
 /// What the configuration says of the robot, for commands that look at it.
@@ -78,44 +94,61 @@ pub(crate) fn policy(node: &RosNode, file: Option<&Path>) -> anyhow::Result<Poli
 
 async fn serve(
     robot: &Robot,
+    sources: Sources,
     resolved: Resolved,
     dry_run: bool,
     recipe: Option<RobotRecipe>,
 ) -> anyhow::Result<ExitCode> {
-    let supervision = match recipe {
-        Some(recipe) => Some(Supervision::prepare(recipe).await?),
+    logging::configure(resolved.log_level);
+    let supervision = match &recipe {
+        Some(recipe) => Some(Supervision::prepare(recipe.clone()).await?),
         None => None,
     };
-    let model = cortex_model::build(&resolved.model, resolved.endpoint.clone()).context("the model can't be used")?;
-    let label = model.label();
-    let metrics = Metrics::new();
-    let model = WatchedModel::new(model, &metrics);
-    let figures = model.figures();
+    // A manager may mend what is wrong with the model, and configure again; nobody else would.
+    let model = match management::starts_itself(&robot.node) {
+        true => sources.model(&resolved)?,
+        false => Arc::new(Reflex::default()),
+    };
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
+    let bounds = resolved.runtime.calls;
     let mut tools: Arc<dyn ToolProvider> = Arc::new(robot.tools.clone());
     if let Some(supervision) = &supervision {
         tools = supervision.watch.guard(robot, tools);
     }
+    let actions = match &recipe {
+        Some(recipe) => Some(Arc::new(CustomActions::new(recipe, robot, Arc::clone(&tools), resolved.runtime.calls)?)),
+        None => None,
+    };
+    let mut providers = vec![tools];
+    providers.extend(actions.iter().map(|actions| -> Arc<dyn ToolProvider> { actions.clone() }));
     if dry_run {
-        tools = Arc::new(DryRun::new(tools, robot.discovery.tools()));
+        let known = [Some(robot.discovery.tools()), actions.as_ref().map(|actions| actions.known())];
+        let pairs = providers.into_iter().zip(known.into_iter().flatten());
+        providers =
+            pairs.map(|(tools, known)| -> Arc<dyn ToolProvider> { Arc::new(DryRun::new(tools, known)) }).collect();
     }
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), ..resolved.runtime };
     if let Some(tape) = &mut config.tape {
         tape.dry_run = dry_run;
     }
     let (name, limits) = (resolved.robot, config.limits.clone());
-    let runtime = Runtime::start(config, Arc::new(model), vec![tools]);
-    let watch = supervision.as_ref().map(|supervision| supervision.watch.clone());
+    let runtime = Runtime::start(config, model, providers.clone());
+    let models = sources.models.clone();
     let agent = Arc::new(Agent {
         runtime: runtime.clone(),
         discovery: robot.discovery.clone(),
-        supervised: watch.clone(),
+        supervised: supervision.as_ref().map(|supervision| supervision.watch.clone()),
+        actions: actions.clone(),
+        events: events::Latch::default(),
+        rest_patience: patience,
         settle_timeout: resolved.settle_timeout,
         has_settled: AtomicBool::new(false),
         stops: watch::Sender::new(0),
         offering: tokio::sync::Mutex::new(()),
     });
-    cortex_ros::parameters::serve(&robot.node, robot.node.parameters().clone()).await?;
+    let watch = supervision.as_ref().map(|supervision| supervision.watch.clone());
+    let serving = Serving::on(tokio::runtime::Handle::current());
+    let management = Management::serve(&robot.node, serving, &runtime, sources, watch, patience).await?;
     // First: nothing may begin that could not be stopped.
     let stop = StopServer::start(&robot.graph, robot.node.fully_qualified_name(), &robot.tools, agent.clone())?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
@@ -126,22 +159,52 @@ async fn serve(
         }
         None => None,
     };
-    let (runs, shown) = (&runtime, supervised.as_ref().zip(watch));
-    let watched =
-        Watched { name, robot, runtime: runs, limits, stop: &stop, model: figures, metrics, supervised: shown };
+    let watched = Watched {
+        name,
+        robot,
+        runtime: &runtime,
+        limits,
+        stop: &stop,
+        model: models,
+        supervised: supervised.as_ref().zip(agent.supervised.clone()),
+    };
     let self_watch = SelfWatch::start(watched, &resolved.watch).await?;
     #[cfg(debug_assertions)]
     crate::faults::arm(&robot.node);
-    let offering = tokio::spawn(keep_offering(agent));
+    let happening = match (recipe, actions, &supervised) {
+        (Some(recipe), Some(actions), Some(supervised)) => {
+            let (voice, agent) = (server.clone(), agent.clone());
+            let around = events::Around {
+                runtime: runtime.clone(),
+                acting: providers.last().cloned().unwrap_or_else(|| actions.clone()),
+                providers,
+                actions,
+                bounds,
+                latch: agent.events.clone(),
+                voice: Box::new(move |text| voice.say(text)),
+            };
+            let monitor = (!dry_run).then(|| supervised.handle()).zip(agent.supervised.clone());
+            let is_up = async move {
+                agent.settle().await;
+            };
+            Some(tokio::spawn(events::keep(recipe.recipe, robot.tools.clone(), around, monitor, is_up)))
+        }
+        _ => None,
+    };
+    let offering = tokio::spawn(keep_offering(agent.clone()));
     let speaking = tokio::spawn(keep_speaking(runtime.outputs(), server.clone()));
     if dry_run {
         tell("dry run: what only looks is called, nothing else is, and nothing moves");
     }
-    tell(&format!("ready: {label} takes tasks at {}/task", robot.node.fully_qualified_name()));
+    management.begin(&robot.node).await;
 
     let code = tokio::select! {
         signal = end_signal() => {
             tracing::info!("{} received; shutting down", signal?);
+            ExitCode::SUCCESS
+        }
+        () = management.finalized() => {
+            tracing::info!("the lifecycle has come to its end; shutting down");
             ExitCode::SUCCESS
         }
         () = robot.node.ended() => {
@@ -149,8 +212,15 @@ async fn serve(
             ExitCode::FAILURE
         }
     };
+    // Nothing begins by itself any more.
+    agent.events.stop();
     if !runtime.shut_down(patience).await {
         tracing::error!("some calls did not end within {} s; they are given up", patience.as_secs());
+    }
+    management.end().await;
+    agent.events.at_rest(patience).await;
+    if let Some(happening) = happening {
+        happening.abort();
     }
     // Missions first, while the robot still answers; then the robot.
     let not_down = match supervised {
@@ -199,11 +269,6 @@ async fn keep_offering(agent: Arc<Agent>) {
     }
 }
 
-/// Prints a line for whoever started the node. Nobody may be reading any more; that is no reason to stop.
-fn tell(line: &str) {
-    let _ = writeln!(std::io::stdout(), "{line}");
-}
-
 /// Publishes the answers.
 async fn keep_speaking(mut outputs: broadcast::Receiver<String>, server: TaskServer) {
     loop {
@@ -221,6 +286,12 @@ struct Agent {
     discovery: Discovery,
     /// The robot that Cortex itself brings up.
     supervised: Option<supervision::Watch>,
+    /// The actions of its recipe.
+    actions: Option<Arc<CustomActions>>,
+    /// What stops the events of the recipe.
+    events: events::Latch,
+    /// What they get to end.
+    rest_patience: Duration,
     settle_timeout: Duration,
     /// Whether the picture of the robot was complete once. From then on no task waits for it: a component that comes
     /// and goes must not hold up the others.
@@ -263,8 +334,17 @@ impl TaskHandler for Agent {
 
     async fn stop(&self) -> Result<Stopped, String> {
         self.stops.send_modify(|count| *count += 1);
-        match self.runtime.stop().await {
-            Ok(report) => Ok(Stopped { tasks_ended: report.missions_ended, not_stopped: report.not_stopped }),
+        // First: nothing may begin by itself while the rest is being halted.
+        self.events.stop();
+        let (report, left) = tokio::join!(self.runtime.stop(), self.events.at_rest(self.rest_patience));
+        match report {
+            Ok(report) => {
+                let mut not_stopped = report.not_stopped;
+                not_stopped.extend(left);
+                not_stopped.sort();
+                not_stopped.dedup();
+                Ok(Stopped { tasks_ended: report.missions_ended, not_stopped })
+            }
             Err(_) => {
                 Err("NOT STOPPED: Cortex is shutting down or has failed, and can't say what still moves.".to_owned())
             }
@@ -280,6 +360,8 @@ impl TaskHandler for Agent {
 
     async fn resume(&self) -> StopReport {
         let message = if self.runtime.resume().await { "Tasks are taken again." } else { "Cortex was not stopped." };
+        // Last: what they do is to be taken.
+        self.events.resume();
         StopReport { success: true, message: message.to_owned() }
     }
 }
@@ -290,7 +372,7 @@ impl Agent {
     async fn settle(&self) -> (bool, Vec<ComponentName>) {
         let up = async {
             match &self.supervised {
-                Some(watch) => watch.is_up(self.settle_timeout).await,
+                Some(watch) => watch.come_up(self.settle_timeout).await,
                 None => Vec::new(),
             }
         };
@@ -302,6 +384,9 @@ impl Agent {
         let _turn = self.offering.lock().await;
         let tools = self.discovery.tools().borrow().as_ref().clone();
         self.runtime.offer_tools(ROS, tools).await;
+        if let Some(actions) = &self.actions {
+            self.runtime.offer_tools(RECIPE, actions.offered()).await;
+        }
     }
 
     fn running(&self, ticket: MissionTicket) -> RunningTask {

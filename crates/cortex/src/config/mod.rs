@@ -17,12 +17,16 @@ use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider};
 use serde::{Deserialize, Serialize};
 
+use crate::logging::LogLevel;
+
 mod mission;
+mod parameters;
 mod tape;
 mod watch;
 
 pub(crate) use mission::MeterSettings;
 use mission::{BudgetConfig, MissionConfig};
+pub(crate) use parameters::declared;
 use tape::TapeConfig;
 pub(crate) use watch::WatchSettings;
 use watch::{MetricsConfig, WatchdogConfig};
@@ -32,10 +36,11 @@ pub(crate) const FILE_VARIABLE: &str = "CORTEX_CONFIG";
 /// The prefix of the variables that set keys: `CORTEX_MODEL`, `CORTEX_MISSION__MAX_REPLANS`.
 const PREFIX: &str = "CORTEX_";
 /// The top-level keys; other variables of the prefix are none of ours.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "robot",
     "identity",
     "model",
+    "log_level",
     "endpoint",
     "mission",
     "budget",
@@ -58,6 +63,8 @@ pub(crate) struct Config {
     pub(crate) identity: String,
     /// Which model plans.
     pub(crate) model: String,
+    /// How much is logged.
+    pub(crate) log_level: LogLevel,
     pub(crate) endpoint: EndpointConfig,
     pub(crate) mission: MissionConfig,
     pub(crate) budget: BudgetConfig,
@@ -129,6 +136,7 @@ impl Default for Config {
             robot: "robot".to_owned(),
             identity: String::new(),
             model: ModelChoice::Reflex.to_string(),
+            log_level: LogLevel::AsStarted,
             endpoint: EndpointConfig {
                 connect_timeout_s: endpoint.connect_timeout.as_secs_f64(),
                 attempt_timeout_s: endpoint.attempt_timeout.as_secs_f64(),
@@ -171,6 +179,8 @@ pub(crate) struct Layers {
     pub(crate) ros: Vec<(String, Value)>,
     /// `--model`.
     pub(crate) model: Option<String>,
+    /// ROS parameters that were set while Cortex runs. They count more than anything that was given at start.
+    pub(crate) set: Vec<(String, Value)>,
 }
 
 /// A configuration that can be used as it is.
@@ -183,6 +193,7 @@ pub(crate) struct Resolved {
     /// Still without what measures: that is heard on the robot's graph.
     pub(crate) runtime: RuntimeConfig,
     pub(crate) meters: MeterSettings,
+    pub(crate) log_level: LogLevel,
     pub(crate) settle_timeout: Duration,
     /// What of the robot is offered.
     pub(crate) policy: Policy,
@@ -226,6 +237,9 @@ fn figment(layers: &Layers) -> anyhow::Result<Figment> {
         figment =
             figment.merge(Single { layer: "--model", name: "model".to_owned(), value: Value::from(model.clone()) });
     }
+    for (name, value) in &layers.set {
+        figment = figment.merge(Single { layer: "ros2 param set", name: name.clone(), value: value.clone() });
+    }
     Ok(figment)
 }
 
@@ -256,6 +270,8 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
     };
     anyhow::ensure!(!config.robot.trim().is_empty(), "configuration: robot must not be empty; give the robot a name");
     let runtime = RuntimeConfig {
+        // Only what runs keeps one: see `cortex run`.
+        journal: None,
         source: format!("/{}/cortex", config.robot.trim()),
         identity: config.identity.clone(),
         limits,
@@ -275,9 +291,10 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         config.discovery.settle_timeout_s
     );
     let policy = policy(&config.discovery, &config.conditions)?;
+    let log_level = config.log_level;
     let watch = watch::settings(&config.watchdog, &config.metrics)?;
     let robot = config.robot.trim().to_owned();
-    Ok(Resolved { robot, model, endpoint, runtime, meters, settle_timeout, policy, watch, model_origin })
+    Ok(Resolved { robot, model, endpoint, runtime, meters, log_level, settle_timeout, policy, watch, model_origin })
 }
 
 fn policy(discovery: &DiscoveryConfig, conditions: &BTreeMap<String, Conditions>) -> anyhow::Result<Policy> {
@@ -437,6 +454,8 @@ mod tests {
         let resolved = load(&layers).unwrap();
         assert_eq!(resolved.model.to_string(), "openai:b@http://localhost:2/v1");
         assert_eq!(resolved.model_origin, "--model");
+        layers.set = vec![("model".into(), Value::from("reflex"))];
+        assert_eq!(load(&layers).unwrap().model, ModelChoice::Reflex, "what is set later wins");
     }
 
     #[test]

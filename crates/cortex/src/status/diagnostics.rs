@@ -20,8 +20,9 @@ pub(super) struct Reporter {
 }
 
 impl Reporter {
-    /// The message to be published now, if one is: on a change, and once a second.
-    pub(super) fn report(&mut self, overview: &Overview) -> Option<Value> {
+    /// The message to be published now, if one is: on a change, and once a second. `stamp_ns` is the time of ROS, which may
+    /// be simulated, in nanoseconds.
+    pub(super) fn report(&mut self, overview: &Overview, stamp_ns: u64) -> Option<Value> {
         let entries = entries(overview);
         let is_due = self.last.as_ref().is_none_or(|(before, at_ms)| {
             levels(before) != levels(&entries) || overview.at_ms.saturating_sub(*at_ms) >= PERIOD_MS
@@ -30,8 +31,8 @@ impl Reporter {
             return None;
         }
         let stamp = json!({
-            "sec": i32::try_from(overview.at_ms / 1_000).unwrap_or(i32::MAX),
-            "nanosec": (overview.at_ms % 1_000) * 1_000_000,
+            "sec": i32::try_from(stamp_ns / 1_000_000_000).unwrap_or(i32::MAX),
+            "nanosec": stamp_ns % 1_000_000_000,
         });
         let message = json!({"header": {"stamp": stamp, "frame_id": ""}, "status": entries.clone()});
         self.last = Some((entries, overview.at_ms));
@@ -170,13 +171,13 @@ mod tests {
     fn it_is_published_once_a_second_and_on_a_change() {
         let mut reporter = Reporter::default();
         let mut overview = overview();
-        assert!(reporter.report(&overview).is_some());
+        assert!(reporter.report(&overview, 1).is_some());
         overview.at_ms += 300;
         overview.model.requests += 1;
-        assert!(reporter.report(&overview).is_none(), "figures alone are no change");
+        assert!(reporter.report(&overview, 1).is_none(), "figures alone are no change");
         overview.stop.stopped = false;
-        assert!(reporter.report(&overview).is_some());
+        assert!(reporter.report(&overview, 1).is_some());
         overview.at_ms += 1_000;
-        assert!(reporter.report(&overview).is_some());
+        assert!(reporter.report(&overview, 1).is_some());
     }
 }

@@ -71,10 +71,10 @@ fn note(mission: &mut MissionOverview, event: &MissionEvent) {
         MissionEvent::Planned { plan, steps, .. } => {
             mission.phase = MissionPhase::Acting;
             mission.plan = *plan;
-            let listed = steps.steps.iter().take(MOST_STEPS).zip(1..);
+            let listed = steps.steps.iter().take(MOST_STEPS);
             mission.steps = listed
-                .map(|(step, number)| StepOverview {
-                    number: StepNumber(number),
+                .map(|step| StepOverview {
+                    number: step.number,
                     tool: step.call.tool.clone(),
                     status: StepStatus::Pending,
                 })
@@ -105,8 +105,10 @@ fn set(mission: &mut MissionOverview, number: StepNumber, status: StepStatus) {
 #[cfg(test)]
 mod tests {
     use cortex_protocol::event::EventData;
-    use cortex_protocol::{MissionResult, MissionStatus, Origin, Plan, StepReport};
-    use serde_json::json;
+    use cortex_protocol::execution::ExecutionReport;
+    use cortex_protocol::{
+        GoalClass, MissionResult, MissionStatus, Origin, Plan, Priority, Step, StepReport, ToolCall, Usage,
+    };
 
     use super::*;
 
@@ -132,10 +134,6 @@ mod tests {
         MissionEvent::Accepted { task: task.to_owned(), session: None }
     }
 
-    fn read<T: serde::de::DeserializeOwned>(json: serde_json::Value) -> T {
-        serde_json::from_value(json).unwrap()
-    }
-
     #[test]
     fn a_mission_is_followed_from_its_task_to_its_end() {
         let mut missions = Missions::default();
@@ -144,23 +142,28 @@ mod tests {
         assert_eq!(missions.running(), None);
         missions.note(&event("m1", MissionEvent::Planning { turn: 1, plan: 1 }), 1_200);
         assert_eq!(missions.running().unwrap().phase, MissionPhase::Planning);
-        let step = json!({"id": "s", "call": {"tool": "base.go_to", "arguments": {}}, "after": []});
-        let mut plan = Plan::default();
-        if let Ok(step) = serde_json::from_value(step) {
-            plan.steps.push(step);
-        }
-        let planned = MissionEvent::Planned { plan: 1, steps: plan, cut: Vec::new() };
-        missions.note(&event("m1", planned), 1_300);
+        let call = ToolCall { tool: "base.go_to".into(), arguments: serde_json::Map::new() };
+        let step = Step {
+            number: StepNumber(1),
+            call,
+            after: Vec::new(),
+            status: StepStatus::Pending,
+            priority: Priority::default(),
+            again: String::new(),
+        };
+        let steps = Plan { steps: vec![step], groups: Vec::new() };
+        missions.note(&event("m1", MissionEvent::Planned { plan: 1, steps, cut: Vec::new() }), 1_300);
+        assert_eq!(missions.running().unwrap().steps.len(), 1);
         assert_eq!((missions.running().unwrap().phase, missions.running().unwrap().plan), (MissionPhase::Acting, 1));
         let result = MissionResult {
             status: MissionStatus::Succeeded,
-            class: read(json!("action")),
+            class: GoalClass::Action,
             output: "x".repeat(1_000),
             steps: Vec::<StepReport>::new(),
-            execution: Default::default(),
+            execution: ExecutionReport::default(),
             corrections: Vec::new(),
             not_stopped: Vec::new(),
-            usage: Default::default(),
+            usage: Usage::default(),
             duration: std::time::Duration::ZERO,
         };
         missions.note(&event("m1", MissionEvent::Finished { result }), 1_400);

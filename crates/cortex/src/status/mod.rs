@@ -26,10 +26,9 @@ use cortex_supervisor::RobotView;
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
 
-use crate::metrics::Metrics;
 use crate::robot::Robot;
 use crate::supervision;
-use crate::watched_model::ModelFigures;
+use crate::watched_model::ModelWatch;
 use components::Attempts;
 use missions::Missions;
 
@@ -51,10 +50,9 @@ pub(crate) struct Sources {
     pub(crate) runtime: Runtime,
     pub(crate) limits: MissionLimits,
     pub(crate) stop: StopHandle,
-    pub(crate) model: ModelFigures,
+    pub(crate) model: ModelWatch,
     pub(crate) supervised: Option<supervision::Watch>,
     pub(crate) watchdog: Option<WatchdogOverview>,
-    pub(crate) metrics: Metrics,
 }
 
 /// Gathers and publishes until it is dropped.
@@ -80,7 +78,7 @@ impl Status {
         if let Some(watch) = &gathered.sources.supervised {
             tasks.spawn(follow_monitor(Arc::clone(&gathered), watch.events()));
         }
-        tasks.spawn(publishing::publish(Arc::clone(&gathered), robot.endpoints.clone()));
+        tasks.spawn(publishing::publish(Arc::clone(&gathered), robot.endpoints.clone(), robot.node.clock().clone()));
         Self { _tasks: tasks }
     }
 }
@@ -197,7 +195,7 @@ impl Gathered {
     }
 
     fn note_mission(&self, event: &CloudEvent) {
-        self.sources.metrics.mission_event(&event.data.payload);
+        self.sources.model.metrics().mission_event(&event.data.payload);
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let ran = told.missions.running().map(|mission| mission.id.clone());
         told.missions.note(event, now_ms());
@@ -215,7 +213,7 @@ impl Gathered {
     }
 
     fn note_monitor(&self, event: &MonitorEvent) {
-        self.sources.metrics.monitor_event(event);
+        self.sources.model.metrics().monitor_event(event);
         self.told.lock().unwrap_or_else(PoisonError::into_inner).attempts.note(event);
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_protocol::overview::Overview;
+use cortex_ros::clock::RosClock;
 use cortex_ros::dynamic::{Endpoints, Quality};
 use cortex_ros::{JsonTopic, RosError};
 use serde_json::json;
@@ -18,7 +19,7 @@ const LOOK: Duration = Duration::from_millis(300);
 const RENEW: Duration = Duration::from_secs(2);
 
 /// Publishes until the endpoints are shut down.
-pub(super) async fn publish(gathered: Arc<Gathered>, endpoints: Endpoints) {
+pub(super) async fn publish(gathered: Arc<Gathered>, endpoints: Endpoints, clock: RosClock) {
     let topic = format!("{}/{TOPIC}", gathered.node);
     let overviews = known(&topic, JsonTopic::create(&endpoints, &topic, "std_msgs/msg/String", Quality::LATCHED).await);
     let diagnostics =
@@ -31,9 +32,9 @@ pub(super) async fn publish(gathered: Arc<Gathered>, endpoints: Endpoints) {
     loop {
         looks.tick().await;
         let now = gathered.overview();
-        gathered.sources.metrics.overview(&now);
+        gathered.sources.model.metrics().overview(&now);
         if let Some(diagnostics) = &diagnostics
-            && let Some(message) = reporter.report(&now)
+            && let Some(message) = reporter.report(&now, clock.now_ns())
             && let Err(problem) = diagnostics.publish(&message)
         {
             tracing::debug!("{problem}");

@@ -84,7 +84,9 @@ fn head(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
         lines.push(ink.paint(Tone::Bad, &text));
         if !stop.not_stopped.is_empty() {
             let names: Vec<&str> = stop.not_stopped.iter().map(|tool| tool.as_str()).collect();
-            lines.push(ink.paint(Tone::Bad, &cut_end(&format!("  not known to be at rest: {}", names.join(", ")), WIDTH)));
+            lines.push(
+                ink.paint(Tone::Bad, &cut_end(&format!("  not known to be at rest: {}", names.join(", ")), WIDTH)),
+            );
         }
     }
     if let Some(why) = &overview.paused {

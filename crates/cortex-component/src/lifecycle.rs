@@ -1,18 +1,19 @@
-//! Walks the state machine: one transition at a time, the author's hooks bounded and guarded.
+//! What a component does on the way from state to state: the author's hooks, bounded and guarded.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::watch;
+use async_trait::async_trait;
+use cortex_ros::lifecycle::Managed;
+pub use cortex_ros::lifecycle::{Outcome, State, Transition, state};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::call::Failure;
 use crate::context::ComponentContext;
 use crate::dispatcher::Dispatcher;
 use crate::health::Health;
-use crate::lifecycle::state::{Edge, Outcome, State, Transition, Trigger};
 
 /// How long one hook may take.
 const HOOK_TIMEOUT: Duration = Duration::from_secs(10);
@@ -29,99 +30,18 @@ pub(crate) struct Hooks {
     pub(crate) clean_up: Option<Hook>,
 }
 
-/// Is told of every arrow that is taken.
-pub(crate) type Announce = Box<dyn Fn(&Edge) + Send + Sync>;
-
-/// The lifecycle of one component. Clones share it.
-#[derive(Clone)]
-pub(crate) struct Lifecycle {
-    shared: Arc<Shared>,
+/// The component as its lifecycle drives it.
+pub(crate) struct Work {
+    pub(crate) hooks: Hooks,
+    pub(crate) context: ComponentContext,
+    pub(crate) dispatcher: Arc<Dispatcher>,
 }
 
-struct Shared {
-    state: watch::Sender<State>,
-    hooks: Hooks,
-    context: ComponentContext,
-    dispatcher: Arc<Dispatcher>,
-    announce: Announce,
-}
-
-impl Lifecycle {
-    /// `state` is the sender of what the dispatcher and the status watch.
-    pub(crate) fn new(
-        state: watch::Sender<State>,
-        hooks: Hooks,
-        context: ComponentContext,
-        dispatcher: Arc<Dispatcher>,
-        announce: Announce,
-    ) -> Self {
-        Self { shared: Arc::new(Shared { state, hooks, context, dispatcher, announce }) }
-    }
-
-    pub(crate) fn state(&self) -> State {
-        *self.shared.state.borrow()
-    }
-
-    pub(crate) fn watch(&self) -> watch::Receiver<State> {
-        self.shared.state.subscribe()
-    }
-
-    /// Carries a transition out and returns how its hook ended, or `None` if it can't be begun in the present state.
-    pub(crate) async fn change(&self, transition: Transition) -> Option<Outcome> {
-        let start = self.state();
-        let edge = start.edge(Trigger::Asked(transition))?;
-        if !self.shared.take(edge) {
-            return None;
-        }
-        let shared = Arc::clone(&self.shared);
-        // On a task of its own, so that a transition that was begun is ended also when its caller goes away.
-        tokio::spawn(async move { shared.perform(transition, start).await }).await.ok()
-    }
-
-    /// Brings the node to its end from wherever it is; a transition that is under way is ended first.
-    pub(crate) async fn finalize(&self) {
-        let mut states = self.watch();
-        loop {
-            let state = *states.borrow_and_update();
-            if state == State::Finalized {
-                return;
-            }
-            if state.edge(Trigger::Asked(Transition::ShutDown)).is_some() {
-                self.change(Transition::ShutDown).await;
-            } else if states.changed().await.is_err() {
-                return;
-            }
-        }
-    }
-}
-
-impl Shared {
-    /// Goes along an edge if the node is still at its start.
-    fn take(&self, edge: &Edge) -> bool {
-        let taken = self.state.send_if_modified(|state| {
-            let here = *state == edge.start;
-            if here {
-                *state = edge.goal;
-            }
-            here
-        });
-        if taken {
-            tracing::debug!(from = %edge.start, to = %edge.goal, "lifecycle");
-            (self.announce)(edge);
-        }
-        taken
-    }
-
-    fn end(&self, outcome: Outcome) {
-        let state = *self.state.borrow();
-        if let Some(edge) = state.edge(Trigger::Ended(outcome)) {
-            self.take(edge);
-        }
-    }
-
+#[async_trait]
+impl Managed for Work {
     async fn perform(&self, transition: Transition, start: State) -> Outcome {
         let hooks = &self.hooks;
-        let outcome = match transition {
+        match transition {
             Transition::Configure => {
                 let outcome = self.run("on_configure", hooks.configure.as_ref()).await;
                 if outcome == Outcome::Failure {
@@ -144,16 +64,16 @@ impl Shared {
                 let cleaned = if configured { self.clean_up().await } else { Outcome::Success };
                 if deactivated == Outcome::Success { cleaned } else { deactivated }
             }
-        };
-        self.end(outcome);
-        if outcome == Outcome::Error {
-            self.rest().await;
-            self.context.release().await;
-            self.end(Outcome::Success);
         }
-        outcome
     }
 
+    async fn let_go(&self) {
+        self.rest().await;
+        self.context.release().await;
+    }
+}
+
+impl Work {
     async fn deactivate(&self) -> Outcome {
         self.rest().await;
         self.context.stop_tasks().await;

@@ -3,30 +3,40 @@
 //! The client library has its own; they take values of any type and any name, know no ranges, and end with a panic
 //! when an answer can't be sent.
 
-use cortex_ros::RosError;
-use cortex_ros::r2r::rcl_interfaces::msg::{
-    self, FloatingPointRange, IntegerRange, ListParametersResult, ParameterDescriptor, ParameterEvent, ParameterType,
+use r2r::rcl_interfaces::msg::{
+    self, FloatingPointRange, IntegerRange, ListParametersResult, ParameterDescriptor, ParameterEvent,
     SetParametersResult,
 };
-use cortex_ros::r2r::rcl_interfaces::srv::{
+use r2r::rcl_interfaces::srv::{
     DescribeParameters, GetParameterTypes, GetParameters, ListParameters, SetParameters, SetParametersAtomically,
 };
-use cortex_ros::r2r::{Node, ParameterValue, QosProfile, builtin_interfaces::msg::Time};
+use r2r::{Node, ParameterValue, QosProfile, builtin_interfaces::msg::Time};
 
-use crate::endpoints::Endpoints;
-use crate::parameters::{Access, Parameter, Parameters, Range};
+use super::value::{from_message, to_message, type_of, value_as_json};
+use super::{Access, Parameter, Parameters, Range};
+use crate::RosError;
 use crate::publisher::Publisher;
-use crate::text::ros_text;
+use crate::serving::Serving;
+use crate::text::carried;
 
-/// Creates the services on `node`. `now` stamps the events.
-pub(crate) fn create(
+/// Creates the services on `node`, and tells of the parameters on `/parameter_events`. `now` stamps what is told.
+///
+/// # Errors
+/// When an endpoint can't be created.
+pub fn serve(
     node: &mut Node,
-    endpoints: &Endpoints,
+    serving: &Serving,
     parameters: &Parameters,
     now: impl Fn() -> Time + Clone + Send + 'static,
 ) -> Result<(), RosError> {
     let events = Publisher::new(node.create_publisher("/parameter_events", QosProfile::parameter_events())?);
     let node_name = node.fully_qualified_name()?;
+    events.publish(&ParameterEvent {
+        stamp: now(),
+        node: node_name.clone(),
+        new_parameters: messages(parameters.names().map(|name| (name.to_owned(), value(parameters, name)))),
+        ..Default::default()
+    });
     let set = move |parameters: &Parameters, wanted: Vec<msg::Parameter>| {
         let stamp = now();
         apply(parameters, wanted, |changed_parameters| {
@@ -36,31 +46,39 @@ pub(crate) fn create(
     };
 
     let (values, setter) = (parameters.clone(), set.clone());
-    endpoints.serve::<SetParameters::Service>(node, "~/set_parameters", move |request| SetParameters::Response {
+    serving.serve::<SetParameters::Service>(node, "~/set_parameters", move |request| SetParameters::Response {
         results: request.parameters.into_iter().map(|one| setter(&values, vec![one])).collect(),
     })?;
     let values = parameters.clone();
-    endpoints.serve::<SetParametersAtomically::Service>(node, "~/set_parameters_atomically", move |request| {
+    serving.serve::<SetParametersAtomically::Service>(node, "~/set_parameters_atomically", move |request| {
         SetParametersAtomically::Response { result: set(&values, request.parameters) }
     })?;
     let values = parameters.clone();
-    endpoints.serve::<GetParameters::Service>(node, "~/get_parameters", move |request| GetParameters::Response {
-        values: request.names.iter().map(|name| to_message(values.get(name))).collect(),
+    serving.serve::<GetParameters::Service>(node, "~/get_parameters", move |request| GetParameters::Response {
+        values: request.names.iter().map(|name| to_message(value(&values, name))).collect(),
     })?;
     let values = parameters.clone();
-    endpoints.serve::<GetParameterTypes::Service>(node, "~/get_parameter_types", move |request| {
-        let types = request.names.iter().map(|name| to_message(values.get(name)).type_).collect();
+    serving.serve::<GetParameterTypes::Service>(node, "~/get_parameter_types", move |request| {
+        let types = request.names.iter().map(|name| type_of(&value(&values, name))).collect();
         GetParameterTypes::Response { types }
     })?;
     let values = parameters.clone();
-    endpoints.serve::<DescribeParameters::Service>(node, "~/describe_parameters", move |request| {
+    serving.serve::<DescribeParameters::Service>(node, "~/describe_parameters", move |request| {
         let descriptors = request.names.iter().map(|name| describe(name, values.declaration(name))).collect();
         DescribeParameters::Response { descriptors }
     })?;
     let values = parameters.clone();
-    endpoints.serve::<ListParameters::Service>(node, "~/list_parameters", move |request| ListParameters::Response {
+    serving.serve::<ListParameters::Service>(node, "~/list_parameters", move |request| ListParameters::Response {
         result: list(values.names(), &request.prefixes, request.depth),
     })
+}
+
+fn value(parameters: &Parameters, name: &str) -> ParameterValue {
+    parameters.get(name).unwrap_or(ParameterValue::NotSet)
+}
+
+fn messages(values: impl Iterator<Item = (String, ParameterValue)>) -> Vec<msg::Parameter> {
+    values.map(|(name, value)| msg::Parameter { name, value: to_message(value) }).collect()
 }
 
 fn apply(
@@ -68,16 +86,20 @@ fn apply(
     wanted: Vec<msg::Parameter>,
     tell: impl FnOnce(Vec<msg::Parameter>),
 ) -> SetParametersResult {
-    match parameters.set(wanted.into_iter().map(|one| (one.name, from_message(one.value))).collect()) {
+    let wanted = wanted.into_iter().map(|one| (one.name, from_message(one.value))).collect();
+    let (successful, reason) = match parameters.set(wanted) {
         Ok(changed) => {
-            if !changed.is_empty() {
-                let changed = changed.into_iter();
-                tell(changed.map(|(name, value)| msg::Parameter { name, value: to_message(Some(value)) }).collect());
+            for (name, value) in &changed {
+                tracing::info!("parameter {name} is now {}", value_as_json(value));
             }
-            SetParametersResult { successful: true, reason: String::new() }
+            if !changed.is_empty() {
+                tell(messages(changed.into_iter()));
+            }
+            (true, String::new())
         }
-        Err(reason) => SetParametersResult { successful: false, reason: ros_text(reason) },
-    }
+        Err(reason) => (false, carried(reason)),
+    };
+    SetParametersResult { successful, reason }
 }
 
 fn describe(name: &str, declared: Option<&Parameter>) -> ParameterDescriptor {
@@ -86,11 +108,14 @@ fn describe(name: &str, declared: Option<&Parameter>) -> ParameterDescriptor {
     };
     let mut descriptor = ParameterDescriptor {
         name: name.to_owned(),
-        type_: to_message(Some(parameter.default.clone())).type_,
-        description: ros_text(&parameter.description),
-        read_only: parameter.access == Access::ReadOnly,
+        type_: type_of(&parameter.default),
+        description: carried(parameter.description.clone()),
         ..Default::default()
     };
+    if let Access::ReadOnly(because) = &parameter.access {
+        descriptor.read_only = true;
+        descriptor.additional_constraints = (*because).to_owned();
+    }
     match &parameter.range {
         Some(Range::Integer(range)) => {
             let range = IntegerRange { from_value: *range.start(), to_value: *range.end(), step: 1 };
@@ -137,42 +162,6 @@ fn list<'a>(names: impl Iterator<Item = &'a str>, prefixes: &[String], depth: u6
     result
 }
 
-fn from_message(value: msg::ParameterValue) -> ParameterValue {
-    match u32::from(value.type_) {
-        kind if kind == ParameterType::PARAMETER_BOOL as u32 => ParameterValue::Bool(value.bool_value),
-        kind if kind == ParameterType::PARAMETER_INTEGER as u32 => ParameterValue::Integer(value.integer_value),
-        kind if kind == ParameterType::PARAMETER_DOUBLE as u32 => ParameterValue::Double(value.double_value),
-        kind if kind == ParameterType::PARAMETER_STRING as u32 => ParameterValue::String(value.string_value),
-        // No component declares arrays so far: whatever comes is refused for its type.
-        kind if kind == ParameterType::PARAMETER_NOT_SET as u32 => ParameterValue::NotSet,
-        _ => ParameterValue::StringArray(value.string_array_value),
-    }
-}
-
-fn to_message(value: Option<ParameterValue>) -> msg::ParameterValue {
-    let mut message = msg::ParameterValue::default();
-    match value {
-        Some(ParameterValue::Bool(value)) => {
-            message.type_ = ParameterType::PARAMETER_BOOL as u8;
-            message.bool_value = value;
-        }
-        Some(ParameterValue::Integer(value)) => {
-            message.type_ = ParameterType::PARAMETER_INTEGER as u8;
-            message.integer_value = value;
-        }
-        Some(ParameterValue::Double(value)) => {
-            message.type_ = ParameterType::PARAMETER_DOUBLE as u8;
-            message.double_value = value;
-        }
-        Some(ParameterValue::String(value)) => {
-            message.type_ = ParameterType::PARAMETER_STRING as u8;
-            message.string_value = ros_text(value);
-        }
-        _ => {}
-    }
-    message
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,6 +176,7 @@ mod tests {
                 type_: 3,
                 description: "Metres per second.".to_owned(),
                 read_only: true,
+                additional_constraints: "can only be given at start: --ros-args -p NAME:=VALUE".to_owned(),
                 floating_point_range: vec![FloatingPointRange { from_value: 0.05, to_value: 3.0, step: 0.0 }],
                 ..Default::default()
             }
@@ -215,6 +205,6 @@ mod tests {
         let wanted =
             msg::Parameter { name: "voice".to_owned(), value: msg::ParameterValue { type_: 7, ..Default::default() } };
         let result = apply(&parameters, vec![wanted], |_| panic!("nothing has changed"));
-        assert!(!result.successful && result.reason.contains("'voice': it is a string"), "{result:?}");
+        assert!(!result.successful && result.reason.contains("'voice': its type is string"), "{result:?}");
     }
 }

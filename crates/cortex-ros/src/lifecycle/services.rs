@@ -1,20 +1,20 @@
 //! The standard services of a managed node.
 
-use cortex_ros::RosError;
-use cortex_ros::r2r::lifecycle_msgs::msg::{self, TransitionDescription};
-use cortex_ros::r2r::lifecycle_msgs::srv::{ChangeState, GetAvailableStates, GetAvailableTransitions, GetState};
-use cortex_ros::r2r::{Node, QosProfile, lifecycle_msgs::msg::TransitionEvent};
+use r2r::lifecycle_msgs::msg::{self, TransitionDescription, TransitionEvent};
+use r2r::lifecycle_msgs::srv::{ChangeState, GetAvailableStates, GetAvailableTransitions, GetState};
+use r2r::{Node, QosProfile};
 
-use crate::endpoints::{Endpoints, respond};
-use crate::lifecycle::driver::{Announce, Lifecycle};
-use crate::lifecycle::state::{EDGES, Edge, Outcome, State, Trigger};
+use super::driver::{Announce, Lifecycle};
+use super::state::{EDGES, Edge, Outcome, State, Trigger};
+use crate::RosError;
 use crate::publisher::Publisher;
+use crate::serving::{Serving, respond};
 
-/// The publisher that tells of every transition.
-pub(crate) fn announcer(
-    node: &mut Node,
-    now_ns: impl Fn() -> u64 + Send + Sync + 'static,
-) -> Result<Announce, RosError> {
+/// Tells of every transition on `~/transition_event`. `now_ns` stamps it, in nanoseconds.
+///
+/// # Errors
+/// When the publisher can't be created.
+pub fn announcer(node: &mut Node, now_ns: impl Fn() -> u64 + Send + Sync + 'static) -> Result<Announce, RosError> {
     let events = Publisher::new(node.create_publisher("~/transition_event", QosProfile::default())?);
     Ok(Box::new(move |edge| {
         events.publish(&TransitionEvent {
@@ -27,26 +27,29 @@ pub(crate) fn announcer(
 }
 
 /// Creates the services on `node`.
-pub(crate) fn create(node: &mut Node, endpoints: &Endpoints, lifecycle: &Lifecycle) -> Result<(), RosError> {
+///
+/// # Errors
+/// When one can't be created.
+pub fn serve(node: &mut Node, serving: &Serving, lifecycle: &Lifecycle) -> Result<(), RosError> {
     let shared = lifecycle.clone();
-    endpoints.serve::<GetState::Service>(node, "~/get_state", move |_| GetState::Response {
+    serving.serve::<GetState::Service>(node, "~/get_state", move |_| GetState::Response {
         current_state: state(shared.state()),
     })?;
-    endpoints.serve::<GetAvailableStates::Service>(node, "~/get_available_states", |_| {
+    serving.serve::<GetAvailableStates::Service>(node, "~/get_available_states", |_| {
         let unknown = msg::State { id: 0, label: "unknown".to_owned() };
         let available_states = std::iter::once(unknown).chain(State::ALL.into_iter().map(state)).collect();
         GetAvailableStates::Response { available_states }
     })?;
     let shared = lifecycle.clone();
-    endpoints.serve::<GetAvailableTransitions::Service>(node, "~/get_available_transitions", move |_| {
+    serving.serve::<GetAvailableTransitions::Service>(node, "~/get_available_transitions", move |_| {
         let askable = shared.state().edges().filter(|edge| matches!(edge.trigger, Trigger::Asked(_)));
         GetAvailableTransitions::Response { available_transitions: askable.map(description).collect() }
     })?;
-    endpoints.serve::<GetAvailableTransitions::Service>(node, "~/get_transition_graph", |_| {
+    serving.serve::<GetAvailableTransitions::Service>(node, "~/get_transition_graph", |_| {
         GetAvailableTransitions::Response { available_transitions: EDGES.iter().map(description).collect() }
     })?;
-    let (shared, tasks) = (lifecycle.clone(), endpoints.clone());
-    endpoints.serve_each::<ChangeState::Service>(node, "~/change_state", move |request| {
+    let (shared, tasks) = (lifecycle.clone(), serving.clone());
+    serving.serve_each::<ChangeState::Service>(node, "~/change_state", move |request| {
         let lifecycle = shared.clone();
         tasks.spawn_answer(async move {
             let wanted = &request.message.transition;

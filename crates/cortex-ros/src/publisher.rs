@@ -1,8 +1,8 @@
-//! A publisher that may be shared between methods and tasks.
+//! A publisher that may be shared between threads and tasks.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cortex_ros::r2r::{self, WrappedTypesupport};
+use r2r::WrappedTypesupport;
 
 /// Publishes on one topic. Clones share it. Text in messages must not hold NUL, which ROS strings can't carry.
 pub struct Publisher<T: WrappedTypesupport> {
@@ -17,7 +17,9 @@ impl<T: WrappedTypesupport> Clone for Publisher<T> {
 }
 
 impl<T: WrappedTypesupport + 'static> Publisher<T> {
-    pub(crate) fn new(inner: r2r::Publisher<T>) -> Self {
+    /// Shares a publisher of the client library.
+    #[must_use]
+    pub fn new(inner: r2r::Publisher<T>) -> Self {
         Self { inner: Arc::new(Mutex::new(inner)) }
     }
 

@@ -1,18 +1,23 @@
 //! Declared ROS parameters: typed, bounded, described. Nothing undeclared is taken.
 //!
 //! - this file: declarations and the values, pure;
-//! - `endpoints`: the six standard services and the event topic.
+//! - `value`: values as messages and as JSON;
+//! - `services`: the six standard services and the event topic.
 
-pub(crate) mod endpoints;
+mod services;
+mod value;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use cortex_ros::r2r::ParameterValue;
+use r2r::ParameterValue;
+use thiserror::Error;
 use tokio::sync::watch;
 
-use crate::call::Failure;
+pub use services::serve;
+pub use value::value_as_json;
 
 /// A declared parameter.
 #[derive(Debug, Clone)]
@@ -24,11 +29,27 @@ pub struct Parameter {
     pub(crate) range: Option<Range>,
 }
 
-/// Whether a parameter may change while the component runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What is said of a parameter that can't be set.
+const ONLY_AT_START: &str = "can only be given at start: --ros-args -p NAME:=VALUE";
+
+/// Whether a parameter may change while the node runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Access {
     ReadWrite,
-    ReadOnly,
+    /// Not, and what is said then, after its name.
+    ReadOnly(&'static str),
+}
+
+/// Has the last word on new values: all parameters that would be set, by name. What it takes is in force when it comes
+/// back.
+pub type Judge = Box<dyn Fn(&BTreeMap<String, ParameterValue>) -> Result<(), String> + Send + Sync>;
+
+/// Nothing of that kind is declared under that name.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("no {kind} parameter '{name}' is declared")]
+pub struct Undeclared {
+    kind: &'static str,
+    name: String,
 }
 
 /// The values that a number may take.
@@ -39,7 +60,9 @@ pub(crate) enum Range {
 }
 
 impl Parameter {
-    fn new(name: &str, default: ParameterValue) -> Self {
+    /// A parameter of any type: that of its default.
+    #[must_use]
+    pub fn new(name: &str, default: ParameterValue) -> Self {
         Self { name: name.to_owned(), default, description: String::new(), access: Access::ReadWrite, range: None }
     }
 
@@ -52,7 +75,7 @@ impl Parameter {
     /// A number within bounds.
     #[must_use]
     pub fn double_within(name: &str, default: f64, range: RangeInclusive<f64>) -> Self {
-        Self { range: Some(Range::Double(range)), ..Self::double(name, default) }
+        Self::double(name, default).within_doubles(range)
     }
 
     /// A whole number.
@@ -64,7 +87,7 @@ impl Parameter {
     /// A whole number within bounds.
     #[must_use]
     pub fn integer_within(name: &str, default: i64, range: RangeInclusive<i64>) -> Self {
-        Self { range: Some(Range::Integer(range)), ..Self::integer(name, default) }
+        Self::integer(name, default).within_integers(range)
     }
 
     /// Yes or no.
@@ -88,8 +111,28 @@ impl Parameter {
 
     /// Given at start only.
     #[must_use]
-    pub fn read_only(mut self) -> Self {
-        self.access = Access::ReadOnly;
+    pub fn read_only(self) -> Self {
+        self.read_only_because(ONLY_AT_START)
+    }
+
+    /// Given at start only; this is said, after its name, when somebody sets it.
+    #[must_use]
+    pub fn read_only_because(mut self, because: &'static str) -> Self {
+        self.access = Access::ReadOnly(because);
+        self
+    }
+
+    /// The whole numbers that it takes.
+    #[must_use]
+    pub fn within_integers(mut self, range: RangeInclusive<i64>) -> Self {
+        self.range = Some(Range::Integer(range));
+        self
+    }
+
+    /// The numbers that it takes.
+    #[must_use]
+    pub fn within_doubles(mut self, range: RangeInclusive<f64>) -> Self {
+        self.range = Some(Range::Double(range));
         self
     }
 
@@ -102,7 +145,7 @@ impl Parameter {
             (_, value) => value,
         };
         if std::mem::discriminant(&value) != std::mem::discriminant(&self.default) {
-            return Err(format!("it is a {}, not a {}", self.default.type_name(), value.type_name()));
+            return Err(format!("its type is {}, not {}", self.default.type_name(), value.type_name()));
         }
         let outside = |bounds: String| Err(format!("it must be from {bounds}"));
         match (&self.range, &value) {
@@ -118,11 +161,20 @@ impl Parameter {
     }
 }
 
-/// The parameters of a component. Clones share the values.
-#[derive(Debug, Clone)]
+/// The parameters of a node. Clones share the values.
+#[derive(Clone)]
 pub struct Parameters {
     declared: Arc<BTreeMap<String, Parameter>>,
+    judge: Arc<Judge>,
+    /// Held while values are judged and set.
+    setting: Arc<Mutex<()>>,
     values: Arc<watch::Sender<BTreeMap<String, ParameterValue>>>,
+}
+
+impl fmt::Debug for Parameters {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_map().entries(self.values.borrow().iter()).finish()
+    }
 }
 
 impl Parameters {
@@ -131,7 +183,7 @@ impl Parameters {
     ///
     /// # Errors
     /// The name and the problem of the first value that does not fit.
-    pub(crate) fn declare(
+    pub fn declare(
         parameters: Vec<Parameter>,
         given: impl Fn(&str) -> Option<ParameterValue>,
     ) -> Result<Self, (String, String)> {
@@ -142,17 +194,28 @@ impl Parameters {
             values.insert(parameter.name.clone(), value);
         }
         let declared = parameters.into_iter().map(|parameter| (parameter.name.clone(), parameter)).collect();
-        Ok(Self { declared: Arc::new(declared), values: Arc::new(watch::Sender::new(values)) })
+        Ok(Self {
+            declared: Arc::new(declared),
+            judge: Arc::new(Box::new(|_| Ok(()))),
+            setting: Arc::default(),
+            values: Arc::new(watch::Sender::new(values)),
+        })
+    }
+
+    /// The same with somebody who has the last word on new values. He must not set parameters himself.
+    #[must_use]
+    pub fn judged_by(self, judge: Judge) -> Self {
+        Self { judge: Arc::new(judge), ..self }
     }
 
     /// The number of that name.
     ///
     /// # Errors
     /// When no number is declared under that name.
-    pub fn double(&self, name: &str) -> Result<f64, Failure> {
+    pub fn double(&self, name: &str) -> Result<f64, Undeclared> {
         match self.get(name) {
             Some(ParameterValue::Double(value)) => Ok(value),
-            _ => Err(Failure::Reason(format!("no double parameter '{name}' is declared"))),
+            _ => Err(Undeclared { kind: "double", name: name.to_owned() }),
         }
     }
 
@@ -160,10 +223,10 @@ impl Parameters {
     ///
     /// # Errors
     /// When no whole number is declared under that name.
-    pub fn integer(&self, name: &str) -> Result<i64, Failure> {
+    pub fn integer(&self, name: &str) -> Result<i64, Undeclared> {
         match self.get(name) {
             Some(ParameterValue::Integer(value)) => Ok(value),
-            _ => Err(Failure::Reason(format!("no integer parameter '{name}' is declared"))),
+            _ => Err(Undeclared { kind: "integer", name: name.to_owned() }),
         }
     }
 
@@ -171,10 +234,10 @@ impl Parameters {
     ///
     /// # Errors
     /// When no boolean is declared under that name.
-    pub fn boolean(&self, name: &str) -> Result<bool, Failure> {
+    pub fn boolean(&self, name: &str) -> Result<bool, Undeclared> {
         match self.get(name) {
             Some(ParameterValue::Bool(value)) => Ok(value),
-            _ => Err(Failure::Reason(format!("no boolean parameter '{name}' is declared"))),
+            _ => Err(Undeclared { kind: "boolean", name: name.to_owned() }),
         }
     }
 
@@ -182,10 +245,10 @@ impl Parameters {
     ///
     /// # Errors
     /// When no text is declared under that name.
-    pub fn text(&self, name: &str) -> Result<String, Failure> {
+    pub fn text(&self, name: &str) -> Result<String, Undeclared> {
         match self.get(name) {
             Some(ParameterValue::String(value)) => Ok(value),
-            _ => Err(Failure::Reason(format!("no text parameter '{name}' is declared"))),
+            _ => Err(Undeclared { kind: "text", name: name.to_owned() }),
         }
     }
 
@@ -195,12 +258,19 @@ impl Parameters {
         self.values.subscribe()
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<ParameterValue> {
+    /// The value of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<ParameterValue> {
         self.values.borrow().get(name).cloned()
     }
 
     pub(crate) fn declaration(&self, name: &str) -> Option<&Parameter> {
         self.declared.get(name)
+    }
+
+    /// The names with what they are for, in the order of the names.
+    pub fn described(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.declared.iter().map(|(name, parameter)| (name.as_str(), parameter.description.as_str()))
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
@@ -211,30 +281,36 @@ impl Parameters {
     ///
     /// # Errors
     /// What is wrong with the first value that does not fit.
-    pub(crate) fn set(
-        &self,
-        wanted: Vec<(String, ParameterValue)>,
-    ) -> Result<BTreeMap<String, ParameterValue>, String> {
-        let mut accepted = BTreeMap::new();
+    pub fn set(&self, wanted: Vec<(String, ParameterValue)>) -> Result<BTreeMap<String, ParameterValue>, String> {
+        let _turn = self.setting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = BTreeMap::new();
         for (name, value) in wanted {
-            let Some(parameter) = self.declaration(&name) else {
-                let known: Vec<&str> = self.names().collect();
-                return Err(format!("there is no parameter '{name}'; there are: {}", known.join(", ")));
-            };
-            if parameter.access == Access::ReadOnly {
-                return Err(format!("'{name}' can only be given at start"));
+            let Some(parameter) = self.declaration(&name) else { return Err(self.unknown(&name)) };
+            if let Access::ReadOnly(because) = &parameter.access {
+                return Err(format!("'{name}' {because}"));
             }
             let value = parameter.accept(value).map_err(|problem| format!("'{name}': {problem}"))?;
-            accepted.insert(name, value);
+            changed.insert(name, value);
         }
-        let mut changed = BTreeMap::new();
-        self.values.send_if_modified(|values| {
-            accepted.retain(|name, value| values.get(name) != Some(value));
-            values.extend(accepted.iter().map(|(name, value)| (name.clone(), value.clone())));
-            changed = accepted;
-            !changed.is_empty()
+        changed.retain(|name, value| self.values.borrow().get(name) != Some(value));
+        if changed.is_empty() {
+            return Ok(changed);
+        }
+        (self.judge)(&changed)?;
+        self.values.send_modify(|values| {
+            values.extend(changed.iter().map(|(name, value)| (name.clone(), value.clone())));
         });
         Ok(changed)
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        /// More names than this help nobody.
+        const MOST_NAMES: usize = 12;
+        let known: Vec<&str> = self.names().take(MOST_NAMES + 1).collect();
+        if known.len() > MOST_NAMES {
+            return format!("there is no parameter '{name}'; `ros2 param list` names all of this node");
+        }
+        format!("there is no parameter '{name}'; there are: {}", known.join(", "))
     }
 }
 
@@ -258,10 +334,14 @@ mod tests {
         let table = [
             ("speed_mps", ParameterValue::Double(9.0), "'speed_mps': it must be from 0.05 to 3"),
             ("speed_mps", ParameterValue::Double(f64::NAN), "'speed_mps': it must be a finite number"),
-            ("speed_mps", ParameterValue::String("fast".into()), "'speed_mps': it is a double, not a string"),
-            ("speed_mps", ParameterValue::NotSet, "'speed_mps': it is a double, not a not set"),
+            ("speed_mps", ParameterValue::String("fast".into()), "'speed_mps': its type is double, not string"),
+            ("speed_mps", ParameterValue::NotSet, "'speed_mps': its type is double, not not set"),
             ("steps", ParameterValue::Integer(10), "'steps': it must be from 1 to 9"),
-            ("autostart", ParameterValue::Bool(false), "'autostart' can only be given at start"),
+            (
+                "autostart",
+                ParameterValue::Bool(false),
+                "'autostart' can only be given at start: --ros-args -p NAME:=VALUE",
+            ),
             (
                 "sped",
                 ParameterValue::Double(1.0),
@@ -283,6 +363,26 @@ mod tests {
         ];
         assert!(parameters.set(wanted).is_err());
         assert_eq!(parameters.text("voice"), Ok("en".to_owned()));
+    }
+
+    #[test]
+    fn who_has_the_last_word_sees_all_that_would_change_and_may_refuse_it() {
+        let judge = |changed: &BTreeMap<String, ParameterValue>| match changed.get("steps") {
+            Some(ParameterValue::Integer(steps)) if *steps > 5 => Err(format!("{} of {}", steps, changed.len())),
+            _ => Ok(()),
+        };
+        let parameters = parameters().judged_by(Box::new(judge));
+        let wanted = |steps| {
+            vec![
+                ("steps".to_owned(), ParameterValue::Integer(steps)),
+                ("voice".to_owned(), ParameterValue::String("de".into())),
+                ("speed_mps".to_owned(), ParameterValue::Double(0.8)),
+            ]
+        };
+        assert_eq!(parameters.set(wanted(6)), Err("6 of 2".to_owned()), "the speed would stay as it is");
+        assert_eq!(parameters.text("voice"), Ok("en".to_owned()));
+        assert_eq!(parameters.set(wanted(5)).map(|changed| changed.len()), Ok(2));
+        assert_eq!(parameters.integer("steps"), Ok(5));
     }
 
     #[test]

@@ -1,20 +1,20 @@
-//! The clock that stamps messages: the system's, or the simulation's where `use_sim_time` is set.
+//! The clock of a node: the system's, or the simulation's where `use_sim_time` is set.
+//!
+//! It is for what is about the robot's own time: the stamps of messages. How long something may take, and whether
+//! something is silent, follows the machine's steady clock, simulation or not: a simulation that stands still, or a
+//! `/clock` that nobody publishes, must not keep a stop or a time-out from coming.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cortex_ros::RosError;
-use cortex_ros::r2r::{Node, QosProfile, builtin_interfaces::msg::Time, rosgraph_msgs::msg};
-use futures::StreamExt;
-
-use crate::endpoints::Endpoints;
+use r2r::builtin_interfaces::msg::Time;
 
 /// Tells the time. Clones share it.
 ///
 /// The client library has a clock, but whether its simulated time is compiled in depends on the state of its build
 /// cache.
 #[derive(Debug, Clone)]
-pub(crate) enum RosClock {
+pub enum RosClock {
     /// The clock of the machine.
     System,
     /// The last time on `/clock`; zero before the first.
@@ -22,25 +22,31 @@ pub(crate) enum RosClock {
 }
 
 impl RosClock {
-    /// A clock that follows `/clock`.
-    pub(crate) fn simulated(node: &mut Node, endpoints: &Endpoints) -> Result<Self, RosError> {
-        let mut clock = node.subscribe::<msg::Clock>("/clock", QosProfile::default().keep_last(1).best_effort())?;
-        let time = Arc::new(Mutex::new(Time::default()));
-        let last = Arc::clone(&time);
-        endpoints.spawn(async move {
-            while let Some(message) = clock.next().await {
-                *last.lock().unwrap_or_else(PoisonError::into_inner) = message.clock;
-            }
-        });
-        Ok(Self::Simulated(time))
+    /// A clock that stands at zero until it is [`set`](Self::set).
+    pub(crate) fn simulated() -> Self {
+        Self::Simulated(Arc::default())
+    }
+
+    /// Sets a simulated clock. It may be set back: simulations begin anew.
+    pub(crate) fn set(&self, now: Time) {
+        if let Self::Simulated(time) = self {
+            *time.lock().unwrap_or_else(PoisonError::into_inner) = now;
+        }
     }
 
     /// Now.
-    pub(crate) fn now(&self) -> Time {
+    #[must_use]
+    pub fn now(&self) -> Time {
         match self {
             Self::System => to_time(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()),
             Self::Simulated(time) => time.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         }
+    }
+
+    /// Now, in nanoseconds.
+    #[must_use]
+    pub fn now_ns(&self) -> u64 {
+        nanoseconds(&self.now())
     }
 }
 
@@ -50,7 +56,7 @@ fn to_time(since_epoch: Duration) -> Time {
 }
 
 /// A time as nanoseconds.
-pub(crate) fn nanoseconds(time: &Time) -> u64 {
+fn nanoseconds(time: &Time) -> u64 {
     u64::try_from(time.sec).unwrap_or_default() * 1_000_000_000 + u64::from(time.nanosec)
 }
 

@@ -1,0 +1,4 @@
+//! Stories and properties of events.
+
+mod properties;
+mod stories;

@@ -1,0 +1,57 @@
+//! Stories of tasks that do not wait for their turn. On a paused clock.
+
+#![expect(clippy::expect_used, reason = "a story that can't be told ends here, and says why")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cortex_protocol::{MissionResult, MissionStatus, Origin, Submission};
+use cortex_runtime::{MissionTicket, Place, ProviderId, QueuePolicy, Rejection, Runtime, RuntimeConfig};
+use cortex_testkit::{Behaviour, FakeTools, ScriptedModel, calls, says};
+use serde_json::json;
+
+fn task(text: &str) -> Submission {
+    Submission { task: text.into(), session: None, origin: Origin::new("event", "test") }
+}
+
+async fn result_of(ticket: MissionTicket) -> MissionResult {
+    ticket.result.await.expect("every task that was taken gets its result")
+}
+
+/// A robot that is busy with a task until that is ended; then each task is answered by a number.
+async fn busy(queue: QueuePolicy) -> (Runtime, Arc<FakeTools>, MissionTicket) {
+    let tools = Arc::new(FakeTools::new(vec![("base.go", Behaviour::RunsUntilHalted)]));
+    let script = [calls(&[("base-go", json!({}))]), says("EXECUTE"), says("first"), says("second"), says("third")];
+    let config = RuntimeConfig { queue, ..RuntimeConfig::default() };
+    let runtime = Runtime::start(config, Arc::new(ScriptedModel::new(script)), vec![tools.clone()]);
+    runtime.offer_tools(ProviderId(0), tools.specs()).await;
+    let running = runtime.submit(task("drive around")).await.expect("nothing runs");
+    tools.wait_until_begun().await;
+    (runtime, tools, running)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_is_wanted_now_ends_what_runs_and_goes_before_what_waits() {
+    let (runtime, tools, running) = busy(QueuePolicy::Queue { length: 1 }).await;
+    let waiting = runtime.submit(task("why?")).await.expect("there is room for one");
+    let next = runtime.submit_at(Place::Next, task("what?")).await.expect("the queue does not keep it out");
+    assert_eq!(runtime.submit(task("who?")).await.expect_err("full"), Rejection::QueueFull { waiting: 2 });
+    let now = runtime.submit_at(Place::Now, task("where?")).await.expect("nothing keeps it out");
+    assert_eq!(result_of(running).await.status, MissionStatus::Cancelled);
+    assert_eq!(tools.halts().len(), 1, "what moved was halted first");
+    assert!(result_of(now).await.output.starts_with("first"));
+    assert!(result_of(next).await.output.starts_with("second"));
+    assert!(result_of(waiting).await.output.starts_with("third"));
+    assert!(runtime.shut_down(Duration::from_secs(1)).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_is_before_a_stop() {
+    let (runtime, _tools, running) = busy(QueuePolicy::Reject).await;
+    let next = runtime.submit_at(Place::Next, task("what?")).await.expect("it may wait where others may not");
+    runtime.stop().await.expect("the desk is there");
+    assert_eq!(result_of(running).await.status, MissionStatus::Cancelled);
+    assert_eq!(result_of(next).await.status, MissionStatus::Cancelled);
+    assert_eq!(runtime.submit_at(Place::Now, task("x")).await.expect_err("stopped"), Rejection::Stopped);
+    assert!(runtime.shut_down(Duration::from_secs(1)).await);
+}
