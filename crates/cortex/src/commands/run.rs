@@ -14,7 +14,7 @@ use cortex_protocol::{
 };
 use cortex_ros::serving::Serving;
 use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
-use cortex_ros::{Beats, ComponentState, Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
+use cortex_ros::{ComponentState, Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
 use cortex_runtime::{DryRun, JournalSettings, MissionTicket, ProviderId, Runtime, RuntimeConfig};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
@@ -24,9 +24,11 @@ use crate::custom_actions::CustomActions;
 use crate::events;
 use crate::logging;
 use crate::management::{self, Management, Sources, tell};
+use crate::metrics::Metrics;
 use crate::robot::{self, Robot};
+use crate::self_watch::{SelfWatch, Watched};
 use crate::supervision::{self, RobotRecipe, Supervision};
-use crate::watchdog::{Loop, Watchdog};
+use crate::watched_model::ModelWatch;
 
 /// The robot's graph is the first provider of tools.
 const ROS: ProviderId = ProviderId(0);
@@ -72,7 +74,8 @@ fn sources(
 ) -> anyhow::Result<Sources> {
     let ros = robot::parameters(node);
     let layers = Layers { file: config::file(file), recipe, ros, model, ..Layers::default() };
-    Ok(Sources { layers, api_key: api_key_from_environment()? })
+    let models = ModelWatch::new(&Metrics::new());
+    Ok(Sources { layers, api_key: api_key_from_environment()?, models })
 }
 
 /// Reads the configuration.
@@ -105,7 +108,7 @@ async fn serve(
     };
     // A manager may mend what is wrong with the model, and configure again; nobody else would.
     let model = match management::starts_itself(&robot.node) {
-        true => management::model(&resolved)?,
+        true => sources.model(&resolved)?,
         false => Arc::new(Reflex::default()),
     };
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
@@ -134,7 +137,9 @@ async fn serve(
         let name = format!("{}-{domain}", robot.node.fully_qualified_name());
         config.journal = (!dry_run).then(|| JournalSettings::beside(tape, &name));
     }
+    let (name, limits) = (resolved.robot, config.limits.clone());
     let runtime = Runtime::start(config, model, providers.clone());
+    let models = sources.models.clone();
     let agent = Arc::new(Agent {
         runtime: runtime.clone(),
         discovery: robot.discovery.clone(),
@@ -160,8 +165,16 @@ async fn serve(
         }
         None => None,
     };
-    let monitor = supervised.iter().map(|supervised| Loop::new("monitor", Beats::of(supervised.handle().beats())));
-    let watchdog = Watchdog::of(robot, &stop.handle(), monitor.collect(), resolved.watch.hang)?;
+    let watched = Watched {
+        name,
+        robot,
+        runtime: &runtime,
+        limits,
+        stop: &stop,
+        model: models,
+        supervised: supervised.as_ref().zip(agent.supervised.clone()),
+    };
+    let self_watch = SelfWatch::start(watched, &resolved.watch).await?;
     #[cfg(debug_assertions)]
     crate::faults::arm(&robot.node);
     let happening = match (recipe, actions, &supervised) {
@@ -223,7 +236,7 @@ async fn serve(
     server.shut_down().await;
     // Joining threads blocks.
     let ending = move || {
-        watchdog.shut_down();
+        self_watch.shut_down();
         stop.shut_down();
     };
     let _ = tokio::task::spawn_blocking(ending).await;
