@@ -72,7 +72,8 @@ def start(context):
             namespace=value("namespace"),
             arguments=arguments,
             parameters=parameters,
-            ros_arguments=["--log-level", value("log_level")],
+            # Of Cortex only: the client library tells of each of its waits.
+            ros_arguments=["--log-level", f"cortex:={value('log_level')}"],
             output="screen",
             emulate_tty=True,
             respawn=is_true(value("respawn")),
