@@ -63,7 +63,7 @@ impl Story {
     /// How often the tray's process was really started.
     fn starts(&self) -> usize {
         let notes = std::fs::read_to_string(&self.notes).unwrap_or_default();
-        notes.lines().filter(|line| *line == "start").count()
+        notes.lines().filter(|line| *line == "tray start").count()
     }
 
     /// The neighbour was well all the time; Cortex ends in order, and nothing is left.

@@ -82,7 +82,7 @@ fn answer(request: &Value) -> Served {
     if calls.is_empty() { Served::Text("I do not know that errand.".to_owned()) } else { Served::Calls(calls) }
 }
 
-/// Reads `3: go to the kitchen, shake the tray for t3, say it is done.`
+/// Reads `3: go to the kitchen, shake tray_1 for t3, say it is done.`
 fn calls(task: &str) -> Vec<(String, Value)> {
     let task = task.split_once('.').map_or(task, |(task, _)| task);
     let parts = task.split(|character| character == ',' || character == ':').map(str::trim);
@@ -90,8 +90,8 @@ fn calls(task: &str) -> Vec<(String, Value)> {
         .filter_map(|part| {
             if let Some(place) = part.strip_prefix("go to the ") {
                 Some(("base-go_to".to_owned(), json!({ "place": place })))
-            } else if let Some(token) = part.strip_prefix("shake the tray for ") {
-                Some(("tray-shake".to_owned(), json!({ "token": token })))
+            } else if let Some((tray, token)) = part.strip_prefix("shake ").and_then(|part| part.split_once(" for ")) {
+                Some((format!("{tray}-shake"), json!({ "token": token })))
             } else {
                 part.strip_prefix("say ").map(|text| ("speaker-say".to_owned(), json!({ "text": text })))
             }
@@ -105,12 +105,12 @@ mod tests {
 
     #[test]
     fn an_errand_is_planned_as_it_is_said() {
-        let planned = calls("3: go to the living room, shake the tray for t3, say hello. More");
+        let planned = calls("3: go to the living room, shake tray_1 for t3, say hello. More");
         assert_eq!(
             planned,
             [
                 ("base-go_to".to_owned(), json!({"place": "living room"})),
-                ("tray-shake".to_owned(), json!({"token": "t3"})),
+                ("tray_1-shake".to_owned(), json!({"token": "t3"})),
                 ("speaker-say".to_owned(), json!({"text": "hello"})),
             ]
         );

@@ -5,10 +5,11 @@ use std::time::Duration;
 use cortex_stories::Dice;
 
 /// The components of the full recipe.
-pub(crate) const COMPONENTS: [&str; 6] = ["base", "battery", "camera", "light", "speaker", TRAY];
+pub(crate) const COMPONENTS: [&str; 8] =
+    ["base", "battery", "camera", "light", "speaker", TRAYS[0], TRAYS[1], TRAYS[2]];
 
-/// The component that goes wrong on command (`tests/python/bad/component.py`).
-pub(crate) const TRAY: &str = "tray";
+/// The components that go wrong on command (`tests/python/bad/component.py`).
+pub(crate) const TRAYS: [&str; 3] = ["tray_1", "tray_2", "tray_3"];
 
 /// A kind of fault.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,7 +133,7 @@ pub(crate) fn draw(seed: u64, count: usize) -> Vec<Fault> {
             let card = usize::try_from(dice.between(0, deck.len() as u64 - 1)).unwrap_or_default();
             let kind = deck.swap_remove(card);
             let targets = match (kind, kind.command()) {
-                (_, Some(_)) => vec![TRAY],
+                (_, Some(_)) => vec![dice.of(&TRAYS)],
                 (Kind::ModelGone, None) => Vec::new(),
                 (Kind::TwoKilled, None) => two(&mut dice),
                 _ => vec![dice.of(&COMPONENTS)],

@@ -10,6 +10,7 @@ use cortex_ros::task::{TaskEnding, TaskResult};
 use cortex_stories::Dice;
 
 use crate::endpoint::ERRAND;
+use crate::faults::TRAYS;
 use crate::truth::Truth;
 
 /// By then a mission has ended, whatever happens to the robot.
@@ -49,7 +50,7 @@ pub(crate) async fn keep_going(client: TaskClient, truth: Arc<Truth>, seed: u64,
             parts.push(format!("go to the {room}"));
         }
         if shakes {
-            parts.push(format!("shake the tray for {token}"));
+            parts.push(format!("shake {} for {token}", dice.of(&TRAYS)));
         }
         if dice.one_in(3) {
             parts.push("say it is done".to_owned());
@@ -72,7 +73,7 @@ pub(crate) async fn keep_going(client: TaskClient, truth: Arc<Truth>, seed: u64,
                     if drives && !truth.was_in(&room, begun) {
                         errands.problems.push(format!("FALSE: '{task}' succeeded, and the robot was never there"));
                     }
-                    if shakes && !truth.noted().contains(&format!("did {token}")) {
+                    if shakes && !truth.noted().iter().any(|line| line.ends_with(&format!(" did {token}"))) {
                         errands.problems.push(format!("FALSE: '{task}' succeeded, and the tray was not shaken"));
                     }
                     "succeeded"

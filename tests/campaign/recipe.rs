@@ -1,34 +1,34 @@
-//! The recipe of the campaign: `recipes/agent.toml` as it stands, with a tray that goes wrong on command, with faster
+//! The recipe of the campaign: `recipes/agent.toml` as it stands, with trays that go wrong on command, with faster
 //! wheels, and with ladders that do not end, since here everything fails all the time.
 
 use anyhow::Context as _;
 use cortex_stories::python;
 use toml::{Table, Value};
 
-use crate::faults::TRAY;
+use crate::faults::TRAYS;
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../recipes/agent.toml");
 const COMPONENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/python/bad/component.py");
 const MEMORY_LIMIT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/python/bad/memory_limit.py");
-/// What the tray may use, in megabytes; it needs some 70.
+/// What a tray may use, in megabytes; it needs some 70.
 const MEMORY: &str = "220";
 
-/// The recipe's text. `notes` is where the tray notes what it really did.
+/// The recipe's text. `notes` is where the trays note what they really did.
 pub(crate) fn text(notes: &str) -> anyhow::Result<String> {
     let mut recipe: Table = std::fs::read_to_string(AGENT)?.parse()?;
     let python = python().to_string_lossy().into_owned();
-    let arguments = [MEMORY_LIMIT, MEMORY, &python, COMPONENT, "works", "--name", TRAY, "--notes", notes];
-    let arguments: Vec<String> = arguments.iter().map(|argument| format!("{argument:?}")).collect();
-    // A hanging call of the tray is one without progress.
-    let tray: Table = format!(
-        "heartbeat_s = 0.5\nstart_timeout_s = 20.0\nstop_timeout_s = 1.0\n\
-         start = {{ program = {python:?}, arguments = [{}] }}\n\
-         progress = [{{ within_s = 3.0, during = \"goal\" }}]\n",
-        arguments.join(", ")
-    )
-    .parse()?;
     let components = recipe.get_mut("components").and_then(Value::as_table_mut).context("a recipe has components")?;
-    components.insert(TRAY.to_owned(), Value::Table(tray));
+    for tray in TRAYS {
+        let arguments = [MEMORY_LIMIT, MEMORY, &python, COMPONENT, "works", "--name", tray, "--notes", notes];
+        // A call of a tray that hangs is one without progress.
+        let component: Table = format!(
+            "heartbeat_s = 0.5\nstart_timeout_s = 20.0\n\
+             start = {{ program = {python:?}, arguments = {arguments:?} }}\n\
+             progress = [{{ within_s = 3.0, during = \"goal\" }}]\n"
+        )
+        .parse()?;
+        components.insert(tray.to_owned(), Value::Table(component));
+    }
     let faster: Table = "speed_mps = 8.0\nrequire_battery = false".parse()?;
     for (name, component) in components.iter_mut() {
         let component = component.as_table_mut().context("a component is a table")?;
@@ -38,7 +38,7 @@ pub(crate) fn text(notes: &str) -> anyhow::Result<String> {
         }
         let ladders: Table = "on_component_fail = [{ do = \"restart\", retries = 50, within_s = 15.0 }]\n\
              on_any_fail = [{ do = \"restart\", retries = 50, within_s = 15.0 }]\n\
-             on_giveup = [\"pause_missions\", \"tell_operator\"]\nheal_after_s = 3.0\nrest_s = 20.0"
+             on_giveup = [\"pause_missions\", \"tell_operator\"]\nheal_after_s = 1.0\nrest_s = 20.0"
             .parse()?;
         component.insert("fallbacks".to_owned(), Value::Table(ladders));
     }

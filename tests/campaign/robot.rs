@@ -1,16 +1,17 @@
 //! The robot, and what is done to it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 use cortex_ros::RosNode;
 use cortex_ros::r2r::std_msgs::msg::String as Text;
-use cortex_ros::r2r::{Publisher, QosProfile};
+use cortex_ros::r2r::{Node, Publisher, QosProfile};
 use cortex_stories::{Event, Held, House, Monitored};
 
 use crate::endpoint::Endpoint;
-use crate::faults::{COMPONENTS, Fault, Kind, TRAY};
+use crate::faults::{COMPONENTS, Fault, Kind, TRAYS};
 use crate::report::{self, Answer, Inflicted};
 use crate::shared_memory::SharedMemory;
 use crate::truth::count;
@@ -19,6 +20,8 @@ use crate::truth::count;
 const RESTORE_LIMIT: Duration = Duration::from_secs(90);
 /// How long the component that goes wrong on command may take to begin.
 const COMMAND_LIMIT: Duration = Duration::from_secs(5);
+/// Lines of the log that are shown where it went wrong.
+const SHOWN: usize = 400;
 /// How often something is looked at that tells nobody.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -26,17 +29,23 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(crate) struct Robot {
     monitored: Monitored,
     endpoint: Endpoint,
-    commands: Publisher<Text>,
+    /// To each tray.
+    commands: BTreeMap<&'static str, Publisher<Text>>,
     notes: PathBuf,
     shared_memory: SharedMemory,
     inflicted: Vec<Inflicted>,
+    begun: Instant,
 }
 
 impl Robot {
     pub(crate) async fn start(house: &House, node: &RosNode, recipe: &str, notes: &str) -> anyhow::Result<Self> {
         let endpoint = Endpoint::start().await?;
-        let quality = QosProfile::default();
-        let commands = node.with_node(move |node| node.create_publisher::<Text>("/tray/fault", quality)).await??;
+        let mut commands = BTreeMap::new();
+        for tray in TRAYS {
+            let topic = format!("/{tray}/fault");
+            let create = move |node: &mut Node| node.create_publisher::<Text>(&topic, QosProfile::default());
+            commands.insert(tray, node.with_node(create).await??);
+        }
         let model = format!("openai:campaign@{}", endpoint.url());
         let mut monitored = Monitored::start(house, recipe, &["--model", &model]);
         monitored.wait_until_all_work(&COMPONENTS).await;
@@ -47,6 +56,7 @@ impl Robot {
             notes: notes.into(),
             shared_memory: SharedMemory::default(),
             inflicted: Vec::new(),
+            begun: Instant::now(),
         })
     }
 
@@ -61,14 +71,15 @@ impl Robot {
         for target in &fault.targets {
             self.wait_until_free(target).await?;
         }
-        eprintln!("fault {}: {:?} {}", number + 1, fault.kind, fault.targets.join(", "));
+        let second = self.begun.elapsed().as_secs();
+        eprintln!("{second:5} s, fault {}: {:?} {}", number + 1, fault.kind, fault.targets.join(", "));
         for target in &fault.targets {
             self.shared_memory.note(self.monitored.process_of(target).unwrap_or_default());
         }
         let first = self.monitored.count();
         let at = match (fault.kind.command(), fault.targets.first()) {
-            (Some(command), _) => self.command(command).await?,
-            (None, None) => {
+            (Some(command), Some(tray)) => self.command(tray, command).await?,
+            (_, None) => {
                 let at = Instant::now();
                 self.endpoint.be_gone_for(fault.lasts).await?;
                 at
@@ -116,17 +127,18 @@ impl Robot {
         }
     }
 
-    /// Tells the component that goes wrong on command to do so, until it does.
-    async fn command(&mut self, command: &str) -> anyhow::Result<Instant> {
-        let line = format!("fault {command}");
+    /// Tells a component that goes wrong on command to do so, until it does.
+    async fn command(&mut self, tray: &str, command: &str) -> anyhow::Result<Instant> {
+        let line = format!("{tray} fault {command}");
         let before = count(&self.notes, &line);
         let deadline = Instant::now() + COMMAND_LIMIT;
         let mut told = None;
         while count(&self.notes, &line) == before {
-            ensure!(Instant::now() < deadline, "{TRAY} does not hear that it shall go wrong: {command}");
+            ensure!(Instant::now() < deadline, "{tray} does not hear that it shall go wrong: {command}");
             // A subscription that is new may not be matched yet.
             if told.is_none_or(|told: Instant| told.elapsed() > Duration::from_millis(500)) {
-                self.commands.publish(&Text { data: command.to_owned() })?;
+                let commands = self.commands.get(tray).context("not one that goes wrong on command")?;
+                commands.publish(&Text { data: command.to_owned() })?;
                 told = Some(Instant::now());
             }
             tokio::time::sleep(LOOK).await;
@@ -184,10 +196,11 @@ impl Robot {
         self.shared_memory.left()
     }
 
-    /// Shows what the monitor told last.
+    /// Shows what Cortex logged last.
     pub(crate) fn show(&mut self) {
-        for told in self.monitored.told().iter().rev().take(60).rev() {
-            eprintln!("{:?}", (told.component.as_str(), &told.event));
+        let log = self.monitored.process().log_after(0);
+        for (_, line) in log.iter().rev().take(SHOWN).rev() {
+            eprintln!("{line}");
         }
     }
 }

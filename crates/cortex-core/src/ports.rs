@@ -121,6 +121,12 @@ pub trait ToolProvider: Send + Sync {
     /// while it runs or after it was given up. The caller bounds the wait.
     async fn halt(&self, invocation: &Invocation) -> HaltState;
 
+    /// Makes a call come to rest that an earlier life of this process made, and says whether it did. The mission, the id and
+    /// the name of the tool are all that is known of it. The caller bounds the wait.
+    async fn end_earlier(&self, _invocation: &Invocation) -> HaltState {
+        HaltState::Unconfirmed
+    }
+
     /// How the conditions of its tools are checked.
     fn watching(&self) -> Watching {
         Watching::Nobody

@@ -6,6 +6,7 @@ use cortex_recipe::{ComponentRecipe, During, Lifecycle};
 use serde::{Deserialize, Serialize};
 
 use crate::health::{DiagnosticLevel, Ending, FailureKind, LifecycleState, Severity, Symptom};
+use crate::heard::shown;
 use crate::progress::Window;
 
 /// The heartbeat of the component contract, for components that publish their health though no recipe asks for it.
@@ -28,6 +29,8 @@ pub const DIAGNOSTIC_AGE: Duration = Duration::from_secs(5);
 pub struct Evidence {
     /// Since when the rest is expected of it.
     pub(crate) since: Duration,
+    /// Whether its process is new since it was judged last, so that all that was heard was said by this one.
+    is_fresh: bool,
     pub(crate) ended: Option<Ending>,
     /// Whether its node is on the graph, and since when. None: it was not seen yet.
     pub(crate) present: Option<(bool, Duration)>,
@@ -51,6 +54,7 @@ impl Evidence {
         let window = |progress: &cortex_recipe::Progress| Window::new(progress.within_s.duration(), progress.at_least);
         Self {
             since: Duration::ZERO,
+            is_fresh: false,
             ended: None,
             present: None,
             lifecycle: None,
@@ -63,12 +67,25 @@ impl Evidence {
         }
     }
 
-    /// From now on it is judged: what it did before is forgotten.
-    pub fn begin(&mut self, now: Duration, recipe: &ComponentRecipe) {
-        self.since = now;
+    /// Its process is started anew: nothing that is known of the last one counts.
+    pub fn forget(&mut self) {
+        self.ended = None;
+        self.present = None;
+        self.lifecycle = None;
         self.heard = None;
         self.reported = None;
         self.diagnostic = None;
+        self.is_fresh = true;
+    }
+
+    /// From now on it is judged: what it did before is forgotten, unless its process is new.
+    pub fn begin(&mut self, now: Duration, recipe: &ComponentRecipe) {
+        self.since = now;
+        if !std::mem::take(&mut self.is_fresh) {
+            self.heard = None;
+            self.reported = None;
+            self.diagnostic = None;
+        }
         for (window, progress) in self.windows.iter_mut().zip(&recipe.progress) {
             match progress.during {
                 During::Always => window.begin(now),
@@ -82,12 +99,12 @@ impl Evidence {
     pub fn note_status(&mut self, now: Duration, failure: Option<(FailureKind, String)>) {
         self.speaks = true;
         self.heard = Some(now);
-        self.reported = failure;
+        self.reported = failure.map(|(kind, message)| (kind, shown(&message)));
     }
 
     /// `/diagnostics` has an entry about it.
     pub fn note_diagnostic(&mut self, now: Duration, level: DiagnosticLevel, message: String) {
-        self.diagnostic = Some((level, message, now));
+        self.diagnostic = Some((level, shown(&message), now));
     }
 
     /// So much came of what `progress` number `watch` counts.
@@ -311,6 +328,23 @@ mod tests {
         assert_eq!(Health::of(&evidence.symptoms(at(21.9), &recipe)), Health::Suspect);
         assert_eq!(Health::of(&evidence.symptoms(at(22.0), &recipe)), Health::Failed { kind: FailureKind::Component });
         assert_eq!(evidence.next_look(at(20.0), &recipe), Some(at(22.0)));
+    }
+
+    #[test]
+    fn what_a_new_process_says_while_it_comes_up_counts_and_what_was_said_before_a_restart_does_not() {
+        let recipe = recipe("heartbeat_s = 1");
+        let mut evidence = judged(&recipe);
+        evidence.note_status(at(20.0), None);
+        evidence.forget();
+        evidence.begin(at(20.5), &recipe);
+        assert!(!evidence.is_proof(at(20.5), &recipe), "that was the last process");
+        evidence.forget();
+        evidence.present = Some((true, at(20.6)));
+        evidence.note_status(at(20.6), None);
+        evidence.begin(at(20.7), &recipe);
+        assert!(evidence.is_proof(at(20.7), &recipe));
+        evidence.begin(at(21.0), &recipe);
+        assert!(!evidence.is_proof(at(21.0), &recipe), "the same process has to say it again");
     }
 
     #[test]

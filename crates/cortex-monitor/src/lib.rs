@@ -18,6 +18,7 @@ pub mod dependencies;
 pub mod events;
 pub mod evidence;
 pub mod health;
+mod heard;
 pub mod ladder;
 pub mod machine;
 pub mod progress;

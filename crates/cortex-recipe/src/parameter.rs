@@ -203,6 +203,14 @@ pub fn bind(action: &Action, arguments: &Map<String, Value>) -> Result<Deed, Str
     Ok(deed)
 }
 
+/// What an action does where nobody tells it anything: as a fallback.
+///
+/// # Errors
+/// When it needs to be told something; the check of recipes refuses that in a ladder.
+pub fn bind_nothing(action: &Action) -> Result<Deed, String> {
+    bind(action, &Map::new())
+}
+
 /// What stands for the parameters.
 struct Values(Map<String, Value>);
 

@@ -96,8 +96,8 @@ fn every_slip_of_an_event_is_told_with_its_line_and_its_mend() {
         (
             &format!("{WHEN}\non_failure = [{{ action = \"stand_in\", component = \"base\" }}]"),
             7,
-            "has no stand-in",
-            "stand_in = ",
+            "is for what fails",
+            "into a ladder",
         ),
         (&format!("{WHEN}\non_failure = [{{ task = \" \" }}]"), 7, "is empty", "plain language"),
         (&format!("{WHEN}\n[events.2x]\n{WHEN}\ndo = [{{ tell = \"x\" }}]"), 7, "can't be the name", "not a digit"),

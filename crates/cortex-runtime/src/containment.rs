@@ -51,6 +51,10 @@ impl ToolProvider for Contained {
         self.provider.halt(invocation).await
     }
 
+    async fn end_earlier(&self, invocation: &Invocation) -> HaltState {
+        self.provider.end_earlier(invocation).await
+    }
+
     fn watching(&self) -> Watching {
         self.provider.watching()
     }

@@ -23,6 +23,8 @@ use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, Place, QueuePolicy
 /// Corrections that may wait for the mission that runs; it takes each at once.
 const CORRECTIONS: usize = 8;
 
+const RECOVERING: &str = "what an earlier life of Cortex may have left running is being ended";
+
 /// What the desk is told.
 pub(crate) enum DeskMessage {
     Submit {
@@ -47,6 +49,8 @@ pub(crate) enum DeskMessage {
         reply: oneshot::Sender<StopReport>,
     },
     Work,
+    /// What an earlier life left was ended, as far as it could be.
+    Recovered,
     Resume {
         reply: oneshot::Sender<bool>,
     },
@@ -94,6 +98,8 @@ pub(crate) struct Desk {
     offer: watch::Sender<Arc<Offer>>,
     offered: BTreeMap<ProviderId, Vec<ToolSpec>>,
     door: Door,
+    /// Whether what an earlier life left is still being ended.
+    is_recovering: bool,
     /// Why no tasks are taken although the door is open. None: they are.
     off_duty: Option<String>,
     waiting: VecDeque<Waiting>,
@@ -111,6 +117,7 @@ impl Desk {
         let (done, ended) = mpsc::channel(1);
         let shared = Arc::clone(&latest.borrow());
         Self {
+            is_recovering: shared.journal.is_kept(),
             shared,
             latest,
             offer,
@@ -170,11 +177,12 @@ impl Desk {
                 self.halt(reply);
             }
             DeskMessage::Work => self.off_duty = None,
+            DeskMessage::Recovered => self.on_recovered(),
             DeskMessage::Resume { reply } => {
                 let was_stopped = matches!(self.door, Door::Stopped | Door::Unsettled);
                 if was_stopped {
                     self.door = Door::Open;
-                    self.shared.leftovers.forget();
+                    self.shared.journal.end_calls(self.shared.leftovers.forget());
                 }
                 let _ = reply.send(was_stopped);
             }
@@ -293,12 +301,26 @@ impl Desk {
         self.begin_next();
     }
 
+    /// Why no task begins, if none does.
     fn paused(&self) -> Option<String> {
+        if self.is_recovering {
+            return Some(RECOVERING.to_owned());
+        }
         self.shared.containment.borrow().paused().map(str::to_owned)
     }
 
     fn patience(&self) -> Duration {
         self.shared.config.limits.pause_patience
+    }
+
+    /// What an earlier life left is at rest, or is among the leftovers.
+    fn on_recovered(&mut self) {
+        self.is_recovering = false;
+        if self.door == Door::Open && !self.shared.leftovers.names().is_empty() {
+            self.door = Door::Unsettled;
+            self.end_waiting("Something that an earlier life of Cortex left did not confirm that it is at rest.");
+        }
+        self.on_contained();
     }
 
     /// The monitor keeps other things from the missions than before. The mission that runs is told so itself.
@@ -378,7 +400,9 @@ impl Desk {
     fn report_stop(&self, reply: oneshot::Sender<StopReport>, mut not_stopped: Vec<ToolName>, missions_ended: usize) {
         let shared = Arc::clone(&self.shared);
         self.shared.tracker.spawn(async move {
-            not_stopped.extend(shared.leftovers.halt(shared.config.calls.halt_timeout).await);
+            let (going_on, at_rest) = shared.leftovers.halt(shared.config.calls.halt_timeout).await;
+            shared.journal.end_calls(at_rest);
+            not_stopped.extend(going_on);
             not_stopped.sort();
             not_stopped.dedup();
             // Who asked may have left.

@@ -11,8 +11,8 @@ use cortex_core::{
     ModelError, ModelErrorKind, ToolProvider,
 };
 use cortex_protocol::{
-    CallId, CloudEvent, Effect as ToolEffect, FailureKind, HaltState, MissionEvent, MissionId, MissionResult, Origin,
-    SessionId, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec, Turn,
+    CallId, CancelMode, CloudEvent, Effect as ToolEffect, FailureKind, HaltState, MissionEvent, MissionId,
+    MissionResult, Origin, SessionId, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec, Turn,
 };
 use futures::FutureExt;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -24,6 +24,7 @@ use tracing::Instrument;
 
 use crate::dispatch::run_call;
 use crate::envelope::Envelope;
+use crate::journal::Journal;
 use crate::leftovers::Leftovers;
 use crate::meters::Meters;
 use crate::offer::Offer;
@@ -45,6 +46,7 @@ pub(crate) struct Shared {
     pub(crate) containment: watch::Receiver<Containment>,
     pub(crate) tracker: TaskTracker,
     pub(crate) leftovers: Arc<Leftovers>,
+    pub(crate) journal: Journal,
 }
 
 /// Where the events of one mission go.
@@ -146,6 +148,8 @@ pub(crate) async fn run_mission(
         tape.setup(&setup);
     }
     let meters = Meters::begin(&shared.config.meters, &setup.limits);
+    let (journal, mission) = (shared.journal.clone(), id.clone());
+    journal.begin_mission(&mission, &setup.task).await;
     let drive = Drive {
         shared,
         id,
@@ -156,7 +160,9 @@ pub(crate) async fn run_mission(
         calls: BTreeMap::new(),
         result: None,
     };
-    drive.run(Mission::new(setup), inbox, cancel, containment, corrections, meters).instrument(span).await
+    let result = drive.run(Mission::new(setup), inbox, cancel, containment, corrections, meters).instrument(span).await;
+    journal.end_mission(&mission).await;
+    result
 }
 
 fn limits_for(shared: &Shared) -> MissionLimits {
@@ -340,7 +346,14 @@ impl Drive {
         let bounds = self.shared.config.calls;
         let shared = Arc::clone(&self.shared);
         self.shared.tracker.spawn(async move {
-            if let Err(outcome) = cleared(clearance, &token, &inputs).await {
+            let halts = spec.cancel == CancelMode::Halt;
+            let (cleared, noted) = tokio::join!(cleared(clearance, &token, &inputs), async {
+                if halts { noted(&shared.journal, &invocation, &token, &inputs).await } else { Ok(()) }
+            });
+            if let Err(outcome) = cleared.and(noted) {
+                if halts {
+                    shared.journal.end_call(&invocation).await;
+                }
                 // A closed mission needs no outcome.
                 let _ = inputs.send(Input::CallEnded { call, outcome }).await;
                 return;
@@ -361,11 +374,26 @@ impl Drive {
             };
             if outcome.halt.may_go_on() {
                 shared.leftovers.remember(provider, invocation);
+            } else if halts {
+                shared.journal.end_call(&invocation).await;
             }
             // A mission that has given the call up has reported it as not confirmed.
             let _ = inputs.send(Input::CallEnded { call, outcome }).await;
         });
     }
+}
+
+/// Waits until a call that must be told to halt is in the journal. Fails with the outcome of a call that never began.
+async fn noted(
+    journal: &Journal,
+    invocation: &Invocation,
+    cancelled: &CancellationToken,
+    inputs: &mpsc::Sender<Input>,
+) -> Result<(), ToolOutcome> {
+    let Err(reason) = journal.begin_call(invocation, cancelled).await else { return Ok(()) };
+    // A closed mission has failed already.
+    let _ = inputs.send(Input::GiveUp { reason: reason.clone() }).await;
+    Err(ToolOutcome::failure(FailureKind::Unavailable, reason))
 }
 
 /// Waits until a call that moves something is on the tape. Fails with the outcome of a call that never began.

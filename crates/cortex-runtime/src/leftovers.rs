@@ -41,14 +41,15 @@ impl Leftovers {
         calls.iter().map(|call| call.invocation.call.tool.clone()).collect()
     }
 
-    /// Forgets all of them: a person has looked.
-    pub(crate) fn forget(&self) {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    /// Forgets all of them: a person has looked. Returns them.
+    pub(crate) fn forget(&self) -> Vec<Invocation> {
+        let calls = std::mem::take(&mut *self.calls.lock().unwrap_or_else(PoisonError::into_inner));
+        calls.into_iter().map(|call| call.invocation).collect()
     }
 
     /// Halts all of them again, at once, forgets those that confirm, and names the rest; `patience` bounds the whole.
-    /// Nothing is forgotten meanwhile, so that a second stop sees the same.
-    pub(crate) async fn halt(&self, patience: Duration) -> Vec<ToolName> {
+    /// Nothing is forgotten meanwhile, so that a second stop sees the same. Returns the names, and what is at rest.
+    pub(crate) async fn halt(&self, patience: Duration) -> (Vec<ToolName>, Vec<Invocation>) {
         let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let halting = calls.into_iter().map(|call| async move {
             let halting = AssertUnwindSafe(call.provider.halt(&call.invocation)).catch_unwind();
@@ -57,6 +58,6 @@ impl Leftovers {
         });
         let at_rest: Vec<Invocation> = join_all(halting).await.into_iter().flatten().collect();
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).retain(|call| !at_rest.contains(&call.invocation));
-        self.names()
+        (self.names(), at_rest)
     }
 }

@@ -6,6 +6,7 @@
 //! - `dispatch`: one call of a tool, with its time-out, its cancellation and its one outcome;
 //! - `containment`: what the monitor keeps from the missions, looked at last before a call is begun;
 //! - `conditions`: what is watched before, while and after a call;
+//! - `journal`: what is open, for the next life of Cortex; what an earlier one left is ended at the start;
 //! - `leftovers`: calls that are not known to be at rest, for the next stop;
 //! - `meters`: what the robot spends while a mission runs;
 //! - `offer`: the tools of all providers, merged;
@@ -22,6 +23,7 @@ mod dispatch;
 mod drive;
 mod dry_run;
 mod envelope;
+mod journal;
 mod leftovers;
 mod meters;
 mod offer;
@@ -42,6 +44,7 @@ use crate::desk::{Desk, DeskMessage};
 pub use crate::dispatch::{CallBounds, run_call};
 use crate::drive::Correction;
 pub use crate::dry_run::DryRun;
+pub use crate::journal::JournalSettings;
 pub use crate::meters::Meter;
 pub use crate::offer::{Offer, ProviderId};
 pub use crate::settings::Settings;
@@ -85,6 +88,8 @@ pub struct RuntimeConfig {
     pub model_timeout: Duration,
     /// Where missions are recorded. None: nowhere.
     pub tape: Option<TapeSettings>,
+    /// Where it is noted what is open, so that the next life of Cortex can end what this one leaves. None: nowhere.
+    pub journal: Option<JournalSettings>,
     /// What measures the way and the energy that the robot spends.
     pub meters: Vec<Meter>,
 }
@@ -99,6 +104,7 @@ impl Default for RuntimeConfig {
             calls: CallBounds::default(),
             model_timeout: Duration::from_secs(300),
             tape: None,
+            journal: None,
             meters: Vec::new(),
         }
     }
@@ -253,7 +259,9 @@ impl Runtime {
             let folder = tape::Folder::new(tape.directory.clone());
             tracker.spawn_blocking(move || mend(&folder));
         }
+        let journal = journal::Journal::new(config.journal.clone());
         let shared = watch::Sender::new(Arc::new(drive::Shared {
+            journal,
             config,
             model,
             providers,
@@ -264,6 +272,16 @@ impl Runtime {
             tracker: tracker.clone(),
             leftovers: Arc::default(),
         }));
+        let first = Arc::clone(&shared.borrow());
+        if first.journal.is_kept() {
+            let desk = desk.clone();
+            tracker.spawn(async move {
+                // However it ends: tasks must not wait for ever.
+                let _ = tokio::spawn(journal::recover(first)).await;
+                // A desk that is closed needs not know.
+                let _ = desk.send(DeskMessage::Recovered).await;
+            });
+        }
         tracker.spawn(Desk::new(shared.subscribe(), offer_sender).run(inbox));
         Self { desk, events, outputs, offer, shared: Arc::new(shared), containment, tracker }
     }

@@ -10,6 +10,7 @@ use cortex_monitor::health::Ending as MonitorEnding;
 use cortex_monitor::{AttemptId, DeedOutcome, Effect, Input, Monitor, MonitorEvent, ProcessNumber};
 use cortex_process::{Ending, ProcessEvent, Processes, Program};
 use cortex_protocol::ComponentName;
+use cortex_recipe::parameter::bind_nothing;
 use cortex_recipe::{ActionName, Deed, Recipe};
 
 use crate::Hands;
@@ -131,12 +132,13 @@ impl<H: Hands> Work<H> {
 
     /// Runs the command of an action; the others are for the hands.
     fn act(&mut self, attempt: AttemptId, action: &ActionName, limit: Duration) {
-        let Some(Deed::Command(command)) = self.recipe.actions.get(action).map(|action| &action.deed) else { return };
+        let known = self.recipe.actions.get(action);
+        let Some(Ok(Deed::Command(command))) = known.map(bind_nothing) else { return };
         let program = Program {
             name: action.to_string(),
             program: program::program(&command.program, &self.folder),
-            arguments: command.arguments.clone(),
-            environment: command.environment.clone(),
+            arguments: command.arguments,
+            environment: command.environment,
             directory: None,
         };
         let number = self.commands.begin(attempt, limit);

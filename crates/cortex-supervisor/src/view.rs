@@ -173,10 +173,10 @@ impl RobotView {
         }
     }
 
-    /// Whether everything that comes up with the robot works.
+    /// Whether everything that comes up with the robot has worked, if only for a while.
     #[must_use]
-    pub fn is_up(&self) -> bool {
-        self.missing().is_empty()
+    pub fn has_come_up(&self) -> bool {
+        self.components.values().all(|view| !view.is_regular || view.has_worked)
     }
 
     /// What comes up with the robot and does not work, in order.
@@ -228,11 +228,11 @@ mod tests {
         let mut robot = robot();
         assert_eq!(robot.refusal(&"arm".into()).as_deref(), Some("'arm' is not up yet"));
         for name in ["base", "arm"] {
-            assert!(!robot.is_up());
+            assert!(!robot.has_come_up());
             robot.note(&came_up(name));
             assert_eq!(robot.refusal(&name.into()), None);
         }
-        assert!(robot.is_up(), "nobody waits for a stand-in");
+        assert!(robot.has_come_up() && robot.missing().is_empty(), "nobody waits for a stand-in");
         let symptom = Symptom {
             severity: Severity::Failure,
             kind: FailureKind::Component,

@@ -1,9 +1,12 @@
 //! The Cortex node and its command line: parse, resolve the configuration, wire, run. No logic.
 
 mod arguments;
+mod command_runner;
 mod commands;
 mod config;
 mod connection;
+mod custom_actions;
+mod events;
 #[cfg(debug_assertions)]
 mod faults;
 mod logging;

@@ -13,6 +13,7 @@ use anyhow::Context as _;
 use async_trait::async_trait;
 use cortex_core::ChatModel;
 use cortex_model::ApiKey;
+use cortex_protocol::ComponentName;
 use cortex_ros::RosNode;
 use cortex_ros::lifecycle::{self, Lifecycle, Managed, Outcome, State, Transition};
 use cortex_ros::node::USE_SIM_TIME;
@@ -24,13 +25,16 @@ use figment::value::Value;
 use tokio::sync::watch;
 
 use crate::config::{self, Layers, Resolved};
-use crate::logging;
+use crate::{logging, supervision};
 
 /// The parameter that says whether Cortex becomes active by itself.
 pub(crate) const AUTOSTART: &str = "autostart";
 
 /// How long the services may take to end.
 const SERVING_END: Duration = Duration::from_millis(200);
+
+/// How long a robot may take to come up until Cortex says that it is ready all the same.
+const BRING_UP_LIMIT: Duration = Duration::from_secs(45);
 
 const UNCONFIGURED: &str = "its lifecycle is unconfigured; configure and activate it, for example with \
                             `ros2 lifecycle set NODE configure` and `ros2 lifecycle set NODE activate`";
@@ -69,6 +73,8 @@ struct Cortex {
     /// What is told when it is active: the model and the name, for whoever started it.
     name: String,
     label: Mutex<String>,
+    /// What Cortex brings up, if it does.
+    robot: Option<supervision::Watch>,
     /// What the missions get to end when it is shut down.
     patience: Duration,
 }
@@ -86,6 +92,7 @@ impl Management {
         serving: Serving,
         runtime: &Runtime,
         sources: Sources,
+        robot: Option<supervision::Watch>,
         patience: Duration,
     ) -> anyhow::Result<Self> {
         let declared = declared(node, &sources.layers)?;
@@ -94,6 +101,7 @@ impl Management {
             sources: Mutex::new(sources),
             name: node.fully_qualified_name().to_owned(),
             label: Mutex::default(),
+            robot,
             patience,
         });
         // Whoever comes early hears why.
@@ -227,7 +235,8 @@ impl Managed for Cortex {
             Transition::Activate => {
                 self.runtime.work().await;
                 let label = self.label.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                tell(&format!("ready: {label} takes tasks at {}/task", self.name));
+                let ready = format!("ready: {label} takes tasks at {}/task", self.name);
+                tokio::spawn(announce(ready, self.robot.clone()));
                 Outcome::Success
             }
             Transition::Deactivate => self.rest(INACTIVE).await,
@@ -244,6 +253,17 @@ impl Managed for Cortex {
     async fn let_go(&self) {
         self.rest(UNCONFIGURED).await;
     }
+}
+
+/// Says that it is ready, once the robot is up where Cortex brings it up. Tasks are taken before, and with what is up.
+async fn announce(ready: String, robot: Option<supervision::Watch>) {
+    let Some(robot) = robot else { return tell(&ready) };
+    let missing = robot.come_up(BRING_UP_LIMIT).await;
+    if missing.is_empty() {
+        return tell(&format!("{ready}; the robot is up"));
+    }
+    let names: Vec<&str> = missing.iter().map(ComponentName::as_str).collect();
+    tell(&format!("{ready}; not up yet: {}", names.join(", ")));
 }
 
 /// Prints a line for whoever started the node. Nobody may be reading any more; that is no reason to stop.

@@ -71,9 +71,11 @@ enum Task {
     Check,
     /// Give a simulated robot a task; at a terminal, further ones after it
     Demo {
-        /// What the robot shall do
-        #[arg(default_value = demo::DEFAULT_TASK)]
-        task: String,
+        /// What the robot shall do; without it, something that shows what the robot can do
+        task: Option<String>,
+        /// Let Cortex bring the robot up from a recipe: a name in `recipes/`, or a file
+        #[arg(long)]
+        recipe: Option<String>,
         /// The model that `cortex run` shall use
         #[arg(long)]
         model: Option<String>,
@@ -124,7 +126,9 @@ fn run(command: Task) -> Result<ExitCode> {
         Task::Run { release, arguments } => return work::run(&repository, profile(release), &arguments),
         Task::Test { arguments } => return work::test(&repository, &arguments),
         Task::Check => return check::run(&repository),
-        Task::Demo { task, model } => return demo::run(&repository, &task, model.as_deref()),
+        Task::Demo { task, recipe, model } => {
+            return demo::run(&repository, task.as_deref(), recipe.as_deref(), model.as_deref());
+        }
         Task::Bench { arguments } => return work::bench(&repository, &arguments),
         Task::Soak { arguments } => return work::soak(&repository, &arguments),
         Task::Campaign { arguments } => return work::campaign(&repository, &arguments),

@@ -4,8 +4,8 @@ It keeps the component contract until its fault begins: `--after` seconds after 
 `works`, when the name of a fault is published on `~/fault` (`std_msgs/String`). What breaks the contract only in its
 answers is `cortex-misbehave`.
 
-`--notes FILE` gets a line for each thing that really happened: `start` for each start of its process, `began TOKEN` and
-`did TOKEN` for each piece of work. With `--times N` only the first N starts of the notes go wrong."""
+`--notes FILE` gets a line for each thing that really happened: `NAME start` for each start of its process, `NAME fault
+FAULT`, `NAME began TOKEN` and `NAME did TOKEN` for each piece of work. With `--times N` only the first N starts of the notes go wrong."""
 
 import argparse
 import json
@@ -78,20 +78,20 @@ DESCRIPTION = {
 class Notes:
     """What really happened, in a file that outlives the process."""
 
-    def __init__(self, path):
-        self.path = path
+    def __init__(self, name, path):
+        self.name, self.path = name, path
 
     def add(self, line):
         if self.path:
             # In one piece: several processes and threads may write.
             with open(self.path, "ab", buffering=0) as file:
-                file.write(f"{line}\n".encode())
+                file.write(f"{self.name} {line}\n".encode())
 
     def count(self, line):
         if not self.path or not os.path.exists(self.path):
             return 0
         with open(self.path, encoding="utf-8") as file:
-            return sum(1 for noted in file if noted.strip() == line)
+            return sum(1 for noted in file if noted.strip() == f"{self.name} {line}")
 
 
 class Component(Node):
@@ -215,7 +215,7 @@ def arguments():
 
 def main():
     options = arguments()
-    notes = Notes(options.notes)
+    notes = Notes(options.name, options.notes)
     earlier = notes.count("start")
     notes.add("start")
     is_bad = earlier < options.times

@@ -166,6 +166,8 @@ struct RunningCall {
     accepted: bool,
     feedback: String,
     feedback_at: Option<Duration>,
+    /// The longest time between two of its feedbacks.
+    longest_gap: Option<Duration>,
     /// Whether a CONTINUE was ended because its feedback has stopped.
     stall_noticed: bool,
     /// Why it is being halted while the mission goes on.
@@ -423,6 +425,7 @@ impl Mission {
         let now = self.now;
         if let Some(running) = self.calls.get_mut(&call) {
             running.feedback = feedback;
+            running.longest_gap = running.feedback_at.map(|at| now.saturating_sub(at)).max(running.longest_gap);
             running.feedback_at = Some(now);
             running.stall_noticed = false;
             self.note_progress();
@@ -519,6 +522,7 @@ impl Mission {
                 accepted: false,
                 feedback: String::new(),
                 feedback_at: None,
+                longest_gap: None,
                 stall_noticed: false,
                 cut: None,
             },

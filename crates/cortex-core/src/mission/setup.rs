@@ -53,8 +53,8 @@ pub struct MissionLimits {
     pub component_grace: Duration,
     /// How long a mission waits while all missions are paused. Then it fails.
     pub pause_patience: Duration,
-    /// A goal that has given feedback and then gives none for so long is halted and has failed. `None`: its own time alone
-    /// bounds it.
+    /// A goal that gives feedback again and again, and then gives none for so long, is halted and has failed; one that gives
+    /// it seldom may be silent for longer. `None`: its own time alone bounds it.
     pub hung_after: Option<Duration>,
     /// A mission in which nothing happens for so long fails: no step ends, no goal gives feedback, the model gives no answer.
     /// `None`: [`max_duration`](Self::max_duration) alone bounds it.

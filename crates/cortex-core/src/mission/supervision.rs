@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Effect, Mission, Phase, RunningCall};
 
+/// A goal has hung when it is silent for so many times the longest that it was silent before.
+const GAPS: u32 = 5;
+
 /// Why a call is ended before it ends by itself, while its mission goes on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Cut {
@@ -30,10 +33,11 @@ impl Cut {
 }
 
 impl RunningCall {
-    /// When it counts as hung. Never, where it has given no feedback: then its own time bounds it.
+    /// When it counts as hung. Never, where it does not give feedback again and again: then its own time bounds it. One that
+    /// tells little, each phase for example, has more time than one that tells how it gets on all the while.
     fn hangs_at(&self, hung_after: Option<Duration>) -> Option<Duration> {
         let silent_since = self.feedback_at.filter(|_| self.cut.is_none())?;
-        Some(silent_since.saturating_add(hung_after?))
+        Some(silent_since.saturating_add(hung_after?.max(self.longest_gap?.saturating_mul(GAPS))))
     }
 }
 
@@ -56,8 +60,9 @@ impl Mission {
         let hung_after = self.setup.limits.hung_after;
         let is_hung = |call: &RunningCall| call.hangs_at(hung_after).is_some_and(|at| at <= self.now);
         let hung: Vec<CallId> = self.calls.iter().filter(|(_, call)| is_hung(call)).map(|(id, _)| *id).collect();
-        let seconds = hung_after.unwrap_or_default().as_secs_f64();
         for call in hung {
+            let silent_since = self.calls.get(&call).and_then(|running| running.feedback_at).unwrap_or_default();
+            let seconds = self.now.saturating_sub(silent_since).as_secs();
             self.cut_call(call, FailureKind::Timeout, format!("it gave no feedback for {seconds} s, and was halted"));
         }
     }

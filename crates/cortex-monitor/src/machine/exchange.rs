@@ -107,6 +107,14 @@ pub enum Input {
         /// Which.
         component: ComponentName,
     },
+    /// A component that works is to be restarted all the same, as if it had failed: by `restart` or `respawn`. One that is
+    /// being seen to already is left to that; one that was given up is tried again.
+    Restart {
+        /// Which.
+        component: ComponentName,
+        /// How.
+        action: ActionName,
+    },
     /// Time has passed.
     Tick,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cortex_protocol::ComponentName;
-use cortex_recipe::{ActionName, ComponentRecipe, Lifecycle, Seconds};
+use cortex_recipe::{ActionName, BuiltIn, ComponentRecipe, Lifecycle, Seconds};
 use serde::{Deserialize, Serialize};
 
 use super::turn::Turn;
@@ -38,6 +38,8 @@ pub(super) struct Member {
     /// What was told last of its health, and of what it waits for.
     told: Option<Health>,
     pub(super) told_waiting: Vec<ComponentName>,
+    /// How somebody wants it to be restarted although it works.
+    pub(super) wanted: Option<ActionName>,
 }
 
 /// Where a component is on its way.
@@ -122,6 +124,7 @@ impl Member {
             has_worked: false,
             told: None,
             told_waiting: Vec::new(),
+            wanted: None,
         }
     }
 
@@ -250,6 +253,15 @@ impl Member {
     pub(super) fn on_try_again(&mut self, now: Duration) {
         if let Course::GivenUp { until } | Course::Pausing { until } = &mut self.course {
             *until = now;
+        }
+    }
+
+    pub(super) fn on_restart(&mut self, now: Duration, action: ActionName) {
+        let restarts = matches!(BuiltIn::named(&action), Some(BuiltIn::Restart | BuiltIn::Respawn));
+        if self.course == Course::Serving && restarts {
+            self.wanted = Some(action);
+        } else {
+            self.on_try_again(now);
         }
     }
 

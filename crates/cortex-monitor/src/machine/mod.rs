@@ -191,6 +191,7 @@ impl Monitor {
                 let owner = self.members.values().find(|member| member.awaits(attempt))?.name().clone();
                 (owner, Box::new(move |member| member.on_deed_ended(attempt, outcome)))
             }
+            Input::Restart { component, action } => (component, Box::new(move |member| member.on_restart(now, action))),
             Input::TryAgain { component } => (component, Box::new(move |member| member.on_try_again(now))),
         };
         note(self.members.get_mut(&component)?);

@@ -51,9 +51,7 @@ impl Member {
     fn spawn(&mut self, turn: &mut Turn<'_>) {
         let process = turn.next_process();
         self.process = Some(process);
-        self.evidence.ended = None;
-        self.evidence.present = None;
-        self.evidence.lifecycle = None;
+        self.evidence.forget();
         turn.effect(Effect::StartProcess { component: self.name.clone(), process });
         self.course = Course::Raising { stage: Stage::Spawning, until: Self::after(turn, self.recipe.start_timeout_s) };
     }

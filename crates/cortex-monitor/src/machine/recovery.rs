@@ -21,6 +21,13 @@ impl Member {
                 *used > 0
             });
         }
+        // While a storm rages, it is looked again when that lets somebody through.
+        if self.wanted.is_some()
+            && turn.ask_storm().is_ok()
+            && let Some(action) = self.wanted.take()
+        {
+            return self.restart_wanted(turn, action);
+        }
         let Health::Failed { kind } = Health::of(symptoms) else { return };
         // It says itself that the fault is with others, and they are seen to.
         if kind == FailureKind::System && !turn.missing.is_empty() {
@@ -31,6 +38,14 @@ impl Member {
             return;
         }
         self.next_attempt(turn, kind, Self::words(symptoms));
+    }
+
+    /// Somebody wants it restarted; what follows is as after a failure.
+    fn restart_wanted(&mut self, turn: &mut Turn<'_>, action: ActionName) {
+        let within = Rung::once(BuiltIn::Restart).within_s.duration();
+        let reason = "a restart was wanted".to_owned();
+        self.recovery = Some(Recovery { kind: FailureKind::Component, action: Some(action), within, reason });
+        self.begin_attempt(turn);
     }
 
     /// When the next attempt is forgiven, while it works.
@@ -202,6 +217,8 @@ impl Member {
             turn.effect(Effect::Substitute { component: self.name.clone(), by: None });
         }
         self.recovery = None;
+        // Whatever it was that brought it up, it is as new.
+        self.wanted = None;
         self.pauses_missions = false;
         self.has_worked = true;
         self.healed_at = turn.now;

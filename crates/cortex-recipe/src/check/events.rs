@@ -139,6 +139,10 @@ fn wrong(recipe: &Recipe, deed: &EventDeed) -> Option<(String, String)> {
             let Some(built_in) = BuiltIn::named(action) else {
                 return Some((format!("there is no action '{action}'"), meant_action(recipe, action)));
             };
+            if matches!(built_in, BuiltIn::StandIn | BuiltIn::PauseMissions) {
+                let mend = "write it into a ladder of [components.NAME.fallbacks]";
+                return Some((format!("'{action}' is for what fails, until it works again"), mend.to_owned()));
+            }
             match component {
                 None if built_in == BuiltIn::TellOperator => None,
                 None => Some((

@@ -148,6 +148,16 @@ pub(crate) enum Happening {
     Silences(String),
     /// Nobody is there any more to tell it.
     Hides(String),
+    /// The monitor puts the component in quarantine.
+    Quarantine(String),
+    /// The monitor lets the missions have it again.
+    Release(String),
+    /// The monitor gives each component's place to another: `{ arm = "spare_arm" }`; to itself, it has its own place again.
+    Substitute(BTreeMap<String, String>),
+    /// The monitor pauses the missions, for this reason.
+    Pause(String),
+    /// The monitor lets them go on, if this is `true`.
+    Unpause(bool),
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -208,6 +218,12 @@ pub(crate) struct LimitsTable {
     pub(crate) on_failure: Option<OnFailure>,
     /// Seconds.
     pub(crate) component_grace: Option<f64>,
+    /// Seconds.
+    pub(crate) pause_patience: Option<f64>,
+    /// Seconds.
+    pub(crate) hung_after: Option<f64>,
+    /// Seconds.
+    pub(crate) max_idle: Option<f64>,
     /// Seconds.
     pub(crate) duration: Option<f64>,
     /// Seconds that a model may think.

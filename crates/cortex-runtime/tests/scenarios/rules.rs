@@ -105,14 +105,14 @@ impl Followed<'_> {
                 self.held.retain(|_, (holder, _)| *holder != Some(*step));
                 self.allowed.insert(*step);
             }
-            MissionEvent::StepStarted { call, step, tool, arguments, .. } => {
+            MissionEvent::StepStarted { call, step, tool, by, arguments, .. } => {
                 if self.planned.get(step) != Some(tool) {
                     self.problems.push(format!("step {step} called {tool}, which was not planned as such"));
                 }
                 if !self.allowed.remove(step) {
                     self.problems.push(format!("step {step} ({tool}) was called without having been confirmed"));
                 }
-                self.begin(*call, Some(*step), tool, arguments);
+                self.begin(*call, Some(*step), by.as_ref().unwrap_or(tool), arguments);
             }
             MissionEvent::Researching { call, tool, arguments } => {
                 let spec = self.specs.iter().find(|spec| spec.name == *tool);

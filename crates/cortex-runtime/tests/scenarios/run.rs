@@ -235,6 +235,19 @@ impl Watch {
                 }
                 Happening::Silences(name) => self.observations.silence(&name),
                 Happening::Hides(name) => self.observations.remove(&name),
+                Happening::Quarantine(component) => {
+                    self.runtime.quarantine(component.as_str().into(), format!("the {component} crashed"));
+                }
+                Happening::Release(component) => self.runtime.release(&component.as_str().into()),
+                Happening::Substitute(places) => {
+                    for (component, by) in places {
+                        let by = Some(by).filter(|by| *by != component);
+                        self.runtime.substitute(&component.as_str().into(), by.map(|by| by.as_str().into()));
+                    }
+                }
+                Happening::Pause(because) => self.runtime.pause(because),
+                Happening::Unpause(true) => self.runtime.unpause(),
+                Happening::Unpause(false) => panic!("say what happens, not what does not"),
             }
         }
     }

@@ -128,6 +128,7 @@ fn spec(name: &str, table: &ToolTable) -> ToolSpec {
             "type": "object", "properties": properties, "required": required, "additionalProperties": false
         });
     }
+    spec.component = name.split_once('.').map(|(component, _)| component.into());
     spec.dispatch = table.dispatch.unwrap_or_default();
     spec.resources = table.resources.iter().flatten().map(|name| name.as_str().into()).collect();
     spec.timeout = table.timeout.map_or(spec.timeout, Duration::from_secs_f64);
@@ -336,6 +337,9 @@ fn config(table: &LimitsTable) -> RuntimeConfig {
         confirmation: table.confirmation.unwrap_or(default.confirmation),
         on_failure: table.on_failure.unwrap_or(default.on_failure),
         component_grace: table.component_grace.map_or(default.component_grace, Duration::from_secs_f64),
+        pause_patience: table.pause_patience.map_or(default.pause_patience, Duration::from_secs_f64),
+        hung_after: table.hung_after.map(Duration::from_secs_f64).or(default.hung_after),
+        max_idle: table.max_idle.map(Duration::from_secs_f64).or(default.max_idle),
         max_duration: table.duration.map_or(default.max_duration, Duration::from_secs_f64),
         ..default
     };

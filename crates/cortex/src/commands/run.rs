@@ -20,6 +20,8 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::arguments::StartArguments;
 use crate::config::{self, Layers, Resolved};
+use crate::custom_actions::CustomActions;
+use crate::events;
 use crate::logging;
 use crate::management::{self, Management, Sources, tell};
 use crate::robot::{self, Robot};
@@ -28,6 +30,8 @@ use crate::watchdog::{Loop, Watchdog};
 
 /// The robot's graph is the first provider of tools.
 const ROS: ProviderId = ProviderId(0);
+/// The actions of the recipe are the second. Of two tools with one name, the robot's is used.
+const RECIPE: ProviderId = ProviderId(1);
 /// Feedback on its way to the task server; the mission's own queue holds the rest.
 const UPDATES: usize = 64;
 /// What the missions get to end when Cortex is told to, beyond the time that their tools may take to halt.
@@ -93,8 +97,8 @@ async fn serve(
     recipe: Option<RobotRecipe>,
 ) -> anyhow::Result<ExitCode> {
     logging::configure(resolved.log_level);
-    let supervision = match recipe {
-        Some(recipe) => Some(Supervision::prepare(recipe).await?),
+    let supervision = match &recipe {
+        Some(recipe) => Some(Supervision::prepare(recipe.clone()).await?),
         None => None,
     };
     // A manager may mend what is wrong with the model, and configure again; nobody else would.
@@ -103,29 +107,43 @@ async fn serve(
         false => Arc::new(Reflex::default()),
     };
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
+    let bounds = resolved.runtime.calls;
     let mut tools: Arc<dyn ToolProvider> = Arc::new(robot.tools.clone());
     if let Some(supervision) = &supervision {
         tools = supervision.watch.guard(robot, tools);
     }
+    let actions = match &recipe {
+        Some(recipe) => Some(Arc::new(CustomActions::new(recipe, robot, Arc::clone(&tools), resolved.runtime.calls)?)),
+        None => None,
+    };
+    let mut providers = vec![tools];
+    providers.extend(actions.iter().map(|actions| -> Arc<dyn ToolProvider> { actions.clone() }));
     if dry_run {
-        tools = Arc::new(DryRun::new(tools, robot.discovery.tools()));
+        let known = [Some(robot.discovery.tools()), actions.as_ref().map(|actions| actions.known())];
+        let pairs = providers.into_iter().zip(known.into_iter().flatten());
+        providers =
+            pairs.map(|(tools, known)| -> Arc<dyn ToolProvider> { Arc::new(DryRun::new(tools, known)) }).collect();
     }
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), ..resolved.runtime };
     if let Some(tape) = &mut config.tape {
         tape.dry_run = dry_run;
     }
-    let runtime = Runtime::start(config, model, vec![tools]);
+    let runtime = Runtime::start(config, model, providers.clone());
     let agent = Arc::new(Agent {
         runtime: runtime.clone(),
         discovery: robot.discovery.clone(),
         supervised: supervision.as_ref().map(|supervision| supervision.watch.clone()),
+        actions: actions.clone(),
+        events: events::Latch::default(),
+        rest_patience: patience,
         settle_timeout: resolved.settle_timeout,
         has_settled: AtomicBool::new(false),
         stops: watch::Sender::new(0),
         offering: tokio::sync::Mutex::new(()),
     });
+    let watch = supervision.as_ref().map(|supervision| supervision.watch.clone());
     let serving = Serving::on(tokio::runtime::Handle::current());
-    let management = Management::serve(&robot.node, serving, &runtime, sources, patience).await?;
+    let management = Management::serve(&robot.node, serving, &runtime, sources, watch, patience).await?;
     // First: nothing may begin that could not be stopped.
     let stop = StopServer::start(&robot.graph, robot.node.fully_qualified_name(), &robot.tools, agent.clone())?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
@@ -140,7 +158,27 @@ async fn serve(
     let watchdog = Watchdog::of(robot, &stop.handle(), monitor.collect(), resolved.watch.hang)?;
     #[cfg(debug_assertions)]
     crate::faults::arm(&robot.node);
-    let offering = tokio::spawn(keep_offering(agent));
+    let happening = match (recipe, actions, &supervised) {
+        (Some(recipe), Some(actions), Some(supervised)) => {
+            let (voice, agent) = (server.clone(), agent.clone());
+            let around = events::Around {
+                runtime: runtime.clone(),
+                acting: providers.last().cloned().unwrap_or_else(|| actions.clone()),
+                providers,
+                actions,
+                bounds,
+                latch: agent.events.clone(),
+                voice: Box::new(move |text| voice.say(text)),
+            };
+            let monitor = (!dry_run).then(|| supervised.handle()).zip(agent.supervised.clone());
+            let is_up = async move {
+                agent.settle().await;
+            };
+            Some(tokio::spawn(events::keep(recipe.recipe, robot.tools.clone(), around, monitor, is_up)))
+        }
+        _ => None,
+    };
+    let offering = tokio::spawn(keep_offering(agent.clone()));
     let speaking = tokio::spawn(keep_speaking(runtime.outputs(), server.clone()));
     if dry_run {
         tell("dry run: what only looks is called, nothing else is, and nothing moves");
@@ -161,10 +199,16 @@ async fn serve(
             ExitCode::FAILURE
         }
     };
+    // Nothing begins by itself any more.
+    agent.events.stop();
     if !runtime.shut_down(patience).await {
         tracing::error!("some calls did not end within {} s; they are given up", patience.as_secs());
     }
     management.end().await;
+    agent.events.at_rest(patience).await;
+    if let Some(happening) = happening {
+        happening.abort();
+    }
     // Missions first, while the robot still answers; then the robot.
     let not_down = match supervised {
         Some(supervised) => supervised.stop().await,
@@ -229,6 +273,12 @@ struct Agent {
     discovery: Discovery,
     /// The robot that Cortex itself brings up.
     supervised: Option<supervision::Watch>,
+    /// The actions of its recipe.
+    actions: Option<Arc<CustomActions>>,
+    /// What stops the events of the recipe.
+    events: events::Latch,
+    /// What they get to end.
+    rest_patience: Duration,
     settle_timeout: Duration,
     /// Whether the picture of the robot was complete once. From then on no task waits for it: a component that comes
     /// and goes must not hold up the others.
@@ -271,8 +321,17 @@ impl TaskHandler for Agent {
 
     async fn stop(&self) -> Result<Stopped, String> {
         self.stops.send_modify(|count| *count += 1);
-        match self.runtime.stop().await {
-            Ok(report) => Ok(Stopped { tasks_ended: report.missions_ended, not_stopped: report.not_stopped }),
+        // First: nothing may begin by itself while the rest is being halted.
+        self.events.stop();
+        let (report, left) = tokio::join!(self.runtime.stop(), self.events.at_rest(self.rest_patience));
+        match report {
+            Ok(report) => {
+                let mut not_stopped = report.not_stopped;
+                not_stopped.extend(left);
+                not_stopped.sort();
+                not_stopped.dedup();
+                Ok(Stopped { tasks_ended: report.missions_ended, not_stopped })
+            }
             Err(_) => {
                 Err("NOT STOPPED: Cortex is shutting down or has failed, and can't say what still moves.".to_owned())
             }
@@ -288,6 +347,8 @@ impl TaskHandler for Agent {
 
     async fn resume(&self) -> StopReport {
         let message = if self.runtime.resume().await { "Tasks are taken again." } else { "Cortex was not stopped." };
+        // Last: what they do is to be taken.
+        self.events.resume();
         StopReport { success: true, message: message.to_owned() }
     }
 }
@@ -298,7 +359,7 @@ impl Agent {
     async fn settle(&self) -> (bool, Vec<ComponentName>) {
         let up = async {
             match &self.supervised {
-                Some(watch) => watch.is_up(self.settle_timeout).await,
+                Some(watch) => watch.come_up(self.settle_timeout).await,
                 None => Vec::new(),
             }
         };
@@ -310,6 +371,9 @@ impl Agent {
         let _turn = self.offering.lock().await;
         let tools = self.discovery.tools().borrow().as_ref().clone();
         self.runtime.offer_tools(ROS, tools).await;
+        if let Some(actions) = &self.actions {
+            self.runtime.offer_tools(RECIPE, actions.offered()).await;
+        }
     }
 
     fn running(&self, ticket: MissionTicket) -> RunningTask {

@@ -159,6 +159,10 @@ impl ToolProvider for Supervising {
         self.provider.halt(invocation).await
     }
 
+    async fn end_earlier(&self, invocation: &Invocation) -> HaltState {
+        self.provider.end_earlier(invocation).await
+    }
+
     fn watching(&self) -> Watching {
         self.provider.watching()
     }

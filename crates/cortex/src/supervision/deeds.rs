@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use cortex_monitor::Transition;
 use cortex_protocol::ComponentName;
+use cortex_recipe::parameter::bind_nothing;
 use cortex_recipe::{Action, ActionName, Deed, Recipe};
 use cortex_ros::dynamic::{Endpoints, lifecycle};
 use cortex_ros::{Interfaces, StopLatch};
 use serde_json::Value;
+
+use crate::custom_actions::RobotDeeds;
 
 /// Carries out actions. Clones share what it needs.
 #[derive(Clone)]
@@ -35,7 +39,13 @@ impl Deeds {
     /// Commands are run by the monitor's thread, which looks after processes.
     pub(crate) async fn act(&self, action: &ActionName, limit: Duration) -> Result<Value, String> {
         let Some(known) = self.actions.get(action) else { return Err("there is no such action".to_owned()) };
-        match &known.deed {
+        // Fallbacks tell nothing; what a parameter has as its default is what it is.
+        self.carry_out(&bind_nothing(known)?, limit).await
+    }
+
+    /// Carries out what an action does, in the same way.
+    pub(crate) async fn carry_out(&self, deed: &Deed, limit: Duration) -> Result<Value, String> {
+        match deed {
             Deed::Service(call) => self.ros.request(&call.name, &call.interface, &call.request, limit).await,
             Deed::Topic(topic) => {
                 self.ros.publish(&topic.name, &topic.interface, &topic.message, limit).await.map(|()| Value::Null)
@@ -62,5 +72,12 @@ impl Deeds {
             Transition::CleanUp => lifecycle::Transition::CleanUp,
         };
         self.ros.change(component, transition, limit).await
+    }
+}
+
+#[async_trait]
+impl RobotDeeds for Deeds {
+    async fn carry_out(&self, deed: &Deed, limit: Duration) -> Result<Value, String> {
+        Self::carry_out(self, deed, limit).await
     }
 }

@@ -64,7 +64,6 @@ impl Watch {
     }
 
     /// What happens, in order.
-    #[expect(dead_code, reason = "for events and status")]
     pub(crate) fn events(&self) -> broadcast::Receiver<MonitorEvent> {
         self.events.subscribe()
     }
@@ -74,13 +73,11 @@ impl Watch {
         Arc::new(Supervising::new(tools, robot.discovery.tools(), self.view(), Arc::clone(&self.calls)))
     }
 
-    /// Waits until everything that comes up with the robot works, at most for `limit`. Gives what does not.
-    pub(crate) async fn is_up(&self, limit: Duration) -> Vec<ComponentName> {
+    /// Waits until everything that comes up with the robot has worked, at most for `limit`. Gives what does not work.
+    pub(crate) async fn come_up(&self, limit: Duration) -> Vec<ComponentName> {
         let mut view = self.view();
-        let up = tokio::time::timeout(limit, view.wait_for(RobotView::is_up)).await;
-        if up.is_ok() {
-            return Vec::new();
-        }
+        // Both ends of it are fine; what is missing is told.
+        let _ = tokio::time::timeout(limit, view.wait_for(RobotView::has_come_up)).await;
         let missing = self.view.borrow().missing();
         missing
     }
@@ -117,12 +114,16 @@ async fn processes() -> anyhow::Result<Processes> {
         for command in cortex_process::end_orphans() {
             tracing::warn!("an earlier life had left this running, and it was ended: {command}");
         }
-        let processes = Processes::new().context("processes can't be watched")?;
-        let mut guard = Command::new(std::env::current_exe().context("the program of Cortex is not known")?);
-        guard.args([crate::arguments::GUARD, &processes.run().to_string()]);
-        processes.guarded_by(guard).context("the guard of the processes")
+        guarded(Processes::new().context("processes can't be watched")?)
     });
     prepared.await.context("the processes could not be prepared")?
+}
+
+/// The same with the guard that ends them when this process dies.
+pub(crate) fn guarded(processes: Processes) -> anyhow::Result<Processes> {
+    let mut guard = Command::new(std::env::current_exe().context("the program of Cortex is not known")?);
+    guard.args([crate::arguments::GUARD, &processes.run().to_string()]);
+    processes.guarded_by(guard).context("the guard of the processes")
 }
 
 /// The guard: ends what the process of that mark has left running when it is gone.

@@ -4,6 +4,7 @@ mod domain;
 mod events;
 mod mission;
 mod processes;
+mod recipe;
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ use mission::{Afterwards, Keyboard, Outcome};
 use processes::Process;
 
 /// What the robot is asked to do when the person says nothing else.
-pub(crate) const DEFAULT_TASK: &str = "go to the kitchen, look around and tell me what you see";
+const DEFAULT_TASK: &str = "go to the kitchen, look around and tell me what you see";
 
 /// How many seconds the client waits for Cortex to be found. It is ready by then, so only discovery takes time.
 const CLIENT_WAIT_SECONDS: &str = "20";
@@ -32,13 +33,21 @@ const CLIENT_WAIT_SECONDS: &str = "20";
 const REFLEX: Duration = Duration::from_millis(500);
 
 /// Builds, starts everything, carries the task (and, at a terminal, further ones), and stops everything.
-pub(crate) fn run(repository: &Path, task: &str, model: Option<&str>) -> Result<ExitCode> {
+/// `recipe` is one that Cortex brings the robot up from: a name in `recipes/`, or a file.
+pub(crate) fn run(
+    repository: &Path,
+    task: Option<&str>,
+    recipe: Option<&str>,
+    model: Option<&str>,
+) -> Result<ExitCode> {
+    let recipe = recipe.map(|name| recipe::find(repository, name)).transpose()?;
+    let task = task.unwrap_or_else(|| recipe.as_deref().map_or(DEFAULT_TASK, recipe::sample_task));
     let stage = Stage::build(repository)?;
     // Only now: until here Ctrl-C may end this process as usual.
     let events = Events::listen()?;
     let mut traces = Traces::new();
     let mut processes = Vec::new();
-    let played = play(&stage, task, model, &events, &mut traces, &mut processes);
+    let played = play(&stage, task, recipe.as_deref(), model, &events, &mut traces, &mut processes);
     traces.note_shared_memory();
     // The last one started stops first: Cortex cancels its goals while the robot still answers.
     while let Some(process) = processes.pop() {
@@ -86,6 +95,13 @@ impl Stage {
         command
     }
 
+    /// Where programs are looked up: those that were built first.
+    fn path(&self) -> Result<std::ffi::OsString> {
+        let others = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(self.binaries.clone()).chain(std::env::split_paths(&others));
+        std::env::join_paths(folders).context("PATH can't be extended")
+    }
+
     fn log(&self, name: &str) -> PathBuf {
         self.logs.join(format!("{name}-{}.log", self.domain.number()))
     }
@@ -95,17 +111,24 @@ impl Stage {
 fn play(
     stage: &Stage,
     task: &str,
+    recipe: Option<&Path>,
     model: Option<&str>,
     events: &Events,
     traces: &mut Traces,
     processes: &mut Vec<Process>,
 ) -> Result<Outcome> {
-    progress::say(&format!("Starting the simulated home in ROS domain {}", stage.domain.number()));
-    let mut simulator = stage.command("cortex-sim", traces);
-    start(Part::Simulator, &mut simulator, &stage.log("sim"), events, processes)?;
-    progress::say("Starting cortex");
+    let domain = stage.domain.number();
     let mut cortex = stage.command("cortex", traces);
     cortex.arg("run");
+    if let Some(recipe) = recipe {
+        progress::say(&format!("Starting cortex with {} in ROS domain {domain}", recipe.display()));
+        cortex.arg(recipe).env("PATH", stage.path()?);
+    } else {
+        progress::say(&format!("Starting the simulated home in ROS domain {domain}"));
+        let mut simulator = stage.command("cortex-sim", traces);
+        start(Part::Simulator, &mut simulator, &stage.log("sim"), events, processes)?;
+        progress::say("Starting cortex");
+    }
     if let Some(model) = model {
         cortex.args(["--model", model]);
     }

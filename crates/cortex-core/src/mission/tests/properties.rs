@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::Containment;
 use crate::confirmation;
 use crate::plan;
 use crate::ports::ModelErrorKind;
@@ -23,7 +24,42 @@ enum Move {
     ToolsLeave(usize),
     Correct(String),
     Metered(Expense, f64, bool),
+    Contain(Contain),
     Cancel(CancelReason),
+}
+
+/// What the monitor does.
+#[derive(Debug, Clone)]
+enum Contain {
+    Quarantine(&'static str),
+    Release(&'static str),
+    Substitute(&'static str, Option<&'static str>),
+    Pause,
+    Unpause,
+}
+
+impl Contain {
+    fn to(self, containment: &mut Containment) {
+        match self {
+            Self::Quarantine(component) => containment.quarantine(component.into(), "it crashed"),
+            Self::Release(component) => containment.release(&component.into()),
+            Self::Substitute(component, by) => containment.substitute(&component.into(), by.map(Into::into).as_ref()),
+            Self::Pause => containment.pause("something is wrong"),
+            Self::Unpause => containment.unpause(),
+        };
+    }
+}
+
+fn contain() -> impl Strategy<Value = Contain> {
+    let component = || prop::sample::select(vec!["base", "speaker", "camera", "spare_base"]);
+    let by = prop::option::of(prop::sample::select(vec!["spare_base", "base"]));
+    prop_oneof![
+        3 => component().prop_map(Contain::Quarantine),
+        2 => component().prop_map(Contain::Release),
+        2 => (component(), by).prop_map(|(component, by)| Contain::Substitute(component, by)),
+        1 => Just(Contain::Pause),
+        2 => Just(Contain::Unpause),
+    ]
 }
 
 fn call() -> impl Strategy<Value = ModelCall> {
@@ -116,22 +152,32 @@ fn world() -> impl Strategy<Value = Vec<Move>> {
         1 => prop_oneof![3 => Just("the other room".to_owned()), 1 => "\\PC{0,10}"].prop_map(Move::Correct),
         1 => (prop::sample::select(vec![Expense::Metres, Expense::WattHours, Expense::Money]), -1.0..8.0_f64, 0..6_u8)
             .prop_map(|(expense, total, luck)| Move::Metered(expense, total, luck > 0)),
+        2 => contain().prop_map(Move::Contain),
         1 => prop::sample::select(vec![CancelReason::Client, CancelReason::Stop, CancelReason::ShutDown])
             .prop_map(Move::Cancel),
     ];
     prop::collection::vec(next, 0..60)
 }
 
-/// The robot, in which every tool that acts holds its component.
+/// The robot, with a spare base, in which every tool that acts holds its component.
 fn holding_robot() -> Vec<ToolSpec> {
-    let hold =
-        |spec: ToolSpec| ToolSpec { resources: held_by(&spec.name).into_iter().map(Into::into).collect(), ..spec };
-    robot().into_iter().map(hold).collect()
+    let of = |spec: ToolSpec| ToolSpec {
+        resources: held_by(&spec.name).into_iter().map(Into::into).collect(),
+        component: component_of(&spec.name),
+        ..spec
+    };
+    let spare = robot().into_iter().filter(|spec| spec.name.as_str() == "base.go_to");
+    let spare = spare.map(|spec| ToolSpec { name: "spare_base.go_to".into(), ..spec });
+    robot().into_iter().chain(spare).map(of).collect()
+}
+
+fn component_of(tool: &ToolName) -> Option<ComponentName> {
+    tool.as_str().split('.').next().map(Into::into)
 }
 
 fn held_by(tool: &ToolName) -> Option<&str> {
     let component = tool.as_str().split('.').next();
-    component.filter(|component| ["base", "speaker", "memory"].contains(component))
+    component.filter(|component| ["base", "speaker", "memory", "spare_base"].contains(component))
 }
 
 /// Everything that came out, and what the machine is waiting for.
@@ -159,6 +205,8 @@ struct Seen {
     no_more_motion: bool,
     /// Tokens that replies have cost.
     tokens: u64,
+    /// What is kept from the missions.
+    containment: Containment,
     /// The budget of metres, if there is one.
     max_metres: Option<f64>,
     /// What the meters of the budgets said last, and whether they measure.
@@ -192,7 +240,11 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
             Effect::Invoke { call, tool_call, .. } => {
                 assert!(!seen.no_more_motion, "a call began after the cancel");
                 check_confirmed(tool_call, &input);
-                if let Some(most) = seen.max_metres.filter(|_| tool_call.tool.as_str().starts_with("base.")) {
+                let component = component_of(&tool_call.tool).unwrap();
+                let because = seen.containment.reason_against(&component);
+                assert_eq!(because, None, "{} was called in quarantine", tool_call.tool);
+                let moves = tool_call.tool.as_str().contains("base.");
+                if let Some(most) = seen.max_metres.filter(|_| moves) {
                     assert!(seen.metres_are_live && seen.metres < most, "something moves unmeasured or too far");
                 }
                 if let Some(resource) = held_by(&tool_call.tool) {
@@ -228,6 +280,7 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
                     seen.confirmed.insert(*step);
                 }
                 MissionEvent::StepStarted { step, tool, arguments, .. } => {
+                    assert_eq!(seen.containment.paused(), None, "a step began in a pause");
                     assert!(!seen.corrected, "a step began that was planned before the task was corrected");
                     let arguments = Value::Object(arguments.clone()).to_string();
                     let planned = seen.plan.steps.iter().find(|planned| planned.number == *step).unwrap();
@@ -260,7 +313,8 @@ const MAX_TOKENS: u64 = 2_000;
 
 /// Whatever is asked about and when: what acts begins by a reply that says EXECUTE to it, and by nothing else.
 fn check_confirmed(call: &ToolCall, cause: &Input) {
-    let name = call.tool.as_str();
+    // A stand-in takes the place of the tool that the model was asked about.
+    let name = call.tool.as_str().trim_start_matches("spare_");
     if looks(&call.tool) {
         return;
     }
@@ -363,6 +417,74 @@ fn live_in_parallel(tools: &[&str], picks: &[(bool, usize)]) -> (Seen, usize) {
     (seen, most)
 }
 
+/// Something that happens while a model plans and confirms well.
+#[derive(Debug, Clone)]
+enum Turn {
+    Reply,
+    End(usize, ToolOutcome),
+    Wait(u64),
+    Contain(Contain),
+}
+
+fn turns() -> impl Strategy<Value = Vec<Turn>> {
+    let ended = prop_oneof![
+        3 => Just(ToolOutcome::success(Value::Null)),
+        1 => Just(ToolOutcome::cancelled(HaltState::Halted, "halted")),
+        1 => Just(ToolOutcome::failure(FailureKind::ComponentLost, "gone")),
+    ];
+    let turn = prop_oneof![
+        4 => Just(Turn::Reply),
+        2 => (0..3_usize, ended).prop_map(|(index, outcome)| Turn::End(index, outcome)),
+        1 => (0..12_u64).prop_map(Turn::Wait),
+        2 => contain().prop_map(Turn::Contain),
+    ];
+    prop::collection::vec(turn, 0..50)
+}
+
+/// A mission whose model plans these steps again and again, and confirms each; then time alone passes.
+fn live_contained(tools: &[&str], turns: Vec<Turn>) -> (Seen, Mission) {
+    let (mut mission, mut seen, mut now) = (mission(), Seen::default(), Duration::ZERO);
+    let arguments = |tool: &str| match tool {
+        "base-go_to" => json!({"place": "kitchen"}),
+        "speaker-say" => json!({"text": "hi"}),
+        _ => json!({}),
+    };
+    let plan: Vec<(&str, Value)> = tools.iter().map(|tool| (*tool, arguments(tool))).collect();
+    give(&mut mission, &mut seen, now, Input::Start);
+    for turn in turns {
+        let input = match turn {
+            Turn::Reply => match mission.phase {
+                Phase::Planning { request } => Input::ModelReplied { request, reply: Ok(calls(&plan)) },
+                Phase::Confirming { request, .. } => Input::ModelReplied { request, reply: Ok(says("EXECUTE")) },
+                _ => Input::Tick,
+            },
+            Turn::End(index, outcome) => {
+                let open: Vec<CallId> = seen.open.keys().copied().collect();
+                let Some(call) = open.get(index % open.len().max(1)).copied() else { continue };
+                seen.ended.insert(call);
+                seen.open.remove(&call);
+                Input::CallEnded { call, outcome }
+            }
+            Turn::Wait(seconds) => {
+                now += Duration::from_secs(seconds);
+                Input::Tick
+            }
+            Turn::Contain(change) => {
+                change.to(&mut seen.containment);
+                Input::Contained { containment: seen.containment.clone() }
+            }
+        };
+        give(&mut mission, &mut seen, now, input);
+    }
+    for _ in 0..1_000 {
+        let Some(wake) = mission.next_wake() else { break };
+        // Now and then it is woken late.
+        now = now.max(wake) + Duration::from_secs(10);
+        give(&mut mission, &mut seen, now, Input::Tick);
+    }
+    (seen, mission)
+}
+
 fn policy() -> impl Strategy<Value = OnFailure> {
     prop::sample::select(vec![OnFailure::Stop, OnFailure::Continue])
 }
@@ -426,6 +548,11 @@ fn live_within(
             Move::Metered(expense, total, is_live) => {
                 give(&mut mission, &mut seen, now, Input::Metered { expense, total, is_live });
             }
+            Move::Contain(change) => {
+                change.to(&mut seen.containment);
+                let containment = seen.containment.clone();
+                give(&mut mission, &mut seen, now, Input::Contained { containment });
+            }
             Move::Cancel(reason) => give(&mut mission, &mut seen, now, Input::Cancel { reason }),
         }
     }
@@ -471,6 +598,16 @@ proptest! {
     ) {
         let confirmation = if adaptive { ConfirmationMode::Adaptive } else { ConfirmationMode::Always };
         let (seen, mission) = live_within(world, mission(), confirmation, max_metres);
+        prop_assert_eq!(seen.results, 1);
+        prop_assert!(mission.is_finished());
+    }
+
+    #[test]
+    fn whatever_fails_and_when_nothing_in_quarantine_is_called_nothing_begins_in_a_pause_and_the_mission_ends(
+        tools in prop::collection::vec(prop::sample::select(vec!["base-go_to", "base-dock", "speaker-say"]), 1..4),
+        turns in turns(),
+    ) {
+        let (seen, mission) = live_contained(&tools, turns);
         prop_assert_eq!(seen.results, 1);
         prop_assert!(mission.is_finished());
     }

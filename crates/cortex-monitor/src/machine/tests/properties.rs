@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use cortex_protocol::ComponentName;
-use cortex_recipe::Recipe;
+use cortex_recipe::{ActionName, Recipe};
 use proptest::prelude::*;
 
 use super::world::{Manner, World};
@@ -82,6 +82,8 @@ fn input() -> impl Strategy<Value = Input> {
         6 => (0..30_u64, outcome)
             .prop_map(|(attempt, outcome)| Input::DeedEnded { attempt: AttemptId(attempt), outcome }),
         1 => component().prop_map(|component| Input::TryAgain { component }),
+        2 => (component(), prop::sample::select(vec!["restart", "respawn", "reset", "stand_in"]))
+            .prop_map(|(component, action)| Input::Restart { component, action: ActionName::new(action) }),
         1 => Just(Input::Start),
     ]
 }

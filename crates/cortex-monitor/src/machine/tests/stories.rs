@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use cortex_recipe::ActionName;
+
 use super::world::{Manner, START, World, at};
 use crate::damping::HOLD;
 use crate::machine::{Effect, Input, MonitorEvent};
@@ -52,6 +54,17 @@ fn a_killed_process_is_back_as_soon_as_it_starts() {
     assert_eq!(world.deeds(), ["pause lamp because of lamp", "start lamp", "lamp up", "release lamp"]);
     let back = world.effects.last().unwrap().0;
     assert!(back - killed <= START + HOLD + Duration::from_millis(10), "{:?}", back - killed);
+}
+
+#[test]
+fn one_that_works_is_restarted_where_somebody_wants_that() {
+    let mut world = robot("");
+    world.input(Input::Restart { component: "lamp".into(), action: ActionName::new("respawn") });
+    world.run_for(5.0);
+    assert_eq!(world.deeds(), ["stop lamp", "pause lamp because of lamp", "start lamp", "lamp up", "release lamp"]);
+    world.run_for(100.0);
+    assert!(world.all_work(), "it is done once");
+    assert_eq!(world.deeds().iter().filter(|deed| deed.as_str() == "stop lamp").count(), 1);
 }
 
 #[test]

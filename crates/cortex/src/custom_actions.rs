@@ -1,0 +1,319 @@
+//! The actions of a recipe as tools: those that the recipe offers are given to models, and events may do all of them.
+//!
+//! A method of a component is called as the tool that the component offers, with all that guards it; a service, a topic and
+//! parameters are used directly, since the recipe names them; a command runs as a process.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cortex_core::{CallObserver, Invocation, ToolProvider, Watching};
+use cortex_process::Program;
+use cortex_protocol::{
+    CallId, CancelMode, ComponentName, Conditions, Dispatch, Effect, FailureKind, HaltState, MissionId, ResourceName,
+    ToolCall, ToolName, ToolOutcome, ToolPhase, ToolSpec,
+};
+use cortex_recipe::action::{CommandLine, MethodCall};
+use cortex_recipe::parameter::{arguments_schema, bind};
+use cortex_recipe::{Action, ActionName, Deed, Recipe};
+use cortex_ros::{DiscoveredTools, Interfaces, StopLatch};
+use cortex_runtime::{CallBounds, run_call};
+use serde_json::{Map, Value, json};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::command_runner::CommandRunner;
+use crate::robot::Robot;
+use crate::supervision::deeds::Deeds;
+use crate::supervision::{RobotRecipe, guarded};
+
+/// How much longer a deed is given than its call, so that the call's own time-out is what ends it.
+const MARGIN: Duration = Duration::from_secs(1);
+
+/// What needs ROS.
+#[async_trait]
+pub(crate) trait RobotDeeds: Send + Sync {
+    /// Does what is no command and no method; gives what came of it. Or why it was not done, in words for people.
+    async fn carry_out(&self, deed: &Deed, limit: Duration) -> Result<Value, String>;
+}
+
+/// The actions of one recipe.
+pub(crate) struct CustomActions {
+    actions: BTreeMap<ToolName, Action>,
+    /// Where relative paths begin.
+    folder: PathBuf,
+    parts: Parts,
+    bounds: CallBounds,
+    /// While it is closed, nothing is sent.
+    latch: StopLatch,
+    known: watch::Sender<DiscoveredTools>,
+    open: Mutex<BTreeMap<(MissionId, CallId), Open>>,
+}
+
+/// Who does what.
+struct Parts {
+    deeds: Arc<dyn RobotDeeds>,
+    /// None where no action needs it.
+    commands: Option<CommandRunner>,
+    /// The robot's own tools, and what they are now.
+    robot: Arc<dyn ToolProvider>,
+    tools: watch::Receiver<DiscoveredTools>,
+}
+
+/// A call under way.
+#[derive(Clone, Default)]
+struct Open {
+    unwanted: CancellationToken,
+    ended: CancellationToken,
+}
+
+impl CustomActions {
+    /// `robot` carries out the tools that `around` knows of.
+    ///
+    /// # Errors
+    /// When commands are needed and can't be run.
+    pub(crate) fn new(
+        recipe: &RobotRecipe,
+        around: &Robot,
+        robot: Arc<dyn ToolProvider>,
+        bounds: CallBounds,
+    ) -> anyhow::Result<Self> {
+        let RobotRecipe { recipe, folder } = recipe;
+        let needs_commands = recipe.actions.values().any(|action| matches!(action.deed, Deed::Command(_)));
+        let commands = needs_commands.then(|| CommandRunner::start(guarded)).transpose()?;
+        let interfaces = Arc::new(Interfaces::from_environment());
+        let deeds = Deeds::new(&around.endpoints, &interfaces, around.tools.latch(), recipe);
+        let parts = Parts { deeds: Arc::new(deeds), commands, robot, tools: around.discovery.tools() };
+        Ok(Self::of(recipe, folder.clone(), parts, bounds, around.tools.latch().clone()))
+    }
+
+    fn of(recipe: &Recipe, folder: PathBuf, parts: Parts, bounds: CallBounds, latch: StopLatch) -> Self {
+        let named = |(name, action): (&ActionName, &Action)| (ToolName::new(name.as_str()), action.clone());
+        let actions = recipe.actions.iter().map(named).collect();
+        Self {
+            actions,
+            folder: std::path::absolute(&folder).unwrap_or(folder),
+            parts,
+            bounds,
+            latch,
+            known: watch::Sender::default(),
+            open: Mutex::default(),
+        }
+    }
+
+    /// The tools that models are given: what the recipe offers, as far as the robot has what is behind it.
+    pub(crate) fn offered(&self) -> Vec<ToolSpec> {
+        let spec = |(name, action): (&ToolName, &Action)| Some((self.spec_of(name, action)?, action.tool.is_some()));
+        let all: Vec<(ToolSpec, bool)> = self.actions.iter().filter_map(spec).collect();
+        self.known.send_replace(Arc::new(all.iter().map(|(spec, _)| spec.clone()).collect()));
+        all.into_iter().filter(|(_, offered)| *offered).map(|(spec, _)| spec).collect()
+    }
+
+    /// Those tools as they are now, for who has to know what each does.
+    pub(crate) fn known(&self) -> watch::Receiver<DiscoveredTools> {
+        self.known.subscribe()
+    }
+
+    /// Any action as a tool, offered to models or not. None: there is none of that name, or its component is not there.
+    pub(crate) fn spec(&self, name: &ActionName) -> Option<ToolSpec> {
+        let name = ToolName::new(name.as_str());
+        self.spec_of(&name, self.actions.get(&name)?)
+    }
+
+    fn spec_of(&self, name: &ToolName, action: &Action) -> Option<ToolSpec> {
+        let offer = action.tool.as_ref();
+        let mut effect = offer.map_or(Effect::Move, |offer| offer.effect);
+        let mut resources = offer.map(|offer| offer.resources.clone()).unwrap_or_default();
+        let mut component = None;
+        let mut cancel = None;
+        match &action.deed {
+            Deed::Method(method) => {
+                // Whatever the recipe says of it: it is what the component says, too.
+                let behind = self.method(method)?;
+                effect = effect.max(behind.effect);
+                resources.extend(
+                    behind.resources.iter().filter(|held| !resources.contains(held)).cloned().collect::<Vec<_>>(),
+                );
+                cancel = Some(behind.cancel);
+                component = behind.component;
+            }
+            Deed::Parameters(parameters) => component = Some(parameters.component.clone()),
+            Deed::Service(_) | Deed::Topic(_) | Deed::Command(_) => {}
+        }
+        let observes = effect == Effect::Observe;
+        if resources.is_empty() && !observes {
+            resources.push(ResourceName::new(component.as_ref().map_or(name.as_str(), ComponentName::as_str)));
+        }
+        let is_process = matches!(action.deed, Deed::Command(_));
+        let dropped = if observes && !is_process { CancelMode::Drop } else { CancelMode::Halt };
+        Some(ToolSpec {
+            name: name.clone(),
+            description: offer.map_or_else(|| format!("The action {name}."), |offer| offer.description.clone()),
+            parameters: arguments_schema(&offer.map(|offer| offer.parameters.clone()).unwrap_or_default()),
+            phase: if observes { ToolPhase::Both } else { ToolPhase::Execution },
+            effect,
+            resources,
+            timeout: action.timeout_s.duration(),
+            dispatch: Dispatch::Wait,
+            cancel: cancel.unwrap_or(dropped),
+            component,
+            phrases: offer.map(|offer| offer.phrases.clone()).unwrap_or_default(),
+            // Those of the method behind it are checked when it is called.
+            conditions: Conditions::default(),
+        })
+    }
+
+    /// What a component offers as its method, now.
+    fn method(&self, method: &MethodCall) -> Option<ToolSpec> {
+        let name = ToolName::of_method(&method.component, &method.name);
+        self.parts.tools.borrow().iter().find(|spec| spec.name == name).cloned()
+    }
+
+    fn deed(&self, invocation: &Invocation) -> Result<Deed, ToolOutcome> {
+        let name = &invocation.call.tool;
+        let action = self
+            .actions
+            .get(name)
+            .ok_or_else(|| ToolOutcome::failure(FailureKind::NotFound, format!("the recipe has no action '{name}'")))?;
+        let spec = self.spec_of(name, action).ok_or_else(|| {
+            ToolOutcome::failure(FailureKind::Unavailable, format!("what '{name}' needs is not on the robot now"))
+        })?;
+        if spec.fingerprint() != invocation.fingerprint {
+            let problem = format!("'{name}' is no longer what it was when the call was planned; plan it anew");
+            return Err(ToolOutcome::failure(FailureKind::Changed, problem));
+        }
+        bind(action, &invocation.call.arguments)
+            .map_err(|problem| ToolOutcome::failure(FailureKind::InvalidArguments, problem))
+    }
+
+    /// The call of the component's own tool that this call comes down to.
+    fn behind(&self, method: MethodCall, invocation: &Invocation) -> Option<(ToolSpec, Invocation)> {
+        let spec = self.method(&method)?;
+        let call = ToolCall { tool: spec.name.clone(), arguments: method.arguments };
+        let inner = Invocation { call, fingerprint: spec.fingerprint(), ..invocation.clone() };
+        Some((spec, inner))
+    }
+
+    async fn command(&self, name: &ToolName, command: CommandLine, open: &Open, limit: Duration) -> ToolOutcome {
+        let Some(commands) = &self.parts.commands else {
+            return ToolOutcome::failure(FailureKind::Unavailable, "commands are not run here");
+        };
+        // A name is looked up in PATH; a path begins at the folder of the recipe.
+        let program = match command.program.contains('/') {
+            true => self.folder.join(&command.program).display().to_string(),
+            false => command.program,
+        };
+        let CommandLine { arguments, environment, .. } = command;
+        let program = Program { name: name.to_string(), program, arguments, environment, directory: None };
+        match commands.run(program, limit, &open.unwanted).await {
+            Ok(printed) if printed.is_empty() => ToolOutcome::success(Value::Null),
+            Ok(printed) => ToolOutcome::success(json!(printed)),
+            Err(_) if open.unwanted.is_cancelled() => ToolOutcome::cancelled(HaltState::Halted, "it was cancelled"),
+            Err(problem) => ToolOutcome::failure(FailureKind::Reported, problem),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(MissionId, CallId), Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn key(invocation: &Invocation) -> (MissionId, CallId) {
+    (invocation.mission.clone(), invocation.id)
+}
+
+/// Takes the call off the list, however it ends.
+struct Closing<'a> {
+    actions: &'a CustomActions,
+    key: (MissionId, CallId),
+    open: Open,
+}
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.actions.lock().remove(&self.key);
+        self.open.ended.cancel();
+    }
+}
+
+#[async_trait]
+impl ToolProvider for CustomActions {
+    fn label(&self) -> String {
+        "recipe".to_owned()
+    }
+
+    async fn invoke(&self, invocation: Invocation, observer: Arc<dyn CallObserver>) -> ToolOutcome {
+        if self.latch.is_closed() {
+            return ToolOutcome::failure(FailureKind::Denied, "the robot is stopped");
+        }
+        let deed = match self.deed(&invocation) {
+            Ok(deed) => deed,
+            Err(outcome) => return outcome,
+        };
+        let open = Open::default();
+        self.lock().insert(key(&invocation), open.clone());
+        let _closing = Closing { actions: self, key: key(&invocation), open: open.clone() };
+        let limit = invocation.timeout.saturating_add(MARGIN);
+        match deed {
+            Deed::Method(method) => {
+                let Some((spec, inner)) = self.behind(method, &invocation) else {
+                    return ToolOutcome::failure(FailureKind::Unavailable, "its component is not on the robot now");
+                };
+                if let Err(problem) = checked(&spec, &inner.call.arguments) {
+                    return ToolOutcome::failure(FailureKind::InvalidArguments, problem);
+                }
+                let inner = Invocation { timeout: limit, ..inner };
+                run_call(Arc::clone(&self.parts.robot), spec, inner, observer, open.unwanted.clone(), self.bounds).await
+            }
+            Deed::Command(command) => self.command(&invocation.call.tool, command, &open, limit).await,
+            other => {
+                observer.accepted();
+                match self.parts.deeds.carry_out(&other, limit).await {
+                    Ok(value) => ToolOutcome::success(value),
+                    Err(problem) => ToolOutcome::failure(FailureKind::Reported, problem),
+                }
+            }
+        }
+    }
+
+    async fn halt(&self, invocation: &Invocation) -> HaltState {
+        let deed =
+            self.actions.get(&invocation.call.tool).and_then(|action| bind(action, &invocation.call.arguments).ok());
+        let open = self.lock().get(&key(invocation)).cloned();
+        match (deed, open) {
+            // Also one that was given up: its component may still be at it.
+            (Some(Deed::Method(method)), open) => {
+                if let Some(open) = open {
+                    open.unwanted.cancel();
+                }
+                match self.behind(method, invocation) {
+                    Some((_, inner)) => self.parts.robot.halt(&inner).await,
+                    None => HaltState::Unconfirmed,
+                }
+            }
+            (Some(Deed::Command(_)), Some(open)) => {
+                open.unwanted.cancel();
+                open.ended.cancelled().await;
+                HaltState::Halted
+            }
+            (_, None) => HaltState::AtRest,
+            // What was sent can't be taken back.
+            (_, Some(_)) => HaltState::Unconfirmed,
+        }
+    }
+
+    fn watching(&self) -> Watching {
+        self.parts.robot.watching()
+    }
+}
+
+/// The recipe is not the component: what it names must fit what the component takes.
+fn checked(spec: &ToolSpec, arguments: &Map<String, Value>) -> Result<(), String> {
+    let (set, problems) = cortex_core::ToolSet::new([spec.clone()]);
+    match problems.first() {
+        Some(problem) => Err(problem.to_string()),
+        None => set.check(&spec.name, arguments),
+    }
+}

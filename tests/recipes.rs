@@ -1,0 +1,205 @@
+//! Robots that Cortex itself brings up from recipes: the real program, real processes, really killed.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use cortex_stories::{Event, House, Monitored, PATIENCE, Sent, finish_send};
+use serde_json::Value;
+
+/// What may pass from a kill until it is told, on a machine that does other things as well.
+const NOTICED_WITHIN: Duration = Duration::from_millis(500);
+
+fn recipe(name: &str) -> String {
+    format!("{}/../recipes/{name}.toml", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A house whose robot comes from a recipe of the tree, and is up.
+async fn house_of(name: &str, components: &[&str]) -> (House, Monitored) {
+    house_with(&recipe(name), components).await
+}
+
+async fn house_with(recipe: &str, components: &[&str]) -> (House, Monitored) {
+    let mut house = House::empty();
+    house.find_programs();
+    let mut robot = Monitored::start(&house, recipe, &["--model", "reflex"]);
+    robot.wait_until_all_work(components).await;
+    let ready = robot.process().wait_for_line("ready").await;
+    assert!(ready.ends_with("the robot is up"), "{ready}");
+    (house, robot)
+}
+
+/// The process ids of everything that lives in the house.
+fn alive(house: &House) -> Vec<String> {
+    let state = house.state().to_string_lossy().into_owned();
+    let processes =
+        fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.file_name().into_string().ok()?));
+    let is_of_house = |process: &String| {
+        let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+        let is_zombie = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default().is_empty();
+        !is_zombie && String::from_utf8_lossy(&environment).contains(&state)
+    };
+    processes.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).filter(is_of_house).collect()
+}
+
+/// Whether an event tells that a call has gone on for a while: it was sent, and the robot does it.
+fn is_under_way(event: &Value) -> bool {
+    event.pointer("/data/text").and_then(Value::as_str).is_some_and(|text| text.starts_with("in flight"))
+}
+
+/// What the first step came to.
+fn step_of(sent: &Sent) -> &Value {
+    let finished = sent.events.iter().find(|event| event["type"] == "cortex.step.finished");
+    finished.and_then(|event| event.pointer("/data/payload/report/outcome")).unwrap_or(&Value::Null)
+}
+
+#[tokio::test]
+async fn each_recipe_of_the_tree_brings_a_robot_up_that_does_what_it_is_told() {
+    let all: [(&str, &[&str], &str, &[&str]); 3] = [
+        (
+            "agent",
+            &["base", "camera", "speaker", "light", "battery"],
+            "go to the kitchen, look around and say \"good day\"",
+            &["base.go_to", "camera.look", "speaker.say"],
+        ),
+        (
+            "navigation",
+            &["base", "battery", "camera"],
+            "go to the kitchen, then go to the bedroom, then look around",
+            &["base.go_to", "base.go_to", "camera.look"],
+        ),
+        (
+            "patrol",
+            &["base", "battery", "camera"],
+            "go to the hallway, look around, and go to the living room",
+            &["base.go_to", "camera.look", "base.go_to"],
+        ),
+    ];
+    for (name, components, task, tools) in all {
+        let (house, mut robot) = house_of(name, components).await;
+        let sent = house.send(task).await;
+        assert_eq!((sent.status(), sent.code), ("succeeded", Some(0)), "{name}: {}", sent.output());
+        assert_eq!(sent.started(), tools, "{name}");
+        assert_eq!(robot.stop().await, Some(0), "{name}");
+        assert_eq!(alive(&house), Vec::<String>::new(), "{name} left something behind");
+    }
+}
+
+/// Without a recipe, nothing is started and everything is as it was.
+#[tokio::test]
+async fn without_a_recipe_cortex_starts_nothing() {
+    let mut house = House::empty();
+    house.find_programs();
+    house.start_cortex(&["--model", "reflex"]).await;
+    let cortex = house.process("cortex").id().to_string();
+    assert_eq!(alive(&house), [cortex]);
+}
+
+#[tokio::test]
+async fn a_wrong_recipe_starts_nothing_and_says_where_it_is_wrong() {
+    let mut house = House::empty();
+    house.find_programs();
+    let marker = house.state().join("was-started");
+    let touch = format!("start = {{ program = \"touch\", arguments = [{:?}] }}", marker.to_string_lossy());
+    let text = format!("recipe = 1\n[cortex]\nmodle = \"reflex\"\n[components.base]\n{touch}\n");
+    let file = house.file("robot.toml", &text);
+    let (code, output, errors) = house.run("cortex", &["run", &file]).await;
+    assert_eq!((code, output.as_str()), (Some(1), ""));
+    assert!(errors.contains("robot.toml:3:9: there is no key 'modle' here"), "{errors}");
+    assert!(!marker.exists());
+    let (code, _, errors) = house.run("cortex", &["run", "/no/such/recipe.toml"]).await;
+    assert_eq!(code, Some(2));
+    assert!(errors.contains("/no/such/recipe.toml can't be read"), "{errors}");
+}
+
+#[tokio::test]
+async fn a_component_that_is_killed_in_mid_mission_ends_it_with_the_reason_and_comes_back() {
+    let (house, mut robot) = house_of("agent", &["base", "camera", "speaker", "light", "battery"]).await;
+    let mut task = house.begin_send("go to the bathroom");
+    task.wait_for_json("the drive", is_under_way).await;
+    let (before, killed) = (robot.count(), Instant::now());
+    assert!(robot.signal("base", "KILL"));
+    let noticed = robot.wait_for(before, "base", |event| matches!(event, Event::Fails(_))).await;
+    let Event::Fails(why) = &noticed.event else { unreachable!("waited for") };
+    assert!(why.contains("its process was killed (signal 9)"), "{why}");
+    assert!(noticed.at - killed < NOTICED_WITHIN, "{:?}", noticed.at - killed);
+    robot.wait_for(before, "base", |event| matches!(event, Event::Started(_))).await;
+    robot.wait_for(before, "base", |event| *event == Event::Works).await;
+
+    let sent = finish_send(task).await;
+    assert_ne!(sent.status(), "", "the mission has an end: {sent:#?}");
+    assert_eq!(step_of(&sent)["status"]["failed"], "component_lost", "{sent:#?}");
+    assert!(sent.lines().iter().any(|line| line.contains("base")), "{:?}", sent.lines());
+
+    // What moved when it was lost is looked at by a person, or by nobody: it was killed with its process.
+    house.run("cortex", &["resume"]).await;
+    let again = house.send("go to the kitchen").await;
+    assert_eq!(again.status(), "succeeded", "it serves again: {}", again.output());
+    assert_eq!(robot.stop().await, Some(0));
+}
+
+#[tokio::test]
+async fn a_component_that_hangs_is_noticed_by_its_heartbeat_and_started_anew() {
+    let (house, mut robot) = house_of("agent", &["base", "camera", "speaker", "light", "battery"]).await;
+    let (before, stopped) = (robot.count(), Instant::now());
+    assert!(robot.signal("speaker", "STOP"));
+    let suspected = robot.wait_for(before, "speaker", |event| matches!(event, Event::Suspected(_))).await;
+    assert!(suspected.at - stopped < Duration::from_secs_f64(1.5) + NOTICED_WITHIN, "{:?}", suspected.at - stopped);
+    robot.wait_for(before, "speaker", |event| matches!(event, Event::Fails(_))).await;
+    robot.wait_for(before, "speaker", |event| matches!(event, Event::Started(_))).await;
+    robot.wait_for(before, "speaker", |event| *event == Event::Works).await;
+    let sent = house.send("say hello").await;
+    assert_eq!(sent.status(), "succeeded", "{}", sent.output());
+    let others = robot.told().iter().skip(before).filter(|told| told.component != "speaker" && told.event.is_bad());
+    assert_eq!(others.count(), 0, "the rest of the robot goes on");
+}
+
+#[tokio::test]
+async fn a_managed_node_that_comes_back_is_configured_and_activated_again_with_what_depends_on_it() {
+    let (house, mut robot) = house_of("navigation", &["base", "battery", "camera"]).await;
+    let before = robot.count();
+    assert!(robot.signal("camera", "KILL"));
+    robot.wait_for(before, "camera", |event| *event == Event::Works).await;
+    let sent = house.send("look around").await;
+    assert_eq!(sent.status(), "succeeded", "it is active: {}", sent.output());
+
+    let before = robot.count();
+    assert!(robot.signal("base", "KILL"));
+    robot.wait_for(before, "base", |event| *event == Event::Works).await;
+    let sent = house.send("go to the kitchen and look around").await;
+    assert_eq!(sent.status(), "succeeded", "{}", sent.output());
+    let restarted = robot.told().iter().skip(before).filter(|told| matches!(told.event, Event::Started(_)));
+    assert_eq!(restarted.count(), 1, "what depends on it only pauses");
+}
+
+#[tokio::test]
+async fn the_robot_comes_down_in_reverse_order_after_its_mission() {
+    let (house, mut robot) = house_of("navigation", &["base", "battery", "camera"]).await;
+    let mut task = house.begin_send("go to the bathroom");
+    task.wait_for_json("the drive", is_under_way).await;
+    assert_eq!(robot.stop().await, Some(0));
+    let sent = finish_send(task).await;
+    assert_eq!(
+        step_of(&sent)["halt"],
+        "halted",
+        "the mission was ended first, while the robot still answered: {sent:#?}"
+    );
+    assert_eq!(sent.output(), "Cortex is shutting down.", "and nothing moves");
+    let down = robot.told().iter().filter(|told| told.event == Event::Down).map(|told| told.component.clone());
+    let down: Vec<String> = down.collect();
+    assert_eq!((down.len(), down.last().map(String::as_str)), (3, Some("base")), "{down:?}");
+    assert_eq!(alive(&house), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_cortex_that_is_killed_leaves_no_process_behind() {
+    let (house, mut robot) = house_of("agent", &["base", "camera", "speaker", "light", "battery"]).await;
+    assert!(alive(&house).len() > 6, "Cortex, its guard, and five components");
+    robot.process().signal("KILL");
+    robot.process().wait().await;
+    let deadline = Instant::now() + PATIENCE;
+    while !alive(&house).is_empty() && Instant::now() < deadline {
+        // Nothing tells when a process of somebody who has died ends.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(alive(&house), Vec::<String>::new());
+}
