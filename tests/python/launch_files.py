@@ -6,6 +6,7 @@ With a ROS 2 that has launch and launch_ros, these are used; the private set-up 
 place, which know no more than what our files use. PREFIX/share/cortex stands for what is installed.
 """
 
+import importlib
 import importlib.util
 import json
 import os
@@ -90,17 +91,16 @@ def stand_in():
 def main():
     file, prefix, *given = sys.argv[1:]
     try:
-        import launch_ros.actions
+        import launch_ros.actions  # noqa: F401
         from launch import LaunchContext
     except ImportError:
         stand_in()
         LaunchContext = types.SimpleNamespace
-    import launch_ros.actions
-    import launch_ros.substitutions
-
+    actions = importlib.import_module("launch_ros.actions")
+    substitutions = importlib.import_module("launch_ros.substitutions")
     started = []
 
-    class Recorded(launch_ros.actions.Node):
+    class Recorded(actions.Node):
         def __init__(self, **keywords):
             super().__init__(**keywords)
             started.append(keywords)
@@ -112,8 +112,8 @@ def main():
         def perform(self, context):
             return os.path.join(prefix, "share", self.package)
 
-    launch_ros.actions.Node = Recorded
-    launch_ros.substitutions.FindPackageShare = Share
+    actions.Node = Recorded
+    substitutions.FindPackageShare = Share
 
     specification = importlib.util.spec_from_file_location("file", file)
     module = importlib.util.module_from_spec(specification)
