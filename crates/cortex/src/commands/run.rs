@@ -14,8 +14,8 @@ use cortex_protocol::{
 };
 use cortex_ros::serving::Serving;
 use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
-use cortex_ros::{Beats, ComponentState, Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
-use cortex_runtime::{DryRun, MissionTicket, ProviderId, Runtime, RuntimeConfig};
+use cortex_ros::{ComponentState, Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
+use cortex_runtime::{DryRun, JournalSettings, MissionTicket, ProviderId, Runtime, RuntimeConfig};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::arguments::StartArguments;
@@ -24,9 +24,11 @@ use crate::custom_actions::CustomActions;
 use crate::events;
 use crate::logging;
 use crate::management::{self, Management, Sources, tell};
+use crate::metrics::Metrics;
 use crate::robot::{self, Robot};
+use crate::self_watch::{SelfWatch, Watched};
 use crate::supervision::{self, RobotRecipe, Supervision};
-use crate::watchdog::{Loop, Watchdog};
+use crate::watched_model::ModelWatch;
 
 /// The robot's graph is the first provider of tools.
 const ROS: ProviderId = ProviderId(0);
@@ -72,7 +74,8 @@ fn sources(
 ) -> anyhow::Result<Sources> {
     let ros = robot::parameters(node);
     let layers = Layers { file: config::file(file), recipe, ros, model, ..Layers::default() };
-    Ok(Sources { layers, api_key: api_key_from_environment()? })
+    let models = ModelWatch::new(&Metrics::new());
+    Ok(Sources { layers, api_key: api_key_from_environment()?, models })
 }
 
 /// Reads the configuration.
@@ -105,8 +108,8 @@ async fn serve(
     };
     // A manager may mend what is wrong with the model, and configure again; nobody else would.
     let model = match management::starts_itself(&robot.node) {
-        true => management::model(&resolved)?,
-        false => Arc::new(Reflex::default()),
+        true => sources.model(&resolved)?,
+        false => Arc::new(Reflex),
     };
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
     let bounds = resolved.runtime.calls;
@@ -118,19 +121,12 @@ async fn serve(
         Some(recipe) => Some(Arc::new(CustomActions::new(recipe, robot, Arc::clone(&tools), resolved.runtime.calls)?)),
         None => None,
     };
-    let mut providers = vec![tools];
-    providers.extend(actions.iter().map(|actions| -> Arc<dyn ToolProvider> { actions.clone() }));
-    if dry_run {
-        let known = [Some(robot.discovery.tools()), actions.as_ref().map(|actions| actions.known())];
-        let pairs = providers.into_iter().zip(known.into_iter().flatten());
-        providers =
-            pairs.map(|(tools, known)| -> Arc<dyn ToolProvider> { Arc::new(DryRun::new(tools, known)) }).collect();
-    }
+    let providers = providers(robot, tools, actions.as_ref(), dry_run);
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), ..resolved.runtime };
-    if let Some(tape) = &mut config.tape {
-        tape.dry_run = dry_run;
-    }
+    keep_records(&mut config, robot, dry_run);
+    let (name, limits) = (resolved.robot, config.limits.clone());
     let runtime = Runtime::start(config, model, providers.clone());
+    let models = sources.models.clone();
     let agent = Arc::new(Agent {
         runtime: runtime.clone(),
         discovery: robot.discovery.clone(),
@@ -149,20 +145,24 @@ async fn serve(
     // First: nothing may begin that could not be stopped.
     let stop = StopServer::start(&robot.graph, robot.node.fully_qualified_name(), &robot.tools, agent.clone())?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
-    let supervised = match supervision {
-        Some(supervision) => {
-            let voice = server.clone();
-            Some(supervision.start(robot, &runtime, move |text| voice.say(text))?)
-        }
-        None => None,
+    let voice = server.clone();
+    let start = |supervision: Supervision| supervision.start(robot, &runtime, move |text| voice.say(text));
+    let supervised = supervision.map(start).transpose()?;
+    let watched = Watched {
+        name,
+        robot,
+        runtime: &runtime,
+        limits,
+        stop: &stop,
+        model: models,
+        supervised: supervised.as_ref().zip(agent.supervised.clone()),
     };
-    let monitor = supervised.iter().map(|supervised| Loop::new("monitor", Beats::of(supervised.handle().beats())));
-    let watchdog = Watchdog::of(robot, &stop.handle(), monitor.collect(), resolved.watch.hang)?;
+    let self_watch = SelfWatch::start(watched, &resolved.watch).await?;
     #[cfg(debug_assertions)]
     crate::faults::arm(&robot.node);
     let happening = match (recipe, actions, &supervised) {
         (Some(recipe), Some(actions), Some(supervised)) => {
-            let (voice, agent) = (server.clone(), agent.clone());
+            let voice = server.clone();
             let around = events::Around {
                 runtime: runtime.clone(),
                 acting: providers.last().cloned().unwrap_or_else(|| actions.clone()),
@@ -172,11 +172,8 @@ async fn serve(
                 latch: agent.events.clone(),
                 voice: Box::new(move |text| voice.say(text)),
             };
-            let monitor = (!dry_run).then(|| supervised.handle()).zip(agent.supervised.clone());
-            let is_up = async move {
-                agent.settle().await;
-            };
-            Some(tokio::spawn(events::keep(recipe.recipe, robot.tools.clone(), around, monitor, is_up)))
+            let handle = (!dry_run).then(|| supervised.handle());
+            Some(keep_events(recipe, robot, around, handle, agent.clone()))
         }
         _ => None,
     };
@@ -187,20 +184,7 @@ async fn serve(
     }
     management.begin(&robot.node).await;
 
-    let code = tokio::select! {
-        signal = end_signal() => {
-            tracing::info!("{} received; shutting down", signal?);
-            ExitCode::SUCCESS
-        }
-        () = management.finalized() => {
-            tracing::info!("the lifecycle has come to its end; shutting down");
-            ExitCode::SUCCESS
-        }
-        () = robot.node.ended() => {
-            tracing::error!("the ROS node has ended; shutting down");
-            ExitCode::FAILURE
-        }
-    };
+    let code = end(robot, &management).await?;
     // Nothing begins by itself any more.
     agent.events.stop();
     if !runtime.shut_down(patience).await {
@@ -219,18 +203,85 @@ async fn serve(
     server.shut_down().await;
     // Joining threads blocks.
     let ending = move || {
-        watchdog.shut_down();
+        self_watch.shut_down();
         stop.shut_down();
     };
     let _ = tokio::task::spawn_blocking(ending).await;
     offering.abort();
     speaking.abort();
+    Ok(if told_down(&not_down) { code } else { ExitCode::FAILURE })
+}
+
+/// Says in the records whether it is a rehearsal, and which robot it is about.
+fn keep_records(config: &mut RuntimeConfig, robot: &Robot, dry_run: bool) {
+    if let Some(tape) = &mut config.tape {
+        tape.dry_run = dry_run;
+        // A rehearsal begins nothing. Nodes of one name may live in several domains.
+        let domain = std::env::var("ROS_DOMAIN_ID").unwrap_or_default();
+        let name = format!("{}-{domain}", robot.node.fully_qualified_name());
+        config.journal = (!dry_run).then(|| JournalSettings::beside(tape, &name));
+    }
+}
+
+/// Names what did not come down; says whether there was nothing to name.
+fn told_down(not_down: &[ComponentName]) -> bool {
     if !not_down.is_empty() {
         let names: Vec<&str> = not_down.iter().map(ComponentName::as_str).collect();
         tell(&format!("NOT DOWN: {}", names.join(", ")));
-        return Ok(ExitCode::FAILURE);
     }
-    Ok(code)
+    not_down.is_empty()
+}
+
+/// Who carries out calls: the robot, and the actions of its recipe.
+fn providers(
+    robot: &Robot,
+    tools: Arc<dyn ToolProvider>,
+    actions: Option<&Arc<CustomActions>>,
+    dry_run: bool,
+) -> Vec<Arc<dyn ToolProvider>> {
+    let mut providers = vec![tools];
+    if let Some(actions) = actions {
+        providers.push(actions.clone());
+    }
+    if !dry_run {
+        return providers;
+    }
+    let known = [Some(robot.discovery.tools()), actions.map(|actions| actions.known())];
+    let pairs = providers.into_iter().zip(known.into_iter().flatten());
+    pairs.map(|(tools, known)| -> Arc<dyn ToolProvider> { Arc::new(DryRun::new(tools, known)) }).collect()
+}
+
+/// Keeps the events of a recipe, once the robot is up.
+fn keep_events(
+    recipe: RobotRecipe,
+    robot: &Robot,
+    around: events::Around,
+    monitor: Option<cortex_supervisor::Handle>,
+    agent: Arc<Agent>,
+) -> tokio::task::JoinHandle<()> {
+    let monitor = monitor.zip(agent.supervised.clone());
+    let is_up = async move {
+        agent.settle().await;
+    };
+    tokio::spawn(events::keep(recipe.recipe, robot.tools.clone(), around, monitor, is_up))
+}
+
+/// Waits until it is time to end, and says why.
+async fn end(robot: &Robot, management: &Management) -> std::io::Result<ExitCode> {
+    Ok(tokio::select! {
+        signal = end_signal() => {
+            tracing::info!("{} received; shutting down", signal?);
+            ExitCode::SUCCESS
+        }
+        () = management.finalized() => {
+            tracing::info!("the lifecycle has come to its end; shutting down");
+            ExitCode::SUCCESS
+        }
+        () = robot.node.ended() => {
+            tracing::error!("the ROS node has ended; shutting down");
+            ExitCode::FAILURE
+        }
+    })
 }
 
 /// Waits for SIGINT or SIGTERM and names it.
