@@ -14,8 +14,8 @@ use cortex_protocol::{
 };
 use cortex_ros::serving::Serving;
 use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
-use cortex_ros::{Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
-use cortex_runtime::{DryRun, MissionTicket, ProviderId, Runtime, RuntimeConfig};
+use cortex_ros::{ComponentState, Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
+use cortex_runtime::{DryRun, JournalSettings, MissionTicket, ProviderId, Runtime, RuntimeConfig};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::arguments::StartArguments;
@@ -38,6 +38,8 @@ const RECIPE: ProviderId = ProviderId(1);
 const UPDATES: usize = 64;
 /// What the missions get to end when Cortex is told to, beyond the time that their tools may take to halt.
 const END_MARGIN: Duration = Duration::from_secs(5);
+/// How long a task waits for what came back to say what it can do.
+const DESCRIBED_WITHIN: Duration = Duration::from_secs(3);
 
 pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     let StartArguments { recipe, run, dry_run } = arguments;
@@ -130,6 +132,10 @@ async fn serve(
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), ..resolved.runtime };
     if let Some(tape) = &mut config.tape {
         tape.dry_run = dry_run;
+        // A rehearsal begins nothing. Nodes of one name may live in several domains.
+        let domain = std::env::var("ROS_DOMAIN_ID").unwrap_or_default();
+        let name = format!("{}-{domain}", robot.node.fully_qualified_name());
+        config.journal = (!dry_run).then(|| JournalSettings::beside(tape, &name));
     }
     let (name, limits) = (resolved.robot, config.limits.clone());
     let runtime = Runtime::start(config, model, providers.clone());
@@ -155,7 +161,7 @@ async fn serve(
     let supervised = match supervision {
         Some(supervision) => {
             let voice = server.clone();
-            Some(supervision.start(robot, Arc::new(runtime.clone()), move |text| voice.say(text))?)
+            Some(supervision.start(robot, &runtime, move |text| voice.say(text))?)
         }
         None => None,
     };
@@ -306,6 +312,7 @@ struct Agent {
 impl TaskHandler for Agent {
     async fn ready(&self) -> Result<(), Refusal> {
         if self.has_settled.load(Ordering::Acquire) {
+            self.described().await;
             return Ok(());
         }
         let mut stops = self.stops.subscribe();
@@ -377,6 +384,20 @@ impl Agent {
             }
         };
         tokio::join!(self.discovery.settled(self.settle_timeout), up)
+    }
+
+    /// Waits, for a moment, until what came back and works has said what it can do, where Cortex brings the robot up.
+    async fn described(&self) {
+        let Some(robot) = &self.supervised else { return };
+        let view = robot.view();
+        let mut directory = self.discovery.directory();
+        let known = directory.wait_for(|directory| {
+            let mut asked =
+                directory.components().filter(|(_, component)| component.state == ComponentState::Describing);
+            !asked.any(|(name, _)| view.borrow().works(name))
+        });
+        // Both ends of it are fine: the task begins with what is known.
+        let _ = tokio::time::timeout(DESCRIBED_WITHIN, known).await;
     }
 
     /// Hands what the robot can do now to the runtime.
