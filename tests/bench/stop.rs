@@ -35,8 +35,8 @@ pub(crate) async fn measure(house: &mut House, table: &mut Table) -> anyhow::Res
         let begun = Arc::new(Begun::default());
         for number in 0..GOALS {
             let invocation = invocation(tool, round * GOALS + number);
-            let (tools, begun) = (robot.tools.clone(), Arc::clone(&begun));
-            tokio::spawn(async move { tools.invoke(invocation, begun).await });
+            let (tools, observer) = (robot.tools.clone(), Arc::clone(&begun));
+            tokio::spawn(async move { tools.invoke(invocation, observer).await });
             if number == 0 {
                 // The others use its client; at once, each would make one.
                 begun.wait(1).await?;
