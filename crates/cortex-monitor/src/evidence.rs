@@ -78,10 +78,11 @@ impl Evidence {
         self.is_fresh = true;
     }
 
-    /// From now on it is judged: what it did before is forgotten, unless its process is new.
+    /// From now on it is judged: what it did before is forgotten, unless its process is new. What it says at this very
+    /// moment is not: that may be what has shown that it is there.
     pub fn begin(&mut self, now: Duration, recipe: &ComponentRecipe) {
         self.since = now;
-        if !std::mem::take(&mut self.is_fresh) {
+        if !std::mem::take(&mut self.is_fresh) && self.heard != Some(now) {
             self.heard = None;
             self.reported = None;
             self.diagnostic = None;
