@@ -208,7 +208,8 @@ impl Cortex {
     }
 
     fn configure(&self) -> Outcome {
-        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        // Held, so that what is set meanwhile is not undone.
+        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         match self.apply(&sources) {
             Ok(_) => Outcome::Success,
             Err(problem) => {
