@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use cortex_stories::{Event, House, Monitored, PATIENCE, Sent, finish_send};
+use cortex_stories::{Event, House, Monitored, PATIENCE, Sent, finish_send, python};
 use serde_json::Value;
 
 /// What may pass from a kill until it is told, on a machine that does other things as well.
@@ -201,5 +201,101 @@ async fn a_cortex_that_is_killed_leaves_no_process_behind() {
         // Nothing tells when a process of somebody who has died ends.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+    assert_eq!(alive(&house), Vec::<String>::new());
+}
+
+/// A node that knows nothing of Cortex, and the actions that may mend it.
+fn thermometer(name: &str, fault: &str, mended_by: &str) -> String {
+    let script = format!("{}/python/thermometer.py", env!("CARGO_MANIFEST_DIR"));
+    let (python, arguments) = (python().to_string_lossy().into_owned(), [&script, name, fault, mended_by]);
+    format!(
+        "[components.{name}]\n\
+         start = {{ program = {python:?}, arguments = {arguments:?} }}\n\
+         progress = [{{ topic = \"/{name}/temperature\", field = \"data\", changes_by = 0.5, within_s = 1.0 }}]\n\
+         stop_timeout_s = 2.0\n\
+         [components.{name}.fallbacks]\n\
+         on_any_fail = [\n\
+             {{ do = \"turn_{name}_up\", within_s = 2.0 }},\n\
+             {{ do = \"knock_at_{name}\", within_s = 2.0 }},\n\
+             {{ do = \"reset_{name}\", retries = 1, within_s = 2.0 }},\n\
+             {{ do = \"respawn\", retries = 3 }},\n\
+         ]\n\
+         [actions.turn_{name}_up]\n\
+         parameters = {{ component = \"{name}\", values = {{ gain = 2.0 }} }}\n\
+         [actions.knock_at_{name}]\n\
+         topic = {{ name = \"/{name}/knock\", type = \"std_msgs/msg/Bool\", message = {{ data = true }} }}\n\
+         [actions.reset_{name}]\n\
+         service = {{ name = \"/{name}/reset\", type = \"std_srvs/srv/Trigger\" }}\n"
+    )
+}
+
+/// What was done about a component since it failed, and what it came to.
+fn course(robot: &mut Monitored, component: &str) -> Vec<String> {
+    let own = robot.told().iter().filter(|told| told.component == component);
+    let since_failure = own.skip_while(|told| !matches!(told.event, Event::Fails(_)));
+    let words = since_failure.filter_map(|told| match &told.event {
+        Event::Attempt(what) | Event::Fails(what) => Some(what.clone()),
+        Event::DidNotHelp(why) => Some(format!("no: {why}")),
+        Event::Works => Some("works".to_owned()),
+        _ => None,
+    });
+    words.collect()
+}
+
+/// One says so in `/diagnostics`, one does not get on, and one that is mended by nothing but the last rung is respawned.
+#[tokio::test]
+async fn nodes_that_know_nothing_of_cortex_are_watched_and_mended_by_whatever_helps() {
+    let mut house = House::empty();
+    house.find_programs();
+    let stories = [("one", "reports", "service"), ("two", "freezes", "topic"), ("three", "freezes", "parameter")];
+    let components: String = stories.iter().map(|(name, fault, by)| thermometer(name, fault, by)).collect();
+    let recipe = house.file("robot.toml", &format!("recipe = 1\n{components}"));
+    let mut robot = Monitored::start(&house, &recipe, &["--model", "reflex"]);
+    for (name, ..) in stories {
+        robot.wait_for(0, name, |event| matches!(event, Event::Fails(_))).await;
+        let failed = robot.count();
+        robot.wait_for(failed, name, |event| *event == Event::Works).await;
+    }
+    let stuck = "it does not get on: 0 of at least 1 changes of data on /two/temperature in 1 s";
+    let reported = "one: sensor: no contact";
+    assert_eq!(
+        course(&mut robot, "one"),
+        [
+            reported,
+            "1, turn_one_up",
+            &format!("no: {reported}"),
+            "2, knock_at_one",
+            &format!("no: {reported}"),
+            "3, reset_one",
+            "no: it is still warming up",
+            "4, reset_one",
+            "works",
+        ]
+    );
+    assert_eq!(
+        course(&mut robot, "two"),
+        [stuck, "1, turn_two_up", &format!("no: {stuck}"), "2, knock_at_two", "works"]
+    );
+    assert_eq!(course(&mut robot, "three")[1..], ["1, turn_three_up", "works"]);
+    assert_eq!(robot.stop().await, Some(0));
+    assert_eq!(alive(&house), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_stand_in_takes_the_place_of_what_keeps_failing() {
+    let (house, mut robot) = house_of("patrol", &["base", "battery", "camera"]).await;
+    // Its ladder has two restarts.
+    for _ in 0..2 {
+        let before = robot.count();
+        assert!(robot.signal("camera", "KILL"));
+        robot.wait_for(before, "camera", |event| *event == Event::Works).await;
+    }
+    let before = robot.count();
+    assert!(robot.signal("camera", "KILL"));
+    robot.wait_for(before, "spare_camera", |event| *event == Event::Works).await;
+    let sent = house.send("look around").await;
+    assert_eq!(sent.status(), "succeeded", "{}", sent.output());
+    assert!(robot.process_of("camera").is_none(), "it was the other one that looked");
+    assert_eq!(robot.stop().await, Some(0));
     assert_eq!(alive(&house), Vec::<String>::new());
 }

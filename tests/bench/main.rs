@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: what Cortex adds on top of the model and the middleware. Real processes, real ROS 2, a model
 //! that answers at once. Prints one table; judges nothing.
 //!
-//! `--only WORD` measures what has the word in its name: `loop`, `missions`, `cancel`, `calls`, `conversion`, `crowd`,
+//! `--only WORD` measures what has the word in its name: `loop`, `missions`, `cancel`, `stop`, `calls`, `conversion`, `crowd`,
 //! `monitor-recovery`, `monitor-crowd`.
 
 mod calls;
@@ -11,6 +11,7 @@ mod crowd;
 mod mission_loop;
 mod missions;
 mod monitor;
+mod stop;
 mod table;
 
 use std::process::ExitCode;
@@ -39,6 +40,9 @@ fn main() -> ExitCode {
         }
         if wanted("cancel") {
             cancel::measure(&mut House::shared(), &mut table).await?;
+        }
+        if wanted("stop") {
+            stop::measure(&mut House::shared(), &mut table).await?;
         }
         if wanted("crowd") {
             crowd::measure(&mut House::shared(), &mut table).await?;

@@ -159,6 +159,13 @@ impl Containment {
                 (None, None) => {}
             }
         }
+        // Two tools for one thing leave everyone to guess which is meant.
+        for (name, server) in &confined.served_by {
+            if let Some(place) = specs.iter().position(|spec| spec.name == *server) {
+                specs.remove(place);
+                confined.kept_back.insert(server.clone(), format!("it serves {name}; call that"));
+            }
+        }
         confined.tools = present.rebuilt(specs).0;
         confined
     }

@@ -121,16 +121,6 @@ pub fn line(event: &MissionEvent) -> String {
             format!("waiting up to {:.0} s for what has left: {}", patience.as_secs_f64(), named(tools))
         }
         MissionEvent::ComponentReturned { tools } => format!("back again: {}", named(tools)),
-        MissionEvent::Quarantined { component, because } => {
-            format!("{component} is in quarantine: {}", capped(because, SHOWN))
-        }
-        MissionEvent::Released { component } => format!("{component} may be called again"),
-        MissionEvent::Substituted { component, by: Some(by) } => format!("{by} has taken the place of {component}"),
-        MissionEvent::Substituted { component, by: None } => format!("{component} has its place again"),
-        MissionEvent::Paused { because, patience } => {
-            format!("paused, for at most {:.0} s: {}", patience.as_secs_f64(), capped(because, SHOWN))
-        }
-        MissionEvent::Unpaused => "going on after the pause".to_owned(),
         MissionEvent::TaskCorrected { text, origin } => {
             format!("the task is corrected by {} {}: {}", origin.channel, origin.client, capped(text, SHOWN))
         }
@@ -151,11 +141,28 @@ pub fn line(event: &MissionEvent) -> String {
             }
         }
         MissionEvent::Finished { result } => format!("{}: {}", result.status, capped(&result.output, SHOWN * 2)),
-        _ => "something happened that this version has no words for".to_owned(),
+        other => containment(other),
     };
     // One line that reads as it is written, whatever a tool or a person wrote.
     let text: String = text.chars().map(|character| if is_unseen(character) { ' ' } else { character }).collect();
     text.split(['\n', '\r']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" | ")
+}
+
+/// What the monitor keeps from the mission, in one line.
+fn containment(event: &MissionEvent) -> String {
+    match event {
+        MissionEvent::Quarantined { component, because } => {
+            format!("{component} is in quarantine: {}", capped(because, SHOWN))
+        }
+        MissionEvent::Released { component } => format!("{component} may be called again"),
+        MissionEvent::Substituted { component, by: Some(by) } => format!("{by} has taken the place of {component}"),
+        MissionEvent::Substituted { component, by: None } => format!("{component} has its place again"),
+        MissionEvent::Paused { because, patience } => {
+            format!("paused, for at most {:.0} s: {}", patience.as_secs_f64(), capped(because, SHOWN))
+        }
+        MissionEvent::Unpaused => "going on after the pause".to_owned(),
+        _ => "something happened that this version has no words for".to_owned(),
+    }
 }
 
 /// Whether a character changes how others are shown instead of being shown: control characters of terminals, and those

@@ -11,7 +11,8 @@
 //! - [`mission`]: what happens in a mission and how it ends;
 //! - [`command`]: what a client may ask for;
 //! - [`execution`]: how its steps were carried out;
-//! - [`event`]: the envelope (CloudEvents 1.0) that carries everything outwards.
+//! - [`event`]: the envelope (CloudEvents 1.0) that carries everything outwards;
+//! - [`overview`]: what goes on in a Cortex, on one screen.
 
 pub mod command;
 pub mod component;
@@ -21,6 +22,7 @@ pub mod execution;
 pub mod goal;
 mod id;
 pub mod mission;
+pub mod overview;
 pub mod plan;
 pub mod tool;
 mod verification;

@@ -136,6 +136,12 @@ impl Discovery {
         self.directory.clone()
     }
 
+    /// What a component last said of its health. None: nothing.
+    #[must_use]
+    pub fn heard_health(&self, component: &ComponentName) -> Option<crate::HeardHealth> {
+        self.shared().heartbeats.health(component).map(Into::into)
+    }
+
     /// The services, actions and topics that became tools, and those that can't be called; now and later.
     #[must_use]
     pub fn catalog(&self) -> watch::Receiver<Arc<Catalog>> {

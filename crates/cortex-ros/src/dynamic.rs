@@ -31,6 +31,7 @@
 mod action_client;
 mod cancelling;
 mod definition;
+mod earlier;
 mod endpoints;
 mod following;
 mod goal;

@@ -35,6 +35,23 @@ pub(crate) struct Health {
     pub(crate) sources: Vec<String>,
 }
 
+/// What a component last said of its health, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeardHealth {
+    /// Whether it works as it should.
+    pub is_healthy: bool,
+    /// The kind of health and what is wrong, such as `ALGORITHM: no plan found`.
+    pub message: String,
+}
+
+impl From<Health> for HeardHealth {
+    fn from(health: Health) -> Self {
+        let Health { status, message, sources } = health;
+        let of = if sources.is_empty() { String::new() } else { format!(" ({})", sources.join(", ")) };
+        Self { is_healthy: status == HealthStatus::Healthy, message: format!("{status}: {message}{of}") }
+    }
+}
+
 /// Kinds of health.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HealthStatus {

@@ -20,7 +20,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider, Watching};
 use cortex_interfaces::{InterfaceError, Interfaces};
-use cortex_protocol::{FailureKind, HaltState, ToolOutcome, ToolSpec};
+use cortex_protocol::{Effect, FailureKind, HaltState, ToolOutcome, ToolSpec};
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
@@ -204,6 +204,17 @@ impl ToolProvider for RosTools {
             return halted;
         }
         self.components.halt(invocation).await.unwrap_or(HaltState::AtRest)
+    }
+
+    async fn end_earlier(&self, invocation: &Invocation) -> HaltState {
+        let catalog = Arc::clone(&self.around.discovery.catalog().borrow());
+        match catalog.entry(&invocation.call.tool) {
+            Some(entry) if entry.kind == OfferKind::Action => self.goals.end_earlier(invocation, entry).await,
+            // A request can't be taken back, and whoever asked for the answer is no more.
+            Some(entry) if entry.spec.effect != Effect::Observe => HaltState::Unconfirmed,
+            Some(_) => HaltState::AtRest,
+            None => self.components.end_earlier(invocation).await,
+        }
     }
 
     fn watching(&self) -> Watching {

@@ -59,3 +59,40 @@ impl ToolProvider for Contained {
         self.provider.watching()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cortex_core::Unobserved;
+    use cortex_protocol::{CallId, Effect, ToolCall, ToolFingerprint, ToolPhase, ToolSpec};
+    use cortex_testkit::{Behaviour, FakeTools, tool};
+    use serde_json::{Map, Value};
+
+    use super::*;
+    use crate::ProviderId;
+
+    #[tokio::test]
+    async fn the_last_look_is_in_the_moment_of_the_call_whatever_was_decided_before() {
+        let spec = ToolSpec { component: Some("arm".into()), ..tool("arm.wave", ToolPhase::Execution, Effect::Move) };
+        let offer = Offer::default().rebuilt(&[(ProviderId(0), vec![spec])].into());
+        let (containment, contained) = watch::channel(Containment::default());
+        let (_offer, offer) = watch::channel(Arc::new(offer));
+        let tools = Arc::new(FakeTools::new([("arm.wave", Behaviour::Returns(Value::Null))]));
+        let guarded = Contained { provider: tools.clone(), containment: contained, offer };
+        let call = |tool: &str| Invocation {
+            mission: "mission".into(),
+            id: CallId(1),
+            call: ToolCall { tool: tool.into(), arguments: Map::new() },
+            fingerprint: ToolFingerprint(0),
+            timeout: std::time::Duration::from_secs(1),
+        };
+        assert!(guarded.invoke(call("arm.wave"), Arc::new(Unobserved)).await.is_success());
+        containment.send_modify(|now| _ = now.quarantine("arm".into(), "it crashed"));
+        let refused = guarded.invoke(call("arm.wave"), Arc::new(Unobserved)).await;
+        assert_eq!(refused.message, "it was not called: arm is in quarantine: it crashed");
+        let unknown = guarded.invoke(call("leg.kick"), Arc::new(Unobserved)).await;
+        assert_eq!(unknown.message, "it was not called: the tool 'leg.kick' is no longer there");
+        containment.send_modify(|now| _ = now.release(&"arm".into()));
+        assert!(guarded.invoke(call("arm.wave"), Arc::new(Unobserved)).await.is_success());
+        assert_eq!(tools.calls().len(), 2);
+    }
+}

@@ -182,7 +182,8 @@ impl Desk {
                 let was_stopped = matches!(self.door, Door::Stopped | Door::Unsettled);
                 if was_stopped {
                     self.door = Door::Open;
-                    self.shared.journal.end_calls(self.shared.leftovers.forget());
+                    let journal = self.shared.journal.clone();
+                    self.shared.tracker.spawn(journal.end_calls(self.shared.leftovers.forget()));
                 }
                 let _ = reply.send(was_stopped);
             }
@@ -401,7 +402,7 @@ impl Desk {
         let shared = Arc::clone(&self.shared);
         self.shared.tracker.spawn(async move {
             let (going_on, at_rest) = shared.leftovers.halt(shared.config.calls.halt_timeout).await;
-            shared.journal.end_calls(at_rest);
+            shared.journal.clone().end_calls(at_rest).await;
             not_stopped.extend(going_on);
             not_stopped.sort();
             not_stopped.dedup();

@@ -149,9 +149,6 @@ impl RobotView {
     #[must_use]
     pub fn refusal(&self, component: &ComponentName) -> Option<String> {
         let view = self.components.get(component)?;
-        if let Some(by) = &view.replaced_by {
-            return Some(format!("'{component}' is replaced by '{by}'"));
-        }
         match &view.quarantined_because_of {
             Some(because_of) if because_of == component => {
                 return Some(format!("'{component}' does not work now: {}", self.why(component)));
@@ -162,6 +159,9 @@ impl RobotView {
             }
             None => {}
         }
+        if let Some(by) = &view.replaced_by {
+            return Some(format!("'{component}' is replaced by '{by}'"));
+        }
         match view.standing {
             // A stand-in whose turn has not come is not started; one that something else runs is not ours to judge.
             Standing::Up | Standing::Recovering | Standing::GivenUp if view.has_worked => None,
@@ -171,6 +171,12 @@ impl RobotView {
                 if view.reason.is_empty() { String::new() } else { format!(": {}", view.reason) }
             )),
         }
+    }
+
+    /// Whether a component of the recipe works.
+    #[must_use]
+    pub fn works(&self, component: &ComponentName) -> bool {
+        self.components.get(component).is_some_and(|view| view.standing == Standing::Up)
     }
 
     /// Whether everything that comes up with the robot has worked, if only for a while.
@@ -189,8 +195,9 @@ impl RobotView {
         missing.map(|(name, _)| name.clone()).collect()
     }
 
-    /// What is wrong with a component, in words.
-    fn why(&self, component: &ComponentName) -> String {
+    /// What is wrong with a component, in words. Empty for one that is not in the recipe.
+    #[must_use]
+    pub fn why(&self, component: &ComponentName) -> String {
         let Some(view) = self.components.get(component) else { return String::new() };
         let symptoms: Vec<&str> = view.symptoms.iter().map(|symptom| symptom.message.as_str()).collect();
         match (symptoms.is_empty(), view.reason.is_empty()) {

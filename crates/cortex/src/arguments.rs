@@ -21,6 +21,7 @@ Examples:
   cortex run recipes/agent.toml                    bring a whole robot up and keep it alive
   cortex send \"go to the kitchen and say hello\"    give the running Cortex a task
   cortex correct \"the other room\"                  change the task while the robot is on its way
+  cortex status --watch                            what goes on in it
   cortex tools                                     what the robot can do
   cortex call send_request_to_lamp/switch '{\"data\": true}'
   cortex plan \"look around the kitchen\"           what it would do
@@ -45,6 +46,8 @@ pub(crate) enum Command {
     Stop(ServerArguments),
     /// Take tasks again after a stop.
     Resume(ServerArguments),
+    /// What goes on in the running Cortex, on one screen: components, missions, goals, model, stop.
+    Status(StatusArguments),
     /// Make a plan for a task and print it, without carrying it out. Tools that only look are called.
     Plan(PlanArguments),
     /// List what the robot can do, and what is there but can't be called.
@@ -206,6 +209,18 @@ pub(crate) enum RecipeCommand {
     },
     /// Print the JSON Schema of recipes, for editors.
     Schema,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StatusArguments {
+    /// Go on showing it until Ctrl-C.
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// Print JSON, as `~/overview` has it; with --watch, one line for each change.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -82,10 +82,12 @@ pub(crate) fn set(level: LogLevel) {
     }
 }
 
-/// The level that ROS arguments choose for this node: `--log-level debug`. The levels of other loggers are none of ours.
+/// The level that ROS arguments choose for this node: `--log-level debug` or `--log-level cortex:=debug`. The levels of
+/// other loggers are none of ours.
 fn level_of(ros: &[String]) -> Option<&'static str> {
     let values = ros.iter().zip(ros.iter().skip(1)).filter(|(flag, _)| *flag == "--log-level").map(|(_, value)| value);
-    values.rev().find_map(|value| match value.to_lowercase().as_str() {
+    let own = values.map(|value| value.strip_prefix("cortex:=").unwrap_or(value));
+    own.rev().find_map(|value| match value.to_lowercase().as_str() {
         "debug" => Some("debug"),
         "info" => Some("info"),
         "warn" => Some("warn"),
@@ -104,6 +106,7 @@ mod tests {
         for (line, level) in [
             ("--ros-args --log-level debug", Some("debug")),
             ("--ros-args --log-level WARN --log-level rcl:=debug", Some("warn")),
+            ("--ros-args --log-level info --log-level cortex:=debug", Some("debug")),
             ("--ros-args --log-level info --ros-args --log-level fatal", Some("error")),
             ("--ros-args --log-level", None),
             ("--ros-args -p log-level:=debug", None),

@@ -11,9 +11,13 @@ mod events;
 mod faults;
 mod logging;
 mod management;
+mod metrics;
 mod robot;
+mod self_watch;
+mod status;
 mod supervision;
 mod watchdog;
+mod watched_model;
 
 use std::process::ExitCode;
 
@@ -63,6 +67,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Correct(arguments) => commands::correct::correct(&arguments).await,
         Command::Stop(server) => commands::stop::stop(&server).await,
         Command::Resume(server) => commands::stop::resume(&server).await,
+        Command::Status(arguments) => commands::status::status(&arguments).await,
         Command::Plan(arguments) => commands::plan::plan(arguments).await,
         Command::Call(arguments) => commands::call::call(arguments).await,
         Command::Tools(arguments) => commands::tools::tools(arguments).await,

@@ -25,6 +25,7 @@ use figment::value::Value;
 use tokio::sync::watch;
 
 use crate::config::{self, Layers, Resolved};
+use crate::watched_model::ModelWatch;
 use crate::{logging, supervision};
 
 /// The parameter that says whether Cortex becomes active by itself.
@@ -45,6 +46,8 @@ const INACTIVE: &str = "its lifecycle is inactive; activate it, for example with
 pub(crate) struct Sources {
     pub(crate) layers: Layers,
     pub(crate) api_key: Option<ApiKey>,
+    /// What counts their requests.
+    pub(crate) models: ModelWatch,
 }
 
 impl Sources {
@@ -54,11 +57,12 @@ impl Sources {
         resolved.endpoint.api_key.clone_from(&self.api_key);
         Ok(resolved)
     }
-}
 
-/// The model of a configuration.
-pub(crate) fn model(resolved: &Resolved) -> anyhow::Result<Arc<dyn ChatModel>> {
-    cortex_model::build(&resolved.model, resolved.endpoint.clone()).context("the model can't be used")
+    /// The model of a configuration.
+    pub(crate) fn model(&self, resolved: &Resolved) -> anyhow::Result<Arc<dyn ChatModel>> {
+        let model = cortex_model::build(&resolved.model, resolved.endpoint.clone());
+        Ok(self.models.watched(model.context("the model can't be used")?))
+    }
 }
 
 /// Whether Cortex is to become active by itself.
@@ -185,7 +189,7 @@ impl Cortex {
     /// Has the next mission begin with what the sources say.
     fn apply(&self, sources: &Sources) -> anyhow::Result<Resolved> {
         let resolved = sources.resolve()?;
-        let model = model(&resolved)?;
+        let model = sources.model(&resolved)?;
         *self.label.lock().unwrap_or_else(PoisonError::into_inner) = model.label();
         let config = resolved.runtime.clone();
         self.runtime.reconfigure(Settings {

@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use cortex_protocol::overview::WatchdogOverview;
 use cortex_ros::stop::{AGENT_LIMIT, HALT_LIMIT};
 use cortex_ros::{Beats, RosTools, StopHandle, exit_at_once};
 use tokio::task::AbortHandle;
@@ -79,10 +80,8 @@ pub(crate) struct Watchdog {
     end: SyncSender<()>,
     thread: JoinHandle<()>,
     beating: AbortHandle,
-    /// How long a loop may hang.
-    pub(crate) limit: Duration,
-    /// The loops that it watches.
-    pub(crate) watched: Vec<&'static str>,
+    limit: Duration,
+    watched: Vec<&'static str>,
 }
 
 impl Watchdog {
@@ -126,6 +125,14 @@ impl Watchdog {
             }
         })?;
         Ok(Self { end, thread, beating, limit, watched })
+    }
+
+    /// For people.
+    pub(crate) fn overview(&self) -> WatchdogOverview {
+        WatchdogOverview {
+            limit_s: self.limit.as_secs_f64(),
+            loops: self.watched.iter().map(|&name| name.to_owned()).collect(),
+        }
     }
 
     /// Ends it. To be called before the loops are ended.

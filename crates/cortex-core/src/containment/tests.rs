@@ -82,7 +82,11 @@ fn a_stand_in_also_serves_a_component_that_has_left_the_robot() {
     let there = ToolSet::new([method("spare_arm", "grasp")]).0;
     let departed = BTreeMap::from([("arm.grasp".into(), method("arm", "grasp"))]);
     let confined = containment.confine(&there, &departed);
-    assert_eq!(names(&confined.tools), ["arm.grasp", "spare_arm.grasp"]);
+    assert_eq!(names(&confined.tools), ["arm.grasp"], "the thing has one name");
+    assert_eq!(
+        confined.kept_back.get(&"spare_arm.grasp".into()).map(String::as_str),
+        Some("it serves arm.grasp; call that")
+    );
     assert_eq!(names(&Containment::default().confine(&there, &departed).tools), ["spare_arm.grasp"]);
 }
 

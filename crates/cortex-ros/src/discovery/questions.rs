@@ -18,20 +18,23 @@ use crate::heartbeat::Health;
 /// How long a service of a component that was just found may take to appear here, and to answer.
 const SERVER_LIMIT: Duration = Duration::from_secs(2);
 const ANSWER_LIMIT: Duration = Duration::from_secs(2);
+/// The same for the first attempt; doubled for each further one, up to the whole. Short, because a question is lost that is
+/// asked while the middleware knows only the dead server of a component that has just come back.
+const FIRST_ANSWER_LIMIT: Duration = Duration::from_millis(250);
 /// Attempts after which nobody waits for a component any more. It is asked on, at a growing distance, since one that
 /// loads a large model answers late.
-const PATIENT_ATTEMPTS: u32 = 3;
-/// The pause after a first failed attempt, doubled after each further one, up to the longest.
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const PATIENT_ATTEMPTS: u32 = 5;
+/// The pause after the first two failed attempts, doubled after each further one, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// Topic of a component's health, below its node.
 const STATUS: &str = "status";
 
 /// Asks a component what it can do until it has said so.
 pub(super) async fn ask(shared: Arc<Shared>, component: ComponentName, run: Run, answers: mpsc::Sender<Answered>) {
-    let mut pause = FIRST_PAUSE;
+    let (mut pause, mut limit) = (FIRST_PAUSE, FIRST_ANSWER_LIMIT);
     for attempt in 1_u32.. {
-        let problem = match ask_once(&shared, &component).await {
+        let problem = match ask_once(&shared, &component, limit).await {
             Ok(text) => {
                 // Nobody receives when discovery ends. What it says does not change by asking again.
                 let _ = answers.send((component, run, read(&text))).await;
@@ -44,17 +47,20 @@ pub(super) async fn ask(shared: Arc<Shared>, component: ComponentName, run: Run,
             let _ = answers.send((component.clone(), run, Answer::Unusable(problem))).await;
         }
         tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        if attempt > 1 {
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        limit = (limit * 2).min(ANSWER_LIMIT);
     }
 }
 
 /// The description as the component gives it. Its methods can be called at once when this returns.
-async fn ask_once(shared: &Shared, component: &ComponentName) -> Result<String, RosError> {
+async fn ask_once(shared: &Shared, component: &ComponentName, limit: Duration) -> Result<String, RosError> {
     let (describe, execute) = (below(component, DESCRIBE.0), below(component, EXECUTE_METHOD.0));
     let (describe, execute) =
         tokio::try_join!(shared.describe_clients.get(&describe), shared.method_clients.get(&execute))?;
     tokio::try_join!(describe.wait_for_server(SERVER_LIMIT), execute.wait_for_server(SERVER_LIMIT))?;
-    Ok(describe.call(&DescribeComponent::Request {}, ANSWER_LIMIT).await?.description_json)
+    Ok(describe.call(&DescribeComponent::Request {}, limit).await?.description_json)
 }
 
 fn read(text: &str) -> Answer {

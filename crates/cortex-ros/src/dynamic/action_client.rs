@@ -113,7 +113,16 @@ impl ActionClient {
     /// # Errors
     /// When the message is no goal of this action, or there are too many goals.
     pub fn goal(&self, goal: Message) -> Result<Goal, RosError> {
-        let id = GoalId::random();
+        self.goal_named(goal, None)
+    }
+
+    /// The same, with this id, unless there is a goal that has it.
+    ///
+    /// # Errors
+    /// As [`goal`](Self::goal).
+    pub fn goal_named(&self, goal: Message, id: Option<GoalId>) -> Result<Goal, RosError> {
+        let is_free = |id: &GoalId| !self.shared.goals.lock().contains_key(id);
+        let id = id.filter(is_free).unwrap_or_else(GoalId::random);
         let progress = Arc::new(Progress::new(id));
         let goal = Goal::new(self, goal, Arc::clone(&progress))?;
         let mut goals = self.shared.goals.lock();

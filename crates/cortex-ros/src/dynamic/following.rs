@@ -64,7 +64,7 @@ impl Failure {
 }
 
 /// An answer on its way.
-type Answer = Pin<Box<dyn Future<Output = Result<Message, RosError>> + Send>>;
+pub(super) type Answer = Pin<Box<dyn Future<Output = Result<Message, RosError>> + Send>>;
 
 /// Carries a goal that was just sent to its end.
 pub(super) async fn carry(
@@ -169,7 +169,7 @@ async fn follow(client: &ActionClient, progress: &Progress, server: &mut Server<
     }
 }
 
-fn ask(client: &ActionClient, progress: &Progress) -> Result<Answer, Failure> {
+pub(super) fn ask(client: &ActionClient, progress: &Progress) -> Result<Answer, Failure> {
     let service = client.get_result();
     let mut request = Message::new(&service.interface().request);
     fill(client, &mut request, "goal_id", &progress.id.as_json()).map_err(|problem| Failure::of(&problem))?;

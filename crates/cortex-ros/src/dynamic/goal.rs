@@ -19,7 +19,7 @@ use crate::RosError;
 
 /// The id of a goal. Shown with hyphens.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct GoalId(Uuid);
+pub struct GoalId(pub(super) Uuid);
 
 impl GoalId {
     pub(super) fn random() -> Self {

@@ -16,6 +16,8 @@ use crate::dynamic::{Listening, Quality, lifecycle};
 
 const TYPE: &str = "lifecycle_msgs/msg/TransitionEvent";
 const TRANSITIONS: &str = "transition_event";
+/// The states in which a node stays.
+const LASTING: [&str; 4] = ["unconfigured", "inactive", "active", "finalized"];
 /// How much of it is read.
 const LIMITS: WriteLimits = WriteLimits { elements: 16, string_bytes: 200, binary_bytes: 0, total_bytes: 4 * 1_024 };
 
@@ -62,7 +64,9 @@ async fn listen(senses: &Senses, component: &ComponentName) -> Result<Listening,
     let hear = move |message: &Message| {
         let written = message.view().to_json(&WriteOptions { limits: LIMITS, ..WriteOptions::exact() }).value;
         let label = written.pointer("/goal_state/label").and_then(Value::as_str);
-        if let Some(label) = label.filter(|label| !label.is_empty() && presence.may_speak(&name)) {
+        // What does not last is not told: whoever asked for a transition waits for its end anyway, and the news that it has
+        // begun may come after that. One that stays on its way is seen when it is asked.
+        if let Some(label) = label.filter(|label| LASTING.contains(label) && presence.may_speak(&name)) {
             tell(&name, Sign::Lifecycle { label: label.to_owned() });
         }
     };

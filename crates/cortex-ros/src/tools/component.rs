@@ -208,6 +208,21 @@ impl Components {
         Ok(Some(MethodHalt { answer: Box::pin(client.send(&request)?) }))
     }
 
+    /// Halts a call that an earlier life of this process has made.
+    pub(super) async fn end_earlier(&self, invocation: &Invocation) -> HaltState {
+        let directory = self.discovery.directory().borrow().clone();
+        let found = directory.find(&invocation.call.tool);
+        let Some((component, method)) = found.and_then(|found| Some((found.name.clone(), found.method?.clone())))
+        else {
+            return HaltState::Unconfirmed;
+        };
+        let Some(cancel_method) = method.cancel_method else { return HaltState::Unconfirmed };
+        self.run_cancel_method(&component, &cancel_method).await.unwrap_or_else(|problem| {
+            tracing::warn!("the component '{component}' did not halt: {problem}");
+            HaltState::Unconfirmed
+        })
+    }
+
     /// Halts a call. None where it is no open call of a method.
     pub(super) async fn halt(&self, invocation: &Invocation) -> Option<HaltState> {
         let call = self.calls.open(&key(invocation))?;

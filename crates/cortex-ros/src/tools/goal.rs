@@ -15,7 +15,7 @@ use super::{Surroundings, late};
 use crate::RosError;
 use crate::calls::{Calls, halted_before_it_was_sent, key};
 use crate::catalog::Entry;
-use crate::dynamic::{Acceptance, ActionClient, CancelAnswer, Goal, GoalResult, GoalState};
+use crate::dynamic::{Acceptance, ActionClient, CancelAnswer, Goal, GoalId, GoalResult, GoalState};
 
 /// How long a server that is on the graph may take to be connected with.
 const SERVER_LIMIT: Duration = Duration::from_secs(2);
@@ -132,6 +132,20 @@ impl Goals {
         })
     }
 
+    /// Has a goal cancelled that an earlier life of this process has sent, and waits until it has ended.
+    pub(super) async fn end_earlier(&self, invocation: &Invocation, entry: &Entry) -> HaltState {
+        let Some(id) = GoalId::of_call(&invocation.mission, invocation.id) else { return HaltState::Unconfirmed };
+        let ended = async {
+            let client = self.client(entry).await?;
+            client.wait_for_server(SERVER_LIMIT).await?;
+            client.end_earlier(id, END_LIMIT).await
+        };
+        ended.await.unwrap_or_else(|problem| {
+            tracing::warn!("goal {id} of {} was not cancelled: {problem}", entry.name);
+            HaltState::Unconfirmed
+        })
+    }
+
     /// The goal, ready to be sent to a server that is there.
     async fn prepare(&self, invocation: &Invocation, entry: &Entry) -> Result<Goal, ToolOutcome> {
         let unavailable = |problem: RosError| ToolOutcome::failure(FailureKind::Unavailable, problem.to_string());
@@ -139,7 +153,9 @@ impl Goals {
         let goal: Message = message_of(invocation, &client.interface().goal, self.around.shared())?;
         client.wait_for_server(SERVER_LIMIT).await.map_err(unavailable)?;
         self.around.endpoints.check_action(&entry.name, client.interface()).map_err(unavailable)?;
-        client.goal(goal).map_err(unavailable)
+        // A later life of this process must know it, should this one be killed.
+        let id = GoalId::of_call(&invocation.mission, invocation.id);
+        client.goal_named(goal, id).map_err(unavailable)
     }
 
     async fn client(&self, entry: &Entry) -> Result<ActionClient, RosError> {

@@ -17,12 +17,17 @@ use cortex_protocol::{CallId, MissionId, ToolName};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::tape::Flush;
+use crate::tape::{Flush, TapeSettings};
 use file::JournalFile;
 pub(crate) use recovery::recover;
 
 /// How long a call waits for its line. A disk that needs longer has failed.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The folder of the journals, within that of the tapes.
+pub(crate) const FOLDER: &str = "open-calls";
+/// Most characters of a file's name that come from the robot's.
+const NAME_CHARACTERS: usize = 100;
 
 /// Where the journal is.
 #[derive(Debug, Clone)]
@@ -33,6 +38,20 @@ pub struct JournalSettings {
     pub flush: Flush,
     /// Whether nothing may begin that is not in it.
     pub required: bool,
+}
+
+impl JournalSettings {
+    /// The journal of the robot of this name, in a folder of its own within that of the tapes, as safe as they are.
+    #[must_use]
+    pub fn beside(tape: &TapeSettings, name: &str) -> Self {
+        let plain = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
+        let name: String = name.trim_matches('/').chars().map(plain).take(NAME_CHARACTERS).collect();
+        Self {
+            file: tape.directory.join(FOLDER).join(format!("{name}.jsonl")),
+            flush: tape.flush,
+            required: tape.required,
+        }
+    }
 }
 
 /// A call that an earlier life left open.
@@ -113,15 +132,10 @@ impl Journal {
         self.tell(move |file| file.end_call(&call)).await;
     }
 
-    /// The same for several, without waiting.
-    pub(crate) fn end_calls(&self, invocations: Vec<Invocation>) {
-        if self.is_kept() && !invocations.is_empty() {
-            let journal = self.clone();
-            tokio::spawn(async move {
-                for invocation in &invocations {
-                    journal.end_call(invocation).await;
-                }
-            });
+    /// The same for several.
+    pub(crate) async fn end_calls(self, invocations: Vec<Invocation>) {
+        for invocation in &invocations {
+            self.end_call(invocation).await;
         }
     }
 

@@ -66,7 +66,7 @@ async fn end(shared: &Shared, call: OpenCall) {
     };
     match end {
         End::Ended(HaltState::Halted) => {
-            tracing::warn!(%mission, "{tool}, left running by an earlier life, was stopped")
+            tracing::warn!(%mission, "{tool}, left running by an earlier life, was stopped");
         }
         End::Ended(HaltState::AtRest) => tracing::info!(%mission, "{tool}, left by an earlier life, had ended"),
         End::Ended(HaltState::Refused) => tracing::error!(%mission, "{tool}, left by an earlier life, refuses to halt"),

@@ -122,8 +122,10 @@ impl Folder {
         };
         let (mut missions, mut others) = (Vec::new(), 0);
         for entry in entries {
-            match mission_of(&entry.map_err(failed)?) {
+            let entry = entry.map_err(failed)?;
+            match mission_of(&entry) {
                 Some(mission) => missions.push(mission),
+                None if entry.file_name() == crate::journal::FOLDER => {}
                 None => others += 1,
             }
         }

@@ -8,6 +8,7 @@ pub(crate) mod plan;
 pub(crate) mod recipe;
 pub(crate) mod run;
 pub(crate) mod send;
+pub(crate) mod status;
 pub(crate) mod stop;
 pub(crate) mod tape;
 pub(crate) mod tools;

@@ -31,7 +31,8 @@ fn check(file: &Path) -> anyhow::Result<bool> {
             let number = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
             let components = number(recipe.components.len(), "component");
             let actions = number(recipe.actions.len(), "action");
-            print_line(&format!("{}: right; {components}, {actions}", file.display()));
+            let events = number(recipe.events.len(), "event");
+            print_line(&format!("{}: right; {components}, {actions}, {events}", file.display()));
             Ok(true)
         }
         Err(problems) => {

@@ -14,8 +14,8 @@ use cortex_protocol::{
 };
 use cortex_ros::serving::Serving;
 use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
-use cortex_ros::{Beats, Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
-use cortex_runtime::{DryRun, MissionTicket, ProviderId, Runtime, RuntimeConfig};
+use cortex_ros::{ComponentState, Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
+use cortex_runtime::{DryRun, JournalSettings, MissionTicket, ProviderId, Runtime, RuntimeConfig};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::arguments::StartArguments;
@@ -24,9 +24,11 @@ use crate::custom_actions::CustomActions;
 use crate::events;
 use crate::logging;
 use crate::management::{self, Management, Sources, tell};
+use crate::metrics::Metrics;
 use crate::robot::{self, Robot};
+use crate::self_watch::{SelfWatch, Watched};
 use crate::supervision::{self, RobotRecipe, Supervision};
-use crate::watchdog::{Loop, Watchdog};
+use crate::watched_model::ModelWatch;
 
 /// The robot's graph is the first provider of tools.
 const ROS: ProviderId = ProviderId(0);
@@ -36,6 +38,8 @@ const RECIPE: ProviderId = ProviderId(1);
 const UPDATES: usize = 64;
 /// What the missions get to end when Cortex is told to, beyond the time that their tools may take to halt.
 const END_MARGIN: Duration = Duration::from_secs(5);
+/// How long a task waits for what came back to say what it can do.
+const DESCRIBED_WITHIN: Duration = Duration::from_secs(3);
 
 pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     let StartArguments { recipe, run, dry_run } = arguments;
@@ -70,7 +74,8 @@ fn sources(
 ) -> anyhow::Result<Sources> {
     let ros = robot::parameters(node);
     let layers = Layers { file: config::file(file), recipe, ros, model, ..Layers::default() };
-    Ok(Sources { layers, api_key: api_key_from_environment()? })
+    let models = ModelWatch::new(&Metrics::new());
+    Ok(Sources { layers, api_key: api_key_from_environment()?, models })
 }
 
 /// Reads the configuration.
@@ -103,7 +108,7 @@ async fn serve(
     };
     // A manager may mend what is wrong with the model, and configure again; nobody else would.
     let model = match management::starts_itself(&robot.node) {
-        true => management::model(&resolved)?,
+        true => sources.model(&resolved)?,
         false => Arc::new(Reflex::default()),
     };
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
@@ -127,8 +132,14 @@ async fn serve(
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), ..resolved.runtime };
     if let Some(tape) = &mut config.tape {
         tape.dry_run = dry_run;
+        // A rehearsal begins nothing. Nodes of one name may live in several domains.
+        let domain = std::env::var("ROS_DOMAIN_ID").unwrap_or_default();
+        let name = format!("{}-{domain}", robot.node.fully_qualified_name());
+        config.journal = (!dry_run).then(|| JournalSettings::beside(tape, &name));
     }
+    let (name, limits) = (resolved.robot, config.limits.clone());
     let runtime = Runtime::start(config, model, providers.clone());
+    let models = sources.models.clone();
     let agent = Arc::new(Agent {
         runtime: runtime.clone(),
         discovery: robot.discovery.clone(),
@@ -150,12 +161,20 @@ async fn serve(
     let supervised = match supervision {
         Some(supervision) => {
             let voice = server.clone();
-            Some(supervision.start(robot, Arc::new(runtime.clone()), move |text| voice.say(text))?)
+            Some(supervision.start(robot, &runtime, move |text| voice.say(text))?)
         }
         None => None,
     };
-    let monitor = supervised.iter().map(|supervised| Loop::new("monitor", Beats::of(supervised.handle().beats())));
-    let watchdog = Watchdog::of(robot, &stop.handle(), monitor.collect(), resolved.watch.hang)?;
+    let watched = Watched {
+        name,
+        robot,
+        runtime: &runtime,
+        limits,
+        stop: &stop,
+        model: models,
+        supervised: supervised.as_ref().zip(agent.supervised.clone()),
+    };
+    let self_watch = SelfWatch::start(watched, &resolved.watch).await?;
     #[cfg(debug_assertions)]
     crate::faults::arm(&robot.node);
     let happening = match (recipe, actions, &supervised) {
@@ -217,7 +236,7 @@ async fn serve(
     server.shut_down().await;
     // Joining threads blocks.
     let ending = move || {
-        watchdog.shut_down();
+        self_watch.shut_down();
         stop.shut_down();
     };
     let _ = tokio::task::spawn_blocking(ending).await;
@@ -293,6 +312,7 @@ struct Agent {
 impl TaskHandler for Agent {
     async fn ready(&self) -> Result<(), Refusal> {
         if self.has_settled.load(Ordering::Acquire) {
+            self.described().await;
             return Ok(());
         }
         let mut stops = self.stops.subscribe();
@@ -364,6 +384,20 @@ impl Agent {
             }
         };
         tokio::join!(self.discovery.settled(self.settle_timeout), up)
+    }
+
+    /// Waits, for a moment, until what came back and works has said what it can do, where Cortex brings the robot up.
+    async fn described(&self) {
+        let Some(robot) = &self.supervised else { return };
+        let view = robot.view();
+        let mut directory = self.discovery.directory();
+        let known = directory.wait_for(|directory| {
+            let mut asked =
+                directory.components().filter(|(_, component)| component.state == ComponentState::Describing);
+            !asked.any(|(name, _)| view.borrow().works(name))
+        });
+        // Both ends of it are fine: the task begins with what is known.
+        let _ = tokio::time::timeout(DESCRIBED_WITHIN, known).await;
     }
 
     /// Hands what the robot can do now to the runtime.

@@ -186,6 +186,8 @@ pub(crate) struct Layers {
 /// A configuration that can be used as it is.
 #[derive(Debug, Clone)]
 pub(crate) struct Resolved {
+    /// The robot's name.
+    pub(crate) robot: String,
     pub(crate) model: ModelChoice,
     pub(crate) endpoint: ModelSettings,
     /// Still without what measures: that is heard on the robot's graph.
@@ -278,6 +280,8 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         // The model's own bound comes first; this one guards against a flaw of its adapter.
         model_timeout: endpoint.request_timeout + Duration::from_secs(5),
         tape: Some(tape::settings(&config.tape)?),
+        // Known when the node has its name.
+        journal: None,
         meters: Vec::new(),
     };
     let meters = mission::meters(&config.budget)?;
@@ -291,7 +295,8 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
     let policy = policy(&config.discovery, &config.conditions)?;
     let log_level = config.log_level;
     let watch = watch::settings(&config.watchdog, &config.metrics)?;
-    Ok(Resolved { model, endpoint, runtime, meters, log_level, settle_timeout, policy, watch, model_origin })
+    let robot = config.robot.trim().to_owned();
+    Ok(Resolved { robot, model, endpoint, runtime, meters, log_level, settle_timeout, policy, watch, model_origin })
 }
 
 fn policy(discovery: &DiscoveryConfig, conditions: &BTreeMap<String, Conditions>) -> anyhow::Result<Policy> {

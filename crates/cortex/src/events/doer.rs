@@ -48,12 +48,12 @@ impl Doer {
     pub(super) async fn carry_out(&self, name: &EventName, event: &Event, seen: &str, unwanted: &CancellationToken) {
         for deed in &event.deeds {
             if unwanted.is_cancelled() {
-                tracing::warn!(event = %name, "the robot was stopped before it could do this: {deed}");
                 return;
             }
             let done = self.one(name, deed, seen, unwanted).await;
             if unwanted.is_cancelled() {
-                continue;
+                tracing::warn!(event = %name, "the robot was stopped; this was ended, and what follows is left out: {deed}");
+                return;
             }
             match done {
                 Ok(()) => tracing::info!(event = %name, "done: {deed}"),

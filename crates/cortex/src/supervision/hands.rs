@@ -10,12 +10,13 @@ use cortex_monitor::{AttemptId, DeedOutcome, Effect, Input, Transition};
 use cortex_protocol::ComponentName;
 use cortex_recipe::ActionName;
 use cortex_ros::monitoring::Monitoring;
+use cortex_runtime::Runtime;
 use cortex_supervisor::{Handle, Hands};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
-use super::Watch;
 use super::deeds::Deeds;
+use super::{Watch, missions};
 
 /// Deeds that wait to be begun, and those that go on at a time. Each has an end; the monitor lets no more than a few begin
 /// at once, except when a large robot comes up.
@@ -38,6 +39,7 @@ enum What {
 pub(super) struct RosHands {
     handle: Handle,
     watch: Watch,
+    missions: Runtime,
     monitoring: Monitoring,
     deeds: Deeds,
     jobs: mpsc::Sender<Job>,
@@ -49,6 +51,7 @@ impl RosHands {
     pub(super) fn start(
         handle: Handle,
         watch: Watch,
+        missions: Runtime,
         monitoring: Monitoring,
         deeds: Deeds,
         operator: mpsc::Sender<String>,
@@ -56,7 +59,7 @@ impl RosHands {
     ) -> Self {
         let (jobs, waiting) = mpsc::channel(WAITING);
         tasks.spawn(work(waiting, deeds.clone(), handle.clone()));
-        Self { handle, watch, monitoring, deeds, jobs, operator }
+        Self { handle, watch, missions, monitoring, deeds, jobs, operator }
     }
 
     fn begin(&self, job: Job) {
@@ -76,6 +79,7 @@ impl Hands for RosHands {
     fn carry_out(&mut self, effect: &Effect) {
         // First: the gate in front of the tools is shut before anything else is done.
         self.watch.view.send_modify(|view| view.note(effect));
+        missions::tell(&self.missions, &self.watch.view.borrow(), effect);
         match effect {
             Effect::StartProcess { component, .. } => self.monitoring.expect_anew(component),
             Effect::Change { component, attempt, transition, limit } => {

@@ -2,7 +2,7 @@
 //!
 //! - `recipe_file`: reads the recipe; `evidence`: what ROS shows, as inputs of the monitor;
 //! - `hands`: what the monitor wants done, over ROS; `deeds`: the actions of the recipe;
-//! - `missions`: what missions are told, and the gate in front of the tools; `calls`: what is under way, as evidence.
+//! - `missions`: what missions are told; `calls`: the gate in front of the tools, and what is under way, as evidence.
 //!
 //! The monitor itself runs on a thread of its own (`cortex-supervisor`). [`Watch`] is there before it and holds what others
 //! look at; [`Supervised`] is the robot that is up.
@@ -25,6 +25,7 @@ use cortex_process::{Processes, RunMark};
 use cortex_protocol::ComponentName;
 use cortex_ros::Interfaces;
 use cortex_ros::monitoring::Monitoring;
+use cortex_runtime::Runtime;
 use cortex_supervisor::{Handle, RobotView, Supervisor};
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::task::JoinSet;
@@ -33,7 +34,6 @@ use crate::robot::Robot;
 use calls::Supervising;
 use deeds::Deeds;
 use hands::RosHands;
-pub(crate) use missions::Missions;
 pub(crate) use recipe_file::{RobotRecipe, check, read};
 
 /// Events of the monitor that wait for a slow reader; the oldest go first.
@@ -101,7 +101,7 @@ impl Supervision {
     pub(crate) fn start(
         self,
         robot: &Robot,
-        missions: Arc<dyn Missions>,
+        missions: &Runtime,
         operator: impl Fn(String) + Send + Sync + 'static,
     ) -> anyhow::Result<Supervised> {
         Supervised::start(robot, self, missions, operator)
@@ -146,14 +146,13 @@ impl Supervised {
     fn start(
         robot: &Robot,
         supervision: Supervision,
-        missions: Arc<dyn Missions>,
+        missions: &Runtime,
         operator: impl Fn(String) + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
         let Supervision { recipe, processes, watch } = supervision;
         let interfaces = Arc::new(Interfaces::from_environment());
         let deeds = Deeds::new(&robot.endpoints, &interfaces, robot.tools.latch(), &recipe.recipe);
         let mut tasks = JoinSet::new();
-        tasks.spawn(missions::keep_told(watch.view(), missions));
         let (message, mut messages) = mpsc::channel::<String>(MESSAGES);
         tasks.spawn(async move {
             while let Some(text) = messages.recv().await {
@@ -167,7 +166,7 @@ impl Supervised {
             calls.tell_to(handle.clone(), &recipe.recipe);
             let tell = evidence::teller(handle.clone());
             let monitoring = Monitoring::start(&robot.graph, &robot.endpoints, &interfaces, own_node, watched, tell);
-            RosHands::start(handle, watch.clone(), monitoring, deeds, message, &mut tasks)
+            RosHands::start(handle, watch.clone(), missions.clone(), monitoring, deeds, message, &mut tasks)
         })
         .context("the monitor can't be started")?;
         Ok(Self { supervisor, tasks })

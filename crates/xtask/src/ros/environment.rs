@@ -181,6 +181,20 @@ mod tests {
     }
 
     #[test]
+    fn colcon_compiles_the_same_packages_in() {
+        let listed = |text: &str, begin: &str, end: &str| -> Vec<String> {
+            let list = text.split_once(begin).and_then(|(_, rest)| rest.split_once(end)).unwrap().0;
+            list.split_whitespace().map(str::to_owned).collect()
+        };
+        let cmake = include_str!("../../../../launch/CMakeLists.txt");
+        assert_eq!(listed(cmake, "set(COMPILED_IN_PACKAGES\n", ")"), COMPILED_IN_PACKAGES);
+        let manifest = include_str!("../../../../launch/package.xml");
+        for package in COMPILED_IN_PACKAGES {
+            assert!(manifest.contains(&format!("<depend>{package}</depend>")), "{package} is missing in package.xml");
+        }
+    }
+
+    #[test]
     fn the_filter_is_a_semicolon_list() {
         let mut environment = environment(&[]);
         environment.limit_compiled_in_packages();

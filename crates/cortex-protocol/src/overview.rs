@@ -1,0 +1,229 @@
+//! What goes on in a Cortex, on one screen: published as JSON on `~/overview`, latched, and shown by `cortex status`.
+//!
+//! Times are milliseconds since 1970 by the clock of Cortex's machine, not ages, so that nothing changes while nothing
+//! happens.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::mission::Expense;
+use crate::{ComponentName, MissionId, MissionStatus, StepNumber, StepStatus, ToolName};
+
+/// The version of this form. It changes when a reader of an earlier one would be misled; fields may be added without.
+pub const OVERVIEW_VERSION: u32 = 1;
+
+/// Everything.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Overview {
+    /// [`OVERVIEW_VERSION`].
+    pub version: u32,
+    /// When it was true. Renewed every few seconds also when nothing else has changed.
+    pub at_ms: u64,
+    /// Since when Cortex runs.
+    pub started_ms: u64,
+    /// The robot's name.
+    pub robot: String,
+    /// The fully qualified name of Cortex's node.
+    pub node: String,
+    /// How many tools are on offer.
+    pub tools: u32,
+    /// Whether the robot is stopped.
+    pub stop: StopOverview,
+    /// The model.
+    pub model: ModelOverview,
+    /// The components, by name. Of a recipe, or else those that were found.
+    pub components: Vec<ComponentOverview>,
+    /// Why missions wait, if they are paused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<String>,
+    /// The missions that run and wait, in order, and the last ones that have ended, the latest last.
+    pub missions: Vec<MissionOverview>,
+    /// What was sent to the robot and is not answered, the oldest first.
+    pub calls: Vec<CallOverview>,
+    /// What the mission that runs has spent.
+    pub budget: Vec<BudgetOverview>,
+    /// What watches Cortex itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watchdog: Option<WatchdogOverview>,
+}
+
+/// Whether the robot is stopped.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StopOverview {
+    /// Whether it is: nothing is sent until `~/resume`.
+    pub stopped: bool,
+    /// How often it was since Cortex runs.
+    pub stops: u64,
+    /// Why, the last time. Empty: it never was.
+    pub why: String,
+    /// What did not confirm, the last time, that it is at rest.
+    pub not_stopped: Vec<ToolName>,
+}
+
+/// The model.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelOverview {
+    /// Which: `reflex`, `openai:gpt-4o`.
+    pub name: String,
+    /// Requests so far.
+    pub requests: u64,
+    /// Those that got no usable answer.
+    pub errors: u64,
+    /// Tokens that it read, where it reports them.
+    pub prompt_tokens: u64,
+    /// Tokens that it wrote, where it reports them.
+    pub completion_tokens: u64,
+    /// The last error, and when it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<ModelErrorOverview>,
+}
+
+/// An error of the model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelErrorOverview {
+    /// What happened.
+    pub message: String,
+    /// When.
+    pub at_ms: u64,
+    /// Whether a later request was answered.
+    pub is_over: bool,
+}
+
+/// How a component is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ComponentHealth {
+    /// It works.
+    Healthy,
+    /// Nothing is known yet, or it is not wanted.
+    Unknown,
+    /// Something is odd.
+    Suspect,
+    /// It fails.
+    Failed,
+    /// It says nothing any more.
+    Silent,
+}
+
+impl std::fmt::Display for ComponentHealth {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.pad(match self {
+            Self::Healthy => "healthy",
+            Self::Unknown => "unknown",
+            Self::Suspect => "suspect",
+            Self::Failed => "failed",
+            Self::Silent => "silent",
+        })
+    }
+}
+
+/// A component.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ComponentOverview {
+    /// Which.
+    pub name: ComponentName,
+    /// How it is.
+    pub health: ComponentHealth,
+    /// Where it stands: `up`, `starting`, `recovering`, `given up`, `ready`.
+    pub standing: String,
+    /// The state of its lifecycle. Empty: it has none, or it is not known.
+    pub lifecycle: String,
+    /// What is wrong with it, the worst first, in words.
+    pub symptoms: Vec<String>,
+    /// Attempts to mend it since it last worked.
+    pub attempts: u32,
+    /// How often its process was started again since Cortex runs.
+    pub restarts: u32,
+}
+
+/// A mission.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MissionOverview {
+    /// Which.
+    pub id: MissionId,
+    /// What it is for, cut.
+    pub task: String,
+    /// Where it stands: `queued`, `planning`, `acting`, `stopping`, or how it has ended.
+    pub phase: MissionPhase,
+    /// When its task was taken.
+    pub since_ms: u64,
+    /// When it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_ms: Option<u64>,
+    /// Which plan is carried out, from 1. 0: none yet.
+    pub plan: u32,
+    /// The steps of that plan, in order, as many as are shown.
+    pub steps: Vec<StepOverview>,
+    /// Steps of the plan that are not listed.
+    pub more_steps: u32,
+    /// What it said at its end, cut.
+    pub output: String,
+}
+
+/// Where a mission stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MissionPhase {
+    /// It waits for others.
+    Queued,
+    /// The model is asked for a plan.
+    Planning,
+    /// The plan is carried out.
+    Acting,
+    /// It waits for a component.
+    Waiting,
+    /// What is in flight is being halted.
+    Stopping,
+    /// It has ended.
+    Ended(MissionStatus),
+}
+
+/// A step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StepOverview {
+    /// Its number in the plan.
+    pub number: StepNumber,
+    /// What it calls.
+    pub tool: ToolName,
+    /// Where it stands.
+    pub status: StepStatus,
+}
+
+/// A call that is not answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CallOverview {
+    /// What was called.
+    pub tool: ToolName,
+    /// `goal`, `method` or `request`.
+    pub kind: String,
+    /// Since when.
+    pub since_ms: u64,
+}
+
+/// What is spent of something.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BudgetOverview {
+    /// Of what.
+    pub expense: Expense,
+    /// How much.
+    pub used: f64,
+    /// How much may be. None: there is no bound.
+    pub limit: Option<f64>,
+}
+
+/// What watches Cortex itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WatchdogOverview {
+    /// How long a loop may hang, in seconds.
+    pub limit_s: f64,
+    /// The loops that it watches.
+    pub loops: Vec<String>,
+}
+
+impl Overview {
+    /// The JSON Schema of an overview.
+    #[must_use]
+    pub fn schema() -> serde_json::Value {
+        serde_json::to_value(schemars::schema_for!(Self)).unwrap_or_default()
+    }
+}

@@ -1,0 +1,148 @@
+//! What an earlier life of Cortex left, and what becomes of it at the start of the next one.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a story that can't be told ends here")]
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cortex_core::{CallObserver, Invocation, ToolProvider};
+use cortex_protocol::{Effect, HaltState, MissionStatus, Origin, Submission, ToolName, ToolOutcome, ToolPhase};
+use cortex_runtime::tape::Flush;
+use cortex_runtime::{JournalSettings, ProviderId, Rejection, Runtime, RuntimeConfig, StopReport};
+use cortex_testkit::{ScriptedModel, says, tool};
+use tokio::time::Instant;
+
+const MISSION: &str = "01a201dc-49fd-70ba-b2a9-0b0416e65832";
+
+/// A robot on which something of an earlier life goes on, and says this when it is to end.
+struct Robot {
+    says: Mutex<Vec<HaltState>>,
+    asked: Mutex<Vec<ToolName>>,
+}
+
+#[async_trait]
+impl ToolProvider for Robot {
+    fn label(&self) -> String {
+        "robot".to_owned()
+    }
+
+    async fn invoke(&self, invocation: Invocation, _observer: Arc<dyn CallObserver>) -> ToolOutcome {
+        panic!("{invocation:?} is not asked for")
+    }
+
+    async fn halt(&self, _invocation: &Invocation) -> HaltState {
+        // It knows nothing of calls that it has not made.
+        HaltState::AtRest
+    }
+
+    async fn end_earlier(&self, invocation: &Invocation) -> HaltState {
+        assert_eq!((invocation.mission.as_str(), invocation.id.0), (MISSION, 3));
+        self.asked.lock().unwrap().push(invocation.call.tool.clone());
+        self.says.lock().unwrap().remove(0)
+    }
+}
+
+struct Life {
+    runtime: Runtime,
+    robot: Arc<Robot>,
+    journal: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl Life {
+    /// The next life after one that was killed while `base.go` ran.
+    fn after_a_kill(answers: impl IntoIterator<Item = HaltState>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = folder.path().join("open.jsonl");
+        let lines = format!(
+            "{{\"mission_begins\":{{\"mission\":\"{MISSION}\",\"task\":\"Go.\"}}}}\n\
+             {{\"call_begins\":{{\"mission\":\"{MISSION}\",\"call\":3,\"tool\":\"base.go\"}}}}\n"
+        );
+        std::fs::write(&journal, lines).unwrap();
+        let settings = JournalSettings { file: journal.clone(), flush: Flush::System, required: true };
+        let config = RuntimeConfig { journal: Some(settings), ..RuntimeConfig::default() };
+        let robot = Arc::new(Robot { says: Mutex::new(answers.into_iter().collect()), asked: Mutex::default() });
+        let model = Arc::new(ScriptedModel::new(vec![]).and_then_always(says("Hello.")));
+        let runtime = Runtime::start(config, model, vec![robot.clone()]);
+        Self { runtime, robot, journal, _folder: folder }
+    }
+
+    async fn offers_its_tool(&self) {
+        let base = tool("base.go", ToolPhase::Execution, Effect::Move);
+        self.runtime.offer_tools(ProviderId(0), vec![base]).await;
+    }
+
+    async fn task(&self) -> Result<(MissionStatus, Vec<String>), Rejection> {
+        let submission = Submission { task: "hello".to_owned(), session: None, origin: Origin::new("cli", "test") };
+        let mut ticket = self.runtime.submit(submission).await?;
+        let mut lines = Vec::new();
+        while let Some(event) = ticket.events.recv().await {
+            lines.push(event.data.text.clone());
+        }
+        Ok((ticket.result.await.unwrap().status, lines))
+    }
+
+    /// Whether nothing is open when this life ends.
+    async fn leaves_nothing(&self) -> bool {
+        assert!(self.runtime.shut_down(Duration::from_secs(10)).await);
+        is_empty(&self.journal)
+    }
+
+    fn asked(&self) -> usize {
+        self.robot.asked.lock().unwrap().len()
+    }
+}
+
+fn is_empty(journal: &Path) -> bool {
+    std::fs::metadata(journal).unwrap().len() == 0
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_earlier_life_left_is_ended_before_the_next_task_begins() {
+    let life = Life::after_a_kill([HaltState::Halted]);
+    life.offers_its_tool().await;
+    let (status, lines) = life.task().await.unwrap();
+    assert_eq!((status, life.asked()), (MissionStatus::Answered, 1));
+    let waits = "paused, for at most 600 s: what an earlier life of Cortex may have left running is being ended";
+    assert!(lines.contains(&waits.to_owned()), "{lines:#?}");
+    assert!(life.leaves_nothing().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_on_the_robot_any_more_is_given_up_after_a_while() {
+    let life = Life::after_a_kill([]);
+    let began = Instant::now();
+    assert_eq!(life.task().await.unwrap().0, MissionStatus::Answered);
+    let waited = began.elapsed();
+    assert!(waited >= Duration::from_secs(15) && waited < Duration::from_secs(16), "{waited:?}");
+    assert!(life.leaves_nothing().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_refuses_to_end_lets_no_task_begin_and_a_stop_asks_it_again() {
+    let life = Life::after_a_kill([HaltState::Refused, HaltState::Refused, HaltState::Halted]);
+    life.offers_its_tool().await;
+    // The task that waited is ended, and later ones are refused.
+    assert_eq!(life.task().await.unwrap().0, MissionStatus::Cancelled);
+    assert_eq!(life.task().await.unwrap_err(), Rejection::Unsettled { tools: vec!["base.go".into()] });
+    assert!(!is_empty(&life.journal), "should this life be killed, too, the next one finds it");
+    let stopped = life.runtime.stop().await.unwrap();
+    assert_eq!(stopped, StopReport { not_stopped: vec!["base.go".into()], missions_ended: 0 });
+    let stopped = life.runtime.stop().await.unwrap();
+    assert_eq!((stopped.not_stopped, life.asked()), (vec![], 3));
+    assert!(life.runtime.resume().await);
+    assert_eq!(life.task().await.unwrap().0, MissionStatus::Answered);
+    assert!(life.leaves_nothing().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resume_says_that_somebody_has_looked_also_at_what_an_earlier_life_left() {
+    let life = Life::after_a_kill([HaltState::Unconfirmed]);
+    life.offers_its_tool().await;
+    assert_eq!(life.task().await.unwrap().0, MissionStatus::Cancelled);
+    assert!(life.runtime.resume().await);
+    assert_eq!(life.task().await.unwrap().0, MissionStatus::Answered);
+    assert!(life.leaves_nothing().await);
+}

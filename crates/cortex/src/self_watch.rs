@@ -1,0 +1,68 @@
+//! How Cortex watches itself and shows itself: the watchdog, the overview and the figures, together.
+
+use anyhow::Context as _;
+use cortex_core::MissionLimits;
+use cortex_ros::{Beats, StopServer};
+use cortex_runtime::Runtime;
+
+use crate::config::WatchSettings;
+use crate::metrics::Endpoint;
+use crate::robot::Robot;
+use crate::status::{Sources, Status};
+use crate::supervision::{self, Supervised};
+use crate::watchdog::{Loop, Watchdog};
+use crate::watched_model::ModelWatch;
+
+/// What is watched and shown.
+pub(crate) struct Watched<'a> {
+    /// The robot's name.
+    pub(crate) name: String,
+    pub(crate) robot: &'a Robot,
+    pub(crate) runtime: &'a Runtime,
+    pub(crate) limits: MissionLimits,
+    pub(crate) stop: &'a StopServer,
+    pub(crate) model: ModelWatch,
+    /// The robot that Cortex itself brings up, and what can be looked at of it.
+    pub(crate) supervised: Option<(&'a Supervised, supervision::Watch)>,
+}
+
+/// All of it at work.
+pub(crate) struct SelfWatch {
+    watchdog: Watchdog,
+    _status: Status,
+    _endpoint: Option<Endpoint>,
+}
+
+impl SelfWatch {
+    /// Begins.
+    ///
+    /// # Errors
+    /// When the configured address can't be listened on, or no thread can be had.
+    pub(crate) async fn start(watched: Watched<'_>, settings: &WatchSettings) -> anyhow::Result<Self> {
+        let Watched { name, robot, runtime, limits, stop, model, supervised } = watched;
+        let endpoint = match settings.metrics {
+            Some(address) => Some(Endpoint::start(address, model.metrics().clone()).await?),
+            None => None,
+        };
+        if let Some(endpoint) = &endpoint {
+            tracing::info!("figures are served at http://{}/metrics", endpoint.address);
+        }
+        let monitor = supervised.iter().map(|(robot, _)| Loop::new("monitor", Beats::of(robot.handle().beats())));
+        let watchdog = Watchdog::of(robot, &stop.handle(), monitor.collect(), settings.hang).context("the watchdog")?;
+        let sources = Sources {
+            robot: name,
+            runtime: runtime.clone(),
+            limits,
+            stop: stop.handle(),
+            model,
+            supervised: supervised.map(|(_, watch)| watch),
+            watchdog: Some(watchdog.overview()),
+        };
+        Ok(Self { watchdog, _status: Status::start(robot, sources), _endpoint: endpoint })
+    }
+
+    /// Ends it. To be called before the loops are ended. Blocks for a moment.
+    pub(crate) fn shut_down(self) {
+        self.watchdog.shut_down();
+    }
+}

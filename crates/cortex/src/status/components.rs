@@ -1,0 +1,118 @@
+//! The components: as the monitor sees those of a recipe, or else as they were found. No IO.
+
+use std::collections::BTreeMap;
+
+use cortex_core::fragment::capped;
+use cortex_monitor::{Health, MonitorEvent};
+use cortex_protocol::ComponentName;
+use cortex_protocol::overview::{ComponentHealth, ComponentOverview};
+use cortex_ros::{ComponentState, Directory, HeardHealth};
+use cortex_supervisor::{ComponentView, RobotView, Standing};
+
+/// Symptoms of a component that are told, and characters of each.
+const MOST_SYMPTOMS: usize = 5;
+const SYMPTOM_CHARACTERS: usize = 200;
+
+/// Attempts to mend components since they last worked.
+#[derive(Debug, Default)]
+pub(super) struct Attempts(BTreeMap<ComponentName, u32>);
+
+impl Attempts {
+    /// Takes note of an event of the monitor.
+    pub(super) fn note(&mut self, event: &MonitorEvent) {
+        match event {
+            MonitorEvent::AttemptBegan { component, .. } => {
+                let attempts = self.0.entry(component.clone()).or_default();
+                *attempts = attempts.saturating_add(1);
+            }
+            MonitorEvent::CameUp { component } => {
+                self.0.remove(component);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Those of a recipe.
+pub(super) fn supervised(view: &RobotView, attempts: &Attempts) -> Vec<ComponentOverview> {
+    view.components.iter().map(|(name, view)| member(name, view, attempts)).collect()
+}
+
+fn member(name: &ComponentName, view: &ComponentView, attempts: &Attempts) -> ComponentOverview {
+    let health = match (view.standing, view.health) {
+        (Standing::Idle | Standing::Waiting | Standing::Down, _) => ComponentHealth::Unknown,
+        (Standing::GivenUp | Standing::Recovering, _) | (_, Some(Health::Failed { .. })) => ComponentHealth::Failed,
+        (_, Some(Health::Suspect)) => ComponentHealth::Suspect,
+        (Standing::Up, _) => ComponentHealth::Healthy,
+        (Standing::Starting, _) => ComponentHealth::Unknown,
+    };
+    let mut standing = match view.standing {
+        Standing::Idle => "idle",
+        Standing::Waiting => "waiting",
+        Standing::Starting => "starting",
+        Standing::Up => "up",
+        Standing::Recovering => "recovering",
+        Standing::GivenUp => "given up",
+        Standing::Down => "down",
+    }
+    .to_owned();
+    let mut symptoms: Vec<String> = view.symptoms.iter().map(|symptom| symptom.message.clone()).collect();
+    if symptoms.is_empty() && !view.reason.is_empty() {
+        symptoms.push(view.reason.clone());
+    }
+    if let Some(by) = &view.replaced_by {
+        standing = "replaced".to_owned();
+        symptoms.push(format!("{by} has its place"));
+    }
+    if let Some(because_of) = view.quarantined_because_of.as_ref().filter(|because_of| *because_of != name) {
+        symptoms.push(format!("can't be used while {because_of} does not work"));
+    }
+    ComponentOverview {
+        name: name.clone(),
+        health,
+        standing,
+        lifecycle: view.transition.map(|transition| transition.target().to_string()).unwrap_or_default(),
+        symptoms: cut(symptoms),
+        attempts: attempts.0.get(name).copied().unwrap_or_default(),
+        restarts: view.starts.saturating_sub(1),
+    }
+}
+
+/// Those that were found.
+pub(super) fn found(
+    directory: &Directory,
+    heard: impl Fn(&ComponentName) -> Option<HeardHealth>,
+) -> Vec<ComponentOverview> {
+    let component = |(name, component): (&ComponentName, &cortex_ros::Component)| {
+        let heard = heard(name);
+        let health = match (component.state, &heard) {
+            (ComponentState::Silent, _) => ComponentHealth::Silent,
+            (_, Some(heard)) if !heard.is_healthy => ComponentHealth::Failed,
+            (ComponentState::Undescribed, _) => ComponentHealth::Suspect,
+            (ComponentState::Describing, _) => ComponentHealth::Unknown,
+            (ComponentState::Ready, _) => ComponentHealth::Healthy,
+        };
+        let standing = match component.state {
+            ComponentState::Describing => "describing",
+            ComponentState::Ready => "ready",
+            ComponentState::Undescribed => "undescribed",
+            ComponentState::Silent => "silent",
+        };
+        let said = heard.filter(|heard| !heard.is_healthy).map(|heard| heard.message);
+        let symptoms = said.into_iter().chain(component.problems.iter().cloned()).collect();
+        ComponentOverview {
+            name: name.clone(),
+            health,
+            standing: standing.to_owned(),
+            lifecycle: String::new(),
+            symptoms: cut(symptoms),
+            attempts: 0,
+            restarts: 0,
+        }
+    };
+    directory.components().map(component).collect()
+}
+
+fn cut(symptoms: Vec<String>) -> Vec<String> {
+    symptoms.into_iter().take(MOST_SYMPTOMS).map(|symptom| capped(&symptom, SYMPTOM_CHARACTERS)).collect()
+}

@@ -1,0 +1,251 @@
+//! What goes on in this Cortex, as one [`Overview`]: gathered from those who know, published on `~/overview` and, as ROS
+//! wants it, on `/diagnostics`.
+//!
+//! - `missions`: from their events; `components`: from the monitor or the graph; `publishing`: the topics;
+//! - `diagnostics`: the same for tools of ROS; `screen`: the same for people, which `cortex status` prints.
+
+mod components;
+pub(crate) mod diagnostics;
+mod missions;
+mod publishing;
+pub(crate) mod screen;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use cortex_core::MissionLimits;
+use cortex_monitor::MonitorEvent;
+use cortex_protocol::mission::Expense;
+use cortex_protocol::overview::{
+    BudgetOverview, CallOverview, ModelOverview, OVERVIEW_VERSION, Overview, StopOverview, WatchdogOverview,
+};
+use cortex_protocol::{CloudEvent, MissionEvent};
+use cortex_ros::{Discovery, OpenCallKind, RosTools, StopHandle};
+use cortex_runtime::Runtime;
+use cortex_supervisor::RobotView;
+use tokio::sync::{broadcast, watch};
+use tokio::task::JoinSet;
+
+use crate::robot::Robot;
+use crate::supervision;
+use crate::watched_model::ModelWatch;
+use components::Attempts;
+use missions::Missions;
+
+/// Calls that are listed.
+const MOST_CALLS: usize = 100;
+
+/// The name of the topic below the node.
+pub(crate) const TOPIC: &str = "overview";
+
+/// Now, in milliseconds since 1970.
+pub(crate) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Who knows what goes on.
+pub(crate) struct Sources {
+    pub(crate) robot: String,
+    pub(crate) runtime: Runtime,
+    pub(crate) limits: MissionLimits,
+    pub(crate) stop: StopHandle,
+    pub(crate) model: ModelWatch,
+    pub(crate) supervised: Option<supervision::Watch>,
+    pub(crate) watchdog: Option<WatchdogOverview>,
+}
+
+/// Gathers and publishes until it is dropped.
+pub(crate) struct Status {
+    _tasks: JoinSet<()>,
+}
+
+impl Status {
+    /// Begins. What can't be published is told in the log, and Cortex goes on without.
+    pub(crate) fn start(robot: &Robot, sources: Sources) -> Self {
+        let mut tasks = JoinSet::new();
+        let gathered = Arc::new(Gathered {
+            node: robot.node.fully_qualified_name().to_owned(),
+            started: (Instant::now(), now_ms()),
+            tools: robot.tools.clone(),
+            discovery: robot.discovery.clone(),
+            view: sources.supervised.as_ref().map(supervision::Watch::view),
+            told: Mutex::default(),
+            sources,
+        });
+        let missions = gathered.sources.runtime.events();
+        tasks.spawn(follow_missions(Arc::clone(&gathered), missions));
+        if let Some(watch) = &gathered.sources.supervised {
+            tasks.spawn(follow_monitor(Arc::clone(&gathered), watch.events()));
+        }
+        tasks.spawn(publishing::publish(Arc::clone(&gathered), robot.endpoints.clone(), robot.node.clock().clone()));
+        Self { _tasks: tasks }
+    }
+}
+
+/// Where all of it comes together.
+struct Gathered {
+    node: String,
+    /// On both clocks.
+    started: (Instant, u64),
+    tools: RosTools,
+    discovery: Discovery,
+    view: Option<watch::Receiver<RobotView>>,
+    told: Mutex<Told>,
+    sources: Sources,
+}
+
+/// What was told by events.
+#[derive(Default)]
+struct Told {
+    missions: Missions,
+    attempts: Attempts,
+    /// What the model had been asked when the running mission began.
+    at_begin: ModelOverview,
+    /// What meters have told of the running mission.
+    metered: Vec<BudgetOverview>,
+}
+
+impl Gathered {
+    /// As it is now.
+    fn overview(&self) -> Overview {
+        let model = self.sources.model.now();
+        let (missions, budget, components) = {
+            let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            (told.missions.all(), self.budget(&told, &model), self.components(&told.attempts))
+        };
+        let latest = self.sources.stop.latest();
+        let paused = self.view.as_ref().and_then(|view| view.borrow().missions_paused_because_of.clone());
+        Overview {
+            version: OVERVIEW_VERSION,
+            at_ms: now_ms(),
+            started_ms: self.started.1,
+            robot: self.sources.robot.clone(),
+            node: self.node.clone(),
+            tools: u32::try_from(self.sources.runtime.tools().iter().count()).unwrap_or(u32::MAX),
+            stop: StopOverview {
+                stopped: self.sources.stop.latch().is_closed(),
+                stops: self.sources.stop.latch().stops(),
+                why: latest.as_ref().map(|latest| latest.why.clone()).unwrap_or_default(),
+                not_stopped: latest.and_then(|latest| latest.not_stopped).unwrap_or_default(),
+            },
+            model,
+            components,
+            paused: paused.map(|component| format!("{component} does not work")),
+            missions,
+            calls: self.calls(),
+            budget,
+            watchdog: self.sources.watchdog.clone(),
+        }
+    }
+
+    fn components(&self, attempts: &Attempts) -> Vec<cortex_protocol::overview::ComponentOverview> {
+        match &self.view {
+            Some(view) => components::supervised(&view.borrow(), attempts),
+            None => {
+                let directory = Arc::clone(&self.discovery.directory().borrow());
+                components::found(&directory, |name| self.discovery.heard_health(name))
+            }
+        }
+    }
+
+    fn calls(&self) -> Vec<CallOverview> {
+        let (begun, begun_ms) = self.started;
+        let open = self.tools.open_calls();
+        let call = |call: cortex_ros::OpenCall| {
+            let since = call.since.saturating_duration_since(begun);
+            CallOverview {
+                tool: call.tool,
+                kind: match call.kind {
+                    OpenCallKind::Goal => "goal",
+                    OpenCallKind::Method => "method",
+                    OpenCallKind::Request => "request",
+                }
+                .to_owned(),
+                since_ms: begun_ms.saturating_add(u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
+            }
+        };
+        open.into_iter().take(MOST_CALLS).map(call).collect()
+    }
+
+    /// What the mission that runs has spent. There is one at a time.
+    fn budget(&self, told: &Told, model: &ModelOverview) -> Vec<BudgetOverview> {
+        if told.missions.running().is_none() {
+            return Vec::new();
+        }
+        let limits = &self.sources.limits;
+        let since = |now: u64, then: u64| now.saturating_sub(then);
+        let prompt = since(model.prompt_tokens, told.at_begin.prompt_tokens);
+        let completion = since(model.completion_tokens, told.at_begin.completion_tokens);
+        let cost = (amount(prompt) * limits.prices.prompt + amount(completion) * limits.prices.completion) / 1e6;
+        let spent = |expense, used, limit| BudgetOverview { expense, used, limit };
+        let mut budget = vec![
+            spent(
+                Expense::ModelCalls,
+                amount(since(model.requests, told.at_begin.requests)),
+                Some(f64::from(limits.max_model_calls)),
+            ),
+            spent(Expense::Tokens, amount(prompt.saturating_add(completion)), limits.max_tokens.map(amount)),
+        ];
+        if cost > 0.0 || limits.max_cost.is_some() {
+            budget.push(spent(Expense::Money, cost, limits.max_cost));
+        }
+        budget.extend(told.metered.iter().cloned());
+        budget
+    }
+
+    fn note_mission(&self, event: &CloudEvent) {
+        self.sources.model.metrics().mission_event(&event.data.payload);
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let ran = told.missions.running().map(|mission| mission.id.clone());
+        told.missions.note(event, now_ms());
+        let runs = told.missions.running().map(|mission| mission.id.clone());
+        if runs != ran {
+            told.at_begin = self.sources.model.now();
+            told.metered.clear();
+        }
+        if let MissionEvent::BudgetWarning { expense: expense @ (Expense::Metres | Expense::WattHours), used, limit } =
+            &event.data.payload
+        {
+            told.metered.retain(|known| known.expense != *expense);
+            told.metered.push(BudgetOverview { expense: *expense, used: *used, limit: Some(*limit) });
+        }
+    }
+
+    fn note_monitor(&self, event: &MonitorEvent) {
+        self.sources.model.metrics().monitor_event(event);
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).attempts.note(event);
+    }
+}
+
+/// A count, for a budget. Exact as far as any of these counts goes.
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+fn amount(count: u64) -> f64 {
+    count as f64
+}
+
+async fn follow_missions(gathered: Arc<Gathered>, mut events: broadcast::Receiver<Arc<CloudEvent>>) {
+    loop {
+        match events.recv().await {
+            Ok(event) => gathered.note_mission(&event),
+            // The missions that are shown may be behind until they end.
+            Err(broadcast::error::RecvError::Lagged(missed)) => tracing::debug!("status missed {missed} events"),
+            Err(broadcast::error::RecvError::Closed) => return,
+        }
+    }
+}
+
+async fn follow_monitor(gathered: Arc<Gathered>, mut events: broadcast::Receiver<MonitorEvent>) {
+    loop {
+        match events.recv().await {
+            Ok(event) => gathered.note_monitor(&event),
+            Err(broadcast::error::RecvError::Lagged(missed)) => tracing::debug!("status missed {missed} events"),
+            Err(broadcast::error::RecvError::Closed) => return,
+        }
+    }
+}
+
+/// How long ago something was, by the clock of milliseconds.
+pub(crate) fn ago(now_ms: u64, then_ms: u64) -> Duration {
+    Duration::from_millis(now_ms.saturating_sub(then_ms))
+}

@@ -1,0 +1,92 @@
+"""Starts Cortex, with a recipe the whole robot.
+
+    ros2 launch cortex cortex.launch.py recipe:=agent model:=openai:qwen3@http://localhost:11434/v1
+    ros2 launch cortex cortex.launch.py --show-args
+"""
+
+import os
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.substitutions import FindPackageShare
+
+# How long Cortex may take from Ctrl-C until everything is at rest and all components are down, in seconds. Launch would
+# kill it after five by default, in the midst of halting the robot.
+TIME_TO_END = "60.0"
+
+ARGUMENTS = [
+    (
+        "recipe",
+        "",
+        "What the whole robot consists of, brought up and kept alive by Cortex: the path of a file, or the name of a recipe "
+        "of this package (agent, navigation, patrol). Empty: Cortex uses the robot that runs.",
+    ),
+    ("model", "", "Who plans: reflex, or openai:NAME@URL. Empty: as the recipe and the configuration say."),
+    ("config", "", "The configuration of Cortex, a TOML file. Empty: the defaults, or the file that CORTEX_CONFIG names."),
+    ("namespace", "", "The namespace of the node, for robots that share a network."),
+    ("use_sim_time", "false", "Whether the time of messages is taken from /clock."),
+    ("log_level", "info", "How much is logged: debug, info, warn or error. The variable RUST_LOG counts more."),
+    ("params_file", "", "A YAML file of ROS parameters: every key of the configuration, by its dotted name."),
+    ("autostart", "true", "Whether Cortex makes itself active. false: a lifecycle manager does."),
+    ("respawn", "false", "Whether Cortex is started again, two seconds after it has ended in whatever way."),
+]
+
+
+def is_true(text):
+    """A truth value as people write it on a command line."""
+    known = {"true": True, "1": True, "false": False, "0": False}
+    if text.strip().lower() not in known:
+        raise RuntimeError(f"'{text}' is neither true nor false")
+    return known[text.strip().lower()]
+
+
+def recipe_file(context, name):
+    """The file of a recipe: one of this package, where only a name is given."""
+    if os.sep in name or name.endswith(".toml"):
+        return os.path.abspath(os.path.expanduser(name))
+    share = FindPackageShare("cortex").perform(context)
+    return os.path.join(share, "recipes", f"{name}.toml")
+
+
+def start(context):
+    """The node, with what the arguments say."""
+
+    def value(name):
+        return LaunchConfiguration(name).perform(context)
+
+    arguments = ["run"]
+    if value("recipe"):
+        arguments.append(recipe_file(context, value("recipe")))
+    for option in ("model", "config"):
+        if value(option):
+            arguments += [f"--{option}", value(option)]
+    parameters = [os.path.abspath(os.path.expanduser(value("params_file")))] if value("params_file") else []
+    parameters.append({"use_sim_time": is_true(value("use_sim_time")), "autostart": is_true(value("autostart"))})
+    return [
+        Node(
+            package="cortex",
+            executable="cortex",
+            name="cortex",
+            namespace=value("namespace"),
+            arguments=arguments,
+            parameters=parameters,
+            # Of Cortex only: the client library tells of each of its waits.
+            ros_arguments=["--log-level", f"cortex:={value('log_level')}"],
+            output="screen",
+            emulate_tty=True,
+            respawn=is_true(value("respawn")),
+            respawn_delay=2.0,
+            sigterm_timeout=TIME_TO_END,
+            sigkill_timeout=TIME_TO_END,
+        )
+    ]
+
+
+def generate_launch_description():
+    declared = [
+        DeclareLaunchArgument(name, default_value=default, description=description)
+        for name, default, description in ARGUMENTS
+    ]
+    return LaunchDescription([*declared, OpaqueFunction(function=start)])

@@ -1,0 +1,115 @@
+//! From the request to stop until the last goal in flight was asked to end, and until all are at rest.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use async_trait::async_trait;
+use cortex_core::{CallObserver, Invocation, ToolProvider};
+use cortex_protocol::{CallId, MissionId, Origin, Submission, ToolCall, ToolSpec};
+use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped};
+use cortex_ros::{StopServer, TaskClient, TaskHandler};
+use cortex_stories::{House, PATIENCE, Robot};
+use serde_json::json;
+use tokio::sync::Notify;
+
+use crate::table::Table;
+
+/// Stops that are measured, and goals in flight at each.
+const STOPS: u32 = 20;
+const GOALS: u32 = 50;
+const TOOL: &str = "send_goal_to_go";
+const NODE: &str = "/_bench_stop";
+
+pub(crate) async fn measure(house: &mut House, table: &mut Table) -> anyhow::Result<()> {
+    house.start_python("server", "many_goals.py", &["go"]).await;
+    let robot = Robot::join(NODE.trim_start_matches('/'))?;
+    let mut tools = robot.discovery.tools();
+    let on_offer = tools.wait_for(|tools| tools.iter().any(|tool| tool.name.as_str() == TOOL));
+    let on_offer = tokio::time::timeout(PATIENCE, on_offer).await.context("the action is never found")??.clone();
+    let tool = on_offer.iter().find(|tool| tool.name.as_str() == TOOL).context("it is there")?;
+    let server = StopServer::start(&robot.graph, NODE, &robot.tools, Arc::new(Idle))?;
+    let client = TaskClient::connect_for_stop(&robot.node, &robot.graph, NODE, PATIENCE).await?;
+    let (mut sent, mut at_rest) = (Vec::new(), Vec::new());
+    for round in 0..STOPS {
+        let begun = Arc::new(Begun::default());
+        for number in 0..GOALS {
+            let invocation = invocation(tool, round * GOALS + number);
+            let (tools, begun) = (robot.tools.clone(), Arc::clone(&begun));
+            tokio::spawn(async move { tools.invoke(invocation, begun).await });
+        }
+        tokio::time::timeout(PATIENCE, begun.all.notified()).await.context("not every goal begins")?;
+        let asked = Instant::now();
+        let report = client.stop().await?;
+        at_rest.push(asked.elapsed());
+        ensure!(report.success, "{}", report.message);
+        let latest = server.handle().latest().context("there was a stop")?;
+        ensure!(latest.in_flight == GOALS as usize, "{} goals in flight", latest.in_flight);
+        sent.push(latest.sent_at.saturating_duration_since(asked));
+        ensure!(client.resume().await?.success, "it is not resumed");
+    }
+    let name = format!("from ~/stop to the last cancel sent, {GOALS} goals in flight (one hop of ROS included)");
+    table.add_times(&name, "under 5 ms (p99)", &sent);
+    let name = format!("from ~/stop to all {GOALS} goals of one rclpy server at rest");
+    table.add_times(&name, "", &at_rest);
+    drop(client);
+    tokio::task::spawn_blocking(move || server.shut_down()).await?;
+    robot.leave().await?;
+    house.end("server");
+    Ok(())
+}
+
+fn invocation(tool: &ToolSpec, number: u32) -> Invocation {
+    let arguments = json!({"order": number});
+    Invocation {
+        mission: MissionId::from("bench"),
+        id: CallId(number),
+        call: ToolCall { tool: tool.name.clone(), arguments: arguments.as_object().cloned().unwrap_or_default() },
+        fingerprint: tool.fingerprint(),
+        timeout: Duration::from_secs(600),
+    }
+}
+
+/// Counts the goals that were accepted.
+#[derive(Default)]
+struct Begun {
+    count: AtomicUsize,
+    all: Notify,
+}
+
+impl CallObserver for Begun {
+    fn accepted(&self) {
+        if self.count.fetch_add(1, Ordering::SeqCst) + 1 == GOALS as usize {
+            self.all.notify_one();
+        }
+    }
+
+    fn progressed(&self, _feedback: String) {}
+}
+
+/// An agent without tasks.
+struct Idle;
+
+#[async_trait]
+impl TaskHandler for Idle {
+    async fn ready(&self) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    async fn submit(&self, _submission: Submission) -> Result<RunningTask, Refusal> {
+        Err(Refusal { reason: "it takes no tasks".to_owned() })
+    }
+
+    async fn stop(&self) -> Result<Stopped, String> {
+        Ok(Stopped::default())
+    }
+
+    async fn correct(&self, _mission: Option<MissionId>, _text: String, _origin: Origin) -> StopReport {
+        StopReport { success: false, message: "it has no tasks".to_owned() }
+    }
+
+    async fn resume(&self) -> StopReport {
+        StopReport { success: true, message: String::new() }
+    }
+}

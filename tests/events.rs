@@ -1,0 +1,277 @@
+//! What a robot does by itself when something happens, and what its recipe adds to what it can do: a real Cortex, real
+//! components.
+
+use std::time::Duration;
+
+use cortex_stories::{House, Monitored, PATIENCE};
+
+const ROBOT: &str = r#"
+recipe = 1
+[components.base]
+start = { program = "cortex-sim", arguments = ["component", "base"] }
+heartbeat_s = 1.0
+[components.light]
+start = { program = "cortex-sim", arguments = ["component", "light"] }
+heartbeat_s = 1.0
+[components.battery]
+start = { program = "cortex-sim", arguments = ["component", "battery"] }
+depends_on = ["base"]
+heartbeat_s = 1.0
+"#;
+
+/// A house with a robot whose recipe says more than what it consists of, and that is up.
+struct Story {
+    house: House,
+    robot: Monitored,
+}
+
+impl Story {
+    async fn of(more: &str) -> Self {
+        let mut house = House::empty();
+        house.find_programs();
+        house.start_python("listener", "listen.py", &[]).await;
+        house.start_python("door", "door.py", &[]).await;
+        let recipe = house.file("robot.toml", &format!("{ROBOT}{more}"));
+        let mut robot = Monitored::start(&house, &recipe, &["--model", "reflex"]);
+        robot.wait_until_all_work(&["base", "light", "battery"]).await;
+        robot.process().wait_for_line("ready").await;
+        Self { house, robot }
+    }
+
+    /// How often this was told in the log.
+    fn count(&mut self, text: &str) -> usize {
+        self.robot.process().stderr().iter().filter(|line| line.contains(text)).count()
+    }
+
+    /// Waits until this was told so often in the log.
+    async fn told(&mut self, text: &str, times: usize) {
+        let waited = tokio::time::timeout(PATIENCE, async {
+            loop {
+                let known = self.robot.process().stderr().len();
+                if self.count(text) >= times {
+                    return;
+                }
+                self.robot.process().log_grows(known).await;
+            }
+        });
+        assert!(waited.await.is_ok(), "'{text}' was not told {times} times, but {}", self.count(text));
+    }
+
+    async fn said(&mut self, text: &str) {
+        self.house.process("listener").wait_for_line(text).await;
+    }
+
+    async fn door(&mut self, word: &str) {
+        let before = self.house.process("door").stdout().iter().filter(|line| *line == word).count();
+        self.house.process("door").write_line(word).await;
+        let answered = |lines: &[String]| (lines.iter().filter(|line| *line == word).count() > before).then_some(());
+        self.house.process("door").wait_for(word, answered).await;
+    }
+
+    /// Calls a tool by hand; what it printed.
+    async fn call(&self, tool: &str, arguments: &str) -> String {
+        let (code, told, complained) = self.house.run("cortex", &["call", tool, arguments]).await;
+        assert_eq!(code, Some(0), "{tool}: {told} {complained}");
+        told
+    }
+
+    async fn battery(&self, percent: f64) {
+        let arguments =
+            format!("{{\"component\": \"battery\", \"param_name\": \"percent\", \"new_value\": {percent:?}}}");
+        self.call("update_parameter", &arguments).await;
+    }
+
+    async fn end(mut self) {
+        assert_eq!(self.robot.stop().await, Some(0));
+    }
+}
+
+#[tokio::test]
+async fn a_low_battery_is_seen_to_by_cortex_itself_and_once_only() {
+    let mut story = Story::of(
+        r#"
+        [events.battery_low]
+        when = { topic = "/battery_state", field = "percentage", less = 0.15 }
+        until = { topic = "/battery_state", field = "percentage", greater = 0.5 }
+        max_age_s = 5
+        do = [
+            { tell = "The battery is low." },
+            { tool = "light.turn_on", arguments = { room = "kitchen" } },
+            { task = "go to the office", begins = "now" },
+        ]
+        "#,
+    )
+    .await;
+    story.battery(10.0).await;
+    story.said("The battery is low.").await;
+    story.said("The event battery_low gives me a task: \"go to the office\".").await;
+    story.told("done: the task \"go to the office\"", 1).await;
+    let place = story.call("base.where_am_i", "{}").await;
+    assert!(place.contains("office"), "{place}");
+    let light = story.call("light.is_on", r#"{"room": "kitchen"}"#).await;
+    assert!(light.contains("is on"), "{light}");
+    // Low is low: it stays one event until the battery was well again.
+    story.battery(14.0).await;
+    story.battery(30.0).await;
+    story.battery(10.0).await;
+    story.battery(80.0).await;
+    assert_eq!(story.count("it happens"), 1);
+    // What is told of the battery comes twice a second.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    story.battery(5.0).await;
+    story.told("done: the task \"go to the office\"", 2).await;
+    assert_eq!(story.count("it happens"), 2);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_flapping_door_switches_the_light_within_bounds() {
+    let mut story = Story::of(
+        r#"
+        [events.door_open]
+        when = { topic = "/door", field = "data", equal = true }
+        at_most = 3
+        every_s = 600
+        do = [{ tool = "light.turn_on", arguments = { room = "hallway" } }]
+        [events.door_changed]
+        when = { topic = "/door", field = "data", change = true }
+        at_most = 1
+        every_s = 600
+        do = [{ tell = "The door!" }]
+        [events.door_left_open]
+        when = { topic = "/door", field = "data", equal = true }
+        for_s = 1.0
+        do = [{ tell = "Somebody left the door open." }]
+        "#,
+    )
+    .await;
+    story.door("shut").await;
+    story.door("flap").await;
+    story.told("event=door_open", 7).await;
+    assert_eq!(story.count("it happens: /door data is true"), 3, "no more than it may");
+    assert_eq!(story.count("done: light.turn_on"), 3);
+    assert_eq!(story.count("the event door_open waits"), 1, "told once");
+    assert_eq!(story.count("it happens: /door data has changed"), 1);
+    let light = story.call("light.is_on", r#"{"room": "hallway"}"#).await;
+    assert!(light.contains("is on"), "{light}");
+    story.door("open").await;
+    story.said("Somebody left the door open.").await;
+    story.end().await;
+}
+
+#[tokio::test]
+async fn nothing_happens_by_itself_while_the_robot_is_stopped() {
+    let mut story = Story::of(
+        r#"
+        [events.door_open]
+        when = { topic = "/door", field = "data", equal = true }
+        do = [{ tool = "light.turn_on", arguments = { room = "bathroom" } }, { task = "go to the bathroom" }]
+        "#,
+    )
+    .await;
+    story.door("shut").await;
+    let (code, told, _) = story.house.run("cortex", &["stop"]).await;
+    assert_eq!(code, Some(0), "{told}");
+    story.door("open").await;
+    story.said("The event door_open would do something").await;
+    assert_eq!(story.count("it happens"), 0);
+    let (code, told, _) = story.house.run("cortex", &["resume"]).await;
+    assert_eq!(code, Some(0), "{told}");
+    // The door is still open.
+    story.told("done: light.turn_on", 1).await;
+    story.told("done: the task", 1).await;
+    // What a stop ends is not begun again: the door was never shut.
+    let (code, told, _) = story.house.run("cortex", &["stop"]).await;
+    assert_eq!(code, Some(0), "{told}");
+    story.house.run("cortex", &["resume"]).await;
+    story.door("open").await;
+    assert_eq!(story.count("it happens"), 1);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_stop_ends_what_an_event_has_begun() {
+    let mut story = Story::of(
+        r#"
+        [components.base.parameters]
+        speed_mps = 0.1
+        [events.door_open]
+        when = { topic = "/door", field = "data", equal = true }
+        do = [{ tool = "base.go_to", arguments = { place = "office" } }, { tell = "I have arrived." }]
+        "#,
+    )
+    .await;
+    story.door("open").await;
+    story.told("it happens", 1).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let (code, told, complained) = story.house.run("cortex", &["stop"]).await;
+    assert_eq!(code, Some(0), "{told} {complained}");
+    assert!(told.contains("at rest"), "{told}");
+    story.told("this was ended, and what follows is left out: base.go_to", 1).await;
+    assert!(!story.house.process("listener").stdout().iter().any(|line| line.contains("arrived")));
+    story.end().await;
+}
+
+#[tokio::test]
+async fn silence_is_an_event_and_a_component_is_started_anew_for_it() {
+    let mut story = Story::of(
+        r#"
+        [events.door_silent]
+        when = { topic = "/door", field = "data" }
+        silent_s = 1.0
+        do = [{ action = "respawn", component = "light" }, { tell = "The light was started anew." }]
+        "#,
+    )
+    .await;
+    story.door("shut").await;
+    story.door("silent").await;
+    story.said("The light was started anew.").await;
+    story.told("light works", 2).await;
+    assert_eq!(story.count("it happens"), 1);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn an_action_of_the_recipe_is_carried_out_by_its_phrase_and_by_an_event() {
+    let mut story = Story::of(
+        r#"
+        [actions.greet]
+        command = { program = "/bin/sh", arguments = ["-c", 'printf "%s\n" "$1" >> "$XDG_STATE_HOME/greeted"', "sh", "{who}"] }
+        [actions.greet.tool]
+        description = "Greets somebody with a friendly sentence."
+        effect = "act"
+        phrases = ["greet {who}"]
+        [actions.greet.tool.parameters]
+        who = { type = "string", description = "Whom to greet." }
+        [actions.lamp_off]
+        method = { component = "light", name = "turn_off", arguments = { room = "{room}" } }
+        [actions.lamp_off.tool]
+        description = "Puts a lamp out."
+        effect = "act"
+        phrases = ["put out the lamp in the {room}"]
+        [actions.lamp_off.tool.parameters]
+        room = { type = "string", enum = ["kitchen", "office"] }
+        [actions.hang]
+        timeout_s = 1.0
+        command = { program = "sleep", arguments = ["1000"] }
+        [events.door_open]
+        when = { topic = "/door", field = "data", equal = true }
+        do = [{ action = "greet", arguments = { who = "the door" } }, { action = "hang" }, { tell = "never" }]
+        on_failure = [{ action = "greet", arguments = { who = "nobody" } }, { action = "tell_operator" }]
+        "#,
+    )
+    .await;
+    let sent = story.house.send("greet everyone").await;
+    assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["greet"]), "{}", sent.output());
+    story.call("light.turn_on", r#"{"room": "kitchen"}"#).await;
+    let sent = story.house.send("put out the lamp in the kitchen").await;
+    assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["lamp_off"]), "{}", sent.output());
+    let light = story.call("light.is_on", r#"{"room": "kitchen"}"#).await;
+    assert!(light.contains("is off"), "{light}");
+    story.door("open").await;
+    story.said("a person is needed (door_open): /door data is true").await;
+    let greeted = std::fs::read_to_string(story.house.state().join("greeted")).unwrap();
+    assert_eq!(greeted, "everyone\nthe door\nnobody\n");
+    assert_eq!(story.count("hang failed: it did not end within 1 s; it was halted"), 1);
+    story.end().await;
+}

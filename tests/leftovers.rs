@@ -1,0 +1,94 @@
+//! What a Cortex that was killed leaves on the robot, and what its next life does with it, on real ROS 2.
+
+use std::path::PathBuf;
+
+use cortex_stories::{House, calls, model, says};
+use serde_json::{Value, json};
+
+/// Longer than any story: what ends earlier was ended.
+const SECONDS: &str = "600";
+
+/// The journal of the one robot of the house.
+fn journal(house: &House) -> PathBuf {
+    let folder = house.tapes().join("open-calls");
+    let mut files = std::fs::read_dir(folder).expect("the folder of the journals").map(|entry| entry.unwrap().path());
+    files.find(|path| path.extension().is_some_and(|ending| ending == "jsonl")).expect("a journal")
+}
+
+/// A house in which a Cortex was killed while such a server carried out a goal of it.
+async fn killed_in_a_goal(kind: &str) -> House {
+    let mut house = House::empty();
+    house.start_python("server", "bad_goals.py", &[kind, "--seconds", SECONDS]).await;
+    let tool = format!("send_goal_to_{kind}");
+    let model = model([calls([(tool.as_str(), json!({"order": 7}))]), says("EXECUTE")]).await;
+    house.start_cortex_with(&model).await;
+    let mut sending = house.begin_send("do it");
+    sending.wait_for_json("progress of the goal", |event| event["type"] == "cortex.step.progressed").await;
+    house.process("cortex").signal("KILL");
+    house.process("cortex").wait().await;
+    house.end("cortex");
+    let kept = std::fs::read_to_string(journal(&house)).unwrap();
+    assert!(kept.contains(&tool) && kept.contains("do it"), "{kept}");
+    house
+}
+
+fn is(event: &'static str) -> impl Fn(&Value) -> bool {
+    move |line| line["event"] == event && line["order"] == 7
+}
+
+/// Waits until Cortex has said this in its log.
+async fn logged(house: &mut House, text: &str) {
+    let cortex = house.process("cortex");
+    loop {
+        let lines = cortex.stderr();
+        if lines.iter().any(|line| line.contains(text)) {
+            return;
+        }
+        assert!(cortex.log_grows(lines.len()).await, "'{text}' was never logged");
+    }
+}
+
+#[tokio::test]
+async fn a_goal_that_a_killed_cortex_left_is_cancelled_by_its_next_life() {
+    let mut house = killed_in_a_goal("works").await;
+    let model = model([says("Hello.")]).await;
+    house.start_cortex_with(&model).await;
+    house.process("server").wait_for_json("the end of the goal", is("canceled")).await;
+    logged(&mut house, "send_goal_to_works, left running by an earlier life, was stopped").await;
+    logged(&mut house, "a task was lost, because Cortex ended before it did: do it").await;
+    // Nothing of it is in the way of the next task.
+    let sent = house.send("hello").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+    assert_eq!(std::fs::metadata(journal(&house)).unwrap().len(), 0, "nothing is open any more");
+}
+
+#[tokio::test]
+async fn a_goal_of_an_earlier_life_that_refuses_to_halt_lets_no_task_begin_until_somebody_has_looked() {
+    let mut house = killed_in_a_goal("refuses_cancel").await;
+    let model = model([says("Hello.")]).await;
+    house.start_cortex_with(&model).await;
+    house.process("server").wait_for_json("the refusal", is("refused to cancel")).await;
+    logged(&mut house, "send_goal_to_refuses_cancel, left by an earlier life, refuses to halt").await;
+    let (code, told, complained) = house.run("cortex", &["send", "--wait", "20", "hello"]).await;
+    assert_ne!(code, Some(0));
+    let told = format!("{told}{complained}");
+    assert!(told.contains("did not confirm that it is at rest: send_goal_to_refuses_cancel"), "{told}");
+    let (code, _, told) = house.run("cortex", &["resume"]).await;
+    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(house.send("hello").await.status(), "succeeded");
+}
+
+#[tokio::test]
+async fn a_method_that_a_killed_cortex_left_is_halted_by_its_next_life() {
+    let mut house = House::with_slow_robot().await;
+    let mut sending = house.begin_send("go to the kitchen");
+    sending.wait_for_json("the start of the drive", |event| event["type"] == "cortex.step.started").await;
+    sending.wait_for_json("progress of the drive", |event| event["type"] == "cortex.step.progressed").await;
+    house.process("cortex").signal("KILL");
+    house.process("cortex").wait().await;
+    house.end("cortex");
+    house.start_cortex(&[]).await;
+    logged(&mut house, "base.go_to, left running by an earlier life, was stopped").await;
+    let (code, _, told) = house.run("cortex", &["send", "--wait", "20", "where are you?"]).await;
+    assert_eq!(code, Some(0), "{told}");
+}

@@ -1,0 +1,114 @@
+//! Cortex as a managed node: somebody else configures, activates, pauses and ends it, as Nav2's lifecycle manager does.
+
+use cortex_stories::{House, Process, finish_send};
+use serde_json::{Value, json};
+
+/// A Cortex that waits for a manager, and the manager.
+async fn managed(house: &mut House, arguments: &[&str]) -> (Process, Process) {
+    let arguments = [&["run"], arguments, &["--ros-args", "-p", "autostart:=false"]].concat();
+    let mut cortex = house.spawn("cortex", &arguments);
+    cortex.wait_for_line("waiting: /cortex is unconfigured").await;
+    let mut manager = house.spawn_python("lifecycle_manager.py", &["/cortex"]);
+    manager.wait_for_line("ready").await;
+    (cortex, manager)
+}
+
+/// What came of a command; each is given once.
+async fn command(manager: &mut Process, text: &str) -> Value {
+    manager.write_line(text).await;
+    let mut answer = manager.wait_for_json(text, |line| line["command"] == text).await;
+    answer.as_object_mut().map(|fields| fields.remove("command"));
+    answer
+}
+
+#[tokio::test]
+async fn a_manager_starts_pauses_resumes_and_ends_cortex() {
+    let mut house = House::empty();
+    house.start("sim", "cortex-sim", &["--ros-args", "-p", "speed_mps:=0.1"]).await;
+    let (mut cortex, mut manager) = managed(&mut house, &[]).await;
+    let early = house.send("go to the bathroom").await;
+    assert!(early.output().contains("its lifecycle is unconfigured"), "{}", early.output());
+    assert_eq!(early.started(), Vec::<&str>::new());
+
+    assert_eq!(command(&mut manager, "startup").await, json!({"done": true, "state": "active"}));
+    cortex.wait_for_line("ready: reflex takes tasks at /cortex/task").await;
+    let mut driving = house.begin_send("go to the bathroom");
+    driving.wait_for_json("the start of a step", |line| line["type"] == "cortex.step.started").await;
+    assert_eq!(command(&mut manager, "pause").await, json!({"done": true, "state": "inactive"}));
+    let halted = finish_send(driving).await;
+    assert_eq!((halted.status(), halted.output()), ("failed", "The robot was stopped."));
+    let refused = house.send("say hello").await;
+    assert!(refused.output().contains("its lifecycle is inactive"), "{}", refused.output());
+
+    assert_eq!(command(&mut manager, "resume").await, json!({"done": true, "state": "active"}));
+    let said = house.send("say hello").await;
+    assert_eq!(said.status(), "succeeded", "nothing holds it back: {}", said.output());
+
+    let told = command(&mut manager, "events").await;
+    assert_eq!((&told["graph"], &told["states"]), (&json!(25), &json!(11)));
+    assert_eq!(told["available"], json!(["deactivate", "shutdown"]));
+    let events: Vec<&str> = told["events"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(
+        events,
+        [
+            "unconfigured configure configuring",
+            "configuring transition_success inactive",
+            "inactive activate activating",
+            "activating transition_success active",
+            "active deactivate deactivating",
+            "deactivating transition_success inactive",
+            "inactive activate activating",
+            "activating transition_success active",
+        ]
+    );
+    assert_eq!(command(&mut manager, "shutdown").await, json!({"done": true}));
+    assert_eq!(cortex.wait().await, Some(0), "{}", cortex.stderr().join("\n"));
+}
+
+#[tokio::test]
+async fn a_model_that_can_not_be_used_leaves_it_unconfigured_until_that_is_mended() {
+    let mut house = House::empty();
+    house.add_environment("OPENAI_API_KEY", String::new());
+    let (cortex, mut manager) = managed(&mut house, &["--model", "openai:gpt-4o"]).await;
+    assert_eq!(command(&mut manager, "startup").await, json!({"done": false, "state": "unconfigured"}));
+    let log = cortex.stderr().join("\n");
+    assert!(log.contains("Cortex can't be configured") && log.contains("set OPENAI_API_KEY"), "{log}");
+    let refused = command(&mut manager, "set model gpt").await;
+    assert_eq!(refused["done"], false);
+    assert!(refused["reason"].as_str().unwrap_or_default().contains("write 'reflex' or"), "{refused}");
+    assert_eq!(command(&mut manager, "set model reflex").await["done"], true);
+    assert_eq!(command(&mut manager, "resume").await, json!({"done": false, "state": "unconfigured"}), "not so fast");
+    manager.write_line("startup").await;
+    manager.wait_for_json("a start that went well", |line| line["command"] == "startup" && line["done"] == true).await;
+    let heard = house.send("hello").await;
+    assert!(heard.output().starts_with("There is no command in that."), "reflex has read it: {}", heard.output());
+}
+
+#[tokio::test]
+async fn parameters_that_are_set_count_from_the_next_mission_on() {
+    let mut house = House::with_slow_robot().await;
+    let mut manager = house.spawn_python("lifecycle_manager.py", &["/cortex"]);
+    manager.wait_for_line("ready").await;
+    let mut driving = house.begin_send("go to the bathroom");
+    driving.wait_for_json("the start of a step", |line| line["type"] == "cortex.step.started").await;
+    assert_eq!(command(&mut manager, "set queue.policy reject").await["done"], true);
+    assert_eq!(command(&mut manager, "set log_level debug").await["done"], true);
+    let second = house.send("say hello").await;
+    assert!(second.output().contains("another task is running"), "{}", second.output());
+    for (set, says) in [
+        ("set log_level loud", "unknown variant"),
+        ("set tape.flush system", "'tape.flush' is read when Cortex starts"),
+        ("set mission.max_replans many", "its type is integer"),
+        ("set mission.confirmation never", "confirmation"),
+        ("set use_sim_time true", "can only be given at start"),
+    ] {
+        let refused = command(&mut manager, set).await;
+        assert_eq!(refused["done"], false, "{set}");
+        assert!(refused["reason"].as_str().unwrap_or_default().contains(says), "{refused}");
+    }
+    let (code, _, problem) = house.run("cortex", &["stop"]).await;
+    assert_eq!(code, Some(0), "{problem}");
+    assert_eq!(finish_send(driving).await.output(), "The robot was stopped.");
+    let log = house.process("cortex").stderr().join("\n");
+    assert!(log.contains("parameter queue.policy is now \"reject\""), "{log}");
+}

@@ -1,0 +1,129 @@
+//! What a running Cortex tells of itself: `cortex status`, `~/overview`, `/diagnostics` and the figures for Prometheus.
+
+use std::time::Duration;
+
+use cortex_protocol::overview::{ComponentHealth, MissionPhase, Overview};
+use cortex_stories::{House, PATIENCE, calls, model, says};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// What `cortex status --json` prints.
+async fn status(house: &House) -> Overview {
+    let (code, told, complained) = house.run("cortex", &["status", "--json", "--wait", "20"]).await;
+    assert_eq!(code, Some(0), "{complained}");
+    serde_json::from_str(&told).unwrap_or_else(|problem| panic!("{problem}: {told}"))
+}
+
+/// Asks for it until it is as wanted.
+async fn status_until(house: &House, what: &str, wanted: impl Fn(&Overview) -> bool) -> Overview {
+    let asked = async {
+        loop {
+            let overview = status(house).await;
+            if wanted(&overview) {
+                return overview;
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, asked).await.unwrap_or_else(|_| panic!("the status never said {what}"))
+}
+
+#[tokio::test]
+async fn the_status_tells_of_components_missions_goals_the_model_and_the_stop() {
+    let mut house = House::empty();
+    house.start_python("server", "many_goals.py", &["go"]).await;
+    house.start("sim", "cortex-sim", &[]).await;
+    let model = model([calls([("send_goal_to_go", json!({"order": 1}))]), says("EXECUTE")]).await;
+    house.start_cortex_with(&model).await;
+    let quiet = status_until(&house, "the components", |overview| overview.components.len() >= 4).await;
+    assert_eq!((quiet.version, quiet.node.as_str(), quiet.stop.stopped), (1, "/cortex", false));
+    assert!(quiet.components.iter().all(|component| component.health != ComponentHealth::Failed), "{quiet:#?}");
+    assert!(quiet.watchdog.is_some_and(|watchdog| watchdog.loops.contains(&"runtime".to_owned())));
+
+    let _sending = house.begin_send("go");
+    let busy = status_until(&house, "a goal in flight", |overview| !overview.calls.is_empty()).await;
+    assert_eq!(busy.calls[0].tool.as_str(), "send_goal_to_go");
+    assert_eq!((busy.missions[0].phase, busy.missions[0].steps.len()), (MissionPhase::Acting, 1));
+    assert_eq!(busy.model.requests, 2);
+    assert!(!busy.budget.is_empty());
+
+    let (_, told, complained) = house.run("cortex", &["status"]).await;
+    assert!(told.contains("/cortex of robot") && told.contains("running  send_goal_to_go"), "{told} {complained}");
+    assert!(told.lines().all(|line| line.chars().count() <= 80) && !told.contains('\u{1b}'), "{told}");
+
+    assert_eq!(house.run("cortex", &["stop"]).await.0, Some(0));
+    let stopped = status_until(&house, "the stop", |overview| overview.stop.stopped).await;
+    assert_eq!((stopped.stop.stops, stopped.stop.why.as_str()), (1, "~/stop was called"));
+    assert!(stopped.calls.is_empty(), "{stopped:#?}");
+}
+
+#[tokio::test]
+async fn without_a_cortex_the_status_says_what_to_do() {
+    let house = House::empty();
+    let (code, _, complained) = house.run("cortex", &["status", "--wait", "1"]).await;
+    assert_eq!(code, Some(2));
+    assert!(complained.contains("no Cortex tells of itself at /cortex"), "{complained}");
+}
+
+/// The figures, as Prometheus would read them.
+async fn figures(port: u16) -> String {
+    let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.expect("the endpoint listens");
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("it answers");
+    answer
+}
+
+#[tokio::test]
+async fn figures_are_served_where_the_configuration_says_so() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    let mut house = House::empty();
+    house.configure(&format!("[metrics]\nlisten = \"127.0.0.1:{port}\"\n"));
+    house.start("sim", "cortex-sim", &[]).await;
+    house.start_cortex(&[]).await;
+    let sent = house.send("where are you?").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+    let expected = [
+        "cortex_missions_total{ending=",
+        "cortex_model_requests_total{outcome=\"answered\"}",
+        "cortex_tool_calls_total{tool=\"base.",
+    ];
+    let served = async {
+        loop {
+            let figures = figures(port).await;
+            if expected.iter().all(|expected| figures.contains(expected)) {
+                return figures;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    let figures = tokio::time::timeout(PATIENCE, served).await.expect("the figures are there");
+    assert!(
+        figures.contains("cortex_stopped 0") && figures.contains("cortex_components{health=\"healthy\"}"),
+        "{figures}"
+    );
+}
+
+#[tokio::test]
+async fn diagnostics_are_published_once_a_second_with_an_entry_for_each_component() {
+    let mut house = House::empty();
+    house.start_python("listener", "diagnostics.py", &[]).await;
+    house.start("sim", "cortex-sim", &[]).await;
+    house.start_cortex(&[]).await;
+    let entry = |message: &Value, name: &str| -> Option<Value> {
+        message["entries"].as_array()?.iter().find(|entry| entry["name"] == name).cloned()
+    };
+    let listener = house.process("listener");
+    let is_whole = |message: &Value| entry(message, "cortex: component base").is_some_and(|base| base["level"] == 0);
+    let message = listener.wait_for_json("the diagnostics of the base", is_whole).await;
+    for name in ["cortex: missions", "cortex: model", "cortex: stop", "cortex: watchdog"] {
+        let entry = entry(&message, name);
+        assert!(entry.is_some_and(|entry| entry["level"] == 0 && entry["hardware_id"] == "robot"), "{name}: {message}");
+    }
+    let first = message["stamp"].as_f64().unwrap_or_default();
+    let later = |message: &Value| message["stamp"].as_f64().is_some_and(|stamp| stamp > first + 0.9);
+    listener.wait_for_json("a later one", later).await;
+
+    assert_eq!(house.run("cortex", &["stop"]).await.0, Some(0));
+    let is_stopped = |message: &Value| entry(message, "cortex: stop").is_some_and(|stop| stop["level"] == 1);
+    house.process("listener").wait_for_json("the stop", is_stopped).await;
+}
