@@ -15,7 +15,7 @@ use cortex_protocol::{
 use cortex_ros::serving::Serving;
 use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::{ComponentState, Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
-use cortex_runtime::{DryRun, JournalSettings, MissionTicket, ProviderId, Runtime, RuntimeConfig};
+use cortex_runtime::{CallBounds, DryRun, JournalSettings, MissionTicket, ProviderId, Runtime, RuntimeConfig};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::arguments::StartArguments;
@@ -113,25 +113,18 @@ async fn serve(
     };
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
     let bounds = resolved.runtime.calls;
-    let mut tools: Arc<dyn ToolProvider> = Arc::new(robot.tools.clone());
-    if let Some(supervision) = &supervision {
-        tools = supervision.watch.guard(robot, tools);
-    }
-    let actions = match &recipe {
-        Some(recipe) => Some(Arc::new(CustomActions::new(recipe, robot, Arc::clone(&tools), resolved.runtime.calls)?)),
-        None => None,
-    };
-    let providers = providers(robot, tools, actions.as_ref(), dry_run);
+    let watch = supervision.as_ref().map(|supervision| supervision.watch.clone());
+    let provided = Provided::by(robot, recipe.as_ref(), watch.as_ref(), bounds, dry_run)?;
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), ..resolved.runtime };
     keep_records(&mut config, robot, dry_run);
     let (name, limits) = (resolved.robot, config.limits.clone());
-    let runtime = Runtime::start(config, model, providers.clone());
+    let runtime = Runtime::start(config, model, provided.providers.clone());
     let models = sources.models.clone();
     let agent = Arc::new(Agent {
         runtime: runtime.clone(),
         discovery: robot.discovery.clone(),
-        supervised: supervision.as_ref().map(|supervision| supervision.watch.clone()),
-        actions: actions.clone(),
+        supervised: watch.clone(),
+        actions: provided.actions.clone(),
         events: events::Latch::default(),
         rest_patience: patience,
         settle_timeout: resolved.settle_timeout,
@@ -140,8 +133,8 @@ async fn serve(
         offering: tokio::sync::Mutex::new(()),
     });
     let serving = Serving::on(tokio::runtime::Handle::current());
-    let brought_up = agent.supervised.clone();
-    let management = Management::serve(&robot.node, serving, &runtime, sources, brought_up, patience).await?;
+    let (brought_up, events) = (agent.supervised.clone(), agent.events.clone());
+    let management = Management::serve(&robot.node, serving, &runtime, sources, brought_up, events, patience).await?;
     // First: nothing may begin that could not be stopped.
     let stop = StopServer::start(&robot.graph, robot.node.fully_qualified_name(), &robot.tools, agent.clone())?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
@@ -158,23 +151,16 @@ async fn serve(
     let self_watch = SelfWatch::start(watched, &resolved.watch).await?;
     #[cfg(debug_assertions)]
     crate::faults::arm(&robot.node);
-    let happening = match (recipe, actions, &supervised) {
-        (Some(recipe), Some(actions), Some(supervised)) => {
-            let voice = server.clone();
-            let around = events::Around {
-                runtime: runtime.clone(),
-                acting: providers.last().cloned().unwrap_or_else(|| actions.clone()),
-                providers,
-                actions,
-                bounds,
-                latch: agent.events.clone(),
-                voice: Box::new(move |text| voice.say(text)),
-            };
-            let handle = (!dry_run).then(|| supervised.handle());
-            Some(keep_events(recipe, robot, around, handle, agent.clone()))
-        }
-        _ => None,
-    };
+    let happening = recipe.zip(supervised.as_ref()).and_then(|(recipe, supervised)| {
+        let voice = server.clone();
+        let around = provided.around(runtime.clone(), agent.events.clone(), bounds, move |text| voice.say(text))?;
+        let monitor = (!dry_run).then(|| supervised.handle()).zip(agent.supervised.clone());
+        let waiting = agent.clone();
+        let is_up = async move {
+            waiting.settle().await;
+        };
+        Some(tokio::spawn(events::keep(recipe.recipe, robot.tools.clone(), around, monitor, is_up)))
+    });
     let offering = tokio::spawn(keep_offering(agent.clone()));
     let speaking = tokio::spawn(keep_speaking(runtime.outputs(), server.clone()));
     if dry_run {
@@ -246,40 +232,6 @@ fn told_down(not_down: &[ComponentName]) -> bool {
     not_down.is_empty()
 }
 
-/// Who carries out calls: the robot, and the actions of its recipe.
-fn providers(
-    robot: &Robot,
-    tools: Arc<dyn ToolProvider>,
-    actions: Option<&Arc<CustomActions>>,
-    dry_run: bool,
-) -> Vec<Arc<dyn ToolProvider>> {
-    let mut providers = vec![tools];
-    if let Some(actions) = actions {
-        providers.push(actions.clone());
-    }
-    if !dry_run {
-        return providers;
-    }
-    let known = [Some(robot.discovery.tools()), actions.map(|actions| actions.known())];
-    let pairs = providers.into_iter().zip(known.into_iter().flatten());
-    pairs.map(|(tools, known)| -> Arc<dyn ToolProvider> { Arc::new(DryRun::new(tools, known)) }).collect()
-}
-
-/// Keeps the events of a recipe, once the robot is up.
-fn keep_events(
-    recipe: RobotRecipe,
-    robot: &Robot,
-    around: events::Around,
-    monitor: Option<cortex_supervisor::Handle>,
-    agent: Arc<Agent>,
-) -> tokio::task::JoinHandle<()> {
-    let monitor = monitor.zip(agent.supervised.clone());
-    let is_up = async move {
-        agent.settle().await;
-    };
-    tokio::spawn(events::keep(recipe.recipe, robot.tools.clone(), around, monitor, is_up))
-}
-
 /// Waits until it is time to end, and says why.
 async fn end(robot: &Robot, management: &Management) -> std::io::Result<ExitCode> {
     Ok(tokio::select! {
@@ -296,6 +248,51 @@ async fn end(robot: &Robot, management: &Management) -> std::io::Result<ExitCode
             ExitCode::FAILURE
         }
     })
+}
+
+/// Who carries out tools.
+struct Provided {
+    /// The robot first, then the actions of its recipe.
+    providers: Vec<Arc<dyn ToolProvider>>,
+    actions: Option<Arc<CustomActions>>,
+}
+
+impl Provided {
+    fn by(
+        robot: &Robot,
+        recipe: Option<&RobotRecipe>,
+        watch: Option<&supervision::Watch>,
+        bounds: CallBounds,
+        dry_run: bool,
+    ) -> anyhow::Result<Self> {
+        let mut tools: Arc<dyn ToolProvider> = Arc::new(robot.tools.clone());
+        if let Some(watch) = watch {
+            tools = watch.guard(robot, tools);
+        }
+        let actions = recipe.map(|recipe| CustomActions::new(recipe, robot, Arc::clone(&tools), bounds)).transpose()?;
+        let actions = actions.map(Arc::new);
+        let mut all = vec![(tools, robot.discovery.tools())];
+        if let Some(actions) = &actions {
+            all.push((actions.clone(), actions.known()));
+        }
+        let rehearsed = |(tools, known)| -> Arc<dyn ToolProvider> {
+            if dry_run { Arc::new(DryRun::new(tools, known)) } else { tools }
+        };
+        Ok(Self { providers: all.into_iter().map(rehearsed).collect(), actions })
+    }
+
+    /// What the events of the recipe work with; None without a recipe.
+    fn around(
+        self,
+        runtime: Runtime,
+        latch: events::Latch,
+        bounds: CallBounds,
+        voice: impl Fn(String) + Send + Sync + 'static,
+    ) -> Option<events::Around> {
+        let Self { providers, actions } = self;
+        let acting = providers.get(RECIPE.0).cloned()?;
+        Some(events::Around { runtime, providers, actions: actions?, acting, bounds, latch, voice: Box::new(voice) })
+    }
 }
 
 /// Waits for SIGINT or SIGTERM and names it.
