@@ -278,6 +278,8 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         // The model's own bound comes first; this one guards against a flaw of its adapter.
         model_timeout: endpoint.request_timeout + Duration::from_secs(5),
         tape: Some(tape::settings(&config.tape)?),
+        // Known when the node has its name.
+        journal: None,
         meters: Vec::new(),
     };
     let meters = mission::meters(&config.budget)?;
