@@ -85,7 +85,7 @@ fn answer(request: &Value) -> Served {
 /// Reads `3: go to the kitchen, shake tray_1 for t3, say it is done.`
 fn calls(task: &str) -> Vec<(String, Value)> {
     let task = task.split_once('.').map_or(task, |(task, _)| task);
-    let parts = task.split(|character| character == ',' || character == ':').map(str::trim);
+    let parts = task.split([',', ':']).map(str::trim);
     parts
         .filter_map(|part| {
             if let Some(place) = part.strip_prefix("go to the ") {

@@ -71,7 +71,8 @@ async fn campaign(
 ) -> anyhow::Result<()> {
     let begun = Instant::now();
     let end = Arc::new(AtomicBool::new(false));
-    let errands = tokio::spawn(missions::keep_going(client, Arc::clone(truth), !seed, Arc::clone(&end)));
+    let errands =
+        tokio::spawn(missions::keep_going(client, Arc::clone(truth), !seed, robot.wanted(), Arc::clone(&end)));
     let mut warm = robot.held()?;
     for (number, fault) in faults::draw(seed, count).into_iter().enumerate() {
         if number * 10 == count * 4 {

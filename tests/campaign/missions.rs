@@ -1,8 +1,8 @@
 //! Errands, one after the other, all the time; and whether what was told of each is true.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use cortex_ros::TaskClient;
@@ -29,8 +29,17 @@ pub(crate) struct Errands {
     pub(crate) reasons: BTreeMap<String, usize>,
 }
 
+/// The tray that the next errands are about, if any: that its calls are not answered shows only when it is called.
+pub(crate) type Wanted = Arc<Mutex<Option<&'static str>>>;
+
 /// Sends errands until it is told to end.
-pub(crate) async fn keep_going(client: TaskClient, truth: Arc<Truth>, seed: u64, end: Arc<AtomicBool>) -> Errands {
+pub(crate) async fn keep_going(
+    client: TaskClient,
+    truth: Arc<Truth>,
+    seed: u64,
+    wanted: Wanted,
+    end: Arc<AtomicBool>,
+) -> Errands {
     let mut dice = Dice::new(seed);
     let mut errands = Errands::default();
     let rooms = truth.rooms();
@@ -40,17 +49,19 @@ pub(crate) async fn keep_going(client: TaskClient, truth: Arc<Truth>, seed: u64,
         let room = rooms.get(usize::try_from(dice.between(0, rooms.len() as u64 - 1)).unwrap_or_default());
         let room = room.cloned().unwrap_or_default();
         let token = format!("t{number}");
-        let (drives, shakes) = match dice.between(0, 3) {
-            0 => (true, false),
-            1 => (false, true),
+        let wanted = *wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        let (drives, shakes) = match (wanted, dice.between(0, 3)) {
+            (Some(_), _) | (None, 1) => (false, true),
+            (None, 0) => (true, false),
             _ => (true, true),
         };
+        let tray = wanted.unwrap_or_else(|| dice.of(&TRAYS));
         let mut parts = Vec::new();
         if drives {
             parts.push(format!("go to the {room}"));
         }
         if shakes {
-            parts.push(format!("shake {} for {token}", dice.of(&TRAYS)));
+            parts.push(format!("shake {tray} for {token}"));
         }
         if dice.one_in(3) {
             parts.push("say it is done".to_owned());

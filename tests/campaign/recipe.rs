@@ -38,7 +38,7 @@ pub(crate) fn text(notes: &str) -> anyhow::Result<String> {
         }
         let ladders: Table = "on_component_fail = [{ do = \"restart\", retries = 50, within_s = 15.0 }]\n\
              on_any_fail = [{ do = \"restart\", retries = 50, within_s = 15.0 }]\n\
-             on_giveup = [\"pause_missions\", \"tell_operator\"]\nheal_after_s = 1.0\nrest_s = 20.0"
+             on_giveup = [\"pause_missions\", \"tell_operator\"]\nheal_after_s = 0.3\nrest_s = 20.0"
             .parse()?;
         component.insert("fallbacks".to_owned(), Value::Table(ladders));
     }

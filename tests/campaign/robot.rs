@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
@@ -12,12 +13,14 @@ use cortex_stories::{Event, Held, House, Monitored};
 
 use crate::endpoint::Endpoint;
 use crate::faults::{COMPONENTS, Fault, Kind, TRAYS};
+use crate::missions::Wanted;
 use crate::report::{self, Answer, Inflicted};
 use crate::shared_memory::SharedMemory;
 use crate::truth::count;
 
-/// By then every component works again. One that failed often lately is not trusted for up to 32 s.
-const RESTORE_LIMIT: Duration = Duration::from_secs(90);
+/// By then every component works again. An attempt waits for at most a minute, and one that failed often lately is not
+/// trusted for up to 32 s.
+const RESTORE_LIMIT: Duration = Duration::from_secs(150);
 /// How long the component that goes wrong on command may take to begin.
 const COMMAND_LIMIT: Duration = Duration::from_secs(5);
 /// Lines of the log that are shown where it went wrong.
@@ -34,6 +37,7 @@ pub(crate) struct Robot {
     notes: PathBuf,
     shared_memory: SharedMemory,
     inflicted: Vec<Inflicted>,
+    wanted: Wanted,
     begun: Instant,
 }
 
@@ -56,8 +60,18 @@ impl Robot {
             notes: notes.into(),
             shared_memory: SharedMemory::default(),
             inflicted: Vec::new(),
+            wanted: Wanted::default(),
             begun: Instant::now(),
         })
+    }
+
+    /// What errands look at.
+    pub(crate) fn wanted(&self) -> Wanted {
+        Arc::clone(&self.wanted)
+    }
+
+    fn want(&self, tray: Option<&'static str>) {
+        *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = tray;
     }
 
     /// What the process of Cortex holds now.
@@ -90,6 +104,9 @@ impl Robot {
                 at
             }
         };
+        if fault.kind == Kind::HangsInCalls {
+            self.want(fault.targets.first().copied());
+        }
         let targets = fault.targets.iter().copied().map(Some);
         let nobody = fault.targets.is_empty().then_some(None);
         let new = targets.chain(nobody).map(|target| Inflicted { kind: fault.kind, target, at, first });
@@ -163,6 +180,11 @@ impl Robot {
                 Event::Waits(_) => None,
                 _ => Some(false),
             });
+            let is_met = |fault: &Inflicted| fault.answer(told) != Answer::Unnoticed;
+            let hanging = self.inflicted.iter().rev().find(|fault| fault.kind == Kind::HangsInCalls);
+            if hanging.is_some_and(is_met) {
+                self.want(None);
+            }
             if open.is_none() && works == Some(true) {
                 return Ok(());
             }

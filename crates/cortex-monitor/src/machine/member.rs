@@ -344,7 +344,9 @@ impl Member {
         let fails = matches!(health, Health::Failed { .. });
         let unproven = self.course != Course::Serving && !self.evidence.is_proof(turn.now, &self.recipe);
         self.damping.judge(turn.now, fails || unproven);
-        if self.told != Some(health) {
+        // That one which is not trusted yet is good for a moment is no news: it may come and go many times a second.
+        let is_news = health != Health::Healthy || !self.damping.is_bad();
+        if self.told != Some(health) && is_news {
             self.told = Some(health);
             turn.report(MonitorEvent::HealthChanged {
                 component: self.name.clone(),
