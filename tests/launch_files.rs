@@ -23,7 +23,7 @@ async fn read(house: &House, file: &str, arguments: &[&str]) -> Result<(Vec<Valu
     let lines: Vec<Value> =
         lines.map(|line| serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"))).collect();
     let of = |kind: &str| -> Vec<Value> { lines.iter().filter(|line| line.get(kind).is_some()).cloned().collect() };
-    Ok((of("argument"), of("node").into_iter().map(|mut line| line["node"].take()).collect()))
+    Ok((of("argument"), of("node").iter().filter_map(|line| line.get("node").cloned()).collect()))
 }
 
 /// The command line that launch makes of a node.

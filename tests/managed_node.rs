@@ -112,3 +112,19 @@ async fn parameters_that_are_set_count_from_the_next_mission_on() {
     let log = house.process("cortex").stderr().join("\n");
     assert!(log.contains("parameter queue.policy is now \"reject\""), "{log}");
 }
+
+#[tokio::test]
+async fn simulated_time_stamps_what_is_sent_and_holds_up_nothing() {
+    let mut house = House::empty();
+    house.start_python("simulator", "simulated_time.py", &["42"]).await;
+    for (use_sim_time, is_simulated) in [("use_sim_time:=true", true), ("use_sim_time:=false", false)] {
+        let x = if is_simulated { 1.5 } else { 2.5 };
+        let pose = json!({"header": {"frame_id": "map"}, "pose": {"position": {"x": x}}}).to_string();
+        let call = ["call", "publish_to_goal_pose", &pose, "--timeout", "10"];
+        let parameters = ["--ros-args", "-p", use_sim_time, "-p", "discovery.publish:=['/goal_pose']"];
+        let (code, said, problem) = house.run("cortex", &[&call[..], &parameters[..]].concat()).await;
+        assert_eq!(code, Some(0), "{said}\n{problem}");
+        let heard = house.process("simulator").wait_for_json("a pose", |line| line["x"] == x).await;
+        assert_eq!(heard["sec"] == 42, is_simulated, "{heard}");
+    }
+}

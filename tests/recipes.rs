@@ -229,10 +229,11 @@ fn thermometer(name: &str, fault: &str, mended_by: &str) -> String {
     )
 }
 
-/// What was done about a component since it failed, and what it came to.
+/// What was done about a component since it worked first and then failed, and what it came to.
 fn course(robot: &mut Monitored, component: &str) -> Vec<String> {
     let own = robot.told().iter().filter(|told| told.component == component);
-    let since_failure = own.skip_while(|told| !matches!(told.event, Event::Fails(_)));
+    let since_up = own.skip_while(|told| told.event != Event::Works).skip(1);
+    let since_failure = since_up.skip_while(|told| !matches!(told.event, Event::Fails(_)));
     let words = since_failure.filter_map(|told| match &told.event {
         Event::Attempt(what) | Event::Fails(what) => Some(what.clone()),
         Event::DidNotHelp(why) => Some(format!("no: {why}")),
@@ -252,9 +253,13 @@ async fn nodes_that_know_nothing_of_cortex_are_watched_and_mended_by_whatever_he
     let recipe = house.file("robot.toml", &format!("recipe = 1\n{components}"));
     let mut robot = Monitored::start(&house, &recipe, &["--model", "reflex"]);
     for (name, ..) in stories {
-        robot.wait_for(0, name, |event| matches!(event, Event::Fails(_))).await;
-        let failed = robot.count();
-        robot.wait_for(failed, name, |event| *event == Event::Works).await;
+        // Up, failed, and up again.
+        let mut since = 0;
+        for works in [true, false, true] {
+            let wanted = |event: &Event| if works { *event == Event::Works } else { matches!(event, Event::Fails(_)) };
+            let told = robot.wait_for(since, name, wanted).await;
+            since = robot.told().iter().position(|other| *other == told).unwrap();
+        }
     }
     let stuck = "it does not get on: 0 of at least 1 changes of data on /two/temperature in 1 s";
     let reported = "one: sensor: no contact";

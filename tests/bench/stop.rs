@@ -1,7 +1,6 @@
 //! From the request to stop until the last goal in flight was asked to end, and until all are at rest.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
@@ -12,7 +11,7 @@ use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped};
 use cortex_ros::{StopServer, TaskClient, TaskHandler};
 use cortex_stories::{House, PATIENCE, Robot};
 use serde_json::json;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
 use crate::table::Table;
 
@@ -36,10 +35,14 @@ pub(crate) async fn measure(house: &mut House, table: &mut Table) -> anyhow::Res
         let begun = Arc::new(Begun::default());
         for number in 0..GOALS {
             let invocation = invocation(tool, round * GOALS + number);
-            let (tools, begun) = (robot.tools.clone(), Arc::clone(&begun));
-            tokio::spawn(async move { tools.invoke(invocation, begun).await });
+            let (tools, observer) = (robot.tools.clone(), Arc::clone(&begun));
+            tokio::spawn(async move { tools.invoke(invocation, observer).await });
+            if number == 0 {
+                // The others use its client; at once, each would make one.
+                begun.wait(1).await?;
+            }
         }
-        tokio::time::timeout(PATIENCE, begun.all.notified()).await.context("not every goal begins")?;
+        begun.wait(GOALS as usize).await?;
         let asked = Instant::now();
         let report = client.stop().await?;
         at_rest.push(asked.elapsed());
@@ -73,16 +76,19 @@ fn invocation(tool: &ToolSpec, number: u32) -> Invocation {
 
 /// Counts the goals that were accepted.
 #[derive(Default)]
-struct Begun {
-    count: AtomicUsize,
-    all: Notify,
+struct Begun(watch::Sender<usize>);
+
+impl Begun {
+    async fn wait(&self, goals: usize) -> anyhow::Result<()> {
+        let mut count = self.0.subscribe();
+        let begun = tokio::time::timeout(PATIENCE, count.wait_for(|count| *count >= goals)).await;
+        begun.map(drop).with_context(|| format!("{} of {goals} goals have begun", *self.0.borrow()))
+    }
 }
 
 impl CallObserver for Begun {
     fn accepted(&self) {
-        if self.count.fetch_add(1, Ordering::SeqCst) + 1 == GOALS as usize {
-            self.all.notify_one();
-        }
+        self.0.send_modify(|count| *count += 1);
     }
 
     fn progressed(&self, _feedback: String) {}

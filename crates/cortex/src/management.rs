@@ -25,6 +25,7 @@ use figment::value::Value;
 use tokio::sync::watch;
 
 use crate::config::{self, Layers, Resolved};
+use crate::events;
 use crate::watched_model::ModelWatch;
 use crate::{logging, supervision};
 
@@ -79,6 +80,8 @@ struct Cortex {
     label: Mutex<String>,
     /// What Cortex brings up, if it does.
     robot: Option<supervision::Watch>,
+    /// What stops the events of its recipe.
+    events: events::Latch,
     /// What the missions get to end when it is shut down.
     patience: Duration,
 }
@@ -97,6 +100,7 @@ impl Management {
         runtime: &Runtime,
         sources: Sources,
         robot: Option<supervision::Watch>,
+        events: events::Latch,
         patience: Duration,
     ) -> anyhow::Result<Self> {
         let declared = declared(node, &sources.layers)?;
@@ -106,6 +110,7 @@ impl Management {
             name: node.fully_qualified_name().to_owned(),
             label: Mutex::default(),
             robot,
+            events,
             patience,
         });
         // Whoever comes early hears why.
@@ -203,7 +208,8 @@ impl Cortex {
     }
 
     fn configure(&self) -> Outcome {
-        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        // Held, so that what is set meanwhile is not undone.
+        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         match self.apply(&sources) {
             Ok(_) => Outcome::Success,
             Err(problem) => {
@@ -215,10 +221,13 @@ impl Cortex {
 
     /// Halts everything and says why no task is taken. An error where something did not confirm that it is at rest.
     async fn rest(&self, because: &str) -> Outcome {
-        match self.runtime.rest(because.replace("NODE", &self.name)).await {
-            Ok(report) if report.not_stopped.is_empty() => Outcome::Success,
+        self.events.rest();
+        let missions = self.runtime.rest(because.replace("NODE", &self.name));
+        let (report, left) = tokio::join!(missions, self.events.at_rest(self.patience));
+        match report {
+            Ok(report) if report.not_stopped.is_empty() && left.is_empty() => Outcome::Success,
             Ok(report) => {
-                let names: Vec<&str> = report.not_stopped.iter().map(|tool| tool.as_str()).collect();
+                let names: Vec<&str> = report.not_stopped.iter().chain(&left).map(|tool| tool.as_str()).collect();
                 tracing::error!("these did not confirm that they are at rest: {}", names.join(", "));
                 Outcome::Error
             }
@@ -238,6 +247,7 @@ impl Managed for Cortex {
             },
             Transition::Activate => {
                 self.runtime.work().await;
+                self.events.work();
                 let label = self.label.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 let ready = format!("ready: {label} takes tasks at {}/task", self.name);
                 tokio::spawn(announce(ready, self.robot.clone()));

@@ -33,7 +33,7 @@ impl Said {
     fn note(&mut self, name: String, level: Level, message: String, now: Instant) -> (Level, String) {
         self.0.retain(|_, (_, _, at)| now.saturating_duration_since(*at) < FRESH);
         if self.0.len() < MOST_ENTRIES || self.0.contains_key(&name) {
-            self.0.insert(name.clone(), (level, message.clone(), now));
+            self.0.insert(name, (level, message.clone(), now));
         }
         let worst = self.0.iter().max_by_key(|(_, (level, _, _))| *level);
         let Some((name, (level, message, _))) = worst else { return (level, message) };

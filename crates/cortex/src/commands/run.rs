@@ -15,7 +15,7 @@ use cortex_protocol::{
 use cortex_ros::serving::Serving;
 use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::{ComponentState, Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
-use cortex_runtime::{DryRun, JournalSettings, MissionTicket, ProviderId, Runtime, RuntimeConfig};
+use cortex_runtime::{CallBounds, DryRun, JournalSettings, MissionTicket, ProviderId, Runtime, RuntimeConfig};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::arguments::StartArguments;
@@ -109,42 +109,22 @@ async fn serve(
     // A manager may mend what is wrong with the model, and configure again; nobody else would.
     let model = match management::starts_itself(&robot.node) {
         true => sources.model(&resolved)?,
-        false => Arc::new(Reflex::default()),
+        false => Arc::new(Reflex),
     };
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
     let bounds = resolved.runtime.calls;
-    let mut tools: Arc<dyn ToolProvider> = Arc::new(robot.tools.clone());
-    if let Some(supervision) = &supervision {
-        tools = supervision.watch.guard(robot, tools);
-    }
-    let actions = match &recipe {
-        Some(recipe) => Some(Arc::new(CustomActions::new(recipe, robot, Arc::clone(&tools), resolved.runtime.calls)?)),
-        None => None,
-    };
-    let mut providers = vec![tools];
-    providers.extend(actions.iter().map(|actions| -> Arc<dyn ToolProvider> { actions.clone() }));
-    if dry_run {
-        let known = [Some(robot.discovery.tools()), actions.as_ref().map(|actions| actions.known())];
-        let pairs = providers.into_iter().zip(known.into_iter().flatten());
-        providers =
-            pairs.map(|(tools, known)| -> Arc<dyn ToolProvider> { Arc::new(DryRun::new(tools, known)) }).collect();
-    }
+    let watch = supervision.as_ref().map(|supervision| supervision.watch.clone());
+    let provided = Provided::by(robot, recipe.as_ref(), watch.as_ref(), bounds, dry_run)?;
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), ..resolved.runtime };
-    if let Some(tape) = &mut config.tape {
-        tape.dry_run = dry_run;
-        // A rehearsal begins nothing. Nodes of one name may live in several domains.
-        let domain = std::env::var("ROS_DOMAIN_ID").unwrap_or_default();
-        let name = format!("{}-{domain}", robot.node.fully_qualified_name());
-        config.journal = (!dry_run).then(|| JournalSettings::beside(tape, &name));
-    }
+    keep_records(&mut config, robot, dry_run);
     let (name, limits) = (resolved.robot, config.limits.clone());
-    let runtime = Runtime::start(config, model, providers.clone());
+    let runtime = Runtime::start(config, model, provided.providers.clone());
     let models = sources.models.clone();
     let agent = Arc::new(Agent {
         runtime: runtime.clone(),
         discovery: robot.discovery.clone(),
-        supervised: supervision.as_ref().map(|supervision| supervision.watch.clone()),
-        actions: actions.clone(),
+        supervised: watch.clone(),
+        actions: provided.actions.clone(),
         events: events::Latch::default(),
         rest_patience: patience,
         settle_timeout: resolved.settle_timeout,
@@ -152,19 +132,15 @@ async fn serve(
         stops: watch::Sender::new(0),
         offering: tokio::sync::Mutex::new(()),
     });
-    let watch = supervision.as_ref().map(|supervision| supervision.watch.clone());
     let serving = Serving::on(tokio::runtime::Handle::current());
-    let management = Management::serve(&robot.node, serving, &runtime, sources, watch, patience).await?;
+    let management =
+        Management::serve(&robot.node, serving, &runtime, sources, watch, agent.events.clone(), patience).await?;
     // First: nothing may begin that could not be stopped.
     let stop = StopServer::start(&robot.graph, robot.node.fully_qualified_name(), &robot.tools, agent.clone())?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
-    let supervised = match supervision {
-        Some(supervision) => {
-            let voice = server.clone();
-            Some(supervision.start(robot, &runtime, move |text| voice.say(text))?)
-        }
-        None => None,
-    };
+    let voice = server.clone();
+    let start = |supervision: Supervision| supervision.start(robot, &runtime, move |text| voice.say(text));
+    let supervised = supervision.map(start).transpose()?;
     let watched = Watched {
         name,
         robot,
@@ -177,26 +153,16 @@ async fn serve(
     let self_watch = SelfWatch::start(watched, &resolved.watch).await?;
     #[cfg(debug_assertions)]
     crate::faults::arm(&robot.node);
-    let happening = match (recipe, actions, &supervised) {
-        (Some(recipe), Some(actions), Some(supervised)) => {
-            let (voice, agent) = (server.clone(), agent.clone());
-            let around = events::Around {
-                runtime: runtime.clone(),
-                acting: providers.last().cloned().unwrap_or_else(|| actions.clone()),
-                providers,
-                actions,
-                bounds,
-                latch: agent.events.clone(),
-                voice: Box::new(move |text| voice.say(text)),
-            };
-            let monitor = (!dry_run).then(|| supervised.handle()).zip(agent.supervised.clone());
-            let is_up = async move {
-                agent.settle().await;
-            };
-            Some(tokio::spawn(events::keep(recipe.recipe, robot.tools.clone(), around, monitor, is_up)))
-        }
-        _ => None,
-    };
+    let happening = recipe.zip(supervised.as_ref()).and_then(|(recipe, supervised)| {
+        let voice = server.clone();
+        let around = provided.around(runtime.clone(), agent.events.clone(), bounds, move |text| voice.say(text))?;
+        let monitor = (!dry_run).then(|| supervised.handle()).zip(agent.supervised.clone());
+        let waiting = agent.clone();
+        let is_up = async move {
+            waiting.settle().await;
+        };
+        Some(tokio::spawn(events::keep(recipe.recipe, robot.tools.clone(), around, monitor, is_up)))
+    });
     let offering = tokio::spawn(keep_offering(agent.clone()));
     let speaking = tokio::spawn(keep_speaking(runtime.outputs(), server.clone()));
     if dry_run {
@@ -204,20 +170,7 @@ async fn serve(
     }
     management.begin(&robot.node).await;
 
-    let code = tokio::select! {
-        signal = end_signal() => {
-            tracing::info!("{} received; shutting down", signal?);
-            ExitCode::SUCCESS
-        }
-        () = management.finalized() => {
-            tracing::info!("the lifecycle has come to its end; shutting down");
-            ExitCode::SUCCESS
-        }
-        () = robot.node.ended() => {
-            tracing::error!("the ROS node has ended; shutting down");
-            ExitCode::FAILURE
-        }
-    };
+    let code = end(robot, &management).await?;
     // Nothing begins by itself any more.
     agent.events.stop();
     if !runtime.shut_down(patience).await {
@@ -242,12 +195,90 @@ async fn serve(
     let _ = tokio::task::spawn_blocking(ending).await;
     offering.abort();
     speaking.abort();
+    Ok(if told_down(&not_down) { code } else { ExitCode::FAILURE })
+}
+
+/// Says in the records whether it is a rehearsal, and which robot it is about.
+fn keep_records(config: &mut RuntimeConfig, robot: &Robot, dry_run: bool) {
+    if let Some(tape) = &mut config.tape {
+        tape.dry_run = dry_run;
+        // A rehearsal begins nothing. Nodes of one name may live in several domains.
+        let domain = std::env::var("ROS_DOMAIN_ID").unwrap_or_default();
+        let name = format!("{}-{domain}", robot.node.fully_qualified_name());
+        config.journal = (!dry_run).then(|| JournalSettings::beside(tape, &name));
+    }
+}
+
+/// Names what did not come down; says whether there was nothing to name.
+fn told_down(not_down: &[ComponentName]) -> bool {
     if !not_down.is_empty() {
         let names: Vec<&str> = not_down.iter().map(ComponentName::as_str).collect();
         tell(&format!("NOT DOWN: {}", names.join(", ")));
-        return Ok(ExitCode::FAILURE);
     }
-    Ok(code)
+    not_down.is_empty()
+}
+
+/// Waits until it is time to end, and says why.
+async fn end(robot: &Robot, management: &Management) -> std::io::Result<ExitCode> {
+    Ok(tokio::select! {
+        signal = end_signal() => {
+            tracing::info!("{} received; shutting down", signal?);
+            ExitCode::SUCCESS
+        }
+        () = management.finalized() => {
+            tracing::info!("the lifecycle has come to its end; shutting down");
+            ExitCode::SUCCESS
+        }
+        () = robot.node.ended() => {
+            tracing::error!("the ROS node has ended; shutting down");
+            ExitCode::FAILURE
+        }
+    })
+}
+
+/// Who carries out tools.
+struct Provided {
+    /// The robot first, then the actions of its recipe.
+    providers: Vec<Arc<dyn ToolProvider>>,
+    actions: Option<Arc<CustomActions>>,
+}
+
+impl Provided {
+    fn by(
+        robot: &Robot,
+        recipe: Option<&RobotRecipe>,
+        watch: Option<&supervision::Watch>,
+        bounds: CallBounds,
+        dry_run: bool,
+    ) -> anyhow::Result<Self> {
+        let mut tools: Arc<dyn ToolProvider> = Arc::new(robot.tools.clone());
+        if let Some(watch) = watch {
+            tools = watch.guard(robot, tools);
+        }
+        let actions = recipe.map(|recipe| CustomActions::new(recipe, robot, Arc::clone(&tools), bounds)).transpose()?;
+        let actions = actions.map(Arc::new);
+        let mut all = vec![(tools, robot.discovery.tools())];
+        if let Some(actions) = &actions {
+            all.push((actions.clone(), actions.known()));
+        }
+        let rehearsed = |(tools, known)| -> Arc<dyn ToolProvider> {
+            if dry_run { Arc::new(DryRun::new(tools, known)) } else { tools }
+        };
+        Ok(Self { providers: all.into_iter().map(rehearsed).collect(), actions })
+    }
+
+    /// What the events of the recipe work with; None without a recipe.
+    fn around(
+        self,
+        runtime: Runtime,
+        latch: events::Latch,
+        bounds: CallBounds,
+        voice: impl Fn(String) + Send + Sync + 'static,
+    ) -> Option<events::Around> {
+        let Self { providers, actions } = self;
+        let acting = providers.get(RECIPE.0).cloned()?;
+        Some(events::Around { runtime, providers, actions: actions?, acting, bounds, latch, voice: Box::new(voice) })
+    }
 }
 
 /// Waits for SIGINT or SIGTERM and names it.

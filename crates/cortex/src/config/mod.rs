@@ -270,8 +270,6 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
     };
     anyhow::ensure!(!config.robot.trim().is_empty(), "configuration: robot must not be empty; give the robot a name");
     let runtime = RuntimeConfig {
-        // Only what runs keeps one: see `cortex run`.
-        journal: None,
         source: format!("/{}/cortex", config.robot.trim()),
         identity: config.identity.clone(),
         limits,

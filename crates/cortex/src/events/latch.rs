@@ -1,4 +1,5 @@
-//! What a stop does to events: nothing is begun any more, and what is being done is ended. Until a resume.
+//! What a stop does to events: nothing is begun any more, and what is being done is ended. Until a resume. The same goes for
+//! a Cortex that is not active.
 //!
 //! Stopping never waits, so that anyone may do it from anywhere.
 
@@ -22,16 +23,19 @@ pub(crate) struct Latch {
 /// Hears of stops and resumes.
 pub(super) type Stops = watch::Receiver<State>;
 
-/// Whether the robot is stopped, and what ends everything that is being done.
+/// Whether events may do things, and what ends everything that is being done.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct State {
     stopped: bool,
+    /// Whether Cortex is not active.
+    rests: bool,
     unwanted: CancellationToken,
 }
 
 impl State {
+    /// Whether nothing may be done.
     pub(super) fn is_stopped(&self) -> bool {
-        self.stopped
+        self.stopped || self.rests
     }
 }
 
@@ -50,6 +54,14 @@ impl Latch {
         });
     }
 
+    /// The same, until [`work`](Self::work): Cortex is not active.
+    pub(crate) fn rest(&self) {
+        self.state.send_modify(|state| {
+            state.rests = true;
+            state.unwanted.cancel();
+        });
+    }
+
     /// Waits until what they did has ended, at most `patience`. Names the tools that did not confirm that they are at rest.
     pub(crate) async fn at_rest(&self, patience: Duration) -> Vec<ToolName> {
         let mut busy = self.busy.subscribe();
@@ -59,15 +71,26 @@ impl Latch {
         self.names().iter().cloned().collect()
     }
 
-    /// They may do things again.
+    /// They may do things again, unless Cortex is not active.
     pub(crate) fn resume(&self) {
         self.names().clear();
+        self.open(|state| state.stopped = false);
+    }
+
+    /// They may do things again, unless the robot is stopped.
+    pub(crate) fn work(&self) {
+        self.open(|state| state.rests = false);
+    }
+
+    fn open(&self, change: impl FnOnce(&mut State)) {
         self.state.send_if_modified(|state| {
-            let was_stopped = state.stopped;
-            if was_stopped {
-                *state = State::default();
+            let was_stopped = state.is_stopped();
+            change(state);
+            let opens = was_stopped && !state.is_stopped();
+            if opens {
+                state.unwanted = CancellationToken::new();
             }
-            was_stopped
+            opens
         });
     }
 
@@ -102,5 +125,38 @@ pub(super) struct Busy(watch::Sender<usize>);
 impl Drop for Busy {
     fn drop(&mut self) {
         self.0.send_modify(|count| *count = count.saturating_sub(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_was_stopped_for_two_reasons_goes_on_when_both_are_over() {
+        let latch = Latch::default();
+        let (stops, begun) = (latch.subscribe(), latch.token());
+        latch.rest();
+        latch.stop();
+        assert!(begun.is_cancelled() && latch.token().is_cancelled(), "what is begun now has ended already");
+        latch.work();
+        assert!(stops.borrow().is_stopped());
+        latch.resume();
+        assert!(!stops.borrow().is_stopped() && !latch.token().is_cancelled());
+        assert!(begun.is_cancelled(), "what was ended stays so");
+    }
+
+    #[tokio::test]
+    async fn a_stop_waits_for_what_is_being_done_and_names_what_is_not_at_rest() {
+        let latch = Latch::default();
+        let busy = latch.busy();
+        latch.stop();
+        let (waiting, other) = (latch.clone(), latch.clone());
+        let waiting = tokio::spawn(async move { waiting.at_rest(Duration::from_secs(60)).await });
+        other.remember(ToolName::new("base.go_to"));
+        drop(busy);
+        assert_eq!(waiting.await.unwrap(), [ToolName::new("base.go_to")]);
+        latch.resume();
+        assert!(latch.at_rest(Duration::from_secs(60)).await.is_empty(), "a person has looked");
     }
 }

@@ -34,7 +34,7 @@ impl Reporter {
             "sec": i32::try_from(stamp_ns / 1_000_000_000).unwrap_or(i32::MAX),
             "nanosec": stamp_ns % 1_000_000_000,
         });
-        let message = json!({"header": {"stamp": stamp, "frame_id": ""}, "status": entries.clone()});
+        let message = json!({"header": {"stamp": stamp, "frame_id": ""}, "status": entries});
         self.last = Some((entries, overview.at_ms));
         Some(message)
     }

@@ -219,7 +219,6 @@ impl Gathered {
 }
 
 /// A count, for a budget. Exact as far as any of these counts goes.
-#[expect(clippy::cast_precision_loss, reason = "for people")]
 fn amount(count: u64) -> f64 {
     count as f64
 }

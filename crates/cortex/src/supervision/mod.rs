@@ -78,8 +78,7 @@ impl Watch {
         let mut view = self.view();
         // Both ends of it are fine; what is missing is told.
         let _ = tokio::time::timeout(limit, view.wait_for(RobotView::has_come_up)).await;
-        let missing = self.view.borrow().missing();
-        missing
+        self.view.borrow().missing()
     }
 }
 
