@@ -32,7 +32,7 @@ async fn house_with(recipe: &str, components: &[&str]) -> (House, Monitored) {
 fn alive(house: &House) -> Vec<String> {
     let state = house.state().to_string_lossy().into_owned();
     let processes =
-        fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.file_name().into_string().ok()?));
+        fs::read_dir("/proc").into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let is_of_house = |process: &String| {
         let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
         let is_zombie = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default().is_empty();

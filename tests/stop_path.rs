@@ -43,7 +43,7 @@ fn count(lines: &[String], event: &str) -> usize {
 
 /// Has the loop hang that was armed.
 fn hang(house: &House) {
-    std::fs::write(house.state().join("hang"), "").expect("a file in the state folder of the house");
+    std::fs::write(house.state().join("hang"), "").unwrap_or_else(|problem| panic!("no file in the house: {problem}"));
 }
 
 #[tokio::test]

@@ -62,13 +62,16 @@ struct Row {
 pub(crate) fn table(inflicted: &[Inflicted], told: &[Told]) -> (String, Vec<String>) {
     let mut rows: BTreeMap<Kind, Row> = BTreeMap::new();
     let mut problems = Vec::new();
-    for fault in inflicted {
+    for (number, fault) in inflicted.iter().enumerate() {
         let row = rows.entry(fault.kind).or_default();
         row.count += 1;
         if fault.target.is_none() {
             continue;
         }
-        match fault.answer(told) {
+        // What passes unnoticed is not to be taken for the cause of what comes of the next one.
+        let mut later = inflicted.iter().skip(number + 1).filter(|later| later.target == fault.target);
+        let until = later.next().map_or(told.len(), |next| next.first);
+        match fault.answer(told.get(..until).unwrap_or(told)) {
             Answer::Unnoticed => {
                 row.unnoticed += 1;
                 if !fault.kind.may_pass() {

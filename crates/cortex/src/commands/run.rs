@@ -133,14 +133,12 @@ async fn serve(
         offering: tokio::sync::Mutex::new(()),
     });
     let serving = Serving::on(tokio::runtime::Handle::current());
-    let management =
-        Management::serve(&robot.node, serving, &runtime, sources, watch, agent.events.clone(), patience).await?;
+    let (brought_up, events) = (agent.supervised.clone(), agent.events.clone());
+    let management = Management::serve(&robot.node, serving, &runtime, sources, brought_up, events, patience).await?;
     // First: nothing may begin that could not be stopped.
     let stop = StopServer::start(&robot.graph, robot.node.fully_qualified_name(), &robot.tools, agent.clone())?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
-    let voice = server.clone();
-    let start = |supervision: Supervision| supervision.start(robot, &runtime, move |text| voice.say(text));
-    let supervised = supervision.map(start).transpose()?;
+    let supervised = supervision.map(|supervision| bring_up(supervision, robot, &runtime, &server)).transpose()?;
     let watched = Watched {
         name,
         robot,
@@ -187,15 +185,31 @@ async fn serve(
         None => Vec::new(),
     };
     server.shut_down().await;
+    end_threads(self_watch, stop).await;
+    offering.abort();
+    speaking.abort();
+    Ok(if told_down(&not_down) { code } else { ExitCode::FAILURE })
+}
+
+/// Brings the robot of a recipe up. What the operator is told goes out as an answer does.
+fn bring_up(
+    supervision: Supervision,
+    robot: &Robot,
+    runtime: &Runtime,
+    server: &TaskServer,
+) -> anyhow::Result<supervision::Supervised> {
+    let voice = server.clone();
+    supervision.start(robot, runtime, move |text| voice.say(text))
+}
+
+/// Ends the threads that the node has for itself.
+async fn end_threads(self_watch: SelfWatch, stop: StopServer) {
     // Joining threads blocks.
     let ending = move || {
         self_watch.shut_down();
         stop.shut_down();
     };
     let _ = tokio::task::spawn_blocking(ending).await;
-    offering.abort();
-    speaking.abort();
-    Ok(if told_down(&not_down) { code } else { ExitCode::FAILURE })
 }
 
 /// Says in the records whether it is a rehearsal, and which robot it is about.
