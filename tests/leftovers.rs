@@ -1,5 +1,7 @@
 //! What a Cortex that was killed leaves on the robot, and what its next life does with it, on real ROS 2.
 
+#![expect(clippy::expect_used, clippy::unwrap_used, reason = "a story fails by a panic")]
+
 use std::path::PathBuf;
 
 use cortex_stories::{House, calls, model, says};

@@ -1,5 +1,7 @@
 //! What a running Cortex tells of itself: `cortex status`, `~/overview`, `/diagnostics` and the figures for Prometheus.
 
+#![expect(clippy::expect_used, clippy::panic, reason = "a story fails by a panic")]
+
 use std::time::Duration;
 
 use cortex_protocol::overview::{ComponentHealth, MissionPhase, Overview};

@@ -65,7 +65,7 @@ mod tests {
         assert_eq!((latch.is_closed(), latch.latest()), (false, None));
         let stop = latch.close();
         assert_eq!((latch.is_closed(), latch.latest(), latch.stops()), (true, Some(stop), 1));
-        assert!(latch.clone().open(stop));
+        assert!(latch.open(stop));
         assert_eq!((latch.is_closed(), latch.stops()), (false, 1));
     }
 
