@@ -10,7 +10,7 @@ use cortex_protocol::{
     CloudEvent, GoalClass, MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission, ToolName,
     ToolSpec, Usage,
 };
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::drive::{Correction, Reporter, Request, Shared, run_mission};
@@ -107,6 +107,10 @@ pub(crate) struct Desk {
     sessions: Sessions,
     done: mpsc::Sender<MissionResult>,
     ended: mpsc::Receiver<MissionResult>,
+    /// Whether the monitor has had a word on the components since the mission began.
+    contained: bool,
+    /// Something that was not known to be at rest was asked again.
+    settled: Arc<Notify>,
     /// Who waits for a stop, and how many missions it ended so far.
     stops: Vec<(oneshot::Sender<StopReport>, usize)>,
 }
@@ -129,6 +133,8 @@ impl Desk {
             sessions: Sessions::default(),
             done,
             ended,
+            contained: false,
+            settled: Arc::default(),
             stops: Vec::new(),
         }
     }
@@ -137,6 +143,7 @@ impl Desk {
     pub(crate) async fn run(mut self, mut inbox: mpsc::Receiver<DeskMessage>) {
         let mut has_clients = true;
         let mut containment = self.shared.containment.clone();
+        let settled = Arc::clone(&self.settled);
         while self.door != Door::ShuttingDown || self.running.is_some() {
             let pause_end = self.next_pause_end();
             tokio::select! {
@@ -144,8 +151,13 @@ impl Desk {
                 Some(result) = self.ended.recv() => self.on_ended(result),
                 Ok(()) = containment.changed() => {
                     containment.mark_unchanged();
+                    self.contained = true;
+                    if self.door == Door::Unsettled {
+                        self.settle();
+                    }
                     self.on_contained();
                 }
+                () = settled.notified() => self.on_settled(),
                 () = pause_over(pause_end) => self.end_what_was_paused_too_long(),
                 message = inbox.recv(), if has_clients => {
                     has_clients = message.is_some();
@@ -279,6 +291,7 @@ impl Desk {
             // The desk outlives its missions.
             let _ = done.send(result).await;
         });
+        self.contained = false;
         self.running = Some(Running { id: next.id, cancel, corrections, result: next.result, turn });
     }
 
@@ -298,6 +311,9 @@ impl Desk {
         if !not_stopped.is_empty() && self.door == Door::Open {
             self.door = Door::Unsettled;
             self.end_waiting("An earlier task left something that did not confirm that it is at rest.");
+            if self.contained {
+                self.settle();
+            }
         }
         self.begin_next();
     }
@@ -337,6 +353,28 @@ impl Desk {
                 self.waiting.iter_mut().for_each(Waiting::end_pause);
                 self.begin_next();
             }
+        }
+    }
+
+    /// Once nothing is in quarantine any more, asks what is not known to be at rest again: a component that has come back
+    /// can say so. Does not wait.
+    fn settle(&self) {
+        if !self.shared.containment.borrow().quarantined().is_empty() {
+            return;
+        }
+        let (shared, settled) = (Arc::clone(&self.shared), Arc::clone(&self.settled));
+        self.shared.tracker.spawn(async move {
+            let (_, at_rest) = shared.leftovers.halt(shared.config.calls.halt_timeout).await;
+            shared.journal.clone().end_calls(at_rest).await;
+            settled.notify_one();
+        });
+    }
+
+    /// Takes tasks again where everything has said that it is at rest.
+    fn on_settled(&mut self) {
+        if self.door == Door::Unsettled && self.shared.leftovers.names().is_empty() {
+            tracing::info!("what an earlier task left has confirmed that it is at rest; tasks are taken again");
+            self.door = Door::Open;
         }
     }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a story that can't be told ends here, and says why")]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cortex_core::{ChatRequest, Fragment, Message, ModelError, ModelErrorKind};
@@ -33,6 +34,16 @@ async fn house(config: RuntimeConfig, script: Vec<Line>, tools: Vec<(&str, Behav
 
 async fn result_of(ticket: MissionTicket) -> MissionResult {
     ticket.result.await.expect("every task that was taken gets its result")
+}
+
+/// Waits on the paused clock.
+async fn until(is_so: impl Fn() -> bool) {
+    let so = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), so).await.expect("it comes to that");
 }
 
 fn plan_of(tool: &str) -> Line {
@@ -254,6 +265,29 @@ async fn no_task_begins_while_an_earlier_one_may_still_move_something() {
     assert_eq!(third, Rejection::Unsettled { tools: vec!["arm.swing".into()] });
     assert!(house.runtime.resume().await);
     assert!(house.runtime.submit(task("hello")).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_component_that_came_back_and_is_at_rest_lets_tasks_begin_again_and_one_that_is_not_does_not() {
+    let back = Arc::new(AtomicBool::new(false));
+    let script = vec![plan_of("arm-swing"), says("EXECUTE"), says("Hello.")];
+    let lost = Behaviour::LostUntilBack(Arc::clone(&back));
+    let house = house(RuntimeConfig::default(), script, vec![("arm.swing", lost)]).await;
+    let result = result_of(house.runtime.submit(task("swing")).await.unwrap()).await;
+    assert_eq!(result.not_stopped, ["arm.swing".into()]);
+    // The monitor has it started anew, but it does not say that nothing moves.
+    house.runtime.quarantine("arm".into(), "its process was killed".to_owned());
+    house.runtime.release(&"arm".into());
+    until(|| house.tools.halts().len() >= 2).await;
+    let refused = house.runtime.submit(task("hello")).await.unwrap_err();
+    assert_eq!(refused, Rejection::Unsettled { tools: vec!["arm.swing".into()] });
+    back.store(true, Ordering::Release);
+    house.runtime.quarantine("arm".into(), "its process was killed again".to_owned());
+    house.runtime.release(&"arm".into());
+    let halts = house.tools.halts().len();
+    until(|| house.tools.halts().len() > halts).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(result_of(house.runtime.submit(task("hello")).await.unwrap()).await.output, "Hello.");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,7 @@
 //! Tools that work, fail, hang, panic or ignore their halt.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -44,6 +45,8 @@ pub enum Behaviour {
     Rejects(String),
     /// Its component is lost.
     Lost,
+    /// Its component is lost, and says that nothing goes on only when it is there again.
+    LostUntilBack(Arc<AtomicBool>),
     /// It runs until it is told to halt.
     RunsUntilHalted,
     /// It runs until it is told to halt, and ends as if it had done everything.
@@ -214,6 +217,10 @@ async fn carry_out(mut behaviour: Behaviour, told_to_halt: &Notify, observer: &d
             Behaviour::Fails(message) | Behaviour::Rejects(message) => {
                 return ToolOutcome::failure(FailureKind::Reported, message);
             }
+            Behaviour::LostUntilBack(_) => {
+                return ToolOutcome::failure(FailureKind::ComponentLost, "its component left the graph")
+                    .with_halt(HaltState::Unconfirmed);
+            }
             Behaviour::Lost => {
                 return ToolOutcome::failure(FailureKind::ComponentLost, "its component left the graph");
             }
@@ -260,6 +267,7 @@ impl ToolProvider for FakeTools {
         match behaviour.as_ref().map(Behaviour::end) {
             Some(Behaviour::IgnoresHalt) => return std::future::pending().await,
             Some(Behaviour::Lost) => return HaltState::Unconfirmed,
+            Some(Behaviour::LostUntilBack(back)) if !back.load(Ordering::Acquire) => return HaltState::Unconfirmed,
             Some(Behaviour::RefusesHalt) => return HaltState::Refused,
             Some(Behaviour::Ends(outcome)) if outcome.halt.may_go_on() => return outcome.halt,
             Some(Behaviour::HaltsAfter(time)) => tokio::time::sleep(*time).await,
