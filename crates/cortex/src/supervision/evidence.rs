@@ -115,7 +115,7 @@ mod tests {
     fn each_topic_of_progress_keeps_the_number_that_it_has_in_the_recipe() {
         let recipe = Recipe::read(
             "recipe = 1\n[components.base]\nstart = \"external\"\nlifecycle = \"managed\"\n\
-             progress = [{ within_s = 1.0 }, { topic = \"/odom\", within_s = 2.0 }]\n",
+             progress = [{ within_s = 1.0, during = \"goal\" }, { topic = \"/odom\", within_s = 2.0 }]\n",
         )
         .unwrap_or_else(|problems| panic!("{}", problems.show("recipe")));
         let [base] = &watched(&recipe)[..] else { panic!("one component") };
