@@ -298,9 +298,9 @@ impl ToolProvider for CustomActions {
                 open.ended.cancelled().await;
                 HaltState::Halted
             }
-            (_, None) => HaltState::AtRest,
-            // What was sent can't be taken back.
-            (_, Some(_)) => HaltState::Unconfirmed,
+            (Some(Deed::Command(_)) | None, None) => HaltState::AtRest,
+            // What was sent can't be taken back, also when nobody waits for its answer any more.
+            (_, _) => HaltState::Unconfirmed,
         }
     }
 

@@ -4,9 +4,10 @@
 //! configuration, which may be set while Cortex runs; then it counts alone.
 
 use std::io::IsTerminal;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
+use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 
 /// How much is logged.
@@ -46,6 +47,14 @@ struct Choice {
 
 static CHOICE: OnceLock<Choice> = OnceLock::new();
 
+/// Its end writes what is still to be written, within a bounded time.
+static WRITER: Mutex<Option<WorkerGuard>> = Mutex::new(None);
+
+/// Writes what is still to be written, within a bounded time. To be called before the process ends.
+pub(crate) fn flush() {
+    drop(WRITER.lock().unwrap_or_else(PoisonError::into_inner).take());
+}
+
 /// The node logs what happens; the other commands only what went wrong. `ros` are the ROS arguments of the process.
 pub(crate) fn start(is_node: bool, ros: &[String]) {
     let default = if is_node { "info" } else { "error" };
@@ -53,9 +62,13 @@ pub(crate) fn start(is_node: bool, ros: &[String]) {
     let given = from_environment.or_else(|| level_of(ros).map(str::to_owned));
     let by_person = given.is_some();
     let started = given.unwrap_or_else(|| default.to_owned());
+    // A thread of its own writes, and drops what nobody takes: whoever reads the log and hangs must hold up neither a stop
+    // nor the monitor.
+    let (writer, guard) = NonBlocking::new(std::io::stderr());
+    *WRITER.lock().unwrap_or_else(PoisonError::into_inner) = Some(guard);
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(&started))
-        .with_writer(std::io::stderr)
+        .with_writer(writer)
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false)
         .with_filter_reloading();

@@ -31,6 +31,12 @@ fn main() -> ExitCode {
     let split = cortex_ros::arguments::split(std::env::args());
     let arguments = Arguments::parse_from(split.own);
     logging::start(matches!(arguments.command, Command::Run(_)), &split.ros);
+    let code = work(arguments);
+    logging::flush();
+    code
+}
+
+fn work(arguments: Arguments) -> ExitCode {
     if let Command::Completion { shell } = arguments.command {
         clap_complete::generate(shell, &mut Arguments::command(), "cortex", &mut std::io::stdout());
         return ExitCode::SUCCESS;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use async_trait::async_trait;
 use cortex_core::ChatModel;
-use cortex_model::ApiKey;
+use cortex_model::{ApiKey, ModelChoice};
 use cortex_protocol::ComponentName;
 use cortex_ros::RosNode;
 use cortex_ros::lifecycle::{self, Lifecycle, Managed, Outcome, State, Transition};
@@ -47,6 +47,9 @@ const INACTIVE: &str = "its lifecycle is inactive; activate it, for example with
 pub(crate) struct Sources {
     pub(crate) layers: Layers,
     pub(crate) api_key: Option<ApiKey>,
+    /// The endpoint that the key is for: the one that Cortex was started with. Whoever may set a parameter must not be able
+    /// to have the key sent elsewhere.
+    pub(crate) key_is_for: Option<String>,
     /// What counts their requests.
     pub(crate) models: ModelWatch,
 }
@@ -55,8 +58,22 @@ impl Sources {
     /// What the layers say now.
     pub(crate) fn resolve(&self) -> anyhow::Result<Resolved> {
         let mut resolved = config::load(&self.layers)?;
-        resolved.endpoint.api_key.clone_from(&self.api_key);
+        if let (Some(key), ModelChoice::OpenAi { base_url, .. }) = (&self.api_key, &resolved.model) {
+            anyhow::ensure!(
+                self.key_is_for.as_ref().is_none_or(|endpoint| endpoint == base_url),
+                "the key in the environment is for the endpoint that Cortex was started with; start it anew to use {base_url}"
+            );
+            resolved.endpoint.api_key = Some(key.clone());
+        }
         Ok(resolved)
+    }
+
+    /// From now on, the key is for the endpoint that the configuration names, and for no other.
+    pub(crate) fn bind_key(&mut self, resolved: &Resolved) {
+        self.key_is_for = Some(match &resolved.model {
+            ModelChoice::OpenAi { base_url, .. } => base_url.clone(),
+            ModelChoice::Reflex => String::new(),
+        });
     }
 
     /// The model of a configuration.
@@ -255,10 +272,10 @@ impl Managed for Cortex {
             }
             Transition::Deactivate => self.rest(INACTIVE).await,
             Transition::CleanUp => self.rest(UNCONFIGURED).await,
-            Transition::ShutDown => match self.runtime.shut_down(self.patience).await {
-                true => Outcome::Success,
-                false => Outcome::Failure,
-            },
+            Transition::ShutDown => {
+                self.events.rest();
+                if self.runtime.shut_down(self.patience).await { Outcome::Success } else { Outcome::Failure }
+            }
         };
         tracing::debug!(?transition, ?outcome, "lifecycle");
         outcome

@@ -13,6 +13,7 @@ use cortex_ros::stop::{AGENT_LIMIT, HALT_LIMIT};
 use cortex_ros::{Beats, RosTools, StopHandle, exit_at_once};
 use tokio::task::AbortHandle;
 
+use crate::logging;
 use crate::robot::Robot;
 
 /// How often is looked.
@@ -149,8 +150,9 @@ impl Watchdog {
 fn give_up(hanging: &[&str], limit: Duration, stop: &StopHandle, tools: RosTools) -> ! {
     let names = hanging.join(", ");
     let seconds = limit.as_secs_f64();
-    tracing::error!("hangs for {seconds} s: {names}. The robot is stopped, and Cortex ends");
+    // First: nothing that is told may keep the robot from being stopped.
     let answered = stop.stop(format!("Cortex hangs: {names}"));
+    tracing::error!("hangs for {seconds} s: {names}. The robot is stopped, and Cortex ends");
     match answered.recv_timeout(AGENT_LIMIT + HALT_LIMIT + MARGIN) {
         Ok(report) => tracing::error!("{}", report.message),
         Err(_) => {
@@ -166,6 +168,7 @@ fn give_up(hanging: &[&str], limit: Duration, stop: &StopHandle, tools: RosTools
             }
         }
     }
+    logging::flush();
     exit_at_once(EXIT_STATUS)
 }
 

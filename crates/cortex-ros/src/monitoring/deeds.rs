@@ -50,9 +50,10 @@ impl Deeds {
         if self.latch.is_closed() { Err(RosError::Stopped) } else { Ok(()) }
     }
 
-    async fn ask(&self, names: (&str, &str), request: &Value, limit: Duration) -> Result<Value, RosError> {
+    /// `what` is how a stop names it while it is not answered.
+    async fn ask(&self, what: &str, names: (&str, &str), request: &Value, limit: Duration) -> Result<Value, RosError> {
         let question = Question::prepare(&self.endpoints, &self.interfaces, names, request, limit).await?;
-        self.may_send()?;
+        let _open = self.latch.begin(what.into()).ok_or(RosError::Stopped)?;
         question.send()?.await
     }
 
@@ -69,7 +70,7 @@ impl Deeds {
         limit: Duration,
     ) -> Result<Value, String> {
         let request = Value::Object(request.clone());
-        let answer = within(limit, self.ask((service, type_name), &request, limit)).await?;
+        let answer = within(limit, self.ask(service, (service, type_name), &request, limit)).await?;
         if answer.get("success") == Some(&Value::Bool(false)) {
             let reason = answer.get("message").or_else(|| answer.get("error_msg")).and_then(Value::as_str);
             return Err(said(reason.unwrap_or_default()));
@@ -121,7 +122,8 @@ impl Deeds {
         let request = json!({"name": method, "kwargs_json": Value::Object(arguments.clone()).to_string()});
         let service = below(component, EXECUTE_METHOD.0);
         let names = (service.as_str(), EXECUTE_METHOD.1);
-        let answer = within(limit, self.ask(names, &request, limit)).await?;
+        let what = format!("{component}.{method}");
+        let answer = within(limit, self.ask(&what, names, &request, limit)).await?;
         let text = |key: &str| answer.get(key).and_then(Value::as_str).unwrap_or_default();
         if answer.get("success") != Some(&Value::Bool(true)) {
             return Err(said(text("error_msg")));

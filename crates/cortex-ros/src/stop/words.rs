@@ -28,18 +28,18 @@ pub(super) fn hangs(not_stopped: &[ToolName]) -> StopReport {
     in_vain(format!(
         "Stopped, but Cortex itself hangs: what was in flight was cancelled, and nothing more is sent until ~/resume, but \
          its tasks could not be ended. {}",
-        rest(not_stopped)
+        known(not_stopped)
     ))
 }
 
 /// The agent has begun, and is not done.
 pub(super) fn late(not_stopped: &[ToolName]) -> StopReport {
-    in_vain(format!("it goes on, but is not done yet. {}", rest(not_stopped)))
+    in_vain(format!("it goes on, but is not done yet. {}", known(not_stopped)))
 }
 
 /// Cortex ends before it is known what came of it.
 pub(super) fn ending(not_stopped: &[ToolName]) -> StopReport {
-    in_vain(format!("Cortex is shutting down; what was in flight was cancelled. {}", rest(not_stopped)))
+    in_vain(format!("Cortex is shutting down; what was in flight was cancelled. {}", known(not_stopped)))
 }
 
 /// So many ask at a time that they can't all be kept.
@@ -61,6 +61,11 @@ fn rest(not_stopped: &[ToolName]) -> String {
     }
     let names: Vec<&str> = not_stopped.iter().map(ToolName::as_str).collect();
     format!("WARNING: these did not confirm that they are at rest: {}.", names.join(", "))
+}
+
+/// Without the agent, only what the robot's own tools have in flight is known.
+fn known(not_stopped: &[ToolName]) -> String {
+    if not_stopped.is_empty() { "No call is known to go on.".to_owned() } else { rest(not_stopped) }
 }
 
 fn in_vain(message: String) -> StopReport {
@@ -93,6 +98,7 @@ mod tests {
     fn an_agent_that_hangs_is_said_to_even_when_all_is_at_rest() {
         let report = hangs(&[]);
         assert!(!report.success && report.message.contains("Cortex itself hangs"), "{}", report.message);
+        assert!(!report.message.contains("Everything"), "what it can't know is not said: {}", report.message);
         assert!(hangs(&["base.go_to".into()]).message.contains("at rest: base.go_to."));
     }
 }

@@ -106,7 +106,9 @@ impl Stopping {
         let (goals, methods) = (tools.goals.calls().all(), tools.components.calls().all());
         let requests = tools.services.calls().all();
         let is_known = settled && goals.is_some() && methods.is_some() && requests.is_some();
-        let unknown = if is_known { Vec::new() } else { vec![SOMETHING.into()] };
+        let mut unknown = if is_known { Vec::new() } else { vec![SOMETHING.into()] };
+        // What fallbacks have begun can't be taken back from here; whether it moves something is not known.
+        unknown.extend(tools.latch().open_deeds());
         let now = Instant::now();
         let goals = goals.unwrap_or_default().into_iter();
         let mut goals: Vec<_> = goals.map(|(key, open)| Ending::new(key, open.tool, open.call, now)).collect();

@@ -52,13 +52,14 @@ pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     let node = robot::join("cortex")?;
     let layer = recipe.as_ref().map(|recipe| recipe.recipe.cortex.clone()).unwrap_or_default();
     let read = sources(&node, run.config.as_deref(), layer, run.model);
-    let (sources, resolved) = match read.and_then(|sources| sources.resolve().map(|resolved| (sources, resolved))) {
+    let (mut sources, resolved) = match read.and_then(|sources| sources.resolve().map(|resolved| (sources, resolved))) {
         Ok(read) => read,
         Err(problem) => {
             node.shut_down();
             return Err(problem);
         }
     };
+    sources.bind_key(&resolved);
     let robot = Robot::discover(node, resolved.policy.clone())?;
     let served = serve(&robot, sources, resolved, dry_run, recipe).await;
     robot.leave().await;
@@ -75,7 +76,7 @@ fn sources(
     let ros = robot::parameters(node);
     let layers = Layers { file: config::file(file), recipe, ros, model, ..Layers::default() };
     let models = ModelWatch::new(&Metrics::new());
-    Ok(Sources { layers, api_key: api_key_from_environment()?, models })
+    Ok(Sources { layers, api_key: api_key_from_environment()?, key_is_for: None, models })
 }
 
 /// Reads the configuration.
