@@ -35,7 +35,10 @@ impl Story {
         let mut robot = Monitored::start(&house, &recipe, &["--model", "reflex"]);
         robot.wait_until_all_work(&["base", "light", "battery"]).await;
         robot.process().wait_for_line("ready").await;
-        Self { house, robot }
+        let mut story = Self { house, robot };
+        // Not before the robot is known whole.
+        story.told("the events of the recipe are watched", 1).await;
+        story
     }
 
     /// How often this was told in the log.

@@ -92,6 +92,7 @@ async fn watch(
     for input in sight.first() {
         keeper.take(input, &mut sight);
     }
+    tracing::info!("the events of the recipe are watched");
     loop {
         let stopped = stops.borrow_and_update().is_stopped();
         if !stopped {
