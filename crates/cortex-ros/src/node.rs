@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -203,6 +204,17 @@ impl RosNode {
     }
 }
 
+/// Whether a thread was left behind.
+static IS_HUNG: AtomicBool = AtomicBool::new(false);
+
+/// Whether a thread of ROS did not end when it was told to, as the middleware's now and then do not when several processes
+/// come and go at once. The process should then end by [`exit_at_once`](crate::exit_at_once): exit handlers would wait for
+/// that thread.
+#[must_use]
+pub fn has_hung_thread() -> bool {
+    IS_HUNG.load(Ordering::Acquire)
+}
+
 /// Joins a thread that was told to end. One that does not is named and left behind.
 pub(crate) fn join_in_time(thread: JoinHandle<()>) {
     let name = thread.thread().name().unwrap_or_default().to_owned();
@@ -210,6 +222,7 @@ pub(crate) fn join_in_time(thread: JoinHandle<()>) {
     while !thread.is_finished() {
         if begun.elapsed() > JOIN_TIMEOUT {
             tracing::error!("the thread '{name}' did not end within {} s", JOIN_TIMEOUT.as_secs());
+            IS_HUNG.store(true, Ordering::Release);
             return;
         }
         std::thread::sleep(Duration::from_millis(1));
