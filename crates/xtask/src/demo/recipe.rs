@@ -8,8 +8,15 @@ use anyhow::{Result, bail};
 const TASKS: [(&str, &[&str]); 3] = [
     ("agent", &["go to the bedroom and look around. Is there a cat? Say the answer, then greet everyone"]),
     ("navigation", &["go to the kitchen, look around, then say \"here is the kitchen\", and go to the living room"]),
-    // On its round the battery gets low, which is an event: the robot goes to its dock before it takes the second task.
-    ("patrol", &["go to the hallway, look around, go to the kitchen and look around", "how full is the battery?"]),
+    // On its round the battery gets low, which is an event: the robot goes to its dock before it takes the next task.
+    (
+        "patrol",
+        &[
+            "go to the hallway, look around, go to the kitchen and look around",
+            "where are you?",
+            "how full is the battery?",
+        ],
+    ),
 ];
 
 /// The file of a recipe: its name in `recipes/`, or a path.
