@@ -134,6 +134,19 @@ impl Monitor {
         self.phase == Phase::Finished
     }
 
+    /// How long it takes at most to bring everything down, by the time-outs of the recipe: one after the other where one
+    /// depends on another.
+    #[must_use]
+    pub fn down_within(&self) -> Duration {
+        let mut limits: BTreeMap<&ComponentName, Duration> = BTreeMap::new();
+        for name in self.dependencies.order().iter().rev() {
+            let own = self.members.get(name).map(Member::down_within).unwrap_or_default();
+            let above = self.dependencies.needed_by(name).filter_map(|other| limits.get(other)).max();
+            limits.insert(name, own.saturating_add(above.copied().unwrap_or_default()));
+        }
+        limits.into_values().max().unwrap_or_default()
+    }
+
     fn wake(&self) -> Option<Duration> {
         if self.phase == Phase::Finished {
             return None;
