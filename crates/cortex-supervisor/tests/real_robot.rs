@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -30,6 +31,8 @@ struct Latch {
     leave: Arc<()>,
     /// Held while nothing of what is wanted can be carried out.
     stuck: Mutex<()>,
+    /// How much was to be carried out.
+    wanted: AtomicUsize,
 }
 
 impl Latch {
@@ -53,6 +56,7 @@ impl Latch {
 
 impl Hands for Eyes {
     fn carry_out(&mut self, effect: &Effect) {
+        self.latch.wanted.fetch_add(1, Ordering::SeqCst);
         let _stuck = self.latch.stuck.lock().unwrap();
         if let Effect::StartProcess { component, .. } = effect {
             self.handle.tell(Input::NodeSeen { component: component.clone(), present: true });
@@ -286,10 +290,14 @@ fn the_wish_to_end_is_heard_although_more_is_told_than_can_wait() {
     {
         let _stuck = latch.stuck.lock().unwrap();
         // It is stuck with this, and then hears nothing.
+        let before = latch.wanted.load(Ordering::SeqCst);
         handle.tell(Input::NodeSeen { component: "lamp".into(), present: false });
         let deadline = Instant::now() + LIMIT;
-        while handle.lost() == 0 {
+        while latch.wanted.load(Ordering::SeqCst) == before {
             assert!(Instant::now() < deadline);
+            std::thread::yield_now();
+        }
+        while handle.lost() == 0 {
             handle.tell(Input::Tick);
         }
         let ending = std::thread::spawn(move || {
