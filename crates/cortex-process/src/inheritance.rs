@@ -24,8 +24,7 @@ pub(crate) fn keep_nothing(command: &mut Command) {
 fn mark_all() -> io::Result<()> {
     // By its number: older C libraries have no function for it.
     // SAFETY: it takes numbers, and marks handles; nothing is closed here.
-    let marked =
-        unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+    let marked = unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
     if marked != 0 {
         // Linux before 5.11. Numbers without a handle are refused, which is as good.
         for handle in FIRST..MOST_HANDLES {

@@ -56,9 +56,7 @@ impl Commands {
         let outcome = match ending {
             Ending::Exited { status: 0 } => DeedOutcome::Done,
             _ if command.end == End::Stopped => DeedOutcome::Stopped,
-            _ if command.end == End::TooLong => {
-                DeedOutcome::Failed { reason: "the command took too long".to_owned() }
-            }
+            _ if command.end == End::TooLong => DeedOutcome::Failed { reason: "the command took too long".to_owned() },
             ending => DeedOutcome::Failed { reason: format!("the command ended with {ending}") },
         };
         Some((command.attempt, outcome))

@@ -14,9 +14,9 @@ use cortex_protocol::ComponentName;
 use cortex_recipe::parameter::bind_nothing;
 use cortex_recipe::{ActionName, Deed, Recipe};
 
-use crate::{Hands, Stops};
 use crate::commands::{Commands, GRACE};
 use crate::program;
+use crate::{Hands, Stops};
 
 /// The longest wait: who watches that the thread goes on wants to see it move.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
@@ -48,13 +48,7 @@ pub(crate) struct Work<H> {
 }
 
 impl<H: Hands> Work<H> {
-    pub(crate) fn new(
-        recipe: Recipe,
-        folder: PathBuf,
-        processes: Processes,
-        told: Told,
-        hands: H,
-    ) -> Self {
+    pub(crate) fn new(recipe: Recipe, folder: PathBuf, processes: Processes, told: Told, hands: H) -> Self {
         Self {
             monitor: Monitor::new(&recipe),
             folder: program::full(&folder),
