@@ -84,7 +84,7 @@ impl CustomActions {
         let needs_commands = recipe.actions.values().any(|action| matches!(action.deed, Deed::Command(_)));
         let commands = needs_commands.then(|| CommandRunner::start(guarded)).transpose()?;
         let interfaces = Arc::new(Interfaces::from_environment());
-        let deeds = Deeds::new(&around.endpoints, &interfaces, around.tools.latch(), recipe);
+        let deeds = Deeds::new(&around.endpoints, &interfaces, &around.discovery, around.tools.latch(), recipe);
         let parts = Parts { deeds: Arc::new(deeds), commands, robot, tools: around.discovery.tools() };
         Ok(Self::of(recipe, folder.clone(), parts, bounds, around.tools.latch().clone()))
     }

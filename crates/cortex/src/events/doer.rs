@@ -108,7 +108,12 @@ impl Doer {
                 Some(_) => {
                     let component = component.as_ref().ok_or("no component is named")?;
                     match &self.restarts {
-                        Some(restarts) => restarts.restart(component, action).await,
+                        // A stop ends the waiting; the monitor, which only keeps it alive, goes on.
+                        Some(restarts) => tokio::select! {
+                            biased;
+                            () = unwanted.cancelled() => Err("the robot was stopped".to_owned()),
+                            done = restarts.restart(component, action) => done,
+                        },
                         None => Ok(()),
                     }
                 }
