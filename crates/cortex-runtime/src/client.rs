@@ -102,11 +102,7 @@ fn weight(spec: &ToolSpec) -> Weight {
 }
 
 /// What is really called: the tool, or that of the stand-in that has its place.
-fn destination(
-    offer: &Offer,
-    containment: &Containment,
-    call: ToolCall,
-) -> Result<(ToolSpec, ToolCall), ToolOutcome> {
+fn destination(offer: &Offer, containment: &Containment, call: ToolCall) -> Result<(ToolSpec, ToolCall), ToolOutcome> {
     let ToolCall { tool, arguments } = call;
     let confined = containment.confine(&offer.tools, &offer.departed);
     if let Some(because) = confined.kept_back.get(&tool) {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_protocol::{
-    CancelMode, Effect, FailureKind, HaltState, MissionStatus, Origin, OutcomeStatus, Submission, ToolCall, ToolOutcome,
-    ToolPhase, ToolSpec,
+    CancelMode, Effect, FailureKind, HaltState, MissionStatus, Origin, OutcomeStatus, Submission, ToolCall,
+    ToolOutcome, ToolPhase, ToolSpec,
 };
 use cortex_runtime::{JournalSettings, MissionTicket, ProviderId, Rejection, Runtime, RuntimeConfig, StopReport};
 use cortex_testkit::{Behaviour, FakeTools, Line, ScriptedModel, calls, says, tool};

@@ -41,6 +41,9 @@ impl SelfWatch {
     /// When no thread can be had.
     pub(crate) fn start(watched: Watched<'_>, endpoint: Option<Endpoint>, hang: Duration) -> anyhow::Result<Self> {
         let Watched { name, robot, runtime, limits, stop, model, supervised } = watched;
+        if let Some(endpoint) = &endpoint {
+            tracing::info!("figures are served at http://{}/metrics", endpoint.address);
+        }
         let monitor = supervised.iter().map(|(robot, _)| Loop::new("monitor", Beats::of(robot.handle().beats())));
         let watchdog = Watchdog::of(robot, &stop.handle(), monitor.collect(), hang).context("the watchdog")?;
         let sources = Sources {

@@ -91,7 +91,12 @@ impl Mission {
     }
 
     /// Begins a call.
-    pub(super) fn invoke(&mut self, tool_call: ToolCall, fingerprint: ToolFingerprint, step: Option<StepNumber>) -> CallId {
+    pub(super) fn invoke(
+        &mut self,
+        tool_call: ToolCall,
+        fingerprint: ToolFingerprint,
+        step: Option<StepNumber>,
+    ) -> CallId {
         let call = CallId(self.next_call);
         self.next_call += 1;
         if self.calls.is_empty() {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use cortex_protocol::{MissionEvent, OutcomeStatus, Step, StepNumber, StepReport, StepStatus, ToolOutcome, Verification};
+use cortex_protocol::{
+    MissionEvent, OutcomeStatus, Step, StepNumber, StepReport, StepStatus, ToolOutcome, Verification,
+};
 use serde_json::{Map, Value};
 
 use super::Mission;

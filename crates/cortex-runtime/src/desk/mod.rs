@@ -24,9 +24,9 @@ use crate::offer::{Audience, Offer, Offered, ProviderId};
 use crate::sessions::Sessions;
 use crate::tape::Tape;
 use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, Place, QueuePolicy, Rejection, StopReport};
-use clients::{Clients, LeaveReply};
 pub use clients::Duty;
 pub(crate) use clients::Weight;
+use clients::{Clients, LeaveReply};
 use stopping::Stop;
 use waiting::{Waiting, pause_over, without_run};
 

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use cortex_core::goal;
-use cortex_protocol::{
-    GoalClass, MissionEvent, MissionId, MissionResult, MissionStatus, Submission, Usage,
-};
+use cortex_protocol::{GoalClass, MissionEvent, MissionId, MissionResult, MissionStatus, Submission, Usage};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 

@@ -128,7 +128,9 @@ impl ToolProvider for OfEarlierLife {
 impl Journal {
     /// Opens the file. Everything that is told before is not in it.
     pub(super) async fn open(&self) -> Result<Open, String> {
-        let Some(settings) = self.kept.as_ref().map(|kept| Arc::clone(&kept.settings)) else { return Ok(Open::default()) };
+        let Some(settings) = self.kept.as_ref().map(|kept| Arc::clone(&kept.settings)) else {
+            return Ok(Open::default());
+        };
         self.job(move |place| {
             let began = std::time::Instant::now();
             let (file, earlier) = loop {

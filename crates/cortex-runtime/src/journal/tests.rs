@@ -134,9 +134,7 @@ async fn regression_on_a_slow_disk_no_end_overtakes_its_beginning() {
     let folder = tempfile::tempdir().unwrap();
     let (journal, _) = opened(&folder).await;
     let (disk_works, works) = std::sync::mpsc::channel::<()>();
-    journal.note(move |_| {
-        works.recv().map_err(std::io::Error::other)
-    });
+    journal.note(move |_| works.recv().map_err(std::io::Error::other));
     for number in 0..64 {
         // Each is cancelled while its beginning waits for the disk, and ends.
         let (call, cancelled) = (call(number), CancellationToken::new());

@@ -45,7 +45,6 @@ impl Endpoint {
             .await
             .with_context(|| format!("metrics.listen: {address} can't be listened on"))?;
         let address = listener.local_addr().context("metrics.listen")?;
-        tracing::info!("figures are served at http://{address}/metrics");
         Ok(Self { task: tokio::spawn(serve(listener, metrics)), address })
     }
 }
