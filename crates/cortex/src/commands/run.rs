@@ -24,7 +24,7 @@ use crate::custom_actions::CustomActions;
 use crate::events;
 use crate::logging;
 use crate::management::{self, Management, Sources, tell};
-use crate::metrics::Metrics;
+use crate::metrics::{Endpoint, Metrics};
 use crate::robot::{self, Robot};
 use crate::self_watch::{SelfWatch, Watched};
 use crate::supervision::{self, RobotRecipe, Supervision};
@@ -103,6 +103,11 @@ async fn serve(
     recipe: Option<RobotRecipe>,
 ) -> anyhow::Result<ExitCode> {
     logging::configure(resolved.log_level);
+    // Before anything is started: what can't be had now must not be missed when the robot is up.
+    let figures = match resolved.watch.metrics {
+        Some(address) => Some(Endpoint::start(address, sources.models.metrics().clone()).await?),
+        None => None,
+    };
     let supervision = match &recipe {
         Some(recipe) => Some(Supervision::prepare(recipe.clone()).await?),
         None => None,
@@ -149,7 +154,7 @@ async fn serve(
         model: models,
         supervised: supervised.as_ref().zip(agent.supervised.clone()),
     };
-    let self_watch = SelfWatch::start(watched, &resolved.watch).await?;
+    let self_watch = SelfWatch::start(watched, figures, resolved.watch.hang)?;
     #[cfg(debug_assertions)]
     crate::faults::arm(&robot.node);
     let happening = recipe.zip(supervised.as_ref()).and_then(|(recipe, supervised)| {
