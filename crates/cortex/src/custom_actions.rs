@@ -338,3 +338,6 @@ fn checked(spec: &ToolSpec, arguments: &Map<String, Value>) -> Result<(), String
         None => set.check(&spec.name, arguments),
     }
 }
+
+#[cfg(test)]
+mod tests;
