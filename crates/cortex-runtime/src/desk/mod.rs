@@ -18,15 +18,15 @@ use cortex_protocol::{
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
+use crate::calls::Weight;
 use crate::drive::{Correction, End, Reporter, Request, Shared, run_mission};
 use crate::envelope::{Envelope, new_mission_id};
 use crate::offer::{Audience, Offer, Offered, ProviderId};
 use crate::sessions::Sessions;
 use crate::tape::Tape;
 use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, Place, QueuePolicy, Rejection, StopReport};
-pub use clients::Duty;
-pub(crate) use clients::Weight;
 use clients::{Clients, LeaveReply};
+pub use clients::Duty;
 use stopping::Stop;
 use waiting::{Waiting, pause_over, without_run};
 

@@ -20,7 +20,7 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::arguments::StartArguments;
 use crate::config::{self, Layers, Resolved};
-use crate::custom_actions::CustomActions;
+use crate::custom_actions::{CustomActions, Offered};
 use crate::events;
 use crate::logging;
 use crate::management::{self, Management, Sources, tell};
@@ -123,24 +123,22 @@ async fn serve(
     let provided = Provided::by(robot, recipe.as_ref(), watch.as_ref(), bounds, dry_run)?;
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), ..resolved.runtime };
     keep_records(&mut config, robot, dry_run);
-    let (name, limits) = (resolved.robot, config.limits.clone());
-    let runtime = Runtime::start(config, model, provided.providers.clone());
+    let name = resolved.robot;
+    let runtime = Runtime::start(config, model, provided.providers);
     let models = sources.models.clone();
     let agent = Arc::new(Agent {
         runtime: runtime.clone(),
         discovery: robot.discovery.clone(),
         supervised: watch.clone(),
-        actions: provided.actions.clone(),
-        events: events::Latch::default(),
-        rest_patience: patience,
+        actions: provided.actions,
         settle_timeout: resolved.settle_timeout,
         has_settled: AtomicBool::new(false),
         stops: watch::Sender::new(0),
         offering: tokio::sync::Mutex::new(()),
     });
     let serving = Serving::on(tokio::runtime::Handle::current());
-    let (brought_up, events) = (agent.supervised.clone(), agent.events.clone());
-    let management = Management::serve(&robot.node, serving, &runtime, sources, brought_up, events, patience).await?;
+    let brought_up = agent.supervised.clone();
+    let management = Management::serve(&robot.node, serving, &runtime, sources, brought_up, patience).await?;
     // First: nothing may begin that could not be stopped.
     let stop = StopServer::start(&robot.graph, robot.node.fully_qualified_name(), &robot.tools, agent.clone())?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
@@ -149,7 +147,6 @@ async fn serve(
         name,
         robot,
         runtime: &runtime,
-        limits,
         stop: &stop,
         model: models,
         supervised: supervised.as_ref().zip(agent.supervised.clone()),
@@ -157,15 +154,16 @@ async fn serve(
     let self_watch = SelfWatch::start(watched, figures, resolved.watch.hang)?;
     #[cfg(debug_assertions)]
     crate::faults::arm(&robot.node);
-    let happening = recipe.zip(supervised.as_ref()).and_then(|(recipe, supervised)| {
+    let happening = recipe.zip(supervised.as_ref()).map(|(recipe, supervised)| {
         let voice = server.clone();
-        let around = provided.around(runtime.clone(), agent.events.clone(), bounds, move |text| voice.say(text))?;
+        let around =
+            events::Around { runtime: runtime.clone(), acting: RECIPE, voice: Box::new(move |text| voice.say(text)) };
         let monitor = (!dry_run).then(|| supervised.handle()).zip(agent.supervised.clone());
         let waiting = agent.clone();
         let is_up = async move {
             waiting.settle().await;
         };
-        Some(tokio::spawn(events::keep(recipe.recipe, robot.tools.clone(), around, monitor, is_up)))
+        tokio::spawn(events::keep(recipe.recipe, robot.tools.clone(), around, monitor, is_up))
     });
     let offering = tokio::spawn(keep_offering(agent.clone()));
     let speaking = tokio::spawn(keep_speaking(runtime.outputs(), server.clone()));
@@ -175,13 +173,11 @@ async fn serve(
     management.begin(&robot.node).await;
 
     let code = end(robot, &management).await?;
-    // Nothing begins by itself any more.
-    agent.events.stop();
+    // Nothing begins any more, by itself or otherwise.
     if !runtime.shut_down(patience).await {
         tracing::error!("some calls did not end within {} s; they are given up", patience.as_secs());
     }
     management.end().await;
-    agent.events.at_rest(patience).await;
     if let Some(happening) = happening {
         happening.abort();
     }
@@ -286,19 +282,6 @@ impl Provided {
         };
         Ok(Self { providers: all.into_iter().map(rehearsed).collect(), actions })
     }
-
-    /// What the events of the recipe work with; None without a recipe.
-    fn around(
-        self,
-        runtime: Runtime,
-        latch: events::Latch,
-        bounds: CallBounds,
-        voice: impl Fn(String) + Send + Sync + 'static,
-    ) -> Option<events::Around> {
-        let Self { providers, actions } = self;
-        let acting = providers.get(RECIPE.0).cloned()?;
-        Some(events::Around { runtime, providers, actions: actions?, acting, bounds, latch, voice: Box::new(voice) })
-    }
 }
 
 /// Waits for SIGINT or SIGTERM and names it.
@@ -345,10 +328,6 @@ struct Agent {
     supervised: Option<supervision::Watch>,
     /// The actions of its recipe.
     actions: Option<Arc<CustomActions>>,
-    /// What stops the events of the recipe.
-    events: events::Latch,
-    /// What they get to end.
-    rest_patience: Duration,
     settle_timeout: Duration,
     /// Whether the picture of the robot was complete once. From then on no task waits for it: a component that comes
     /// and goes must not hold up the others.
@@ -392,17 +371,8 @@ impl TaskHandler for Agent {
 
     async fn stop(&self) -> Result<Stopped, String> {
         self.stops.send_modify(|count| *count += 1);
-        // First: nothing may begin by itself while the rest is being halted.
-        self.events.stop();
-        let (report, left) = tokio::join!(self.runtime.stop(), self.events.at_rest(self.rest_patience));
-        match report {
-            Ok(report) => {
-                let mut not_stopped = report.not_stopped;
-                not_stopped.extend(left);
-                not_stopped.sort();
-                not_stopped.dedup();
-                Ok(Stopped { tasks_ended: report.missions_ended, not_stopped })
-            }
+        match self.runtime.stop().await {
+            Ok(report) => Ok(Stopped { tasks_ended: report.missions_ended, not_stopped: report.not_stopped }),
             Err(_) => {
                 Err("NOT STOPPED: Cortex is shutting down or has failed, and can't say what still moves.".to_owned())
             }
@@ -418,8 +388,6 @@ impl TaskHandler for Agent {
 
     async fn resume(&self) -> StopReport {
         let message = if self.runtime.resume().await { "Tasks are taken again." } else { "Cortex was not stopped." };
-        // Last: what they do is to be taken.
-        self.events.resume();
         StopReport { success: true, message: message.to_owned() }
     }
 }
@@ -457,7 +425,9 @@ impl Agent {
         let tools = self.discovery.tools().borrow().as_ref().clone();
         self.runtime.offer_tools(ROS, tools).await;
         if let Some(actions) = &self.actions {
-            self.runtime.offer_tools(RECIPE, actions.offered()).await;
+            let Offered { to_models, to_events } = actions.offered();
+            self.runtime.offer_tools(RECIPE, to_models).await;
+            self.runtime.offer_to_clients(RECIPE, to_events).await;
         }
     }
 
