@@ -264,7 +264,11 @@ impl Managed for Cortex {
             Transition::Deactivate => self.rest(INACTIVE).await,
             Transition::CleanUp => self.rest(UNCONFIGURED).await,
             Transition::ShutDown => {
-                if self.runtime.shut_down(self.patience).await { Outcome::Success } else { Outcome::Failure }
+                if self.runtime.shut_down(self.patience).await {
+                    Outcome::Success
+                } else {
+                    Outcome::Failure
+                }
             }
         };
         tracing::debug!(?transition, ?outcome, "lifecycle");

@@ -25,8 +25,8 @@ use crate::offer::{Audience, Offer, Offered, ProviderId};
 use crate::sessions::Sessions;
 use crate::tape::Tape;
 use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, Place, QueuePolicy, Rejection, StopReport};
-use clients::{Clients, LeaveReply};
 pub use clients::Duty;
+use clients::{Clients, LeaveReply};
 use stopping::Stop;
 use waiting::{Waiting, pause_over, without_run};
 

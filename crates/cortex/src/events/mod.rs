@@ -77,8 +77,14 @@ async fn look(
         return;
     }
     let mut sight = Sight::begin(&recipe, watcher.as_ref()).await;
-    let mut keeper =
-        Keeper { events: Events::new(&recipe), recipe, doer, duty: duty.clone(), started: Instant::now(), doing: JoinSet::new() };
+    let mut keeper = Keeper {
+        events: Events::new(&recipe),
+        recipe,
+        doer,
+        duty: duty.clone(),
+        started: Instant::now(),
+        doing: JoinSet::new(),
+    };
     keeper.take(EventInput::Tick, &mut sight);
     for input in sight.first() {
         keeper.take(input, &mut sight);

@@ -15,10 +15,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cortex_monitor::MonitorEvent;
-use cortex_protocol::overview::{
-    CallOverview, OVERVIEW_VERSION, Overview, StopOverview, WatchdogOverview,
-};
 use cortex_protocol::CloudEvent;
+use cortex_protocol::overview::{CallOverview, OVERVIEW_VERSION, Overview, StopOverview, WatchdogOverview};
 use cortex_ros::{Discovery, OpenCallKind, RosTools, StopHandle};
 use cortex_runtime::Runtime;
 use cortex_supervisor::RobotView;

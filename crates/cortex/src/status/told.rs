@@ -88,7 +88,8 @@ mod tests {
     fn regression_the_budget_shown_is_that_of_the_mission_also_after_a_parameter_was_set() {
         let mut told = Told::default();
         let model = |requests| ModelOverview { requests, ..ModelOverview::default() };
-        let shown = |told: &Told, requests| told.budget(&model(requests)).first().map(|calls| (calls.used, calls.limit));
+        let shown =
+            |told: &Told, requests| told.budget(&model(requests)).first().map(|calls| (calls.used, calls.limit));
         let planning = || MissionEvent::Planning { turn: 1, plan: 1 };
         told.note(&event("m1", accepted("go")), 1, || (model(3), limits(10)));
         assert_eq!(shown(&told, 3), None);
