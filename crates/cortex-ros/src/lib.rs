@@ -43,6 +43,7 @@ pub mod publisher;
 mod rcl;
 mod service;
 pub mod serving;
+mod statuses;
 pub mod stop;
 pub mod task;
 mod task_client;
