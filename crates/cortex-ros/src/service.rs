@@ -1,18 +1,10 @@
-//! Calling ROS services: typed, bounded in time, one client for each name.
+//! Calling ROS services: typed, bounded in time.
 
-use std::collections::HashMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use r2r::{QosProfile, WrappedServiceTypeSupport};
-use tokio::sync::OnceCell;
-
 use crate::{RosError, RosNode};
-
-/// Clients that one pool makes. `r2r` can't destroy one, so a graph that invents names without end must not make us
-/// follow.
-const POOL_CAPACITY: usize = 1024;
+use r2r::{QosProfile, WrappedServiceTypeSupport};
 
 /// A client of one service. `r2r` can't destroy one, so it is made once and kept.
 pub struct ServiceClient<T: WrappedServiceTypeSupport> {
@@ -75,45 +67,5 @@ where
     /// `r2r` panics where the thread of its node has.
     fn check_node(&self) -> Result<(), RosError> {
         if self.node.has_ended() { Err(RosError::ShutDown) } else { Ok(()) }
-    }
-}
-
-/// The clients of one type of service, made when first needed and kept.
-pub(crate) struct ClientPool<T: WrappedServiceTypeSupport> {
-    node: RosNode,
-    clients: Mutex<HashMap<String, Slot<T>>>,
-}
-
-/// A client, or the making of it, which others wait for.
-type Slot<T> = Arc<OnceCell<Arc<ServiceClient<T>>>>;
-
-impl<T> ClientPool<T>
-where
-    T: WrappedServiceTypeSupport + 'static,
-    T::Request: Send,
-    T::Response: Send,
-{
-    /// An empty pool.
-    pub(crate) fn new(node: &RosNode) -> Self {
-        Self { node: node.clone(), clients: Mutex::default() }
-    }
-
-    /// The client of this service, if it was made before. Needs no runtime.
-    pub(crate) fn existing(&self, service: &str) -> Option<Arc<ServiceClient<T>>> {
-        let clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        clients.get(service)?.get().map(Arc::clone)
-    }
-
-    /// The client of this service.
-    pub(crate) async fn get(&self, service: &str) -> Result<Arc<ServiceClient<T>>, RosError> {
-        let slot = {
-            let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-            if !clients.contains_key(service) && clients.len() >= POOL_CAPACITY {
-                return Err(RosError::TooMany { what: "service clients", limit: POOL_CAPACITY });
-            }
-            Arc::clone(clients.entry(service.to_owned()).or_default())
-        };
-        let create = || async { Ok(Arc::new(ServiceClient::create(&self.node, service).await?)) };
-        slot.get_or_try_init(create).await.map(Arc::clone)
     }
 }

@@ -51,9 +51,13 @@ pub struct Monitor {
     quarantine: BTreeMap<ComponentName, ComponentName>,
     /// Whether missions are paused.
     missions_paused: bool,
+    /// Whether a person has stopped the robot.
+    stopped: bool,
     not_stopped: BTreeSet<ComponentName>,
     /// Whether the last look was cut short.
     unsettled: bool,
+    /// When it is to be looked again, as of the last input: asked for far more often than it changes.
+    wake: Option<Duration>,
     #[serde(skip)]
     effects: Vec<Effect>,
 }
@@ -92,8 +96,10 @@ impl Monitor {
             storm: Storm::default(),
             quarantine: BTreeMap::new(),
             missions_paused: false,
+            stopped: false,
             not_stopped: BTreeSet::new(),
             unsettled: false,
+            wake: None,
             effects: Vec::new(),
         }
     }
@@ -102,7 +108,7 @@ impl Monitor {
     /// order.
     #[must_use]
     pub fn handle(&mut self, now: Duration, input: Input) -> Vec<Effect> {
-        let wake = self.wake();
+        let wake = self.wake;
         self.clock.advance(now, wake);
         if self.phase != Phase::Finished {
             let touched = self.take(input);
@@ -110,13 +116,14 @@ impl Monitor {
             let is_due = wake.is_some_and(|wake| wake <= self.clock.now());
             self.settle(touched.as_ref().filter(|_| !is_due));
         }
+        self.wake = self.find_wake();
         std::mem::take(&mut self.effects)
     }
 
     /// When [`Input::Tick`] is wanted, on the clock of `handle`. None: not before another input.
     #[must_use]
     pub fn next_wake(&self) -> Option<Duration> {
-        self.wake().map(|wake| self.clock.outer(wake))
+        self.wake.map(|wake| self.clock.outer(wake))
     }
 
     /// Whether a component works, and so does all that it depends on. False for one that is not in the recipe.
@@ -131,7 +138,20 @@ impl Monitor {
         self.phase == Phase::Finished
     }
 
-    fn wake(&self) -> Option<Duration> {
+    /// How long it takes at most to bring everything down, by the time-outs of the recipe: one after the other where one
+    /// depends on another.
+    #[must_use]
+    pub fn down_within(&self) -> Duration {
+        let mut limits: BTreeMap<&ComponentName, Duration> = BTreeMap::new();
+        for name in self.dependencies.order().iter().rev() {
+            let own = self.members.get(name).map(Member::down_within).unwrap_or_default();
+            let above = self.dependencies.needed_by(name).filter_map(|other| limits.get(other)).max();
+            limits.insert(name, own.saturating_add(above.copied().unwrap_or_default()));
+        }
+        limits.into_values().max().unwrap_or_default()
+    }
+
+    fn find_wake(&self) -> Option<Duration> {
         if self.phase == Phase::Finished {
             return None;
         }
@@ -155,6 +175,16 @@ impl Monitor {
                 self.phase = Phase::Ending;
                 return None;
             }
+            Input::Stopped => {
+                self.stopped = true;
+                return None;
+            }
+            Input::Resumed => {
+                if std::mem::take(&mut self.stopped) {
+                    self.members.values_mut().for_each(|member| member.on_resumed(now));
+                }
+                return None;
+            }
             Input::Tick => return None,
             Input::ProcessStarted { process } => {
                 (self.owner(process)?, Box::new(move |member| member.on_process_started()))
@@ -169,7 +199,10 @@ impl Monitor {
                 (component, Box::new(move |member| member.on_node_seen(now, present)))
             }
             Input::LifecycleSeen { component, state } => {
-                (component, Box::new(move |member| member.evidence.lifecycle = Some(state)))
+                (component, Box::new(move |member| member.evidence.note_state(state)))
+            }
+            Input::StateUnanswered { component } => {
+                (component, Box::new(move |member| member.evidence.note_unanswered()))
             }
             Input::StatusHeard { component, failure, message } => (
                 component,
@@ -192,7 +225,6 @@ impl Monitor {
                 (owner, Box::new(move |member| member.on_deed_ended(attempt, outcome)))
             }
             Input::Restart { component, action } => (component, Box::new(move |member| member.on_restart(now, action))),
-            Input::TryAgain { component } => (component, Box::new(move |member| member.on_try_again(now))),
         };
         note(self.members.get_mut(&component)?);
         Some(component)
@@ -209,17 +241,19 @@ impl Monitor {
             self.effects.push(Effect::Report { event: MonitorEvent::StormEnded });
         }
         self.unsettled = false;
-        let mut blame = self.blame();
-        if let Some(name) = only
-            && !self.step(name, &blame)
-        {
-            return;
+        if let Some(name) = only {
+            // Most depend on nothing, and almost every input is a heartbeat: then nobody has to be judged for it.
+            let depends = !self.dependencies.needs(name).is_empty();
+            let blame = if depends { self.blame() } else { BTreeMap::new() };
+            if !self.step(name, &blame) {
+                return;
+            }
         }
         let order = self.dependencies.order().to_vec();
         let mut passes = 0;
         loop {
             let mut changed = false;
-            blame = self.blame();
+            let mut blame = self.blame();
             // Before anything is done about a failure.
             self.contain(&blame);
             for name in &order {
@@ -252,6 +286,7 @@ impl Monitor {
             now: self.clock.now(),
             ending: self.phase == Phase::Ending,
             running: self.phase == Phase::Running,
+            stopped: self.stopped,
             missing,
             stand_in: self.stand_ins.get(name).cloned(),
             stand_in_works,

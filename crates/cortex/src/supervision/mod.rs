@@ -150,7 +150,7 @@ impl Supervised {
     ) -> anyhow::Result<Self> {
         let Supervision { recipe, processes, watch } = supervision;
         let interfaces = Arc::new(Interfaces::from_environment());
-        let deeds = Deeds::new(&robot.endpoints, &interfaces, robot.tools.latch(), &recipe.recipe);
+        let deeds = Deeds::new(&robot.endpoints, &interfaces, &robot.discovery, robot.tools.latch(), &recipe.recipe);
         let mut tasks = JoinSet::new();
         let (message, mut messages) = mpsc::channel::<String>(MESSAGES);
         tasks.spawn(async move {
@@ -164,7 +164,8 @@ impl Supervised {
         let supervisor = Supervisor::start(&recipe.recipe, &recipe.folder, processes, |handle| {
             calls.tell_to(handle.clone(), &recipe.recipe);
             let tell = evidence::teller(handle.clone());
-            let monitoring = Monitoring::start(&robot.graph, &robot.endpoints, &interfaces, own_node, watched, tell);
+            let (graph, endpoints, discovery) = (&robot.graph, &robot.endpoints, &robot.discovery);
+            let monitoring = Monitoring::start(graph, endpoints, discovery, &interfaces, own_node, watched, tell);
             RosHands::start(handle, watch.clone(), missions.clone(), monitoring, deeds, message, &mut tasks)
         })
         .context("the monitor can't be started")?;
