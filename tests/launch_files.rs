@@ -129,7 +129,11 @@ async fn a_slip_in_a_table_of_the_configuration_keeps_cortex_from_starting_and_o
     assert!(told.contains("den") && told.contains("in ROS parameters"), "{told}");
     let slip = ["run", "--model", "reflex", "--ros-args", "-p", "modle:=reflex", "-p", "robot_description:=x"];
     house.start("cortex", "cortex", &slip).await;
-    let log = house.log("cortex").join("\n");
+    // Before it ends, the log is written to its end.
+    let cortex = house.process("cortex");
+    cortex.signal("TERM");
+    assert_eq!(cortex.wait().await, Some(0));
+    let log = cortex.stderr().join("\n");
     assert!(log.contains("'modle' is none of Cortex, and is left out; did you mean 'model'?"), "{log}");
     assert!(log.contains("'robot_description' is none of Cortex, and is left out"), "{log}");
 }
