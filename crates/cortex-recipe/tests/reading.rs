@@ -187,3 +187,36 @@ fn the_schema_knows_both_forms_of_a_start_and_of_a_rung() {
     assert!(forms("Rung").contains("anyOf"), "{}", forms("Rung"));
     assert_eq!(schema.pointer("/additionalProperties"), Some(&false.into()));
 }
+
+#[test]
+fn an_action_belongs_to_the_component_below_whose_node_it_reaches() {
+    let service = |name: &str, more: &str| {
+        let text = format!(
+            "recipe = 1\n[components.base]\nstart = \"external\"\n[components.\"base/arm\"]\nstart = \"external\"\n\
+             [actions.x]\n{more}service = {{ name = \"{name}\", type = \"std_srvs/srv/Trigger\" }}\n"
+        );
+        let recipe = Recipe::read(&text).unwrap_or_else(|problems| panic!("{}", problems.show("recipe")));
+        recipe.actions.values().next().and_then(|action| recipe.component_of(action)).map(|name| name.to_string())
+    };
+    for (name, more, expected) in [
+        ("/base/dock", "", Some("base")),
+        ("/base/arm/fold", "", Some("base/arm")),
+        ("/base/army/fold", "", Some("base")),
+        ("/base", "", None),
+        ("/basement/dock", "", None),
+        ("/dock", "", None),
+        ("/dock", "component = \"base\"\n", Some("base")),
+        ("/base/dock", "component = \"\"\n", None),
+    ] {
+        assert_eq!(service(name, more).as_deref(), expected, "{name} {more}");
+    }
+}
+
+#[test]
+fn whose_an_action_is_must_be_right_where_it_is_written() {
+    let action = |component: &str, deed: &str| with(&format!("[actions.x]\ncomponent = \"{component}\"\n{deed}\n"));
+    let slip = action("bas", "command = { program = \"x\" }");
+    assert_eq!(problem(&slip), (7, "there is no component 'bas'".into(), "did you mean \"base\"?".into()));
+    let twice = action("base", "method = { component = \"base\", name = \"halt\" }");
+    assert_eq!(problem(&twice).1, "the action names its component already");
+}
