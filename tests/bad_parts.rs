@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use cortex_stories::{Event, House, Monitored, Told, python};
+use cortex_stories::{Event, House, Monitored, PATIENCE, Told, python};
 
 /// The component that goes wrong.
 const TRAY: &str = "tray";
@@ -62,8 +62,46 @@ impl Story {
 
     /// How often the tray's process was really started.
     fn starts(&self) -> usize {
+        self.noted("tray start")
+    }
+
+    /// How often that is in the notes of what really happened.
+    fn noted(&self, noted: &str) -> usize {
         let notes = std::fs::read_to_string(&self.notes).unwrap_or_default();
-        notes.lines().filter(|line| *line == "tray start").count()
+        notes.lines().filter(|line| *line == noted).count()
+    }
+
+    /// Waits until that is so often in the notes.
+    async fn notes(&self, noted: &str, times: usize) {
+        let waited = tokio::time::timeout(PATIENCE, async {
+            while self.noted(noted) < times {
+                // Nothing tells of a line in a file.
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        });
+        assert!(waited.await.is_ok(), "'{noted}' was not noted {times} times, but {}", self.noted(noted));
+    }
+
+    /// Waits until that is in the log.
+    async fn logs(&mut self, words: &str) {
+        let process = self.robot.process();
+        let waited = tokio::time::timeout(PATIENCE, async {
+            loop {
+                let known = process.stderr();
+                if known.iter().any(|line| line.contains(words)) {
+                    return;
+                }
+                process.log_grows(known.len()).await;
+            }
+        });
+        assert!(waited.await.is_ok(), "'{words}' was not told");
+    }
+
+    /// Stops the robot, or lets it be used again; the words of the answer.
+    async fn cortex(&self, command: &str) -> String {
+        let (code, told, complained) = self.house.run("cortex", &[command]).await;
+        assert_eq!(code, Some(0), "{told} {complained}");
+        told
     }
 
     /// The neighbour was well all the time; Cortex ends in order, and nothing is left.
@@ -208,5 +246,65 @@ async fn who_fails_and_works_by_turns_is_not_trusted() {
     let given_up = story.robot.count();
     let works = |told: &Told| told.component == TRAY && told.event == Event::Works;
     assert_eq!(story.robot.hear(given_up, Duration::from_secs(3), works).await, None);
+    story.end().await;
+}
+
+/// The tray shakes itself when it fails, which takes longer than any story.
+const SHAKES_ITSELF: &str = "on_component_fail = [{ do = \"shake_it\", retries = 1 }]\nrest_s = 3600.0\n\
+                             [actions.shake_it]\ntimeout_s = 300.0\n\
+                             method = { component = \"tray\", name = \"shake\", arguments = { token = \"x\", seconds = 60 } }";
+
+#[tokio::test]
+async fn what_a_fallback_has_begun_is_halted_by_a_stop_and_done_again_after_the_resume() {
+    let mut story = Story::with("fails", &["--after", "2"], SHAKES_ITSELF, "").await;
+    story.hear(|event| matches!(event, Event::Attempt(what) if what == "1, shake_it")).await;
+    story.notes("tray began x", 1).await;
+    let told = story.cortex("stop").await;
+    assert!(told.contains("Everything that Cortex began is at rest."), "{told}");
+    story.logs("shake_it is not done while the robot is stopped").await;
+    assert_eq!((story.noted("tray began x"), story.noted("tray did x")), (1, 0), "it was halted, and not begun again");
+    story.cortex("resume").await;
+    story.notes("tray began x", 2).await;
+    let attempts = story.robot.told().iter().filter(|told| matches!(told.event, Event::Attempt(_)));
+    let attempts: Vec<Event> = attempts.map(|told| told.event.clone()).collect();
+    assert_eq!(
+        attempts,
+        [(); 2].map(|()| Event::Attempt("1, shake_it".to_owned())),
+        "what a stop ended was no attempt"
+    );
+    story.cortex("stop").await;
+    story.end().await;
+}
+
+#[tokio::test]
+async fn to_halt_is_allowed_to_a_fallback_while_the_robot_is_stopped() {
+    let ladder = "on_component_fail = [{ do = \"calm_down\", within_s = 3.0 }]\nrest_s = 3600.0\n\
+                  [actions.calm_down]\nmethod = { component = \"tray\", name = \"halt\" }";
+    let mut story = Story::with("fails", &["--after", "8"], ladder, "").await;
+    story.hear(|event| *event == Event::Works).await;
+    story.cortex("stop").await;
+    story.hear(|event| matches!(event, Event::Attempt(what) if what == "1, calm_down")).await;
+    // It was done, and it is the health that stays bad.
+    story.hear(did_not_help("the tray is jammed")).await;
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_managed_one_without_a_heartbeat_that_answers_no_more_is_suspected_and_then_started_anew() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/bad/managed.py");
+    let (script, python) = (script.to_string_lossy().into_owned(), python().to_string_lossy().into_owned());
+    let part = format!(
+        "[components.shelf]\nlifecycle = \"managed\"\nstop_timeout_s = 1.0\nstart_timeout_s = 20.0\n\
+         start = {{ program = {python:?}, arguments = [{script:?}, \"shelf\"] }}\n"
+    );
+    let mut story = Story::with("works", &[], "", &part).await;
+    story.robot.wait_until_all_work(&["shelf"]).await;
+    let before = story.robot.count();
+    assert!(story.robot.signal("shelf", "STOP"));
+    let says = |words: &'static str| move |event: &Event| matches!(event, Event::Suspected(why) | Event::Fails(why) if why.contains(words));
+    story.robot.wait_for(before, "shelf", says("it does not answer any more: asked 4 times for its state")).await;
+    story.robot.wait_for(before, "shelf", says("it does not answer any more: asked 8 times for its state")).await;
+    story.robot.wait_for(before, "shelf", |event| matches!(event, Event::Ended(how) if how.contains("signal 9"))).await;
+    story.robot.wait_for(before, "shelf", |event| *event == Event::Works).await;
     story.end().await;
 }

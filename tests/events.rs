@@ -1,7 +1,7 @@
 //! What a robot does by itself when something happens, and what its recipe adds to what it can do: a real Cortex, real
 //! components.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cortex_stories::{House, Monitored, PATIENCE};
 
@@ -212,6 +212,55 @@ async fn a_stop_ends_what_an_event_has_begun() {
     assert!(told.contains("at rest"), "{told}");
     story.told("this was ended, and what follows is left out: base.go_to", 1).await;
     assert!(!story.house.process("listener").stdout().iter().any(|line| line.contains("arrived")));
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_stop_does_not_wait_for_a_restart_that_an_event_wants() {
+    let mut story = Story::of(
+        r#"
+        [components.slow]
+        start = { program = "/bin/sh", arguments = ["-c", 'test -e {recipe}/started && sleep 600; touch {recipe}/started; exec cortex-misbehave echo --name slow'] }
+        start_timeout_s = 60.0
+        [events.door_open]
+        when = { topic = "/door", field = "data", equal = true }
+        do = [{ action = "respawn", component = "slow" }, { tell = "It was started anew." }]
+        "#,
+    )
+    .await;
+    story.robot.wait_until_all_work(&["slow"]).await;
+    story.door("open").await;
+    story.told("slow is restarted (respawn), since that is wanted", 1).await;
+    let asked = Instant::now();
+    let (code, told, complained) = story.house.run("cortex", &["stop"]).await;
+    assert_eq!(code, Some(0), "{told} {complained}");
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    story.told("this was ended, and what follows is left out", 1).await;
+    story.end().await;
+}
+
+#[tokio::test]
+async fn an_event_waits_for_what_a_task_holds_and_one_that_halts_waits_for_nobody() {
+    let mut story = Story::of(
+        r#"
+        [components.base.parameters]
+        speed_mps = 0.1
+        [actions.stand]
+        method = { component = "base", name = "halt" }
+        [events.door_open]
+        when = { topic = "/door", field = "data", equal = true }
+        do = [{ tool = "base.go_to", arguments = { place = "kitchen" } }]
+        on_failure = [{ action = "stand" }, { tell = "I stand." }]
+        "#,
+    )
+    .await;
+    let mut driving = story.house.begin_send("go to the office");
+    driving.wait_for_json("progress of the drive", |event| event["type"] == "cortex.step.progressed").await;
+    story.door("open").await;
+    story.said("'base' is held by the task \"go to the office\" (base.go_to), and was not free within 10 s").await;
+    story.said("I stand.").await;
+    // What drove was halted under it, and says so.
+    assert_ne!(driving.wait().await, Some(0));
     story.end().await;
 }
 

@@ -106,6 +106,23 @@ async fn figures_are_served_where_the_configuration_says_so() {
 }
 
 #[tokio::test]
+async fn a_port_that_is_taken_was_found_only_when_the_robot_was_up() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("its address");
+    let mut house = House::empty();
+    house.configure(&format!("[metrics]\nlisten = \"{address}\"\n"));
+    let mark = house.file("mark", "");
+    std::fs::remove_file(&mark).expect("it was there");
+    let recipe =
+        format!("recipe = 1\n[components.tray]\nstart = {{ program = \"touch\", arguments = [\"{mark}\"] }}\n");
+    let recipe = house.file("robot.toml", &recipe);
+    let (code, _, complained) = house.run("cortex", &["run", &recipe]).await;
+    assert_eq!(code, Some(2), "{complained}");
+    assert!(complained.contains(&format!("metrics.listen: {address} can't be listened on")), "{complained}");
+    assert!(!std::path::Path::new(&mark).exists(), "nothing was started");
+}
+
+#[tokio::test]
 async fn diagnostics_are_published_once_a_second_with_an_entry_for_each_component() {
     let mut house = House::empty();
     house.start_python("listener", "diagnostics.py", &[]).await;

@@ -1,15 +1,14 @@
 """Action servers that misbehave, each in the way that its name says: `bad_goals.py rejects dies` offers the actions
-`rejects` and `dies`, in the namespace that is remapped to. What a server makes of a goal is told in lines of JSON; a goal is known by its `order`, which
-callers make unique."""
+`rejects` and `dies`, in the namespace that is remapped to. What a server makes of a goal is told in lines of JSON; a goal
+is known by its `order`, which callers make unique."""
 
 import argparse
 import json
 import os
-import threading
 import time
 
 import rclpy
-from rclpy._rclpy_pybind11 import RCLError
+from peer import spin
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
@@ -173,13 +172,7 @@ def main():
     node = Node("bad_goals")
     servers = [KINDS[kind](node, kind, options.seconds) for kind in options.kinds]
     # A thread for each goal of a soak, and some that never come back.
-    executor = MultiThreadedExecutor(num_threads=64)
-    executor.add_node(node)
-    threading.Thread(target=lambda: print("ready", flush=True)).start()
-    try:
-        executor.spin()
-    except (KeyboardInterrupt, RCLError, rclpy.executors.ExternalShutdownException):
-        pass  # RCLError: the handler of rclpy ended the context between two looks of the executor.
+    spin(node, executor=MultiThreadedExecutor(num_threads=64))
     del servers
     # Threads of servers that never answer would keep the process.
     os._exit(0)

@@ -7,7 +7,7 @@ import threading
 import time
 
 import rclpy
-from rclpy._rclpy_pybind11 import RCLError
+from peer import spin
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
@@ -82,14 +82,9 @@ def main():
     for kind in options.kinds:
         offer(node, kind)
     executor = SingleThreadedExecutor() if options.single_threaded else MultiThreadedExecutor(num_threads=8)
-    executor.add_node(node)
-    print("ready", flush=True)
-    try:
-        if options.flap:
-            threading.Thread(target=flap, daemon=True).start()
-        executor.spin()
-    except (KeyboardInterrupt, RCLError, rclpy.executors.ExternalShutdownException):
-        pass  # RCLError: the handler of rclpy ended the context between two looks of the executor.
+    if options.flap:
+        threading.Thread(target=flap, daemon=True).start()
+    spin(node, executor=executor)
     os._exit(0)
 
 

@@ -4,7 +4,7 @@ import json
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
-from rclpy._rclpy_pybind11 import RCLError
+from peer import spin
 from rclpy.node import Node
 
 
@@ -27,11 +27,7 @@ def main():
     rclpy.init()
     node = Node("_diagnostics_listener")
     node.create_subscription(DiagnosticArray, "/diagnostics", tell, 10)
-    print("ready", flush=True)
-    try:
-        rclpy.spin(node)
-    except (KeyboardInterrupt, RCLError, rclpy.executors.ExternalShutdownException):
-        pass
+    spin(node)
 
 
 if __name__ == "__main__":

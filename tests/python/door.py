@@ -9,7 +9,7 @@ import threading
 import time
 
 import rclpy
-from rclpy.executors import ExternalShutdownException
+from peer import spin
 from std_msgs.msg import Bool
 
 PERIOD_S = 0.05
@@ -40,11 +40,7 @@ def main():
 
     node.create_timer(PERIOD_S, say)
     threading.Thread(target=obey, daemon=True).start()
-    print("ready", flush=True)
-    try:
-        rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
+    spin(node)
 
 
 if __name__ == "__main__":

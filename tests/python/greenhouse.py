@@ -11,7 +11,7 @@ from geometry_msgs.msg import PoseStamped
 from greenhouse_msgs.action import Harvest
 from greenhouse_msgs.msg import Plant
 from greenhouse_msgs.srv import WaterBeds
-from rclpy._rclpy_pybind11 import RCLError
+from peer import spin
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
@@ -97,13 +97,7 @@ class Greenhouse(Node):
 def main():
     rclpy.init()
     node = Greenhouse()
-    executor = MultiThreadedExecutor(num_threads=8)
-    executor.add_node(node)
-    print("ready", flush=True)
-    try:
-        executor.spin()
-    except (KeyboardInterrupt, RCLError, rclpy.executors.ExternalShutdownException):
-        pass  # RCLError: the handler of rclpy ended the context between two looks of the executor.
+    spin(node, executor=MultiThreadedExecutor(num_threads=8))
     node.ending.set()
 
 

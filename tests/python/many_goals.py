@@ -7,9 +7,8 @@ import json
 import sys
 
 import rclpy
-from rclpy._rclpy_pybind11 import RCLError
+from peer import spin
 from rclpy.action import ActionServer, CancelResponse
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.task import Future
 from test_msgs.action import Fibonacci
@@ -50,13 +49,8 @@ def main():
     rclpy.init()
     node = Node("many_goals")
     servers = [ManyGoals(node, name) for name in rclpy.utilities.remove_ros_args(sys.argv)[1:]]
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    print("ready", flush=True)
-    try:
-        executor.spin()
-    except (KeyboardInterrupt, RCLError, rclpy.executors.ExternalShutdownException):
-        pass
+    spin(node)
+    del servers
     del servers
 
 

@@ -13,7 +13,7 @@ import time
 import rclpy
 from cortex_msgs.msg import ComponentStatus
 from cortex_msgs.srv import DescribeComponent, ExecuteMethod
-from rclpy._rclpy_pybind11 import RCLError
+from peer import spin
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
@@ -203,11 +203,7 @@ def main():
         node = Node("goals", start_parameter_services=False, enable_rosout=False)
         servers = [Server(node, tool) for tool in goals]
         executor.add_node(node)
-    print("ready", flush=True)
-    try:
-        executor.spin()
-    except (KeyboardInterrupt, RCLError, rclpy.executors.ExternalShutdownException):
-        pass  # RCLError: the handler of rclpy ended the context between two looks of the executor.
+    spin(executor=executor)
     del servers
     # Threads of calls that never end would keep the process.
     os._exit(0)

@@ -15,6 +15,8 @@ use crate::toolset::ToolSet;
 const REASON_CHARACTERS: usize = 200;
 /// The argument by which tools that belong to no component name the one that they act on.
 const COMPONENT_ARGUMENT: &str = "component";
+/// Most tools of components that have left that are remembered.
+const DEPARTED: usize = 512;
 
 /// What is kept from the missions now.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +28,29 @@ pub struct Containment {
     stand_ins: BTreeMap<ComponentName, ComponentName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     paused: Option<String>,
+}
+
+/// Tools of components that have left the robot: a stand-in may still serve them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Departed(BTreeMap<ToolName, ToolSpec>);
+
+impl Departed {
+    /// Takes note of what has left, and of what has come back.
+    pub fn note(&mut self, before: &ToolSet, now: &ToolSet) {
+        for spec in before.iter().filter(|spec| spec.component.is_some() && now.get(&spec.name).is_none()) {
+            if self.0.len() < DEPARTED {
+                self.0.insert(spec.name.clone(), spec.clone());
+            }
+        }
+        self.0.retain(|name, _| now.get(name).is_none());
+    }
+
+    /// One of them.
+    #[must_use]
+    pub fn get(&self, tool: &ToolName) -> Option<&ToolSpec> {
+        self.0.get(tool)
+    }
 }
 
 /// The tools of the robot as far as they may be called.
@@ -132,11 +157,11 @@ impl Containment {
     /// The tools that may be called, of those that are there (`present`) and those that have left (`departed`), which a
     /// stand-in may still serve.
     #[must_use]
-    pub fn confine(&self, present: &ToolSet, departed: &BTreeMap<ToolName, ToolSpec>) -> Confined {
+    pub fn confine(&self, present: &ToolSet, departed: &Departed) -> Confined {
         if self.quarantined.is_empty() && self.stand_ins.is_empty() {
             return Confined { tools: present.clone(), ..Confined::default() };
         }
-        let gone = departed.values().filter(|spec| present.get(&spec.name).is_none());
+        let gone = departed.0.values().filter(|spec| present.get(&spec.name).is_none());
         let (mut specs, mut confined) = (Vec::new(), Confined::default());
         for (spec, is_there) in present.iter().map(|spec| (spec, true)).chain(gone.map(|spec| (spec, false))) {
             let component = spec.component.as_ref().map(plain);

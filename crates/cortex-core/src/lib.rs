@@ -37,10 +37,11 @@ pub mod selection;
 pub mod toolset;
 
 pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpose, ToolDefinition};
-pub use containment::{Confined, Containment};
+pub use containment::{Confined, Containment, Departed};
 pub use fragment::Fragment;
 pub use mission::{CancelReason, Effect, Input, Mission, MissionLimits};
 pub use ports::{
     CallObserver, ChatModel, Invocation, ModelError, ModelErrorKind, ToolProvider, Unobserved, Watch, Watcher, Watching,
 };
+pub use schedule::collide;
 pub use toolset::{ToolSet, ToolSetError};

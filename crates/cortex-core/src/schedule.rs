@@ -104,7 +104,8 @@ pub(crate) fn conflict(step: StepNumber, needed: &[ResourceName], holders: &[Hol
 }
 
 /// Whether two claims can't be held together: they are for one resource, and one of them is for more than reading.
-pub(crate) fn collide(one: &ResourceName, other: &ResourceName) -> bool {
+#[must_use]
+pub fn collide(one: &ResourceName, other: &ResourceName) -> bool {
     let (one_name, one_reads) = claim(one);
     let (other_name, other_reads) = claim(other);
     one_name == other_name && !(one_reads && other_reads)

@@ -52,6 +52,12 @@ impl Damping {
         }
     }
 
+    /// It was brought to its beginning on purpose: bad until it was good for the hold, and no failure.
+    pub fn begin_anew(&mut self) {
+        self.bad = true;
+        self.good_since = None;
+    }
+
     /// Whether it counts as bad.
     #[must_use]
     pub fn is_bad(&self) -> bool {

@@ -21,6 +21,13 @@ const SILENT_BEATS: f64 = 3.5;
 /// How long a node may be missing on the graph before that is a failure: discovery loses sight of healthy ones.
 pub const ABSENCE_GRACE: Duration = Duration::from_secs(2);
 
+/// Questions for its state that a managed node without a heartbeat leaves unanswered, one after the other, until it is
+/// suspected, and until it has failed. Not many seconds, but questions: a busy machine, and a pause of this process, make
+/// one late, but not each.
+pub const SUSPECT_UNANSWERED: u32 = 4;
+/// See [`SUSPECT_UNANSWERED`].
+pub const FAILED_UNANSWERED: u32 = 8;
+
 /// How long what `/diagnostics` says counts: its publishers repeat it once a second.
 pub const DIAGNOSTIC_AGE: Duration = Duration::from_secs(5);
 
@@ -35,6 +42,8 @@ pub struct Evidence {
     /// Whether its node is on the graph, and since when. None: it was not seen yet.
     pub(crate) present: Option<(bool, Duration)>,
     pub(crate) lifecycle: Option<LifecycleState>,
+    /// Questions for that state which were not answered since the last answer.
+    unanswered: u32,
     /// Whether it ever published its health, so that it is expected to.
     speaks: bool,
     /// Its last heartbeat since it is judged.
@@ -58,6 +67,7 @@ impl Evidence {
             ended: None,
             present: None,
             lifecycle: None,
+            unanswered: 0,
             speaks: false,
             heard: None,
             reported: None,
@@ -72,6 +82,7 @@ impl Evidence {
         self.ended = None;
         self.present = None;
         self.lifecycle = None;
+        self.unanswered = 0;
         self.heard = None;
         self.reported = None;
         self.diagnostic = None;
@@ -82,6 +93,7 @@ impl Evidence {
     /// moment is not: that may be what has shown that it is there.
     pub fn begin(&mut self, now: Duration, recipe: &ComponentRecipe) {
         self.since = now;
+        self.unanswered = 0;
         if !std::mem::take(&mut self.is_fresh) && self.heard != Some(now) {
             self.heard = None;
             self.reported = None;
@@ -94,6 +106,17 @@ impl Evidence {
                 During::Goal => window.end(),
             }
         }
+    }
+
+    /// The state of its lifecycle is known.
+    pub fn note_state(&mut self, state: LifecycleState) {
+        self.lifecycle = Some(state);
+        self.unanswered = 0;
+    }
+
+    /// It was asked for that state and did not answer.
+    pub fn note_unanswered(&mut self) {
+        self.unanswered = self.unanswered.saturating_add(1);
     }
 
     /// It published its health: also a heartbeat.
@@ -146,6 +169,10 @@ impl Evidence {
             && let Some(state) = self.lifecycle.filter(|state| *state != LifecycleState::Active)
         {
             add(Severity::Failure, FailureKind::Component, format!("its node is {state}"));
+        }
+        if let Some(severity) = self.muteness(recipe) {
+            let message = format!("it does not answer any more: asked {} times for its state", self.unanswered);
+            add(severity, FailureKind::Component, message);
         }
         if let Some((severity, silence)) = self.silence(now, recipe) {
             add(severity, FailureKind::Component, format!("no heartbeat for {:.1} s", silence.as_secs_f64()));
@@ -206,6 +233,19 @@ impl Evidence {
     #[must_use]
     pub fn is_silent(&self, now: Duration, recipe: &ComponentRecipe) -> bool {
         matches!(self.silence(now, recipe), Some((Severity::Failure, _)))
+            || self.muteness(recipe) == Some(Severity::Failure)
+    }
+
+    /// Whether a managed one leaves questions for its state unanswered. One that has a heartbeat is judged by that.
+    fn muteness(&self, recipe: &ComponentRecipe) -> Option<Severity> {
+        if recipe.lifecycle != Lifecycle::Managed || self.heartbeat(recipe).is_some() {
+            return None;
+        }
+        match self.unanswered {
+            FAILED_UNANSWERED.. => Some(Severity::Failure),
+            SUSPECT_UNANSWERED.. => Some(Severity::Suspicion),
+            _ => None,
+        }
     }
 
     fn silence(&self, now: Duration, recipe: &ComponentRecipe) -> Option<(Severity, Duration)> {
@@ -303,6 +343,37 @@ mod tests {
         assert_eq!(symptoms[0].message, "it does not get on: 0 of at least 1 changes of x on /odom in 4 s");
         evidence.note_goals(at(110.0), &recipe, 0);
         assert_eq!(Health::of(&evidence.symptoms(at(110.0), &recipe)), Health::Healthy);
+    }
+
+    #[test]
+    fn a_managed_one_without_a_heartbeat_that_does_not_answer_any_more_hangs() {
+        let recipe = recipe("lifecycle = \"managed\"");
+        let mut evidence = judged(&recipe);
+        evidence.note_state(LifecycleState::Active);
+        let mut seen = Vec::new();
+        for _ in 0..FAILED_UNANSWERED {
+            evidence.note_unanswered();
+            seen.push(Health::of(&evidence.symptoms(at(20.0), &recipe)));
+        }
+        let failed = Health::Failed { kind: FailureKind::Component };
+        let expected = [[Health::Healthy; 3].as_slice(), &[Health::Suspect; 4], &[failed]].concat();
+        assert_eq!(seen, expected);
+        assert_eq!(
+            evidence.symptoms(at(20.0), &recipe)[0].message,
+            "it does not answer any more: asked 8 times for its state"
+        );
+        assert!(evidence.is_silent(at(20.0), &recipe), "it would not answer to transitions either");
+        evidence.note_state(LifecycleState::Active);
+        assert_eq!(Health::of(&evidence.symptoms(at(20.0), &recipe)), Health::Healthy);
+    }
+
+    #[test]
+    fn who_is_heard_may_leave_questions_unanswered() {
+        let recipe = recipe("lifecycle = \"managed\"\nheartbeat_s = 1");
+        let mut evidence = judged(&recipe);
+        (0..100).for_each(|_| evidence.note_unanswered());
+        evidence.note_status(at(20.0), None);
+        assert_eq!(Health::of(&evidence.symptoms(at(20.5), &recipe)), Health::Healthy);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+use crate::inheritance;
 use crate::mark::{Marked, RunMark};
 use crate::running::StartError;
 
@@ -32,7 +33,9 @@ pub(crate) struct Guard {
 impl Guard {
     pub(crate) fn start(mut command: Command) -> Result<Self, StartError> {
         let program = command.get_program().to_string_lossy().into_owned();
-        let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0).spawn();
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0);
+        inheritance::keep_nothing(&mut command);
+        let child = command.spawn();
         child.map(|child| Self { child }).map_err(|source| StartError { program, source })
     }
 }

@@ -4,11 +4,14 @@
 //! ends, something is printed, another thread calls [`Waker::wake`], or the time is up. So one thread watches any number
 //! of processes, and nothing else has to work for it.
 //!
+//! A process gets its standard streams and no other open file of this one.
+//!
 //! Nothing is left behind. Every process carries a mark in its environment, which its children inherit. What a process
 //! has started is ended when it ends ([`mark`]); what this process has started is ended when it dies, however it dies, by
 //! a [`guard`]; and what an earlier life has left is ended by [`end_orphans`].
 
 pub mod guard;
+mod inheritance;
 mod mark;
 mod output;
 mod processes;

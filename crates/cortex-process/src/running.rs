@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, PidfdFlags, Signal};
 use thiserror::Error;
 
+use crate::inheritance;
 use crate::mark::{Marked, RunMark, VARIABLE};
 use crate::output::{Line, Lines, Reading, Stream};
 
@@ -103,6 +104,7 @@ impl Running {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        inheritance::keep_nothing(&mut command);
         if let Some(directory) = &program.directory {
             command.current_dir(directory);
         }

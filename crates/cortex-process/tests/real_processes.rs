@@ -138,6 +138,18 @@ fn lines_come_with_the_name_of_their_process_and_last_words_are_heard() {
 }
 
 #[test]
+fn a_process_gets_no_open_file_of_its_owner_but_its_standard_streams() {
+    let (mut processes, lines) = processes();
+    // As the sockets of a middleware: whoever is started would have it, too.
+    let inheritable = std::fs::File::open("/dev/null").unwrap();
+    rustix::io::fcntl_setfd(&inheritable, rustix::io::FdFlags::empty()).unwrap();
+    processes.start(1, shell("ls /proc/$$/fd; true")).unwrap();
+    ended(&mut processes);
+    assert_eq!(*lines.lock().unwrap(), ["part Output: 0", "part Output: 1", "part Output: 2"]);
+    assert_eq!(rustix::io::fcntl_getfd(&inheritable).unwrap(), rustix::io::FdFlags::empty(), "the owner keeps its own");
+}
+
+#[test]
 fn one_that_prints_without_end_does_not_keep_the_others_waiting() {
     let (mut processes, lines) = processes();
     processes.start(1, shell("exec yes")).unwrap();

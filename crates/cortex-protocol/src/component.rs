@@ -164,6 +164,19 @@ impl ComponentDescription {
         Ok((Self { contract: raw.contract, summary: raw.summary, methods }, problems))
     }
 
+    /// The method of this name.
+    #[must_use]
+    pub fn method(&self, name: &str) -> Option<&MethodDescription> {
+        self.methods.iter().find(|method| method.name == name)
+    }
+
+    /// Whether the method of this name, without arguments, brings something to rest: another one names it as its
+    /// `cancel_method`.
+    #[must_use]
+    pub fn brings_to_rest(&self, name: &str) -> bool {
+        self.methods.iter().any(|method| method.name != name && method.cancel_method.as_deref() == Some(name))
+    }
+
     /// The tools that the component offers, under its name, in the order described.
     #[must_use]
     pub fn tools(&self, component: &ComponentName) -> Vec<ToolSpec> {
@@ -287,6 +300,19 @@ mod tests {
         assert!(problems[7].contains("unknown field `equals`"), "{problems:#?}");
         assert!(problems[8].contains("the argument 'limit'"), "{problems:#?}");
         assert!(problems[9].contains("#11"), "{problems:#?}");
+    }
+
+    #[test]
+    fn what_brings_something_to_rest_is_known_by_who_names_it_and_not_by_its_own_name() {
+        let (description, problems) = parse(json!([
+            {"name": "go_to", "description": "Drives.", "cancel_method": "freeze"},
+            {"name": "freeze", "description": "Stands."},
+            {"name": "halt", "description": "Is called so only."},
+            {"name": "spin", "description": "Turns.", "cancel_method": "spin"},
+        ]));
+        assert_eq!(problems, Vec::<String>::new());
+        let at_rest = ["go_to", "freeze", "halt", "spin", ""].map(|name| description.brings_to_rest(name));
+        assert_eq!(at_rest, [false, true, false, false, false]);
     }
 
     #[test]

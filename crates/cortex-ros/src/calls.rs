@@ -113,7 +113,7 @@ const LOCK_ATTEMPTS: u32 = 100;
 const LOCK_PAUSE: Duration = Duration::from_micros(200);
 
 /// Takes a lock that is held for a moment only, or gives up.
-fn lock_in_time<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+pub(crate) fn lock_in_time<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     for _ in 0..LOCK_ATTEMPTS {
         match mutex.try_lock() {
             Ok(guard) => return Some(guard),

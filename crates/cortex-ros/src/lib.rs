@@ -75,7 +75,8 @@ pub use publisher::Publisher;
 /// The generated message types and the client library, for crates that build on this one.
 pub use r2r;
 pub use rcl::ending::exit_at_once;
-pub use stop::{StopHandle, StopLatch, StopServer};
+pub use service::ServiceClient;
+pub use stop::{OpenDeed, StopHandle, StopLatch, StopServer};
 pub use task::TaskHandler;
 pub use task_client::{Canceller, SentTask, TaskClient};
 pub use task_server::TaskServer;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::{RosError, RosNode};
 use r2r::{QosProfile, WrappedServiceTypeSupport};
 
-/// A client of one service.
-pub(crate) struct ServiceClient<T: WrappedServiceTypeSupport> {
+/// A client of one service. `r2r` can't destroy one, so it is made once and kept.
+pub struct ServiceClient<T: WrappedServiceTypeSupport> {
     client: r2r::Client<T>,
     node: RosNode,
     service: String,
@@ -20,7 +20,10 @@ where
     T::Response: Send,
 {
     /// Creates the client on the ROS thread.
-    pub(crate) async fn create(node: &RosNode, service: &str) -> Result<Self, RosError> {
+    ///
+    /// # Errors
+    /// When the name is not valid, or the node was shut down.
+    pub async fn create(node: &RosNode, service: &str) -> Result<Self, RosError> {
         let name = service.to_owned();
         let client =
             node.with_node(move |node| node.create_client::<T>(&name, QosProfile::services_default())).await??;
@@ -28,7 +31,10 @@ where
     }
 
     /// Waits until a server is there. A request sent before would be lost.
-    pub(crate) async fn wait_for_server(&self, limit: Duration) -> Result<(), RosError> {
+    ///
+    /// # Errors
+    /// When there is none in time, or the node was shut down.
+    pub async fn wait_for_server(&self, limit: Duration) -> Result<(), RosError> {
         self.check_node()?;
         let available = r2r::Node::is_available(&self.client)?;
         match tokio::time::timeout(limit, available).await {
@@ -48,7 +54,10 @@ where
     }
 
     /// Sends a request and waits for its answer. The server must be there.
-    pub(crate) async fn call(&self, request: &T::Request, limit: Duration) -> Result<T::Response, RosError> {
+    ///
+    /// # Errors
+    /// When there is no answer in time, the request can't be sent, or the node was shut down.
+    pub async fn call(&self, request: &T::Request, limit: Duration) -> Result<T::Response, RosError> {
         match tokio::time::timeout(limit, self.send(request)?).await {
             Ok(answer) => answer,
             Err(_) => Err(RosError::NoAnswer { service: self.service.clone(), waited: limit }),

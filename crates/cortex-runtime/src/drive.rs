@@ -5,14 +5,15 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use cortex_core::fragment::capped;
 use cortex_core::mission::{MissionSetup, RequestId};
 use cortex_core::{
     CallObserver, CancelReason, ChatModel, ChatRequest, Containment, Effect, Input, Invocation, Mission, MissionLimits,
     ModelError, ModelErrorKind, ToolProvider,
 };
 use cortex_protocol::{
-    CallId, CancelMode, CloudEvent, Effect as ToolEffect, FailureKind, HaltState, MissionEvent, MissionId,
-    MissionResult, Origin, SessionId, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec, Turn,
+    CallId, CloudEvent, Effect as ToolEffect, MissionEvent, MissionId, MissionResult, Origin, SessionId, ToolCall,
+    ToolFingerprint, Turn,
 };
 use futures::FutureExt;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -22,17 +23,23 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-use crate::dispatch::run_call;
+use crate::calls::Call;
+use crate::claims::Claims;
 use crate::envelope::Envelope;
 use crate::journal::Journal;
 use crate::leftovers::Leftovers;
 use crate::meters::Meters;
 use crate::offer::Offer;
-use crate::tape::{Clearance, Tape};
+use crate::tape::Tape;
 use crate::{CorrectionRefusal, RuntimeConfig};
 
 /// Inputs that may wait for the mission. Every sender waits when it is full, but for progress, of which the latest wins.
 const INPUT_CAPACITY: usize = 256;
+
+/// How long a step waits for what a client's call holds: as long as a drive across a house may take.
+const HELD_PATIENCE: Duration = Duration::from_secs(60);
+/// Most characters of a task by which others are told who holds something.
+const TASK_CHARACTERS: usize = 80;
 
 /// What every mission shares.
 #[derive(Clone)]
@@ -45,6 +52,7 @@ pub(crate) struct Shared {
     pub(crate) offer: watch::Receiver<Arc<Offer>>,
     pub(crate) containment: watch::Receiver<Containment>,
     pub(crate) tracker: TaskTracker,
+    pub(crate) claims: Arc<Claims>,
     pub(crate) leftovers: Arc<Leftovers>,
     pub(crate) journal: Journal,
 }
@@ -89,6 +97,8 @@ impl Reporter {
 struct Drive {
     shared: Arc<Shared>,
     id: MissionId,
+    /// The beginning of the task, for whoever has to wait for it.
+    task: String,
     began: Instant,
     inputs: mpsc::Sender<Input>,
     reporter: Reporter,
@@ -105,6 +115,15 @@ pub(crate) struct Request {
     pub(crate) session: Option<SessionId>,
     /// The earlier tasks of the same conversation.
     pub(crate) earlier: Vec<Turn>,
+}
+
+/// Why the mission that runs is ended from outside.
+#[derive(Debug, Clone)]
+pub(crate) enum End {
+    /// Somebody ends it.
+    Cancelled(CancelReason),
+    /// It can't go on, for this reason.
+    GivenUp(String),
 }
 
 /// What a person says to the mission that runs, and who waits for the answer.
@@ -126,7 +145,7 @@ pub(crate) async fn run_mission(
     shared: Arc<Shared>,
     request: Request,
     mut reporter: Reporter,
-    cancel: watch::Receiver<Option<CancelReason>>,
+    end: watch::Receiver<Option<End>>,
     corrections: mpsc::Receiver<Correction>,
 ) -> MissionResult {
     let Request { id, task, session, earlier } = request;
@@ -149,10 +168,11 @@ pub(crate) async fn run_mission(
     }
     let meters = Meters::begin(&shared.config.meters, &setup.limits);
     let (journal, mission) = (shared.journal.clone(), id.clone());
-    journal.begin_mission(&mission, &setup.task).await;
+    journal.begin_mission(&mission, &setup.task);
     let drive = Drive {
         shared,
         id,
+        task: capped(&setup.task, TASK_CHARACTERS),
         began: Instant::now(),
         inputs,
         reporter,
@@ -160,7 +180,7 @@ pub(crate) async fn run_mission(
         calls: BTreeMap::new(),
         result: None,
     };
-    let result = drive.run(Mission::new(setup), inbox, cancel, containment, corrections, meters).instrument(span).await;
+    let result = drive.run(Mission::new(setup), inbox, end, containment, corrections, meters).instrument(span).await;
     journal.end_mission(&mission).await;
     result
 }
@@ -178,7 +198,7 @@ impl Drive {
         mut self,
         mut mission: Mission,
         mut inbox: mpsc::Receiver<Input>,
-        mut cancel: watch::Receiver<Option<CancelReason>>,
+        mut end: watch::Receiver<Option<End>>,
         mut containment: watch::Receiver<Containment>,
         mut corrections: mpsc::Receiver<Correction>,
         mut meters: Meters,
@@ -200,12 +220,13 @@ impl Drive {
             let wake = mission.next_wake().unwrap_or_else(|| self.began.elapsed());
             let input = tokio::select! {
                 biased;
-                changed = cancel.changed(), if !orphaned => {
+                changed = end.changed(), if !orphaned => {
                     // Nobody is left who could stop it: it must not go on.
                     orphaned = changed.is_err();
-                    let reason = if orphaned { Some(CancelReason::ShutDown) } else { *cancel.borrow_and_update() };
-                    match reason {
-                        Some(reason) => Input::Cancel { reason },
+                    let end = if orphaned { Some(End::Cancelled(CancelReason::ShutDown)) } else { end.borrow_and_update().clone() };
+                    match end {
+                        Some(End::Cancelled(reason)) => Input::Cancel { reason },
+                        Some(End::GivenUp(reason)) => Input::GiveUp { reason },
                         None => continue,
                     }
                 }
@@ -291,26 +312,6 @@ impl Drive {
         }
     }
 
-    /// Who carries out a call, if the tool still is what the call was made for.
-    fn find(
-        &self,
-        call: &ToolCall,
-        fingerprint: ToolFingerprint,
-    ) -> Result<(Arc<dyn ToolProvider>, ToolSpec), ToolOutcome> {
-        let tool = &call.tool;
-        let offer = self.shared.offer.borrow().clone();
-        let provider = offer.routes.get(tool).and_then(|provider| self.shared.providers.get(provider.0));
-        let (Some(provider), Some(spec)) = (provider, offer.tools.get(tool)) else {
-            let message = format!("the tool '{tool}' is no longer there");
-            return Err(ToolOutcome::failure(FailureKind::NotFound, message));
-        };
-        if spec.fingerprint() != fingerprint {
-            let message = format!("the tool '{tool}' has just changed; it was not called with the old arguments");
-            return Err(ToolOutcome::failure(FailureKind::Changed, message));
-        }
-        Ok((Arc::clone(provider), spec.clone()))
-    }
-
     fn ask_model(&mut self, request: RequestId, chat: ChatRequest) {
         let model = Arc::clone(&self.shared.model);
         let inputs = self.inputs.clone();
@@ -325,7 +326,7 @@ impl Drive {
 
     fn invoke(&mut self, call: CallId, tool_call: ToolCall, fingerprint: ToolFingerprint) {
         let inputs = self.inputs.clone();
-        let (provider, spec) = match self.find(&tool_call, fingerprint) {
+        let (provider, spec) = match self.shared.find(&tool_call, fingerprint) {
             Ok(found) => found,
             Err(outcome) => {
                 self.shared.tracker.spawn(async move {
@@ -343,22 +344,11 @@ impl Drive {
         let timeout = spec.timeout;
         let invocation = Invocation { mission: self.id.clone(), id: call, call: tool_call, fingerprint, timeout };
         let (observer, accepted) = Observer::new(call, self.inputs.clone());
-        let bounds = self.shared.config.calls;
+        let wanted_by = format!("the task \"{}\"", self.task);
+        let to_make = Call { provider, spec, invocation, wanted_by, patience: HELD_PATIENCE, clearance };
         let shared = Arc::clone(&self.shared);
         self.shared.tracker.spawn(async move {
-            let halts = spec.cancel == CancelMode::Halt;
-            let (cleared, noted) = tokio::join!(cleared(clearance, &token, &inputs), async {
-                if halts { noted(&shared.journal, &invocation, &token, &inputs).await } else { Ok(()) }
-            });
-            if let Err(outcome) = cleared.and(noted) {
-                if halts {
-                    shared.journal.end_call(&invocation).await;
-                }
-                // A closed mission needs no outcome.
-                let _ = inputs.send(Input::CallEnded { call, outcome }).await;
-                return;
-            }
-            let running = run_call(Arc::clone(&provider), spec, invocation.clone(), observer, token, bounds);
+            let running = shared.make(to_make, observer, token);
             tokio::pin!(running);
             let announced = async {
                 // An observer that is dropped unused belongs to a call that was never accepted.
@@ -367,55 +357,23 @@ impl Drive {
                     Err(_) => std::future::pending().await,
                 }
             };
-            let outcome = tokio::select! {
+            let made = tokio::select! {
                 biased;
-                outcome = &mut running => outcome,
+                made = &mut running => made,
                 () = announced => running.await,
             };
-            if outcome.halt.may_go_on() {
-                shared.leftovers.remember(provider, invocation);
-            } else if halts {
-                shared.journal.end_call(&invocation).await;
-            }
+            let outcome = match made {
+                Ok(outcome) => outcome,
+                Err(unrecorded) => {
+                    let outcome = unrecorded.outcome();
+                    // A closed mission has failed already.
+                    let _ = inputs.send(Input::GiveUp { reason: unrecorded.0 }).await;
+                    outcome
+                }
+            };
             // A mission that has given the call up has reported it as not confirmed.
             let _ = inputs.send(Input::CallEnded { call, outcome }).await;
         });
-    }
-}
-
-/// Waits until a call that must be told to halt is in the journal. Fails with the outcome of a call that never began.
-async fn noted(
-    journal: &Journal,
-    invocation: &Invocation,
-    cancelled: &CancellationToken,
-    inputs: &mpsc::Sender<Input>,
-) -> Result<(), ToolOutcome> {
-    let Err(reason) = journal.begin_call(invocation, cancelled).await else { return Ok(()) };
-    // A closed mission has failed already.
-    let _ = inputs.send(Input::GiveUp { reason: reason.clone() }).await;
-    Err(ToolOutcome::failure(FailureKind::Unavailable, reason))
-}
-
-/// Waits until a call that moves something is on the tape. Fails with the outcome of a call that never began.
-async fn cleared(
-    clearance: Option<Clearance>,
-    cancelled: &CancellationToken,
-    inputs: &mpsc::Sender<Input>,
-) -> Result<(), ToolOutcome> {
-    let Some(clearance) = clearance else { return Ok(()) };
-    tokio::select! {
-        biased;
-        () = cancelled.cancelled() => {
-            Err(ToolOutcome::cancelled(HaltState::AtRest, "it was cancelled before it began"))
-        }
-        granted = clearance.granted() => match granted {
-            Ok(()) => Ok(()),
-            Err(reason) => {
-                // A closed mission has failed already.
-                let _ = inputs.send(Input::GiveUp { reason: reason.clone() }).await;
-                Err(ToolOutcome::failure(FailureKind::Unavailable, reason))
-            }
-        },
     }
 }
 
@@ -461,41 +419,5 @@ async fn ask(
         Err(_) => {
             failed(ModelErrorKind::Timeout, format!("{} did not answer within {} s", model.label(), patience.as_secs()))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use cortex_protocol::OutcomeStatus;
-
-    use super::*;
-
-    /// A call that waits for a disk that hangs.
-    fn waiting() -> (oneshot::Sender<Result<(), String>>, Option<Clearance>) {
-        let (disk, answer) = oneshot::channel();
-        (disk, Some(Clearance::awaiting(answer, true)))
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_call_that_is_stopped_while_the_disk_hangs_ends_at_once_and_never_begins() {
-        let (inputs, mut inbox) = mpsc::channel(1);
-        let (_disk, clearance) = waiting();
-        let token = CancellationToken::new();
-        token.cancel();
-        let began = Instant::now();
-        let outcome = cleared(clearance, &token, &inputs).await.unwrap_err();
-        assert_eq!((outcome.status, outcome.halt), (OutcomeStatus::Cancelled, HaltState::AtRest));
-        assert_eq!(began.elapsed(), Duration::ZERO);
-        assert!(inbox.try_recv().is_err(), "a stop is no reason to give up");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_call_waits_for_the_disk_for_a_while_only_and_then_the_mission_is_given_up() {
-        let (inputs, mut inbox) = mpsc::channel(1);
-        let (_disk, clearance) = waiting();
-        let outcome = cleared(clearance, &CancellationToken::new(), &inputs).await.unwrap_err();
-        assert_eq!(outcome.status, OutcomeStatus::Failed(FailureKind::Unavailable));
-        assert!(outcome.message.contains("the disk did not take it within 5 s"), "{}", outcome.message);
-        assert!(matches!(inbox.try_recv(), Ok(Input::GiveUp { .. })));
     }
 }

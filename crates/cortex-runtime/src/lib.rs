@@ -3,6 +3,8 @@
 //! - [`Runtime`]: what clients hold: submit, cancel, stop, resume, watch;
 //! - `desk`: the one actor that owns the queue of tasks, the stop latch and the tools on offer;
 //! - `drive`: the actor of one running mission;
+//! - `client`: a call without a mission;
+//! - `calls`: the one way to make a call, for missions and clients; `claims`: who holds what meanwhile;
 //! - `dispatch`: one call of a tool, with its time-out, its cancellation and its one outcome;
 //! - `containment`: what the monitor keeps from the missions, looked at last before a call is begun;
 //! - `conditions`: what is watched before, while and after a call;
@@ -16,6 +18,9 @@
 //!
 //! Everything is spawned on one tracker and ends with [`Runtime::shut_down`].
 
+mod calls;
+mod claims;
+mod client;
 mod conditions;
 mod containment;
 mod desk;
@@ -40,12 +45,14 @@ use thiserror::Error;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio_util::task::TaskTracker;
 
+pub use crate::desk::Duty;
 use crate::desk::{Desk, DeskMessage};
 pub use crate::dispatch::{CallBounds, run_call};
 use crate::drive::Correction;
 pub use crate::dry_run::DryRun;
 pub use crate::journal::JournalSettings;
 pub use crate::meters::Meter;
+use crate::offer::Audience;
 pub use crate::offer::{Offer, ProviderId};
 pub use crate::settings::Settings;
 pub use crate::tape::TapeSettings;
@@ -144,9 +151,9 @@ pub enum Rejection {
         /// Why, and what to do.
         because: String,
     },
-    /// Something that an earlier task began is not known to be at rest.
+    /// Something that was begun earlier is not known to be at rest.
     #[error(
-        "something that an earlier task began did not confirm that it is at rest: {}. Look at the robot; when it is safe, \
+        "something that was begun earlier did not confirm that it is at rest: {}. Look at the robot; when it is safe, \
          call ~/resume and send the task again", listed(.tools)
     )]
     Unsettled {
@@ -237,6 +244,7 @@ pub struct Runtime {
     offer: watch::Receiver<Arc<Offer>>,
     shared: Arc<watch::Sender<Arc<drive::Shared>>>,
     containment: watch::Sender<Containment>,
+    duty: watch::Receiver<Duty>,
     tracker: TaskTracker,
 }
 
@@ -250,10 +258,7 @@ impl Runtime {
         let (outputs, _) = broadcast::channel(OUTPUTS);
         let (offer_sender, offer) = watch::channel(Arc::new(Offer::default()));
         let (containment, contained) = watch::channel(Containment::default());
-        let providers = providers.into_iter().map(|provider| -> Arc<dyn ToolProvider> {
-            Arc::new(containment::Contained { provider, containment: contained.clone(), offer: offer.clone() })
-        });
-        let providers = providers.collect();
+        let (duty_sender, duty) = watch::channel(Duty::default());
         let tracker = TaskTracker::new();
         if let Some(tape) = &config.tape {
             let folder = tape::Folder::new(tape.directory.clone());
@@ -270,6 +275,7 @@ impl Runtime {
             offer: offer.clone(),
             containment: contained,
             tracker: tracker.clone(),
+            claims: Arc::default(),
             leftovers: Arc::default(),
         }));
         let first = Arc::clone(&shared.borrow());
@@ -282,14 +288,23 @@ impl Runtime {
                 let _ = desk.send(DeskMessage::Recovered).await;
             });
         }
-        tracker.spawn(Desk::new(shared.subscribe(), offer_sender).run(inbox));
-        Self { desk, events, outputs, offer, shared: Arc::new(shared), containment, tracker }
+        tracker.spawn(Desk::new(shared.subscribe(), offer_sender, duty_sender).run(inbox));
+        Self { desk, events, outputs, offer, shared: Arc::new(shared), containment, duty, tracker }
     }
 
     /// Replaces the tools that one provider offers. Running missions are told.
     pub async fn offer_tools(&self, provider: ProviderId, tools: Vec<ToolSpec>) {
+        self.offer_to(Audience::Everyone, provider, tools).await;
+    }
+
+    /// Replaces the tools of one provider that are for [`call`](Self::call) alone: models are not told of them.
+    pub async fn offer_to_clients(&self, provider: ProviderId, tools: Vec<ToolSpec>) {
+        self.offer_to(Audience::Clients, provider, tools).await;
+    }
+
+    async fn offer_to(&self, audience: Audience, provider: ProviderId, tools: Vec<ToolSpec>) {
         // A closed desk means that the runtime is down; then no tools are needed.
-        let _ = self.desk.send(DeskMessage::Offer { provider, tools }).await;
+        let _ = self.desk.send(DeskMessage::Offer { provider, audience, tools }).await;
     }
 
     /// Hands in a task.
@@ -426,6 +441,12 @@ impl Runtime {
         self.offer.borrow().clone()
     }
 
+    /// The bounds with which the next mission begins.
+    #[must_use]
+    pub fn limits(&self) -> MissionLimits {
+        self.shared.borrow().config.limits.clone()
+    }
+
     /// The tools on offer now.
     #[must_use]
     pub fn tools(&self) -> ToolSet {
@@ -450,6 +471,9 @@ impl Runtime {
         // The desk closes its inbox and ends after its missions; a closed desk has done so already.
         let _ = self.desk.send(DeskMessage::ShutDown).await;
         self.tracker.close();
-        tokio::time::timeout(patience, self.tracker.wait()).await.is_ok()
+        let at_rest = tokio::time::timeout(patience, self.tracker.wait()).await.is_ok();
+        let journal = self.shared.borrow().journal.clone();
+        journal.written().await;
+        at_rest
     }
 }

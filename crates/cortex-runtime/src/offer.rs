@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cortex_core::{ToolSet, ToolSetError};
+use cortex_core::{Departed, ToolSet, ToolSetError};
 use cortex_protocol::{ToolName, ToolSpec};
 
 /// A provider's place in the list that the runtime was started with; of two tools with one name, the earlier provider's
@@ -10,30 +10,59 @@ use cortex_protocol::{ToolName, ToolSpec};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProviderId(pub usize);
 
+/// Who may call a tool. Of two tools with one name, the one for everyone is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Audience {
+    /// Missions, and clients without one.
+    Everyone,
+    /// Only [`Runtime::call`](crate::Runtime::call): models are not told of it.
+    Clients,
+}
+
+/// What the providers offer, each to whom.
+pub(crate) type Offered = BTreeMap<(Audience, ProviderId), Vec<ToolSpec>>;
+
 /// The tools on offer at one moment.
 #[derive(Debug, Clone, Default)]
 pub struct Offer {
-    /// The tools.
+    /// The tools of missions.
     pub tools: ToolSet,
+    /// Those that only clients may call.
+    pub for_clients: ToolSet,
     /// Who carries out which.
     pub routes: BTreeMap<ToolName, ProviderId>,
     /// What had to be left out.
     pub problems: Vec<ToolSetError>,
+    /// Tools of components that have left.
+    pub(crate) departed: Departed,
 }
 
 impl Offer {
     /// The offer of all providers. Checks of unchanged tools are taken over from `self`.
     #[must_use]
-    pub(crate) fn rebuilt(&self, offered: &BTreeMap<ProviderId, Vec<ToolSpec>>) -> Self {
-        let all = offered.values().flatten().cloned();
-        let (tools, problems) = self.tools.rebuilt(all);
+    pub(crate) fn rebuilt(&self, offered: &Offered) -> Self {
+        let to = |wanted: Audience| {
+            offered.iter().filter(move |((audience, _), _)| *audience == wanted).flat_map(|(_, specs)| specs)
+        };
+        let (tools, mut problems) = self.tools.rebuilt(to(Audience::Everyone).cloned());
+        let is_free = |spec: &&ToolSpec| tools.get(&spec.name).is_none();
+        let (for_clients, more) = self.for_clients.rebuilt(to(Audience::Clients).filter(is_free).cloned());
+        problems.extend(more);
         let mut routes = BTreeMap::new();
-        for (provider, specs) in offered {
+        for ((_, provider), specs) in offered {
             for spec in specs {
                 routes.entry(spec.name.clone()).or_insert(*provider);
             }
         }
-        routes.retain(|name, _| tools.get(name).is_some());
-        Self { tools, routes, problems }
+        routes.retain(|name, _| tools.get(name).or_else(|| for_clients.get(name)).is_some());
+        let mut departed = self.departed.clone();
+        departed.note(&self.tools, &tools);
+        Self { tools, for_clients, routes, problems, departed }
+    }
+
+    /// A tool, whoever may call it.
+    #[must_use]
+    pub fn get(&self, tool: &ToolName) -> Option<&ToolSpec> {
+        self.tools.get(tool).or_else(|| self.for_clients.get(tool))
     }
 }

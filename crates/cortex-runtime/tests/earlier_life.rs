@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider};
-use cortex_protocol::{Effect, HaltState, MissionStatus, Origin, Submission, ToolName, ToolOutcome, ToolPhase};
-use cortex_runtime::tape::Flush;
+use cortex_protocol::{
+    Effect, HaltState, MissionStatus, Origin, Submission, ToolCall, ToolName, ToolOutcome, ToolPhase, ToolSpec,
+};
 use cortex_runtime::{JournalSettings, ProviderId, Rejection, Runtime, RuntimeConfig, StopReport};
 use cortex_testkit::{ScriptedModel, says, tool};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 const MISSION: &str = "01a201dc-49fd-70ba-b2a9-0b0416e65832";
 
@@ -61,7 +63,7 @@ impl Life {
              {{\"call_begins\":{{\"mission\":\"{MISSION}\",\"call\":3,\"tool\":\"base.go\"}}}}\n"
         );
         std::fs::write(&journal, lines).unwrap();
-        let settings = JournalSettings { file: journal.clone(), flush: Flush::System, required: true };
+        let settings = JournalSettings { file: journal.clone(), required: true };
         let config = RuntimeConfig { journal: Some(settings), ..RuntimeConfig::default() };
         let robot = Arc::new(Robot { says: Mutex::new(answers.into_iter().collect()), asked: Mutex::default() });
         let model = Arc::new(ScriptedModel::new(vec![]).and_then_always(says("Hello.")));
@@ -108,6 +110,26 @@ async fn what_an_earlier_life_left_is_ended_before_the_next_task_begins() {
     let waits = "paused, for at most 600 s: what an earlier life of Cortex may have left running is being ended";
     assert!(lines.contains(&waits.to_owned()), "{lines:#?}");
     assert!(life.leaves_nothing().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_without_a_mission_waits_for_that_too() {
+    let life = Life::after_a_kill([HaltState::Refused]);
+    let lamp = ToolSpec { resources: vec!["lamp".into()], ..tool("lamp.on", ToolPhase::Execution, Effect::Act) };
+    let base = tool("base.go", ToolPhase::Execution, Effect::Move);
+    life.runtime.offer_tools(ProviderId(0), vec![lamp.clone()]).await;
+    // The desk has heard of it.
+    life.runtime.resume().await;
+    let runtime = life.runtime.clone();
+    let calling = tokio::spawn(async move {
+        let lamp = ToolCall { tool: "lamp.on".into(), arguments: serde_json::Map::new() };
+        runtime.call(Origin::new("event", "door"), lamp, CancellationToken::new()).await
+    });
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert!(!calling.is_finished());
+    life.runtime.offer_tools(ProviderId(0), vec![lamp, base]).await;
+    let refused = calling.await.unwrap().message;
+    assert!(refused.contains("did not confirm that it is at rest: base.go"), "{refused}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 use cortex_monitor::{AttemptId, DeedOutcome};
 use cortex_process::Ending;
 
+use crate::Leave;
+
 /// Numbers of commands among the processes; those of components are far below.
 const FIRST_NUMBER: u64 = 1 << 63;
 
-/// How long a command that took too long may take to end.
+/// How long a command that took too long, or that a stop ends, may take to end.
 pub(crate) const GRACE: Duration = Duration::from_secs(1);
 
 /// The commands that run.
@@ -23,17 +25,28 @@ pub(crate) struct Commands {
 struct Command {
     attempt: AttemptId,
     until: Instant,
-    too_long: bool,
+    end: End,
+    /// Given back when it has ended.
+    _leave: Leave,
+}
+
+/// Why a command was told to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// It was not.
+    Unasked,
+    TooLong,
+    Stopped,
 }
 
 impl Commands {
     /// Notes one that is started now; gives its number.
-    pub(crate) fn begin(&mut self, attempt: AttemptId, limit: Duration) -> u64 {
+    pub(crate) fn begin(&mut self, attempt: AttemptId, limit: Duration, leave: Leave) -> u64 {
         let number = FIRST_NUMBER.saturating_add(self.started);
         self.started += 1;
         let now = Instant::now();
         let until = now.checked_add(limit).unwrap_or(now);
-        self.running.insert(number, Command { attempt, until, too_long: false });
+        self.running.insert(number, Command { attempt, until, end: End::Unasked, _leave: leave });
         number
     }
 
@@ -42,7 +55,8 @@ impl Commands {
         let command = self.running.remove(&number)?;
         let outcome = match ending {
             Ending::Exited { status: 0 } => DeedOutcome::Done,
-            _ if command.too_long => DeedOutcome::Failed { reason: "the command took too long".to_owned() },
+            _ if command.end == End::Stopped => DeedOutcome::Stopped,
+            _ if command.end == End::TooLong => DeedOutcome::Failed { reason: "the command took too long".to_owned() },
             ending => DeedOutcome::Failed { reason: format!("the command ended with {ending}") },
         };
         Some((command.attempt, outcome))
@@ -51,10 +65,19 @@ impl Commands {
     /// Those whose time is over now, each once.
     pub(crate) fn overdue(&mut self) -> Vec<u64> {
         let now = Instant::now();
-        let overdue = self.running.iter_mut().filter(|(_, command)| !command.too_long && command.until <= now);
-        overdue
+        self.end(End::TooLong, |command| command.until <= now)
+    }
+
+    /// All that were not told to end already: the robot is stopped.
+    pub(crate) fn stopped(&mut self) -> Vec<u64> {
+        self.end(End::Stopped, |_| true)
+    }
+
+    fn end(&mut self, why: End, which: impl Fn(&Command) -> bool) -> Vec<u64> {
+        let to_end = self.running.iter_mut().filter(|(_, command)| command.end == End::Unasked && which(command));
+        to_end
             .map(|(number, command)| {
-                command.too_long = true;
+                command.end = why;
                 *number
             })
             .collect()
@@ -62,6 +85,6 @@ impl Commands {
 
     /// When the next one's time is over.
     pub(crate) fn next_due(&self) -> Option<Instant> {
-        self.running.values().filter(|command| !command.too_long).map(|command| command.until).min()
+        self.running.values().filter(|command| command.end == End::Unasked).map(|command| command.until).min()
     }
 }

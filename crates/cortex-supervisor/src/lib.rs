@@ -9,22 +9,40 @@ mod program;
 mod thread;
 pub mod view;
 
+use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use cortex_monitor::{Effect, Input};
 use cortex_process::{Processes, Waker};
 use cortex_protocol::ComponentName;
-use cortex_recipe::Recipe;
+use cortex_recipe::{ActionName, Recipe};
 
 pub use view::{ComponentView, RobotView, Standing};
 
 /// How many inputs may wait. What comes when that many wait is lost, as if it had not been heard; the monitor does not
 /// rely on any of them to come.
 const INPUT_CAPACITY: usize = 4096;
+
+/// How much longer than the time-outs of the recipe the end of the robot is waited for: what is still there then gets a
+/// few seconds to end.
+const END_MARGIN: Duration = Duration::from_secs(6);
+
+/// Whether the robot is stopped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stops {
+    /// How often it was stopped so far.
+    pub count: u64,
+    /// Whether it is now.
+    pub is_stopped: bool,
+}
+
+/// Leave to run a command. Until it is dropped, the command is known to run.
+pub type Leave = Box<dyn Any + Send>;
 
 /// What is done outside the monitor's thread.
 ///
@@ -33,6 +51,13 @@ pub trait Hands: Send {
     /// Takes note of an effect, in order. Transitions and the actions that need ROS are begun here, and answered with
     /// `DeedEnded` when they have ended; processes and commands are seen to already. It must not block.
     fn carry_out(&mut self, effect: &Effect);
+
+    /// Whether the robot is stopped. When that changes, [`Handle::look_again`] is to be called. It must not block.
+    fn stops(&self) -> Stops;
+
+    /// Leave to run the command of an action; None while the robot is stopped. At a stop, commands that run are ended. It
+    /// must not block.
+    fn leave(&self, action: &ActionName) -> Option<Leave>;
 }
 
 /// Tells the monitor things, from any thread. Clones tell the same one.
@@ -50,6 +75,11 @@ impl Handle {
         if self.inputs.try_send(input).is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
+        self.waker.wake();
+    }
+
+    /// Has it look at whether the robot is stopped, and at whether it is to end. Neither can be lost.
+    pub fn look_again(&self) {
         self.waker.wake();
     }
 
@@ -71,7 +101,13 @@ impl Handle {
 #[derive(Debug)]
 pub struct Supervisor {
     handle: Handle,
-    thread: JoinHandle<Vec<ComponentName>>,
+    /// Set when the robot is to be brought down: beside the inputs, which may be lost.
+    ending: Arc<AtomicBool>,
+    /// What did not come down, when it is over.
+    ended: Receiver<Vec<ComponentName>>,
+    limit: Duration,
+    components: Vec<ComponentName>,
+    thread: JoinHandle<()>,
 }
 
 impl Supervisor {
@@ -87,15 +123,20 @@ impl Supervisor {
     ) -> std::io::Result<Self> {
         let (inputs, waiting): (SyncSender<Input>, Receiver<Input>) = sync_channel(INPUT_CAPACITY);
         let handle = Handle { inputs, waker: processes.waker(), lost: Arc::default(), beats: Arc::default() };
-        let work = thread::Work::new(recipe.clone(), folder.to_owned(), processes, waiting, hands(handle.clone()));
+        let ending = Arc::new(AtomicBool::new(false));
+        let told = thread::Told { waiting, ending: Arc::clone(&ending) };
+        let work = thread::Work::new(recipe.clone(), folder.to_owned(), processes, told, hands(handle.clone()));
+        let limit = work.down_within().saturating_add(END_MARGIN);
         let beats = handle.beats();
+        let (end, ended) = sync_channel(1);
         let thread = std::thread::Builder::new().name("monitor".to_owned()).spawn(move || {
             let not_stopped = work.run(&beats);
             beats.store(u64::MAX, Ordering::Relaxed);
-            not_stopped
+            // Nobody waits any more when it took too long.
+            let _ = end.send(not_stopped);
         })?;
         handle.tell(Input::Start);
-        Ok(Self { handle, thread })
+        Ok(Self { handle, ending, ended, limit, components: recipe.components.keys().cloned().collect(), thread })
     }
 
     /// Tells it things from elsewhere.
@@ -105,11 +146,24 @@ impl Supervisor {
     }
 
     /// Brings the robot down, in reverse order, and waits for that; the time-outs of the recipe bound it. Gives what did
-    /// not come down.
+    /// not come down: everything, where the thread does not come to its end. Then the guard ends what is left, when this
+    /// process goes.
     #[must_use]
     pub fn stop(self) -> Vec<ComponentName> {
-        self.handle.tell(Input::ShutDown);
-        // A panic of the thread is a mistake of ours; all processes have ended with it.
-        self.thread.join().unwrap_or_default()
+        self.ending.store(true, Ordering::SeqCst);
+        self.handle.look_again();
+        match self.ended.recv_timeout(self.limit) {
+            Ok(not_stopped) => {
+                // It has nothing left to do.
+                let _ = self.thread.join();
+                not_stopped
+            }
+            // A panic of the thread is a mistake of ours; all processes have ended with it.
+            Err(RecvTimeoutError::Disconnected) => Vec::new(),
+            Err(RecvTimeoutError::Timeout) => {
+                tracing::error!("the monitor hangs: it has not brought the robot down within {:?}", self.limit);
+                self.components
+            }
+        }
     }
 }

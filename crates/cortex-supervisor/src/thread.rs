@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
@@ -13,12 +14,20 @@ use cortex_protocol::ComponentName;
 use cortex_recipe::parameter::bind_nothing;
 use cortex_recipe::{ActionName, Deed, Recipe};
 
-use crate::Hands;
 use crate::commands::{Commands, GRACE};
 use crate::program;
+use crate::{Hands, Stops};
 
 /// The longest wait: who watches that the thread goes on wants to see it move.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
+/// What comes from elsewhere.
+pub(crate) struct Told {
+    /// Inputs, as far as they were not lost.
+    pub(crate) waiting: Receiver<Input>,
+    /// Whether the robot is to be brought down.
+    pub(crate) ending: Arc<AtomicBool>,
+}
 
 /// The state of the thread.
 pub(crate) struct Work<H> {
@@ -27,7 +36,10 @@ pub(crate) struct Work<H> {
     monitor: Monitor,
     processes: Processes,
     commands: Commands,
-    waiting: Receiver<Input>,
+    told: Told,
+    is_ending: bool,
+    /// The last that was seen of it.
+    stops: Stops,
     /// What came of effects at once.
     answers: VecDeque<Input>,
     hands: H,
@@ -36,20 +48,16 @@ pub(crate) struct Work<H> {
 }
 
 impl<H: Hands> Work<H> {
-    pub(crate) fn new(
-        recipe: Recipe,
-        folder: PathBuf,
-        processes: Processes,
-        waiting: Receiver<Input>,
-        hands: H,
-    ) -> Self {
+    pub(crate) fn new(recipe: Recipe, folder: PathBuf, processes: Processes, told: Told, hands: H) -> Self {
         Self {
             monitor: Monitor::new(&recipe),
             folder: program::full(&folder),
             recipe,
             processes,
             commands: Commands::default(),
-            waiting,
+            told,
+            is_ending: false,
+            stops: Stops::default(),
             answers: VecDeque::new(),
             hands,
             begun: Instant::now(),
@@ -57,11 +65,21 @@ impl<H: Hands> Work<H> {
         }
     }
 
+    /// How long it takes at most to bring the robot down.
+    pub(crate) fn down_within(&self) -> Duration {
+        self.monitor.down_within()
+    }
+
     /// Works until everything is down; gives what is not.
     pub(crate) fn run(mut self, beats: &AtomicU64) -> Vec<ComponentName> {
         while !self.monitor.is_finished() {
             beats.fetch_add(1, Ordering::Relaxed);
             let events = self.processes.wait(Some(self.patience()));
+            self.look_at_stop();
+            if !self.is_ending && self.told.ending.load(Ordering::SeqCst) {
+                self.is_ending = true;
+                self.take(Input::ShutDown);
+            }
             for number in self.commands.overdue() {
                 self.processes.stop(number, GRACE);
             }
@@ -74,7 +92,9 @@ impl<H: Hands> Work<H> {
             }
             // No more than can wait, so that those who talk without end do not keep it from the rest.
             for _ in 0..crate::INPUT_CAPACITY {
-                let Ok(input) = self.waiting.try_recv() else { break };
+                let Ok(input) = self.told.waiting.try_recv() else { break };
+                // First: what was refused because of a stop comes after it.
+                self.look_at_stop();
                 self.take(input);
             }
             if self.monitor.next_wake().is_some_and(|wake| wake <= self.begun.elapsed()) {
@@ -82,6 +102,23 @@ impl<H: Hands> Work<H> {
             }
         }
         self.not_stopped
+    }
+
+    /// Ends what commands do once the robot is stopped, and tells the monitor of that, and of the resume.
+    fn look_at_stop(&mut self) {
+        let now = self.hands.stops();
+        let before = std::mem::replace(&mut self.stops, now);
+        // It may have been resumed since.
+        let was_stopped = now.count != before.count || now.is_stopped && !before.is_stopped;
+        if was_stopped {
+            for number in self.commands.stopped() {
+                self.processes.stop(number, GRACE);
+            }
+            self.take(Input::Stopped);
+        }
+        if !now.is_stopped && (was_stopped || before.is_stopped) {
+            self.take(Input::Resumed);
+        }
     }
 
     /// How long there is nothing to do if nothing happens.
@@ -141,7 +178,10 @@ impl<H: Hands> Work<H> {
             environment: command.environment,
             directory: None,
         };
-        let number = self.commands.begin(attempt, limit);
+        let Some(leave) = self.hands.leave(action) else {
+            return self.answers.push_back(Input::DeedEnded { attempt, outcome: DeedOutcome::Stopped });
+        };
+        let number = self.commands.begin(attempt, limit, leave);
         if let Err(problem) = self.processes.start(number, program) {
             // It never ran, so it does not end; forgotten like one that did.
             let _ = self.commands.ended(number, Ending::Exited { status: -1 });

@@ -124,9 +124,15 @@ impl RobotView {
                 view.health = Some(*health);
                 view.symptoms.clone_from(symptoms);
             }),
-            MonitorEvent::AttemptBegan { component, action, .. } => self.with(component, |view| {
+            MonitorEvent::AttemptBegan { component, action, .. } | MonitorEvent::RestartBegan { component, action } => {
+                self.with(component, |view| {
+                    view.standing = Standing::Recovering;
+                    view.action = Some(action.clone());
+                });
+            }
+            MonitorEvent::HeldByStop { component, action } => self.with(component, |view| {
                 view.standing = Standing::Recovering;
-                view.action = Some(action.clone());
+                view.reason = format!("{action} is not done while the robot is stopped");
             }),
             MonitorEvent::AttemptFailed { component, reason, .. } => self.with(component, |view| {
                 view.standing = Standing::Recovering;

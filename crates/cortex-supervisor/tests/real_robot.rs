@@ -2,13 +2,15 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cortex_monitor::{Effect, Input, MonitorEvent};
 use cortex_process::Processes;
-use cortex_recipe::Recipe;
-use cortex_supervisor::{Handle, Hands, Supervisor};
+use cortex_recipe::{ActionName, Recipe};
+use cortex_supervisor::{Handle, Hands, Leave, Stops, Supervisor};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Longer than anything here takes; a test that waits so long has failed.
@@ -18,34 +20,82 @@ const LIMIT: Duration = Duration::from_secs(20);
 struct Eyes {
     handle: Handle,
     seen: SyncSender<Effect>,
+    latch: Arc<Latch>,
+}
+
+/// What a person does, and what runs meanwhile.
+#[derive(Default)]
+struct Latch {
+    stops: Mutex<Stops>,
+    /// Its clones are leaves.
+    leave: Arc<()>,
+    /// Held while nothing of what is wanted can be carried out.
+    stuck: Mutex<()>,
+    /// How much was to be carried out.
+    wanted: AtomicUsize,
+}
+
+impl Latch {
+    fn change(&self, handle: &Handle, change: impl FnOnce(&mut Stops)) {
+        change(&mut self.stops.lock().unwrap());
+        handle.look_again();
+    }
+
+    fn stop(&self, handle: &Handle) {
+        self.change(handle, |stops| *stops = Stops { count: stops.count + 1, is_stopped: true });
+    }
+
+    fn resume(&self, handle: &Handle) {
+        self.change(handle, |stops| stops.is_stopped = false);
+    }
+
+    fn leaves(&self) -> usize {
+        Arc::strong_count(&self.leave) - 1
+    }
 }
 
 impl Hands for Eyes {
     fn carry_out(&mut self, effect: &Effect) {
+        self.latch.wanted.fetch_add(1, Ordering::SeqCst);
+        let _stuck = self.latch.stuck.lock().unwrap();
         if let Effect::StartProcess { component, .. } = effect {
             self.handle.tell(Input::NodeSeen { component: component.clone(), present: true });
         }
-        self.seen.send(effect.clone()).unwrap();
+        // Who sees may have gone.
+        let _ = self.seen.send(effect.clone());
+    }
+
+    fn stops(&self) -> Stops {
+        *self.latch.stops.lock().unwrap()
+    }
+
+    fn leave(&self, _action: &ActionName) -> Option<Leave> {
+        (!self.stops().is_stopped).then(|| Box::new(Arc::clone(&self.latch.leave)) as Leave)
     }
 }
 
 struct Robot {
     supervisor: Supervisor,
     seen: Receiver<Effect>,
+    latch: Arc<Latch>,
     folder: tempfile::TempDir,
 }
 
 impl Robot {
     /// Each component notes its id in a file of its name.
     fn new(recipe: &str) -> Self {
+        Self::in_folder(tempfile::tempdir().unwrap(), recipe)
+    }
+
+    fn in_folder(folder: tempfile::TempDir, recipe: &str) -> Self {
         let recipe = Recipe::read(&format!("recipe = 1\n{recipe}"));
         let recipe = recipe.unwrap_or_else(|problems| panic!("{}", problems.show("robot")));
-        let folder = tempfile::tempdir().unwrap();
         let (sender, seen) = sync_channel(10_000);
         let processes = Processes::new().unwrap();
-        let eyes = |handle| Eyes { handle, seen: sender };
+        let latch = Arc::new(Latch::default());
+        let eyes = |handle| Eyes { handle, seen: sender, latch: Arc::clone(&latch) };
         let supervisor = Supervisor::start(&recipe, folder.path(), processes, eyes).unwrap();
-        Self { supervisor, seen, folder }
+        Self { supervisor, seen, latch, folder }
     }
 
     fn wait_for(&self, wanted: impl Fn(&Effect) -> bool) -> Effect {
@@ -184,4 +234,91 @@ fn commands_of_the_recipe_are_run_and_their_exit_status_counts() {
         ]
     );
     assert!(robot.stop().0.is_empty());
+}
+
+#[test]
+fn a_stop_ends_the_commands_of_fallbacks_and_they_are_run_again_after_the_resume() {
+    let folder = tempfile::tempdir().unwrap();
+    // The second time, it is done at once.
+    let script = "cd $(dirname $0); trap '' TERM; echo $$ > command; while [ ! -e mended ]; do sleep 0.1; done";
+    std::fs::write(folder.path().join("mend.sh"), script).unwrap();
+    let script = folder.path().join("mend.sh");
+    let arm = "[components.arm]\nstart = { program = \"sh\", arguments = [\"-c\", \"test -e {recipe}/mended && exec \
+               sleep 600\"] }\n";
+    let recipe = format!(
+        "{arm}[components.arm.fallbacks]\non_component_fail = [\"mend\", \"respawn\"]\n\
+         [actions.mend]\ntimeout_s = 60\ncommand = {{ program = \"sh\", arguments = [{script:?}] }}\n"
+    );
+    let robot = Robot::in_folder(folder, &recipe);
+    robot.wait_for(|effect| matches!(effect, Effect::Act { .. }));
+    let (handle, commands) = (robot.supervisor.handle(), robot.folder.path().join("command"));
+    let ids = || std::fs::read_to_string(&commands).unwrap_or_default();
+    let deadline = Instant::now() + LIMIT;
+    while ids().is_empty() {
+        assert!(Instant::now() < deadline, "it runs");
+        // Nothing tells of a line in a file.
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(robot.latch.leaves(), 1);
+    let stopped = Instant::now();
+    robot.latch.stop(&handle);
+    robot.wait_for(|effect| matches!(effect, Effect::Report { event: MonitorEvent::HeldByStop { .. } }));
+    assert!(stopped.elapsed() < Duration::from_secs(5), "killed within its second: {:?}", stopped.elapsed());
+    assert_eq!(robot.latch.leaves(), 0, "its end is known");
+    let id = Pid::from_raw(ids().trim().parse().unwrap()).unwrap();
+    assert!(rustix::process::test_kill_process(id).is_err(), "it has ended, although it ignores SIGTERM");
+
+    std::fs::write(robot.folder.path().join("mended"), "").unwrap();
+    robot.latch.resume(&handle);
+    let again = robot.wait_for(|effect| {
+        matches!(effect, Effect::Report { event: MonitorEvent::AttemptBegan { .. } | MonitorEvent::GaveUp { .. } })
+    });
+    let Effect::Report { event } = again else { panic!("{again:?}") };
+    assert_eq!(event.to_string(), "arm: attempt 1, mend", "it was no attempt");
+    robot.wait_until_up("arm");
+    assert!(robot.stop().0.is_empty());
+}
+
+#[test]
+fn the_wish_to_end_is_heard_although_more_is_told_than_can_wait() {
+    let robot = Robot::new(&part("lamp", ""));
+    robot.wait_until_up("lamp");
+    let Robot { supervisor, latch, seen: _seen, folder: _folder } = robot;
+    let handle = supervisor.handle();
+    let (end, ended) = sync_channel(1);
+    let (told, so_many) = sync_channel(1);
+    {
+        let _stuck = latch.stuck.lock().unwrap();
+        // It is stuck with this, and then hears nothing.
+        let before = latch.wanted.load(Ordering::SeqCst);
+        handle.tell(Input::NodeSeen { component: "lamp".into(), present: false });
+        let deadline = Instant::now() + LIMIT;
+        while latch.wanted.load(Ordering::SeqCst) == before {
+            assert!(Instant::now() < deadline);
+            std::thread::yield_now();
+        }
+        while handle.lost() == 0 {
+            handle.tell(Input::Tick);
+        }
+        let ending = std::thread::spawn(move || {
+            told.send(()).unwrap();
+            end.send(supervisor.stop()).unwrap();
+        });
+        so_many.recv().unwrap();
+        // It tells before it waits.
+        while !ending.is_finished() && handle.lost() < 10_000 {
+            handle.tell(Input::Tick);
+        }
+    }
+    assert_eq!(ended.recv_timeout(LIMIT), Ok(Vec::new()));
+}
+
+#[test]
+fn a_monitor_that_hangs_does_not_hold_up_the_end_for_ever() {
+    let robot = Robot::new("[components.lamp]\nstart = \"external\"\nstop_timeout_s = 0.1\n");
+    let latch = Arc::clone(&robot.latch);
+    let _stuck = latch.stuck.lock().unwrap();
+    let (end, ended) = sync_channel(1);
+    std::thread::spawn(move || end.send(robot.stop().0));
+    assert_eq!(ended.recv_timeout(LIMIT), Ok(vec!["lamp".to_owned()]), "what is not known to be down is named");
 }

@@ -1,11 +1,11 @@
 //! How Cortex watches itself and shows itself: the watchdog, the overview and the figures, together.
 
+use std::time::Duration;
+
 use anyhow::Context as _;
-use cortex_core::MissionLimits;
 use cortex_ros::{Beats, StopServer};
 use cortex_runtime::Runtime;
 
-use crate::config::WatchSettings;
 use crate::metrics::Endpoint;
 use crate::robot::Robot;
 use crate::status::{Sources, Status};
@@ -19,7 +19,6 @@ pub(crate) struct Watched<'a> {
     pub(crate) name: String,
     pub(crate) robot: &'a Robot,
     pub(crate) runtime: &'a Runtime,
-    pub(crate) limits: MissionLimits,
     pub(crate) stop: &'a StopServer,
     pub(crate) model: ModelWatch,
     /// The robot that Cortex itself brings up, and what can be looked at of it.
@@ -34,25 +33,20 @@ pub(crate) struct SelfWatch {
 }
 
 impl SelfWatch {
-    /// Begins.
+    /// Begins. It hangs when a loop does not turn for that long.
     ///
     /// # Errors
-    /// When the configured address can't be listened on, or no thread can be had.
-    pub(crate) async fn start(watched: Watched<'_>, settings: &WatchSettings) -> anyhow::Result<Self> {
-        let Watched { name, robot, runtime, limits, stop, model, supervised } = watched;
-        let endpoint = match settings.metrics {
-            Some(address) => Some(Endpoint::start(address, model.metrics().clone()).await?),
-            None => None,
-        };
+    /// When no thread can be had.
+    pub(crate) fn start(watched: Watched<'_>, endpoint: Option<Endpoint>, hang: Duration) -> anyhow::Result<Self> {
+        let Watched { name, robot, runtime, stop, model, supervised } = watched;
         if let Some(endpoint) = &endpoint {
             tracing::info!("figures are served at http://{}/metrics", endpoint.address);
         }
         let monitor = supervised.iter().map(|(robot, _)| Loop::new("monitor", Beats::of(robot.handle().beats())));
-        let watchdog = Watchdog::of(robot, &stop.handle(), monitor.collect(), settings.hang).context("the watchdog")?;
+        let watchdog = Watchdog::of(robot, &stop.handle(), monitor.collect(), hang).context("the watchdog")?;
         let sources = Sources {
             robot: name,
             runtime: runtime.clone(),
-            limits,
             stop: stop.handle(),
             model,
             supervised: supervised.map(|(_, watch)| watch),

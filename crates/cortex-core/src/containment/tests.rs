@@ -52,7 +52,7 @@ fn call(tool: &str, arguments: Value) -> ToolCall {
 
 #[test]
 fn what_is_in_quarantine_is_kept_back_with_the_reason_and_the_rest_stays() {
-    let confined = quarantined("/arm").confine(&robot(), &BTreeMap::new());
+    let confined = quarantined("/arm").confine(&robot(), &Departed::default());
     assert_eq!(names(&confined.tools), ["base.go", "spare_arm.grasp", "spare_arm.wave"]);
     let kept: Vec<(&str, &str)> =
         confined.kept_back.iter().map(|(name, because)| (name.as_str(), because.as_str())).collect();
@@ -64,7 +64,7 @@ fn what_is_in_quarantine_is_kept_back_with_the_reason_and_the_rest_stays() {
 fn a_stand_in_serves_what_it_can_do_in_the_same_way_and_nothing_else() {
     let mut containment = quarantined("arm");
     assert!(containment.substitute(&"arm".into(), Some(&"spare_arm".into())));
-    let confined = containment.confine(&robot(), &BTreeMap::new());
+    let confined = containment.confine(&robot(), &Departed::default());
     assert_eq!(confined.served_by, BTreeMap::from([("arm.grasp".into(), "spare_arm.grasp".into())]));
     let grasp = confined.tools.get(&"arm.grasp".into()).unwrap();
     assert_eq!(grasp.resources, ["spare_arm".into()], "it holds what the stand-in holds");
@@ -80,7 +80,9 @@ fn a_stand_in_also_serves_a_component_that_has_left_the_robot() {
     let mut containment = Containment::default();
     containment.substitute(&"arm".into(), Some(&"spare_arm".into()));
     let there = ToolSet::new([method("spare_arm", "grasp")]).0;
-    let departed = BTreeMap::from([("arm.grasp".into(), method("arm", "grasp"))]);
+    let before = ToolSet::new([method("spare_arm", "grasp"), method("arm", "grasp")]).0;
+    let mut departed = Departed::default();
+    departed.note(&before, &there);
     let confined = containment.confine(&there, &departed);
     assert_eq!(names(&confined.tools), ["arm.grasp"], "the thing has one name");
     assert_eq!(
@@ -88,13 +90,15 @@ fn a_stand_in_also_serves_a_component_that_has_left_the_robot() {
         Some("it serves arm.grasp; call that")
     );
     assert_eq!(names(&Containment::default().confine(&there, &departed).tools), ["spare_arm.grasp"]);
+    departed.note(&there, &before);
+    assert_eq!(departed, Departed::default(), "what has come back has not left");
 }
 
 #[test]
 fn a_stand_in_in_quarantine_serves_nothing() {
     let mut containment = quarantined("spare_arm");
     containment.substitute(&"arm".into(), Some(&"spare_arm".into()));
-    let confined = containment.confine(&robot(), &BTreeMap::new());
+    let confined = containment.confine(&robot(), &Departed::default());
     assert_eq!(names(&confined.tools), ["base.go"]);
 }
 

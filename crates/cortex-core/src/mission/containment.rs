@@ -7,18 +7,16 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use cortex_protocol::{
-    CallId, ComponentName, FailureKind, MissionEvent, ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec,
+    CallId, ComponentName, FailureKind, MissionEvent, ToolCall, ToolFingerprint, ToolName, ToolOutcome,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{Mission, Phase};
 use crate::chat::{ChatRequest, Message};
-use crate::containment::{Confined, Containment};
+use crate::containment::{Confined, Containment, Departed};
 use crate::fragment::{Fragment, capped};
 use crate::toolset::{self, ToolSet};
 
-/// Most tools of components that have left that are remembered, for stand-ins to serve.
-const DEPARTED: usize = 512;
 /// Most characters of what the model is told of all that is kept from it.
 const TOLD_CHARACTERS: usize = 600;
 
@@ -28,8 +26,7 @@ pub(super) struct Kept {
     containment: Containment,
     /// All tools of the robot, as the runtime told them.
     present: ToolSet,
-    /// Tools of components that have left.
-    departed: BTreeMap<ToolName, ToolSpec>,
+    departed: Departed,
     /// Who is really called in place of a tool.
     served_by: BTreeMap<ToolName, ToolName>,
     /// Tools that may not be called, with the reason.
@@ -70,13 +67,7 @@ impl Mission {
         if self.phase == Phase::Finished {
             return;
         }
-        let left = self.kept.present.iter().filter(|spec| spec.component.is_some() && tools.get(&spec.name).is_none());
-        for spec in left {
-            if self.kept.departed.len() < DEPARTED {
-                self.kept.departed.insert(spec.name.clone(), spec.clone());
-            }
-        }
-        self.kept.departed.retain(|name, _| tools.get(name).is_none());
+        self.kept.departed.note(&self.kept.present, &tools);
         self.kept.present = tools;
         let tools = self.confine();
         self.take_present(tools);

@@ -7,7 +7,7 @@ use cortex_protocol::{
     ToolName,
 };
 
-use super::execution::failure_text;
+use super::reports::failure_text;
 use super::{CancelReason, Effect, Ending, Mission, Phase, prompts, record};
 
 impl Mission {

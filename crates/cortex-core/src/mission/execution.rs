@@ -1,11 +1,9 @@
 //! Phase 2: the steps, each confirmed before it runs.
 
-use std::collections::BTreeMap;
-
 use cortex_protocol::mission::ArgumentChange;
 use cortex_protocol::{
-    CallId, Decision, Effect as ToolEffect, FailureKind, MissionEvent, OutcomeStatus, Step, StepNumber, StepReport,
-    StepStatus, ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec, Verification,
+    CallId, Decision, Effect as ToolEffect, FailureKind, MissionEvent, Step, StepNumber, StepStatus, ToolCall,
+    ToolFingerprint, ToolName, ToolOutcome, ToolSpec,
 };
 use serde_json::{Map, Value};
 
@@ -408,98 +406,4 @@ impl Mission {
         self.phase = Phase::Underway;
         self.advance();
     }
-
-    /// Writes the outcome into the step's record; it replaces whatever stood there.
-    pub(super) fn end_step(&mut self, number: StepNumber, outcome: ToolOutcome) {
-        let status = match outcome.status {
-            OutcomeStatus::Succeeded => StepStatus::Success,
-            OutcomeStatus::Failed(_) | OutcomeStatus::Cancelled => StepStatus::Failed,
-        };
-        self.learn_from_step(number, &outcome);
-        if let Some(report) = self.report_of(number) {
-            report.outcome = Some(outcome);
-        }
-        self.close_report(number, status, String::new());
-    }
-
-    /// Ends a step's record and tells it.
-    pub(super) fn close_report(&mut self, number: StepNumber, status: StepStatus, note: String) {
-        let steps = self.step_count();
-        let timing = self.timeline.of(self.plan_number, number);
-        let Some(report) = self.report_of(number) else { return };
-        if report.status.is_terminal() {
-            return;
-        }
-        report.timing = timing;
-        report.status = status;
-        report.note = note;
-        report.verification = match status {
-            StepStatus::Success | StepStatus::Failed => Some(Verification::of(report.outcome.as_ref())),
-            StepStatus::Pending | StepStatus::Running | StepStatus::Blocked | StepStatus::Skipped => None,
-        };
-        let report = report.clone();
-        self.report(MissionEvent::StepFinished { steps, report });
-    }
-
-    /// What those steps of the current plan returned that the arguments refer to.
-    fn outputs_for(&self, arguments: &Map<String, Value>) -> BTreeMap<StepNumber, Value> {
-        let wanted = binding::references(arguments);
-        if wanted.is_empty() {
-            return BTreeMap::new();
-        }
-        self.current_reports()
-            .filter(|report| report.status == StepStatus::Success && wanted.contains(&report.number))
-            .filter_map(|report| Some((report.number, report.outcome.as_ref()?.value.clone())))
-            .collect()
-    }
-
-    pub(super) fn step(&self, number: StepNumber) -> Option<&Step> {
-        schedule::step(&self.plan, number)
-    }
-
-    pub(super) fn step_count(&self) -> u32 {
-        u32::try_from(self.plan.steps.len()).unwrap_or(u32::MAX)
-    }
-
-    /// The steps of the current plan that have begun or will not.
-    pub(super) fn begun_reports(&self) -> Vec<StepReport> {
-        self.current_reports().filter(|report| report.status != StepStatus::Pending).cloned().collect()
-    }
-
-    pub(super) fn current_reports(&self) -> impl Iterator<Item = &StepReport> {
-        self.reports.get(self.plan_begins()..).unwrap_or_default().iter()
-    }
-
-    /// Where the reports of the current plan begin: they stand in the order of the plans.
-    fn plan_begins(&self) -> usize {
-        self.reports.partition_point(|report| report.plan < self.plan_number)
-    }
-
-    /// Where the report of a step of the current plan stands. A plan numbers its steps from 1, so it is looked for where it
-    /// must be: plans may be long.
-    fn place_of(&self, number: StepNumber) -> Option<usize> {
-        let begins = self.plan_begins();
-        let place = begins.checked_add(usize::try_from(number.0).ok()?.checked_sub(1)?)?;
-        let is_of = |report: &StepReport| report.number == number;
-        if self.reports.get(place).is_some_and(is_of) {
-            return Some(place);
-        }
-        Some(begins + self.reports.get(begins..)?.iter().position(is_of)?)
-    }
-
-    fn report_of(&mut self, number: StepNumber) -> Option<&mut StepReport> {
-        let place = self.place_of(number)?;
-        self.reports.get_mut(place)
-    }
-
-    pub(super) fn status(&self, number: StepNumber) -> Option<StepStatus> {
-        self.reports.get(self.place_of(number)?).map(|report| report.status)
-    }
-}
-
-/// Why a step failed, without the full stop.
-pub(super) fn failure_text(report: &StepReport) -> String {
-    let text = report.outcome.as_ref().map_or(report.note.as_str(), |outcome| outcome.message.as_str());
-    let text = text.trim().trim_end_matches('.');
-    if text.is_empty() { "no reason was given".to_owned() } else { text.to_owned() }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cortex_protocol::{Priority, StepNumber, StepReport, StepStatus};
 
-use super::execution::failure_text;
+use super::reports::failure_text;
 use super::{Mission, OnFailure};
 
 impl Mission {

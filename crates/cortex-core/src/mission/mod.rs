@@ -4,7 +4,8 @@
 //! inputs always give the same effects. See `docs/mission-loop.md`.
 //!
 //! - `planning`: phase 1, from the task to a committed plan or an answer; `cutting`: plans that are too long;
-//! - `execution`: phase 2, the confirmed steps;
+//! - `execution`: phase 2, the confirmed steps; `flight`: the calls under way; `reports`: the record of each step;
+//! - `phase`: where it stands;
 //! - `failure`: what a failed step does to its plan;
 //! - `arguments`: those that a step runs with, and which of them a confirmation may change;
 //! - `correction`: mending a call that failed; `budget`: what a mission may spend;
@@ -22,22 +23,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use cortex_protocol::mission::{Expense, InFlight};
+use cortex_protocol::mission::Expense;
 use cortex_protocol::{
-    CallId, ComponentName, Dispatch, HaltState, MissionEvent, Plan, ResourceName, StepNumber, StepReport, ToolCall,
-    ToolFingerprint, ToolName, ToolOutcome, Usage,
+    CallId, HaltState, MissionEvent, Plan, StepNumber, StepReport, ToolFingerprint, ToolName, Usage,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::arrangement::Arrangement;
-use crate::chat::{ChatReply, ChatRequest, Message, ModelCall};
+use crate::chat::{ChatReply, ChatRequest, Message};
 use crate::ports::ModelError;
-use crate::schedule::Holder;
-use containment::{Destination, Kept};
+use containment::Kept;
 use correction::Failure;
+use flight::RunningCall;
 use goals::Goal;
-use presence::AfterWait;
-use supervision::Cut;
+use phase::{Arranged, Ending, Phase, Research, ResearchState};
 use timeline::Timeline;
 
 mod arguments;
@@ -51,13 +49,16 @@ mod ending;
 mod exchange;
 mod execution;
 mod failure;
+mod flight;
 mod goals;
 mod operator;
+mod phase;
 mod planning;
 mod presence;
 mod prompts;
 mod record;
 mod repetition;
+mod reports;
 mod rounds;
 mod setup;
 mod supervision;
@@ -149,138 +150,6 @@ pub struct Mission {
     /// Effects of the current input.
     #[serde(skip)]
     effects: Vec<Effect>,
-}
-
-/// A call in flight.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct RunningCall {
-    tool: ToolName,
-    /// What it reaches.
-    component: Option<ComponentName>,
-    step: Option<StepNumber>,
-    started: Duration,
-    /// What it holds until it ends.
-    resources: Vec<ResourceName>,
-    dispatch: Dispatch,
-    /// Whether it was accepted.
-    accepted: bool,
-    feedback: String,
-    feedback_at: Option<Duration>,
-    /// The longest time between two of its feedbacks.
-    longest_gap: Option<Duration>,
-    /// Whether a CONTINUE was ended because its feedback has stopped.
-    stall_noticed: bool,
-    /// Why it is being halted while the mission goes on.
-    cut: Option<Cut>,
-}
-
-impl RunningCall {
-    /// When it counts as stalled. Never, where it gives no feedback.
-    fn stalls_at(&self, stall_after: Duration) -> Option<Duration> {
-        self.feedback_at.map(|at| at.saturating_add(stall_after)).filter(|_| !self.stall_noticed)
-    }
-
-    fn holder(&self) -> Holder<'_> {
-        let lets_go = self.accepted && self.dispatch == Dispatch::Background;
-        Holder { step: self.step, resources: &self.resources, lets_go }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Phase {
-    New,
-    /// The model makes a plan or an answer.
-    Planning {
-        request: RequestId,
-    },
-    /// Planning tools are running; then the plan calls of the same reply, if any, are committed.
-    Researching {
-        research: Vec<Research>,
-        plan_calls: Vec<(ModelCall, ToolName)>,
-        arranged: Option<Arranged>,
-    },
-    /// The model decides upon a step.
-    Confirming {
-        step: StepNumber,
-        request: RequestId,
-        /// How often it was asked about this step, this time included.
-        asked: u32,
-        /// Whether its previous answer could not be read.
-        repeated: bool,
-    },
-    /// The model is asked for other arguments for a step whose call failed.
-    Correcting {
-        step: StepNumber,
-        request: RequestId,
-    },
-    /// CONTINUE: until something in flight ends, or the time is up.
-    Waiting {
-        step: StepNumber,
-        until: Duration,
-        asked: u32,
-    },
-    /// A component is awaited, at rest, before the mission goes on or gives up.
-    Away {
-        then: AfterWait,
-        until: Duration,
-    },
-    /// Steps are running; none can begin until something in flight ends or lets go.
-    Underway,
-    /// Everything in flight is coming to rest; then this follows.
-    Halting {
-        then: Ending,
-        until: Duration,
-    },
-    Finished,
-}
-
-/// How the model arranges the steps of its reply.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Arranged {
-    model_call: ModelCall,
-    arrangement: Arrangement,
-}
-
-/// One call of a planning tool.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Research {
-    model_call: ModelCall,
-    state: ResearchState,
-}
-
-/// Where a call of a planning tool stands.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum ResearchState {
-    /// It waits for what another one holds.
-    Waiting {
-        tool_call: ToolCall,
-        fingerprint: ToolFingerprint,
-    },
-    Running {
-        call: CallId,
-    },
-    Answered {
-        outcome: ToolOutcome,
-    },
-}
-
-/// What follows once everything is at rest.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Ending {
-    Replan {
-        reason: String,
-    },
-    /// A person corrected the task, and the mission plans anew.
-    Corrected,
-    Failed {
-        reason: String,
-    },
-    Cancelled {
-        reason: String,
-    },
 }
 
 impl Mission {
@@ -421,17 +290,6 @@ impl Mission {
         }
     }
 
-    fn on_call_progressed(&mut self, call: CallId, feedback: String) {
-        let now = self.now;
-        if let Some(running) = self.calls.get_mut(&call) {
-            running.feedback = feedback;
-            running.longest_gap = running.feedback_at.map(|at| now.saturating_sub(at)).max(running.longest_gap);
-            running.feedback_at = Some(now);
-            running.stall_noticed = false;
-            self.note_progress();
-        }
-    }
-
     fn on_tick(&mut self) {
         let expired = self.now >= self.started + self.setup.limits.max_duration;
         match self.phase.clone() {
@@ -467,68 +325,6 @@ impl Mission {
             let in_flight = self.in_flight();
             self.report(MissionEvent::Progress { in_flight });
         }
-    }
-
-    /// When the next goal in flight counts as stalled.
-    fn next_stall(&self) -> Option<Duration> {
-        self.calls.values().filter_map(|call| call.stalls_at(self.setup.limits.stall_after)).min()
-    }
-
-    /// Whether a goal in flight has stalled since this was last asked.
-    fn notice_stalls(&mut self) -> bool {
-        let (now, stall_after) = (self.now, self.setup.limits.stall_after);
-        let has_stalled = |call: &&mut RunningCall| call.stalls_at(stall_after).is_some_and(|at| at <= now);
-        let stalled = self.calls.values_mut().filter(has_stalled);
-        stalled.map(|call| call.stall_noticed = true).count() > 0
-    }
-
-    /// What is in flight, oldest first.
-    fn in_flight(&self) -> Vec<InFlight> {
-        let stall_after = self.setup.limits.stall_after;
-        self.calls
-            .iter()
-            .map(|(id, call)| InFlight {
-                call: *id,
-                step: call.step,
-                tool: call.tool.clone(),
-                age: self.now.saturating_sub(call.started),
-                feedback: call.feedback.clone(),
-                stalled: call
-                    .feedback_at
-                    .map(|at| self.now.saturating_sub(at))
-                    .filter(|silence| *silence >= stall_after),
-            })
-            .collect()
-    }
-
-    /// Begins a call.
-    fn invoke(&mut self, tool_call: ToolCall, fingerprint: ToolFingerprint, step: Option<StepNumber>) -> CallId {
-        let call = CallId(self.next_call);
-        self.next_call += 1;
-        if self.calls.is_empty() {
-            self.next_progress = self.now + self.setup.limits.progress_interval;
-        }
-        let spec = self.setup.tools.get(&tool_call.tool);
-        let Destination { call: tool_call, fingerprint, component } = self.destination(tool_call.clone(), fingerprint);
-        self.calls.insert(
-            call,
-            RunningCall {
-                tool: tool_call.tool.clone(),
-                component,
-                step,
-                started: self.now,
-                resources: spec.map(|spec| spec.resources.clone()).unwrap_or_default(),
-                dispatch: spec.map(|spec| spec.dispatch).unwrap_or_default(),
-                accepted: false,
-                feedback: String::new(),
-                feedback_at: None,
-                longest_gap: None,
-                stall_noticed: false,
-                cut: None,
-            },
-        );
-        self.effects.push(Effect::Invoke { call, tool_call, fingerprint });
-        call
     }
 
     /// Asks the model, unless the budget is spent: then the mission fails and `None` comes back.

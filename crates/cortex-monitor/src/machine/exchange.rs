@@ -61,6 +61,11 @@ pub enum Input {
         /// Which.
         state: LifecycleState,
     },
+    /// A node that is there was asked for the state of its lifecycle, and did not answer in time.
+    StateUnanswered {
+        /// Whose.
+        component: ComponentName,
+    },
     /// A component published its health, which is its heartbeat, too; its node is there.
     StatusHeard {
         /// Whose.
@@ -102,11 +107,10 @@ pub enum Input {
         /// How.
         outcome: DeedOutcome,
     },
-    /// A person wants a component that was given up to be tried again now.
-    TryAgain {
-        /// Which.
-        component: ComponentName,
-    },
+    /// The robot is stopped: what is asked of it is refused, until [`Input::Resumed`].
+    Stopped,
+    /// A person has looked, and it may be used again. What waits, and what was given up meanwhile, is tried again now.
+    Resumed,
     /// A component that works is to be restarted all the same, as if it had failed: by `restart` or `respawn`. One that is
     /// being seen to already is left to that; one that was given up is tried again.
     Restart {
@@ -130,6 +134,8 @@ pub enum DeedOutcome {
         /// Why, in words for people.
         reason: String,
     },
+    /// The robot is stopped, so it was not done, or was ended for that. It counts as not tried.
+    Stopped,
 }
 
 /// A transition of `lifecycle_msgs`.
@@ -291,6 +297,20 @@ pub enum MonitorEvent {
         action: ActionName,
         /// From 1, as far as attempts are not forgiven.
         attempt: u32,
+    },
+    /// What is to be done about a failure next is not done while the robot is stopped; it waits for the resume.
+    HeldByStop {
+        /// Whose.
+        component: ComponentName,
+        /// What waits.
+        action: ActionName,
+    },
+    /// One that works is restarted, since somebody wants that. No attempt of its ladder.
+    RestartBegan {
+        /// Which.
+        component: ComponentName,
+        /// How.
+        action: ActionName,
     },
     /// It did not help.
     AttemptFailed {

@@ -41,6 +41,12 @@ impl Member {
         }
     }
 
+    /// How long it takes at most.
+    pub(super) fn down_within(&self) -> Duration {
+        let transition = if self.is_managed() { self.recipe.transition_timeout_s.duration() } else { Duration::ZERO };
+        transition.saturating_add(self.recipe.stop_timeout_s.duration()).saturating_add(KILL_MARGIN)
+    }
+
     fn end_process(&mut self, turn: &mut Turn<'_>) {
         match self.process {
             Some(process) => {

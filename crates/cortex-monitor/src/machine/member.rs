@@ -56,6 +56,10 @@ pub(super) enum Course {
     Acting { attempt: AttemptId, until: Duration },
     /// The action says that it did what it should.
     Acted,
+    /// The action was refused, or ended, because the robot is stopped.
+    Refused,
+    /// For the resume, since what is to be done next is refused until then.
+    Held,
     /// Its stand-in is brought up.
     Calling { until: Duration },
     /// An action is done; its health says whether it helped. `until` is the time that it has to be good.
@@ -64,8 +68,8 @@ pub(super) enum Course {
     Serving,
     /// Until the next attempt.
     Pausing { until: Duration },
-    /// Its ladder is at its end, for now.
-    GivenUp { until: Duration },
+    /// Its ladder is at its end, for now; perhaps because the robot is stopped.
+    GivenUp { until: Duration, while_stopped: bool },
     /// Its stand-in works in its place; then the ladder begins anew.
     Replaced { until: Duration },
     /// It is brought down.
@@ -141,7 +145,12 @@ impl Member {
         match self.course {
             Course::Serving => true,
             // The component itself works while one of its algorithms, or something outside, is seen to.
-            Course::Acting { .. } | Course::Proving { .. } | Course::Pausing { .. } | Course::GivenUp { .. } => {
+            Course::Acting { .. }
+            | Course::Refused
+            | Course::Held
+            | Course::Proving { .. }
+            | Course::Pausing { .. }
+            | Course::GivenUp { .. } => {
                 let kind = self.recovery.as_ref().map(|recovery| recovery.kind);
                 self.has_worked && matches!(kind, Some(FailureKind::Algorithm | FailureKind::System))
             }
@@ -236,7 +245,7 @@ impl Member {
                 }
             }
             // What can't be deactivated is ended all the same.
-            (Course::Lowering { stage, .. }, DeedOutcome::Failed { .. }) => {
+            (Course::Lowering { stage, .. }, DeedOutcome::Failed { .. } | DeedOutcome::Stopped) => {
                 if let Stage::Changing { transition, .. } = *stage {
                     *stage = Stage::Changed { transition };
                 }
@@ -244,15 +253,27 @@ impl Member {
             (Course::Raising { stage: Stage::Changing { transition, .. }, .. }, DeedOutcome::Failed { reason }) => {
                 self.course = Course::Stumbled { reason: format!("it could not {transition}: {reason}") };
             }
+            // Transitions are not refused; should one be, it has failed.
+            (course @ Course::Raising { .. }, DeedOutcome::Stopped) => {
+                *course = Course::Stumbled { reason: "the robot is stopped".to_owned() };
+            }
             (course @ Course::Acting { .. }, DeedOutcome::Failed { reason }) => *course = Course::Stumbled { reason },
+            (course @ Course::Acting { .. }, DeedOutcome::Stopped) => *course = Course::Refused,
             (course @ Course::Acting { .. }, DeedOutcome::Done) => *course = Course::Acted,
             _ => {}
         }
     }
 
-    pub(super) fn on_try_again(&mut self, now: Duration) {
-        if let Course::GivenUp { until } | Course::Pausing { until } = &mut self.course {
+    fn on_try_again(&mut self, now: Duration) {
+        if let Course::GivenUp { until, .. } | Course::Pausing { until } = &mut self.course {
             *until = now;
+        }
+    }
+
+    pub(super) fn on_resumed(&mut self, now: Duration) {
+        // What was given up before the stop has nothing to do with it.
+        if !matches!(self.course, Course::GivenUp { while_stopped: false, .. }) {
+            self.on_try_again(now);
         }
     }
 
@@ -283,11 +304,13 @@ impl Member {
             Course::Raising { stage, until } => self.raise(turn, stage, until),
             Course::Acting { until, .. } if turn.now >= until => self.stumble(turn, "the action took too long"),
             Course::Acted => self.begin_proving(turn, self.within()),
+            Course::Refused => self.hold(turn),
+            Course::Held => self.wait_for_resume(turn, &symptoms),
             Course::Calling { until } => self.call_stand_in(turn, until),
             Course::Proving { until } => self.prove(turn, until, &symptoms),
             Course::Serving => self.serve(turn, &symptoms),
             Course::Pausing { until } => self.pause(turn, until, &symptoms),
-            Course::GivenUp { until } | Course::Replaced { until } => self.rest(turn, until, &symptoms),
+            Course::GivenUp { until, .. } | Course::Replaced { until } => self.rest(turn, until, &symptoms),
             Course::Stumbled { reason } => self.stumble(turn, &reason),
             Course::Lowering { stage, until } => self.lower(turn, stage, until),
             Course::Idle | Course::Acting { .. } | Course::Down => {}
@@ -303,11 +326,17 @@ impl Member {
             | Course::Calling { until }
             | Course::Proving { until }
             | Course::Pausing { until }
-            | Course::GivenUp { until }
+            | Course::GivenUp { until, .. }
             | Course::Replaced { until }
             | Course::Lowering { until, .. } => Some(*until),
             Course::Serving => self.heals_at(),
-            Course::Idle | Course::Waiting | Course::Acted | Course::Down | Course::Stumbled { .. } => None,
+            Course::Idle
+            | Course::Waiting
+            | Course::Acted
+            | Course::Refused
+            | Course::Held
+            | Course::Down
+            | Course::Stumbled { .. } => None,
         };
         let judged = self.is_judged();
         let evidence = judged.then(|| self.evidence.next_look(now, &self.recipe)).flatten();
@@ -325,6 +354,7 @@ impl Member {
         matches!(
             self.course,
             Course::Acting { .. }
+                | Course::Held
                 | Course::Proving { .. }
                 | Course::Serving
                 | Course::Pausing { .. }

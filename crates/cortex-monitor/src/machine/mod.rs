@@ -51,6 +51,8 @@ pub struct Monitor {
     quarantine: BTreeMap<ComponentName, ComponentName>,
     /// Whether missions are paused.
     missions_paused: bool,
+    /// Whether a person has stopped the robot.
+    stopped: bool,
     not_stopped: BTreeSet<ComponentName>,
     /// Whether the last look was cut short.
     unsettled: bool,
@@ -94,6 +96,7 @@ impl Monitor {
             storm: Storm::default(),
             quarantine: BTreeMap::new(),
             missions_paused: false,
+            stopped: false,
             not_stopped: BTreeSet::new(),
             unsettled: false,
             wake: None,
@@ -135,6 +138,19 @@ impl Monitor {
         self.phase == Phase::Finished
     }
 
+    /// How long it takes at most to bring everything down, by the time-outs of the recipe: one after the other where one
+    /// depends on another.
+    #[must_use]
+    pub fn down_within(&self) -> Duration {
+        let mut limits: BTreeMap<&ComponentName, Duration> = BTreeMap::new();
+        for name in self.dependencies.order().iter().rev() {
+            let own = self.members.get(name).map(Member::down_within).unwrap_or_default();
+            let above = self.dependencies.needed_by(name).filter_map(|other| limits.get(other)).max();
+            limits.insert(name, own.saturating_add(above.copied().unwrap_or_default()));
+        }
+        limits.into_values().max().unwrap_or_default()
+    }
+
     fn find_wake(&self) -> Option<Duration> {
         if self.phase == Phase::Finished {
             return None;
@@ -159,6 +175,16 @@ impl Monitor {
                 self.phase = Phase::Ending;
                 return None;
             }
+            Input::Stopped => {
+                self.stopped = true;
+                return None;
+            }
+            Input::Resumed => {
+                if std::mem::take(&mut self.stopped) {
+                    self.members.values_mut().for_each(|member| member.on_resumed(now));
+                }
+                return None;
+            }
             Input::Tick => return None,
             Input::ProcessStarted { process } => {
                 (self.owner(process)?, Box::new(move |member| member.on_process_started()))
@@ -173,7 +199,10 @@ impl Monitor {
                 (component, Box::new(move |member| member.on_node_seen(now, present)))
             }
             Input::LifecycleSeen { component, state } => {
-                (component, Box::new(move |member| member.evidence.lifecycle = Some(state)))
+                (component, Box::new(move |member| member.evidence.note_state(state)))
+            }
+            Input::StateUnanswered { component } => {
+                (component, Box::new(move |member| member.evidence.note_unanswered()))
             }
             Input::StatusHeard { component, failure, message } => (
                 component,
@@ -196,7 +225,6 @@ impl Monitor {
                 (owner, Box::new(move |member| member.on_deed_ended(attempt, outcome)))
             }
             Input::Restart { component, action } => (component, Box::new(move |member| member.on_restart(now, action))),
-            Input::TryAgain { component } => (component, Box::new(move |member| member.on_try_again(now))),
         };
         note(self.members.get_mut(&component)?);
         Some(component)
@@ -258,6 +286,7 @@ impl Monitor {
             now: self.clock.now(),
             ending: self.phase == Phase::Ending,
             running: self.phase == Phase::Running,
+            stopped: self.stopped,
             missing,
             stand_in: self.stand_ins.get(name).cloned(),
             stand_in_works,

@@ -40,12 +40,16 @@ impl Member {
         self.next_attempt(turn, kind, Self::words(symptoms));
     }
 
-    /// Somebody wants it restarted; what follows is as after a failure.
+    /// Somebody wants it restarted; what follows is as after a failure. It is none, so no rung is used up, and it is not
+    /// trusted less for it.
     fn restart_wanted(&mut self, turn: &mut Turn<'_>, action: ActionName) {
         let within = Rung::once(BuiltIn::Restart).within_s.duration();
         let reason = "a restart was wanted".to_owned();
-        self.recovery = Some(Recovery { kind: FailureKind::Component, action: Some(action), within, reason });
-        self.begin_attempt(turn);
+        turn.report(MonitorEvent::RestartBegan { component: self.name.clone(), action: action.clone() });
+        self.damping.begin_anew();
+        let kind = FailureKind::Component;
+        self.recovery = Some(Recovery { kind, action: Some(action.clone()), within, reason: reason.clone() });
+        self.begin(turn, action, within, reason);
     }
 
     /// When the next attempt is forgiven, while it works.
@@ -134,6 +138,10 @@ impl Member {
         *used = used.saturating_add(1);
         let attempt = *used;
         turn.report(MonitorEvent::AttemptBegan { component: self.name.clone(), action: action.clone(), attempt });
+        self.begin(turn, action, within, reason);
+    }
+
+    fn begin(&mut self, turn: &mut Turn<'_>, action: ActionName, within: Duration, reason: String) {
         // One that has gone silent does not answer to transitions either. Of one that something else started, there is no
         // other way.
         let is_deaf = self.evidence.is_silent(turn.now, &self.recipe);
@@ -162,6 +170,34 @@ impl Member {
         let attempt = turn.next_attempt();
         turn.effect(Effect::Act { component: self.name.clone(), attempt, action, limit });
         self.course = Course::Acting { attempt, until: turn.now.saturating_add(limit) };
+    }
+
+    /// The stop has refused what was begun: it was not tried.
+    pub(super) fn hold(&mut self, turn: &mut Turn<'_>) {
+        let Some(Recovery { kind, action: Some(action), .. }) = &self.recovery else {
+            // Not reached: only what has begun an action comes here.
+            return self.give_up(turn);
+        };
+        if let Some(used) = self.used.get_mut(kind) {
+            *used = used.saturating_sub(1);
+        }
+        self.used.retain(|_, used| *used > 0);
+        if turn.stopped {
+            turn.report(MonitorEvent::HeldByStop { component: self.name.clone(), action: action.clone() });
+            self.course = Course::Held;
+        } else {
+            // Resumed since.
+            self.course = Course::Pausing { until: turn.now.saturating_add(ladder::BACKOFF) };
+        }
+    }
+
+    /// Waits until what comes next is not refused any more.
+    pub(super) fn wait_for_resume(&mut self, turn: &mut Turn<'_>, symptoms: &[Symptom]) {
+        if self.is_well(symptoms) {
+            self.come_up(turn);
+        } else if !turn.stopped {
+            self.course = Course::Pausing { until: turn.now };
+        }
     }
 
     /// Waits for the stand-in.
@@ -255,6 +291,7 @@ impl Member {
             tell(turn);
         }
         self.pauses_missions |= pauses;
-        self.course = Course::GivenUp { until: Self::after(turn, self.recipe.fallbacks.rest_s) };
+        let until = Self::after(turn, self.recipe.fallbacks.rest_s);
+        self.course = Course::GivenUp { until, while_stopped: turn.stopped };
     }
 }

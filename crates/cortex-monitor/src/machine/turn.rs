@@ -21,6 +21,8 @@ pub(super) struct Turn<'a> {
     pub(super) now: Duration,
     /// Whether the robot is in use.
     pub(super) running: bool,
+    /// Whether it is stopped: what is asked of it is refused.
+    pub(super) stopped: bool,
     /// Whether the robot is brought down.
     pub(super) ending: bool,
     /// What it depends on and what does not work.

@@ -27,6 +27,12 @@ impl fmt::Display for MonitorEvent {
             Self::AttemptBegan { component, action, attempt } => {
                 write!(formatter, "{component}: attempt {attempt}, {action}")
             }
+            Self::HeldByStop { component, action } => {
+                write!(formatter, "{component}: {action} is not done while the robot is stopped, but after the resume")
+            }
+            Self::RestartBegan { component, action } => {
+                write!(formatter, "{component} is restarted ({action}), since that is wanted")
+            }
             Self::AttemptFailed { component, action: Some(action), reason } => {
                 write!(formatter, "{component}: {action} did not help: {reason}")
             }

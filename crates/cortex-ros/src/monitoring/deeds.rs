@@ -1,22 +1,27 @@
 //! What can be done to a robot by name: requests, messages, methods of components, parameters, transitions.
 //!
-//! While the robot is stopped, none of it is sent but transitions: those only keep components alive.
+//! While the robot is stopped, none of it is sent but transitions, which only keep components alive, and methods that bring
+//! something to rest, as the component itself describes them.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_core::fragment::capped;
 use cortex_interfaces::{Interfaces, Message, ReadOptions};
-use cortex_protocol::ComponentName;
+use cortex_protocol::{ComponentDescription, ComponentName, Effect};
+use futures::FutureExt as _;
 use serde_json::{Map, Value, json};
+use thiserror::Error;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::RosError;
-use crate::directory::{EXECUTE_METHOD, below};
+use crate::directory::{Directory, EXECUTE_METHOD, below};
 use crate::dynamic::lifecycle::{self, Transition};
 use crate::dynamic::parameters::Parameters;
 use crate::dynamic::{Endpoints, Quality, Question};
 use crate::stop::StopLatch;
+use crate::stop::deeds::{AtStop, SendHalt};
+use crate::{Discovery, RosError};
 
 /// Characters of a reason that are kept.
 const REASON_CHARACTERS: usize = 500;
@@ -30,19 +35,64 @@ const STATE_LIMIT: Duration = Duration::from_millis(500);
 /// The pause between looks.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// Why something was not done.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Undone {
+    /// The robot is stopped, or was while it went on.
+    #[error("the robot is stopped")]
+    Stopped,
+    /// In words for people.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// What a method is to a stop, as its component describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Role {
+    /// It brings something to rest, which is always allowed.
+    Halts,
+    /// It only looks.
+    Observes,
+    /// This method brings it to rest.
+    HaltedBy(String),
+    /// Nothing is known to bring it to rest.
+    Unhalted,
+}
+
 /// Does things to the robot. Clones share what it needs.
 #[derive(Clone)]
 pub struct Deeds {
     endpoints: Endpoints,
     interfaces: Arc<Interfaces>,
+    directory: watch::Receiver<Arc<Directory>>,
     latch: StopLatch,
 }
 
 impl Deeds {
-    /// Through these endpoints, unless the latch is closed.
+    /// Through these endpoints, unless the latch is closed. What methods do is known from what was discovered.
     #[must_use]
-    pub fn new(endpoints: &Endpoints, interfaces: &Arc<Interfaces>, latch: &StopLatch) -> Self {
-        Self { endpoints: endpoints.clone(), interfaces: Arc::clone(interfaces), latch: latch.clone() }
+    pub fn new(endpoints: &Endpoints, interfaces: &Arc<Interfaces>, discovery: &Discovery, latch: &StopLatch) -> Self {
+        Self {
+            endpoints: endpoints.clone(),
+            interfaces: Arc::clone(interfaces),
+            directory: discovery.directory(),
+            latch: latch.clone(),
+        }
+    }
+
+    /// The latch that it obeys.
+    #[must_use]
+    pub fn latch(&self) -> &StopLatch {
+        &self.latch
+    }
+
+    /// Does something that a stop refuses or ends. What fails meanwhile has failed because of that.
+    async fn unless_stopped<T>(&self, work: impl Future<Output = Result<T, String>>) -> Result<T, Undone> {
+        let (stops, _) = self.latch.now();
+        work.await.map_err(|reason| match self.latch.now() {
+            now if now == (stops, false) => Undone::Failed(reason),
+            _ => Undone::Stopped,
+        })
     }
 
     /// The last look before something is sent.
@@ -50,11 +100,14 @@ impl Deeds {
         if self.latch.is_closed() { Err(RosError::Stopped) } else { Ok(()) }
     }
 
+    async fn prepare(&self, names: (&str, &str), request: &Value, limit: Duration) -> Result<Question, RosError> {
+        Question::prepare(&self.endpoints, &self.interfaces, names, request, limit).await
+    }
+
     /// `what` is how a stop names it while it is not answered.
-    async fn ask(&self, what: &str, names: (&str, &str), request: &Value, limit: Duration) -> Result<Value, RosError> {
-        let question = Question::prepare(&self.endpoints, &self.interfaces, names, request, limit).await?;
-        let _open = self.latch.begin(what.into()).ok_or(RosError::Stopped)?;
-        question.send()?.await
+    async fn ask(&self, what: &str, question: &Question, at_stop: AtStop) -> Result<Value, RosError> {
+        let (answer, _open) = self.latch.send(what.into(), at_stop, || question.send()).ok_or(RosError::Stopped)?;
+        answer?.await
     }
 
     /// Sends a request to a service and waits for its answer. An answer whose field `success` is false is a failure, with
@@ -68,14 +121,21 @@ impl Deeds {
         type_name: &str,
         request: &Map<String, Value>,
         limit: Duration,
-    ) -> Result<Value, String> {
+    ) -> Result<Value, Undone> {
         let request = Value::Object(request.clone());
-        let answer = within(limit, self.ask(service, (service, type_name), &request, limit)).await?;
-        if answer.get("success") == Some(&Value::Bool(false)) {
-            let reason = answer.get("message").or_else(|| answer.get("error_msg")).and_then(Value::as_str);
-            return Err(said(reason.unwrap_or_default()));
-        }
-        Ok(answer)
+        let asked = async {
+            let question = self.prepare((service, type_name), &request, limit).await?;
+            self.ask(service, &question, AtStop::Stays).await
+        };
+        let done = async {
+            let answer = within(limit, asked).await?;
+            if answer.get("success") == Some(&Value::Bool(false)) {
+                let reason = answer.get("message").or_else(|| answer.get("error_msg")).and_then(Value::as_str);
+                return Err(said(reason.unwrap_or_default()));
+            }
+            Ok(answer)
+        };
+        self.unless_stopped(done).await
     }
 
     /// Publishes one message, once somebody reads the topic.
@@ -88,7 +148,7 @@ impl Deeds {
         type_name: &str,
         message: &Map<String, Value>,
         limit: Duration,
-    ) -> Result<(), String> {
+    ) -> Result<(), Undone> {
         let (interfaces, name) = (Arc::clone(&self.interfaces), type_name.to_owned());
         let publish = async {
             // It reads files. It fails only when the runtime ends.
@@ -105,10 +165,11 @@ impl Deeds {
             tokio::time::sleep(DELIVERY).await;
             Ok::<(), RosError>(())
         };
-        within(limit.saturating_add(DELIVERY), publish).await
+        self.unless_stopped(within(limit.saturating_add(DELIVERY), publish)).await
     }
 
-    /// Runs a method of a component and waits for its end; gives its result.
+    /// Runs a method of a component and waits for its end; gives its result. At a stop it is halted by the method that the
+    /// component names for that; one that brings something to rest itself is run also while the robot is stopped.
     ///
     /// # Errors
     /// Why it was not done, in words for people.
@@ -118,12 +179,40 @@ impl Deeds {
         method: &str,
         arguments: &Map<String, Value>,
         limit: Duration,
+    ) -> Result<Value, Undone> {
+        let description = self.directory.borrow().component(component).and_then(|known| known.description.clone());
+        let role = role(description.as_deref(), method, arguments);
+        let run = self.run(component, method, arguments, &role, limit);
+        if role == Role::Halts { run.await.map_err(Undone::Failed) } else { self.unless_stopped(run).await }
+    }
+
+    async fn run(
+        &self,
+        component: &ComponentName,
+        method: &str,
+        arguments: &Map<String, Value>,
+        role: &Role,
+        limit: Duration,
     ) -> Result<Value, String> {
         let request = json!({"name": method, "kwargs_json": Value::Object(arguments.clone()).to_string()});
         let service = below(component, EXECUTE_METHOD.0);
-        let names = (service.as_str(), EXECUTE_METHOD.1);
         let what = format!("{component}.{method}");
-        let answer = within(limit, self.ask(&what, names, &request, limit)).await?;
+        let asked = async {
+            let question = self.prepare((service.as_str(), EXECUTE_METHOD.1), &request, limit).await?;
+            match role {
+                Role::Halts => question.send()?.await,
+                Role::Observes => {
+                    self.may_send()?;
+                    question.send()?.await
+                }
+                Role::HaltedBy(method) => {
+                    let halt = halt_by(&question, method)?;
+                    self.ask(&what, &question, AtStop::Halted(halt)).await
+                }
+                Role::Unhalted => self.ask(&what, &question, AtStop::Stays).await,
+            }
+        };
+        let answer = within(limit, asked).await?;
         let text = |key: &str| answer.get(key).and_then(Value::as_str).unwrap_or_default();
         if answer.get("success") != Some(&Value::Bool(true)) {
             return Err(said(text("error_msg")));
@@ -141,7 +230,11 @@ impl Deeds {
         component: &ComponentName,
         values: &Map<String, Value>,
         limit: Duration,
-    ) -> Result<(), String> {
+    ) -> Result<(), Undone> {
+        self.unless_stopped(self.set(component, values, limit)).await
+    }
+
+    async fn set(&self, component: &ComponentName, values: &Map<String, Value>, limit: Duration) -> Result<(), String> {
         let (end, node) = (Instant::now() + limit, format!("/{component}"));
         let parameters = Parameters::new(&self.endpoints, &self.interfaces);
         for (name, value) in values {
@@ -209,6 +302,29 @@ impl Deeds {
     }
 }
 
+/// What its component says of a method. Only without arguments it is the halt that the component names.
+fn role(description: Option<&ComponentDescription>, method: &str, arguments: &Map<String, Value>) -> Role {
+    let Some(description) = description else { return Role::Unhalted };
+    if arguments.is_empty() && description.brings_to_rest(method) {
+        return Role::Halts;
+    }
+    match description.method(method) {
+        Some(known) if known.effect == Effect::Observe => Role::Observes,
+        Some(known) => known.cancel_method.clone().map_or(Role::Unhalted, Role::HaltedBy),
+        None => Role::Unhalted,
+    }
+}
+
+/// The halt of what `question` asks for.
+fn halt_by(question: &Question, method: &str) -> Result<SendHalt, RosError> {
+    let halt = question.beside(&json!({"name": method, "kwargs_json": "{}"}))?;
+    Ok(Arc::new(move || {
+        let answer = halt.send_without_limit()?;
+        let confirmed = |answer: Value| answer.get("success") == Some(&Value::Bool(true));
+        Ok(async move { answer.await.is_ok_and(confirmed) }.boxed())
+    }))
+}
+
 /// Bounds something, and says in words what went wrong.
 async fn within<T, E: std::fmt::Display>(
     limit: Duration,
@@ -224,4 +340,30 @@ async fn within<T, E: std::fmt::Display>(
 fn said(reason: &str) -> String {
     let reason = reason.trim();
     if reason.is_empty() { "it gave no reason".to_owned() } else { capped(reason, REASON_CHARACTERS) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_method_is_to_a_stop_is_what_its_component_says() {
+        let text = json!({"contract": 1, "methods": [
+            {"name": "back_up", "description": "Drives back.", "cancel_method": "freeze"},
+            {"name": "freeze", "description": "Stands still."},
+            {"name": "halt", "description": "Nobody names it."},
+            {"name": "look", "description": "Looks.", "effect": "observe", "phase": "both"},
+        ]});
+        let (description, problems) = ComponentDescription::parse(&text.to_string()).unwrap();
+        assert_eq!(problems.len(), 0, "{problems:?}");
+        let (nothing, something) = (Map::new(), Map::from_iter([("speed".to_owned(), json!(1.0))]));
+        let role = |method, arguments| role(Some(&description), method, arguments);
+        assert_eq!(role("back_up", &something), Role::HaltedBy("freeze".to_owned()));
+        assert_eq!(role("freeze", &nothing), Role::Halts);
+        assert_eq!(role("freeze", &something), Role::Unhalted, "with arguments it may be anything");
+        assert_eq!(role("halt", &nothing), Role::Unhalted, "its name says nothing");
+        assert_eq!(role("look", &nothing), Role::Observes);
+        assert_eq!(role("fly", &nothing), Role::Unhalted);
+        assert_eq!(super::role(None, "freeze", &nothing), Role::Unhalted, "of whom nothing is known");
+    }
 }

@@ -77,6 +77,8 @@ pub enum Sign {
         /// As the node writes it.
         label: String,
     },
+    /// Its node is there, was asked for that state, and did not answer in time.
+    Unanswered,
     /// It published its health.
     Status {
         /// What it says.

@@ -1,7 +1,7 @@
 //! The states of managed lifecycles.
 //!
 //! A node tells its transitions, and is asked when it comes and from time to time: not every node tells, and what is told
-//! may be lost.
+//! may be lost. That it does not answer is told, too: who judges that hears of each question.
 
 use std::time::Duration;
 
@@ -26,6 +26,9 @@ const PERIOD: Duration = Duration::from_secs(2);
 /// How long one answer is waited for. Short: a question that was asked while the middleware still knew a dead server only
 /// is lost.
 const LIMIT: Duration = Duration::from_millis(500);
+/// The same once that many were not answered: a busy machine gets its time.
+const PATIENT_LIMIT: Duration = Duration::from_secs(2);
+const QUICK_QUESTIONS: u32 = 4;
 /// The pause after a question without an answer.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -37,13 +40,25 @@ pub(super) async fn follow(senses: Senses, component: ComponentName) {
     }
     let coming = senses.presence.coming(&component);
     let node = format!("/{component}");
+    let mut unanswered = 0_u32;
     loop {
         if !senses.presence.is_there(&component) {
             coming.notified().await;
+            unanswered = 0;
             continue;
         }
-        let pause = match lifecycle::state(&senses.endpoints, &senses.interfaces, &node, LIMIT).await {
+        let limit = if unanswered < QUICK_QUESTIONS { LIMIT } else { PATIENT_LIMIT };
+        let answer = tokio::select! {
+            answer = lifecycle::state(&senses.endpoints, &senses.interfaces, &node, limit) => answer,
+            // Another run of it: the question went to the one before.
+            () = coming.notified() => {
+                unanswered = 0;
+                continue;
+            }
+        };
+        let pause = match answer {
             Ok(label) => {
+                unanswered = 0;
                 // What was answered by a run that is over says nothing of the next.
                 if senses.presence.is_there(&component) {
                     (senses.tell)(&component, Sign::Lifecycle { label });
@@ -51,7 +66,13 @@ pub(super) async fn follow(senses: Senses, component: ComponentName) {
                 PERIOD
             }
             Err(RosError::ShutDown) => return,
-            Err(_) => PAUSE,
+            Err(_) => {
+                unanswered = unanswered.saturating_add(1);
+                if senses.presence.is_there(&component) {
+                    (senses.tell)(&component, Sign::Unanswered);
+                }
+                PAUSE
+            }
         };
         // Whichever comes first.
         let _ = tokio::time::timeout(pause, coming.notified()).await;

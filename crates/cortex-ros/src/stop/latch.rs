@@ -1,10 +1,10 @@
 //! Whether the robot is stopped.
 
-use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cortex_protocol::ToolName;
+use super::deeds::OpenDeeds;
 
 /// The mark of a state in which the latch is closed; the rest counts the stops.
 const CLOSED: u64 = 1;
@@ -18,26 +18,20 @@ pub struct StopLatch(Arc<State>);
 #[derive(Debug, Default)]
 struct State {
     state: AtomicU64,
-    /// What was sent beside the tools, as fallbacks do, and is not answered yet.
-    deeds: Mutex<Deeds>,
+    /// What was begun beside the tools, as fallbacks do, and has not ended yet.
+    deeds: OpenDeeds,
+    listeners: Listeners,
 }
 
-#[derive(Debug, Default)]
-struct Deeds {
-    begun: u64,
-    open: BTreeMap<u64, ToolName>,
-}
+/// Who is told of each change.
+#[derive(Default)]
+struct Listeners(Mutex<Vec<Listener>>);
 
-/// Something that may be going on beside the tools, until this is dropped.
-#[derive(Debug)]
-pub(crate) struct OpenDeed {
-    latch: StopLatch,
-    number: u64,
-}
+type Listener = Arc<dyn Fn() + Send + Sync>;
 
-impl Drop for OpenDeed {
-    fn drop(&mut self) {
-        self.latch.0.deeds.lock().unwrap_or_else(PoisonError::into_inner).open.remove(&self.number);
+impl fmt::Debug for Listeners {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Listeners")
     }
 }
 
@@ -52,21 +46,28 @@ impl StopLatch {
         self.0.state.load(Ordering::SeqCst) & CLOSED != 0
     }
 
-    /// Notes something that is to be sent beside the tools, so that a stop can name it. None while the robot is stopped.
-    pub(crate) fn begin(&self, name: ToolName) -> Option<OpenDeed> {
-        let mut deeds = self.0.deeds.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = deeds.begun;
-        deeds.begun += 1;
-        deeds.open.insert(number, name);
-        drop(deeds);
-        let deed = OpenDeed { latch: self.clone(), number };
-        // Looked at last: a stop closes the latch first, and then looks at what is open.
-        (!self.is_closed()).then_some(deed)
+    /// How many stops there were, and whether the robot is stopped: both of one moment.
+    #[must_use]
+    pub fn now(&self) -> (u64, bool) {
+        let state = self.0.state.load(Ordering::SeqCst);
+        (state / STOP, state & CLOSED != 0)
     }
 
-    /// What may be going on beside the tools, in the order in which it was begun.
-    pub(crate) fn open_deeds(&self) -> Vec<ToolName> {
-        self.0.deeds.lock().unwrap_or_else(PoisonError::into_inner).open.values().cloned().collect()
+    /// Calls `listener` after each change, from whichever thread makes it: it must not wait. It looks for itself at what
+    /// is now.
+    pub fn on_change(&self, listener: impl Fn() + Send + Sync + 'static) {
+        self.0.listeners.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(listener));
+    }
+
+    fn tell(&self) {
+        let listeners = self.0.listeners.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for listener in listeners {
+            listener();
+        }
+    }
+
+    pub(super) fn deeds(&self) -> &OpenDeeds {
+        &self.0.deeds
     }
 
     /// How many stops there were.
@@ -78,6 +79,7 @@ impl StopLatch {
     /// Closes it, until the stop is counted: nothing is sent from here on.
     pub(crate) fn hold(&self) {
         self.0.state.fetch_or(CLOSED, Ordering::SeqCst);
+        self.tell();
     }
 
     /// Closes it. Each stop has a number of its own, also where it was closed.
@@ -85,6 +87,7 @@ impl StopLatch {
         let counted = |state: u64| Some(state.wrapping_add(STOP) | CLOSED);
         // It never refuses.
         let before = self.0.state.fetch_update(Ordering::SeqCst, Ordering::SeqCst, counted).unwrap_or_default();
+        self.tell();
         StopNumber(before.wrapping_add(STOP) | CLOSED)
     }
 
@@ -97,7 +100,11 @@ impl StopLatch {
     /// Opens it after this stop. False if another one came since; then it stays closed.
     pub(crate) fn open(&self, stop: StopNumber) -> bool {
         let StopNumber(state) = stop;
-        self.0.state.compare_exchange(state, state & !CLOSED, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+        let opened = self.0.state.compare_exchange(state, state & !CLOSED, Ordering::SeqCst, Ordering::SeqCst).is_ok();
+        if opened {
+            self.tell();
+        }
+        opened
     }
 }
 
@@ -106,15 +113,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_going_on_beside_the_tools_is_known_to_a_stop_and_nothing_begins_after_it() {
+    fn who_listens_hears_of_each_change_and_sees_what_is_now() {
         let latch = StopLatch::default();
-        let back_up = latch.begin("base.back_up".into());
-        assert!(back_up.is_some());
-        latch.close();
-        assert!(latch.begin("base.turn".into()).is_none());
-        assert_eq!(latch.open_deeds(), ["base.back_up".into()]);
-        drop(back_up);
-        assert_eq!(latch.open_deeds(), []);
+        let seen: Arc<Mutex<Vec<(u64, bool)>>> = Arc::default();
+        let (other, into) = (latch.clone(), Arc::clone(&seen));
+        latch.on_change(move || into.lock().unwrap().push(other.now()));
+        latch.hold();
+        let stop = latch.close();
+        assert!(latch.open(stop));
+        assert!(!latch.open(stop));
+        assert_eq!(*seen.lock().unwrap(), [(0, true), (1, true), (1, false)]);
     }
 
     #[test]

@@ -12,10 +12,11 @@
 //! The latch stays closed until `~/resume`, which the agent has to hear. Several stops at once are one, and all who asked
 //! are answered.
 //!
-//! - `latch`: whether the robot is stopped; `thread`: the thread; `words`: what is answered.
+//! - `latch`: whether the robot is stopped; `deeds`: what fallbacks have begun; `thread`: the thread; `words`: what is answered.
 //!
 //! The services belong to a hidden node (`_cortex_stop_PID`): what `r2r` has on its node, only its thread can serve.
 
+pub(crate) mod deeds;
 mod latch;
 mod thread;
 mod words;
@@ -28,6 +29,7 @@ use std::time::{Duration, Instant};
 
 use cortex_protocol::ToolName;
 
+pub use deeds::OpenDeed;
 pub use latch::StopLatch;
 pub(crate) use latch::StopNumber;
 

@@ -13,6 +13,7 @@ use super::component::MethodHalt;
 use crate::calls::CallKey;
 use crate::dynamic::{Asked, CancelAnswer, Goal};
 use crate::stop::StopNumber;
+use crate::stop::deeds::EndingDeeds;
 
 /// How long the answer to the first request is waited for before it is sent again, and to each later one.
 const FIRST_PATIENCE: Duration = Duration::from_millis(100);
@@ -68,6 +69,8 @@ pub(crate) struct Stopping {
     goals: Vec<Ending<Goal, Asked>>,
     methods: Vec<Ending<(), MethodHalt>>,
     requests: Vec<Ending<(), ()>>,
+    /// What fallbacks have begun.
+    deeds: EndingDeeds,
     /// What could not even be found out.
     unknown: Vec<ToolName>,
 }
@@ -106,9 +109,6 @@ impl Stopping {
         let (goals, methods) = (tools.goals.calls().all(), tools.components.calls().all());
         let requests = tools.services.calls().all();
         let is_known = settled && goals.is_some() && methods.is_some() && requests.is_some();
-        let mut unknown = if is_known { Vec::new() } else { vec![SOMETHING.into()] };
-        // What fallbacks have begun can't be taken back from here; whether it moves something is not known.
-        unknown.extend(tools.latch().open_deeds());
         let now = Instant::now();
         let goals = goals.unwrap_or_default().into_iter();
         let mut goals: Vec<_> = goals.map(|(key, open)| Ending::new(key, open.tool, open.call, now)).collect();
@@ -132,7 +132,10 @@ impl Stopping {
             ..Ending::new(key, open.tool, (), now)
         });
         let requests = requests.collect();
-        Self { tools: tools.clone(), number, goals, methods, requests, unknown }
+        let deeds = EndingDeeds::begin(tools.latch());
+        let unknown = if is_known && deeds.is_some() { Vec::new() } else { vec![SOMETHING.into()] };
+        let deeds = deeds.unwrap_or_else(|| EndingDeeds::unknown(tools.latch()));
+        Self { tools: tools.clone(), number, goals, methods, requests, deeds, unknown }
     }
 
     /// Which stop it is.
@@ -142,7 +145,7 @@ impl Stopping {
 
     /// How many calls were in flight.
     pub(crate) fn in_flight(&self) -> usize {
-        self.goals.len() + self.methods.len() + self.requests.len()
+        self.goals.len() + self.methods.len() + self.requests.len() + self.deeds.count()
     }
 
     /// Takes the answers that are there, and asks again where it is time. Returns whether all is known to be at rest, or
@@ -174,7 +177,8 @@ impl Stopping {
         }
         let goals = self.goals.iter().map(|ending| ending.state);
         let mut states = goals.chain(self.methods.iter().map(|ending| ending.state));
-        states.all(|state| matches!(state, State::AtRest | State::Unconfirmed))
+        let deeds_have_ended = self.deeds.turn();
+        states.all(|state| matches!(state, State::AtRest | State::Unconfirmed)) && deeds_have_ended
     }
 
     /// What is not known to be at rest, in a stable order. What was answered meanwhile is.
@@ -187,6 +191,7 @@ impl Stopping {
             .map(|ending| ending.tool.clone())
             .chain(methods.filter(|ending| ending.state != State::AtRest).map(|ending| ending.tool.clone()))
             .chain(requests.filter(|ending| ending.state != State::AtRest).map(|ending| ending.tool.clone()))
+            .chain(self.deeds.not_at_rest())
             .chain(self.unknown.iter().cloned())
             .collect();
         names.sort();

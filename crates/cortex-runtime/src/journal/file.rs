@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{JournalSettings, OpenCall};
-use crate::tape::Flush;
 
 /// Most bytes that are read, and that are added before the file is made anew.
 const MOST_BYTES: u64 = 256 * 1024;
@@ -84,7 +83,6 @@ impl Open {
 pub(super) struct JournalFile {
     path: PathBuf,
     file: File,
-    flush: Flush,
     bytes: u64,
     open: Open,
 }
@@ -103,8 +101,7 @@ impl JournalFile {
             )
         })?;
         let earlier = read(&mut file)?;
-        let mut journal =
-            Self { path: settings.file.clone(), file, flush: settings.flush, bytes: 0, open: earlier.clone() };
+        let mut journal = Self { path: settings.file.clone(), file, bytes: 0, open: earlier.clone() };
         // Without what is torn or makes no sense.
         journal.make_anew()?;
         Ok((journal, earlier))
@@ -119,11 +116,9 @@ impl JournalFile {
     }
 
     pub(super) fn begin_call(&mut self, call: OpenCall) -> io::Result<()> {
-        self.add(Line::CallBegins(call))?;
-        self.sync()
+        self.add(Line::CallBegins(call))
     }
 
-    /// That it has ended need not survive: then the next life finds a goal that has ended.
     pub(super) fn end_call(&mut self, call: &OpenCall) -> io::Result<()> {
         self.add(Line::CallEnds(call.clone()))
     }
@@ -149,7 +144,7 @@ impl JournalFile {
         Ok(())
     }
 
-    /// Puts a file with what is open in place of this one. A crash leaves the one or the other.
+    /// Puts a file with what is open in place of this one. A crash of Cortex leaves the one or the other.
     fn make_anew(&mut self) -> io::Result<()> {
         let beside = self.path.with_extension("new");
         match std::fs::remove_file(&beside) {
@@ -160,23 +155,10 @@ impl JournalFile {
         file.lock()?;
         let lines = self.open.lines();
         file.write_all(&lines)?;
-        file.sync_data()?;
         std::fs::rename(&beside, &self.path)?;
         self.file = file;
         self.bytes = u64::try_from(lines.len()).unwrap_or(u64::MAX);
-        if self.flush == Flush::Disk
-            && let Some(folder) = self.path.parent()
-        {
-            File::open(folder)?.sync_all()?;
-        }
         Ok(())
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        match self.flush {
-            Flush::Disk => self.file.sync_data(),
-            Flush::System => Ok(()),
-        }
     }
 }
 

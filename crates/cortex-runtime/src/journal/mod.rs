@@ -3,26 +3,35 @@
 //!
 //! - `file`: the file, its lock, and reading what may be anything; `recovery`: ending what an earlier life left.
 //!
+//! One task writes, one line after the other, so that no end overtakes its beginning. A line is written when the operating
+//! system has it: that survives the end of Cortex, however it ends. It need not survive the loss of power, which ends all
+//! that runs on the machine, so nothing waits for the disk here.
+//!
 //! It is not the tape: that tells what was done, for people, and may be removed; this tells what may still go on.
 
 mod file;
 mod recovery;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_core::Invocation;
 use cortex_protocol::{CallId, MissionId, ToolName};
 use serde::{Deserialize, Serialize};
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::tape::{Flush, TapeSettings};
+use crate::tape::TapeSettings;
 use file::JournalFile;
 pub(crate) use recovery::recover;
 
 /// How long a call waits for its line. A disk that needs longer has failed.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Lines that may wait for a slow disk. A mission makes two for each of its calls.
+const QUEUE: usize = 4_096;
+/// Lines that are written together.
+const BATCH: usize = 256;
 
 /// The folder of the journals, within that of the tapes.
 pub(crate) const FOLDER: &str = "open-calls";
@@ -34,23 +43,17 @@ const NAME_CHARACTERS: usize = 100;
 pub struct JournalSettings {
     /// Its file: one for each robot that may run on this machine.
     pub file: PathBuf,
-    /// What a line survives before something begins.
-    pub flush: Flush,
     /// Whether nothing may begin that is not in it.
     pub required: bool,
 }
 
 impl JournalSettings {
-    /// The journal of the robot of this name, in a folder of its own within that of the tapes, as safe as they are.
+    /// The journal of the robot of this name, in a folder of its own within that of the tapes.
     #[must_use]
     pub fn beside(tape: &TapeSettings, name: &str) -> Self {
         let plain = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
         let name: String = name.trim_matches('/').chars().map(plain).take(NAME_CHARACTERS).collect();
-        Self {
-            file: tape.directory.join(FOLDER).join(format!("{name}.jsonl")),
-            flush: tape.flush,
-            required: tape.required,
-        }
+        Self { file: tape.directory.join(FOLDER).join(format!("{name}.jsonl")), required: tape.required }
     }
 }
 
@@ -71,34 +74,49 @@ impl OpenCall {
 /// The journal of this life. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct Journal {
-    settings: Option<Arc<JournalSettings>>,
-    /// None before it is opened, and where it could not be.
-    file: Arc<Mutex<Option<JournalFile>>>,
+    /// None where none is kept.
+    kept: Option<Kept>,
 }
 
+#[derive(Clone)]
+struct Kept {
+    settings: Arc<JournalSettings>,
+    /// To the one task that writes, which does one after the other.
+    jobs: mpsc::Sender<Job>,
+}
+
+/// Something to be done with the file, which is None before it is opened and where it could not be.
+type Job = Box<dyn FnOnce(&mut Option<JournalFile>) + Send>;
+
 impl Journal {
+    /// To be called on a tokio runtime.
     pub(crate) fn new(settings: Option<JournalSettings>) -> Self {
-        Self { settings: settings.map(Arc::new), file: Arc::default() }
+        let kept = settings.map(|settings| {
+            let (jobs, waiting) = mpsc::channel(QUEUE);
+            tokio::spawn(keep(waiting));
+            Kept { settings: Arc::new(settings), jobs }
+        });
+        Self { kept }
     }
 
     /// Whether there is one, which is opened first.
     pub(crate) fn is_kept(&self) -> bool {
-        self.settings.is_some()
+        self.kept.is_some()
     }
 
-    /// A task begins. What is lost of it with the power is only its words.
-    pub(crate) async fn begin_mission(&self, mission: &MissionId, task: &str) {
+    /// A task begins.
+    pub(crate) fn begin_mission(&self, mission: &MissionId, task: &str) {
         let (mission, task) = (mission.clone(), task.to_owned());
-        self.tell(move |file| file.begin_mission(mission, &task)).await;
+        self.note(move |file| file.begin_mission(mission, &task));
     }
 
-    /// A task has ended.
+    /// A task has ended. Comes back when that is written, with all that came before it.
     pub(crate) async fn end_mission(&self, mission: &MissionId) {
         let mission = mission.clone();
-        self.tell(move |file| file.end_mission(&mission)).await;
+        tell(self.write(move |file| file.end_mission(&mission)).await);
     }
 
-    /// A call is about to begin. Comes back when that is where it survives what it shall survive, or the call is cancelled.
+    /// A call is about to begin. Comes back when it is written, or when the call is cancelled.
     ///
     /// # Errors
     /// Why it must not begin.
@@ -107,16 +125,16 @@ impl Journal {
         invocation: &Invocation,
         cancelled: &CancellationToken,
     ) -> Result<(), String> {
-        let Some(settings) = &self.settings else { return Ok(()) };
+        let Some(kept) = &self.kept else { return Ok(()) };
         let call = OpenCall::of(invocation);
         let written = tokio::select! {
             biased;
-            // Whoever makes the call looks at that next.
+            // Whoever makes the call looks at that next. What is written all the same comes before its end.
             () = cancelled.cancelled() => return Ok(()),
-            written = self.on_file(move |file| file.begin_call(call)) => written,
+            written = self.write(move |file| file.begin_call(call)) => written,
         };
         let Err(problem) = written else { return Ok(()) };
-        if settings.required {
+        if kept.settings.required {
             return Err(format!(
                 "What begins can't be noted, and nothing may begin that a later life of Cortex would not find: {problem}. \
                  Mend it, or set tape.required = false"
@@ -126,43 +144,93 @@ impl Journal {
         Ok(())
     }
 
-    /// A call is at rest.
-    pub(crate) async fn end_call(&self, invocation: &Invocation) {
+    /// A call is at rest. Waits for no disk.
+    pub(crate) fn end_call(&self, invocation: &Invocation) {
         let call = OpenCall::of(invocation);
-        self.tell(move |file| file.end_call(&call)).await;
+        self.note(move |file| file.end_call(&call));
     }
 
     /// The same for several.
-    pub(crate) async fn end_calls(self, invocations: Vec<Invocation>) {
-        for invocation in &invocations {
-            self.end_call(invocation).await;
+    pub(crate) fn end_calls(&self, invocations: &[Invocation]) {
+        invocations.iter().for_each(|invocation| self.end_call(invocation));
+    }
+
+    /// Waits until everything so far is written, or has taken too long.
+    pub(crate) async fn written(&self) {
+        tell(self.write(|_| Ok(())).await);
+    }
+
+    /// Has something written after all that came before, without waiting for it.
+    fn note(&self, what: impl FnOnce(&mut JournalFile) -> std::io::Result<()> + Send + 'static) {
+        let Some(kept) = &self.kept else { return };
+        let job: Job = Box::new(move |file| tell(on(file, what)));
+        if kept.jobs.try_send(job).is_err() {
+            tell(Err("too much waits to be written".to_owned()));
         }
     }
 
-    async fn tell(&self, what: impl FnOnce(&mut JournalFile) -> std::io::Result<()> + Send + 'static) {
-        if self.is_kept()
-            && let Err(problem) = self.on_file(what).await
-        {
-            tracing::warn!("the journal of what is open is not up to date: {problem}");
-        }
-    }
-
-    /// Does something with the file where waiting is allowed.
-    async fn on_file(
+    /// Has something written after all that came before, and waits for it.
+    async fn write(
         &self,
         what: impl FnOnce(&mut JournalFile) -> std::io::Result<()> + Send + 'static,
     ) -> Result<(), String> {
-        let file = Arc::clone(&self.file);
-        let doing =
-            tokio::task::spawn_blocking(move || match file.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-                Some(file) => what(file).map_err(|problem| problem.to_string()),
-                None => Err("it is not open".to_owned()),
-            });
-        match tokio::time::timeout(PATIENCE, doing).await {
-            Ok(Ok(done)) => done,
-            Ok(Err(_)) => Err("it could not be written".to_owned()),
+        if self.is_kept() { self.job(move |file| on(file, what)).await } else { Ok(()) }
+    }
+
+    /// Has something done with the file after all that came before, and waits for it.
+    async fn job<T: Send + 'static>(
+        &self,
+        what: impl FnOnce(&mut Option<JournalFile>) -> Result<T, String> + Send + 'static,
+    ) -> Result<T, String> {
+        let Some(kept) = &self.kept else { return Err("there is none".to_owned()) };
+        let (reply, answer) = oneshot::channel();
+        let job: Job = Box::new(move |file| {
+            // Who asked may have given up waiting.
+            let _ = reply.send(what(file));
+        });
+        let done = async {
+            kept.jobs.send(job).await.ok()?;
+            answer.await.ok()
+        };
+        match tokio::time::timeout(PATIENCE, done).await {
+            Ok(Some(done)) => done,
+            Ok(None) => Err("it could not be written".to_owned()),
             Err(_) => Err(format!("the disk did not take it within {} s", PATIENCE.as_secs())),
         }
+    }
+}
+
+fn on(
+    file: &mut Option<JournalFile>,
+    what: impl FnOnce(&mut JournalFile) -> std::io::Result<()>,
+) -> Result<(), String> {
+    match file {
+        Some(file) => what(file).map_err(|problem| problem.to_string()),
+        None => Err("it is not open".to_owned()),
+    }
+}
+
+fn tell(written: Result<(), String>) {
+    if let Err(problem) = written {
+        tracing::warn!("the journal of what is open is not up to date: {problem}");
+    }
+}
+
+/// Does the jobs, one after the other, where waiting is allowed; until nobody is left who could give one.
+async fn keep(mut jobs: mpsc::Receiver<Job>) {
+    let mut file = None;
+    loop {
+        let mut batch = Vec::new();
+        if jobs.recv_many(&mut batch, BATCH).await == 0 {
+            return;
+        }
+        let mut taken = file.take();
+        let done = tokio::task::spawn_blocking(move || {
+            batch.into_iter().for_each(|job| job(&mut taken));
+            taken
+        });
+        // A job that failed in an unforeseen way has spoiled the file: nothing is written any more.
+        file = done.await.unwrap_or_default();
     }
 }
 

@@ -5,7 +5,7 @@
 //! of it until a person has looked (`~/resume`).
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -46,6 +46,7 @@ pub(crate) async fn recover(shared: Arc<Shared>) {
         shared.journal.end_mission(mission).await;
     }
     join_all(earlier.calls.into_iter().map(|call| end(&shared, call))).await;
+    shared.journal.written().await;
 }
 
 async fn end(shared: &Shared, call: OpenCall) {
@@ -82,7 +83,7 @@ async fn end(shared: &Shared, call: OpenCall) {
         (Some(provider), End::Ended(state)) if state.may_go_on() => {
             shared.leftovers.remember(Arc::new(OfEarlierLife { provider }), invocation);
         }
-        _ => shared.journal.end_call(&invocation).await,
+        _ => shared.journal.end_call(&invocation),
     }
 }
 
@@ -127,9 +128,10 @@ impl ToolProvider for OfEarlierLife {
 impl Journal {
     /// Opens the file. Everything that is told before is not in it.
     pub(super) async fn open(&self) -> Result<Open, String> {
-        let Some(settings) = self.settings.clone() else { return Ok(Open::default()) };
-        let place = Arc::clone(&self.file);
-        let opening = move || {
+        let Some(settings) = self.kept.as_ref().map(|kept| Arc::clone(&kept.settings)) else {
+            return Ok(Open::default());
+        };
+        self.job(move |place| {
             let began = std::time::Instant::now();
             let (file, earlier) = loop {
                 match JournalFile::open(&settings) {
@@ -141,12 +143,9 @@ impl Journal {
                     opened => break opened.map_err(|problem| format!("{}: {problem}", settings.file.display()))?,
                 }
             };
-            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+            *place = Some(file);
             Ok(earlier)
-        };
-        match tokio::task::spawn_blocking(opening).await {
-            Ok(opened) => opened,
-            Err(_) => Err("the journal could not be opened".to_owned()),
-        }
+        })
+        .await
     }
 }

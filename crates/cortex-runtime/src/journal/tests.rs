@@ -7,7 +7,7 @@ use super::*;
 const MISSION: &str = "01a201dc-49fd-70ba-b2a9-0b0416e65832";
 
 fn settings(folder: &tempfile::TempDir) -> JournalSettings {
-    JournalSettings { file: folder.path().join("open-calls/robot.jsonl"), flush: Flush::Disk, required: true }
+    JournalSettings { file: folder.path().join("open-calls/robot.jsonl"), required: true }
 }
 
 fn call(number: u32) -> Invocation {
@@ -39,10 +39,11 @@ async fn the_next_life_finds_what_was_open_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let (journal, earlier) = opened(&folder).await;
     assert_eq!(earlier, file::Open::default());
-    journal.begin_mission(&MISSION.into(), "Go.").await;
+    journal.begin_mission(&MISSION.into(), "Go.");
     begin(&journal, 1).await;
     begin(&journal, 2).await;
-    journal.end_call(&call(1)).await;
+    journal.end_call(&call(1));
+    journal.written().await;
     drop(journal);
     let (journal, earlier) = opened(&folder).await;
     assert_eq!(earlier.missions.get(&MISSION.into()).map(String::as_str), Some("Go."));
@@ -51,7 +52,7 @@ async fn the_next_life_finds_what_was_open_and_nothing_else() {
     drop(journal);
     let (journal, earlier) = opened(&folder).await;
     assert_eq!(earlier.calls.len(), 1);
-    journal.end_call(&call(2)).await;
+    journal.end_call(&call(2));
     journal.end_mission(&MISSION.into()).await;
     assert_eq!(size(&folder), 0, "where nothing is open, nothing is kept");
 }
@@ -91,7 +92,7 @@ async fn a_journal_of_any_size_is_read_in_part_and_bounded() {
 #[tokio::test]
 async fn a_long_task_does_not_make_the_journal_grow_without_end() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = JournalSettings { flush: Flush::System, ..settings(&folder) };
+    let settings = settings(&folder);
     let (mut file, _) = JournalFile::open(&settings).unwrap();
     file.begin_mission(MISSION.into(), "Patrol.").unwrap();
     for number in 0..5_000 {
@@ -125,4 +126,23 @@ async fn a_link_in_place_of_the_journal_is_not_followed() {
     std::os::unix::fs::symlink(&precious, &file).unwrap();
     assert!(JournalFile::open(&settings(&folder)).is_err());
     assert_eq!(std::fs::read_to_string(&precious).unwrap(), "keep me");
+}
+
+/// Ends used to be written by whichever thread was first.
+#[tokio::test]
+async fn regression_on_a_slow_disk_no_end_overtakes_its_beginning() {
+    let folder = tempfile::tempdir().unwrap();
+    let (journal, _) = opened(&folder).await;
+    let (disk_works, works) = std::sync::mpsc::channel::<()>();
+    journal.note(move |_| works.recv().map_err(std::io::Error::other));
+    for number in 0..64 {
+        // Each is cancelled while its beginning waits for the disk, and ends.
+        let (call, cancelled) = (call(number), CancellationToken::new());
+        let (begun, ()) = tokio::join!(journal.begin_call(&call, &cancelled), async { cancelled.cancel() });
+        begun.unwrap();
+        journal.end_call(&call);
+    }
+    disk_works.send(()).unwrap();
+    journal.written().await;
+    assert_eq!(size(&folder), 0, "each has begun and ended, in this order");
 }

@@ -28,6 +28,7 @@ enum Finding {
 
 pub(crate) async fn doctor(arguments: RunArguments) -> anyhow::Result<ExitCode> {
     let mut findings = vec![("ROS 2", environment())];
+    findings.extend(shared_memory(&variable).map(|finding| ("ROS 2", finding)));
     // A configuration that can't be used is told below.
     let known = |node: &RosNode| Ok(policy(node, arguments.config.as_deref()).unwrap_or_default());
     match Robot::visit(known).await {
@@ -63,8 +64,12 @@ pub(crate) async fn doctor(arguments: RunArguments) -> anyhow::Result<ExitCode> 
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// A variable of the environment that says something.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
 fn environment() -> Finding {
-    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let Some(distribution) = variable("ROS_DISTRO") else {
         return Finding::Bad(
             "no ROS 2 is sourced (ROS_DISTRO is not set)".to_owned(),
@@ -81,6 +86,32 @@ fn environment() -> Finding {
     let middleware = variable("RMW_IMPLEMENTATION").unwrap_or_else(|| "the default".to_owned());
     let range = variable("ROS_AUTOMATIC_DISCOVERY_RANGE").unwrap_or_else(|| "SUBNET".to_owned());
     Finding::Good(format!("{distribution}, domain {domain}, discovery range {range}, middleware {middleware}"))
+}
+
+/// Whether Fast DDS sends through shared memory, which loses messages where processes are killed and started again
+/// (`config/fastdds_loopback.xml` has the figures). A profile that somebody wrote is not judged.
+fn shared_memory(variable: &dyn Fn(&str) -> Option<String>) -> Option<Finding> {
+    let is_fast_dds = variable("RMW_IMPLEMENTATION").is_none_or(|name| name.starts_with("rmw_fastrtps"));
+    let is_local = variable("ROS_AUTOMATIC_DISCOVERY_RANGE").is_some_and(|range| range == "LOCALHOST");
+    let transports = variable("FASTDDS_BUILTIN_TRANSPORTS");
+    let has_profile =
+        ["FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"].iter().any(|name| variable(name).is_some());
+    let is_off = has_profile || transports.is_some_and(|transports| transports.starts_with("UDP"));
+    // With this range, the shared memory is used whatever else is set.
+    (is_fast_dds && (is_local || !is_off)).then(|| {
+        let mend = if is_local {
+            "set ROS_AUTOMATIC_DISCOVERY_RANGE=SYSTEM_DEFAULT and FASTRTPS_DEFAULT_PROFILES_FILE to the path of \
+             config/fastdds_loopback.xml, for all nodes: the same range, without it"
+        } else {
+            "set FASTDDS_BUILTIN_TRANSPORTS=UDPv4 for all nodes"
+        };
+        Finding::Notable(
+            "Fast DDS uses shared memory; a node that was killed and started again may not hear the others (about 1 of \
+             100 times)"
+                .to_owned(),
+            mend.to_owned(),
+        )
+    })
 }
 
 fn graph(robot: &Robot) -> Finding {
@@ -229,4 +260,26 @@ async fn configuration(robot: &Robot, arguments: &RunArguments) -> Vec<(&'static
         ),
     };
     vec![("configuration", good), ("model", answered)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_memory_of_fast_dds_is_told_unless_it_is_off() {
+        let mend = |set: &[(&str, &str)]| {
+            let variable = |name: &str| set.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+            shared_memory(&variable).map(|finding| match finding {
+                Finding::Good(text) => text,
+                Finding::Notable(_, mend) | Finding::Bad(_, mend) => mend,
+            })
+        };
+        let (profile, range) = (("FASTRTPS_DEFAULT_PROFILES_FILE", "a.xml"), "ROS_AUTOMATIC_DISCOVERY_RANGE");
+        assert!(mend(&[]).is_some_and(|mend| mend.contains("FASTDDS_BUILTIN_TRANSPORTS=UDPv4")));
+        assert_eq!(mend(&[("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4")]), None);
+        assert_eq!(mend(&[profile, (range, "SYSTEM_DEFAULT")]), None);
+        assert!(mend(&[profile, (range, "LOCALHOST")]).is_some_and(|mend| mend.contains("fastdds_loopback.xml")));
+        assert_eq!(mend(&[("RMW_IMPLEMENTATION", "rmw_cyclonedds_cpp")]), None);
+    }
 }

@@ -4,7 +4,7 @@
 //! Parsed without side effects, resolved once, passed down by value.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use cortex_core::MissionLimits;
@@ -12,46 +12,25 @@ use cortex_model::{ModelChoice, ModelSettings, Structured};
 use cortex_protocol::{Conditions, Effect, ResourceName};
 use cortex_ros::{Convention, Policy, PolicySettings};
 use cortex_runtime::{CallBounds, QueuePolicy, RuntimeConfig};
-use figment::providers::{Env, Format, Serialized, Toml};
-use figment::value::{Dict, Map, Value};
-use figment::{Figment, Metadata, Profile, Provider};
+use figment::Figment;
+use figment::providers::Serialized;
 use serde::{Deserialize, Serialize};
 
 use crate::logging::LogLevel;
 
+mod layers;
 mod mission;
 mod parameters;
 mod tape;
 mod watch;
 
+pub(crate) use layers::{Layers, file};
 pub(crate) use mission::MeterSettings;
 use mission::{BudgetConfig, MissionConfig};
 pub(crate) use parameters::declared;
 use tape::TapeConfig;
 pub(crate) use watch::WatchSettings;
 use watch::{MetricsConfig, WatchdogConfig};
-
-/// The variable that names the configuration file.
-pub(crate) const FILE_VARIABLE: &str = "CORTEX_CONFIG";
-/// The prefix of the variables that set keys: `CORTEX_MODEL`, `CORTEX_MISSION__MAX_REPLANS`.
-const PREFIX: &str = "CORTEX_";
-/// The top-level keys; other variables of the prefix are none of ours.
-const KEYS: [&str; 14] = [
-    "robot",
-    "identity",
-    "model",
-    "log_level",
-    "endpoint",
-    "mission",
-    "budget",
-    "queue",
-    "calls",
-    "discovery",
-    "conditions",
-    "tape",
-    "watchdog",
-    "metrics",
-];
 
 /// Everything that can be set. `config/cortex.toml` explains each key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -168,21 +147,6 @@ impl Default for Config {
     }
 }
 
-/// The layers above the defaults, lowest first.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Layers {
-    /// A file that must exist, if named.
-    pub(crate) file: Option<PathBuf>,
-    /// The table `[cortex]` of a recipe, if one is run.
-    pub(crate) recipe: serde_json::Map<String, serde_json::Value>,
-    /// ROS parameters of the node, by their dotted names.
-    pub(crate) ros: Vec<(String, Value)>,
-    /// `--model`.
-    pub(crate) model: Option<String>,
-    /// ROS parameters that were set while Cortex runs. They count more than anything that was given at start.
-    pub(crate) set: Vec<(String, Value)>,
-}
-
 /// A configuration that can be used as it is.
 #[derive(Debug, Clone)]
 pub(crate) struct Resolved {
@@ -204,7 +168,7 @@ pub(crate) struct Resolved {
 
 /// Reads and checks all layers.
 pub(crate) fn load(layers: &Layers) -> anyhow::Result<Resolved> {
-    let figment = figment(layers)?;
+    let figment = layers.over_defaults()?;
     let config: Config = figment.extract().map_err(|errors| {
         let lines: Vec<String> = errors.into_iter().map(|error| format!("configuration: {error}")).collect();
         anyhow::anyhow!("{}\nconfig/cortex.toml explains every key.", lines.join("\n"))
@@ -212,35 +176,6 @@ pub(crate) fn load(layers: &Layers) -> anyhow::Result<Resolved> {
     let model_origin =
         figment.find_metadata("model").map_or_else(|| "default".to_owned(), |from| from.name.to_string());
     resolve(&config, model_origin)
-}
-
-fn figment(layers: &Layers) -> anyhow::Result<Figment> {
-    let mut figment = Figment::from(Serialized::defaults(Config::default()));
-    if let Some(file) = &layers.file {
-        anyhow::ensure!(
-            file.is_file(),
-            "configuration: there is no file {}; check the path given by --config or {FILE_VARIABLE}",
-            file.display()
-        );
-        figment = figment.merge(Toml::file_exact(file));
-    }
-    figment = figment.merge(Recipe(&layers.recipe));
-    let environment = Env::prefixed(PREFIX).split("__").filter(|key| {
-        let first = key.as_str().split("__").next().unwrap_or_default().split('.').next().unwrap_or_default();
-        KEYS.iter().any(|known| first.eq_ignore_ascii_case(known))
-    });
-    figment = figment.merge(environment);
-    for (name, value) in &layers.ros {
-        figment = figment.merge(Single { layer: "ROS parameters", name: name.clone(), value: value.clone() });
-    }
-    if let Some(model) = &layers.model {
-        figment =
-            figment.merge(Single { layer: "--model", name: "model".to_owned(), value: Value::from(model.clone()) });
-    }
-    for (name, value) in &layers.set {
-        figment = figment.merge(Single { layer: "ros2 param set", name: name.clone(), value: value.clone() });
-    }
-    Ok(figment)
 }
 
 fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
@@ -361,56 +296,18 @@ fn meaning(problem: anyhow::Error) -> (Vec<String>, String) {
 
 /// The folder of the tapes.
 pub(crate) fn tape_folder(layers: &Layers) -> anyhow::Result<PathBuf> {
-    let config: tape::TapeConfig = figment(layers)?
+    let config: tape::TapeConfig = layers
+        .over_defaults()?
         .extract_inner("tape")
         .map_err(|problem| anyhow::anyhow!("configuration: {problem}\nconfig/cortex.toml explains every key."))?;
     Ok(tape::settings(&config)?.directory)
 }
 
-/// The file named by `--config`, or else by the environment.
-pub(crate) fn file(argument: Option<&Path>) -> Option<PathBuf> {
-    argument
-        .map(Path::to_path_buf)
-        .or_else(|| std::env::var_os(FILE_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from))
-}
-
-/// The layer of a recipe.
-struct Recipe<'a>(&'a serde_json::Map<String, serde_json::Value>);
-
-impl Provider for Recipe<'_> {
-    fn metadata(&self) -> Metadata {
-        Metadata::named("the recipe")
-    }
-
-    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
-        Serialized::defaults(self.0).data()
-    }
-}
-
-/// One value from one layer.
-struct Single {
-    layer: &'static str,
-    name: String,
-    value: Value,
-}
-
-impl Provider for Single {
-    fn metadata(&self) -> Metadata {
-        Metadata::named(self.layer)
-    }
-
-    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
-        let mut value = self.value.clone();
-        for key in self.name.rsplit('.') {
-            value = Value::from(Dict::from([(key.to_owned(), value)]));
-        }
-        let dict = value.into_dict().unwrap_or_default();
-        Ok(Map::from([(Profile::Default, dict)]))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use figment::providers::{Format, Toml};
+    use figment::value::Value;
+
     use super::*;
 
     fn file_with(text: &str) -> (tempfile::TempDir, Layers) {

@@ -7,7 +7,7 @@ use cortex_ros::parameters::Parameter;
 use cortex_ros::r2r::ParameterValue;
 use serde_json::{Map, Value};
 
-use super::{Config, Layers, figment};
+use super::{Config, Layers};
 
 /// The file that explains every key.
 const EXPLAINED: &str = include_str!("../../../../config/cortex.toml");
@@ -25,7 +25,7 @@ const DAY: f64 = 86_400.0;
 
 /// The parameters of a configuration that was read already.
 pub(crate) fn declared(layers: &Layers) -> anyhow::Result<Vec<Parameter>> {
-    let config: Config = figment(layers)?.extract()?;
+    let config: Config = layers.over_defaults()?.extract()?;
     let Value::Object(tree) = serde_json::to_value(config)? else { return Ok(Vec::new()) };
     let mut values = BTreeMap::new();
     flatten("", &tree, &mut values);

@@ -10,7 +10,8 @@ use cortex_protocol::ComponentName;
 use cortex_recipe::parameter::bind_nothing;
 use cortex_recipe::{Action, ActionName, Deed, Recipe};
 use cortex_ros::dynamic::{Endpoints, lifecycle};
-use cortex_ros::{Interfaces, StopLatch};
+use cortex_ros::monitoring::deeds::Undone;
+use cortex_ros::{Discovery, Interfaces, StopLatch};
 use serde_json::Value;
 
 use crate::custom_actions::RobotDeeds;
@@ -23,11 +24,22 @@ pub(crate) struct Deeds {
 }
 
 impl Deeds {
-    pub(crate) fn new(endpoints: &Endpoints, interfaces: &Arc<Interfaces>, latch: &StopLatch, recipe: &Recipe) -> Self {
+    pub(crate) fn new(
+        endpoints: &Endpoints,
+        interfaces: &Arc<Interfaces>,
+        discovery: &Discovery,
+        latch: &StopLatch,
+        recipe: &Recipe,
+    ) -> Self {
         Self {
-            ros: cortex_ros::monitoring::deeds::Deeds::new(endpoints, interfaces, latch),
+            ros: cortex_ros::monitoring::deeds::Deeds::new(endpoints, interfaces, discovery, latch),
             actions: Arc::new(recipe.actions.clone()),
         }
+    }
+
+    /// The latch that they obey.
+    pub(crate) fn latch(&self) -> &StopLatch {
+        self.ros.latch()
     }
 
     /// Whether the monitor's own thread does it.
@@ -37,14 +49,14 @@ impl Deeds {
 
     /// Carries out an action to its end; gives what came of it, as JSON. Or why it was not done, in words for people.
     /// Commands are run by the monitor's thread, which looks after processes.
-    pub(crate) async fn act(&self, action: &ActionName, limit: Duration) -> Result<Value, String> {
-        let Some(known) = self.actions.get(action) else { return Err("there is no such action".to_owned()) };
+    pub(crate) async fn act(&self, action: &ActionName, limit: Duration) -> Result<Value, Undone> {
+        let known = self.actions.get(action).ok_or_else(|| Undone::Failed("there is no such action".to_owned()))?;
         // Fallbacks tell nothing; what a parameter has as its default is what it is.
-        self.carry_out(&bind_nothing(known)?, limit).await
+        self.carry_out(&bind_nothing(known).map_err(Undone::Failed)?, limit).await
     }
 
     /// Carries out what an action does, in the same way.
-    pub(crate) async fn carry_out(&self, deed: &Deed, limit: Duration) -> Result<Value, String> {
+    pub(crate) async fn carry_out(&self, deed: &Deed, limit: Duration) -> Result<Value, Undone> {
         match deed {
             Deed::Service(call) => self.ros.request(&call.name, &call.interface, &call.request, limit).await,
             Deed::Topic(topic) => {
@@ -54,7 +66,7 @@ impl Deeds {
             Deed::Parameters(parameters) => {
                 self.ros.parameters(&parameters.component, &parameters.values, limit).await.map(|()| Value::Null)
             }
-            Deed::Command(_) => Err("commands are run by the monitor".to_owned()),
+            Deed::Command(_) => Err(Undone::Failed("commands are run by the monitor".to_owned())),
         }
     }
 
@@ -78,6 +90,6 @@ impl Deeds {
 #[async_trait]
 impl RobotDeeds for Deeds {
     async fn carry_out(&self, deed: &Deed, limit: Duration) -> Result<Value, String> {
-        Self::carry_out(self, deed, limit).await
+        Self::carry_out(self, deed, limit).await.map_err(|undone| undone.to_string())
     }
 }

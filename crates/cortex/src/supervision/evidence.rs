@@ -36,6 +36,7 @@ fn input(component: ComponentName, sign: Sign) -> Input {
     match sign {
         Sign::Node { present } => Input::NodeSeen { component, present },
         Sign::Lifecycle { label } => Input::LifecycleSeen { component, state: state(&label) },
+        Sign::Unanswered => Input::StateUnanswered { component },
         Sign::Status { health } => {
             let (failure, message) = failure(health);
             Input::StatusHeard { component, failure, message }

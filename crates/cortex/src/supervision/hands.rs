@@ -10,8 +10,9 @@ use cortex_monitor::{AttemptId, DeedOutcome, Effect, Input, Transition};
 use cortex_protocol::ComponentName;
 use cortex_recipe::ActionName;
 use cortex_ros::monitoring::Monitoring;
+use cortex_ros::monitoring::deeds::Undone;
 use cortex_runtime::Runtime;
-use cortex_supervisor::{Handle, Hands};
+use cortex_supervisor::{Handle, Hands, Leave, Stops};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
@@ -59,6 +60,8 @@ impl RosHands {
     ) -> Self {
         let (jobs, waiting) = mpsc::channel(WAITING);
         tasks.spawn(work(waiting, deeds.clone(), handle.clone()));
+        let monitor = handle.clone();
+        deeds.latch().on_change(move || monitor.look_again());
         Self { handle, watch, missions, monitoring, deeds, jobs, operator }
     }
 
@@ -108,6 +111,15 @@ impl Hands for RosHands {
             | Effect::Finished { .. } => {}
         }
     }
+
+    fn stops(&self) -> Stops {
+        let (count, is_stopped) = self.deeds.latch().now();
+        Stops { count, is_stopped }
+    }
+
+    fn leave(&self, action: &ActionName) -> Option<Leave> {
+        self.deeds.latch().begin(action.as_str().into()).map(|deed| Box::new(deed) as Leave)
+    }
 }
 
 /// Does what is wanted, side by side, until the monitor is gone.
@@ -120,10 +132,16 @@ async fn work(mut waiting: mpsc::Receiver<Job>, deeds: Deeds, handle: Handle) {
         let (deeds, handle) = (deeds.clone(), handle.clone());
         under_way.spawn(async move {
             let done = match &job.what {
-                What::Change(component, transition) => deeds.change(component, *transition, job.limit).await,
+                What::Change(component, transition) => {
+                    deeds.change(component, *transition, job.limit).await.map_err(Undone::Failed)
+                }
                 What::Act(action) => deeds.act(action, job.limit).await.map(|_| ()),
             };
-            let outcome = done.map_or_else(|reason| DeedOutcome::Failed { reason }, |()| DeedOutcome::Done);
+            let outcome = match done {
+                Ok(()) => DeedOutcome::Done,
+                Err(Undone::Stopped) => DeedOutcome::Stopped,
+                Err(Undone::Failed(reason)) => DeedOutcome::Failed { reason },
+            };
             handle.tell(Input::DeedEnded { attempt: job.attempt, outcome });
             drop(place);
         });

@@ -17,12 +17,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use cortex_protocol::{
-    CancelMode, Effect as ToolEffect, FailureKind, MissionResult, MissionStatus, ToolPhase, ToolSpec,
+    CancelMode, ComponentName, Dispatch, Effect as ToolEffect, FailureKind, MissionResult, MissionStatus, ToolCall,
+    ToolOutcome, ToolPhase, ToolSpec,
 };
 use serde_json::{Value, json};
 
 use super::*;
-use crate::chat::{CallArguments, Purpose};
+use crate::chat::{CallArguments, ModelCall, Purpose};
 use crate::feedback;
 use crate::fragment::Fragment;
 use crate::toolset::ToolSet;

@@ -48,7 +48,11 @@ fn recipe() -> impl Strategy<Value = String> {
 fn input() -> impl Strategy<Value = Input> {
     let component = || prop::sample::select(vec!["a", "b", "c", "d", "e", "nobody"]).prop_map(ComponentName::from);
     let process = || (0..12_u64).prop_map(ProcessNumber);
-    let outcome = prop_oneof![Just(DeedOutcome::Done), Just(DeedOutcome::Failed { reason: "no".into() })];
+    let outcome = prop_oneof![
+        Just(DeedOutcome::Done),
+        Just(DeedOutcome::Failed { reason: "no".into() }),
+        Just(DeedOutcome::Stopped)
+    ];
     let state = prop::sample::select(vec![
         LifecycleState::Unconfigured,
         LifecycleState::Inactive,
@@ -81,7 +85,9 @@ fn input() -> impl Strategy<Value = Input> {
         1 => (component(), 0..2_u32).prop_map(|(component, goals)| Input::GoalsChanged { component, goals }),
         6 => (0..30_u64, outcome)
             .prop_map(|(attempt, outcome)| Input::DeedEnded { attempt: AttemptId(attempt), outcome }),
-        1 => component().prop_map(|component| Input::TryAgain { component }),
+        2 => component().prop_map(|component| Input::StateUnanswered { component }),
+        1 => Just(Input::Stopped),
+        1 => Just(Input::Resumed),
         2 => (component(), prop::sample::select(vec!["restart", "respawn", "reset", "stand_in"]))
             .prop_map(|(component, action)| Input::Restart { component, action: ActionName::new(action) }),
         1 => Just(Input::Start),
@@ -128,7 +134,7 @@ impl Watch {
                 }
                 Effect::PauseMissions { .. } => assert!(!std::mem::replace(&mut self.paused, true)),
                 Effect::ResumeMissions => assert!(std::mem::replace(&mut self.paused, false)),
-                Effect::Report { event: MonitorEvent::AttemptBegan { .. } } => {
+                Effect::Report { event: MonitorEvent::AttemptBegan { .. } | MonitorEvent::RestartBegan { .. } } => {
                     self.attempts.push(now);
                     let window = self.attempts.iter().filter(|at| now - **at < REFILL * BURST).count();
                     assert!(window <= 2 * BURST as usize, "a storm of {window} actions");

@@ -181,15 +181,88 @@ fn what_crashes_at_every_start_is_given_up_told_and_tried_again_after_a_rest() {
 }
 
 #[test]
-fn a_person_may_have_it_tried_again_at_once() {
+fn what_was_given_up_while_the_robot_is_stopped_is_tried_again_after_the_resume() {
+    let mut world = robot("");
+    world.stop();
+    world.behave("lamp", Manner::CrashesAtStart);
+    world.kill("lamp");
+    world.run_for(50.0);
+    assert!(world.deeds().contains(&"lamp given up".to_owned()), "processes are started all the same");
+    world.behave("lamp", Manner::Good);
+    world.resume();
+    world.run_for(2.0);
+    assert!(world.works("lamp"));
+}
+
+#[test]
+fn what_was_given_up_before_the_stop_goes_on_resting_after_it() {
     let mut world = robot("");
     world.behave("lamp", Manner::CrashesAtStart);
     world.kill("lamp");
     world.run_for(50.0);
-    world.behave("lamp", Manner::Good);
-    world.input(Input::TryAgain { component: "lamp".into() });
+    world.effects.clear();
+    world.stop();
+    world.resume();
     world.run_for(2.0);
-    assert!(world.works("lamp"));
+    assert_eq!(world.deeds(), Vec::<String>::new());
+}
+
+/// A lamp that is reset once before it is respawned.
+const LADDER: &str = "[components.lamp.fallbacks]\non_algorithm_fail = [\"reset\", \"respawn\"]\n\
+                      [actions.reset]\ncommand = { program = \"reset\" }\n";
+
+#[test]
+fn a_rung_that_a_stop_refuses_is_not_used_up_and_is_tried_after_the_resume() {
+    let mut world = robot(LADDER);
+    world.stop();
+    world.behave("lamp", Manner::ReportsAlgorithm);
+    world.run_for(100.0);
+    assert_eq!(world.deeds(), ["reset for lamp", "lamp waits for the resume: reset"], "once, and nothing after it");
+    assert!(world.works("lamp"), "the component itself works meanwhile");
+    world.effects.clear();
+    world.resume();
+    world.run_for(1.0);
+    assert_eq!(world.deeds(), ["reset for lamp"], "the same rung, not the next");
+    world.behave("lamp", Manner::Good);
+    world.run_for(20.0);
+    assert_eq!(world.attempts(), [1]);
+}
+
+#[test]
+fn who_gets_well_while_the_robot_is_stopped_works_again_without_its_rung() {
+    let mut world = robot(LADDER);
+    world.stop();
+    world.behave("lamp", Manner::ReportsAlgorithm);
+    world.run_for(5.0);
+    world.behave("lamp", Manner::Good);
+    world.run_for(5.0);
+    assert_eq!(world.deeds().last().unwrap(), "lamp up");
+}
+
+#[test]
+fn a_refusal_that_is_told_after_the_resume_is_no_attempt_either() {
+    let mut world = robot(LADDER);
+    world.stopped = true;
+    world.behave("lamp", Manner::ReportsAlgorithm);
+    world.run_for(0.6);
+    world.stopped = false;
+    world.run_for(3.0);
+    assert_eq!(world.deeds(), ["reset for lamp", "reset for lamp"]);
+    assert_eq!(world.attempts(), [1, 1]);
+}
+
+#[test]
+fn restarts_that_are_wanted_use_up_no_rung() {
+    let mut world = robot("[components.lamp.fallbacks]\non_component_fail = [{ do = \"respawn\", retries = 1 }]\n");
+    for _ in 0..3 {
+        world.input(Input::Restart { component: "lamp".into(), action: ActionName::new("respawn") });
+        world.run_for(2.0);
+        assert!(world.works("lamp"), "each time it is trusted as soon");
+    }
+    world.effects.clear();
+    world.kill("lamp");
+    world.run_for(5.0);
+    assert_eq!(world.deeds(), ["pause lamp because of lamp", "start lamp", "lamp up", "release lamp"]);
 }
 
 #[test]

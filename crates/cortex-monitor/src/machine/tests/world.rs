@@ -58,6 +58,8 @@ pub(super) struct World {
     pub(super) effects: Vec<(Duration, Effect)>,
     /// What the actions of the recipe come to.
     pub(super) actions_fail: bool,
+    /// Whether what is asked of the robot is refused.
+    pub(super) stopped: bool,
 }
 
 pub(super) fn at(seconds: f64) -> Duration {
@@ -80,6 +82,7 @@ impl World {
             managed: managed.map(|(name, _)| name.clone()).collect(),
             effects: Vec::new(),
             actions_fail: false,
+            stopped: false,
         }
     }
 
@@ -102,6 +105,18 @@ impl World {
 
     pub(super) fn behave(&mut self, name: &str, manner: Manner) {
         self.parts.get_mut(&name.into()).unwrap().manner = manner;
+    }
+
+    /// A person stops the robot.
+    pub(super) fn stop(&mut self) {
+        self.stopped = true;
+        self.input(Input::Stopped);
+    }
+
+    /// A person has looked.
+    pub(super) fn resume(&mut self) {
+        self.stopped = false;
+        self.input(Input::Resumed);
     }
 
     /// Ends its process from outside.
@@ -213,7 +228,12 @@ impl World {
             }
             Effect::Act { attempt, .. } => {
                 let failed = DeedOutcome::Failed { reason: "it does not work".into() };
-                self.answer(*attempt, if self.actions_fail { failed } else { DeedOutcome::Done });
+                let outcome = match (self.stopped, self.actions_fail) {
+                    (true, _) => DeedOutcome::Stopped,
+                    (false, true) => failed,
+                    (false, false) => DeedOutcome::Done,
+                };
+                self.answer(*attempt, outcome);
             }
             _ => {}
         }
@@ -229,6 +249,15 @@ impl World {
 
     pub(super) fn all_work(&self) -> bool {
         self.parts.keys().all(|name| self.monitor.works(name))
+    }
+
+    /// The numbers of the attempts.
+    pub(super) fn attempts(&self) -> Vec<u32> {
+        let number = |(_, effect): &(Duration, Effect)| match effect {
+            Effect::Report { event: MonitorEvent::AttemptBegan { attempt, .. } } => Some(*attempt),
+            _ => None,
+        };
+        self.effects.iter().filter_map(number).collect()
     }
 
     /// What was done and told since the story began, one line each, without the changes of health.
@@ -271,7 +300,9 @@ fn line(effect: &Effect) -> Option<String> {
             MonitorEvent::StormEnded => "calm".into(),
             MonitorEvent::HealthChanged { .. }
             | MonitorEvent::AttemptBegan { .. }
+            | MonitorEvent::RestartBegan { .. }
             | MonitorEvent::AttemptFailed { .. } => return None,
+            MonitorEvent::HeldByStop { component, action } => format!("{component} waits for the resume: {action}"),
         },
     })
 }

@@ -1,24 +1,34 @@
 //! The one actor that owns the queue of tasks, the stop latch and the tools on offer. It never waits for anything slow,
 //! so that a stop is always heard at once.
+//!
+//! - `waiting`: tasks that wait; `clients`: calls without a mission; `stopping`: stops, and what is not known to be at rest.
 
-use std::collections::{BTreeMap, VecDeque};
+mod clients;
+mod stopping;
+mod waiting;
+
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_core::{CancelReason, goal};
 use cortex_protocol::{
-    CloudEvent, GoalClass, MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission, ToolName,
-    ToolSpec, Usage,
+    CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission, ToolName, ToolSpec,
 };
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-use crate::drive::{Correction, Reporter, Request, Shared, run_mission};
+use crate::calls::Weight;
+use crate::drive::{Correction, End, Reporter, Request, Shared, run_mission};
 use crate::envelope::{Envelope, new_mission_id};
-use crate::offer::{Offer, ProviderId};
+use crate::offer::{Audience, Offer, Offered, ProviderId};
 use crate::sessions::Sessions;
 use crate::tape::Tape;
 use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, Place, QueuePolicy, Rejection, StopReport};
+pub use clients::Duty;
+use clients::{Clients, LeaveReply};
+use stopping::Stop;
+use waiting::{Waiting, pause_over, without_run};
 
 /// Corrections that may wait for the mission that runs; it takes each at once.
 const CORRECTIONS: usize = 8;
@@ -54,27 +64,28 @@ pub(crate) enum DeskMessage {
     Resume {
         reply: oneshot::Sender<bool>,
     },
+    /// A client wants to make a call.
+    Call {
+        weight: Weight,
+        reply: LeaveReply,
+    },
+    /// What a client has called did not confirm that it is at rest.
+    Left {
+        tool: ToolName,
+        by: String,
+    },
     Offer {
         provider: ProviderId,
+        audience: Audience,
         tools: Vec<ToolSpec>,
     },
     ShutDown,
 }
 
-/// A task that waits.
-struct Waiting {
-    id: MissionId,
-    submission: Submission,
-    reporter: Reporter,
-    result: oneshot::Sender<MissionResult>,
-    /// Until when it waits for the end of a pause.
-    pause_ends: Option<Instant>,
-}
-
 /// The mission that runs.
 struct Running {
     id: MissionId,
-    cancel: watch::Sender<Option<CancelReason>>,
+    end: watch::Sender<Option<End>>,
     corrections: mpsc::Sender<Correction>,
     result: oneshot::Sender<MissionResult>,
     /// The conversation that it belongs to, and what was asked.
@@ -86,7 +97,7 @@ struct Running {
 enum Door {
     Open,
     Stopped,
-    /// Something that a task began is not known to be at rest. A second task on top of it would be two on one robot.
+    /// Something that was begun is not known to be at rest. A second task on top of it would be two on one robot.
     Unsettled,
     ShuttingDown,
 }
@@ -96,7 +107,7 @@ pub(crate) struct Desk {
     shared: Arc<Shared>,
     latest: watch::Receiver<Arc<Shared>>,
     offer: watch::Sender<Arc<Offer>>,
-    offered: BTreeMap<ProviderId, Vec<ToolSpec>>,
+    offered: Offered,
     door: Door,
     /// Whether what an earlier life left is still being ended.
     is_recovering: bool,
@@ -111,12 +122,17 @@ pub(crate) struct Desk {
     contained: bool,
     /// Something that was not known to be at rest was asked again.
     settled: Arc<Notify>,
-    /// Who waits for a stop, and how many missions it ended so far.
-    stops: Vec<(oneshot::Sender<StopReport>, usize)>,
+    /// The stops that wait for the end of the mission that runs.
+    stops: Vec<Stop>,
+    clients: Clients,
 }
 
 impl Desk {
-    pub(crate) fn new(latest: watch::Receiver<Arc<Shared>>, offer: watch::Sender<Arc<Offer>>) -> Self {
+    pub(crate) fn new(
+        latest: watch::Receiver<Arc<Shared>>,
+        offer: watch::Sender<Arc<Offer>>,
+        duty: watch::Sender<Duty>,
+    ) -> Self {
         // One mission runs at a time, so one result at a time comes back.
         let (done, ended) = mpsc::channel(1);
         let shared = Arc::clone(&latest.borrow());
@@ -125,7 +141,7 @@ impl Desk {
             shared,
             latest,
             offer,
-            offered: BTreeMap::new(),
+            offered: Offered::new(),
             door: Door::Open,
             off_duty: None,
             waiting: VecDeque::new(),
@@ -136,6 +152,7 @@ impl Desk {
             contained: false,
             settled: Arc::default(),
             stops: Vec::new(),
+            clients: Clients::new(duty),
         }
     }
 
@@ -182,25 +199,28 @@ impl Desk {
                 if matches!(self.door, Door::Open | Door::Unsettled) {
                     self.door = Door::Stopped;
                 }
+                self.note_duty();
                 self.halt(reply);
             }
             DeskMessage::Rest { because, reply } => {
                 self.off_duty = Some(because);
+                self.note_duty();
                 self.halt(reply);
             }
-            DeskMessage::Work => self.off_duty = None,
+            DeskMessage::Work => {
+                self.off_duty = None;
+                self.note_duty();
+            }
             DeskMessage::Recovered => self.on_recovered(),
             DeskMessage::Resume { reply } => {
-                let was_stopped = matches!(self.door, Door::Stopped | Door::Unsettled);
-                if was_stopped {
-                    self.door = Door::Open;
-                    let journal = self.shared.journal.clone();
-                    self.shared.tracker.spawn(journal.end_calls(self.shared.leftovers.forget()));
-                }
+                let was_stopped = self.resume();
+                self.note_duty();
                 let _ = reply.send(was_stopped);
             }
-            DeskMessage::Offer { provider, tools } => {
-                self.offered.insert(provider, tools);
+            DeskMessage::Call { weight, reply } => self.on_call(weight, reply),
+            DeskMessage::Left { tool, by } => self.on_left(&tool, &by),
+            DeskMessage::Offer { provider, audience, tools } => {
+                self.offered.insert((audience, provider), tools);
                 let offer = self.offer.borrow().rebuilt(&self.offered);
                 for problem in &offer.problems {
                     tracing::warn!("{problem}");
@@ -209,6 +229,7 @@ impl Desk {
             }
             DeskMessage::ShutDown => {
                 self.door = Door::ShuttingDown;
+                self.note_duty();
                 self.end_all(CancelReason::ShutDown);
             }
         }
@@ -261,7 +282,7 @@ impl Desk {
             Place::Next | Place::Now => self.waiting.push_front(waiting),
         }
         if let (Place::Now, Some(running)) = (place, &self.running) {
-            running.cancel.send_replace(Some(CancelReason::Client));
+            running.end.send_replace(Some(End::Cancelled(CancelReason::Client)));
         }
         self.begin_next();
         Ok(MissionTicket { id, events, result: answer })
@@ -273,7 +294,7 @@ impl Desk {
             return;
         }
         let Some(next) = self.waiting.pop_front() else { return };
-        let (cancel, cancelled) = watch::channel(None);
+        let (end, ended) = watch::channel(None);
         let (corrections, corrected) = mpsc::channel(CORRECTIONS);
         let done = self.done.clone();
         let Submission { task, session, .. } = next.submission;
@@ -281,7 +302,7 @@ impl Desk {
         let class = goal::classify(&task);
         let turn = session.clone().map(|session| (session, task.clone()));
         let request = Request { id: next.id.clone(), task, session, earlier };
-        let mission = run_mission(Arc::clone(&self.shared), request, next.reporter, cancelled, corrected);
+        let mission = run_mission(Arc::clone(&self.shared), request, next.reporter, ended, corrected);
         let running = self.shared.tracker.spawn(mission);
         self.shared.tracker.spawn(async move {
             let result = running.await.unwrap_or_else(|problem| {
@@ -292,7 +313,7 @@ impl Desk {
             let _ = done.send(result).await;
         });
         self.contained = false;
-        self.running = Some(Running { id: next.id, cancel, corrections, result: next.result, turn });
+        self.running = Some(Running { id: next.id, end, corrections, result: next.result, turn });
     }
 
     fn on_ended(&mut self, result: MissionResult) {
@@ -305,12 +326,11 @@ impl Desk {
             // The client may have left.
             let _ = running.result.send(result);
         }
-        for (reply, missions_ended) in std::mem::take(&mut self.stops) {
-            self.report_stop(reply, not_stopped.clone(), missions_ended);
+        for stop in std::mem::take(&mut self.stops) {
+            self.report_stop(stop, not_stopped.clone());
         }
         if !not_stopped.is_empty() && self.door == Door::Open {
-            self.door = Door::Unsettled;
-            self.end_waiting("An earlier task left something that did not confirm that it is at rest.");
+            self.unsettle("An earlier task left something that did not confirm that it is at rest.");
             if self.contained {
                 self.settle();
             }
@@ -334,9 +354,9 @@ impl Desk {
     fn on_recovered(&mut self) {
         self.is_recovering = false;
         if self.door == Door::Open && !self.shared.leftovers.names().is_empty() {
-            self.door = Door::Unsettled;
-            self.end_waiting("Something that an earlier life of Cortex left did not confirm that it is at rest.");
+            self.unsettle("Something that an earlier life of Cortex left did not confirm that it is at rest.");
         }
+        self.answer_early_calls();
         self.on_contained();
     }
 
@@ -356,28 +376,6 @@ impl Desk {
         }
     }
 
-    /// Once nothing is in quarantine any more, asks what is not known to be at rest again: a component that has come back
-    /// can say so. Does not wait.
-    fn settle(&self) {
-        if !self.shared.containment.borrow().quarantined().is_empty() {
-            return;
-        }
-        let (shared, settled) = (Arc::clone(&self.shared), Arc::clone(&self.settled));
-        self.shared.tracker.spawn(async move {
-            let (_, at_rest) = shared.leftovers.halt(shared.config.calls.halt_timeout).await;
-            shared.journal.clone().end_calls(at_rest).await;
-            settled.notify_one();
-        });
-    }
-
-    /// Takes tasks again where everything has said that it is at rest.
-    fn on_settled(&mut self) {
-        if self.door == Door::Unsettled && self.shared.leftovers.names().is_empty() {
-            tracing::info!("what an earlier task left has confirmed that it is at rest; tasks are taken again");
-            self.door = Door::Open;
-        }
-    }
-
     fn next_pause_end(&self) -> Option<Instant> {
         self.waiting.iter().filter_map(|waiting| waiting.pause_ends).min()
     }
@@ -392,18 +390,18 @@ impl Desk {
         self.waiting = waiting;
         for waiting in over {
             let text = format!("The missions were paused for {seconds} s, the most that a task waits: {because}.");
-            end_without_run(waiting, MissionStatus::Failed, text);
+            waiting.end(MissionStatus::Failed, text);
         }
     }
 
     fn cancel(&mut self, mission: &MissionId) -> bool {
         if let Some(running) = self.running.as_ref().filter(|running| running.id == *mission) {
-            running.cancel.send_replace(Some(CancelReason::Client));
+            running.end.send_replace(Some(End::Cancelled(CancelReason::Client)));
             return true;
         }
         let Some(index) = self.waiting.iter().position(|waiting| waiting.id == *mission) else { return false };
         if let Some(waiting) = self.waiting.remove(index) {
-            end_waiting(waiting, "The task was cancelled before it began.");
+            waiting.end(MissionStatus::Cancelled, "The task was cancelled before it began.".to_owned());
         }
         true
     }
@@ -423,104 +421,5 @@ impl Desk {
             Some(mission) => CorrectionRefusal::Waiting { mission: mission.clone() },
             None => CorrectionRefusal::NotRunning { mission },
         });
-    }
-
-    /// Ends everything, and reports when it is at rest.
-    fn halt(&mut self, reply: oneshot::Sender<StopReport>) {
-        let ended = self.end_all(CancelReason::Stop);
-        if self.running.is_some() {
-            self.stops.push((reply, ended));
-        } else {
-            self.report_stop(reply, Vec::new(), ended);
-        }
-    }
-
-    /// Halts what earlier missions may have left moving, and reports. The desk does not wait for it.
-    fn report_stop(&self, reply: oneshot::Sender<StopReport>, mut not_stopped: Vec<ToolName>, missions_ended: usize) {
-        let shared = Arc::clone(&self.shared);
-        self.shared.tracker.spawn(async move {
-            let (going_on, at_rest) = shared.leftovers.halt(shared.config.calls.halt_timeout).await;
-            shared.journal.clone().end_calls(at_rest).await;
-            not_stopped.extend(going_on);
-            not_stopped.sort();
-            not_stopped.dedup();
-            // Who asked may have left.
-            let _ = reply.send(StopReport { not_stopped, missions_ended });
-        });
-    }
-
-    /// Cancels what runs and ends what waits; how many missions that were.
-    fn end_all(&mut self, reason: CancelReason) -> usize {
-        let text = match reason {
-            CancelReason::Client => "The task was cancelled before it began.",
-            CancelReason::Stop => "The robot was stopped before the task began.",
-            CancelReason::ShutDown => "Cortex is shutting down; the task was not begun.",
-        };
-        let mut ended = 0;
-        if let Some(running) = &self.running {
-            running.cancel.send_replace(Some(reason));
-            ended += 1;
-        }
-        ended + self.end_waiting(text)
-    }
-
-    /// Ends every task that waits; how many that were.
-    fn end_waiting(&mut self, text: &str) -> usize {
-        let count = self.waiting.len();
-        for waiting in self.waiting.drain(..) {
-            end_waiting(waiting, text);
-        }
-        count
-    }
-}
-
-impl Waiting {
-    fn begin_pause(&mut self, because: String, patience: Duration) {
-        self.pause_ends = Instant::now().checked_add(patience);
-        self.reporter.report(MissionEvent::Paused { because, patience });
-    }
-
-    fn end_pause(&mut self) {
-        if self.pause_ends.take().is_some() {
-            self.reporter.report(MissionEvent::Unpaused);
-        }
-    }
-}
-
-/// Never comes where there is no end.
-async fn pause_over(end: Option<Instant>) {
-    match end {
-        Some(end) => tokio::time::sleep_until(end).await,
-        None => std::future::pending().await,
-    }
-}
-
-fn end_waiting(waiting: Waiting, text: &str) {
-    end_without_run(waiting, MissionStatus::Cancelled, text.to_owned());
-}
-
-fn end_without_run(mut waiting: Waiting, status: MissionStatus, text: String) {
-    let class = goal::classify(&waiting.submission.task);
-    let result = without_run(class, status, text);
-    waiting.reporter.report(MissionEvent::Finished { result: result.clone() });
-    if let Some(tape) = &mut waiting.reporter.tape {
-        tape.close(result.status);
-    }
-    // The client may have left.
-    let _ = waiting.result.send(result);
-}
-
-/// The result of a task of which nothing ran.
-fn without_run(class: GoalClass, status: MissionStatus, output: String) -> MissionResult {
-    MissionResult {
-        status,
-        class,
-        output,
-        steps: Vec::new(),
-        execution: cortex_protocol::execution::ExecutionReport::default(),
-        corrections: Vec::new(),
-        not_stopped: Vec::new(),
-        usage: Usage::default(),
-        duration: Duration::ZERO,
     }
 }

@@ -1,0 +1,109 @@
+//! Where a mission stands, and what follows once everything is at rest.
+
+use std::time::Duration;
+
+use cortex_protocol::{CallId, StepNumber, ToolCall, ToolFingerprint, ToolName, ToolOutcome};
+use serde::{Deserialize, Serialize};
+
+use super::RequestId;
+use super::presence::AfterWait;
+use crate::arrangement::Arrangement;
+use crate::chat::ModelCall;
+
+/// What a mission does now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Phase {
+    New,
+    /// The model makes a plan or an answer.
+    Planning {
+        request: RequestId,
+    },
+    /// Planning tools are running; then the plan calls of the same reply, if any, are committed.
+    Researching {
+        research: Vec<Research>,
+        plan_calls: Vec<(ModelCall, ToolName)>,
+        arranged: Option<Arranged>,
+    },
+    /// The model decides upon a step.
+    Confirming {
+        step: StepNumber,
+        request: RequestId,
+        /// How often it was asked about this step, this time included.
+        asked: u32,
+        /// Whether its previous answer could not be read.
+        repeated: bool,
+    },
+    /// The model is asked for other arguments for a step whose call failed.
+    Correcting {
+        step: StepNumber,
+        request: RequestId,
+    },
+    /// CONTINUE: until something in flight ends, or the time is up.
+    Waiting {
+        step: StepNumber,
+        until: Duration,
+        asked: u32,
+    },
+    /// A component is awaited, at rest, before the mission goes on or gives up.
+    Away {
+        then: AfterWait,
+        until: Duration,
+    },
+    /// Steps are running; none can begin until something in flight ends or lets go.
+    Underway,
+    /// Everything in flight is coming to rest; then this follows.
+    Halting {
+        then: Ending,
+        until: Duration,
+    },
+    Finished,
+}
+
+/// How the model arranges the steps of its reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Arranged {
+    pub(super) model_call: ModelCall,
+    pub(super) arrangement: Arrangement,
+}
+
+/// One call of a planning tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Research {
+    pub(super) model_call: ModelCall,
+    pub(super) state: ResearchState,
+}
+
+/// Where a call of a planning tool stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ResearchState {
+    /// It waits for what another one holds.
+    Waiting {
+        tool_call: ToolCall,
+        fingerprint: ToolFingerprint,
+    },
+    Running {
+        call: CallId,
+    },
+    Answered {
+        outcome: ToolOutcome,
+    },
+}
+
+/// What follows once everything is at rest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Ending {
+    Replan {
+        reason: String,
+    },
+    /// A person corrected the task, and the mission plans anew.
+    Corrected,
+    Failed {
+        reason: String,
+    },
+    Cancelled {
+        reason: String,
+    },
+}

@@ -1,0 +1,208 @@
+//! The one way to make a call, whoever wants it: a step of a mission, or a client without one.
+//!
+//! It is sent when nobody else holds what it needs (`claims`), when it stands where a later life of Cortex finds it
+//! (`journal`), and if nothing keeps it back at that very moment (`containment`). When it has come back, it is at rest, or
+//! among the leftovers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cortex_core::{CallObserver, Invocation, ToolProvider};
+use cortex_protocol::{CancelMode, Effect, FailureKind, HaltState, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec};
+use tokio_util::sync::CancellationToken;
+
+use crate::claims::{Claim, Wanted};
+use crate::containment::Contained;
+use crate::dispatch::run_call;
+use crate::drive::Shared;
+use crate::tape::Clearance;
+
+/// A call to be made.
+pub(crate) struct Call {
+    pub(crate) provider: Arc<dyn ToolProvider>,
+    pub(crate) spec: ToolSpec,
+    pub(crate) invocation: Invocation,
+    /// Who wants it, in words for people.
+    pub(crate) wanted_by: String,
+    /// How long it waits for what others hold.
+    pub(crate) patience: Duration,
+    /// The leave of the tape, where one is needed.
+    pub(crate) clearance: Option<Clearance>,
+}
+
+/// How much a call asks of a robot on which something may be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// It only looks, or it neither moves nor holds anything: a halt, for example.
+    Light,
+    Full,
+}
+
+impl Weight {
+    pub(crate) fn of(spec: &ToolSpec) -> Self {
+        match spec.effect {
+            Effect::Observe => Self::Light,
+            Effect::Act if spec.resources.is_empty() => Self::Light,
+            Effect::Act | Effect::Move => Self::Full,
+        }
+    }
+}
+
+/// Why nothing was called: it could not be recorded. Whoever records can't go on.
+pub(crate) struct Unrecorded(pub(crate) String);
+
+impl Unrecorded {
+    pub(crate) fn outcome(&self) -> ToolOutcome {
+        ToolOutcome::failure(FailureKind::Unavailable, self.0.clone())
+    }
+}
+
+impl Shared {
+    /// Who carries out a call, if the tool still is what the call was made for.
+    ///
+    /// # Errors
+    /// The outcome of a call that can't be made.
+    pub(crate) fn find(
+        &self,
+        call: &ToolCall,
+        fingerprint: ToolFingerprint,
+    ) -> Result<(Arc<dyn ToolProvider>, ToolSpec), ToolOutcome> {
+        let tool = &call.tool;
+        let offer = self.offer.borrow().clone();
+        let provider = offer.routes.get(tool).and_then(|provider| self.providers.get(provider.0));
+        let (Some(provider), Some(spec)) = (provider, offer.get(tool)) else {
+            let message = format!("the tool '{tool}' is no longer there");
+            return Err(ToolOutcome::failure(FailureKind::NotFound, message));
+        };
+        if spec.fingerprint() != fingerprint {
+            let message = format!("the tool '{tool}' has just changed; it was not called with the old arguments");
+            return Err(ToolOutcome::failure(FailureKind::Changed, message));
+        }
+        Ok((Arc::clone(provider), spec.clone()))
+    }
+
+    /// Makes a call, to its one outcome. Always comes back, within the bounds of all that it waits for.
+    ///
+    /// # Errors
+    /// When it could not be recorded, and nothing was called.
+    pub(crate) async fn make(
+        &self,
+        call: Call,
+        observer: Arc<dyn CallObserver>,
+        cancelled: CancellationToken,
+    ) -> Result<ToolOutcome, Unrecorded> {
+        let claim = match self.hold(&call, observer.as_ref(), &cancelled).await {
+            Ok(claim) => claim,
+            Err(outcome) => return Ok(outcome),
+        };
+        let Call { provider, spec, invocation, clearance, .. } = call;
+        // What may just be dropped leaves nothing behind.
+        let halts = spec.cancel == CancelMode::Halt;
+        let noted = async {
+            match self.journal.begin_call(&invocation, &cancelled).await {
+                // A disk that has failed is no reason not to halt something.
+                Err(problem) if Weight::of(&spec) == Weight::Light => {
+                    tracing::warn!("{} begins all the same: {problem}", spec.name);
+                    Ok(())
+                }
+                noted => noted,
+            }
+        };
+        let noted = async { if halts { noted.await } else { Ok(()) } };
+        let (cleared, noted) = tokio::join!(cleared(clearance, &cancelled), noted);
+        if let Err(problem) = noted.and(cleared) {
+            if halts {
+                self.journal.end_call(&invocation);
+            }
+            return Err(Unrecorded(problem));
+        }
+        if cancelled.is_cancelled() {
+            if halts {
+                self.journal.end_call(&invocation);
+            }
+            return Ok(before_it_began());
+        }
+        let containment = self.containment.clone();
+        let contained = Contained { provider: Arc::clone(&provider), containment, spec: spec.clone() };
+        let outcome =
+            run_call(Arc::new(contained), spec, invocation.clone(), observer, cancelled, self.config.calls).await;
+        if outcome.halt.may_go_on() {
+            self.leftovers.remember(provider, invocation);
+        } else if halts {
+            self.journal.end_call(&invocation);
+        }
+        drop(claim);
+        Ok(outcome)
+    }
+
+    /// Waits until nobody else holds what the call needs. Fails with the outcome of a call that never began.
+    async fn hold(
+        &self,
+        call: &Call,
+        observer: &dyn CallObserver,
+        cancelled: &CancellationToken,
+    ) -> Result<Claim, ToolOutcome> {
+        let wanted = Wanted {
+            resources: call.spec.resources.clone(),
+            tool: call.invocation.call.tool.clone(),
+            by: call.wanted_by.clone(),
+        };
+        let claimed =
+            self.claims.claim(wanted, call.patience, |conflict| observer.progressed(format!("it waits: {conflict}")));
+        tokio::select! {
+            biased;
+            () = cancelled.cancelled() => Err(before_it_began()),
+            claimed = claimed => claimed.map_err(|conflict| {
+                let seconds = call.patience.as_secs();
+                let message = format!("it was not called: {conflict}, and was not free within {seconds} s");
+                ToolOutcome::failure(FailureKind::NotReady, message)
+            }),
+        }
+    }
+}
+
+fn before_it_began() -> ToolOutcome {
+    ToolOutcome::cancelled(HaltState::AtRest, "it was cancelled before it began")
+}
+
+/// Waits until a call that moves something is on the tape, or is not wanted any more.
+async fn cleared(clearance: Option<Clearance>, cancelled: &CancellationToken) -> Result<(), String> {
+    let Some(clearance) = clearance else { return Ok(()) };
+    tokio::select! {
+        biased;
+        // Whoever makes the call looks at that next.
+        () = cancelled.cancelled() => Ok(()),
+        granted = clearance.granted() => granted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// A call that waits for a disk that hangs.
+    fn waiting() -> (oneshot::Sender<Result<(), String>>, Option<Clearance>) {
+        let (disk, answer) = oneshot::channel();
+        (disk, Some(Clearance::awaiting(answer, true)))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_is_stopped_while_the_disk_hangs_ends_at_once() {
+        let (_disk, clearance) = waiting();
+        let token = CancellationToken::new();
+        token.cancel();
+        let began = Instant::now();
+        assert_eq!(cleared(clearance, &token).await, Ok(()), "a stop is no reason to give up");
+        assert_eq!(began.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_waits_for_the_disk_for_a_while_only() {
+        let (_disk, clearance) = waiting();
+        let reason = cleared(clearance, &CancellationToken::new()).await.unwrap_err();
+        assert!(reason.contains("the disk did not take it within 5 s"), "{reason}");
+    }
+}

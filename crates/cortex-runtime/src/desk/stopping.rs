@@ -1,0 +1,116 @@
+//! Stops: everything ends, and whoever asked hears what did not; and what is done with what is not known to be at rest.
+
+use std::sync::Arc;
+
+use cortex_core::CancelReason;
+use cortex_protocol::{MissionStatus, ToolName};
+use tokio::sync::oneshot;
+use tokio_util::task::TaskTracker;
+
+use super::{Desk, Door};
+use crate::StopReport;
+use crate::drive::End;
+
+/// Who waits for a stop, and what it has ended so far.
+pub(super) struct Stop {
+    reply: oneshot::Sender<StopReport>,
+    missions_ended: usize,
+    /// The calls of clients that it ends.
+    calls: TaskTracker,
+}
+
+impl Desk {
+    /// Ends everything, and reports when it is at rest. The door was shut before.
+    pub(super) fn halt(&mut self, reply: oneshot::Sender<StopReport>) {
+        let missions_ended = self.end_all(CancelReason::Stop);
+        let stop = Stop { reply, missions_ended, calls: self.clients.open() };
+        if self.running.is_some() {
+            self.stops.push(stop);
+        } else {
+            self.report_stop(stop, Vec::new());
+        }
+    }
+
+    /// Waits for the calls of clients, halts what is not known to be at rest once more, and reports. The desk does not wait
+    /// for it.
+    pub(super) fn report_stop(&self, stop: Stop, mut not_stopped: Vec<ToolName>) {
+        let shared = Arc::clone(&self.shared);
+        self.shared.tracker.spawn(async move {
+            let Stop { reply, missions_ended, calls } = stop;
+            // Each has its own bounds; this is for a flaw of them.
+            let bounds = shared.config.calls;
+            if tokio::time::timeout((bounds.halt_timeout + bounds.return_grace) * 2, calls.wait()).await.is_err() {
+                tracing::error!("some calls of clients have not ended; see what is named as not at rest");
+            }
+            let (going_on, at_rest) = shared.leftovers.halt(bounds.halt_timeout).await;
+            shared.journal.end_calls(&at_rest);
+            not_stopped.extend(going_on);
+            not_stopped.sort();
+            not_stopped.dedup();
+            // Who asked may have left.
+            let _ = reply.send(StopReport { not_stopped, missions_ended });
+        });
+    }
+
+    /// Cancels what runs and ends what waits; how many missions that were.
+    pub(super) fn end_all(&mut self, reason: CancelReason) -> usize {
+        let text = match reason {
+            CancelReason::Client => "The task was cancelled before it began.",
+            CancelReason::Stop => "The robot was stopped before the task began.",
+            CancelReason::ShutDown => "Cortex is shutting down; the task was not begun.",
+        };
+        let mut ended = 0;
+        if let Some(running) = &self.running {
+            running.end.send_replace(Some(End::Cancelled(reason)));
+            ended += 1;
+        }
+        ended + self.end_waiting(text)
+    }
+
+    /// Ends every task that waits; how many that were.
+    pub(super) fn end_waiting(&mut self, text: &str) -> usize {
+        let count = self.waiting.len();
+        for waiting in self.waiting.drain(..) {
+            waiting.end(MissionStatus::Cancelled, text.to_owned());
+        }
+        count
+    }
+
+    /// Takes no task any more: something is not known to be at rest.
+    pub(super) fn unsettle(&mut self, because: &str) {
+        self.door = Door::Unsettled;
+        self.end_waiting(because);
+    }
+
+    /// Once nothing is in quarantine any more, asks what is not known to be at rest again: a component that has come back
+    /// can say so. Does not wait.
+    pub(super) fn settle(&self) {
+        if !self.shared.containment.borrow().quarantined().is_empty() {
+            return;
+        }
+        let (shared, settled) = (Arc::clone(&self.shared), Arc::clone(&self.settled));
+        self.shared.tracker.spawn(async move {
+            let (_, at_rest) = shared.leftovers.halt(shared.config.calls.halt_timeout).await;
+            shared.journal.end_calls(&at_rest);
+            settled.notify_one();
+        });
+    }
+
+    /// Takes tasks again where everything has said that it is at rest.
+    pub(super) fn on_settled(&mut self) {
+        if self.door == Door::Unsettled && self.shared.leftovers.names().is_empty() {
+            tracing::info!("what was not known to be at rest has confirmed that it is; tasks are taken again");
+            self.door = Door::Open;
+        }
+    }
+
+    /// A person has looked. Returns whether tasks were refused.
+    pub(super) fn resume(&mut self) -> bool {
+        let was_stopped = matches!(self.door, Door::Stopped | Door::Unsettled);
+        if was_stopped {
+            self.door = Door::Open;
+            self.shared.journal.end_calls(&self.shared.leftovers.forget());
+        }
+        was_stopped
+    }
+}

@@ -1,0 +1,291 @@
+//! Stories of calls that are made without a mission: they meet all that the calls of missions meet. On a paused clock.
+
+#![expect(clippy::expect_used, reason = "a story that can't be told ends here, and says why")]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cortex_protocol::{
+    CancelMode, Effect, FailureKind, HaltState, MissionStatus, Origin, OutcomeStatus, Submission, ToolCall,
+    ToolOutcome, ToolPhase, ToolSpec,
+};
+use cortex_runtime::{JournalSettings, MissionTicket, ProviderId, Rejection, Runtime, RuntimeConfig, StopReport};
+use cortex_testkit::{Behaviour, FakeTools, Line, ScriptedModel, calls, says, tool};
+use serde_json::{Map, json};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// A method of a component, which holds it.
+fn method(component: &str, name: &str) -> ToolSpec {
+    let tool = tool(&format!("{component}.{name}"), ToolPhase::Execution, Effect::Move);
+    ToolSpec { component: Some(component.into()), resources: vec![component.into()], ..tool }
+}
+
+/// The halt of a component, as the contract has it: it holds nothing.
+fn halt(component: &str) -> ToolSpec {
+    ToolSpec { effect: Effect::Act, resources: Vec::new(), ..method(component, "halt") }
+}
+
+struct House {
+    runtime: Runtime,
+    tools: Arc<FakeTools>,
+    folder: tempfile::TempDir,
+}
+
+impl House {
+    /// A robot with a base that behaves so, its halt, a light, and a spare base that works.
+    async fn with(base: Behaviour, script: Vec<Line>) -> Self {
+        let works = || Behaviour::Returns(json!("done"));
+        let tools = Arc::new(FakeTools::new([
+            ("base.go", base),
+            ("base.halt", works()),
+            ("light.on", works()),
+            ("spare.go", works()),
+        ]));
+        let folder = tempfile::tempdir().expect("a folder");
+        let journal = JournalSettings { file: folder.path().join("open.jsonl"), required: true };
+        let config = RuntimeConfig { journal: Some(journal), ..RuntimeConfig::default() };
+        let model = Arc::new(ScriptedModel::new(script).and_then_always(says("It did not work.")));
+        let runtime = Runtime::start(config, model, vec![tools.clone()]);
+        let specs = vec![method("base", "go"), halt("base"), method("light", "on"), method("spare", "go")];
+        runtime.offer_tools(ProviderId(0), specs).await;
+        Self { runtime, tools, folder }
+    }
+
+    async fn call(&self, tool: &str) -> ToolOutcome {
+        self.begin(tool, &CancellationToken::new()).await.expect("a call has an outcome")
+    }
+
+    /// Begins a call of the event `door`.
+    fn begin(&self, tool: &str, unwanted: &CancellationToken) -> JoinHandle<ToolOutcome> {
+        let call = ToolCall { tool: tool.into(), arguments: Map::new() };
+        let (runtime, unwanted) = (self.runtime.clone(), unwanted.clone());
+        tokio::spawn(async move { runtime.call(Origin::new("event", "door"), call, unwanted).await })
+    }
+
+    async fn task(&self) -> Result<MissionTicket, Rejection> {
+        let origin = Origin::new("cli", "test");
+        self.runtime.submit(Submission { task: "drive".into(), session: None, origin }).await
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.folder.path().join("open.jsonl")
+    }
+
+    fn open(&self) -> String {
+        std::fs::read_to_string(self.journal()).expect("the journal is there")
+    }
+}
+
+/// A plan of one drive that is confirmed.
+fn drive() -> Vec<Line> {
+    vec![calls(&[("base-go", json!({}))]), says("EXECUTE")]
+}
+
+fn kind(outcome: &ToolOutcome) -> (OutcomeStatus, HaltState) {
+    (outcome.status, outcome.halt)
+}
+
+#[tokio::test(start_paused = true)]
+async fn regression_what_an_event_has_begun_is_found_by_the_next_life_of_cortex() {
+    let house = House::with(Behaviour::RunsUntilHalted, vec![]).await;
+    let unwanted = CancellationToken::new();
+    let running = house.begin("base.go", &unwanted);
+    house.tools.wait_until_begun().await;
+    assert!(house.open().contains("base.go"), "{}", house.open());
+    unwanted.cancel();
+    let outcome = running.await.expect("it ends");
+    assert_eq!(kind(&outcome), (OutcomeStatus::Cancelled, HaltState::Halted));
+    assert!(house.runtime.shut_down(Duration::from_secs(10)).await);
+    assert_eq!(house.open(), "", "what is at rest is not open");
+}
+
+#[tokio::test(start_paused = true)]
+async fn regression_an_event_does_not_call_what_is_in_quarantine_and_loses_what_goes_into_it() {
+    let house = House::with(Behaviour::SucceedsWhenHalted(json!("I am there")), vec![]).await;
+    let running = house.begin("base.go", &CancellationToken::new());
+    house.tools.wait_until_begun().await;
+    house.runtime.quarantine("base".into(), "it crashed".to_owned());
+    let lost = running.await.expect("it ends");
+    assert_eq!(kind(&lost), (OutcomeStatus::Failed(FailureKind::ComponentLost), HaltState::AtRest));
+    assert_eq!(lost.message, "base was put in quarantine: it crashed");
+    let refused = house.call("base.go").await;
+    assert_eq!(refused.message, "it was not called: base is in quarantine: it crashed");
+    assert!(house.call("light.on").await.is_success(), "the rest goes on");
+    house.runtime.substitute(&"base".into(), Some("spare".into()));
+    assert!(house.call("base.go").await.is_success(), "a stand-in serves it");
+    assert_eq!(house.tools.called(), ["base.go", "light.on", "spare.go"]);
+    house.runtime.offer_tools(ProviderId(0), vec![method("spare", "go")]).await;
+    // The desk has heard of it.
+    house.runtime.resume().await;
+    assert!(house.call("base.go").await.is_success(), "also when it has left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn regression_two_never_hold_the_wheels_at_once() {
+    let mut script = drive();
+    script.push(says("I drove."));
+    let house = House::with(Behaviour::Takes(Duration::from_secs(25), json!("there")), script).await;
+    let ticket = house.task().await.expect("it is taken");
+    house.tools.wait_until_begun().await;
+    let began = Instant::now();
+    let refused = house.call("base.go").await;
+    assert_eq!(kind(&refused), (OutcomeStatus::Failed(FailureKind::NotReady), HaltState::AtRest));
+    assert_eq!(
+        refused.message,
+        "it was not called: 'base' is held by the task \"drive\" (base.go), and was not free within 10 s"
+    );
+    assert_eq!(began.elapsed(), Duration::from_secs(10));
+    let waits = house.begin("light.on", &CancellationToken::new());
+    assert!(waits.await.expect("it ends").is_success(), "what nobody holds is free");
+    assert_eq!(began.elapsed(), Duration::from_secs(10));
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert!(house.call("base.go").await.is_success(), "the drive ended meanwhile");
+    assert_eq!(ticket.result.await.expect("a result").status, MissionStatus::Succeeded);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_halts_waits_for_nobody() {
+    let house = House::with(Behaviour::RefusesHalt, drive()).await;
+    let ticket = house.task().await.expect("it is taken");
+    house.tools.wait_until_begun().await;
+    let began = Instant::now();
+    assert!(house.call("base.halt").await.is_success());
+    assert_eq!(began.elapsed(), Duration::ZERO, "although a task holds the base");
+    house.runtime.cancel(ticket.id).await;
+    assert_eq!(ticket.result.await.expect("a result").not_stopped, ["base.go".into()]);
+    let refused = house.call("light.on").await;
+    assert!(refused.is_failure_for("did not confirm that it is at rest: base.go"), "{refused:?}");
+    assert!(house.call("base.halt").await.is_success(), "although something is not known to be at rest");
+    assert!(house.runtime.resume().await);
+    assert!(house.call("light.on").await.is_success(), "a person has looked");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_disk_that_fails_keeps_everything_from_beginning_but_a_halt() {
+    let house = House::with(Behaviour::Returns(json!("there")), vec![]).await;
+    house.call("base.halt").await;
+    // Another Cortex has the journal.
+    let other = house.runtime.clone();
+    let config = JournalSettings { file: house.journal(), required: true };
+    let config = RuntimeConfig { journal: Some(config), ..RuntimeConfig::default() };
+    let runtime = Runtime::start(config, Arc::new(ScriptedModel::new([])), vec![house.tools.clone()]);
+    runtime.offer_tools(ProviderId(0), vec![method("base", "go"), halt("base")]).await;
+    let house = House { runtime, ..house };
+    assert!(house.call("base.go").await.is_failure_for("nothing may begin that a later life of Cortex would not find"));
+    assert!(house.call("base.halt").await.is_success());
+    drop(other);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_waits_for_what_an_event_does_and_says_so() {
+    let mut script = drive();
+    script.push(says("I drove."));
+    let base = Behaviour::InTurn(vec![
+        Behaviour::Takes(Duration::from_secs(20), json!("turned")),
+        Behaviour::Returns(json!("there")),
+    ]);
+    let house = House::with(base, script).await;
+    let event = house.begin("base.go", &CancellationToken::new());
+    house.tools.wait_until_begun().await;
+    let mut ticket = house.task().await.expect("it is taken");
+    let mut lines = Vec::new();
+    while let Some(line) = ticket.events.recv().await {
+        lines.push(line.data.text.clone());
+    }
+    assert_eq!(ticket.result.await.expect("a result").status, MissionStatus::Succeeded);
+    let told = "it waits: 'base' is held by the event door (base.go)";
+    assert!(lines.iter().any(|line| line.contains(told)), "{lines:#?}");
+    assert!(event.await.expect("it ends").is_success());
+    assert_eq!(house.tools.called(), ["base.go", "base.go"], "one after the other");
+}
+
+#[tokio::test(start_paused = true)]
+async fn regression_nothing_is_begun_on_top_of_what_an_event_left() {
+    let house = House::with(Behaviour::RefusesHalt, vec![Line::Hang]).await;
+    let running = house.task().await.expect("it is taken");
+    let waiting = house.task().await.expect("it waits");
+    let unwanted = CancellationToken::new();
+    let event = house.begin("base.go", &unwanted);
+    house.tools.wait_until_begun().await;
+    unwanted.cancel();
+    assert_eq!(kind(&event.await.expect("it ends")), (OutcomeStatus::Cancelled, HaltState::Refused));
+    let ended = running.result.await.expect("a result");
+    assert_eq!(
+        (ended.status, ended.output.as_str()),
+        (MissionStatus::Failed, "base.go, called by the event door, did not confirm that it is at rest.")
+    );
+    assert_eq!(waiting.result.await.expect("a result").status, MissionStatus::Cancelled);
+    let unsettled = Rejection::Unsettled { tools: vec!["base.go".into()] };
+    assert_eq!(house.task().await.expect_err("refused"), unsettled);
+    assert!(house.open().contains("base.go"), "the next life finds it, too");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_ends_the_calls_of_events_names_what_is_not_at_rest_and_holds_until_resume() {
+    let base = Behaviour::InTurn(vec![Behaviour::HaltsAfter(Duration::from_secs(2)), Behaviour::RefusesHalt]);
+    let house = House::with(base, vec![]).await;
+    let duty = house.runtime.duty();
+    let (on, unwanted) = (duty.borrow().is_on(), duty.borrow().unwanted());
+    assert!(on && !unwanted.is_cancelled());
+    let running = house.begin("base.go", &CancellationToken::new());
+    house.tools.wait_until_begun().await;
+    let began = Instant::now();
+    assert_eq!(house.runtime.stop().await.expect("the desk"), StopReport { not_stopped: vec![], missions_ended: 0 });
+    assert_eq!(began.elapsed(), Duration::from_secs(2), "when it is at rest");
+    assert_eq!(kind(&running.await.expect("it ends")), (OutcomeStatus::Cancelled, HaltState::Halted));
+    assert!(unwanted.is_cancelled() && !duty.borrow().is_on());
+    let refused = house.call("base.halt").await;
+    assert!(refused.is_failure_for("the robot is stopped"), "{refused:?}");
+    let rest = house.runtime.rest("its lifecycle is inactive").await.expect("the desk");
+    assert_eq!(rest.not_stopped, []);
+    house.runtime.resume().await;
+    assert!(house.call("light.on").await.is_failure_for("Cortex is not active: its lifecycle is inactive"));
+    assert!(!duty.borrow().is_on(), "what was stopped for two reasons goes on when both are over");
+    house.runtime.work().await;
+    assert!(house.call("light.on").await.is_success());
+    house.tools.wait_until_begun().await;
+    assert!(duty.borrow().is_on() && !duty.borrow().unwanted().is_cancelled());
+    let running = house.begin("base.go", &CancellationToken::new());
+    house.tools.wait_until_begun().await;
+    let report = house.runtime.stop().await.expect("the desk");
+    assert_eq!(report.not_stopped, ["base.go".into()]);
+    assert_eq!(running.await.expect("it ends").halt, HaltState::Refused);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_asks_for_a_call_and_leaves_has_it_halted() {
+    let house = House::with(Behaviour::RunsUntilHalted, vec![]).await;
+    let running = house.begin("base.go", &CancellationToken::new());
+    house.tools.wait_until_begun().await;
+    running.abort();
+    assert!(house.runtime.shut_down(Duration::from_secs(10)).await);
+    assert_eq!(house.tools.halted(), ["base.go"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_for_clients_is_not_for_models_and_wrong_arguments_are_no_call() {
+    let house = House::with(Behaviour::Returns(json!("done")), vec![]).await;
+    let strict = json!({"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]});
+    let own = ToolSpec { parameters: strict, cancel: CancelMode::Drop, ..method("light", "blink") };
+    house.runtime.offer_to_clients(ProviderId(0), vec![own, halt("base")]).await;
+    assert!(house.call("light.blink").await.is_failure_for("\"x\" is a required property"));
+    assert!(house.call("light.dance").await.is_failure_for("there is no such tool on the robot now"));
+    assert!(house.runtime.tools().get(&"light.blink".into()).is_none());
+    assert_eq!(house.tools.called(), Vec::<String>::new());
+    house.runtime.offer_to_clients(ProviderId(0), vec![]).await;
+    assert!(house.call("base.halt").await.is_success(), "of two with one name, the one for everybody stays");
+}
+
+trait Fails {
+    /// Whether it failed, and this is said.
+    fn is_failure_for(&self, because: &str) -> bool;
+}
+
+impl Fails for ToolOutcome {
+    fn is_failure_for(&self, because: &str) -> bool {
+        matches!(self.status, OutcomeStatus::Failed(_)) && self.message.contains(because)
+    }
+}
