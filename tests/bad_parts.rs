@@ -267,7 +267,11 @@ async fn what_a_fallback_has_begun_is_halted_by_a_stop_and_done_again_after_the_
     story.notes("tray began x", 2).await;
     let attempts = story.robot.told().iter().filter(|told| matches!(told.event, Event::Attempt(_)));
     let attempts: Vec<Event> = attempts.map(|told| told.event.clone()).collect();
-    assert_eq!(attempts, [(); 2].map(|()| Event::Attempt("1, shake_it".to_owned())), "what a stop ended was no attempt");
+    assert_eq!(
+        attempts,
+        [(); 2].map(|()| Event::Attempt("1, shake_it".to_owned())),
+        "what a stop ended was no attempt"
+    );
     story.cortex("stop").await;
     story.end().await;
 }
@@ -297,9 +301,7 @@ async fn a_managed_one_without_a_heartbeat_that_answers_no_more_is_suspected_and
     story.robot.wait_until_all_work(&["shelf"]).await;
     let before = story.robot.count();
     assert!(story.robot.signal("shelf", "STOP"));
-    let says = |words: &'static str| move |event: &Event| {
-        matches!(event, Event::Suspected(why) | Event::Fails(why) if why.contains(words))
-    };
+    let says = |words: &'static str| move |event: &Event| matches!(event, Event::Suspected(why) | Event::Fails(why) if why.contains(words));
     story.robot.wait_for(before, "shelf", says("it does not answer any more: asked 4 times for its state")).await;
     story.robot.wait_for(before, "shelf", says("it does not answer any more: asked 8 times for its state")).await;
     story.robot.wait_for(before, "shelf", |event| matches!(event, Event::Ended(how) if how.contains("signal 9"))).await;
