@@ -240,6 +240,31 @@ async fn a_stop_does_not_wait_for_a_restart_that_an_event_wants() {
 }
 
 #[tokio::test]
+async fn an_event_waits_for_what_a_task_holds_and_one_that_halts_waits_for_nobody() {
+    let mut story = Story::of(
+        r#"
+        [components.base.parameters]
+        speed_mps = 0.1
+        [actions.stand]
+        method = { component = "base", name = "halt" }
+        [events.door_open]
+        when = { topic = "/door", field = "data", equal = true }
+        do = [{ tool = "base.go_to", arguments = { place = "kitchen" } }]
+        on_failure = [{ action = "stand" }, { tell = "I stand." }]
+        "#,
+    )
+    .await;
+    let mut driving = story.house.begin_send("go to the office");
+    driving.wait_for_json("progress of the drive", |event| event["type"] == "cortex.step.progressed").await;
+    story.door("open").await;
+    story.said("'base' is held by the task \"go to the office\" (base.go_to), and was not free within 10 s").await;
+    story.said("I stand.").await;
+    // What drove was halted under it, and says so.
+    assert_ne!(driving.wait().await, Some(0));
+    story.end().await;
+}
+
+#[tokio::test]
 async fn silence_is_an_event_and_a_component_is_started_anew_for_it() {
     let mut story = Story::of(
         r#"

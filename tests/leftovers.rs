@@ -94,3 +94,35 @@ async fn a_method_that_a_killed_cortex_left_is_halted_by_its_next_life() {
     let (code, _, told) = house.run("cortex", &["send", "--wait", "20", "where are you?"]).await;
     assert_eq!(code, Some(0), "{told}");
 }
+
+/// What an event called used to be in no journal.
+#[tokio::test]
+async fn regression_a_goal_that_an_event_has_begun_is_cancelled_by_the_next_life_of_a_killed_cortex() {
+    let mut house = House::empty();
+    house.start_python("server", "bad_goals.py", &["works", "--seconds", SECONDS]).await;
+    house.start_python("door", "door.py", &[]).await;
+    let recipe = house.file(
+        "robot.toml",
+        r#"
+        recipe = 1
+        [components.door]
+        start = "external"
+        [events.door_open]
+        when = { topic = "/door", field = "data", equal = true }
+        do = [{ tool = "send_goal_to_works", arguments = { order = 7 } }]
+        "#,
+    );
+    house.start_cortex(&[&recipe, "--model", "reflex"]).await;
+    logged(&mut house, "the events of the recipe are watched").await;
+    house.process("door").write_line("open").await;
+    house.process("server").wait_for_json("the goal", is("accepted")).await;
+    house.process("cortex").signal("KILL");
+    house.process("cortex").wait().await;
+    house.end("cortex");
+    let kept = std::fs::read_to_string(journal(&house)).unwrap();
+    assert!(kept.contains("send_goal_to_works"), "{kept}");
+    let model = model([says("Hello.")]).await;
+    house.start_cortex_with(&model).await;
+    house.process("server").wait_for_json("the end of the goal", is("canceled")).await;
+    logged(&mut house, "send_goal_to_works, left running by an earlier life, was stopped").await;
+}

@@ -9,6 +9,10 @@ use serde_json::Value;
 /// What may pass from a kill until it is told, on a machine that does other things as well.
 const NOTICED_WITHIN: Duration = Duration::from_millis(500);
 
+const AGENT: [&str; 6] = ["base", "camera", "vision", "speaker", "light", "battery"];
+const NAVIGATION: [&str; 9] =
+    ["base", "battery", "map_server", "localization", "planner", "controller", "navigator", "camera", "speaker"];
+
 fn recipe(name: &str) -> String {
     format!("{}/../recipes/{name}.toml", env!("CARGO_MANIFEST_DIR"))
 }
@@ -54,31 +58,42 @@ fn step_of(sent: &Sent) -> &Value {
 
 #[tokio::test]
 async fn each_recipe_of_the_tree_brings_a_robot_up_that_does_what_it_is_told() {
-    let all: [(&str, &[&str], &str, &[&str]); 3] = [
+    let all: [(&str, &[&str], &str, &[&str], &str); 3] = [
         (
             "agent",
-            &["base", "camera", "speaker", "light", "battery"],
-            "go to the kitchen, look around and say \"good day\"",
-            &["base.go_to", "camera.look", "speaker.say"],
+            &AGENT,
+            "go to the bedroom and look around. Is there a cat? Say the answer, then greet everyone",
+            &["base.go_to", "camera.look", "vision.is_there", "speaker.say", "greet"],
+            "said \"Yes, I see a sleeping cat.\"",
         ),
         (
             "navigation",
-            &["base", "battery", "camera"],
-            "go to the kitchen, then go to the bedroom, then look around",
-            &["base.go_to", "base.go_to", "camera.look"],
+            &NAVIGATION,
+            "go to the kitchen, look around, then say \"here is the kitchen\"",
+            &["navigator.go_to", "camera.look", "speaker.say"],
+            "I see a kettle, a table and a red cup.",
         ),
         (
             "patrol",
             &["base", "battery", "camera"],
-            "go to the hallway, look around, and go to the living room",
-            &["base.go_to", "camera.look", "base.go_to"],
+            "go to the hallway, look around, go to the kitchen and look around",
+            &["base.go_to", "camera.look", "base.go_to", "camera.look"],
+            "I see a coat rack and a pair of shoes.",
         ),
     ];
-    for (name, components, task, tools) in all {
+    for (name, components, task, tools, told) in all {
         let (house, mut robot) = house_of(name, components).await;
         let sent = house.send(task).await;
         assert_eq!((sent.status(), sent.code), ("succeeded", Some(0)), "{name}: {}", sent.output());
         assert_eq!(sent.started(), tools, "{name}");
+        assert!(sent.output().contains(told), "{name}: {}", sent.output());
+        if name == "patrol" {
+            // On the round the battery got low: before anything else the robot has gone to its dock.
+            let place = house.send("where are you?").await;
+            assert_eq!(place.output(), "I am in the living room.");
+            let level = house.send("how full is the battery?").await;
+            assert!(level.output().contains("and charging"), "{}", level.output());
+        }
         assert_eq!(robot.stop().await, Some(0), "{name}");
         assert_eq!(alive(&house), Vec::<String>::new(), "{name} left something behind");
     }
@@ -113,7 +128,7 @@ async fn a_wrong_recipe_starts_nothing_and_says_where_it_is_wrong() {
 
 #[tokio::test]
 async fn a_component_that_is_killed_in_mid_mission_ends_it_with_the_reason_and_comes_back() {
-    let (house, mut robot) = house_of("agent", &["base", "camera", "speaker", "light", "battery"]).await;
+    let (house, mut robot) = house_of("agent", &AGENT).await;
     let mut task = house.begin_send("go to the bathroom");
     task.wait_for_json("the drive", is_under_way).await;
     let (before, killed) = (robot.count(), Instant::now());
@@ -138,7 +153,7 @@ async fn a_component_that_is_killed_in_mid_mission_ends_it_with_the_reason_and_c
 
 #[tokio::test]
 async fn a_component_that_hangs_is_noticed_by_its_heartbeat_and_started_anew() {
-    let (house, mut robot) = house_of("agent", &["base", "camera", "speaker", "light", "battery"]).await;
+    let (house, mut robot) = house_of("agent", &AGENT).await;
     let (before, stopped) = (robot.count(), Instant::now());
     assert!(robot.signal("speaker", "STOP"));
     let suspected = robot.wait_for(before, "speaker", |event| matches!(event, Event::Suspected(_))).await;
@@ -154,7 +169,7 @@ async fn a_component_that_hangs_is_noticed_by_its_heartbeat_and_started_anew() {
 
 #[tokio::test]
 async fn a_managed_node_that_comes_back_is_configured_and_activated_again_with_what_depends_on_it() {
-    let (house, mut robot) = house_of("navigation", &["base", "battery", "camera"]).await;
+    let (house, mut robot) = house_of("navigation", &NAVIGATION).await;
     let before = robot.count();
     assert!(robot.signal("camera", "KILL"));
     robot.wait_for(before, "camera", |event| *event == Event::Works).await;
@@ -170,9 +185,36 @@ async fn a_managed_node_that_comes_back_is_configured_and_activated_again_with_w
     assert_eq!(restarted.count(), 1, "what depends on it only pauses");
 }
 
+/// Only what needs the planner pauses; the rest of the robot goes on.
+#[tokio::test]
+async fn a_planner_that_is_killed_during_a_drive_ends_it_and_takes_nothing_along_that_can_do_without() {
+    let (house, mut robot) = house_of("navigation", &NAVIGATION).await;
+    let mut task = house.begin_send("go to the bathroom");
+    task.wait_for_json("the drive", is_under_way).await;
+    let before = robot.count();
+    assert!(robot.signal("planner", "KILL"));
+    robot.wait_for(before, "planner", |event| matches!(event, Event::Fails(_))).await;
+    let (code, sight, _) = house.run("cortex", &["call", "camera.look"]).await;
+    assert_eq!(code, Some(0), "it goes on: {sight}");
+    let sent = finish_send(task).await;
+    assert_eq!(step_of(&sent)["status"]["failed"], "component_lost", "{sent:#?}");
+    let told = sent.lines().join("\n");
+    assert!(told.contains("planner") && told.contains("its process was killed (signal 9)"), "{told}");
+
+    robot.wait_for(before, "planner", |event| *event == Event::Works).await;
+    let again = house.send("go to the kitchen").await;
+    assert_eq!(again.status(), "succeeded", "{}", again.output());
+    let others = ["base", "battery", "map_server", "localization", "controller", "camera", "speaker"];
+    let disturbed = robot.told().iter().skip(before).filter(|told| others.contains(&told.component.as_str()));
+    let disturbed: Vec<String> = disturbed.filter(|told| told.event.is_bad()).map(|told| format!("{told:?}")).collect();
+    assert_eq!(disturbed, Vec::<String>::new());
+    assert_eq!(robot.stop().await, Some(0));
+    assert_eq!(alive(&house), Vec::<String>::new());
+}
+
 #[tokio::test]
 async fn the_robot_comes_down_in_reverse_order_after_its_mission() {
-    let (house, mut robot) = house_of("navigation", &["base", "battery", "camera"]).await;
+    let (house, mut robot) = house_of("navigation", &NAVIGATION).await;
     let mut task = house.begin_send("go to the bathroom");
     task.wait_for_json("the drive", is_under_way).await;
     assert_eq!(robot.stop().await, Some(0));
@@ -185,14 +227,26 @@ async fn the_robot_comes_down_in_reverse_order_after_its_mission() {
     assert_eq!(sent.output(), "Cortex is shutting down.", "and nothing moves");
     let down = robot.told().iter().filter(|told| told.event == Event::Down).map(|told| told.component.clone());
     let down: Vec<String> = down.collect();
-    assert_eq!((down.len(), down.last().map(String::as_str)), (3, Some("base")), "{down:?}");
+    let place = |component: &str| down.iter().position(|other| other == component);
+    assert_eq!(down.len(), NAVIGATION.len(), "{down:?}");
+    for (first, then) in [
+        ("navigator", "planner"),
+        ("planner", "map_server"),
+        ("navigator", "controller"),
+        ("controller", "localization"),
+        ("localization", "base"),
+        ("battery", "base"),
+        ("camera", "base"),
+    ] {
+        assert!(place(first) < place(then), "{first} before {then}: {down:?}");
+    }
     assert_eq!(alive(&house), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn a_cortex_that_is_killed_leaves_no_process_behind() {
-    let (house, mut robot) = house_of("agent", &["base", "camera", "speaker", "light", "battery"]).await;
-    assert!(alive(&house).len() > 6, "Cortex, its guard, and five components");
+    let (house, mut robot) = house_of("agent", &AGENT).await;
+    assert!(alive(&house).len() > 7, "Cortex, its guard, and six components");
     robot.process().signal("KILL");
     robot.process().wait().await;
     let deadline = Instant::now() + PATIENCE;

@@ -11,6 +11,10 @@ use tokio::task::JoinSet;
 /// How a task begins that the model can plan.
 pub(crate) const ERRAND: &str = "errand ";
 
+/// The tool that drives where there is no navigation stack, and where there is one.
+const DRIVE: &str = "base-go_to";
+const NAVIGATE: &str = "navigator-go_to";
+
 /// A model behind a port that is there or not.
 pub(crate) struct Endpoint {
     model: OpenAiServer,
@@ -78,18 +82,22 @@ fn answer(request: &Value) -> Served {
     }
     let texts: Vec<String> = messages.iter().map(|message| message["content"].to_string()).collect();
     let task = texts.iter().rev().find_map(|text| text.split_once(ERRAND)).map(|(_, task)| task).unwrap_or_default();
-    let calls = calls(task);
+    // Who drives depends on the recipe.
+    let offers = |name: &str| {
+        request["tools"].as_array().is_some_and(|tools| tools.iter().any(|tool| tool["function"]["name"] == name))
+    };
+    let calls = calls(task, if offers(NAVIGATE) { NAVIGATE } else { DRIVE });
     if calls.is_empty() { Served::Text("I do not know that errand.".to_owned()) } else { Served::Calls(calls) }
 }
 
 /// Reads `3: go to the kitchen, shake tray_1 for t3, say it is done.`
-fn calls(task: &str) -> Vec<(String, Value)> {
+fn calls(task: &str, drive: &str) -> Vec<(String, Value)> {
     let task = task.split_once('.').map_or(task, |(task, _)| task);
     let parts = task.split([',', ':']).map(str::trim);
     parts
         .filter_map(|part| {
             if let Some(place) = part.strip_prefix("go to the ") {
-                Some(("base-go_to".to_owned(), json!({ "place": place })))
+                Some((drive.to_owned(), json!({ "place": place })))
             } else if let Some((tray, token)) = part.strip_prefix("shake ").and_then(|part| part.split_once(" for ")) {
                 Some((format!("{tray}-shake"), json!({ "token": token })))
             } else {
@@ -105,7 +113,7 @@ mod tests {
 
     #[test]
     fn an_errand_is_planned_as_it_is_said() {
-        let planned = calls("3: go to the living room, shake tray_1 for t3, say hello. More");
+        let planned = calls("3: go to the living room, shake tray_1 for t3, say hello. More", DRIVE);
         assert_eq!(
             planned,
             [

@@ -4,10 +4,6 @@ use std::time::Duration;
 
 use cortex_stories::Dice;
 
-/// The components of the full recipe.
-pub(crate) const COMPONENTS: [&str; 8] =
-    ["base", "battery", "camera", "light", "speaker", TRAYS[0], TRAYS[1], TRAYS[2]];
-
 /// The components that go wrong on command (`tests/python/bad/component.py`).
 pub(crate) const TRAYS: [&str; 3] = ["tray_1", "tray_2", "tray_3"];
 
@@ -121,8 +117,8 @@ pub(crate) struct Fault {
     pub(crate) lasts: Duration,
 }
 
-/// So many faults. Each kind comes once before any comes again.
-pub(crate) fn draw(seed: u64, count: usize) -> Vec<Fault> {
+/// So many faults of these components. Each kind comes once before any comes again.
+pub(crate) fn draw(seed: u64, count: usize, components: &[&'static str]) -> Vec<Fault> {
     let mut dice = Dice::new(seed);
     let mut deck: Vec<Kind> = Vec::new();
     (0..count)
@@ -135,8 +131,8 @@ pub(crate) fn draw(seed: u64, count: usize) -> Vec<Fault> {
             let targets = match (kind, kind.command()) {
                 (_, Some(_)) => vec![dice.of(&TRAYS)],
                 (Kind::ModelGone, None) => Vec::new(),
-                (Kind::TwoKilled, None) => two(&mut dice),
-                _ => vec![dice.of(&COMPONENTS)],
+                (Kind::TwoKilled, None) => two(&mut dice, components),
+                _ => vec![dice.of(components)],
             };
             let lasts = match kind {
                 Kind::Paused => dice.between(200, 6_000),
@@ -149,9 +145,9 @@ pub(crate) fn draw(seed: u64, count: usize) -> Vec<Fault> {
         .collect()
 }
 
-fn two(dice: &mut Dice) -> Vec<&'static str> {
-    let first = dice.of(&COMPONENTS);
-    let others: Vec<&str> = COMPONENTS.into_iter().filter(|component| *component != first).collect();
+fn two(dice: &mut Dice, components: &[&'static str]) -> Vec<&'static str> {
+    let first = dice.of(components);
+    let others: Vec<&str> = components.iter().copied().filter(|component| *component != first).collect();
     vec![first, dice.of(&others)]
 }
 
@@ -161,11 +157,16 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_faults_and_every_kind_comes() {
-        let shown = |seed| format!("{:?}", draw(seed, 40));
+        let components = ["base", TRAYS[0], TRAYS[1], TRAYS[2]];
+        let shown = |seed| format!("{:?}", draw(seed, 40, &components));
         assert_eq!(shown(7), shown(7));
         assert_ne!(shown(7), shown(8));
-        let faults = draw(7, Kind::ALL.len());
+        let faults = draw(7, Kind::ALL.len(), &components);
         assert!(Kind::ALL.iter().all(|kind| faults.iter().any(|fault| fault.kind == *kind)));
-        assert!(draw(7, 500).iter().all(|fault| fault.targets.len() < 2 || fault.targets[0] != fault.targets[1]));
+        assert!(
+            draw(7, 500, &components)
+                .iter()
+                .all(|fault| fault.targets.len() < 2 || fault.targets[0] != fault.targets[1])
+        );
     }
 }

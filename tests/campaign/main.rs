@@ -1,7 +1,8 @@
 //! `cargo xtask campaign`: a robot of a full recipe, errands without end, and faults of all kinds at random moments.
 //! No errand may be lost, none may be called done that was not, and no component may be left down.
 //!
-//! `--faults N` says how many (500), `--seed N` makes the same ones again.
+//! `--faults N` says how many (500), `--seed N` makes the same ones again, `--recipe NAME` says which robot: `agent` or
+//! `navigation`.
 
 mod endpoint;
 mod faults;
@@ -27,6 +28,8 @@ use truth::Truth;
 
 /// Faults when nothing else is said.
 const FAULTS: usize = 500;
+/// The robot when nothing else is said.
+const RECIPE: &str = "agent";
 /// The part of the faults after which everything has been used: what is held from then on must not grow.
 const WARM_UP: f64 = 0.4;
 /// How long a killed peer is remembered by the middleware, with a margin: so long after the last fault is looked at what
@@ -37,15 +40,17 @@ fn main() -> ExitCode {
     in_own_domain(async || {
         let count = argument("faults").unwrap_or(FAULTS);
         let seed: u64 = argument("seed").unwrap_or_else(|| u64::from(std::process::id()));
-        println!("{count} faults, seed {seed}");
+        let name = argument::<String>("recipe").unwrap_or_else(|| RECIPE.to_owned());
+        let components = recipe::components(&name)?;
+        println!("{count} faults of {name}, seed {seed}");
         let mut house = House::shared();
         let notes = house.file("notes", "");
-        let recipe = house.file("campaign.toml", &recipe::text(&notes)?);
+        let recipe = house.file("campaign.toml", &recipe::text(&name, &notes)?);
         house.find_programs();
         let node = RosNode::start("_campaign", "")?;
         let graph = GraphWatch::start(node.fully_qualified_name())?;
         let truth = Arc::new(Truth::watch(&node, notes.as_ref()).await?);
-        let mut robot = Robot::start(&house, &node, &recipe, &notes).await?;
+        let mut robot = Robot::start(&house, &node, &recipe, components, &notes).await?;
         let client = TaskClient::connect(&node, &graph, "/cortex", PATIENCE).await?;
         let ran = campaign(&house, &mut robot, client, &truth, count, seed).await;
         if ran.is_err() {
@@ -74,7 +79,7 @@ async fn campaign(
     let errands =
         tokio::spawn(missions::keep_going(client, Arc::clone(truth), !seed, robot.wanted(), Arc::clone(&end)));
     let mut warm = robot.held()?;
-    for (number, fault) in faults::draw(seed, count).into_iter().enumerate() {
+    for (number, fault) in faults::draw(seed, count, robot.components()).into_iter().enumerate() {
         if number * 10 == count * 4 {
             warm = robot.held()?;
         }

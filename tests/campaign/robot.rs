@@ -12,7 +12,7 @@ use cortex_ros::r2r::{Node, Publisher, QosProfile};
 use cortex_stories::{Event, Held, House, Monitored};
 
 use crate::endpoint::Endpoint;
-use crate::faults::{COMPONENTS, Fault, Kind, TRAYS};
+use crate::faults::{Fault, Kind, TRAYS};
 use crate::missions::Wanted;
 use crate::report::{self, Answer, Inflicted};
 use crate::shared_memory::SharedMemory;
@@ -31,6 +31,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The robot.
 pub(crate) struct Robot {
     monitored: Monitored,
+    components: Vec<&'static str>,
     endpoint: Endpoint,
     /// To each tray.
     commands: BTreeMap<&'static str, Publisher<Text>>,
@@ -42,7 +43,13 @@ pub(crate) struct Robot {
 }
 
 impl Robot {
-    pub(crate) async fn start(house: &House, node: &RosNode, recipe: &str, notes: &str) -> anyhow::Result<Self> {
+    pub(crate) async fn start(
+        house: &House,
+        node: &RosNode,
+        recipe: &str,
+        components: Vec<&'static str>,
+        notes: &str,
+    ) -> anyhow::Result<Self> {
         let endpoint = Endpoint::start().await?;
         let mut commands = BTreeMap::new();
         for tray in TRAYS {
@@ -52,9 +59,10 @@ impl Robot {
         }
         let model = format!("openai:campaign@{}", endpoint.url());
         let mut monitored = Monitored::start(house, recipe, &["--model", &model]);
-        monitored.wait_until_all_work(&COMPONENTS).await;
+        monitored.wait_until_all_work(&components).await;
         Ok(Self {
             monitored,
+            components,
             endpoint,
             commands,
             notes: notes.into(),
@@ -63,6 +71,11 @@ impl Robot {
             wanted: Wanted::default(),
             begun: Instant::now(),
         })
+    }
+
+    /// What can go wrong.
+    pub(crate) fn components(&self) -> &[&'static str] {
+        &self.components
     }
 
     /// What errands look at.
@@ -195,7 +208,7 @@ impl Robot {
 
     /// Waits until all works, for a bounded time; the table tells what does not.
     pub(crate) async fn settle(&mut self) {
-        for target in COMPONENTS {
+        for target in self.components.clone() {
             if let Err(problem) = self.wait_until_free(target).await {
                 eprintln!("{problem:#}");
             }
@@ -207,7 +220,7 @@ impl Robot {
     }
 
     pub(crate) async fn stop(&mut self) -> Option<i32> {
-        for target in COMPONENTS {
+        for target in self.components.clone() {
             self.shared_memory.note(self.monitored.process_of(target).unwrap_or_default());
         }
         self.monitored.stop().await

@@ -1,17 +1,19 @@
-//! What hooks get to set a component up: publishers, subscriptions, background tasks, parameters, health, time.
+//! What hooks get to set a component up: publishers, subscriptions, services, background tasks, parameters, health, time.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use cortex_ros::r2r::{self, QosProfile, WrappedTypesupport, builtin_interfaces::msg::Time};
-use cortex_ros::{Publisher, RosClock, RosError, RosNode};
+use cortex_ros::r2r::{self, QosProfile, WrappedServiceTypeSupport, WrappedTypesupport, builtin_interfaces::msg::Time};
+use cortex_ros::serving::respond;
+use cortex_ros::{Publisher, RosClock, RosError, RosNode, ServiceClient};
 use futures::StreamExt;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::health::{Health, HealthReporter};
+use crate::lifecycle::State;
 use cortex_ros::parameters::Parameters;
 
 /// How long background tasks may take to end; they are dropped at their next await.
@@ -24,6 +26,7 @@ pub struct ComponentContext {
     parameters: Parameters,
     health: HealthReporter,
     clock: RosClock,
+    states: watch::Receiver<State>,
     while_active: TaskGroup,
     while_configured: TaskGroup,
     publishers: Arc<Mutex<Vec<DestroyPublisher>>>,
@@ -59,10 +62,16 @@ impl<T> Clone for Latest<T> {
 }
 
 impl<T> Latest<T> {
+    /// The latest message, however old; none if none came.
+    #[must_use]
+    pub fn last(&self) -> Option<Received<T>> {
+        self.receiver.borrow().clone()
+    }
+
     /// The latest message, if one came and it is not older than `max_age`.
     #[must_use]
     pub fn fresh(&self, max_age: Duration) -> Option<Arc<T>> {
-        let received = self.receiver.borrow().clone()?;
+        let received = self.last()?;
         (received.at.elapsed() <= max_age).then_some(received.message)
     }
 
@@ -83,12 +92,18 @@ impl<T> Latest<T> {
 }
 
 impl ComponentContext {
-    pub(crate) fn new(node: RosNode, parameters: Parameters, health: HealthReporter, clock: RosClock) -> Self {
+    pub(crate) fn new(
+        node: RosNode,
+        parameters: Parameters,
+        health: HealthReporter,
+        states: watch::Receiver<State>,
+    ) -> Self {
         Self {
+            clock: node.clock().clone(),
             node,
             parameters,
             health,
-            clock,
+            states,
             while_active: TaskGroup::default(),
             while_configured: TaskGroup::default(),
             publishers: Arc::default(),
@@ -156,6 +171,47 @@ impl ComponentContext {
             }
         });
         Ok(Latest { receiver })
+    }
+
+    /// Serves a service beside the component's methods, for nodes that know nothing of Cortex. `answer` must not wait. While
+    /// the component is not active, requests get an empty answer. It lives until the component is cleaned up.
+    ///
+    /// # Errors
+    /// When the name is not valid or ROS is shut down.
+    pub async fn serve<S>(
+        &self,
+        service: &str,
+        answer: impl Fn(S::Request) -> S::Response + Send + 'static,
+    ) -> Result<(), RosError>
+    where
+        S: WrappedServiceTypeSupport + 'static,
+        S::Request: Clone + Send,
+        S::Response: Default,
+    {
+        let (name, quality) = (service.to_owned(), QosProfile::services_default());
+        let mut requests = self.node.with_node(move |node| node.create_service::<S>(&name, quality)).await??;
+        let states = self.states.clone();
+        self.while_configured.spawn(async move {
+            while let Some(request) = requests.next().await {
+                let is_active = *states.borrow() == State::Active;
+                let response = if is_active { answer(request.message.clone()) } else { S::Response::default() };
+                respond(request, response);
+            }
+        });
+        Ok(())
+    }
+
+    /// A client of a service that others serve. It can't be destroyed: keep it for the next life of the component, too.
+    ///
+    /// # Errors
+    /// When the name is not valid or ROS is shut down.
+    pub async fn client<S>(&self, service: &str) -> Result<ServiceClient<S>, RosError>
+    where
+        S: WrappedServiceTypeSupport + 'static,
+        S::Request: Send,
+        S::Response: Send,
+    {
+        ServiceClient::create(&self.node, service).await
     }
 
     /// Runs `work` in the background until it ends or the component is deactivated; then it is dropped. Meant for

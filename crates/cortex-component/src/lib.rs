@@ -40,7 +40,7 @@
 //! - [`component`]: the builder, and what it checks before anything starts;
 //! - [`method`]: what a component can do;
 //! - [`call`]: what a running method knows, and how it fails;
-//! - [`context`]: what hooks get: publishers, subscriptions, parameters, health;
+//! - [`context`]: what hooks get: publishers, subscriptions, services, parameters, health;
 //! - [`Parameters`]: declared ROS parameters with types and ranges;
 //! - [`health`]: what the component reports on `~/status`;
 //! - [`lifecycle`]: the states of a managed node;
@@ -70,7 +70,7 @@ pub use cortex_ros::announce_often;
 pub use cortex_ros::arguments as ros_arguments;
 pub use cortex_ros::parameters::{Parameter, Parameters};
 /// The message types and the client library; a node for what a component does not cover.
-pub use cortex_ros::{RosError, RosNode, r2r};
+pub use cortex_ros::{RosError, RosNode, ServiceClient, r2r};
 pub use error::ComponentError;
 pub use health::{Health, HealthReporter};
 pub use lifecycle::State;

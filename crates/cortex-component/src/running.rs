@@ -151,10 +151,10 @@ impl Parts {
         let endpoints = &self.endpoints;
         let clock = ros.clock().clone();
 
-        let (stamps, events) = (clock.clone(), clock.clone());
+        let (stamps, events) = (clock.clone(), clock);
         parameters::serve(node, endpoints, &parameters, move || stamps.now())?;
         let announce = cortex_ros::lifecycle::announcer(node, move || events.now_ns())?;
-        let context = ComponentContext::new(ros, parameters.clone(), self.health.clone(), clock);
+        let context = ComponentContext::new(ros, parameters.clone(), self.health.clone(), self.state.subscribe());
         let work = Work { hooks: self.hooks, context: context.clone(), dispatcher: Arc::clone(&self.dispatcher) };
         let lifecycle = Lifecycle::new(self.state, Arc::new(work), announce);
         cortex_ros::lifecycle::serve(node, endpoints, &lifecycle)?;

@@ -1,5 +1,6 @@
 //! One message of a loaded type.
 
+use std::borrow::Cow;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::{fmt, io};
@@ -205,6 +206,15 @@ impl<'a> MessageView<'a> {
             Values::Int32([value]) => Some((*value).into()),
             Values::Uint64([value]) => Some((*value).into()),
             Values::Int64([value]) => Some((*value).into()),
+            _ => None,
+        }
+    }
+
+    /// The text of a field that holds one string. What is not UTF-8 is replaced.
+    #[must_use]
+    pub fn text(self, field: &str) -> Option<Cow<'a, str>> {
+        match self.single(field)? {
+            Values::Text([value]) => Some(String::from_utf8_lossy(value.bytes())),
             _ => None,
         }
     }

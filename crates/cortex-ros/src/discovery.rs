@@ -1,19 +1,18 @@
 //! Finds what the robot can do, its Cortex components and all other services and actions, and keeps the tools current
 //! while nodes come, go and change.
 //!
-//! One task owns the [`Directory`] and the [`Catalog`]; for each component it starts one that asks for the description and
-//! one that listens to the heartbeat. Nothing here calls anything: see [`RosTools`](crate::RosTools).
+//! One task owns the [`Directory`] and the [`Catalog`]; for each component it starts one that asks for the description.
+//! Nothing here calls anything: see [`RosTools`](crate::RosTools).
 
 mod questions;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_interfaces::Interfaces;
+use cortex_interfaces::{InterfaceError, Interfaces};
 use cortex_protocol::{ComponentName, ToolSpec};
-use r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -25,9 +24,9 @@ use crate::dynamic::Endpoints;
 use crate::graph::Graph;
 use crate::heartbeat::{Heartbeats, LOOK};
 use crate::policy::Policy;
-use crate::service::ClientPool;
+use crate::statuses::{Hearing, Statuses};
 use crate::type_loader::{self, TypeLoader};
-use crate::{GraphWatch, RosNode, built_in};
+use crate::{GraphWatch, RosError, RosNode, built_in};
 
 /// A graph without changes for this long is taken to be complete, but not before the node has been on it for a while:
 /// Fast DDS finds most nodes within 0.3 s, but in a fifth of the starts some only by its next announcement, 3 s later.
@@ -45,9 +44,6 @@ const END_LIMIT: Duration = Duration::from_secs(2);
 /// The tools that are on offer, in a stable order.
 pub type DiscoveredTools = Arc<Vec<ToolSpec>>;
 
-/// Clients of the one service that runs methods.
-pub(crate) type MethodClients = ClientPool<ExecuteMethod::Service>;
-
 /// Discovery under way. Clones share it.
 #[derive(Clone)]
 pub struct Discovery {
@@ -61,12 +57,13 @@ pub struct Discovery {
 /// What the tasks of discovery and the tools share.
 pub(crate) struct Shared {
     pub(crate) node: RosNode,
-    describe_clients: ClientPool<DescribeComponent::Service>,
-    pub(crate) method_clients: MethodClients,
-    pub(crate) heartbeats: Heartbeats,
-    endpoints: Endpoints,
+    pub(crate) statuses: Arc<Statuses>,
+    pub(crate) heartbeats: Arc<Heartbeats>,
+    pub(crate) endpoints: Endpoints,
     pub(crate) interfaces: Arc<Interfaces>,
     pub(crate) policy: Policy,
+    /// Taken by each question to a component.
+    questions: Semaphore,
     tasks: TaskTracker,
     stopping: CancellationToken,
 }
@@ -84,12 +81,12 @@ impl Discovery {
     ) -> Self {
         let shared = Arc::new(Shared {
             node: node.clone(),
-            describe_clients: ClientPool::new(node),
-            method_clients: ClientPool::new(node),
-            heartbeats: Heartbeats::default(),
+            statuses: Arc::default(),
+            heartbeats: Arc::default(),
             endpoints: endpoints.clone(),
             interfaces: Arc::clone(interfaces),
             policy,
+            questions: Semaphore::new(questions::AT_ONCE),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
         });
@@ -110,7 +107,7 @@ impl Discovery {
             started: Instant::now(),
             last_change: Instant::now(),
             asking: BTreeMap::new(),
-            listening: BTreeSet::new(),
+            hearings: BTreeMap::new(),
             answers,
             findings,
             publish_directory,
@@ -119,6 +116,11 @@ impl Discovery {
             settled: publish_settled,
         };
         let stopping = shared.stopping.clone();
+        let readers = Arc::clone(&shared.statuses).follow(endpoints.clone(), Arc::clone(interfaces), graph.subscribe());
+        shared.tasks.spawn({
+            let stopping = stopping.clone();
+            async move { stopping.run_until_cancelled(readers).await }
+        });
         let graph = graph.subscribe();
         shared.tasks.spawn(async move { stopping.run_until_cancelled(owner.run(graph, answered, found)).await });
         Self { directory, catalog, tools, settled, shared }
@@ -169,6 +171,19 @@ impl Discovery {
     }
 }
 
+impl Shared {
+    /// Looks up an interface, which blocks where it has to be loaded.
+    pub(crate) async fn interface<T: Send + 'static>(
+        &self,
+        find: impl FnOnce(&Interfaces) -> Result<T, InterfaceError> + Send + 'static,
+    ) -> Result<T, RosError> {
+        let interfaces = Arc::clone(&self.interfaces);
+        // It fails only when the runtime ends.
+        let found = tokio::task::spawn_blocking(move || find(&interfaces)).await.map_err(|_| RosError::ShutDown)?;
+        Ok(found?)
+    }
+}
+
 /// An answer with the component and the run that it is about.
 type Answered = (ComponentName, Run, Answer);
 
@@ -193,8 +208,8 @@ struct Owner {
     last_change: Instant,
     /// Ends the questions to a component.
     asking: BTreeMap<ComponentName, CancellationToken>,
-    /// Components whose heartbeat was subscribed to. `r2r` can't drop a subscription at will, so it stays.
-    listening: BTreeSet<ComponentName>,
+    /// Components whose heartbeat is heard.
+    hearings: BTreeMap<ComponentName, Hearing>,
     answers: mpsc::Sender<Answered>,
     findings: mpsc::Sender<Finding>,
     publish_directory: watch::Sender<Arc<Directory>>,
@@ -256,6 +271,7 @@ impl Owner {
                 Task::Describe(component, run) => self.describe(component, run),
                 Task::Forget(component) => {
                     tracing::info!("the component '{component}' has left");
+                    self.hearings.remove(&component);
                     self.shared.heartbeats.forget(&component);
                     self.stop_asking(&component);
                 }
@@ -310,9 +326,10 @@ impl Owner {
         tracing::info!("the component '{component}' was found");
         self.stop_asking(&component);
         self.shared.heartbeats.expect(&component);
-        if self.listening.insert(component.clone()) {
-            self.spawn(questions::listen(Arc::clone(&self.shared), component.clone()));
-        }
+        let (heartbeats, name) = (Arc::clone(&self.shared.heartbeats), component.clone());
+        let hear = move |health: &crate::statuses::Health| heartbeats.beat(&name, health.into());
+        // A new run is heard by the same reader.
+        self.hearings.entry(component.clone()).or_insert_with(|| self.shared.statuses.hear(&component, hear));
         let asking = self.shared.stopping.child_token();
         let question = questions::ask(Arc::clone(&self.shared), component.clone(), run, self.answers.clone());
         self.asking.insert(component, asking.clone());
@@ -374,11 +391,6 @@ impl Owner {
         for problem in problems.iter().filter(|problem| !known.unwrap_or_default().contains(problem)) {
             tracing::warn!("the component '{component}': {problem}");
         }
-    }
-
-    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let stopping = self.shared.stopping.clone();
-        self.shared.tasks.spawn(async move { stopping.run_until_cancelled(task).await });
     }
 }
 

@@ -22,13 +22,15 @@
 //! # }
 //! ```
 //!
-//! [`Endpoints`] has one thread that waits for all of them at once. Requests are sent by whoever makes them. An endpoint
+//! [`Endpoints`] has one thread that waits for all of them at once, and looks into those that say little. Requests are sent by whoever makes them. An endpoint
 //! is destroyed when its last handle is dropped.
 //!
 //! The name of a type does not say that a server was built from the same definition of it: see
 //! [`Endpoints::check_service`].
 
 mod action_client;
+mod answers;
+mod beginning;
 mod cancelling;
 mod definition;
 mod earlier;
@@ -36,6 +38,7 @@ mod endpoints;
 mod following;
 mod goal;
 mod hub;
+mod letterbox;
 pub mod lifecycle;
 mod listening;
 pub mod parameters;

@@ -18,8 +18,10 @@ use crate::node::join_in_time;
 use crate::rcl::context::Context;
 use crate::rcl::observer::{Observer, Waker, Wakeup};
 
-/// The graph is read at least this often, should the middleware forget to say that it changed.
+/// It is looked who is there at least this often, should the middleware forget to say that the graph changed.
 const REFRESH: Duration = Duration::from_secs(2);
+/// And all nodes are asked what they offer at least this often, which takes a hundred times as long.
+const FULL_REFRESH: Duration = Duration::from_secs(10);
 /// Changes come in bursts, one for each endpoint of a node: they are taken together.
 const BURST: Duration = Duration::from_millis(5);
 /// How long known nodes are asked what they offer before it is looked again who is there.
@@ -132,6 +134,7 @@ fn watch_graph(
     beats: &Beats,
 ) {
     let mut reader = GraphReader::new(own_node);
+    let mut was_stale = Instant::now();
     while !stopping.load(Ordering::Acquire) {
         beats.beat();
         let begun = Instant::now();
@@ -158,9 +161,13 @@ fn watch_graph(
             // Woken by somebody who has seen a change, or who wants this to end; the graph may have changed, too.
             Ok(Wakeup::GraphChanged | Wakeup::Woken) => {
                 events.send_modify(|count| *count = count.wrapping_add(1));
+                was_stale = Instant::now();
                 reader.stale();
             }
-            Ok(Wakeup::TimedOut) if patience == REFRESH => reader.stale(),
+            Ok(Wakeup::TimedOut) if was_stale.elapsed() >= FULL_REFRESH => {
+                was_stale = Instant::now();
+                reader.stale();
+            }
             Ok(Wakeup::TimedOut) => {}
             Err(problem) => {
                 tracing::warn!("{problem}");

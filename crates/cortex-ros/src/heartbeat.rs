@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use cortex_core::fragment::capped;
 use cortex_protocol::ComponentName;
-use r2r::cortex_msgs::msg::ComponentStatus;
+
+use crate::statuses;
 
 /// How often silence is looked for.
 pub(crate) const LOOK: Duration = Duration::from_millis(100);
@@ -79,9 +80,9 @@ impl fmt::Display for HealthStatus {
     }
 }
 
-impl From<&ComponentStatus> for Health {
-    fn from(message: &ComponentStatus) -> Self {
-        let status = match message.status {
+impl From<&statuses::Health> for Health {
+    fn from(said: &statuses::Health) -> Self {
+        let status = match said.status {
             0 => HealthStatus::Healthy,
             1 => HealthStatus::Algorithm,
             2 => HealthStatus::Component,
@@ -89,8 +90,8 @@ impl From<&ComponentStatus> for Health {
             _ => HealthStatus::General,
         };
         let cut = |text: &String| capped(text, MESSAGE_CHARACTERS);
-        let sources = message.sources.iter().take(SOURCES).map(cut).collect();
-        Self { status, message: cut(&message.message), sources }
+        let sources = said.sources.iter().take(SOURCES).map(cut).collect();
+        Self { status, message: cut(&said.message), sources }
     }
 }
 
@@ -152,7 +153,7 @@ mod tests {
     use super::*;
 
     fn health(status: u8) -> Health {
-        Health::from(&ComponentStatus { status, message: "m".into(), sources: vec!["s".into()], ..Default::default() })
+        Health::from(&statuses::Health { status, message: "m".into(), sources: vec!["s".into()] })
     }
 
     #[test]
@@ -190,11 +191,7 @@ mod tests {
             Health { status: HealthStatus::Healthy, message: "m".to_owned(), sources: vec!["s".to_owned()] }
         );
         assert_eq!(health(200).status, HealthStatus::General);
-        let loud = ComponentStatus {
-            message: "m".repeat(10_000),
-            sources: vec!["s".repeat(10_000); 1000],
-            ..Default::default()
-        };
+        let loud = statuses::Health { status: 1, message: "m".repeat(10_000), sources: vec!["s".repeat(10_000); 1000] };
         let kept = Health::from(&loud);
         assert!(kept.message.chars().count() < 2 * MESSAGE_CHARACTERS);
         assert_eq!(kept.sources.len(), SOURCES);

@@ -43,6 +43,7 @@ pub mod publisher;
 mod rcl;
 mod service;
 pub mod serving;
+mod statuses;
 pub mod stop;
 pub mod task;
 mod task_client;
@@ -74,6 +75,7 @@ pub use publisher::Publisher;
 /// The generated message types and the client library, for crates that build on this one.
 pub use r2r;
 pub use rcl::ending::exit_at_once;
+pub use service::ServiceClient;
 pub use stop::{OpenDeed, StopHandle, StopLatch, StopServer};
 pub use task::TaskHandler;
 pub use task_client::{Canceller, SentTask, TaskClient};

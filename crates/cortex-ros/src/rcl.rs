@@ -27,10 +27,15 @@ fn last_error() -> String {
     // SAFETY: returns a plain value by copy; needs no set-up.
     let text = unsafe { r2r_rcl::rcutils_get_error_string() };
     let text = owned(text.str_.as_ptr());
-    // SAFETY: only touches state of this thread.
-    unsafe { r2r_rcl::rcutils_reset_error() };
+    forget_error();
     // The rest names a line of the library's source.
     text.split(", at ").next().unwrap_or_default().to_owned()
+}
+
+/// Forgets what the client library says of its last failure on this thread.
+fn forget_error() {
+    // SAFETY: only touches state of this thread.
+    unsafe { r2r_rcl::rcutils_reset_error() };
 }
 
 /// The text behind a pointer that the client library gave. Null is empty; what is not UTF-8 is replaced.

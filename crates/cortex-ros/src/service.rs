@@ -1,21 +1,13 @@
-//! Calling ROS services: typed, bounded in time, one client for each name.
+//! Calling ROS services: typed, bounded in time.
 
-use std::collections::HashMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use r2r::{QosProfile, WrappedServiceTypeSupport};
-use tokio::sync::OnceCell;
-
 use crate::{RosError, RosNode};
+use r2r::{QosProfile, WrappedServiceTypeSupport};
 
-/// Clients that one pool makes. `r2r` can't destroy one, so a graph that invents names without end must not make us
-/// follow.
-const POOL_CAPACITY: usize = 1024;
-
-/// A client of one service.
-pub(crate) struct ServiceClient<T: WrappedServiceTypeSupport> {
+/// A client of one service. `r2r` can't destroy one, so it is made once and kept.
+pub struct ServiceClient<T: WrappedServiceTypeSupport> {
     client: r2r::Client<T>,
     node: RosNode,
     service: String,
@@ -28,7 +20,10 @@ where
     T::Response: Send,
 {
     /// Creates the client on the ROS thread.
-    pub(crate) async fn create(node: &RosNode, service: &str) -> Result<Self, RosError> {
+    ///
+    /// # Errors
+    /// When the name is not valid, or the node was shut down.
+    pub async fn create(node: &RosNode, service: &str) -> Result<Self, RosError> {
         let name = service.to_owned();
         let client =
             node.with_node(move |node| node.create_client::<T>(&name, QosProfile::services_default())).await??;
@@ -36,7 +31,10 @@ where
     }
 
     /// Waits until a server is there. A request sent before would be lost.
-    pub(crate) async fn wait_for_server(&self, limit: Duration) -> Result<(), RosError> {
+    ///
+    /// # Errors
+    /// When there is none in time, or the node was shut down.
+    pub async fn wait_for_server(&self, limit: Duration) -> Result<(), RosError> {
         self.check_node()?;
         let available = r2r::Node::is_available(&self.client)?;
         match tokio::time::timeout(limit, available).await {
@@ -56,7 +54,10 @@ where
     }
 
     /// Sends a request and waits for its answer. The server must be there.
-    pub(crate) async fn call(&self, request: &T::Request, limit: Duration) -> Result<T::Response, RosError> {
+    ///
+    /// # Errors
+    /// When there is no answer in time, the request can't be sent, or the node was shut down.
+    pub async fn call(&self, request: &T::Request, limit: Duration) -> Result<T::Response, RosError> {
         match tokio::time::timeout(limit, self.send(request)?).await {
             Ok(answer) => answer,
             Err(_) => Err(RosError::NoAnswer { service: self.service.clone(), waited: limit }),
@@ -66,45 +67,5 @@ where
     /// `r2r` panics where the thread of its node has.
     fn check_node(&self) -> Result<(), RosError> {
         if self.node.has_ended() { Err(RosError::ShutDown) } else { Ok(()) }
-    }
-}
-
-/// The clients of one type of service, made when first needed and kept.
-pub(crate) struct ClientPool<T: WrappedServiceTypeSupport> {
-    node: RosNode,
-    clients: Mutex<HashMap<String, Slot<T>>>,
-}
-
-/// A client, or the making of it, which others wait for.
-type Slot<T> = Arc<OnceCell<Arc<ServiceClient<T>>>>;
-
-impl<T> ClientPool<T>
-where
-    T: WrappedServiceTypeSupport + 'static,
-    T::Request: Send,
-    T::Response: Send,
-{
-    /// An empty pool.
-    pub(crate) fn new(node: &RosNode) -> Self {
-        Self { node: node.clone(), clients: Mutex::default() }
-    }
-
-    /// The client of this service, if it was made before. Needs no runtime.
-    pub(crate) fn existing(&self, service: &str) -> Option<Arc<ServiceClient<T>>> {
-        let clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        clients.get(service)?.get().map(Arc::clone)
-    }
-
-    /// The client of this service.
-    pub(crate) async fn get(&self, service: &str) -> Result<Arc<ServiceClient<T>>, RosError> {
-        let slot = {
-            let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-            if !clients.contains_key(service) && clients.len() >= POOL_CAPACITY {
-                return Err(RosError::TooMany { what: "service clients", limit: POOL_CAPACITY });
-            }
-            Arc::clone(clients.entry(service.to_owned()).or_default())
-        };
-        let create = || async { Ok(Arc::new(ServiceClient::create(&self.node, service).await?)) };
-        slot.get_or_try_init(create).await.map(Arc::clone)
     }
 }

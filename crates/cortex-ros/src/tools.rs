@@ -75,10 +75,7 @@ impl Surroundings {
         &self,
         find: impl FnOnce(&Interfaces) -> Result<T, InterfaceError> + Send + 'static,
     ) -> Result<T, RosError> {
-        let interfaces = Arc::clone(&self.shared().interfaces);
-        // It fails only when the runtime ends.
-        let found = tokio::task::spawn_blocking(move || find(&interfaces)).await.map_err(|_| RosError::ShutDown)?;
-        Ok(found?)
+        self.shared().interface(find).await
     }
 }
 
@@ -95,7 +92,7 @@ impl RosTools {
         });
         Self {
             inspector: Arc::new(Inspector::new(graph, endpoints, discovery)),
-            components: Arc::new(Components::new(discovery, &around.halts, &around.waiting)),
+            components: Arc::new(Components::new(&around)),
             services: Arc::new(Services::new(&around)),
             goals: Arc::new(Goals::new(&around)),
             topics: Arc::new(Topics::new(&around)),

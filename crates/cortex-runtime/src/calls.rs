@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_core::{CallObserver, Invocation, ToolProvider};
-use cortex_protocol::{CancelMode, FailureKind, HaltState, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec};
+use cortex_protocol::{CancelMode, Effect, FailureKind, HaltState, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
 use crate::claims::{Claim, Wanted};
@@ -28,6 +28,24 @@ pub(crate) struct Call {
     pub(crate) patience: Duration,
     /// The leave of the tape, where one is needed.
     pub(crate) clearance: Option<Clearance>,
+}
+
+/// How much a call asks of a robot on which something may be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// It only looks, or it neither moves nor holds anything: a halt, for example.
+    Light,
+    Full,
+}
+
+impl Weight {
+    pub(crate) fn of(spec: &ToolSpec) -> Self {
+        match spec.effect {
+            Effect::Observe => Self::Light,
+            Effect::Act if spec.resources.is_empty() => Self::Light,
+            Effect::Act | Effect::Move => Self::Full,
+        }
+    }
 }
 
 /// Why nothing was called: it could not be recorded. Whoever records can't go on.
@@ -80,7 +98,17 @@ impl Shared {
         let Call { provider, spec, invocation, clearance, .. } = call;
         // What may just be dropped leaves nothing behind.
         let halts = spec.cancel == CancelMode::Halt;
-        let noted = async { if halts { self.journal.begin_call(&invocation, &cancelled).await } else { Ok(()) } };
+        let noted = async {
+            match self.journal.begin_call(&invocation, &cancelled).await {
+                // A disk that has failed is no reason not to halt something.
+                Err(problem) if Weight::of(&spec) == Weight::Light => {
+                    tracing::warn!("{} begins all the same: {problem}", spec.name);
+                    Ok(())
+                }
+                noted => noted,
+            }
+        };
+        let noted = async { if halts { noted.await } else { Ok(()) } };
         let (cleared, noted) = tokio::join!(cleared(clearance, &cancelled), noted);
         if let Err(problem) = noted.and(cleared) {
             if halts {

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_core::{CallObserver, Containment, Invocation, ToolSet, Unobserved};
-use cortex_protocol::{CallId, Effect, FailureKind, HaltState, Origin, ToolCall, ToolOutcome, ToolSpec};
+use cortex_protocol::{CallId, FailureKind, HaltState, Origin, ToolCall, ToolOutcome, ToolSpec};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::Runtime;
-use crate::calls::Call;
-use crate::desk::{DeskMessage, Duty, Weight};
+use crate::calls::{Call, Weight};
+use crate::desk::{DeskMessage, Duty};
 use crate::drive::Shared;
 use crate::envelope::new_mission_id;
 use crate::offer::Offer;
@@ -40,7 +40,7 @@ impl Runtime {
         };
         let (reply, answer) = oneshot::channel();
         // Whoever is not answered finds the desk gone.
-        let _ = self.desk.send(DeskMessage::Call { weight: weight(&spec), reply }).await;
+        let _ = self.desk.send(DeskMessage::Call { weight: Weight::of(&spec), reply }).await;
         let leave = tokio::select! {
             biased;
             () = unwanted.cancelled() => return ToolOutcome::cancelled(HaltState::AtRest, "it was cancelled before it began"),
@@ -90,15 +90,6 @@ impl Runtime {
 
 fn refused(because: String) -> ToolOutcome {
     ToolOutcome::failure(FailureKind::Denied, because)
-}
-
-fn weight(spec: &ToolSpec) -> Weight {
-    let is_light = match spec.effect {
-        Effect::Observe => true,
-        Effect::Act => spec.resources.is_empty(),
-        Effect::Move => false,
-    };
-    if is_light { Weight::Light } else { Weight::Full }
 }
 
 /// What is really called: the tool, or that of the stand-in that has its place.

@@ -151,9 +151,9 @@ pub enum Rejection {
         /// Why, and what to do.
         because: String,
     },
-    /// Something that an earlier task began is not known to be at rest.
+    /// Something that was begun earlier is not known to be at rest.
     #[error(
-        "something that an earlier task began did not confirm that it is at rest: {}. Look at the robot; when it is safe, \
+        "something that was begun earlier did not confirm that it is at rest: {}. Look at the robot; when it is safe, \
          call ~/resume and send the task again", listed(.tools)
     )]
     Unsettled {

@@ -164,6 +164,22 @@ async fn an_event_that_halts_waits_for_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_disk_that_fails_keeps_everything_from_beginning_but_a_halt() {
+    let house = House::with(Behaviour::Returns(json!("there")), vec![]).await;
+    house.call("base.halt").await;
+    // Another Cortex has the journal.
+    let other = house.runtime.clone();
+    let config = JournalSettings { file: house.journal(), required: true };
+    let config = RuntimeConfig { journal: Some(config), ..RuntimeConfig::default() };
+    let runtime = Runtime::start(config, Arc::new(ScriptedModel::new([])), vec![house.tools.clone()]);
+    runtime.offer_tools(ProviderId(0), vec![method("base", "go"), halt("base")]).await;
+    let house = House { runtime, ..house };
+    assert!(house.call("base.go").await.is_failure_for("nothing may begin that a later life of Cortex would not find"));
+    assert!(house.call("base.halt").await.is_success());
+    drop(other);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_step_waits_for_what_an_event_does_and_says_so() {
     let mut script = drive();
     script.push(says("I drove."));

@@ -74,6 +74,7 @@ async fn other_settings_count_from_the_next_mission_on() {
     let limits = MissionLimits { max_task_bytes: 9, ..MissionLimits::default() };
     let queue = QueuePolicy::Reject;
     runtime.reconfigure(Settings { limits, queue, ..settings(vec![says("The new one.")]) });
+    assert_eq!(runtime.limits().max_task_bytes, 9, "who shows them sees the new ones");
     assert_eq!(runtime.submit(task("two")).await.unwrap_err(), Rejection::Busy, "a rule of the desk counts at once");
     assert_eq!(result_of(running).await.output, "The old one went.");
     assert_eq!(result_of(runtime.submit(task("hello")).await.unwrap()).await.output, "The new one.");

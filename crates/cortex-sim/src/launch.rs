@@ -21,7 +21,7 @@ const READY_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long the parts may take to stop before they are killed.
 const STOP_TIMEOUT: Duration = Duration::from_secs(3);
 /// Events that may wait: each part has two in its life.
-const EVENT_CAPACITY: usize = 2 * Part::ALL.len();
+const EVENT_CAPACITY: usize = 2 * Part::HOME.len();
 
 /// What to start.
 #[derive(Debug, Clone, Default)]
@@ -65,7 +65,7 @@ pub async fn run(options: LaunchOptions) -> anyhow::Result<()> {
 
 async fn watch(options: &LaunchOptions, processes: &mut Vec<Process>) -> anyhow::Result<()> {
     let (sender, mut events) = mpsc::channel(EVENT_CAPACITY);
-    for part in Part::ALL {
+    for part in Part::HOME {
         let mut child =
             start(part, options, sender.clone()).with_context(|| format!("{} can't be started", part.name()))?;
         let lifeline = child.stdin.take();
@@ -74,7 +74,7 @@ async fn watch(options: &LaunchOptions, processes: &mut Vec<Process>) -> anyhow:
     drop(sender);
 
     let deadline = Instant::now() + READY_TIMEOUT;
-    let mut waiting: Vec<Part> = Part::ALL.to_vec();
+    let mut waiting: Vec<Part> = Part::HOME.to_vec();
     while !waiting.is_empty() {
         let names = || waiting.iter().map(|part| part.name()).collect::<Vec<_>>().join(", ");
         match timeout_at(deadline, events.recv()).await {
@@ -89,7 +89,7 @@ async fn watch(options: &LaunchOptions, processes: &mut Vec<Process>) -> anyhow:
             Err(_) => bail!("not up after {} s: {}", READY_TIMEOUT.as_secs(), names()),
         }
     }
-    let names: Vec<&str> = Part::ALL.iter().map(|part| part.name()).collect();
+    let names: Vec<&str> = Part::HOME.iter().map(|part| part.name()).collect();
     // A closed output is nobody's loss.
     let _ = writeln!(std::io::stdout(), "ready: {}", names.join(" "));
 

@@ -8,7 +8,11 @@
 pub mod charge;
 pub mod child;
 pub mod components;
+pub mod floor;
 pub mod launch;
 pub mod motion;
+pub mod pursuit;
+pub mod questions;
 pub mod route;
+pub mod velocity;
 pub mod world;

@@ -1,7 +1,8 @@
-//! Driving along a route at a finite speed. Pure: time comes in as the distance that may be driven.
+//! Driving: along a route at a finite speed, or as a velocity says. Pure: time comes in as a value.
 
 use std::collections::VecDeque;
 
+use crate::velocity::Velocity;
 use crate::world::Position;
 
 /// Where the robot is and where it drives.
@@ -66,6 +67,19 @@ impl Motion {
     /// Stops, if it drives, and forgets the drive, so that another may begin.
     pub fn finish(&mut self) {
         self.drive = None;
+    }
+
+    /// Moves for some seconds with that velocity and returns how far it went. It has no route then.
+    pub fn roll(&mut self, velocity: Velocity, seconds: f64) -> f64 {
+        let seconds = seconds.max(0.0);
+        let (way_m, turn_rad) = (velocity.forward_mps * seconds, velocity.turn_radps * seconds);
+        // Along the middle of the arc.
+        let along_rad = self.heading_rad + turn_rad / 2.0;
+        self.position.x_m += way_m * along_rad.cos();
+        self.position.y_m += way_m * along_rad.sin();
+        let heading_rad = self.heading_rad + turn_rad;
+        self.heading_rad = heading_rad.sin().atan2(heading_rad.cos());
+        way_m
     }
 
     /// Drives on by at most `budget_m` metres and returns how far it really went.
@@ -136,6 +150,20 @@ mod tests {
         assert_eq!(motion.end(), Some(&DriveEnd::Stopped("the battery is empty".to_owned())));
         motion.stop("again");
         assert_eq!(motion.end(), Some(&DriveEnd::Stopped("the battery is empty".to_owned())), "it stood already");
+    }
+
+    #[test]
+    fn it_rolls_as_the_velocity_says() {
+        let mut motion = Motion::at(point(0.0, 0.0));
+        assert!((motion.roll(Velocity { forward_mps: 0.5, turn_radps: 0.0 }, 2.0) - 1.0).abs() < 1e-12);
+        assert!(motion.position.distance_m(point(1.0, 0.0)) < 1e-12);
+        motion.roll(Velocity { forward_mps: 0.0, turn_radps: std::f64::consts::FRAC_PI_2 }, 1.0);
+        assert!(motion.position.distance_m(point(1.0, 0.0)) < 1e-12, "on the spot");
+        motion.roll(Velocity { forward_mps: 1.0, turn_radps: 0.0 }, 1.0);
+        assert!(motion.position.distance_m(point(1.0, 1.0)) < 1e-12);
+        motion.roll(Velocity { forward_mps: 0.0, turn_radps: 3.0 }, 10.0);
+        assert!(motion.heading_rad.abs() <= std::f64::consts::PI, "{}", motion.heading_rad);
+        assert!(motion.roll(Velocity { forward_mps: 1.0, turn_radps: 1.0 }, -1.0).abs() < 1e-12, "time goes forward");
     }
 
     #[test]

@@ -11,7 +11,7 @@ const ON_LINE_M: f64 = 1e-6;
 #[must_use]
 pub fn route(world: &World, from: Position, goal: &str) -> Option<Vec<Position>> {
     let distances = distances_to(world, goal)?;
-    // The robot is on a line between two rooms, since it only ever drives along such lines: it may go on or turn back.
+    // The robot is on or beside a line between two rooms, since it drives along such lines: it may go on or turn back.
     let entries = entries(world, from);
     let cost = |room: &str| {
         let position = world.room(room)?.position();
@@ -66,7 +66,13 @@ fn entries(world: &World, from: Position) -> Vec<&str> {
     entries
 }
 
-fn distance_to_line_m(point: Position, (start, end): (Position, Position)) -> f64 {
+/// How long the way through these points is, in metres.
+pub(crate) fn length_m(points: &[Position]) -> f64 {
+    points.iter().zip(points.iter().skip(1)).map(|(one, next)| one.distance_m(*next)).sum()
+}
+
+/// How far a point is from the line between two others, in metres.
+pub(crate) fn distance_to_line_m(point: Position, (start, end): (Position, Position)) -> f64 {
     let (along_x, along_y) = (end.x_m - start.x_m, end.y_m - start.y_m);
     let length_squared = along_x.mul_add(along_x, along_y * along_y);
     if length_squared == 0.0 {

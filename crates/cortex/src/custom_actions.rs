@@ -39,6 +39,14 @@ pub(crate) trait RobotDeeds: Send + Sync {
     async fn carry_out(&self, deed: &Deed, limit: Duration) -> Result<Value, String>;
 }
 
+/// The actions of a recipe as tools.
+pub(crate) struct Offered {
+    /// Those that the recipe offers to models. Events may call them, too.
+    pub(crate) to_models: Vec<ToolSpec>,
+    /// The others.
+    pub(crate) to_events: Vec<ToolSpec>,
+}
+
 /// The actions of one recipe.
 pub(crate) struct CustomActions {
     actions: BTreeMap<ToolName, Action>,
@@ -103,12 +111,14 @@ impl CustomActions {
         }
     }
 
-    /// The tools that models are given: what the recipe offers, as far as the robot has what is behind it.
-    pub(crate) fn offered(&self) -> Vec<ToolSpec> {
+    /// All actions as tools, as far as the robot has what is behind them.
+    pub(crate) fn offered(&self) -> Offered {
         let spec = |(name, action): (&ToolName, &Action)| Some((self.spec_of(name, action)?, action.tool.is_some()));
         let all: Vec<(ToolSpec, bool)> = self.actions.iter().filter_map(spec).collect();
         self.known.send_replace(Arc::new(all.iter().map(|(spec, _)| spec.clone()).collect()));
-        all.into_iter().filter(|(_, offered)| *offered).map(|(spec, _)| spec).collect()
+        let (to_models, to_events): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, to_models)| *to_models);
+        let specs = |all: Vec<(ToolSpec, bool)>| all.into_iter().map(|(spec, _)| spec).collect();
+        Offered { to_models: specs(to_models), to_events: specs(to_events) }
     }
 
     /// Those tools as they are now, for who has to know what each does.
@@ -116,15 +126,9 @@ impl CustomActions {
         self.known.subscribe()
     }
 
-    /// Any action as a tool, offered to models or not. None: there is none of that name, or its component is not there.
-    pub(crate) fn spec(&self, name: &ActionName) -> Option<ToolSpec> {
-        let name = ToolName::new(name.as_str());
-        self.spec_of(&name, self.actions.get(&name)?)
-    }
-
     fn spec_of(&self, name: &ToolName, action: &Action) -> Option<ToolSpec> {
         let offer = action.tool.as_ref();
-        let mut effect = offer.map_or(Effect::Move, |offer| offer.effect);
+        let mut effect = offer.map(|offer| offer.effect);
         let mut resources = offer.map(|offer| offer.resources.clone()).unwrap_or_default();
         let mut component = None;
         let mut cancel = None;
@@ -132,7 +136,7 @@ impl CustomActions {
             Deed::Method(method) => {
                 // Whatever the recipe says of it: it is what the component says, too.
                 let behind = self.method(method)?;
-                effect = effect.max(behind.effect);
+                effect = effect.max(Some(behind.effect));
                 resources.extend(
                     behind.resources.iter().filter(|held| !resources.contains(held)).cloned().collect::<Vec<_>>(),
                 );
@@ -142,8 +146,10 @@ impl CustomActions {
             Deed::Parameters(parameters) => component = Some(parameters.component.clone()),
             Deed::Service(_) | Deed::Topic(_) | Deed::Command(_) => {}
         }
+        let effect = effect.unwrap_or_default();
         let observes = effect == Effect::Observe;
-        if resources.is_empty() && !observes {
+        // A method that holds nothing says so: a halt, for example.
+        if resources.is_empty() && !observes && !matches!(action.deed, Deed::Method(_)) {
             resources.push(ResourceName::new(component.as_ref().map_or(name.as_str(), ComponentName::as_str)));
         }
         let is_process = matches!(action.deed, Deed::Command(_));
@@ -304,6 +310,21 @@ impl ToolProvider for CustomActions {
         }
     }
 
+    async fn end_earlier(&self, invocation: &Invocation) -> HaltState {
+        let name = &invocation.call.tool;
+        match self.actions.get(name).map(|action| &action.deed) {
+            Some(Deed::Method(method)) => {
+                let tool = ToolName::of_method(&method.component, &method.name);
+                let call = ToolCall { tool, arguments: Map::new() };
+                self.parts.robot.end_earlier(&Invocation { call, ..invocation.clone() }).await
+            }
+            // The guard of an earlier life ends what that has started.
+            Some(Deed::Command(_)) => HaltState::AtRest,
+            // What was sent can't be taken back.
+            Some(Deed::Service(_) | Deed::Topic(_) | Deed::Parameters(_)) | None => HaltState::Unconfirmed,
+        }
+    }
+
     fn watching(&self) -> Watching {
         self.parts.robot.watching()
     }
@@ -317,3 +338,6 @@ fn checked(spec: &ToolSpec, arguments: &Map<String, Value>) -> Result<(), String
         None => set.check(&spec.name, arguments),
     }
 }
+
+#[cfg(test)]
+mod tests;

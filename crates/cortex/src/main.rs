@@ -1,5 +1,6 @@
 //! The Cortex node and its command line: parse, resolve the configuration, wire, run. No logic.
 
+mod agent;
 mod arguments;
 mod command_runner;
 mod commands;

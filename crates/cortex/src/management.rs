@@ -25,7 +25,6 @@ use figment::value::Value;
 use tokio::sync::watch;
 
 use crate::config::{self, Layers, Resolved};
-use crate::events;
 use crate::watched_model::ModelWatch;
 use crate::{logging, supervision};
 
@@ -97,8 +96,6 @@ struct Cortex {
     label: Mutex<String>,
     /// What Cortex brings up, if it does.
     robot: Option<supervision::Watch>,
-    /// What stops the events of its recipe.
-    events: events::Latch,
     /// What the missions get to end when it is shut down.
     patience: Duration,
 }
@@ -117,7 +114,6 @@ impl Management {
         runtime: &Runtime,
         sources: Sources,
         robot: Option<supervision::Watch>,
-        events: events::Latch,
         patience: Duration,
     ) -> anyhow::Result<Self> {
         let declared = declared(node, &sources.layers)?;
@@ -127,7 +123,6 @@ impl Management {
             name: node.fully_qualified_name().to_owned(),
             label: Mutex::default(),
             robot,
-            events,
             patience,
         });
         // Whoever comes early hears why.
@@ -238,13 +233,10 @@ impl Cortex {
 
     /// Halts everything and says why no task is taken. An error where something did not confirm that it is at rest.
     async fn rest(&self, because: &str) -> Outcome {
-        self.events.rest();
-        let missions = self.runtime.rest(because.replace("NODE", &self.name));
-        let (report, left) = tokio::join!(missions, self.events.at_rest(self.patience));
-        match report {
-            Ok(report) if report.not_stopped.is_empty() && left.is_empty() => Outcome::Success,
+        match self.runtime.rest(because.replace("NODE", &self.name)).await {
+            Ok(report) if report.not_stopped.is_empty() => Outcome::Success,
             Ok(report) => {
-                let names: Vec<&str> = report.not_stopped.iter().chain(&left).map(|tool| tool.as_str()).collect();
+                let names: Vec<&str> = report.not_stopped.iter().map(|tool| tool.as_str()).collect();
                 tracing::error!("these did not confirm that they are at rest: {}", names.join(", "));
                 Outcome::Error
             }
@@ -264,7 +256,6 @@ impl Managed for Cortex {
             },
             Transition::Activate => {
                 self.runtime.work().await;
-                self.events.work();
                 let label = self.label.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 let ready = format!("ready: {label} takes tasks at {}/task", self.name);
                 tokio::spawn(announce(ready, self.robot.clone()));
@@ -273,8 +264,11 @@ impl Managed for Cortex {
             Transition::Deactivate => self.rest(INACTIVE).await,
             Transition::CleanUp => self.rest(UNCONFIGURED).await,
             Transition::ShutDown => {
-                self.events.rest();
-                if self.runtime.shut_down(self.patience).await { Outcome::Success } else { Outcome::Failure }
+                if self.runtime.shut_down(self.patience).await {
+                    Outcome::Success
+                } else {
+                    Outcome::Failure
+                }
             }
         };
         tracing::debug!(?transition, ?outcome, "lifecycle");

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use cortex_core::MissionLimits;
 use cortex_ros::{Beats, StopServer};
 use cortex_runtime::Runtime;
 
@@ -20,7 +19,6 @@ pub(crate) struct Watched<'a> {
     pub(crate) name: String,
     pub(crate) robot: &'a Robot,
     pub(crate) runtime: &'a Runtime,
-    pub(crate) limits: MissionLimits,
     pub(crate) stop: &'a StopServer,
     pub(crate) model: ModelWatch,
     /// The robot that Cortex itself brings up, and what can be looked at of it.
@@ -40,7 +38,7 @@ impl SelfWatch {
     /// # Errors
     /// When no thread can be had.
     pub(crate) fn start(watched: Watched<'_>, endpoint: Option<Endpoint>, hang: Duration) -> anyhow::Result<Self> {
-        let Watched { name, robot, runtime, limits, stop, model, supervised } = watched;
+        let Watched { name, robot, runtime, stop, model, supervised } = watched;
         if let Some(endpoint) = &endpoint {
             tracing::info!("figures are served at http://{}/metrics", endpoint.address);
         }
@@ -49,7 +47,6 @@ impl SelfWatch {
         let sources = Sources {
             robot: name,
             runtime: runtime.clone(),
-            limits,
             stop: stop.handle(),
             model,
             supervised: supervised.map(|(_, watch)| watch),

@@ -101,6 +101,8 @@ const TABLE: &[(GoalClass, &[&str])] = &[
             "Why is it dark here?",
             "What is the capital of France?",
             "inspect the camera",
+            "answer what is on the table",
+            "Answer the question whether the door is open.",
             "How full is your battery, and what do you see?",
             "Don't go anywhere. What do you see?",
             "Was siehst du?",
@@ -116,6 +118,7 @@ const TABLE: &[(GoalClass, &[&str])] = &[
     (
         Action,
         &[
+            "answer the door",
             "Go to the kitchen.",
             "go to the kitchen",
             "Can you go to the kitchen?",

@@ -133,8 +133,9 @@ pub(super) const INQUIRIES: Phrases = "\
     take a look, have a look, see what, see if, see who, see whether, see where, give me the battery, get the battery, \
     tell me, tell us, let me know, let us know, i want to know, i would like to know, i wonder, i need to know, show \
     me what, show me where, show me how, show me your, show me the status, show me the battery, show the, give me \
-    the status, give me your, give me a report, give me an overview, describe, explain, report, list, read, check, \
-    inspect, examine, look, look at, look around, count, identify, recognise, recognize, compare, estimate, measure, \
+    the status, give me your, give me a report, give me an overview, answer the question, answer my question, answer \
+    whether, answer what, answer which, answer who, answer where, answer how, describe, explain, report, list, read, \
+    check, inspect, examine, look, look at, look around, count, identify, recognise, recognize, compare, estimate, measure, \
     guess, summarise, summarize, translate, recall, what, do you know, can i, sag mir, sagen sie mir, zeig mir was, \
     beschreibe, erkläre, dis moi, dites moi, décris, explique, dime, dígame, explica, dimmi, descrivi, diga me, me \
     diga, vertel me, beschrijf, powiedz mi, скажи мне, скажи, расскажи, опиши";

@@ -56,6 +56,8 @@ pub struct Monitor {
     not_stopped: BTreeSet<ComponentName>,
     /// Whether the last look was cut short.
     unsettled: bool,
+    /// When it is to be looked again, as of the last input: asked for far more often than it changes.
+    wake: Option<Duration>,
     #[serde(skip)]
     effects: Vec<Effect>,
 }
@@ -97,6 +99,7 @@ impl Monitor {
             stopped: false,
             not_stopped: BTreeSet::new(),
             unsettled: false,
+            wake: None,
             effects: Vec::new(),
         }
     }
@@ -105,7 +108,7 @@ impl Monitor {
     /// order.
     #[must_use]
     pub fn handle(&mut self, now: Duration, input: Input) -> Vec<Effect> {
-        let wake = self.wake();
+        let wake = self.wake;
         self.clock.advance(now, wake);
         if self.phase != Phase::Finished {
             let touched = self.take(input);
@@ -113,13 +116,14 @@ impl Monitor {
             let is_due = wake.is_some_and(|wake| wake <= self.clock.now());
             self.settle(touched.as_ref().filter(|_| !is_due));
         }
+        self.wake = self.find_wake();
         std::mem::take(&mut self.effects)
     }
 
     /// When [`Input::Tick`] is wanted, on the clock of `handle`. None: not before another input.
     #[must_use]
     pub fn next_wake(&self) -> Option<Duration> {
-        self.wake().map(|wake| self.clock.outer(wake))
+        self.wake.map(|wake| self.clock.outer(wake))
     }
 
     /// Whether a component works, and so does all that it depends on. False for one that is not in the recipe.
@@ -147,7 +151,7 @@ impl Monitor {
         limits.into_values().max().unwrap_or_default()
     }
 
-    fn wake(&self) -> Option<Duration> {
+    fn find_wake(&self) -> Option<Duration> {
         if self.phase == Phase::Finished {
             return None;
         }
@@ -237,17 +241,19 @@ impl Monitor {
             self.effects.push(Effect::Report { event: MonitorEvent::StormEnded });
         }
         self.unsettled = false;
-        let mut blame = self.blame();
-        if let Some(name) = only
-            && !self.step(name, &blame)
-        {
-            return;
+        if let Some(name) = only {
+            // Most depend on nothing, and almost every input is a heartbeat: then nobody has to be judged for it.
+            let depends = !self.dependencies.needs(name).is_empty();
+            let blame = if depends { self.blame() } else { BTreeMap::new() };
+            if !self.step(name, &blame) {
+                return;
+            }
         }
         let order = self.dependencies.order().to_vec();
         let mut passes = 0;
         loop {
             let mut changed = false;
-            blame = self.blame();
+            let mut blame = self.blame();
             // Before anything is done about a failure.
             self.contain(&blame);
             for name in &order {

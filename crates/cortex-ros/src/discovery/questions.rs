@@ -1,19 +1,16 @@
-//! What is asked of a component, and what it says by itself.
+//! What is asked of a component.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cortex_interfaces::Message;
 use cortex_protocol::{ComponentDescription, ComponentName};
-use futures::StreamExt;
-use r2r::QosProfile;
-use r2r::cortex_msgs::msg::ComponentStatus;
-use r2r::cortex_msgs::srv::DescribeComponent;
 use tokio::sync::mpsc;
 
 use super::{Answered, Shared};
 use crate::RosError;
-use crate::directory::{Answer, DESCRIBE, EXECUTE_METHOD, Run, below};
-use crate::heartbeat::Health;
+use crate::directory::{Answer, DESCRIBE, Run, below};
 
 /// How long a service of a component that was just found may take to appear here, and to answer.
 const SERVER_LIMIT: Duration = Duration::from_secs(2);
@@ -27,8 +24,10 @@ const PATIENT_ATTEMPTS: u32 = 5;
 /// The pause after the first two failed attempts, doubled after each further one, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// Topic of a component's health, below its node.
-const STATUS: &str = "status";
+/// Components that are asked at a time: a robot with a hundred must not make a hundred clients at once.
+pub(super) const AT_ONCE: usize = 16;
+/// The field of the answer.
+const DESCRIPTION: &str = "description_json";
 
 /// Asks a component what it can do until it has said so.
 pub(super) async fn ask(shared: Arc<Shared>, component: ComponentName, run: Run, answers: mpsc::Sender<Answered>) {
@@ -54,13 +53,21 @@ pub(super) async fn ask(shared: Arc<Shared>, component: ComponentName, run: Run,
     }
 }
 
-/// The description as the component gives it. Its methods can be called at once when this returns.
+/// The description as the component gives it.
 async fn ask_once(shared: &Shared, component: &ComponentName, limit: Duration) -> Result<String, RosError> {
-    let (describe, execute) = (below(component, DESCRIBE.0), below(component, EXECUTE_METHOD.0));
-    let (describe, execute) =
-        tokio::try_join!(shared.describe_clients.get(&describe), shared.method_clients.get(&execute))?;
-    tokio::try_join!(describe.wait_for_server(SERVER_LIMIT), execute.wait_for_server(SERVER_LIMIT))?;
-    Ok(describe.call(&DescribeComponent::Request {}, limit).await?.description_json)
+    // It is never closed.
+    let _turn = shared.questions.acquire().await.map_err(|_| RosError::ShutDown)?;
+    let (service, interface) = (below(component, DESCRIBE.0), DESCRIBE.1);
+    let interface = shared.interface(|interfaces| interfaces.service(interface)).await?;
+    // Used once: the middleware would keep memory for each of the others, too.
+    let client = shared.endpoints.service_client(&service, &interface).await?;
+    client.wait_for_server(SERVER_LIMIT).await?;
+    let answer = client.call(&Message::new(&interface.request), limit).await?;
+    answer
+        .view()
+        .text(DESCRIPTION)
+        .map(Cow::into_owned)
+        .ok_or_else(|| RosError::Nonsense { name: service, problem: format!("its answer has no text '{DESCRIPTION}'") })
 }
 
 fn read(text: &str) -> Answer {
@@ -69,21 +76,5 @@ fn read(text: &str) -> Answer {
             Answer::Described(description, problems.iter().map(ToString::to_string).collect())
         }
         Err(problem) => Answer::Unusable(problem.to_string()),
-    }
-}
-
-/// Takes down every heartbeat of the component.
-pub(super) async fn listen(shared: Arc<Shared>, component: ComponentName) {
-    let topic = below(&component, STATUS);
-    // Best effort matches publishers of either kind.
-    let quality = QosProfile::default().keep_last(5).best_effort().volatile();
-    let subscribed = shared.node.with_node(move |node| node.subscribe::<ComponentStatus>(&topic, quality)).await;
-    let mut messages = match subscribed {
-        Ok(Ok(messages)) => messages,
-        Ok(Err(problem)) => return tracing::warn!("the heartbeat of '{component}' can't be heard: {problem}"),
-        Err(_) => return,
-    };
-    while let Some(message) = messages.next().await {
-        shared.heartbeats.beat(&component, Health::from(&message));
     }
 }

@@ -123,7 +123,7 @@ impl ActionClient {
     pub fn goal_named(&self, goal: Message, id: Option<GoalId>) -> Result<Goal, RosError> {
         let is_free = |id: &GoalId| !self.shared.goals.lock().contains_key(id);
         let id = id.filter(is_free).unwrap_or_else(GoalId::random);
-        let progress = Arc::new(Progress::new(id));
+        let progress = Arc::new(Progress::new(self, id)?);
         let goal = Goal::new(self, goal, Arc::clone(&progress))?;
         let mut goals = self.shared.goals.lock();
         if goals.len() >= GOALS {

@@ -12,11 +12,10 @@ use std::time::Duration;
 
 use cortex_interfaces::{Message, MessageView};
 use futures::FutureExt;
-use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::goal::{Progress, fill};
+use super::goal::Progress;
 use super::{ActionClient, CancelAnswer, GoalId};
 use crate::RosError;
 
@@ -72,11 +71,8 @@ impl Asked {
     /// When it can't be sent, and after the shutdown.
     pub(super) fn send(client: &ActionClient, progress: &Arc<Progress>) -> Result<Self, RosError> {
         let service = client.cancel_goal();
-        let mut request = Message::new(&service.interface().request);
-        // Without a time stamp it is this goal alone that is meant.
-        fill(client, &mut request, "goal_info", &json!({ "goal_id": progress.id.as_json() }))?;
         progress.asks.times.fetch_add(1, Ordering::SeqCst);
-        let answer = Box::pin(service.send(&request)?);
+        let answer = Box::pin(service.send(&progress.ending)?);
         progress.asks.under_way.fetch_add(1, Ordering::SeqCst);
         Ok(Self { client: client.clone(), progress: Arc::clone(progress), answer })
     }

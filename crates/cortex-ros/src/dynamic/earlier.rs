@@ -36,7 +36,7 @@ impl ActionClient {
     /// When there is no answer, or none that can be read: nothing is known then.
     pub async fn end_earlier(&self, id: GoalId, limit: Duration) -> Result<HaltState, RosError> {
         let end = Instant::now() + limit;
-        let progress = Arc::new(Progress::new(id));
+        let progress = Arc::new(Progress::new(self, id)?);
         match cancel(self, &progress, false, limit).await? {
             CancelAnswer::Accepted => Ok(match timeout_at(end, self.ended(&progress)).await {
                 Ok(true) => HaltState::Halted,

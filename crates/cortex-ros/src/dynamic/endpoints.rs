@@ -6,17 +6,21 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cortex_interfaces::{ActionInterface, MessageInterface, ServiceInterface};
 
+use tokio::sync::Semaphore;
+
 use super::definition;
 use super::hub::{Endpoint, Hub};
+use super::letterbox::{LOOK, Letterbox, Sheets};
 use super::service_client::Requests;
 use super::subscription::Inlet;
-use super::{ActionClient, Publisher, Quality, ServiceClient, Subscription};
+use super::{ActionClient, Durability, Publisher, Quality, Reliability, ServiceClient, Subscription};
 use crate::beats::Beats;
 use crate::node::join_in_time;
+use crate::rcl::announced::{End, Naming, announced};
 use crate::rcl::context::{GuardCondition, Node};
 use crate::rcl::observer::Waker;
 use crate::rcl::wait_set::WaitSet;
@@ -27,6 +31,8 @@ const REFRESH: Duration = Duration::from_secs(2);
 /// The pause between the destruction of two endpoints. The middleware stands still during one; without a pause it would
 /// until the last.
 const BETWEEN_DROPPED: Duration = Duration::from_millis(1);
+/// Endpoints that are made at a time. The middleware makes one after the other; who waits for that needs no thread.
+const MADE_AT_ONCE: usize = 2;
 /// The pause after a wait that failed, so that a failure which stays does not take a core.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -36,6 +42,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Clone)]
 pub struct Endpoints {
     hub: Arc<Hub>,
+    making: Arc<Semaphore>,
     beats: Beats,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
@@ -59,7 +66,8 @@ impl Endpoints {
                 move || serve(&hub, &node, &wake, &watch, &beats)
             })
             .map_err(RosError::Thread)?;
-        Ok(Self { hub, beats, thread: Arc::new(Mutex::new(Some(thread))) })
+        let making = Arc::new(Semaphore::new(MADE_AT_ONCE));
+        Ok(Self { hub, making, beats, thread: Arc::new(Mutex::new(Some(thread))) })
     }
 
     /// A client of a service, whether a server is there or not. `service` is fully qualified.
@@ -140,6 +148,15 @@ impl Endpoints {
         definition::check_topic(&*self.hub.node()?, topic, interface)
     }
 
+    /// What each publisher of a topic offers.
+    ///
+    /// # Errors
+    /// After the shutdown, or when the client library refuses.
+    pub(crate) fn offered(&self, topic: &str) -> Result<Vec<(Reliability, Durability)>, RosError> {
+        let publishers = announced(&*self.hub.node()?, topic, Naming::Ros, End::Publishers)?;
+        Ok(publishers.into_iter().map(|publisher| (publisher.reliability, publisher.durability)).collect())
+    }
+
     /// The beats of its thread.
     #[must_use]
     pub fn beats(&self) -> Beats {
@@ -162,6 +179,8 @@ impl Endpoints {
         make: impl FnOnce(&Arc<Hub>) -> Result<T, RosError> + Send + 'static,
     ) -> Result<T, RosError> {
         let hub = Arc::clone(&self.hub);
+        // It is never closed.
+        let _turn = self.making.acquire().await.map_err(|_| RosError::ShutDown)?;
         // It fails only when the runtime ends.
         tokio::task::spawn_blocking(move || make(&hub)).await.unwrap_or(Err(RosError::ShutDown))
     }
@@ -178,13 +197,14 @@ impl Drop for Closing<'_> {
 
 fn serve(hub: &Hub, node: &Arc<Node>, wake: &Arc<GuardCondition>, watch: &Waker, beats: &Beats) {
     let _closing = Closing(hub);
+    let mut times = Times { looked: Instant::now(), refreshed: Instant::now() };
     while let Some((generation, endpoints)) = hub.endpoints() {
         beats.beat();
         match Round::prepare(node, wake, endpoints) {
             Ok(mut round) => {
                 while hub.is_at(generation) {
                     beats.beat();
-                    if let Err(problem) = round.turn(hub, watch) {
+                    if let Err(problem) = round.turn(hub, watch, &mut times) {
                         tracing::warn!("{problem}");
                         std::thread::sleep(PAUSE);
                         break;
@@ -199,6 +219,12 @@ fn serve(hub: &Hub, node: &Arc<Node>, wake: &Arc<GuardCondition>, watch: &Waker,
     }
 }
 
+/// When what comes round again was last done.
+struct Times {
+    looked: Instant,
+    refreshed: Instant,
+}
+
 /// A wait for the endpoints of one generation.
 struct Round {
     set: WaitSet,
@@ -206,12 +232,16 @@ struct Round {
     requests: Vec<Arc<Requests>>,
     /// In the order of the subscriptions of the set.
     inlets: Vec<Arc<Inlet>>,
+    /// Not in the set: it is looked into them.
+    letterboxes: Vec<Arc<Letterbox>>,
+    sheets: Sheets,
 }
 
 impl Round {
     fn prepare(node: &Arc<Node>, wake: &Arc<GuardCondition>, endpoints: Vec<Endpoint>) -> Result<Self, RosError> {
         let (mut requests, mut clients) = (Vec::new(), Vec::new());
         let (mut inlets, mut subscriptions) = (Vec::new(), Vec::new());
+        let mut letterboxes = Vec::new();
         for endpoint in endpoints {
             match endpoint {
                 Endpoint::Requests(endpoint) => {
@@ -227,33 +257,51 @@ impl Round {
                         inlets.push(endpoint);
                     }
                 }
+                Endpoint::Letterbox(endpoint) => letterboxes.push(endpoint),
                 // Nothing arrives there.
                 Endpoint::Outlet(_) => {}
             }
         }
-        Ok(Self { set: WaitSet::create(node, wake, clients, subscriptions)?, requests, inlets })
+        let set = WaitSet::create(node, wake, clients, subscriptions)?;
+        Ok(Self { set, requests, inlets, letterboxes, sheets: Sheets::default() })
     }
 
     /// Waits once and hands on what has arrived.
-    fn turn(&mut self, hub: &Hub, watch: &Waker) -> Result<(), RosError> {
+    fn turn(&mut self, hub: &Hub, watch: &Waker, times: &mut Times) -> Result<(), RosError> {
         let are_others = hub.destroy_one();
-        let Some(ready) = self.set.wait(if are_others { BETWEEN_DROPPED } else { REFRESH })? else {
-            if !are_others {
-                hub.graph_changed();
+        let patience = if are_others { BETWEEN_DROPPED } else { self.patience(times) };
+        let ready = self.set.wait(patience)?;
+        if let Some(ready) = ready {
+            for requests in ready.clients.iter().filter_map(|place| self.requests.get(*place)) {
+                requests.deliver();
             }
-            return Ok(());
-        };
-        for requests in ready.clients.iter().filter_map(|place| self.requests.get(*place)) {
-            requests.deliver();
+            for inlet in ready.subscriptions.iter().filter_map(|place| self.inlets.get(*place)) {
+                inlet.deliver();
+            }
+            if ready.graph {
+                times.refreshed = Instant::now();
+                hub.graph_changed();
+                // It does not see this event itself.
+                watch.wake();
+            }
         }
-        for inlet in ready.subscriptions.iter().filter_map(|place| self.inlets.get(*place)) {
-            inlet.deliver();
+        let now = Instant::now();
+        if now.duration_since(times.looked) >= LOOK {
+            times.looked = now;
+            for letterbox in &self.letterboxes {
+                letterbox.look(&mut self.sheets);
+            }
         }
-        if ready.graph {
+        if now.duration_since(times.refreshed) >= REFRESH {
+            times.refreshed = now;
             hub.graph_changed();
-            // It does not see this event itself.
-            watch.wake();
         }
         Ok(())
+    }
+
+    /// How long there is nothing to do if nothing arrives.
+    fn patience(&self, times: &Times) -> Duration {
+        let refresh = REFRESH.saturating_sub(times.refreshed.elapsed());
+        if self.letterboxes.is_empty() { refresh } else { refresh.min(LOOK.saturating_sub(times.looked.elapsed())) }
     }
 }

@@ -1,7 +1,7 @@
 //! One goal of an action.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_interfaces::{Message, MessageView, ReadOptions};
@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::ActionClient;
+use super::beginning::Begin;
 use super::cancelling::{Asked, Asks, Wish, cancel};
 use super::following::{Failure, carry};
 use crate::RosError;
@@ -131,15 +132,8 @@ pub struct Goal {
 struct Inner {
     client: ActionClient,
     progress: Arc<Progress>,
-    begin: Mutex<Begin>,
-}
-
-/// Whether the goal was sent.
-enum Begin {
-    /// With the request that will send it.
-    NotYet(Message),
-    /// With the task that follows it. None when it could not be sent, or was taken back.
-    Sent(Option<AbortHandle>),
+    /// The request that will send it, and then the task that follows it.
+    begin: Begin<Message, AbortHandle>,
 }
 
 impl Goal {
@@ -153,7 +147,7 @@ impl Goal {
         };
         request.put("goal", goal).map_err(wrong)?;
         fill(client, &mut request, "goal_id", &progress.id.as_json())?;
-        let begin = Mutex::new(Begin::NotYet(request));
+        let begin = Begin::with(request);
         Ok(Self { inner: Arc::new(Inner { client: client.clone(), progress, begin }) })
     }
 
@@ -173,7 +167,7 @@ impl Goal {
     /// it can't be sent.
     pub async fn send(&self, limit: Duration) -> Result<Acceptance, RosError> {
         let accepted = async {
-            if self.is_to_be_sent() {
+            if self.inner.begin.is_to_come() {
                 // What waits here when the time is up is not sent.
                 let turn = self.inner.client.turn().await?;
                 self.begin(turn)?;
@@ -190,29 +184,17 @@ impl Goal {
         }
     }
 
-    fn is_to_be_sent(&self) -> bool {
-        let begin = self.inner.begin.lock().unwrap_or_else(PoisonError::into_inner);
-        matches!(&*begin, Begin::NotYet(_))
-    }
-
-    /// Sends it, unless that was done.
+    /// Sends it, unless that was done. Nothing is locked meanwhile: who wants it to end must not wait for that.
     fn begin(&self, turn: OwnedSemaphorePermit) -> Result<(), RosError> {
-        let mut begin = self.inner.begin.lock().unwrap_or_else(PoisonError::into_inner);
-        let Begin::NotYet(request) = &*begin else { return Ok(()) };
-        let client = &self.inner.client;
-        let sent = client.send_goal().send(request);
-        let answer = match sent {
-            Ok(answer) => answer,
-            Err(problem) => {
+        self.inner.begin.send(|request| {
+            let client = &self.inner.client;
+            let answer = client.send_goal().send(&request).inspect_err(|problem| {
                 self.inner.progress.acceptance.send_replace(Some(Err(Failure::NotSent(problem.to_string()))));
-                *begin = Begin::Sent(None);
-                return Err(problem);
-            }
-        };
-        // Holds what the goal shares, not the goal: its end ends the task.
-        let task = tokio::spawn(carry(client.clone(), Arc::clone(&self.inner.progress), answer, turn));
-        *begin = Begin::Sent(Some(task.abort_handle()));
-        Ok(())
+            })?;
+            // Holds what the goal shares, not the goal: its end ends the task.
+            let task = tokio::spawn(carry(client.clone(), Arc::clone(&self.inner.progress), answer, turn));
+            Ok(task.abort_handle())
+        })
     }
 
     /// The latest feedback: the whole message, with the `goal_id` and the `feedback`. A slow reader sees the latest only.
@@ -299,15 +281,13 @@ impl Goal {
         self.inner.progress.acceptance.borrow().is_none()
     }
 
-    /// Takes it back, if it was not sent.
+    /// Takes it back, if it was not sent. One that is being sent in this moment counts as sent.
     fn withdraw(&self) -> bool {
-        let mut begin = self.inner.begin.lock().unwrap_or_else(PoisonError::into_inner);
-        let was_not_sent = matches!(&*begin, Begin::NotYet(_));
-        if was_not_sent {
-            *begin = Begin::Sent(None);
+        let is_withdrawn = self.inner.begin.withdraw();
+        if is_withdrawn {
             self.inner.progress.acceptance.send_replace(Some(Err(Failure::Withdrawn)));
         }
-        was_not_sent
+        is_withdrawn
     }
 }
 
@@ -320,8 +300,7 @@ impl fmt::Debug for Goal {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.client.forget(self.progress.id);
-        let begin = self.begin.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Begin::Sent(Some(task)) = begin {
+        if let Some(task) = self.begin.task() {
             if self.progress.wish.is_open() {
                 // It ends by itself: what was to be ended must not begin because nobody looks any more.
                 self.progress.abandoned.cancel();
@@ -335,6 +314,8 @@ impl Drop for Inner {
 /// What is known of a goal. Filled by the server's messages and by the task that follows the goal.
 pub(super) struct Progress {
     pub(super) id: GoalId,
+    /// The request to end it. Made before it is needed: then every moment counts.
+    pub(super) ending: Message,
     feedback: watch::Sender<Option<Arc<Message>>>,
     state: watch::Sender<GoalState>,
     pub(super) acceptance: watch::Sender<Option<Result<Acceptance, Failure>>>,
@@ -346,9 +327,15 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(id: GoalId) -> Self {
-        Self {
+    /// # Errors
+    /// When the interface of the service that cancels is none.
+    pub(super) fn new(client: &ActionClient, id: GoalId) -> Result<Self, RosError> {
+        let mut ending = Message::new(&client.cancel_goal().interface().request);
+        // Without a time stamp it is this goal alone that is meant.
+        fill(client, &mut ending, "goal_info", &json!({ "goal_id": id.as_json() }))?;
+        Ok(Self {
             id,
+            ending,
             feedback: watch::Sender::new(None),
             state: watch::Sender::new(GoalState::Unknown),
             acceptance: watch::Sender::new(None),
@@ -356,7 +343,7 @@ impl Progress {
             wish: Wish::new(),
             asks: Asks::new(),
             abandoned: CancellationToken::new(),
-        }
+        })
     }
 
     pub(super) fn has_ended(&self) -> bool {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cortex_interfaces::Interfaces;
 use tokio::sync::watch;
 
+use super::letterbox::Letterbox;
 use super::publisher::Outlet;
 use super::service_client::Requests;
 use super::subscription::Inlet;
@@ -41,6 +42,7 @@ struct Open {
 pub(super) enum Endpoint {
     Requests(Arc<Requests>),
     Inlet(Arc<Inlet>),
+    Letterbox(Arc<Letterbox>),
     Outlet(Arc<Outlet>),
 }
 
@@ -49,6 +51,7 @@ impl Endpoint {
         match self {
             Self::Requests(requests) => requests.close(),
             Self::Inlet(inlet) => inlet.close(),
+            Self::Letterbox(letterbox) => letterbox.close(),
             Self::Outlet(outlet) => outlet.close(),
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cortex_interfaces::{Message, MessageInterface};
 
 use super::hub::Registration;
+use super::letterbox::Letterbox;
 use super::subscription::{Inlet, Listener};
 use super::{Endpoints, Quality};
 use crate::RosError;
@@ -38,6 +39,26 @@ impl Endpoints {
         let (topic, interface) = (topic.to_owned(), Arc::clone(interface));
         self.make(move |hub| {
             let registration = Inlet::create(hub, &topic, &interface, quality, Arc::new(Ear(hear)))?;
+            Ok(Listening { _registration: registration })
+        })
+        .await
+    }
+
+    /// The same for one of many topics that say little each: what comes is heard within
+    /// [`LOOK`](super::letterbox::LOOK). To wait for hundreds of them would cost more than to look.
+    ///
+    /// # Errors
+    /// As for [`subscribe`](Self::subscribe).
+    pub(crate) async fn listen_at_times(
+        &self,
+        topic: &str,
+        interface: &Arc<MessageInterface>,
+        quality: Quality,
+        hear: impl Fn(&Message) + Send + Sync + 'static,
+    ) -> Result<Listening, RosError> {
+        let (topic, interface) = (topic.to_owned(), Arc::clone(interface));
+        self.make(move |hub| {
+            let registration = Letterbox::create(hub, &topic, &interface, quality, Box::new(hear))?;
             Ok(Listening { _registration: registration })
         })
         .await

@@ -1,19 +1,17 @@
 //! Calling a service of any type.
 
-use std::collections::HashMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_interfaces::{Message, ServiceInterface};
 use tokio::sync::oneshot;
 
+use super::answers::Answers;
 use super::hub::{Endpoint, Hub, Registration, Slot};
 use crate::RosError;
 use crate::rcl::client::Client;
 
-/// Requests of one client whose answers are waited for: more than any server works on.
-const OPEN_REQUESTS: usize = 1024;
 /// Answers of one client that are handed on before others get their turn.
 const ANSWERS_AT_ONCE: usize = 64;
 /// While a server is waited for: how long to wait for the graph before another look. The graph says when a server has
@@ -38,7 +36,7 @@ impl ServiceClient {
     /// Blocks for some milliseconds.
     pub(super) fn create(hub: &Arc<Hub>, service: &str, interface: &Arc<ServiceInterface>) -> Result<Self, RosError> {
         let client = Slot::new(Client::create(&hub.node()?, service, interface)?);
-        let requests = Arc::new(Requests { client, open: Mutex::default() });
+        let requests = Arc::new(Requests { client, answers: Answers::default() });
         let registration = hub.register(Endpoint::Requests(Arc::clone(&requests)))?;
         let (interface, service) = (Arc::clone(interface), service.to_owned());
         Ok(Self { shared: Arc::new(Shared { requests, interface, service, registration }) })
@@ -126,14 +124,14 @@ struct Forget {
 
 impl Drop for Forget {
     fn drop(&mut self) {
-        self.client.shared.requests.open().remove(&self.number);
+        self.client.shared.requests.answers.forget(self.number);
     }
 }
 
 /// The requests of a client, by number, and who waits for the answers.
 pub(super) struct Requests {
     client: Slot<Client>,
-    open: Mutex<HashMap<i64, oneshot::Sender<Message>>>,
+    answers: Answers<Message>,
 }
 
 impl Requests {
@@ -142,15 +140,8 @@ impl Requests {
     }
 
     fn send(&self, request: &Message) -> Result<(i64, oneshot::Receiver<Message>), RosError> {
-        // Held while it is sent, so that its answer can't be there before it is known.
-        let mut open = self.open();
-        if open.len() >= OPEN_REQUESTS {
-            return Err(RosError::TooMany { what: "answers of one service", limit: OPEN_REQUESTS });
-        }
-        let number = self.client()?.send(request)?;
-        let (sender, receiver) = oneshot::channel();
-        open.insert(number, sender);
-        Ok((number, receiver))
+        let client = self.client()?;
+        self.answers.send(|| client.send(request))
     }
 
     /// Hands on the answers that have arrived. One that nobody waits for, or that comes a second time, is dropped.
@@ -158,13 +149,7 @@ impl Requests {
         let Ok(client) = self.client() else { return };
         for _ in 0..ANSWERS_AT_ONCE {
             match client.take() {
-                Ok(Some((number, answer))) => {
-                    let waiting = self.open().remove(&number);
-                    if let Some(waiting) = waiting {
-                        // Whoever asked may have lost interest just now.
-                        let _ = waiting.send(answer);
-                    }
-                }
+                Ok(Some((number, answer))) => self.answers.arrived(number, answer),
                 Ok(None) => return,
                 Err(problem) => {
                     tracing::debug!("an answer can't be read: {problem}");
@@ -177,10 +162,6 @@ impl Requests {
     /// Whoever waits is told by the end of their channels.
     pub(super) fn close(&self) {
         self.client.close();
-        self.open().clear();
-    }
-
-    fn open(&self) -> MutexGuard<'_, HashMap<i64, oneshot::Sender<Message>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.answers.end();
     }
 }

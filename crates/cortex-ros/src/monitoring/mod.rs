@@ -1,17 +1,16 @@
 //! What shows whether the components of a robot work, and what can be done to them. Nobody is judged here.
 //!
-//! - `presence`: whether the node of this run is on the graph; `status`: what it says of itself; `states`: its lifecycle;
+//! - `presence`: whether the node of this run is on the graph; `states`: its lifecycle;
 //! - `diagnostics`: what `/diagnostics` says about it; `progress`: whether it gets on;
 //! - [`deeds`]: requests, messages, methods and parameters, as recipes name them.
 //!
-//! What is heard comes on the thread of the endpoints, so that it is heard also when no task runs any more.
+//! What components say of themselves is heard with discovery ([`Health`]). What is heard comes on the thread of the endpoints, so that it is heard also when no task runs any more.
 
 pub mod deeds;
 mod diagnostics;
 mod presence;
 mod progress;
 mod states;
-mod status;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,9 +20,10 @@ use cortex_protocol::ComponentName;
 use tokio::task::JoinSet;
 
 use crate::dynamic::Endpoints;
-use crate::{GraphWatch, RosError};
+pub use crate::statuses::Health;
+use crate::statuses::Hearing;
+use crate::{Discovery, GraphWatch, RosError};
 use presence::Presence;
-pub use status::Health;
 
 /// The pause before something that can't be heard is tried again.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -129,6 +129,7 @@ impl Senses {
 /// Components that are kept an eye on, until this is dropped.
 pub struct Monitoring {
     presence: Arc<Presence>,
+    _hearings: Vec<Hearing>,
     _tasks: JoinSet<()>,
 }
 
@@ -139,6 +140,7 @@ impl Monitoring {
     pub fn start(
         graph: &GraphWatch,
         endpoints: &Endpoints,
+        discovery: &Discovery,
         interfaces: &Arc<Interfaces>,
         own_node: &str,
         watched: Vec<Watched>,
@@ -153,7 +155,7 @@ impl Monitoring {
             presence: Arc::clone(&presence),
             tell,
         };
-        let mut tasks = JoinSet::new();
+        let (mut tasks, mut hearings) = (JoinSet::new(), Vec::new());
         tasks.spawn(presence::follow(senses.clone()));
         let names: Vec<ComponentName> = watched.iter().map(|watched| watched.component.clone()).collect();
         tasks.spawn(diagnostics::follow(senses.clone(), own_node.trim_start_matches('/').to_owned(), names));
@@ -164,9 +166,9 @@ impl Monitoring {
             for (watch, progress) in progress {
                 tasks.spawn(progress::follow(senses.clone(), component.clone(), watch, progress));
             }
-            tasks.spawn(status::follow(senses.clone(), component));
+            hearings.push(hear(&senses, discovery, component));
         }
-        Self { presence, _tasks: tasks }
+        Self { presence, _hearings: hearings, _tasks: tasks }
     }
 
     /// A process is started for the component: what was seen of its node is of another run, and has to be seen anew, even
@@ -174,4 +176,14 @@ impl Monitoring {
     pub fn expect_anew(&self, component: &ComponentName) {
         self.presence.expect_anew(component);
     }
+}
+
+/// Tells of all that the present run of a component says of itself.
+fn hear(senses: &Senses, discovery: &Discovery, component: ComponentName) -> Hearing {
+    let (tell, presence, name) = (senses.tell.clone(), senses.presence.clone(), component.clone());
+    discovery.shared().statuses.hear(&component, move |health| {
+        if presence.may_speak(&name) {
+            tell(&name, Sign::Status { health: health.clone() });
+        }
+    })
 }

@@ -91,5 +91,5 @@ async fn listen(senses: &Senses, component: &ComponentName) -> Result<Listening,
             tell(&name, Sign::Lifecycle { label: label.to_owned() });
         }
     };
-    senses.endpoints.listen(&below(component, TRANSITIONS), &interface, Quality::HEARS_ALL, hear).await
+    senses.endpoints.listen_at_times(&below(component, TRANSITIONS), &interface, Quality::HEARS_ALL, hear).await
 }

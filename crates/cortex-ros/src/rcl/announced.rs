@@ -5,8 +5,9 @@ use std::ffi::CString;
 use r2r_rcl as rcl;
 
 use super::context::Node;
-use super::{is_ok, last_error, owned};
+use super::{is_ok, last_error, owned, quality};
 use crate::RosError;
+use crate::dynamic::{Durability, Reliability};
 use crate::graph::InstanceId;
 
 /// One publisher or subscription of a topic.
@@ -15,6 +16,10 @@ pub(crate) struct Announced {
     pub(crate) node: (String, String),
     /// Its identity.
     pub(crate) identity: InstanceId,
+    /// What it offers, or asks for.
+    pub(crate) reliability: Reliability,
+    /// The same.
+    pub(crate) durability: Durability,
     /// The hash of the type, such as `RIHS01_8b3c…`. None where it tells none.
     pub(crate) type_hash: Option<String>,
 }
@@ -78,6 +83,8 @@ unsafe fn read(end: &rcl::rmw_topic_endpoint_info_t) -> Announced {
     Announced {
         node: (owned(end.node_name), owned(end.node_namespace)),
         identity: InstanceId::new(&end.endpoint_gid),
+        reliability: quality::reliability(&end.qos_profile),
+        durability: quality::durability(&end.qos_profile),
         #[cfg(has_type_hashes)]
         type_hash: hash(&end.topic_type_hash),
         #[cfg(not(has_type_hashes))]

@@ -30,3 +30,21 @@ pub(super) fn profile(quality: Quality) -> rcl::rmw_qos_profile_t {
         avoid_ros_namespace_conventions: false,
     }
 }
+
+/// What is not known to be reliable is not.
+pub(super) fn reliability(profile: &rcl::rmw_qos_profile_t) -> Reliability {
+    if profile.reliability == Reliable::RMW_QOS_POLICY_RELIABILITY_RELIABLE {
+        Reliability::Reliable
+    } else {
+        Reliability::BestEffort
+    }
+}
+
+/// What is not known to be kept is not.
+pub(super) fn durability(profile: &rcl::rmw_qos_profile_t) -> Durability {
+    if profile.durability == Durable::RMW_QOS_POLICY_DURABILITY_TRANSIENT_LOCAL {
+        Durability::TransientLocal
+    } else {
+        Durability::Volatile
+    }
+}

@@ -66,15 +66,27 @@ impl Subscription {
     /// When the middleware can't read it.
     pub(crate) fn take(&self) -> Result<Option<Message>, RosError> {
         let mut message = Message::new(&self.interface);
+        Ok(self.take_into(&mut message)?.then_some(message))
+    }
+
+    /// The same into a message that there is, whatever it holds. False when none has arrived: then it holds what it held.
+    ///
+    /// # Errors
+    /// When it is a message of another type, or the middleware can't read what has arrived.
+    pub(crate) fn take_into(&self, message: &mut Message) -> Result<bool, RosError> {
+        super::check_type(&self.name, message, &self.interface)?;
         // SAFETY: the subscription is initialised, and the message is an initialised one of its type. Null stands for
         // what is not wanted.
         let code = unsafe { rcl::rcl_take(self.subscription, message.as_mut_ptr(), ptr::null_mut(), ptr::null_mut()) };
         if is_ok(code) {
-            return Ok(Some(message));
+            return Ok(true);
         }
-        let nothing_there = code == rcl::RCL_RET_SUBSCRIPTION_TAKE_FAILED.cast_signed();
-        let problem = last_error();
-        if nothing_there { Ok(None) } else { Err(RosError::Endpoint { name: self.name.clone(), problem }) }
+        if code == rcl::RCL_RET_SUBSCRIPTION_TAKE_FAILED.cast_signed() {
+            // It may leave a text behind for that, too.
+            super::forget_error();
+            return Ok(false);
+        }
+        Err(RosError::Endpoint { name: self.name.clone(), problem: last_error() })
     }
 
     /// How many publishers it is connected with.

@@ -6,19 +6,21 @@ use std::time::Duration;
 
 use cortex_core::Invocation;
 use cortex_core::fragment::capped;
+use cortex_interfaces::{Message, ReadOptions};
 use cortex_protocol::{CancelMode, ComponentName, FailureKind, HaltState, ToolOutcome};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use r2r::cortex_msgs::srv::ExecuteMethod;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use tokio_util::task::TaskTracker;
 
-use super::{changed, late};
-use crate::calls::{Calls, Halts, key};
+use super::pool::Pool;
+use super::{Surroundings, changed, late};
+use crate::RosError;
+use crate::calls::{Calls, key};
 use crate::directory::{ComponentState, EXECUTE_METHOD, Loss, Run, below};
 use crate::discovery::method_name;
-use crate::{Discovery, RosError};
+use crate::dynamic::ServiceClient;
+use crate::text::carried;
 
 /// Longest result that is read, in bytes.
 const MOST_RESPONSE_BYTES: usize = 4 << 20;
@@ -29,11 +31,14 @@ const SHOWN_CHARACTERS: usize = 200;
 /// How long a component may take to halt. The caller bounds it closer.
 const HALT_LIMIT: Duration = Duration::from_secs(60);
 
+/// How long the server of a component that is on the graph may take to be connected with.
+const SERVER_LIMIT: Duration = Duration::from_secs(2);
+
 /// A component's answer to a call.
-type Answer = Result<ExecuteMethod::Response, RosError>;
+type Answer = Result<Message, RosError>;
 
 /// A call that was sent and what halts it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub(super) struct SentCall {
     /// Who carries it out.
     component: ComponentName,
@@ -41,6 +46,8 @@ pub(super) struct SentCall {
     pub(super) cancel: CancelMode,
     /// The method of the same component that halts it.
     cancel_method: Option<String>,
+    /// What it was sent by. A halt goes the same way, so it needs nothing that is not there.
+    client: ServiceClient,
 }
 
 /// The halt of a call, on its way.
@@ -52,32 +59,34 @@ impl MethodHalt {
     /// Whether the component says that it has halted, if it has answered. Needs no runtime.
     pub(super) fn take(&mut self) -> Option<bool> {
         let answer = self.answer.as_mut().now_or_never()?;
-        Some(answer.is_ok_and(|response| response.success))
+        Some(answer.is_ok_and(|answer| Response::of(&answer).success))
     }
 }
 
 /// Calls methods.
 pub(super) struct Components {
-    discovery: Discovery,
+    around: Arc<Surroundings>,
+    clients: Pool<ServiceClient>,
     calls: Arc<Calls<SentCall>>,
-    waiting: TaskTracker,
 }
 
 /// Who carries out a call, and how.
 pub(super) struct Route {
     run: Run,
+    component: ComponentName,
     method: String,
-    call: SentCall,
+    cancel: CancelMode,
+    cancel_method: Option<String>,
 }
 
 impl Components {
-    pub(super) fn new(discovery: &Discovery, halts: &Arc<Halts>, waiting: &TaskTracker) -> Self {
-        Self { discovery: discovery.clone(), calls: Arc::new(Calls::new(halts)), waiting: waiting.clone() }
+    pub(super) fn new(around: &Arc<Surroundings>) -> Self {
+        Self { around: Arc::clone(around), clients: Pool::default(), calls: Arc::new(Calls::new(&around.halts)) }
     }
 
     /// Finds who carries out the call.
     pub(super) fn route(&self, invocation: &Invocation) -> Result<Route, ToolOutcome> {
-        let directory = self.discovery.directory().borrow().clone();
+        let directory = self.around.discovery.directory().borrow().clone();
         let tool = &invocation.call.tool;
         let Some(found) = directory.find(tool) else {
             let problem = format!("there is no tool '{tool}' on the robot, or its component has left");
@@ -92,34 +101,33 @@ impl Components {
             return Err(ToolOutcome::failure(FailureKind::NotFound, problem));
         };
         let spec = method.tool(found.name);
-        if let Some(refusal) = self.discovery.shared().policy.refusal(&method_name(&spec)) {
+        if let Some(refusal) = self.around.shared().policy.refusal(&method_name(&spec)) {
             return Err(ToolOutcome::failure(FailureKind::Denied, format!("'{tool}' is not offered: {refusal}")));
         }
-        let spec = self.discovery.shared().policy.conditioned(spec.clone(), &method_name(&spec));
+        let spec = self.around.shared().policy.conditioned(spec.clone(), &method_name(&spec));
         if let Some(outcome) = changed(&spec, invocation) {
             return Err(outcome);
         }
         Ok(Route {
             run: found.run,
+            component: found.name.clone(),
             method: method.name.clone(),
-            call: SentCall {
-                component: found.name.clone(),
-                cancel: spec.cancel,
-                cancel_method: method.cancel_method.clone(),
-            },
+            cancel: spec.cancel,
+            cancel_method: method.cancel_method.clone(),
         })
     }
 
     /// Sends the call. The answer arrives at the returned channel, unless nobody waits any more.
     async fn send(&self, invocation: &Invocation, route: &Route) -> Result<oneshot::Receiver<Answer>, ToolOutcome> {
         let unavailable = |problem: RosError| ToolOutcome::failure(FailureKind::Unavailable, problem.to_string());
-        let clients = &self.discovery.shared().method_clients;
-        let client = clients.get(&below(&route.call.component, EXECUTE_METHOD.0)).await.map_err(unavailable)?;
-        let request = ExecuteMethod::Request {
-            name: route.method.clone(),
-            kwargs_json: Value::Object(invocation.call.arguments.clone()).to_string(),
-        };
-        let answer = match self.calls.send(invocation, route.call.clone(), || client.send(&request)) {
+        let component = &route.component;
+        let client = self.client(component).await.map_err(unavailable)?;
+        let arguments = Value::Object(invocation.call.arguments.clone());
+        let request = request(&client, &route.method, &arguments).map_err(unavailable)?;
+        client.wait_for_server(SERVER_LIMIT).await.map_err(unavailable)?;
+        let (cancel, cancel_method) = (route.cancel, route.cancel_method.clone());
+        let call = SentCall { component: component.clone(), cancel, cancel_method, client: client.clone() };
+        let answer = match self.calls.send(invocation, call, || client.send(&request)) {
             Ok(Ok(answer)) => answer,
             Ok(Err(problem)) => {
                 self.calls.answered(&key(invocation));
@@ -128,13 +136,19 @@ impl Components {
             Err(unsent) => return Err(unsent.outcome()),
         };
         let (deliver, delivered) = oneshot::channel();
-        self.waiting.spawn(late::wait(answer, Arc::clone(&self.calls), key(invocation), invocation.timeout, deliver));
+        self.around.waiting.spawn(late::wait(
+            answer,
+            Arc::clone(&self.calls),
+            key(invocation),
+            invocation.timeout,
+            deliver,
+        ));
         Ok(delivered)
     }
 
     /// Resolves when the component of this run is lost.
     async fn lost(&self, component: &ComponentName, run: Run) -> Loss {
-        let mut directory = self.discovery.directory();
+        let mut directory = self.around.discovery.directory();
         loop {
             if let Some(loss) = directory.borrow_and_update().loss(component, run) {
                 return loss;
@@ -148,19 +162,35 @@ impl Components {
 
     /// Runs the method that halts the call. Sent to every component that is on the graph, also to one whose heartbeat
     /// has stopped: it may well hear it, and a halt that is not heard costs nothing. Ends early when it has left.
-    async fn run_cancel_method(&self, component: &ComponentName, method: &str) -> Result<HaltState, String> {
-        let client = self.discovery.shared().method_clients.get(&below(component, EXECUTE_METHOD.0)).await;
-        let client = client.map_err(|problem| problem.to_string())?;
-        let request = ExecuteMethod::Request { name: method.to_owned(), kwargs_json: "{}".to_owned() };
-        let mut directory = self.discovery.directory();
+    async fn run_cancel_method(
+        &self,
+        client: &ServiceClient,
+        component: &ComponentName,
+        method: &str,
+    ) -> Result<HaltState, String> {
+        let answered = async {
+            // One that was made just now would lose what is sent before the two are connected.
+            client.wait_for_server(SERVER_LIMIT).await?;
+            client.call(&request(client, method, &json!({}))?, HALT_LIMIT).await
+        };
+        let mut directory = self.around.discovery.directory();
         let response = tokio::select! {
             biased;
-            response = client.call(&request, HALT_LIMIT) => response.map_err(|problem| problem.to_string())?,
+            answer = answered => Response::of(&answer.map_err(|problem| problem.to_string())?),
             _ = directory.wait_for(|directory| directory.component(component).is_none()) => {
                 return Err("it has left the graph".to_owned());
             }
         };
         if response.success { Ok(HaltState::Halted) } else { Err(reason(&response.error_msg)) }
+    }
+
+    async fn client(&self, component: &ComponentName) -> Result<ServiceClient, RosError> {
+        let (service, type_name) = (below(component, EXECUTE_METHOD.0), EXECUTE_METHOD.1);
+        let make = async {
+            let interface = self.around.interface(|interfaces| interfaces.service(type_name)).await?;
+            self.around.endpoints.service_client(&service, &interface).await
+        };
+        self.clients.get(&service, type_name, make).await
     }
 
     /// Carries out a call to its end.
@@ -170,16 +200,16 @@ impl Components {
             Err(outcome) => return outcome,
         };
         // What a lost or silent component started may go on without it.
-        let unknown = match route.call.cancel {
+        let unknown = match route.cancel {
             CancelMode::Drop => HaltState::AtRest,
             CancelMode::Halt => HaltState::Unconfirmed,
         };
-        let component = &route.call.component;
+        let component = &route.component;
         tokio::select! {
             // An answer that is there counts, even if its component has gone since.
             biased;
             answer = answer => match answer {
-                Ok(Ok(response)) => outcome_of(component, response),
+                Ok(Ok(response)) => outcome_of(component, &Response::of(&response)),
                 Ok(Err(problem)) => failure(FailureKind::Unavailable, component, problem).with_halt(unknown),
                 Err(_) => failure(FailureKind::Timeout, component, "it has not answered").with_halt(unknown),
             },
@@ -201,23 +231,24 @@ impl Components {
     /// When it can't be sent.
     pub(super) fn send_halt(&self, call: &SentCall) -> Result<Option<MethodHalt>, RosError> {
         let Some(method) = &call.cancel_method else { return Ok(None) };
-        let service = below(&call.component, EXECUTE_METHOD.0);
-        // The call itself was sent by it.
-        let client = self.discovery.shared().method_clients.existing(&service).ok_or(RosError::ShutDown)?;
-        let request = ExecuteMethod::Request { name: method.clone(), kwargs_json: "{}".to_owned() };
-        Ok(Some(MethodHalt { answer: Box::pin(client.send(&request)?) }))
+        let answer = call.client.send(&request(&call.client, method, &json!({}))?)?;
+        Ok(Some(MethodHalt { answer: Box::pin(answer) }))
     }
 
     /// Halts a call that an earlier life of this process has made.
     pub(super) async fn end_earlier(&self, invocation: &Invocation) -> HaltState {
-        let directory = self.discovery.directory().borrow().clone();
+        let directory = self.around.discovery.directory().borrow().clone();
         let found = directory.find(&invocation.call.tool);
         let Some((component, method)) = found.and_then(|found| Some((found.name.clone(), found.method?.clone())))
         else {
             return HaltState::Unconfirmed;
         };
         let Some(cancel_method) = method.cancel_method else { return HaltState::Unconfirmed };
-        self.run_cancel_method(&component, &cancel_method).await.unwrap_or_else(|problem| {
+        let halted = match self.client(&component).await {
+            Ok(client) => self.run_cancel_method(&client, &component, &cancel_method).await,
+            Err(problem) => Err(problem.to_string()),
+        };
+        halted.unwrap_or_else(|problem| {
             tracing::warn!("the component '{component}' did not halt: {problem}");
             HaltState::Unconfirmed
         })
@@ -230,7 +261,7 @@ impl Components {
             (CancelMode::Drop, _) => HaltState::AtRest,
             (CancelMode::Halt, None) => HaltState::Unconfirmed,
             (CancelMode::Halt, Some(method)) => {
-                let halted = self.run_cancel_method(&call.component, &method).await;
+                let halted = self.run_cancel_method(&call.client, &call.component, &method).await;
                 halted.unwrap_or_else(|problem| {
                     tracing::warn!("the component '{}' did not halt: {problem}", call.component);
                     HaltState::Unconfirmed
@@ -240,7 +271,32 @@ impl Components {
     }
 }
 
-fn outcome_of(component: &ComponentName, response: ExecuteMethod::Response) -> ToolOutcome {
+/// What a component is asked.
+fn request(client: &ServiceClient, method: &str, arguments: &Value) -> Result<Message, RosError> {
+    let request = json!({"name": carried(method.to_owned()), "kwargs_json": arguments.to_string()});
+    Message::from_json(&client.interface().request, &request, &ReadOptions::exact())
+        .map_err(|problem| RosError::Endpoint { name: client.service().to_owned(), problem: problem.to_string() })
+}
+
+/// What a component answers.
+#[derive(Debug, Default)]
+struct Response {
+    success: bool,
+    error_msg: String,
+    response_json: String,
+}
+
+impl Response {
+    fn of(answer: &Message) -> Self {
+        let view = answer.view();
+        let text = |field| view.text(field).unwrap_or_default().into_owned();
+        // What can't be read was no success.
+        let success = view.boolean("success").unwrap_or_default();
+        Self { success, error_msg: text("error_msg"), response_json: text("response_json") }
+    }
+}
+
+fn outcome_of(component: &ComponentName, response: &Response) -> ToolOutcome {
     if !response.success {
         return ToolOutcome::failure(FailureKind::Reported, reason(&response.error_msg));
     }
@@ -277,9 +333,8 @@ mod tests {
     use serde_json::json;
 
     fn answer(success: bool, error_msg: &str, response_json: &str) -> ToolOutcome {
-        let response =
-            ExecuteMethod::Response { success, error_msg: error_msg.into(), response_json: response_json.into() };
-        outcome_of(&"base".into(), response)
+        let response = Response { success, error_msg: error_msg.into(), response_json: response_json.into() };
+        outcome_of(&"base".into(), &response)
     }
 
     #[test]

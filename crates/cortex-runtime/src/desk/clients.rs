@@ -8,6 +8,7 @@ use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{Desk, Door};
+use crate::calls::Weight;
 use crate::drive::End;
 use crate::listed;
 
@@ -39,14 +40,6 @@ impl Default for Duty {
     fn default() -> Self {
         Self { is_on: true, unwanted: CancellationToken::new() }
     }
-}
-
-/// What a call of a client does to a robot on which something may still be going on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Weight {
-    /// It only looks, or it neither moves nor holds anything: a halt, for example.
-    Light,
-    Full,
 }
 
 /// Leave to make a call. The robot counts as busy until it is dropped.

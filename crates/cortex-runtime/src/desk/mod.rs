@@ -18,6 +18,7 @@ use cortex_protocol::{
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
+use crate::calls::Weight;
 use crate::drive::{Correction, End, Reporter, Request, Shared, run_mission};
 use crate::envelope::{Envelope, new_mission_id};
 use crate::offer::{Audience, Offer, Offered, ProviderId};
@@ -25,7 +26,6 @@ use crate::sessions::Sessions;
 use crate::tape::Tape;
 use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, Place, QueuePolicy, Rejection, StopReport};
 pub use clients::Duty;
-pub(crate) use clients::Weight;
 use clients::{Clients, LeaveReply};
 use stopping::Stop;
 use waiting::{Waiting, pause_over, without_run};

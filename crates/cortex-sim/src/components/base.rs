@@ -1,11 +1,14 @@
 //! The wheels: drives from room to room at a finite speed and publishes its odometry and the room that it is in.
+//!
+//! Its parameter `commands` says whose commands it obeys: calls of `go_to`, or, under a navigation stack, velocities on the
+//! topic `cmd_vel` (`wheels`).
+
+mod wheels;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cortex_component::r2r::geometry_msgs::msg::{
-    Point, Pose, PoseWithCovariance, Quaternion, Twist, TwistWithCovariance, Vector3,
-};
+use cortex_component::r2r::geometry_msgs::msg::{PoseWithCovariance, TwistWithCovariance};
 use cortex_component::r2r::nav_msgs::msg::Odometry;
 use cortex_component::r2r::sensor_msgs::msg::BatteryState;
 use cortex_component::r2r::std_msgs::msg::{Header, String as Text};
@@ -18,11 +21,17 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::place::position;
-use super::{BATTERY_TOPIC, FIRST_MESSAGE_PATIENCE, ODOMETRY_TOPIC, SILENCE, TIME_SCALE, time_scale};
+use super::geometry::{pose_message, position, twist};
+use super::place::{room_at, where_at};
+use super::{
+    BATTERY_TOPIC, FIRST_MESSAGE_PATIENCE, ODOMETRY_TOPIC, REQUIRE_BATTERY, SILENCE, TIME_SCALE, has_power, time_scale,
+};
 use crate::motion::{DriveEnd, Motion};
+use crate::pursuit::Pose;
 use crate::route::route;
+use crate::velocity::{COMMAND_MAX_AGE, Limits, Velocity};
 use crate::world::World;
+use wheels::{Commands, Wheels};
 
 /// How often the wheels turn on and the odometry is published.
 const TICK: Duration = Duration::from_millis(50);
@@ -31,13 +40,13 @@ const DRIVE_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The topic with the room that the robot is in, below the node.
 const PLACE_TOPIC: &str = "~/place";
-/// The robot is in a room when it is this near to its middle, in metres; else it is on the way.
-const IN_ROOM_M: f64 = 0.5;
 /// How long after a drive it may take until the robot is seen in the room.
 const SEEN_WITHIN: Duration = Duration::from_secs(2);
 
+/// How fast it turns about itself, in radians per second.
+pub(super) const TURN_RADPS: f64 = 2.0;
+
 const SPEED: &str = "speed_mps";
-const REQUIRE_BATTERY: &str = "require_battery";
 
 #[derive(Deserialize)]
 struct GoTo {
@@ -53,6 +62,7 @@ struct Base {
     odometry: Slot<Publisher<Odometry>>,
     place: Slot<Publisher<Text>>,
     battery: Slot<Latest<BatteryState>>,
+    wheels: Wheels,
     context: Slot<ComponentContext>,
 }
 
@@ -64,6 +74,7 @@ pub(super) fn component(world: Arc<World>) -> Component {
         odometry: Slot::default(),
         place: Slot::default(),
         battery: Slot::default(),
+        wheels: Wheels::default(),
         context: Slot::default(),
         world,
     };
@@ -79,9 +90,10 @@ pub(super) fn component(world: Arc<World>) -> Component {
             Parameter::boolean(REQUIRE_BATTERY, true)
                 .describe("Whether it drives only while a battery reports that it is not empty."),
         )
+        .parameter(wheels::parameter())
         .method(go_to(&base))
         .method(where_am_i(&base))
-        .method(halt())
+        .method(halt(&base))
         .on_configure(move |context| {
             let base = configured.clone();
             async move { base.configure(context).await }
@@ -123,13 +135,6 @@ fn go_to(base: &Base) -> Method {
         })
 }
 
-/// That the battery is not empty, unless the base drives without one.
-fn has_power() -> Condition {
-    let is_not_empty = Condition::that(Source::topic(BATTERY_TOPIC, "percentage"), Test::Greater(json!(0)));
-    let needs_none = Condition::that(Source::parameter(format!("~/{REQUIRE_BATTERY}")), Test::Equal(json!(false)));
-    Condition::Or(vec![is_not_empty.seen_within(SILENCE), needs_none.seen_within(SILENCE)])
-}
-
 fn where_am_i(base: &Base) -> Method {
     let base = base.clone();
     Method::new("where_am_i", "Tells in which room the robot is, and its position in metres.")
@@ -142,13 +147,23 @@ fn where_am_i(base: &Base) -> Method {
         .run(move |_: NoArguments, _| std::future::ready(base.where_am_i()))
 }
 
-fn halt() -> Method {
+fn halt(base: &Base) -> Method {
+    let base = base.clone();
     Method::new("halt", "Stops the robot where it is. Returns when it stands.")
         .effect(Effect::Act)
         .holds_nothing()
         .phrase("halt")
         .phrase("stop driving")
-        .run(|_: NoArguments, _| std::future::ready(Ok("the robot stands")))
+        .run(move |_: NoArguments, _| {
+            let base = base.clone();
+            async move {
+                if base.wheels.commands() == Commands::Velocity {
+                    base.wheels.halt();
+                    base.wait_until_seen_at_rest().await;
+                }
+                Ok("the robot stands")
+            }
+        })
 }
 
 impl Base {
@@ -156,11 +171,17 @@ impl Base {
         self.odometry.put(context.publisher(ODOMETRY_TOPIC, QosProfile::default()).await?);
         self.place.put(context.publisher(PLACE_TOPIC, QosProfile::default()).await?);
         self.battery.put(context.latest(BATTERY_TOPIC, QosProfile::default()).await?);
+        self.wheels.configure(&context).await?;
         self.context.put(context);
         Ok(())
     }
 
     async fn go_to(&self, GoTo { place }: GoTo, call: CallContext) -> Result<String, Failure> {
+        if self.wheels.commands() == Commands::Velocity {
+            return Err(
+                "the base obeys velocities (its parameter 'commands'), not calls: let the navigator drive".into()
+            );
+        }
         call.or_cancelled(self.check_battery()).await??;
         let _finishes_when_dropped = self.begin(&place)?;
         match call.or_cancelled(self.end_of_drive()).await {
@@ -214,21 +235,7 @@ impl Base {
     }
 
     fn where_am_i(&self) -> Result<Value, Failure> {
-        let position = self.motion.borrow().position;
-        let room = self.world.nearest(position).ok_or("the world has no rooms")?;
-        Ok(json!({
-            "place": room.name,
-            "x": round(position.x_m),
-            "y": round(position.y_m),
-            "text": format!("I am in the {}.", room.name),
-        }))
-    }
-
-    /// The room that the odometry says the robot is in. Empty between rooms.
-    fn room_at(&self, odometry: &Odometry) -> String {
-        let here = position(odometry);
-        let room = self.world.nearest(here).filter(|room| room.position().distance_m(here) <= IN_ROOM_M);
-        room.map(|room| room.name.clone()).unwrap_or_default()
+        where_at(&self.world, self.motion.borrow().position)
     }
 
     /// Drives and publishes until it is dropped.
@@ -248,19 +255,42 @@ impl Base {
             let real_s = last.elapsed().as_secs_f64();
             last = Instant::now();
 
-            let mut driven_m = 0.0;
-            self.motion.send_modify(|motion| {
-                if empty {
-                    motion.stop("the battery is empty");
+            let velocity = match self.wheels.commands() {
+                Commands::Places => self.drive_on(speed_mps * scale, real_s, empty),
+                Commands::Velocity => {
+                    let told = self.wheels.velocity(&Limits { speed_mps, turn_radps: TURN_RADPS });
+                    self.roll(if empty { Velocity::STANDING } else { told }, real_s, scale)
                 }
-                driven_m = motion.advance(speed_mps * real_s * scale);
-            });
-            let driven_mps = if real_s > 0.0 { driven_m / real_s } else { 0.0 };
-            let here = message(&self.motion.borrow(), driven_mps, context.now());
+            };
+            let here = message(&self.motion.borrow(), velocity, context.now());
             odometry.publish(&here);
-            place.publish(&Text { data: self.room_at(&here) });
+            place.publish(&Text { data: room_at(&self.world, position(&here)) });
             self.published.send_modify(|count| *count = count.wrapping_add(1));
         }
+    }
+}
+
+impl Base {
+    /// Drives on along its route, and tells how fast it really went.
+    fn drive_on(&self, speed_mps: f64, real_s: f64, is_empty: bool) -> Velocity {
+        let mut driven_m = 0.0;
+        self.motion.send_modify(|motion| {
+            if is_empty {
+                motion.stop("the battery is empty");
+            }
+            driven_m = motion.advance(speed_mps * real_s);
+        });
+        Velocity { forward_mps: if real_s > 0.0 { driven_m / real_s } else { 0.0 }, turn_radps: 0.0 }
+    }
+
+    /// Moves as it is told, in simulated time, and tells how fast that is in real time.
+    fn roll(&self, velocity: Velocity, real_s: f64, scale: f64) -> Velocity {
+        // After a pause of the machine nothing is made up for: no command counts for so long.
+        let seconds = real_s.min(COMMAND_MAX_AGE.as_secs_f64()) * scale;
+        self.motion.send_modify(|motion| {
+            motion.roll(velocity, seconds);
+        });
+        Velocity { forward_mps: velocity.forward_mps * scale, turn_radps: velocity.turn_radps * scale }
     }
 }
 
@@ -278,25 +308,12 @@ fn is_empty(state: &BatteryState) -> bool {
     state.percentage.is_nan() || state.percentage <= 0.0
 }
 
-fn round(metres: f64) -> f64 {
-    (metres * 100.0).round() / 100.0
-}
-
-fn message(motion: &Motion, forward_mps: f64, stamp: Time) -> Odometry {
-    let half_rad = motion.heading_rad / 2.0;
+fn message(motion: &Motion, velocity: Velocity, stamp: Time) -> Odometry {
+    let pose = pose_message(Pose { position: motion.position, heading_rad: motion.heading_rad });
     Odometry {
         header: Header { stamp, frame_id: "odom".to_owned() },
         child_frame_id: "base_link".to_owned(),
-        pose: PoseWithCovariance {
-            pose: Pose {
-                position: Point { x: motion.position.x_m, y: motion.position.y_m, z: 0.0 },
-                orientation: Quaternion { x: 0.0, y: 0.0, z: half_rad.sin(), w: half_rad.cos() },
-            },
-            ..Default::default()
-        },
-        twist: TwistWithCovariance {
-            twist: Twist { linear: Vector3 { x: forward_mps, y: 0.0, z: 0.0 }, ..Default::default() },
-            ..Default::default()
-        },
+        pose: PoseWithCovariance { pose, ..Default::default() },
+        twist: TwistWithCovariance { twist: twist(velocity), ..Default::default() },
     }
 }

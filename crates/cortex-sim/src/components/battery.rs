@@ -13,7 +13,7 @@ use cortex_component::{
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::place::position;
+use super::geometry::position;
 use super::{BATTERY_TOPIC, ODOMETRY_TOPIC, SILENCE, TIME_SCALE, time_scale};
 use crate::charge::{Charge, Supply};
 use crate::world::World;

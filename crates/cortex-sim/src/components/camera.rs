@@ -1,16 +1,24 @@
 //! The camera: reports what is visible from where the robot is.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use cortex_component::{Component, Effect, Method, NoArguments, ToolPhase};
+use cortex_component::r2r::QosProfile;
+use cortex_component::r2r::std_msgs::msg::String as Text;
+use cortex_component::{Component, Effect, Method, NoArguments, Publisher, Slot, ToolPhase};
 use serde_json::{Value, json};
 
 use super::place::PlaceFinder;
+use crate::questions::Scene;
 use crate::world::{Room, World};
+
+/// How often it shows what it sees.
+const TICK: Duration = Duration::from_millis(100);
 
 pub(super) fn component(world: Arc<World>) -> Component {
     let finder = PlaceFinder::new(world);
-    let configured = finder.clone();
+    let scene: Slot<Publisher<Text>> = Slot::default();
+    let (configured, activated) = ((finder.clone(), scene.clone()), (finder.clone(), scene));
     Component::new("camera")
         .summary("The robot's camera. It sees what is in the room where the robot is.")
         .method(
@@ -27,34 +35,38 @@ pub(super) fn component(world: Arc<World>) -> Component {
                 }),
         )
         .on_configure(move |context| {
-            let finder = configured.clone();
-            async move { finder.configure(&context).await }
+            let (finder, scene) = configured.clone();
+            async move {
+                finder.configure(&context).await?;
+                scene.put(context.publisher("~/scene", QosProfile::default()).await?);
+                Ok(())
+            }
+        })
+        .on_activate(move |context| {
+            let (finder, scene) = activated.clone();
+            async move {
+                context.spawn_while_active("showing", show(finder, scene.get()?));
+                Ok(())
+            }
         })
 }
 
-fn view(room: &Room) -> Value {
-    let text = match room.sees.split_last() {
-        None => format!("I see nothing special in the {}.", room.name),
-        Some((only, [])) => format!("I see {only}."),
-        Some((last, others)) => format!("I see {} and {last}.", others.join(", ")),
-    };
-    json!({"place": room.name, "sees": room.sees, "text": text})
+/// Shows what it sees, over and over; nothing while it is not known where the robot is.
+async fn show(finder: PlaceFinder, scene: Publisher<Text>) {
+    let mut ticks = tokio::time::interval(TICK);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        if let Some(shown) = finder.room_now().and_then(|room| serde_json::to_string(&seen(&room)).ok()) {
+            scene.publish(&Text { data: shown });
+        }
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn seen(room: &Room) -> Scene {
+    Scene { place: room.name.clone(), sees: room.sees.clone() }
+}
 
-    #[test]
-    fn what_is_seen_reads_as_people_speak() {
-        let mut room = World::load(None).unwrap().room("kitchen").unwrap().clone();
-        let text = |room: &Room| view(room).get("text").unwrap().as_str().unwrap().to_owned();
-        assert_eq!(text(&room), "I see a kettle, a table and a red cup.");
-        room.sees.truncate(2);
-        assert_eq!(text(&room), "I see a kettle and a table.");
-        room.sees.truncate(1);
-        assert_eq!(text(&room), "I see a kettle.");
-        room.sees.clear();
-        assert_eq!(text(&room), "I see nothing special in the kitchen.");
-    }
+fn view(room: &Room) -> Value {
+    json!({"place": room.name, "sees": room.sees, "text": seen(room).in_words()})
 }

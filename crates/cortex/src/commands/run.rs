@@ -3,21 +3,17 @@
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use cortex_core::ToolProvider;
 use cortex_model::{Reflex, api_key_from_environment};
-use cortex_protocol::{
-    CloudEvent, ComponentName, MissionEvent, MissionId, MissionResult, MissionStatus, Origin, Submission,
-};
+use cortex_protocol::ComponentName;
 use cortex_ros::serving::Serving;
-use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
-use cortex_ros::{ComponentState, Discovery, Policy, RosNode, StopServer, TaskHandler, TaskServer};
-use cortex_runtime::{CallBounds, DryRun, JournalSettings, MissionTicket, ProviderId, Runtime, RuntimeConfig};
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use cortex_ros::{Policy, RosNode, StopServer, TaskServer};
+use cortex_runtime::{CallBounds, DryRun, JournalSettings, Runtime, RuntimeConfig};
+use tokio::sync::broadcast;
 
+use crate::agent::{Agent, RECIPE};
 use crate::arguments::StartArguments;
 use crate::config::{self, Layers, Resolved};
 use crate::custom_actions::CustomActions;
@@ -30,16 +26,8 @@ use crate::self_watch::{SelfWatch, Watched};
 use crate::supervision::{self, RobotRecipe, Supervision};
 use crate::watched_model::ModelWatch;
 
-/// The robot's graph is the first provider of tools.
-const ROS: ProviderId = ProviderId(0);
-/// The actions of the recipe are the second. Of two tools with one name, the robot's is used.
-const RECIPE: ProviderId = ProviderId(1);
-/// Feedback on its way to the task server; the mission's own queue holds the rest.
-const UPDATES: usize = 64;
 /// What the missions get to end when Cortex is told to, beyond the time that their tools may take to halt.
 const END_MARGIN: Duration = Duration::from_secs(5);
-/// How long a task waits for what came back to say what it can do.
-const DESCRIBED_WITHIN: Duration = Duration::from_secs(3);
 
 pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     let StartArguments { recipe, run, dry_run } = arguments;
@@ -123,24 +111,14 @@ async fn serve(
     let provided = Provided::by(robot, recipe.as_ref(), watch.as_ref(), bounds, dry_run)?;
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), ..resolved.runtime };
     keep_records(&mut config, robot, dry_run);
-    let (name, limits) = (resolved.robot, config.limits.clone());
-    let runtime = Runtime::start(config, model, provided.providers.clone());
+    let name = resolved.robot;
+    let runtime = Runtime::start(config, model, provided.providers);
     let models = sources.models.clone();
-    let agent = Arc::new(Agent {
-        runtime: runtime.clone(),
-        discovery: robot.discovery.clone(),
-        supervised: watch.clone(),
-        actions: provided.actions.clone(),
-        events: events::Latch::default(),
-        rest_patience: patience,
-        settle_timeout: resolved.settle_timeout,
-        has_settled: AtomicBool::new(false),
-        stops: watch::Sender::new(0),
-        offering: tokio::sync::Mutex::new(()),
-    });
+    let agent =
+        Agent::new(runtime.clone(), robot.discovery.clone(), watch.clone(), provided.actions, resolved.settle_timeout);
+    let agent = Arc::new(agent);
     let serving = Serving::on(tokio::runtime::Handle::current());
-    let (brought_up, events) = (agent.supervised.clone(), agent.events.clone());
-    let management = Management::serve(&robot.node, serving, &runtime, sources, brought_up, events, patience).await?;
+    let management = Management::serve(&robot.node, serving, &runtime, sources, watch.clone(), patience).await?;
     // First: nothing may begin that could not be stopped.
     let stop = StopServer::start(&robot.graph, robot.node.fully_qualified_name(), &robot.tools, agent.clone())?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
@@ -149,25 +127,25 @@ async fn serve(
         name,
         robot,
         runtime: &runtime,
-        limits,
         stop: &stop,
         model: models,
-        supervised: supervised.as_ref().zip(agent.supervised.clone()),
+        supervised: supervised.as_ref().zip(watch.clone()),
     };
     let self_watch = SelfWatch::start(watched, figures, resolved.watch.hang)?;
     #[cfg(debug_assertions)]
     crate::faults::arm(&robot.node);
-    let happening = recipe.zip(supervised.as_ref()).and_then(|(recipe, supervised)| {
+    let happening = recipe.zip(supervised.as_ref()).map(|(recipe, supervised)| {
         let voice = server.clone();
-        let around = provided.around(runtime.clone(), agent.events.clone(), bounds, move |text| voice.say(text))?;
-        let monitor = (!dry_run).then(|| supervised.handle()).zip(agent.supervised.clone());
+        let around =
+            events::Around { runtime: runtime.clone(), acting: RECIPE, voice: Box::new(move |text| voice.say(text)) };
+        let monitor = (!dry_run).then(|| supervised.handle()).zip(watch.clone());
         let waiting = agent.clone();
         let is_up = async move {
             waiting.settle().await;
         };
-        Some(tokio::spawn(events::keep(recipe.recipe, robot.tools.clone(), around, monitor, is_up)))
+        tokio::spawn(events::keep(recipe.recipe, robot.tools.clone(), around, monitor, is_up))
     });
-    let offering = tokio::spawn(keep_offering(agent.clone()));
+    let offering = tokio::spawn(agent.clone().keep_offering());
     let speaking = tokio::spawn(keep_speaking(runtime.outputs(), server.clone()));
     if dry_run {
         tell("dry run: what only looks is called, nothing else is, and nothing moves");
@@ -175,13 +153,11 @@ async fn serve(
     management.begin(&robot.node).await;
 
     let code = end(robot, &management).await?;
-    // Nothing begins by itself any more.
-    agent.events.stop();
+    // Nothing begins any more, by itself or otherwise.
     if !runtime.shut_down(patience).await {
         tracing::error!("some calls did not end within {} s; they are given up", patience.as_secs());
     }
     management.end().await;
-    agent.events.at_rest(patience).await;
     if let Some(happening) = happening {
         happening.abort();
     }
@@ -286,19 +262,6 @@ impl Provided {
         };
         Ok(Self { providers: all.into_iter().map(rehearsed).collect(), actions })
     }
-
-    /// What the events of the recipe work with; None without a recipe.
-    fn around(
-        self,
-        runtime: Runtime,
-        latch: events::Latch,
-        bounds: CallBounds,
-        voice: impl Fn(String) + Send + Sync + 'static,
-    ) -> Option<events::Around> {
-        let Self { providers, actions } = self;
-        let acting = providers.get(RECIPE.0).cloned()?;
-        Some(events::Around { runtime, providers, actions: actions?, acting, bounds, latch, voice: Box::new(voice) })
-    }
 }
 
 /// Waits for SIGINT or SIGTERM and names it.
@@ -312,20 +275,6 @@ async fn end_signal() -> std::io::Result<&'static str> {
     })
 }
 
-/// Hands every change of what the robot can do to the runtime.
-async fn keep_offering(agent: Arc<Agent>) {
-    let mut tools = agent.discovery.tools();
-    loop {
-        let now = tools.borrow_and_update().len();
-        let components = agent.discovery.directory().borrow().components().count();
-        tell(&format!("tools: {now} ({components} components)"));
-        agent.offer().await;
-        if tools.changed().await.is_err() {
-            return;
-        }
-    }
-}
-
 /// Publishes the answers.
 async fn keep_speaking(mut outputs: broadcast::Receiver<String>, server: TaskServer) {
     loop {
@@ -335,176 +284,4 @@ async fn keep_speaking(mut outputs: broadcast::Receiver<String>, server: TaskSer
             Err(broadcast::error::RecvError::Closed) => return,
         }
     }
-}
-
-/// The runtime as the task server sees it.
-struct Agent {
-    runtime: Runtime,
-    discovery: Discovery,
-    /// The robot that Cortex itself brings up.
-    supervised: Option<supervision::Watch>,
-    /// The actions of its recipe.
-    actions: Option<Arc<CustomActions>>,
-    /// What stops the events of the recipe.
-    events: events::Latch,
-    /// What they get to end.
-    rest_patience: Duration,
-    settle_timeout: Duration,
-    /// Whether the picture of the robot was complete once. From then on no task waits for it: a component that comes
-    /// and goes must not hold up the others.
-    has_settled: AtomicBool,
-    /// Counts the stops, so that a task that waited through one is not begun.
-    stops: watch::Sender<u64>,
-    /// Held while tools are handed over, so that an older set never follows a newer one.
-    offering: tokio::sync::Mutex<()>,
-}
-
-#[async_trait]
-impl TaskHandler for Agent {
-    async fn ready(&self) -> Result<(), Refusal> {
-        if self.has_settled.load(Ordering::Acquire) {
-            self.described().await;
-            return Ok(());
-        }
-        let mut stops = self.stops.subscribe();
-        tokio::select! {
-            (settled, missing) = self.settle() => {
-                if !missing.is_empty() {
-                    let names: Vec<&str> = missing.iter().map(ComponentName::as_str).collect();
-                    tracing::warn!("not up yet: {}; the task begins without them", names.join(", "));
-                }
-                if !settled {
-                    tracing::warn!("some components have not described themselves yet; the task begins without them");
-                }
-                self.has_settled.store(true, Ordering::Release);
-                Ok(())
-            }
-            _ = stops.changed() => Err(Refusal { reason: "The robot was stopped before the task began.".to_owned() }),
-        }
-    }
-
-    async fn submit(&self, submission: Submission) -> Result<RunningTask, Refusal> {
-        self.offer().await;
-        let ticket =
-            self.runtime.submit(submission).await.map_err(|rejection| Refusal { reason: format!("{rejection}.") })?;
-        Ok(self.running(ticket))
-    }
-
-    async fn stop(&self) -> Result<Stopped, String> {
-        self.stops.send_modify(|count| *count += 1);
-        // First: nothing may begin by itself while the rest is being halted.
-        self.events.stop();
-        let (report, left) = tokio::join!(self.runtime.stop(), self.events.at_rest(self.rest_patience));
-        match report {
-            Ok(report) => {
-                let mut not_stopped = report.not_stopped;
-                not_stopped.extend(left);
-                not_stopped.sort();
-                not_stopped.dedup();
-                Ok(Stopped { tasks_ended: report.missions_ended, not_stopped })
-            }
-            Err(_) => {
-                Err("NOT STOPPED: Cortex is shutting down or has failed, and can't say what still moves.".to_owned())
-            }
-        }
-    }
-
-    async fn correct(&self, mission: Option<MissionId>, text: String, origin: Origin) -> StopReport {
-        match self.runtime.correct(mission, text, origin).await {
-            Ok(mission) => StopReport { success: true, message: mission.to_string() },
-            Err(refusal) => StopReport { success: false, message: format!("{refusal}.") },
-        }
-    }
-
-    async fn resume(&self) -> StopReport {
-        let message = if self.runtime.resume().await { "Tasks are taken again." } else { "Cortex was not stopped." };
-        // Last: what they do is to be taken.
-        self.events.resume();
-        StopReport { success: true, message: message.to_owned() }
-    }
-}
-
-impl Agent {
-    /// Waits until the picture of the robot is complete, and the robot is up if Cortex brings it up. Gives whether it came
-    /// to that, and what is not up.
-    async fn settle(&self) -> (bool, Vec<ComponentName>) {
-        let up = async {
-            match &self.supervised {
-                Some(watch) => watch.come_up(self.settle_timeout).await,
-                None => Vec::new(),
-            }
-        };
-        tokio::join!(self.discovery.settled(self.settle_timeout), up)
-    }
-
-    /// Waits, for a moment, until what came back and works has said what it can do, where Cortex brings the robot up.
-    async fn described(&self) {
-        let Some(robot) = &self.supervised else { return };
-        let view = robot.view();
-        let mut directory = self.discovery.directory();
-        let known = directory.wait_for(|directory| {
-            let mut asked =
-                directory.components().filter(|(_, component)| component.state == ComponentState::Describing);
-            !asked.any(|(name, _)| view.borrow().works(name))
-        });
-        // Both ends of it are fine: the task begins with what is known.
-        let _ = tokio::time::timeout(DESCRIBED_WITHIN, known).await;
-    }
-
-    /// Hands what the robot can do now to the runtime.
-    async fn offer(&self) {
-        let _turn = self.offering.lock().await;
-        let tools = self.discovery.tools().borrow().as_ref().clone();
-        self.runtime.offer_tools(ROS, tools).await;
-        if let Some(actions) = &self.actions {
-            self.runtime.offer_tools(RECIPE, actions.offered()).await;
-        }
-    }
-
-    fn running(&self, ticket: MissionTicket) -> RunningTask {
-        let MissionTicket { id, events, result } = ticket;
-        let (sender, updates) = mpsc::channel(UPDATES);
-        let (ended, end) = oneshot::channel();
-        let mission = id.clone();
-        tokio::spawn(async move {
-            // First everything that happened, then the result: nothing may be lost on the way.
-            pass_on(events, sender).await;
-            if let Ok(result) = result.await {
-                // The task server may be gone.
-                let _ = ended.send(task_result(mission, result));
-            }
-        });
-        let (runtime, mission) = (self.runtime.clone(), id.clone());
-        let cancel = Box::new(move || {
-            tokio::spawn(async move { runtime.cancel(mission).await });
-        });
-        RunningTask { mission: id, updates, result: end, cancel }
-    }
-}
-
-/// Passes the events on, until the last one, or until nobody reads them.
-async fn pass_on(mut events: mpsc::Receiver<Arc<CloudEvent>>, updates: mpsc::Sender<TaskUpdate>) {
-    while let Some(event) = events.recv().await {
-        if updates.send(update(&event)).await.is_err() {
-            return;
-        }
-    }
-}
-
-fn update(event: &CloudEvent) -> TaskUpdate {
-    TaskUpdate {
-        timestep: i32::try_from(event.sequence).unwrap_or(i32::MAX),
-        completed: matches!(event.data.payload, MissionEvent::Finished { .. }),
-        feedback: event.data.text.clone(),
-        event: serde_json::to_string(event).unwrap_or_default(),
-    }
-}
-
-fn task_result(mission: MissionId, result: MissionResult) -> TaskResult {
-    let ending = match result.status {
-        MissionStatus::Answered | MissionStatus::Succeeded => TaskEnding::Succeeded,
-        MissionStatus::Failed => TaskEnding::Failed,
-        MissionStatus::Cancelled => TaskEnding::Cancelled,
-    };
-    TaskResult { ending, output: result.output, mission }
 }

@@ -1,20 +1,11 @@
 //! What an event does: calls tools, does actions, hands in tasks, tells people.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use async_trait::async_trait;
-use cortex_core::{Invocation, ToolProvider, Unobserved};
-use cortex_protocol::{
-    CallId, ComponentName, MissionId, Origin, Submission, ToolCall, ToolName, ToolOutcome, ToolSpec,
-};
+use cortex_protocol::{ComponentName, Origin, Submission, ToolCall, ToolName};
 use cortex_recipe::{ActionName, Begins, BuiltIn, Event, EventDeed, EventName};
-use cortex_runtime::{CallBounds, Place, Runtime, run_call};
+use cortex_runtime::{Place, ProviderId, Runtime};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
-
-use super::Latch;
-use crate::custom_actions::CustomActions;
 
 /// Restarts components, for the built-in actions.
 #[async_trait]
@@ -26,17 +17,11 @@ pub(super) trait Restarts: Send + Sync {
 /// Carries out what events do.
 pub(super) struct Doer {
     pub(super) runtime: Runtime,
-    /// In the order of the runtime's providers.
-    pub(super) providers: Vec<Arc<dyn ToolProvider>>,
-    /// The actions of the recipe, and who does them: one of the providers.
-    pub(super) actions: Arc<CustomActions>,
-    pub(super) acting: Arc<dyn ToolProvider>,
+    /// Who does the actions of the recipe.
+    pub(super) acting: ProviderId,
     /// None in a dry run.
     pub(super) restarts: Option<Box<dyn Restarts>>,
     pub(super) voice: Box<dyn Fn(String) + Send + Sync>,
-    pub(super) bounds: CallBounds,
-    pub(super) latch: Latch,
-    pub(super) calls: AtomicU32,
 }
 
 impl Doer {
@@ -90,14 +75,7 @@ impl Doer {
                 self.say(text.clone());
                 Ok(())
             }
-            EventDeed::Tool { tool, arguments } => {
-                let offer = self.runtime.offer();
-                let spec = offer.tools.resolve(tool.as_str()).ok_or("there is no such tool on the robot now")?;
-                offer.tools.check(&spec.name, arguments)?;
-                let route = offer.routes.get(&spec.name).and_then(|route| self.providers.get(route.0));
-                let provider = route.ok_or("nobody carries out that tool")?;
-                self.call(name, provider, spec.clone(), arguments, unwanted).await
-            }
+            EventDeed::Tool { tool, arguments } => self.call(name, tool.clone(), arguments, unwanted).await,
             EventDeed::Action { action, arguments, component } => match BuiltIn::named(action) {
                 Some(BuiltIn::TellOperator) => {
                     let who = component.as_ref().map(|component| format!("{component}: ")).unwrap_or_default();
@@ -118,8 +96,12 @@ impl Doer {
                     }
                 }
                 None => {
-                    let spec = self.actions.spec(action).ok_or("what it needs is not on the robot now")?;
-                    self.call(name, &self.acting, spec, arguments, unwanted).await
+                    let tool = ToolName::new(action.as_str());
+                    // A tool of the robot that has the same name is another thing.
+                    if self.runtime.offer().routes.get(&tool) != Some(&self.acting) {
+                        return Err("what it needs is not on the robot now".to_owned());
+                    }
+                    self.call(name, tool, arguments, unwanted).await
                 }
             },
             EventDeed::Task { task, begins } => self.task(name, task, *begins, seen, unwanted).await,
@@ -130,24 +112,14 @@ impl Doer {
     async fn call(
         &self,
         name: &EventName,
-        provider: &Arc<dyn ToolProvider>,
-        spec: ToolSpec,
+        tool: ToolName,
         arguments: &Map<String, Value>,
         unwanted: &CancellationToken,
     ) -> Result<(), String> {
-        let tool: ToolName = spec.name.clone();
-        let invocation = Invocation {
-            mission: MissionId::new(format!("event {name}")),
-            id: CallId(self.calls.fetch_add(1, Ordering::Relaxed)),
-            fingerprint: spec.fingerprint(),
-            timeout: spec.timeout,
-            call: ToolCall { tool: tool.clone(), arguments: arguments.clone() },
-        };
-        let call =
-            run_call(Arc::clone(provider), spec, invocation, Arc::new(Unobserved), unwanted.clone(), self.bounds);
-        let outcome: ToolOutcome = call.await;
+        let origin = Origin::new("event", name.as_str());
+        let call = ToolCall { tool: tool.clone(), arguments: arguments.clone() };
+        let outcome = self.runtime.call(origin, call, unwanted.clone()).await;
         if outcome.halt.may_go_on() {
-            self.latch.remember(tool.clone());
             self.say(format!("WARNING: {tool}, begun by the event {name}, did not confirm that it is at rest."));
         }
         if outcome.is_success() { Ok(()) } else { Err(outcome.message) }

@@ -3,33 +3,30 @@
 //! - `sight`: what is known of the conditions; `doer`: what an event does; `restarts`: what the monitor does for it;
 //! - `cortex_monitor::events` decides what is done when.
 //!
-//! One task looks, decides and begins; what is done goes on beside it. [`Latch`] is what a stop holds on to.
+//! One task looks, decides and begins; what is done goes on beside it. The runtime says whether anything may be done.
 
 mod doer;
-mod latch;
 mod restarts;
 mod sight;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-use cortex_core::{ToolProvider, Watcher, Watching};
+use cortex_core::{ToolProvider as _, Watcher, Watching};
 use cortex_monitor::events::{EventEffect, EventInput, EventReport, Events, HeldBack};
 use cortex_recipe::{Event, EventDeed, EventName, Recipe};
 use cortex_ros::{RosTools, StopLatch};
-use cortex_runtime::{CallBounds, Runtime};
+use cortex_runtime::{Duty, ProviderId, Runtime};
 use cortex_supervisor::Handle;
 use futures::FutureExt;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::custom_actions::CustomActions;
 use crate::supervision::Watch;
 use doer::{Doer, Restarts};
-pub(crate) use latch::Latch;
 use restarts::ByMonitor;
 use sight::Sight;
 
@@ -42,13 +39,8 @@ const OPENED_LOOKS: u32 = 200;
 /// What events work with.
 pub(crate) struct Around {
     pub(crate) runtime: Runtime,
-    /// In the order of the runtime's providers.
-    pub(crate) providers: Vec<Arc<dyn ToolProvider>>,
-    /// The actions of the recipe, and the one of the providers that does them.
-    pub(crate) actions: Arc<CustomActions>,
-    pub(crate) acting: Arc<dyn ToolProvider>,
-    pub(crate) bounds: CallBounds,
-    pub(crate) latch: Latch,
+    /// Who does the actions of the recipe.
+    pub(crate) acting: ProviderId,
     /// Tells people something.
     pub(crate) voice: Box<dyn Fn(String) + Send + Sync>,
 }
@@ -63,43 +55,51 @@ pub(crate) async fn keep(
     monitor: Option<(Handle, Watch)>,
     is_up: impl Future<Output = ()>,
 ) {
-    let Around { runtime, providers, actions, acting, bounds, latch, voice } = around;
+    let Around { runtime, acting, voice } = around;
     // What is to be watched is watched in a dry run, too.
     let Watching::By(watcher) = robot.watching() else { return };
     let restarts = monitor
         .map(|(handle, watch)| -> Box<dyn Restarts> { Box::new(ByMonitor { handle, watch, recipe: recipe.clone() }) });
-    let calls = AtomicU32::new(1);
-    let doer = Doer { runtime, providers, actions, acting, restarts, voice, bounds, latch: latch.clone(), calls };
+    let duty = runtime.duty();
+    let doer = Doer { runtime, acting, restarts, voice };
     is_up.await;
-    watch(recipe.events, watcher, Arc::new(doer), latch, robot.latch()).await;
+    look(recipe.events, watcher, Arc::new(doer), duty, robot.latch()).await;
 }
 
-async fn watch(
+async fn look(
     recipe: BTreeMap<EventName, Event>,
     watcher: Arc<dyn Watcher>,
     doer: Arc<Doer>,
-    latch: Latch,
+    mut duty: watch::Receiver<Duty>,
     robot: &StopLatch,
 ) {
     if recipe.is_empty() {
         return;
     }
-    let mut stops = latch.subscribe();
     let mut sight = Sight::begin(&recipe, watcher.as_ref()).await;
-    let mut keeper =
-        Keeper { events: Events::new(&recipe), recipe, doer, latch, started: Instant::now(), doing: JoinSet::new() };
+    let mut keeper = Keeper {
+        events: Events::new(&recipe),
+        recipe,
+        doer,
+        duty: duty.clone(),
+        started: Instant::now(),
+        doing: JoinSet::new(),
+    };
     keeper.take(EventInput::Tick, &mut sight);
     for input in sight.first() {
         keeper.take(input, &mut sight);
     }
     tracing::info!("the events of the recipe are watched");
     loop {
-        let stopped = stops.borrow_and_update().is_stopped();
-        if !stopped {
+        let is_on = duty.borrow_and_update().is_on();
+        if is_on {
             opened(robot).await;
         }
-        keeper.take(if stopped { EventInput::Stopped } else { EventInput::Resumed }, &mut sight);
-        keeper.turn(&mut stops, &mut sight).await;
+        keeper.take(if is_on { EventInput::Resumed } else { EventInput::Stopped }, &mut sight);
+        if keeper.turn(&mut duty, &mut sight).await.is_err() {
+            // The runtime has ended.
+            return;
+        }
     }
 }
 
@@ -118,7 +118,7 @@ struct Keeper {
     events: Events,
     recipe: BTreeMap<EventName, Event>,
     doer: Arc<Doer>,
-    latch: Latch,
+    duty: watch::Receiver<Duty>,
     started: Instant,
     doing: JoinSet<EventName>,
 }
@@ -129,7 +129,11 @@ impl Keeper {
     }
 
     /// Works until a stop or its end comes.
-    async fn turn(&mut self, stops: &mut latch::Stops, sight: &mut Sight) {
+    async fn turn(
+        &mut self,
+        duty: &mut watch::Receiver<Duty>,
+        sight: &mut Sight,
+    ) -> Result<(), watch::error::RecvError> {
         loop {
             let wakes = [self.events.next_wake(), sight.stale_at()];
             let wake = wakes.into_iter().flatten().min().and_then(|wake| self.started.checked_add(wake + MOMENT));
@@ -143,7 +147,7 @@ impl Keeper {
             // A flood of messages keeps neither a stop nor the time from being noticed.
             tokio::select! {
                 biased;
-                _ = stops.changed() => return,
+                changed = duty.changed() => return changed,
                 Some(ended) = self.doing.join_next() => {
                     let Ok(event) = ended else { continue };
                     inputs.push_back(EventInput::Ended { event: event.clone() });
@@ -187,15 +191,13 @@ impl Keeper {
     fn begin(&mut self, name: &EventName, seen: &str) {
         let Some(event) = self.recipe.get(name).cloned() else { return };
         tracing::info!(event = %name, "it happens: {seen}");
-        let unwanted = self.latch.token();
+        let unwanted = self.duty.borrow().unwanted();
         let (doer, name, seen) = (Arc::clone(&self.doer), name.clone(), seen.to_owned());
-        let busy = self.latch.busy();
         self.doing.spawn(async move {
             let doing = AssertUnwindSafe(doer.carry_out(&name, &event, &seen, &unwanted));
             if doing.catch_unwind().await.is_err() {
                 tracing::error!(event = %name, "what it does has failed in an unforeseen way");
             }
-            drop(busy);
             name
         });
     }

@@ -103,7 +103,7 @@ fn set(mission: &mut MissionOverview, number: StepNumber, status: StepStatus) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use cortex_protocol::event::EventData;
     use cortex_protocol::execution::ExecutionReport;
     use cortex_protocol::{
@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
 
-    fn event(mission: &str, payload: MissionEvent) -> CloudEvent {
+    pub(in crate::status) fn event(mission: &str, payload: MissionEvent) -> CloudEvent {
         CloudEvent {
             specversion: "1.0".to_owned(),
             id: "e".into(),
@@ -130,7 +130,7 @@ mod tests {
         }
     }
 
-    fn accepted(task: &str) -> MissionEvent {
+    pub(in crate::status) fn accepted(task: &str) -> MissionEvent {
         MissionEvent::Accepted { task: task.to_owned(), session: None }
     }
 

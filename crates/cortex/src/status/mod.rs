@@ -1,7 +1,7 @@
 //! What goes on in this Cortex, as one [`Overview`]: gathered from those who know, published on `~/overview` and, as ROS
 //! wants it, on `/diagnostics`.
 //!
-//! - `missions`: from their events; `components`: from the monitor or the graph; `publishing`: the topics;
+//! - `told`: what events tell; `missions`: from their events; `components`: from the monitor or the graph; `publishing`: the topics;
 //! - `diagnostics`: the same for tools of ROS; `screen`: the same for people, which `cortex status` prints.
 
 mod components;
@@ -9,17 +9,14 @@ pub(crate) mod diagnostics;
 mod missions;
 mod publishing;
 pub(crate) mod screen;
+mod told;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use cortex_core::MissionLimits;
 use cortex_monitor::MonitorEvent;
-use cortex_protocol::mission::Expense;
-use cortex_protocol::overview::{
-    BudgetOverview, CallOverview, ModelOverview, OVERVIEW_VERSION, Overview, StopOverview, WatchdogOverview,
-};
-use cortex_protocol::{CloudEvent, MissionEvent};
+use cortex_protocol::CloudEvent;
+use cortex_protocol::overview::{CallOverview, OVERVIEW_VERSION, Overview, StopOverview, WatchdogOverview};
 use cortex_ros::{Discovery, OpenCallKind, RosTools, StopHandle};
 use cortex_runtime::Runtime;
 use cortex_supervisor::RobotView;
@@ -30,7 +27,7 @@ use crate::robot::Robot;
 use crate::supervision;
 use crate::watched_model::ModelWatch;
 use components::Attempts;
-use missions::Missions;
+use told::Told;
 
 /// Calls that are listed.
 const MOST_CALLS: usize = 100;
@@ -48,7 +45,6 @@ pub(crate) fn now_ms() -> u64 {
 pub(crate) struct Sources {
     pub(crate) robot: String,
     pub(crate) runtime: Runtime,
-    pub(crate) limits: MissionLimits,
     pub(crate) stop: StopHandle,
     pub(crate) model: ModelWatch,
     pub(crate) supervised: Option<supervision::Watch>,
@@ -95,24 +91,13 @@ struct Gathered {
     sources: Sources,
 }
 
-/// What was told by events.
-#[derive(Default)]
-struct Told {
-    missions: Missions,
-    attempts: Attempts,
-    /// What the model had been asked when the running mission began.
-    at_begin: ModelOverview,
-    /// What meters have told of the running mission.
-    metered: Vec<BudgetOverview>,
-}
-
 impl Gathered {
     /// As it is now.
     fn overview(&self) -> Overview {
         let model = self.sources.model.now();
         let (missions, budget, components) = {
             let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            (told.missions.all(), self.budget(&told, &model), self.components(&told.attempts))
+            (told.missions.all(), told.budget(&model), self.components(&told.attempts))
         };
         let latest = self.sources.stop.latest();
         let paused = self.view.as_ref().and_then(|view| view.borrow().missions_paused_because_of.clone());
@@ -168,59 +153,16 @@ impl Gathered {
         open.into_iter().take(MOST_CALLS).map(call).collect()
     }
 
-    /// What the mission that runs has spent. There is one at a time.
-    fn budget(&self, told: &Told, model: &ModelOverview) -> Vec<BudgetOverview> {
-        if told.missions.running().is_none() {
-            return Vec::new();
-        }
-        let limits = &self.sources.limits;
-        let since = |now: u64, then: u64| now.saturating_sub(then);
-        let prompt = since(model.prompt_tokens, told.at_begin.prompt_tokens);
-        let completion = since(model.completion_tokens, told.at_begin.completion_tokens);
-        let cost = (amount(prompt) * limits.prices.prompt + amount(completion) * limits.prices.completion) / 1e6;
-        let spent = |expense, used, limit| BudgetOverview { expense, used, limit };
-        let mut budget = vec![
-            spent(
-                Expense::ModelCalls,
-                amount(since(model.requests, told.at_begin.requests)),
-                Some(f64::from(limits.max_model_calls)),
-            ),
-            spent(Expense::Tokens, amount(prompt.saturating_add(completion)), limits.max_tokens.map(amount)),
-        ];
-        if cost > 0.0 || limits.max_cost.is_some() {
-            budget.push(spent(Expense::Money, cost, limits.max_cost));
-        }
-        budget.extend(told.metered.iter().cloned());
-        budget
-    }
-
     fn note_mission(&self, event: &CloudEvent) {
         self.sources.model.metrics().mission_event(&event.data.payload);
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let ran = told.missions.running().map(|mission| mission.id.clone());
-        told.missions.note(event, now_ms());
-        let runs = told.missions.running().map(|mission| mission.id.clone());
-        if runs != ran {
-            told.at_begin = self.sources.model.now();
-            told.metered.clear();
-        }
-        if let MissionEvent::BudgetWarning { expense: expense @ (Expense::Metres | Expense::WattHours), used, limit } =
-            &event.data.payload
-        {
-            told.metered.retain(|known| known.expense != *expense);
-            told.metered.push(BudgetOverview { expense: *expense, used: *used, limit: Some(*limit) });
-        }
+        told.note(event, now_ms(), || (self.sources.model.now(), self.sources.runtime.limits()));
     }
 
     fn note_monitor(&self, event: &MonitorEvent) {
         self.sources.model.metrics().monitor_event(event);
         self.told.lock().unwrap_or_else(PoisonError::into_inner).attempts.note(event);
     }
-}
-
-/// A count, for a budget. Exact as far as any of these counts goes.
-fn amount(count: u64) -> f64 {
-    count as f64
 }
 
 async fn follow_missions(gathered: Arc<Gathered>, mut events: broadcast::Receiver<Arc<CloudEvent>>) {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use cortex_core::{CallObserver, Invocation, ToolProvider, Watching};
+use cortex_core::{CallObserver, Containment, Invocation, ToolProvider, Watching};
 use cortex_monitor::Input;
-use cortex_protocol::{ComponentName, Effect, FailureKind, HaltState, ToolOutcome};
+use cortex_protocol::{ComponentName, FailureKind, HaltState, ToolOutcome};
 use cortex_recipe::Recipe;
 use cortex_ros::DiscoveredTools;
 use cortex_supervisor::{Handle, RobotView};
@@ -122,15 +122,11 @@ impl Supervising {
         let tool = &invocation.call.tool;
         let tools = self.tools.borrow();
         let spec = tools.iter().find(|spec| spec.name == *tool);
-        let named = || {
-            // One that is about a component that it names. To look is always allowed.
-            let named = invocation.call.arguments.get("component")?.as_str()?;
-            let acts = spec.is_none_or(|spec| spec.effect != Effect::Observe);
-            acts.then(|| ComponentName::from(named.trim_start_matches('/')))
-        };
-        // A tool that is on offer no more has its component in its name.
-        let in_name = || Some(ComponentName::from(tool.as_str().rsplit_once('.')?.0));
-        spec.and_then(|spec| spec.component.clone()).or_else(in_name).or_else(named)
+        match spec {
+            Some(spec) => Containment::component_of(spec, &invocation.call),
+            // One that is on offer no more has its component in its name.
+            None => Some(ComponentName::from(tool.as_str().rsplit_once('.')?.0)),
+        }
     }
 }
 

@@ -164,7 +164,8 @@ impl Supervised {
         let supervisor = Supervisor::start(&recipe.recipe, &recipe.folder, processes, |handle| {
             calls.tell_to(handle.clone(), &recipe.recipe);
             let tell = evidence::teller(handle.clone());
-            let monitoring = Monitoring::start(&robot.graph, &robot.endpoints, &interfaces, own_node, watched, tell);
+            let (graph, endpoints, discovery) = (&robot.graph, &robot.endpoints, &robot.discovery);
+            let monitoring = Monitoring::start(graph, endpoints, discovery, &interfaces, own_node, watched, tell);
             RosHands::start(handle, watch.clone(), missions.clone(), monitoring, deeds, message, &mut tasks)
         })
         .context("the monitor can't be started")?;

@@ -24,7 +24,7 @@ use mission::{Afterwards, Keyboard, Outcome};
 use processes::Process;
 
 /// What the robot is asked to do when the person says nothing else.
-const DEFAULT_TASK: &str = "go to the kitchen, look around and tell me what you see";
+const DEFAULT_TASKS: &[&str] = &["go to the kitchen, look around and tell me what you see"];
 
 /// How many seconds the client waits for Cortex to be found. It is ready by then, so only discovery takes time.
 const CLIENT_WAIT_SECONDS: &str = "20";
@@ -32,7 +32,8 @@ const CLIENT_WAIT_SECONDS: &str = "20";
 /// A Ctrl-C so soon after a mission's end was meant for the mission: nobody reads a prompt faster.
 const REFLEX: Duration = Duration::from_millis(500);
 
-/// Builds, starts everything, carries the task (and, at a terminal, further ones), and stops everything.
+/// Builds, starts everything, carries the task or what shows the robot best (and, at a terminal, further ones), and stops
+/// everything.
 /// `recipe` is one that Cortex brings the robot up from: a name in `recipes/`, or a file.
 pub(crate) fn run(
     repository: &Path,
@@ -41,13 +42,15 @@ pub(crate) fn run(
     model: Option<&str>,
 ) -> Result<ExitCode> {
     let recipe = recipe.map(|name| recipe::find(repository, name)).transpose()?;
-    let task = task.unwrap_or_else(|| recipe.as_deref().map_or(DEFAULT_TASK, recipe::sample_task));
+    let own = task.as_slice();
+    let samples = || recipe.as_deref().map_or(DEFAULT_TASKS, recipe::sample_tasks);
+    let tasks = if own.is_empty() { samples() } else { own };
     let stage = Stage::build(repository)?;
     // Only now: until here Ctrl-C may end this process as usual.
     let events = Events::listen()?;
     let mut traces = Traces::new();
     let mut processes = Vec::new();
-    let played = play(&stage, task, recipe.as_deref(), model, &events, &mut traces, &mut processes);
+    let played = play(&stage, tasks, recipe.as_deref(), model, &events, &mut traces, &mut processes);
     traces.note_shared_memory();
     // The last one started stops first: Cortex cancels its goals while the robot still answers.
     while let Some(process) = processes.pop() {
@@ -107,10 +110,10 @@ impl Stage {
     }
 }
 
-/// Starts the processes (the caller stops whatever is in `processes` afterwards) and carries tasks.
+/// Starts the processes (the caller stops whatever is in `processes` afterwards) and carries tasks, until one fails.
 fn play(
     stage: &Stage,
-    task: &str,
+    tasks: &[&str],
     recipe: Option<&Path>,
     model: Option<&str>,
     events: &Events,
@@ -135,7 +138,8 @@ fn play(
     start(Part::Cortex, &mut cortex, &stage.log("cortex"), events, processes)?;
     traces.note_shared_memory();
     let keyboard = if std::io::stdin().is_terminal() { Keyboard::Person } else { Keyboard::Nobody };
-    let mut task = task.to_owned();
+    let mut waiting = tasks.iter().map(|task| (*task).to_owned());
+    let mut task = waiting.next().context("there is no task")?;
     loop {
         progress::say(&format!("Task: {task}"));
         let mut client = stage.command("cortex", traces);
@@ -146,6 +150,13 @@ fn play(
         }
         let (outcome, afterwards) = carried?;
         traces.note_shared_memory();
+        if outcome == Outcome::Succeeded
+            && afterwards == Afterwards::GoOn
+            && let Some(next) = waiting.next()
+        {
+            task = next;
+            continue;
+        }
         if keyboard == Keyboard::Nobody || afterwards == Afterwards::Stop {
             // Whoever stops the mission knows why it failed.
             if outcome == Outcome::Failed && afterwards == Afterwards::GoOn {

@@ -4,11 +4,19 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-/// What a robot of each recipe is asked to do when the person says nothing else.
-const TASKS: [(&str, &str); 3] = [
-    ("agent", "go to the kitchen, look around and say \"good day\""),
-    ("navigation", "go to the kitchen, then go to the bedroom, then look around"),
-    ("patrol", "go to the hallway, look around, go to the kitchen, look around, and go to the living room"),
+/// What a robot of each recipe is asked to do, one after the other, when the person says nothing else.
+const TASKS: [(&str, &[&str]); 3] = [
+    ("agent", &["go to the bedroom and look around. Is there a cat? Say the answer, then greet everyone"]),
+    ("navigation", &["go to the kitchen, look around, then say \"here is the kitchen\", and go to the living room"]),
+    // On its round the battery gets low, which is an event: the robot goes to its dock before it takes the next task.
+    (
+        "patrol",
+        &[
+            "go to the hallway, look around, go to the kitchen and look around",
+            "where are you?",
+            "how full is the battery?",
+        ],
+    ),
 ];
 
 /// The file of a recipe: its name in `recipes/`, or a path.
@@ -23,10 +31,10 @@ pub(super) fn find(repository: &Path, name: &str) -> Result<PathBuf> {
     bail!("there is no recipe '{name}'; name a file, or one of {}", names.join(", "))
 }
 
-/// The task that shows what the robot of a recipe can do.
-pub(super) fn sample_task(recipe: &Path) -> &'static str {
+/// The tasks that show what the robot of a recipe can do.
+pub(super) fn sample_tasks(recipe: &Path) -> &'static [&'static str] {
     let name = recipe.file_stem().unwrap_or_default();
-    TASKS.iter().find(|(known, _)| name == *known).map_or(super::DEFAULT_TASK, |(_, task)| task)
+    TASKS.iter().find(|(known, _)| name == *known).map_or(super::DEFAULT_TASKS, |(_, tasks)| tasks)
 }
 
 #[cfg(test)]
@@ -41,7 +49,8 @@ mod tests {
             let file = file.unwrap().path();
             let name = file.file_stem().unwrap().to_str().unwrap();
             assert_eq!(find(&repository, name).unwrap().canonicalize().unwrap(), file.canonicalize().unwrap());
-            assert_ne!(sample_task(&file), super::super::DEFAULT_TASK, "{name}");
+            assert_ne!(sample_tasks(&file), super::super::DEFAULT_TASKS, "{name}");
+            assert!(!sample_tasks(&file).is_empty(), "{name}");
             assert_eq!(find(&repository, file.to_str().unwrap()).unwrap().file_name(), file.file_name());
             count += 1;
         }

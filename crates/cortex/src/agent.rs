@@ -1,0 +1,220 @@
+//! The runtime as those see it who hand in tasks over ROS 2: tasks in, their events and results out, stop and resume.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cortex_protocol::{
+    CloudEvent, ComponentName, MissionEvent, MissionId, MissionResult, MissionStatus, Origin, Submission,
+};
+use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
+use cortex_ros::{ComponentState, Discovery, TaskHandler};
+use cortex_runtime::{MissionTicket, ProviderId, Runtime};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::custom_actions::{CustomActions, Offered};
+use crate::management::tell;
+use crate::supervision;
+
+/// The robot's graph is the first provider of tools.
+const ROS: ProviderId = ProviderId(0);
+/// The actions of the recipe are the second. Of two tools with one name, the robot's is used.
+pub(crate) const RECIPE: ProviderId = ProviderId(1);
+/// Feedback on its way to the task server; the mission's own queue holds the rest.
+const UPDATES: usize = 64;
+/// How long a task waits for what came back to say what it can do.
+const DESCRIBED_WITHIN: Duration = Duration::from_secs(3);
+
+/// The runtime as the task server sees it.
+pub(crate) struct Agent {
+    runtime: Runtime,
+    discovery: Discovery,
+    /// The robot that Cortex itself brings up.
+    supervised: Option<supervision::Watch>,
+    /// The actions of its recipe.
+    actions: Option<Arc<CustomActions>>,
+    settle_timeout: Duration,
+    /// Whether the picture of the robot was complete once. From then on no task waits for it: a component that comes
+    /// and goes must not hold up the others.
+    has_settled: AtomicBool,
+    /// Counts the stops, so that a task that waited through one is not begun.
+    stops: watch::Sender<u64>,
+    /// Held while tools are handed over, so that an older set never follows a newer one.
+    offering: tokio::sync::Mutex<()>,
+}
+
+#[async_trait]
+impl TaskHandler for Agent {
+    async fn ready(&self) -> Result<(), Refusal> {
+        if self.has_settled.load(Ordering::Acquire) {
+            self.described().await;
+            return Ok(());
+        }
+        let mut stops = self.stops.subscribe();
+        tokio::select! {
+            (settled, missing) = self.settle() => {
+                if !missing.is_empty() {
+                    let names: Vec<&str> = missing.iter().map(ComponentName::as_str).collect();
+                    tracing::warn!("not up yet: {}; the task begins without them", names.join(", "));
+                }
+                if !settled {
+                    tracing::warn!("some components have not described themselves yet; the task begins without them");
+                }
+                self.has_settled.store(true, Ordering::Release);
+                Ok(())
+            }
+            _ = stops.changed() => Err(Refusal { reason: "The robot was stopped before the task began.".to_owned() }),
+        }
+    }
+
+    async fn submit(&self, submission: Submission) -> Result<RunningTask, Refusal> {
+        self.offer().await;
+        let ticket =
+            self.runtime.submit(submission).await.map_err(|rejection| Refusal { reason: format!("{rejection}.") })?;
+        Ok(self.running(ticket))
+    }
+
+    async fn stop(&self) -> Result<Stopped, String> {
+        self.stops.send_modify(|count| *count += 1);
+        match self.runtime.stop().await {
+            Ok(report) => Ok(Stopped { tasks_ended: report.missions_ended, not_stopped: report.not_stopped }),
+            Err(_) => {
+                Err("NOT STOPPED: Cortex is shutting down or has failed, and can't say what still moves.".to_owned())
+            }
+        }
+    }
+
+    async fn correct(&self, mission: Option<MissionId>, text: String, origin: Origin) -> StopReport {
+        match self.runtime.correct(mission, text, origin).await {
+            Ok(mission) => StopReport { success: true, message: mission.to_string() },
+            Err(refusal) => StopReport { success: false, message: format!("{refusal}.") },
+        }
+    }
+
+    async fn resume(&self) -> StopReport {
+        let message = if self.runtime.resume().await { "Tasks are taken again." } else { "Cortex was not stopped." };
+        StopReport { success: true, message: message.to_owned() }
+    }
+}
+
+impl Agent {
+    /// `supervised` is the robot that Cortex itself brings up, and `actions` are those of its recipe.
+    pub(crate) fn new(
+        runtime: Runtime,
+        discovery: Discovery,
+        supervised: Option<supervision::Watch>,
+        actions: Option<Arc<CustomActions>>,
+        settle_timeout: Duration,
+    ) -> Self {
+        Self {
+            runtime,
+            discovery,
+            supervised,
+            actions,
+            settle_timeout,
+            has_settled: AtomicBool::new(false),
+            stops: watch::Sender::new(0),
+            offering: tokio::sync::Mutex::new(()),
+        }
+    }
+
+    /// Hands every change of what the robot can do to the runtime, until the robot is left.
+    pub(crate) async fn keep_offering(self: Arc<Self>) {
+        let mut tools = self.discovery.tools();
+        loop {
+            let now = tools.borrow_and_update().len();
+            let components = self.discovery.directory().borrow().components().count();
+            tell(&format!("tools: {now} ({components} components)"));
+            self.offer().await;
+            if tools.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Waits until the picture of the robot is complete, and the robot is up if Cortex brings it up. Gives whether it came
+    /// to that, and what is not up.
+    pub(crate) async fn settle(&self) -> (bool, Vec<ComponentName>) {
+        let up = async {
+            match &self.supervised {
+                Some(watch) => watch.come_up(self.settle_timeout).await,
+                None => Vec::new(),
+            }
+        };
+        tokio::join!(self.discovery.settled(self.settle_timeout), up)
+    }
+
+    /// Waits, for a moment, until what came back and works has said what it can do, where Cortex brings the robot up.
+    async fn described(&self) {
+        let Some(robot) = &self.supervised else { return };
+        let view = robot.view();
+        let mut directory = self.discovery.directory();
+        let known = directory.wait_for(|directory| {
+            let mut asked =
+                directory.components().filter(|(_, component)| component.state == ComponentState::Describing);
+            !asked.any(|(name, _)| view.borrow().works(name))
+        });
+        // Both ends of it are fine: the task begins with what is known.
+        let _ = tokio::time::timeout(DESCRIBED_WITHIN, known).await;
+    }
+
+    /// Hands what the robot can do now to the runtime.
+    async fn offer(&self) {
+        let _turn = self.offering.lock().await;
+        let tools = self.discovery.tools().borrow().as_ref().clone();
+        self.runtime.offer_tools(ROS, tools).await;
+        if let Some(actions) = &self.actions {
+            let Offered { to_models, to_events } = actions.offered();
+            self.runtime.offer_tools(RECIPE, to_models).await;
+            self.runtime.offer_to_clients(RECIPE, to_events).await;
+        }
+    }
+
+    fn running(&self, ticket: MissionTicket) -> RunningTask {
+        let MissionTicket { id, events, result } = ticket;
+        let (sender, updates) = mpsc::channel(UPDATES);
+        let (ended, end) = oneshot::channel();
+        let mission = id.clone();
+        tokio::spawn(async move {
+            // First everything that happened, then the result: nothing may be lost on the way.
+            pass_on(events, sender).await;
+            if let Ok(result) = result.await {
+                // The task server may be gone.
+                let _ = ended.send(task_result(mission, result));
+            }
+        });
+        let (runtime, mission) = (self.runtime.clone(), id.clone());
+        let cancel = Box::new(move || {
+            tokio::spawn(async move { runtime.cancel(mission).await });
+        });
+        RunningTask { mission: id, updates, result: end, cancel }
+    }
+}
+
+/// Passes the events on, until the last one, or until nobody reads them.
+async fn pass_on(mut events: mpsc::Receiver<Arc<CloudEvent>>, updates: mpsc::Sender<TaskUpdate>) {
+    while let Some(event) = events.recv().await {
+        if updates.send(update(&event)).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn update(event: &CloudEvent) -> TaskUpdate {
+    TaskUpdate {
+        timestep: i32::try_from(event.sequence).unwrap_or(i32::MAX),
+        completed: matches!(event.data.payload, MissionEvent::Finished { .. }),
+        feedback: event.data.text.clone(),
+        event: serde_json::to_string(event).unwrap_or_default(),
+    }
+}
+
+fn task_result(mission: MissionId, result: MissionResult) -> TaskResult {
+    let ending = match result.status {
+        MissionStatus::Answered | MissionStatus::Succeeded => TaskEnding::Succeeded,
+        MissionStatus::Failed => TaskEnding::Failed,
+        MissionStatus::Cancelled => TaskEnding::Cancelled,
+    };
+    TaskResult { ending, output: result.output, mission }
+}

@@ -1,0 +1,124 @@
+use cortex_core::Unobserved;
+use cortex_protocol::ToolFingerprint;
+
+use super::*;
+
+const RECIPE: &str = r#"
+recipe = 1
+[components.base]
+start = "external"
+[actions.stand]
+method = { component = "base", name = "halt" }
+[actions.dock]
+method = { component = "base", name = "go_to", arguments = { place = "dock" } }
+[actions.dock.tool]
+description = "Drives to the dock."
+effect = "act"
+[actions.greet]
+command = { program = "true" }
+[actions.siren]
+topic = { name = "/siren", type = "std_msgs/msg/Bool", message = { data = true } }
+"#;
+
+/// A robot that notes what of an earlier life it is told to end.
+#[derive(Default)]
+struct Base {
+    ended: Mutex<Vec<ToolName>>,
+}
+
+#[async_trait]
+impl ToolProvider for Base {
+    fn label(&self) -> String {
+        "base".to_owned()
+    }
+
+    async fn invoke(&self, _invocation: Invocation, _observer: Arc<dyn CallObserver>) -> ToolOutcome {
+        ToolOutcome::success(Value::Null)
+    }
+
+    async fn halt(&self, _invocation: &Invocation) -> HaltState {
+        HaltState::Halted
+    }
+
+    async fn end_earlier(&self, invocation: &Invocation) -> HaltState {
+        self.ended.lock().unwrap().push(invocation.call.tool.clone());
+        HaltState::Halted
+    }
+}
+
+struct NoDeeds;
+
+#[async_trait]
+impl RobotDeeds for NoDeeds {
+    async fn carry_out(&self, _deed: &Deed, _limit: Duration) -> Result<Value, String> {
+        Err("nobody does it".to_owned())
+    }
+}
+
+fn method(name: &str, effect: Effect, resources: &[&str]) -> ToolSpec {
+    ToolSpec {
+        name: ToolName::of_method(&"base".into(), name),
+        description: name.to_owned(),
+        parameters: json!({"type": "object"}),
+        phase: ToolPhase::Execution,
+        effect,
+        resources: resources.iter().map(|name| (*name).into()).collect(),
+        timeout: Duration::from_secs(1),
+        dispatch: Dispatch::Wait,
+        cancel: CancelMode::Halt,
+        component: Some("base".into()),
+        phrases: Vec::new(),
+        conditions: Conditions::default(),
+    }
+}
+
+fn actions() -> (CustomActions, Arc<Base>) {
+    let recipe = Recipe::read(RECIPE).unwrap();
+    let base = Arc::new(Base::default());
+    let known = vec![method("halt", Effect::Act, &[]), method("go_to", Effect::Move, &["base"])];
+    let (_, tools) = watch::channel(Arc::new(known));
+    let parts = Parts { deeds: Arc::new(NoDeeds), commands: None, robot: base.clone(), tools };
+    (CustomActions::of(&recipe, PathBuf::new(), parts, CallBounds::default(), StopLatch::default()), base)
+}
+
+fn invocation(tool: &str) -> Invocation {
+    Invocation {
+        mission: "mission".into(),
+        id: CallId(1),
+        call: ToolCall { tool: tool.into(), arguments: Map::new() },
+        fingerprint: ToolFingerprint(0),
+        timeout: Duration::from_secs(1),
+    }
+}
+
+#[test]
+fn an_action_moves_and_holds_what_its_method_says_and_more_where_the_recipe_says_so() {
+    let Offered { to_models, to_events } = actions().0.offered();
+    let told = |specs: &[ToolSpec]| -> Vec<(String, Effect, Vec<String>)> {
+        let held = |spec: &ToolSpec| spec.resources.iter().map(ToString::to_string).collect();
+        specs.iter().map(|spec| (spec.name.to_string(), spec.effect, held(spec))).collect()
+    };
+    let held = |name: &str| vec![name.to_owned()];
+    assert_eq!(told(&to_models), [("dock".to_owned(), Effect::Move, held("base"))]);
+    assert_eq!(
+        told(&to_events),
+        [
+            ("greet".to_owned(), Effect::Move, held("greet")),
+            ("siren".to_owned(), Effect::Move, held("siren")),
+            ("stand".to_owned(), Effect::Act, vec![]),
+        ],
+        "a halt holds nothing"
+    );
+}
+
+#[tokio::test]
+async fn what_an_action_of_an_earlier_life_has_begun_is_ended_by_who_does_it() {
+    let (actions, base) = actions();
+    assert_eq!(actions.end_earlier(&invocation("dock")).await, HaltState::Halted);
+    assert_eq!(*base.ended.lock().unwrap(), ["base.go_to".into()]);
+    assert_eq!(actions.end_earlier(&invocation("greet")).await, HaltState::AtRest, "the guard has ended it");
+    assert_eq!(actions.end_earlier(&invocation("siren")).await, HaltState::Unconfirmed);
+    assert_eq!(actions.end_earlier(&invocation("unknown")).await, HaltState::Unconfirmed);
+    let changed = actions.invoke(invocation("dock"), Arc::new(Unobserved)).await;
+    assert_eq!(changed.status, cortex_protocol::OutcomeStatus::Failed(FailureKind::Changed));
+}
