@@ -26,10 +26,19 @@ ARGUMENTS = [
     ("model", "", "Who plans: reflex, or openai:NAME@URL. Empty: as the recipe and the configuration say."),
     ("config", "", "The configuration of Cortex, a TOML file. Empty: the defaults, or the file that CORTEX_CONFIG names."),
     ("namespace", "", "The namespace of the node, for robots that share a network."),
-    ("use_sim_time", "false", "Whether the time of messages is taken from /clock."),
-    ("log_level", "info", "How much is logged: debug, info, warn or error. The variable RUST_LOG counts more."),
+    ("use_sim_time", "", "Whether the time of messages is taken from /clock. Empty: as params_file says, or false."),
+    (
+        "log_level",
+        "",
+        "How much is logged: debug, info, warn or error. Empty: as log_level of the configuration says, or info. The "
+        "variable RUST_LOG counts more.",
+    ),
     ("params_file", "", "A YAML file of ROS parameters: every key of the configuration, by its dotted name."),
-    ("autostart", "true", "Whether Cortex makes itself active. false: a lifecycle manager does."),
+    (
+        "autostart",
+        "",
+        "Whether Cortex makes itself active. false: a lifecycle manager does. Empty: as params_file says, or true.",
+    ),
     ("respawn", "false", "Whether Cortex is started again, two seconds after it has ended in whatever way."),
 ]
 
@@ -63,7 +72,10 @@ def start(context):
         if value(option):
             arguments += [f"--{option}", value(option)]
     parameters = [os.path.abspath(os.path.expanduser(value("params_file")))] if value("params_file") else []
-    parameters.append({"use_sim_time": is_true(value("use_sim_time")), "autostart": is_true(value("autostart"))})
+    # What is given here goes over the file; what is not leaves the file its say.
+    given = {name: is_true(value(name)) for name in ("use_sim_time", "autostart") if value(name)}
+    if given:
+        parameters.append(given)
     return [
         Node(
             package="cortex",
@@ -73,7 +85,7 @@ def start(context):
             arguments=arguments,
             parameters=parameters,
             # Of Cortex only: the client library tells of each of its waits.
-            ros_arguments=["--log-level", f"cortex:={value('log_level')}"],
+            ros_arguments=["--log-level", f"cortex:={value('log_level')}"] if value("log_level") else [],
             output="screen",
             emulate_tty=True,
             respawn=is_true(value("respawn")),

@@ -76,14 +76,19 @@ async fn the_arguments_reach_the_node() {
     let house = House::empty();
     let (_, nodes) = read(&house, "cortex.launch.py", &[]).await.unwrap();
     assert_eq!((&nodes[0]["arguments"], &nodes[0]["respawn"]), (&json!(["run"]), &json!(false)));
+    assert_eq!((&nodes[0]["parameters"], &nodes[0]["ros_arguments"]), (&json!([]), &json!([])));
     let given = ["recipe:=patrol", "model:=openai:m@http://localhost:1/v1", "use_sim_time:=True", "respawn:=true"];
     let (_, nodes) = read(&house, "cortex.launch.py", &given).await.unwrap();
     let arguments: Vec<&str> = nodes[0]["arguments"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert_eq!(arguments[0], "run");
     assert!(arguments[1].ends_with("nowhere/share/cortex/recipes/patrol.toml"), "{arguments:?}");
     assert_eq!(arguments[2..], ["--model", "openai:m@http://localhost:1/v1"]);
-    assert_eq!(nodes[0]["parameters"], json!([{"use_sim_time": true, "autostart": true}]));
+    assert_eq!(nodes[0]["parameters"], json!([{"use_sim_time": true}]));
     assert_eq!(nodes[0]["respawn"], true);
+    let given = ["params_file:=/robot.yaml", "autostart:=false", "log_level:=debug"];
+    let (_, nodes) = read(&house, "cortex.launch.py", &given).await.unwrap();
+    assert_eq!(nodes[0]["parameters"], json!(["/robot.yaml", {"autostart": false}]), "what is given goes over the file");
+    assert_eq!(nodes[0]["ros_arguments"], json!(["--log-level", "cortex:=debug"]));
     let (_, nodes) = read(&house, "cortex.launch.py", &["recipe:=./mine.toml"]).await.unwrap();
     let own = nodes[0]["arguments"][1].as_str().unwrap();
     assert!(Path::new(own).is_absolute() && own.ends_with("/mine.toml"), "{own}");
@@ -95,7 +100,12 @@ async fn the_arguments_reach_the_node() {
 async fn what_the_files_start_works_together() {
     let mut house = House::empty();
     let (_, robot) = read(&house, "sim_robot.launch.py", &["namespace:=home"]).await.unwrap();
-    let parameters = house.file("parameters.yaml", "/**:\n  ros__parameters:\n    robot: tidy\n");
+    // A file of the whole robot: what others need, and a section for Cortex in any namespace.
+    let parameters = house.file(
+        "parameters.yaml",
+        "/**:\n  ros__parameters:\n    robot_description: <robot/>\n    qos_overrides./clock.subscription.depth: 1\n\
+         /*/cortex:\n  ros__parameters:\n    robot: tidy\n    log_level: debug\n",
+    );
     let file = format!("params_file:={parameters}");
     let given = ["namespace:=home", "model:=reflex", file.as_str()];
     let (_, cortex) = read(&house, "cortex.launch.py", &given).await.unwrap();
@@ -109,4 +119,21 @@ async fn what_the_files_start_works_together() {
         house.run("cortex", &["send", "--json", "--server", "/home/cortex", "--wait", "20", "say hello"]).await;
     assert_eq!(code, Some(0), "{said}\n{problem}");
     assert!(said.contains("/tidy/cortex"), "the parameters file was read: {said}");
+}
+
+#[tokio::test]
+async fn a_slip_in_a_table_of_the_configuration_keeps_cortex_from_starting_and_one_elsewhere_is_told() {
+    let mut house = House::empty();
+    let (code, _, told) = house.run("cortex", &["run", "--ros-args", "-p", "discovery.den:=['/base/**']"]).await;
+    assert_eq!(code, Some(2), "what was to be forbidden must not be allowed: {told}");
+    assert!(told.contains("den") && told.contains("in ROS parameters"), "{told}");
+    let slip = ["run", "--model", "reflex", "--ros-args", "-p", "modle:=reflex", "-p", "robot_description:=x"];
+    house.start("cortex", "cortex", &slip).await;
+    // Before it ends, the log is written to its end.
+    let cortex = house.process("cortex");
+    cortex.signal("TERM");
+    assert_eq!(cortex.wait().await, Some(0));
+    let log = cortex.stderr().join("\n");
+    assert!(log.contains("'modle' is none of Cortex, and is left out; did you mean 'model'?"), "{log}");
+    assert!(log.contains("'robot_description' is none of Cortex, and is left out"), "{log}");
 }

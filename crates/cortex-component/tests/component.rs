@@ -16,8 +16,8 @@ use cortex_component::r2r::{self, QosProfile, WrappedServiceTypeSupport, Wrapped
 use cortex_component::{CallContext, Component, Failure, Method, NoArguments, Parameter, RosNode, State};
 use cortex_interfaces::Interfaces;
 use cortex_ros::GraphWatch;
-use cortex_ros::dynamic::Endpoints;
-use cortex_ros::dynamic::lifecycle::{self, Transition};
+use cortex_ros::dynamic::{Endpoints, lifecycle};
+use cortex_ros::lifecycle::Transition;
 use futures::StreamExt;
 use tokio::sync::Semaphore;
 

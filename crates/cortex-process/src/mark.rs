@@ -2,25 +2,32 @@
 //!
 //! Variables of the environment are inherited by whatever a process starts, also by what leaves its process group or its
 //! session. Linux only: they are read in `/proc`.
+//!
+//! A mark says whose it is by a process id, and those are counted in each PID namespace (`pid_namespaces(7)`) anew: on a
+//! host, the processes of a container are seen with marks that name other processes here, or none. So each mark names its
+//! namespace, and only those of the own one are judged.
 
 use std::fmt;
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-/// The variable: `<process id>.<start time>.<owner>:<number>` of the one that started it.
+/// The variable: `<PID namespace>.<process id>.<start time>.<owner>:<number>` of the one that started it.
 pub(crate) const VARIABLE: &str = "CORTEX_PROCESS";
 
 /// How long a process may be in the middle of `execve`; one that erased its own arguments looks the same for ever.
 const EXEC_LIMIT: Duration = Duration::from_millis(100);
 
-/// One owner of processes in one life of one process: its id and its start time, which together are never used again, and
-/// a number within that life.
+/// One owner of processes in one life of one process: its id and its start time, which together are never used again in
+/// their namespace, and a number within that life.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunMark {
+    /// The inode of the PID namespace; 0 where that can't be read.
+    namespace: u64,
     process: i32,
     /// Clock ticks from the start of the machine; 0 where that can't be read.
     started: u64,
@@ -35,6 +42,7 @@ impl RunMark {
     pub(crate) fn of_new_owner() -> Self {
         let process = rustix::process::getpid();
         Self {
+            namespace: own_namespace(),
             process: process.as_raw_nonzero().get(),
             started: start_time(process).unwrap_or_default(),
             owner: OWNERS.fetch_add(1, Ordering::Relaxed),
@@ -44,16 +52,18 @@ impl RunMark {
     /// Reads what [`fmt::Display`] writes.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
-        let (process, rest) = text.split_once('.')?;
-        let (started, owner) = rest.split_once('.')?;
+        let mut parts = text.splitn(4, '.');
+        let mut part = || parts.next();
+        let (namespace, process, started, owner) = (part()?, part()?, part()?, part()?);
         let process = process.parse().ok().filter(|process| *process > 0)?;
-        Some(Self { process, started: started.parse().ok()?, owner: owner.parse().ok()? })
+        let (namespace, started, owner) = (namespace.parse().ok()?, started.parse().ok()?, owner.parse().ok()?);
+        Some(Self { namespace, process, started, owner })
     }
 
-    /// Whether that life goes on.
-    #[must_use]
-    pub fn is_alive(&self) -> bool {
-        Pid::from_raw(self.process).and_then(start_time) == Some(self.started)
+    /// Whether that life is known to be over. Of one in another namespace nothing is known.
+    pub(crate) fn is_over(&self) -> bool {
+        let is_here = self.namespace != 0 && self.namespace == own_namespace();
+        is_here && Pid::from_raw(self.process).and_then(start_time) != Some(self.started)
     }
 
     /// The value of the variable for process `number`.
@@ -64,7 +74,7 @@ impl RunMark {
 
 impl fmt::Display for RunMark {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}.{}.{}", self.process, self.started, self.owner)
+        write!(formatter, "{}.{}.{}.{}", self.namespace, self.process, self.started, self.owner)
     }
 }
 
@@ -75,7 +85,7 @@ pub(crate) enum Marked {
     Process(RunMark, u64),
     /// Those of one life.
     Run(RunMark),
-    /// Those of every life that is over.
+    /// Those of every life in this namespace that is over.
     Orphans,
 }
 
@@ -86,7 +96,7 @@ impl Marked {
             Self::Run(run) => mark.split_once(':').is_some_and(|(before, _)| before == run.to_string()),
             Self::Orphans => {
                 let run = mark.split_once(':').and_then(|(run, _)| RunMark::read(run));
-                run.is_some_and(|run| !run.is_alive())
+                run.is_some_and(|run| run.is_over())
             }
         }
     }
@@ -113,6 +123,11 @@ impl Marked {
             let _ = rustix::process::pidfd_send_signal(handle, signal);
         }
     }
+}
+
+/// The inode of the PID namespace that this process's own id counts in; no two that exist at a time have the same.
+fn own_namespace() -> u64 {
+    fs::metadata("/proc/self/ns/pid").map(|namespace| namespace.ino()).unwrap_or_default()
 }
 
 fn folder(pid: Pid) -> PathBuf {
@@ -178,10 +193,10 @@ mod tests {
     #[test]
     fn a_life_is_known_by_its_mark() {
         let own = RunMark::of_new_owner();
-        assert!(own.is_alive());
+        assert!(own.namespace != 0 && !own.is_over());
         assert_eq!(RunMark::read(&own.to_string()), Some(own.clone()));
         let earlier = RunMark { started: own.started + 1, ..RunMark::of_new_owner() };
-        assert!(!earlier.is_alive(), "another process had this id");
+        assert!(earlier.is_over(), "another process had this id");
         assert!(Marked::Orphans.fits(&earlier.of(3)) && !Marked::Orphans.fits(&own.of(3)));
         assert!(Marked::Run(own.clone()).fits(&own.of(3)) && !Marked::Run(own.clone()).fits(&earlier.of(3)));
         assert!(!Marked::Run(own.clone()).fits(&RunMark::of_new_owner().of(3)), "owners of one process are apart");
@@ -189,9 +204,26 @@ mod tests {
     }
 
     #[test]
+    fn what_lives_in_a_container_is_not_ended_from_the_host_by_its_process_id_there() {
+        let own = RunMark::of_new_owner();
+        // Nobody on the host has that id, or another process has it.
+        for there in [
+            RunMark { namespace: own.namespace + 1, started: own.started + 1, ..own.clone() },
+            RunMark { namespace: 0, started: own.started + 1, ..own.clone() },
+        ] {
+            assert!(!there.is_over() && !Marked::Orphans.fits(&there.of(3)), "{there}");
+            assert!(!Marked::Run(own.clone()).fits(&there.of(3)) && RunMark::read(&there.to_string()) == Some(there));
+        }
+        let here = RunMark { started: own.started + 1, ..own };
+        assert!(Marked::Orphans.fits(&here.of(3)), "the namespace makes the difference");
+    }
+
+    #[test]
     fn strange_marks_are_nobodys() {
-        for text in ["", "1", "x.1:1", "1.x.1:1", "1.1:1", "-1.1.1:1", "0.0.0:1", "99999999999999.1.1:2"] {
-            assert!(!Marked::Orphans.fits(text), "{text}");
+        let here = own_namespace();
+        let strange = ["", "1", "x.1.1:1", "1.x.1:1", "1.1:1", "-1.1.1:1", "0.0.0:1", "99999999999999.1.1:2", "1.1.1.1:1"];
+        for text in strange.into_iter().flat_map(|text| [text.to_owned(), format!("{here}.{text}")]) {
+            assert!(!Marked::Orphans.fits(&text), "{text}");
         }
     }
 }

@@ -252,13 +252,19 @@ fn what_an_earlier_life_has_left_is_ended_and_what_a_living_one_runs_is_not() {
     processes.start(1, shell("echo mine $$; exec sleep 600")).unwrap();
     let mine = printed(&mut processes, &lines, "mine");
     let own = processes.run().to_string();
-    let (process, _) = own.split_once('.').unwrap();
-    // The same id at another time: that life is over.
-    let mut orphan =
-        Command::new("sleep").arg("600").env("CORTEX_PROCESS", format!("{process}.1.0:4")).spawn().unwrap();
+    let mut parts = own.split('.');
+    let (namespace, process) = (parts.next().unwrap(), parts.next().unwrap());
+    let marked =
+        |mark: String| Command::new("sleep").arg("600").env("CORTEX_PROCESS", mark).spawn().unwrap();
+    // The same id at another time: that life is over. In another namespace it says nothing: that is a container's.
+    let mut orphan = marked(format!("{namespace}.{process}.1.0:4"));
+    let mut contained = marked(format!("1.{process}.1.0:4"));
     let ended = guard::end_orphans();
     assert!(ended.contains(&"sleep 600".to_owned()), "{ended:?}");
     assert_eq!(orphan.wait().unwrap().signal(), Some(15));
+    assert_eq!(contained.try_wait().unwrap(), None, "a robot in a container goes on");
+    contained.kill().unwrap();
+    contained.wait().unwrap();
     assert!(std::fs::exists(format!("/proc/{mine}")).unwrap());
     assert_eq!(processes.count(), 1);
 }

@@ -81,6 +81,9 @@ impl BuiltIn {
 pub struct Action {
     /// What is done.
     pub deed: Deed,
+    /// Whose it is, as far as it is written: [`Recipe::component_of`](crate::Recipe::component_of) says whose it is. The
+    /// empty name: nobody's.
+    pub component: Option<ComponentName>,
     /// How long it may take.
     pub timeout_s: Seconds,
     /// How it is offered to models. Without it, only fallbacks use it.
@@ -208,6 +211,10 @@ struct ActionTable {
     /// Parameters of a component.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     parameters: Option<ParameterValues>,
+    /// Whose it is: what is in quarantine is not told to do anything. Left out: that of the component below whose node the
+    /// service or the topic is. Empty: nobody's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    component: Option<ComponentName>,
     /// How long it may take.
     #[serde(default = "default_timeout")]
     timeout_s: Seconds,
@@ -233,7 +240,9 @@ impl TryFrom<ActionTable> for Action {
         ];
         let mut deeds = deeds.into_iter().flatten();
         match (deeds.next(), deeds.next()) {
-            (Some(deed), None) => Ok(Self { deed, timeout_s: table.timeout_s, tool: table.tool }),
+            (Some(deed), None) => {
+                Ok(Self { deed, component: table.component, timeout_s: table.timeout_s, tool: table.tool })
+            }
             (first, _) => Err(format!(
                 "an action does one thing, and this does {}; give it one of the tables service, topic, command, method, parameters",
                 if first.is_none() { "none" } else { "several" }
@@ -250,6 +259,7 @@ impl From<Action> for ActionTable {
             command: None,
             method: None,
             parameters: None,
+            component: action.component,
             timeout_s: action.timeout_s,
             tool: action.tool,
         };

@@ -27,5 +27,5 @@ pub use event::{Begins, Event, EventDeed, EventName};
 pub use fallback::{Fallbacks, Rung};
 pub use parameter::{Parameter, ParameterKind};
 pub use problem::{Mistake, Problem, Problems};
-pub use recipe::{RECIPE_VERSION, Recipe, schema};
+pub use recipe::{MAX_RECIPE_BYTES, RECIPE_VERSION, Recipe, schema};
 pub use seconds::Seconds;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::location::Text;
 use crate::problem::Problems;
-use crate::{Action, ActionName, ComponentRecipe, Event, EventName, check};
+use crate::{Action, ActionName, ComponentRecipe, Deed, Event, EventName, check};
 
 /// The version of the format that this crate reads.
 pub const RECIPE_VERSION: u32 = 1;
@@ -75,6 +75,28 @@ impl Recipe {
     #[must_use]
     pub fn stands_in(&self, name: &ComponentName) -> bool {
         self.components.values().any(|component| component.stand_in.as_ref() == Some(name))
+    }
+
+    /// Whose an action is: the component that it names, or the one below whose node its service or topic is.
+    #[must_use]
+    pub fn component_of(&self, action: &Action) -> Option<ComponentName> {
+        let named = match &action.deed {
+            Deed::Method(method) => Some(&method.component),
+            Deed::Parameters(parameters) => Some(&parameters.component),
+            Deed::Service(service) => action.component.as_ref().or_else(|| self.above(&service.name)),
+            Deed::Topic(topic) => action.component.as_ref().or_else(|| self.above(&topic.name)),
+            Deed::Command(_) => action.component.as_ref(),
+        };
+        named.filter(|component| !component.as_str().is_empty()).cloned()
+    }
+
+    /// The component whose node this name is below; of several, the one of the longest name.
+    fn above(&self, name: &str) -> Option<&ComponentName> {
+        let name = name.trim_start_matches('/');
+        let is_below = |component: &&ComponentName| {
+            name.strip_prefix(component.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        };
+        self.components.keys().filter(is_below).max_by_key(|component| component.as_str().len())
     }
 }
 

@@ -249,6 +249,11 @@ fn every_slip_of_a_parameter_is_told() {
             "as commands",
         ),
         ("{ program = \"bash\", arguments = [\"-ec\", \"{a}\"] }", "{ a = { type = \"string\" } }", "as commands"),
+        (
+            "{ program = \"sudo\", arguments = [\"bash\", \"-ce\", \"say {a}\"] }",
+            "{ a = { type = \"string\" } }",
+            "bash would read the value in \"say {a}\" as commands",
+        ),
         ("{ program = \"x\", arguments = [\"--{a}\"] }", "{ a = { type = \"string\" } }", "choose an option"),
         (
             "{ program = \"x\", arguments = [\"{a}\"] }",

@@ -94,6 +94,27 @@ fn components_that_wait_for_each_other_are_named_round_the_circle() {
 }
 
 #[test]
+fn a_stand_in_that_needs_what_it_stands_in_for_is_told_with_the_way_there() {
+    let text = |needs: &str| {
+        format!(
+            "recipe = 1\n\
+             [components.camera]\nstart = \"external\"\nstand_in = \"spare\"\n\
+             [components.spare]\nstart = \"external\"\ndepends_on = [{needs}]\n\
+             [components.mount]\nstart = \"external\"\ndepends_on = [\"camera\"]\n\
+             [components.base]\nstart = \"external\"\n"
+        )
+    };
+    for (needs, way) in [("\"camera\"", "spare -> camera"), ("\"base\", \"mount\"", "spare -> mount -> camera")] {
+        let problems = problems(&text(needs));
+        let problem = &problems[0];
+        assert_eq!((problems.len(), problem.place.as_ref().map(|place| place.line)), (1, Some(4)));
+        assert_eq!(problem.message, format!("'spare' stands in for 'camera' and depends on it: {way}"));
+        assert!(problem.mend.contains("take one of these dependencies out"), "{}", problem.mend);
+    }
+    assert!(Recipe::read(&text("\"base\"")).is_ok());
+}
+
+#[test]
 fn every_kind_of_slip_is_told_with_its_line_and_its_mend() {
     for (lines, line, message, mend) in [
         ("stand_in = \"basee\"", 6, "no component 'basee' to stand in", "\"base\""),
@@ -186,4 +207,37 @@ fn the_schema_knows_both_forms_of_a_start_and_of_a_rung() {
     assert!(forms("Start").contains("external"), "{}", forms("Start"));
     assert!(forms("Rung").contains("anyOf"), "{}", forms("Rung"));
     assert_eq!(schema.pointer("/additionalProperties"), Some(&false.into()));
+}
+
+#[test]
+fn an_action_belongs_to_the_component_below_whose_node_it_reaches() {
+    let service = |name: &str, more: &str| {
+        let text = format!(
+            "recipe = 1\n[components.base]\nstart = \"external\"\n[components.\"base/arm\"]\nstart = \"external\"\n\
+             [actions.x]\n{more}service = {{ name = \"{name}\", type = \"std_srvs/srv/Trigger\" }}\n"
+        );
+        let recipe = Recipe::read(&text).unwrap_or_else(|problems| panic!("{}", problems.show("recipe")));
+        recipe.actions.values().next().and_then(|action| recipe.component_of(action)).map(|name| name.to_string())
+    };
+    for (name, more, expected) in [
+        ("/base/dock", "", Some("base")),
+        ("/base/arm/fold", "", Some("base/arm")),
+        ("/base/army/fold", "", Some("base")),
+        ("/base", "", None),
+        ("/basement/dock", "", None),
+        ("/dock", "", None),
+        ("/dock", "component = \"base\"\n", Some("base")),
+        ("/base/dock", "component = \"\"\n", None),
+    ] {
+        assert_eq!(service(name, more).as_deref(), expected, "{name} {more}");
+    }
+}
+
+#[test]
+fn whose_an_action_is_must_be_right_where_it_is_written() {
+    let action = |component: &str, deed: &str| with(&format!("[actions.x]\ncomponent = \"{component}\"\n{deed}\n"));
+    let slip = action("bas", "command = { program = \"x\" }");
+    assert_eq!(problem(&slip), (7, "there is no component 'bas'".into(), "did you mean \"base\"?".into()));
+    let twice = action("base", "method = { component = \"base\", name = \"halt\" }");
+    assert_eq!(problem(&twice).1, "the action names its component already");
 }

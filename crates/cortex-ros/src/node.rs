@@ -20,7 +20,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::RosError;
 use crate::beats::Beats;
 use crate::clock::RosClock;
+use crate::parameters::given_to;
 use crate::rcl::arguments::Arguments;
+use crate::rcl::overrides::sections;
 
 /// How long one wait for ROS events may last; also the longest time that sent work waits to be begun.
 const SPIN_TIMEOUT: Duration = Duration::from_millis(10);
@@ -66,7 +68,8 @@ impl RosNode {
     /// When the ROS arguments are not valid, ROS can't be initialised, the name is not valid, or no thread can be had.
     pub fn start(name: &str, namespace: &str) -> Result<Self, RosError> {
         // `r2r` panics on what is refused here.
-        Arguments::of_process()?.check()?;
+        let arguments = Arguments::of_process()?;
+        arguments.check()?;
         let invalid = |text: &str| RosError::Initialisation { problem: format!("'{text}' is not the name of a node") };
         if let Some(bad) = [name, namespace].into_iter().find(|text| text.contains('\0')) {
             return Err(invalid(bad));
@@ -77,7 +80,7 @@ impl RosNode {
         let mut node = r2r::Node::create(context, name, namespace)?;
         let idle_timer = node.create_wall_timer(IDLE_TIMER)?;
         let full_name = node.fully_qualified_name()?;
-        let parameters = overrides_of(&node);
+        let parameters = given_to(&full_name, sections(&arguments)?);
         let (clock, follow) = clock_of(&mut node, &parameters)?;
         let (work, queue) = sync_channel(WORK_CAPACITY);
         let ended = CancellationToken::new();
@@ -230,11 +233,6 @@ pub(crate) fn join_in_time(thread: JoinHandle<()>) {
     if thread.join().is_err() {
         tracing::error!("the thread '{name}' panicked");
     }
-}
-
-fn overrides_of(node: &r2r::Node) -> BTreeMap<String, ParameterValue> {
-    let parameters = node.params.lock().unwrap_or_else(PoisonError::into_inner);
-    parameters.iter().map(|(name, parameter)| (name.clone(), parameter.value.clone())).collect()
 }
 
 /// Hands on what has come. False when no more will, or no more is wanted.

@@ -9,6 +9,7 @@ pub(crate) mod client;
 pub(crate) mod context;
 pub(crate) mod ending;
 pub(crate) mod observer;
+pub(crate) mod overrides;
 pub(crate) mod publisher;
 mod quality;
 pub(crate) mod service;

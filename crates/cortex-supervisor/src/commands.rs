@@ -53,11 +53,12 @@ impl Commands {
     /// Takes note of an end. None: it was no command.
     pub(crate) fn ended(&mut self, number: u64, ending: Ending) -> Option<(AttemptId, DeedOutcome)> {
         let command = self.running.remove(&number)?;
-        let outcome = match ending {
-            Ending::Exited { status: 0 } => DeedOutcome::Done,
-            _ if command.end == End::Stopped => DeedOutcome::Stopped,
-            _ if command.end == End::TooLong => DeedOutcome::Failed { reason: "the command took too long".to_owned() },
-            ending => DeedOutcome::Failed { reason: format!("the command ended with {ending}") },
+        let outcome = match (command.end, ending) {
+            // However it takes that: what was cut short has not done its work, also where it then says that all is well.
+            (End::Stopped, _) => DeedOutcome::Stopped,
+            (End::TooLong, _) => DeedOutcome::Failed { reason: "the command took too long".to_owned() },
+            (End::Unasked, Ending::Exited { status: 0 }) => DeedOutcome::Done,
+            (End::Unasked, ending) => DeedOutcome::Failed { reason: format!("the command ended with {ending}") },
         };
         Some((command.attempt, outcome))
     }
@@ -86,5 +87,42 @@ impl Commands {
     /// When the next one's time is over.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         self.running.values().filter(|command| command.end == End::Unasked).map(|command| command.until).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WELL: Ending = Ending::Exited { status: 0 };
+
+    fn begin(commands: &mut Commands, limit: Duration) -> u64 {
+        commands.begin(AttemptId(1), limit, Box::new(()))
+    }
+
+    fn outcome(commands: &mut Commands, number: u64, ending: Ending) -> DeedOutcome {
+        commands.ended(number, ending).unwrap().1
+    }
+
+    #[test]
+    fn a_command_that_was_ended_has_not_succeeded_whatever_it_says() {
+        let mut commands = Commands::default();
+        let stopped = begin(&mut commands, Duration::from_secs(60));
+        assert_eq!(commands.stopped(), [stopped]);
+        assert_eq!(outcome(&mut commands, stopped, WELL), DeedOutcome::Stopped);
+        let slow = begin(&mut commands, Duration::ZERO);
+        assert_eq!(commands.overdue(), [slow]);
+        let reason = "the command took too long".to_owned();
+        assert_eq!(outcome(&mut commands, slow, WELL), DeedOutcome::Failed { reason });
+    }
+
+    #[test]
+    fn a_command_that_ends_by_itself_is_judged_by_its_status() {
+        let mut commands = Commands::default();
+        let number = begin(&mut commands, Duration::from_secs(60));
+        assert_eq!(outcome(&mut commands, number, WELL), DeedOutcome::Done);
+        let number = begin(&mut commands, Duration::from_secs(60));
+        let reason = "the command ended with exit status 3".to_owned();
+        assert_eq!(outcome(&mut commands, number, Ending::Exited { status: 3 }), DeedOutcome::Failed { reason });
     }
 }

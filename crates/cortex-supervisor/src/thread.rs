@@ -80,15 +80,16 @@ impl<H: Hands> Work<H> {
                 self.is_ending = true;
                 self.take(Input::ShutDown);
             }
-            for number in self.commands.overdue() {
-                self.processes.stop(number, GRACE);
-            }
             for ProcessEvent::Ended { number, ending } in events {
                 let input = match self.commands.ended(number, ending) {
                     Some((attempt, outcome)) => Input::DeedEnded { attempt, outcome },
                     None => Input::ProcessEnded { process: ProcessNumber(number), ending: ending_of(ending) },
                 };
                 self.take(input);
+            }
+            // After what has ended by itself, at the last moment.
+            for number in self.commands.overdue() {
+                self.processes.stop(number, GRACE);
             }
             // No more than can wait, so that those who talk without end do not keep it from the rest.
             for _ in 0..crate::INPUT_CAPACITY {

@@ -214,10 +214,11 @@ impl Work {
     fn ended(&mut self, number: u64, ending: Ending) {
         let Some(command) = self.running.remove(&number) else { return };
         let printed = lock(&self.prints).remove(&command.name).unwrap_or_default();
-        let outcome = match (ending, command.ended_for) {
-            (Ending::Exited { status: 0 }, _) => Ok(printed.output.trim().to_owned()),
-            (_, Some(why)) => Err(format!("{why}, and was ended")),
-            (ending, None) => {
+        let outcome = match (command.ended_for, ending) {
+            // However it takes that: what was cut short has not done its work, also where it then says that all is well.
+            (Some(why), _) => Err(format!("{why}, and was ended")),
+            (None, Ending::Exited { status: 0 }) => Ok(printed.output.trim().to_owned()),
+            (None, ending) => {
                 let words = printed.error.trim();
                 let words = if words.is_empty() { printed.output.trim() } else { words };
                 Err(if words.is_empty() { format!("it ended with {ending}") } else { format!("{ending}: {words}") })
@@ -282,6 +283,36 @@ mod tests {
         let running = runner.run(shell(&format!("touch {}; sleep 1000", pipe.display())), LONG, &unwanted);
         let cancel = async {
             while !pipe.exists() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            unwanted.cancel();
+        };
+        let (ended, ()) = tokio::join!(running, cancel);
+        assert_eq!(ended, Err("it was cancelled, and was ended".into()));
+    }
+
+    /// Says that all is well when it is told to end. Makes the file when it has begun.
+    fn polite(file: &std::path::Path) -> String {
+        format!("trap 'exit 0' TERM; touch {}; while :; do sleep 0.01; done", file.display())
+    }
+
+    #[tokio::test]
+    async fn one_that_exits_well_when_it_is_ended_for_its_time_has_not_succeeded() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("begun");
+        let ended = run(&runner(), &polite(&file), Duration::from_millis(500)).await;
+        assert_eq!(ended, Err("it took too long, and was ended".into()));
+        assert!(file.exists(), "it had set its trap");
+    }
+
+    #[tokio::test]
+    async fn one_that_exits_well_when_it_is_cancelled_has_not_succeeded() {
+        let (runner, unwanted) = (runner(), CancellationToken::new());
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("begun");
+        let running = runner.run(shell(&polite(&file)), LONG, &unwanted);
+        let cancel = async {
+            while !file.exists() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
             unwanted.cancel();

@@ -20,6 +20,7 @@ use cortex_recipe::parameter::{arguments_schema, bind};
 use cortex_recipe::{Action, ActionName, Deed, Recipe};
 use cortex_ros::{DiscoveredTools, Interfaces, StopLatch};
 use cortex_runtime::{CallBounds, run_call};
+use cortex_supervisor::RobotView;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -49,6 +50,7 @@ pub(crate) struct Offered {
 
 /// The actions of one recipe.
 pub(crate) struct CustomActions {
+    /// Each with the component that it belongs to, if it does to one.
     actions: BTreeMap<ToolName, Action>,
     /// Where relative paths begin.
     folder: PathBuf,
@@ -68,6 +70,8 @@ struct Parts {
     /// The robot's own tools, and what they are now.
     robot: Arc<dyn ToolProvider>,
     tools: watch::Receiver<DiscoveredTools>,
+    /// What the monitor says of the components. None: there is none.
+    view: Option<watch::Receiver<RobotView>>,
 }
 
 /// A call under way.
@@ -78,7 +82,7 @@ struct Open {
 }
 
 impl CustomActions {
-    /// `robot` carries out the tools that `around` knows of.
+    /// `robot` carries out the tools that `around` knows of, where `view` does not speak against it.
     ///
     /// # Errors
     /// When commands are needed and can't be run.
@@ -86,6 +90,7 @@ impl CustomActions {
         recipe: &RobotRecipe,
         around: &Robot,
         robot: Arc<dyn ToolProvider>,
+        view: Option<watch::Receiver<RobotView>>,
         bounds: CallBounds,
     ) -> anyhow::Result<Self> {
         let RobotRecipe { recipe, folder } = recipe;
@@ -93,12 +98,14 @@ impl CustomActions {
         let commands = needs_commands.then(|| CommandRunner::start(guarded)).transpose()?;
         let interfaces = Arc::new(Interfaces::from_environment());
         let deeds = Deeds::new(&around.endpoints, &interfaces, &around.discovery, around.tools.latch(), recipe);
-        let parts = Parts { deeds: Arc::new(deeds), commands, robot, tools: around.discovery.tools() };
+        let parts = Parts { deeds: Arc::new(deeds), commands, robot, tools: around.discovery.tools(), view };
         Ok(Self::of(recipe, folder.clone(), parts, bounds, around.tools.latch().clone()))
     }
 
     fn of(recipe: &Recipe, folder: PathBuf, parts: Parts, bounds: CallBounds, latch: StopLatch) -> Self {
-        let named = |(name, action): (&ActionName, &Action)| (ToolName::new(name.as_str()), action.clone());
+        let named = |(name, action): (&ActionName, &Action)| {
+            (ToolName::new(name.as_str()), Action { component: recipe.component_of(action), ..action.clone() })
+        };
         let actions = recipe.actions.iter().map(named).collect();
         Self {
             actions,
@@ -130,7 +137,7 @@ impl CustomActions {
         let offer = action.tool.as_ref();
         let mut effect = offer.map(|offer| offer.effect);
         let mut resources = offer.map(|offer| offer.resources.clone()).unwrap_or_default();
-        let mut component = None;
+        let mut component = action.component.clone();
         let mut cancel = None;
         match &action.deed {
             Deed::Method(method) => {
@@ -143,8 +150,7 @@ impl CustomActions {
                 cancel = Some(behind.cancel);
                 component = behind.component;
             }
-            Deed::Parameters(parameters) => component = Some(parameters.component.clone()),
-            Deed::Service(_) | Deed::Topic(_) | Deed::Command(_) => {}
+            Deed::Parameters(_) | Deed::Service(_) | Deed::Topic(_) | Deed::Command(_) => {}
         }
         let effect = effect.unwrap_or_default();
         let observes = effect == Effect::Observe;
@@ -192,6 +198,14 @@ impl CustomActions {
         }
         bind(action, &invocation.call.arguments)
             .map_err(|problem| ToolOutcome::failure(FailureKind::InvalidArguments, problem))
+    }
+
+    /// Why what the component of an action does is not to be used now, if it is not. A method is looked at where its own
+    /// tool is called.
+    fn refusal(&self, tool: &ToolName, deed: &Deed) -> Option<ToolOutcome> {
+        let component = self.actions.get(tool)?.component.as_ref().filter(|_| !matches!(deed, Deed::Method(_)))?;
+        let because = self.parts.view.as_ref()?.borrow().refusal(component)?;
+        Some(ToolOutcome::failure(FailureKind::Unavailable, because))
     }
 
     /// The call of the component's own tool that this call comes down to.
@@ -258,6 +272,10 @@ impl ToolProvider for CustomActions {
             Ok(deed) => deed,
             Err(outcome) => return outcome,
         };
+        // The last look, as at the robot's own tools.
+        if let Some(refusal) = self.refusal(&invocation.call.tool, &deed) {
+            return refusal;
+        }
         let open = Open::default();
         self.lock().insert(key(&invocation), open.clone());
         let _closing = Closing { actions: self, key: key(&invocation), open: open.clone() };

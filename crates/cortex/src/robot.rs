@@ -10,7 +10,7 @@ use cortex_ros::{Discovery, GraphWatch, Interfaces, Policy, RosNode, RosTools, m
 use cortex_runtime::Meter;
 use figment::value::Value;
 
-use crate::config::MeterSettings;
+use crate::config::{self, MeterSettings, Stranger};
 use crate::management;
 
 /// A process's place on the robot's graph.
@@ -105,15 +105,16 @@ pub(crate) fn join(name: &str) -> anyhow::Result<RosNode> {
 const NODE_PARAMETERS: [&str; 3] =
     [management::AUTOSTART, cortex_ros::node::USE_SIM_TIME, "start_type_description_service"];
 
-/// A node's ROS parameters as a layer of the configuration. `use_sim_time` and the like belong to the node.
+/// A node's ROS parameters as a layer of the configuration. `use_sim_time` and the like belong to the node; what is no key
+/// of the configuration is told and left out.
 pub(crate) fn parameters(node: &RosNode) -> Vec<(String, Value)> {
-    node.parameters()
-        .iter()
-        .filter(|(name, _)| !NODE_PARAMETERS.contains(&name.as_str()))
-        .filter_map(|(name, value)| {
-            Value::serialize(cortex_ros::parameters::value_as_json(value)).ok().map(|value| (name.clone(), value))
-        })
-        .collect()
+    let given = node.parameters().iter().filter(|(name, _)| !NODE_PARAMETERS.contains(&name.as_str()));
+    let (ours, strangers) = config::part(given.map(|(name, value)| (name.clone(), value.clone())));
+    for Stranger { name, meant } in strangers {
+        let meant = meant.map(|meant| format!("; did you mean '{meant}'?")).unwrap_or_default();
+        tracing::warn!("the ROS parameter '{name}' is none of Cortex, and is left out{meant}");
+    }
+    ours
 }
 
 /// Ends the ROS threads of this process. It must not return from `main` before: the middleware crashes in its exit

@@ -79,6 +79,8 @@ pub enum Input {
     DiagnosticHeard {
         /// Which.
         component: ComponentName,
+        /// The name of the entry: what it says holds until another of that name says something else.
+        name: String,
         /// How bad it is.
         level: DiagnosticLevel,
         /// In words.
@@ -328,7 +330,7 @@ pub enum MonitorEvent {
         /// Its last symptoms, or why the last attempt failed.
         reason: String,
     },
-    /// A component came down.
+    /// A component came down: for good, or, a stand-in, until it is needed again.
     WentDown {
         /// Which.
         component: ComponentName,

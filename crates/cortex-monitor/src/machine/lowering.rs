@@ -12,6 +12,9 @@ impl Member {
     pub(super) fn begin_lowering(&mut self, turn: &mut Turn<'_>) {
         if matches!(self.course, Course::Idle | Course::Waiting) {
             self.settle_down(turn);
+        } else if self.is_usable() && !turn.ending {
+            let (stage, until) = self.clearing(turn);
+            self.course = Course::Lowering { stage, until };
         } else {
             self.course = Course::Lowering { stage: Stage::Begin, until: turn.now };
         }
@@ -19,6 +22,10 @@ impl Member {
 
     pub(super) fn lower(&mut self, turn: &mut Turn<'_>, stage: Stage, until: Duration) {
         match stage {
+            Stage::Clearing { since } if turn.ending || self.is_clear(turn, since, until) => {
+                self.course = Course::Lowering { stage: Stage::Begin, until };
+            }
+            Stage::Clearing { .. } => {}
             Stage::Begin if turn.ending && !turn.above_are_down => {}
             // One that has gone silent would not answer; its process is ended all the same.
             Stage::Begin
@@ -66,13 +73,16 @@ impl Member {
     }
 
     fn settle_down(&mut self, turn: &mut Turn<'_>) {
+        if !matches!(self.course, Course::Idle | Course::Waiting) {
+            turn.report(MonitorEvent::WentDown { component: self.name.clone() });
+        }
         if turn.ending {
-            if !matches!(self.course, Course::Idle | Course::Waiting) {
-                turn.report(MonitorEvent::WentDown { component: self.name.clone() });
-            }
             self.course = Course::Down;
         } else {
             self.course = Course::Idle;
+            // When it is wanted again, it begins anew.
+            self.damping.begin_anew();
+            self.told = None;
             self.recovery = None;
             self.used.clear();
             self.replaced = false;

@@ -12,6 +12,10 @@ use super::{AttemptId, DeedOutcome, Effect, MonitorEvent, ProcessNumber, Transit
 use crate::damping::Damping;
 use crate::evidence::Evidence;
 use crate::health::{Ending, FailureKind, Health, LifecycleState, Severity, Symptom};
+use crate::ladder;
+
+/// A call that passed the gate just before the quarantine is known to be under way after this, at the latest.
+const CALLS_TOLD: Duration = Duration::from_millis(50);
 
 /// One component.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,8 +39,15 @@ pub(super) struct Member {
     /// Whether its stand-in has its place.
     pub(super) replaced: bool,
     pub(super) has_worked: bool,
+    /// Whether it was brought to its beginning, or has failed itself, since it came up last: it has to come up before
+    /// anything builds on it again.
+    pub(super) lost: bool,
+    /// Whether its node has begun anew while nothing was done about it.
+    pub(super) returned: bool,
+    /// How often it did so since it worked last, or since its ladder began.
+    pub(super) returns: u32,
     /// What was told last of its health, and of what it waits for.
-    told: Option<Health>,
+    pub(super) told: Option<Health>,
     pub(super) told_waiting: Vec<ComponentName>,
     /// How somebody wants it to be restarted although it works.
     pub(super) wanted: Option<ActionName>,
@@ -84,6 +95,8 @@ pub(super) enum Course {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Stage {
+    /// The end of what is under way there: it has worked until now, and is in quarantine only since then.
+    Clearing { since: Duration },
     /// Nothing yet.
     Begin,
     /// The end of its process.
@@ -126,6 +139,9 @@ impl Member {
             pauses_missions: false,
             replaced: false,
             has_worked: false,
+            lost: false,
+            returned: false,
+            returns: 0,
             told: None,
             told_waiting: Vec::new(),
             wanted: None,
@@ -152,7 +168,7 @@ impl Member {
             | Course::Pausing { .. }
             | Course::GivenUp { .. } => {
                 let kind = self.recovery.as_ref().map(|recovery| recovery.kind);
-                self.has_worked && matches!(kind, Some(FailureKind::Algorithm | FailureKind::System))
+                self.has_worked && !self.lost && matches!(kind, Some(FailureKind::Algorithm | FailureKind::System))
             }
             _ => false,
         }
@@ -169,6 +185,11 @@ impl Member {
     /// Whether it wants its stand-in to be there.
     pub(super) fn calls_stand_in(&self) -> bool {
         self.replaced || matches!(self.course, Course::Calling { .. })
+    }
+
+    /// Whether its ladder is at its end.
+    pub(super) fn is_given_up(&self) -> bool {
+        matches!(self.course, Course::GivenUp { .. })
     }
 
     pub(super) fn has_worked(&self) -> bool {
@@ -206,7 +227,8 @@ impl Member {
         self.evidence.ended = Some(ending);
         self.evidence.lifecycle = None;
         match &mut self.course {
-            Course::Raising { stage: stage @ Stage::Ending, .. } | Course::Lowering { stage, .. } => {
+            Course::Raising { stage: stage @ (Stage::Ending | Stage::Clearing { .. }), .. }
+            | Course::Lowering { stage, .. } => {
                 *stage = Stage::Begin;
             }
             Course::Raising { .. } | Course::Acting { .. } | Course::Acted | Course::Proving { .. } => {
@@ -218,11 +240,48 @@ impl Member {
 
     pub(super) fn on_node_seen(&mut self, now: Duration, present: bool) {
         if self.evidence.present.is_none_or(|(before, _)| before != present) {
+            let was_gone = self.evidence.is_gone(now);
             self.evidence.present = Some((present, now));
             if !present {
                 self.evidence.lifecycle = None;
+                return;
             }
+            if was_gone && self.process.is_none() {
+                // Something else has started it anew, so what was said was said about the one before.
+                self.evidence.forget_diagnostics();
+            }
+            self.on_begun_anew(now);
         }
+    }
+
+    pub(super) fn on_state_seen(&mut self, now: Duration, state: LifecycleState) {
+        // The graph may still show the one before, so that the next one is not seen to come.
+        let before = self.evidence.lifecycle;
+        self.evidence.note_state(state);
+        if state == LifecycleState::Unconfigured
+            && matches!(before, Some(LifecycleState::Active | LifecycleState::Finalized))
+        {
+            self.on_begun_anew(now);
+        }
+    }
+
+    /// A managed node that comes anew is brought up at once, whatever was to be waited for; one that keeps coming anew, later
+    /// each time.
+    fn on_begun_anew(&mut self, now: Duration) {
+        let is_external = self.recipe.start.process().is_none();
+        if !self.is_managed() {
+            return;
+        }
+        let soon = now.saturating_add(ladder::backoff(self.returns));
+        match &mut self.course {
+            Course::Pausing { until } if is_external => *until = soon.min(*until),
+            Course::GivenUp { until, .. } | Course::Replaced { until } if is_external || self.process.is_some() => {
+                *until = soon.min(*until);
+                self.returned = true;
+            }
+            _ => return,
+        }
+        self.returns = self.returns.saturating_add(1);
     }
 
     pub(super) fn on_goals_changed(&mut self, now: Duration, goals: u32) {
@@ -281,6 +340,8 @@ impl Member {
         let restarts = matches!(BuiltIn::named(&action), Some(BuiltIn::Restart | BuiltIn::Respawn));
         if self.course == Course::Serving && restarts {
             self.wanted = Some(action);
+        } else if let Course::Replaced { until } = &mut self.course {
+            *until = now;
         } else {
             self.on_try_again(now);
         }
@@ -341,8 +402,13 @@ impl Member {
         let judged = self.is_judged();
         let evidence = judged.then(|| self.evidence.next_look(now, &self.recipe)).flatten();
         let damping = judged.then(|| self.damping.good_at()).flatten();
+        let cleared = match &self.course {
+            Course::Raising { stage: Stage::Clearing { since }, .. }
+            | Course::Lowering { stage: Stage::Clearing { since }, .. } => Some(since.saturating_add(CALLS_TOLD)),
+            _ => None,
+        };
         // What is over, and did not lead to a step, waits for something else.
-        until.into_iter().chain(evidence).chain(damping).filter(|at| *at > now).min()
+        until.into_iter().chain(cleared).chain(evidence).chain(damping).filter(|at| *at > now).min()
     }
 
     fn is_wanted(&self, turn: &Turn<'_>) -> bool {
@@ -396,6 +462,20 @@ impl Member {
     /// How long it may take after an attempt.
     fn within(&self) -> Duration {
         self.recovery.as_ref().map(|recovery| recovery.within).unwrap_or_default()
+    }
+
+    /// What waits for the end of what is under way in it, from now on.
+    pub(super) fn clearing(&self, turn: &Turn<'_>) -> (Stage, Duration) {
+        let limit =
+            if self.is_managed() { self.recipe.transition_timeout_s } else { self.recipe.stop_timeout_s };
+        (Stage::Clearing { since: turn.now }, Self::after(turn, limit))
+    }
+
+    /// Whether nothing is under way in it any more, or that has taken too long. Missions have heard of its quarantine
+    /// meanwhile and halt what they have begun.
+    pub(super) fn is_clear(&self, turn: &Turn<'_>, since: Duration, until: Duration) -> bool {
+        let is_known = turn.now >= since.saturating_add(CALLS_TOLD);
+        is_known && self.evidence.goals() == 0 || turn.now >= until
     }
 
     pub(super) fn is_managed(&self) -> bool {

@@ -3,7 +3,7 @@
 use cortex_protocol::ComponentName;
 
 use super::{Finding, is_full_name, meant_component};
-use crate::{ActionName, BuiltIn, Deed, Recipe};
+use crate::{Action, ActionName, BuiltIn, Deed, Recipe};
 
 pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
     for (name, action) in &recipe.actions {
@@ -29,7 +29,20 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
                 "say what it does and when to use it: a model knows nothing else of it",
             ));
         }
+        owner(recipe, name, action, findings);
         deed(recipe, name, &action.deed, findings);
+    }
+}
+
+/// Whose it is, where that is written.
+fn owner(recipe: &Recipe, name: &ActionName, action: &Action, findings: &mut Vec<Finding>) {
+    let Some(component) = action.component.as_ref().filter(|component| !component.as_str().is_empty()) else { return };
+    let path = ["actions".into(), name.as_str().into(), "component".into()];
+    if matches!(action.deed, Deed::Method(_) | Deed::Parameters(_)) {
+        findings.push(Finding::new(path, "the action names its component already", "leave this one out"));
+    } else if !recipe.components.contains_key(component) {
+        let message = format!("there is no component '{component}'");
+        findings.push(Finding::new(path, message, meant_component(recipe, component)));
     }
 }
 

@@ -11,6 +11,7 @@ mod dependencies;
 mod events;
 mod ladders;
 mod offers;
+mod scripts;
 
 /// Something that does not fit.
 #[derive(Debug)]

@@ -1,13 +1,12 @@
 //! Actions that are offered as tools: their parameters, and where those stand.
 
+use super::scripts::{self, Script};
 use super::{Finding, Key};
 use crate::parameter::{Piece, is_name, pieces, places};
 use crate::{Action, ActionName, Deed, Parameter, Recipe};
 
 /// Most parameters of an action.
 const MAX_PARAMETERS: usize = 16;
-/// Programs that read a text as commands.
-const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "ksh", "zsh"];
 
 pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
     for (name, action) in &recipe.actions {
@@ -78,21 +77,16 @@ fn command(action: &Action, add: &mut impl FnMut(&[&str], String, &str)) {
     if offer.parameters.is_empty() {
         return;
     }
-    let is_shell = SHELLS.contains(&command.program.rsplit('/').next().unwrap_or_default());
-    let mut is_script = false;
+    for Script { argument, reader } in scripts::with_values(command) {
+        add(
+            &["command", "arguments"],
+            format!("{reader} would read the value in \"{argument}\" as commands"),
+            "write a script, a file that can be run; name it as the program, and give it the value as an argument of its \
+             own, which it reads as \"$1\"",
+        );
+    }
     for argument in &command.arguments {
-        let parts = pieces(argument);
-        let has_value = parts.iter().any(|piece| matches!(piece, Piece::Parameter(_)));
-        if has_value && is_shell && is_script {
-            add(
-                &["command", "arguments"],
-                format!("{} would read the value in \"{argument}\" as commands", command.program),
-                "give the value as an argument of its own after the script, which reads it as \"$1\"",
-            );
-        }
-        // `-c`, `-ec` and so on.
-        is_script = argument.starts_with('-') && !argument.starts_with("--") && argument.ends_with('c');
-        if let [Piece::Text(text), Piece::Parameter(_), ..] = parts.as_slice()
+        if let [Piece::Text(text), Piece::Parameter(_), ..] = pieces(argument).as_slice()
             && text.chars().all(|next| next == '-')
         {
             add(

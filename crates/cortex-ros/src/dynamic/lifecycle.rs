@@ -7,6 +7,8 @@ use cortex_interfaces::Interfaces;
 use super::Endpoints;
 use super::question::ask;
 use crate::RosError;
+use crate::lifecycle::Transition;
+use crate::lifecycle::state::Edge;
 
 /// The label of the state, such as `active`. `node` is fully qualified.
 ///
@@ -25,53 +27,6 @@ pub async fn state(
     Ok(label.unwrap_or_default().to_owned())
 }
 
-/// A transition that one can ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Transition {
-    /// From `unconfigured` to `inactive`.
-    Configure,
-    /// From `inactive` to `unconfigured`.
-    CleanUp,
-    /// From `inactive` to `active`.
-    Activate,
-    /// From `active` to `inactive`.
-    Deactivate,
-}
-
-impl Transition {
-    /// Its number in `lifecycle_msgs/msg/Transition`.
-    fn id(self) -> u8 {
-        match self {
-            Self::Configure => 1,
-            Self::CleanUp => 2,
-            Self::Activate => 3,
-            Self::Deactivate => 4,
-        }
-    }
-
-    /// The label of the state that it leads to.
-    #[must_use]
-    pub fn target(self) -> &'static str {
-        match self {
-            Self::Configure | Self::Deactivate => "inactive",
-            Self::Activate => "active",
-            Self::CleanUp => "unconfigured",
-        }
-    }
-
-    /// Whether a node in the state of this label is on its way through the transition.
-    #[must_use]
-    pub fn is_on_its_way(self, label: &str) -> bool {
-        label
-            == match self {
-                Self::Configure => "configuring",
-                Self::CleanUp => "cleaningup",
-                Self::Activate => "activating",
-                Self::Deactivate => "deactivating",
-            }
-    }
-}
-
 /// Takes a node through a transition. The answer comes when it is done: whether the node is in the state that it leads to.
 /// A node that is in the wrong state for it, or whose transition fails, answers no and does not say why. `node` is fully
 /// qualified.
@@ -87,7 +42,13 @@ pub async fn change(
 ) -> Result<bool, RosError> {
     let service = format!("{node}/change_state");
     let question = (service.as_str(), "lifecycle_msgs/srv/ChangeState");
-    let request = serde_json::json!({"transition": {"id": transition.id()}});
+    let mut edges = transition.edges();
+    let wanted = match (edges.next(), edges.next()) {
+        (Some(edge), None) => serde_json::json!({"id": edge.id}),
+        // From each state it has a number of its own; the label is the same.
+        (edge, _) => serde_json::json!({"label": edge.map(Edge::label).unwrap_or_default()}),
+    };
+    let request = serde_json::json!({"transition": wanted});
     let answer = ask(endpoints, interfaces, question, &request, limit).await?;
     Ok(answer.get("success").and_then(serde_json::Value::as_bool).unwrap_or_default())
 }

@@ -187,6 +187,26 @@ impl std::fmt::Display for State {
     }
 }
 
+impl Transition {
+    /// The arrows that are taken when it is asked for, in the order of the table: one from each state that it begins in.
+    pub fn edges(self) -> impl Iterator<Item = &'static Edge> {
+        EDGES.iter().filter(move |edge| edge.trigger == Trigger::Asked(self))
+    }
+
+    /// Whether a node in the state of this label is on its way through the transition.
+    #[must_use]
+    pub fn is_on_its_way(self, label: &str) -> bool {
+        self.edges().any(|edge| edge.goal.label() == label)
+    }
+
+    /// Whether this is the label of the state that it leads to, if all goes well.
+    #[must_use]
+    pub fn leads_to(self, label: &str) -> bool {
+        let done = |edge: &Edge| edge.goal.edge(Trigger::Ended(Outcome::Success));
+        self.edges().filter_map(done).any(|edge| edge.goal.label() == label)
+    }
+}
+
 impl Edge {
     /// The name that ROS tools use.
     #[must_use]
@@ -257,6 +277,25 @@ mod tests {
         ];
         for (start, asked, outcomes, end) in table {
             assert_eq!(walk(start, asked, outcomes), end, "{start:?} {asked:?} {outcomes:?}");
+        }
+    }
+
+    #[test]
+    fn a_client_knows_where_a_transition_leads_and_what_it_passes() {
+        let of = |is: &dyn Fn(&str) -> bool| {
+            let states = State::ALL.into_iter().filter(|state| is(state.label()));
+            states.collect::<Vec<_>>()
+        };
+        for (transition, ids, passed, reached) in [
+            (Configure, vec![1], Configuring, Inactive),
+            (CleanUp, vec![2], CleaningUp, Unconfigured),
+            (Activate, vec![3], Activating, Active),
+            (Deactivate, vec![4], Deactivating, Inactive),
+            (ShutDown, vec![5, 6, 7], ShuttingDown, Finalized),
+        ] {
+            assert_eq!(transition.edges().map(|edge| edge.id).collect::<Vec<_>>(), ids, "{transition:?}");
+            assert_eq!(of(&|label| transition.is_on_its_way(label)), [passed], "{transition:?}");
+            assert_eq!(of(&|label| transition.leads_to(label)), [reached], "{transition:?}");
         }
     }
 

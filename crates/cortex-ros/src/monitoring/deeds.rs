@@ -16,9 +16,9 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::directory::{Directory, EXECUTE_METHOD, below};
-use crate::dynamic::lifecycle::{self, Transition};
 use crate::dynamic::parameters::Parameters;
-use crate::dynamic::{Endpoints, Quality, Question};
+use crate::dynamic::{Endpoints, Quality, Question, lifecycle};
+use crate::lifecycle::Transition;
 use crate::stop::StopLatch;
 use crate::stop::deeds::{AtStop, SendHalt};
 use crate::{Discovery, RosError};
@@ -271,7 +271,7 @@ impl Deeds {
                     let state = self.state(&node, left()).await;
                     return match state {
                         // An earlier request, whose answer was lost, has done it.
-                        Some(state) if state == transition.target() => Ok(()),
+                        Some(state) if transition.leads_to(&state) => Ok(()),
                         Some(state) => Err(format!("the node refuses, or failed; it is {}", capped(&state, 40))),
                         None => Err("the node refuses, or failed".to_owned()),
                     };
@@ -282,7 +282,7 @@ impl Deeds {
             // On its way: the end of that is waited for. Where it was: the request was lost, and is sent again.
             loop {
                 match self.state(&node, left()).await {
-                    Some(state) if state == transition.target() => return Ok(()),
+                    Some(state) if transition.leads_to(&state) => return Ok(()),
                     Some(state) if transition.is_on_its_way(&state) => {}
                     Some(_) => break,
                     None if left().is_zero() => return Err("the node does not answer".to_owned()),

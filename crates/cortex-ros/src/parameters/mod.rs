@@ -1,9 +1,11 @@
 //! Declared ROS parameters: typed, bounded, described. Nothing undeclared is taken.
 //!
 //! - this file: declarations and the values, pure;
+//! - `overrides`: which of the parameters among the ROS arguments are for a node;
 //! - `value`: values as messages and as JSON;
 //! - `services`: the six standard services and the event topic.
 
+mod overrides;
 mod services;
 mod value;
 
@@ -16,6 +18,7 @@ use r2r::ParameterValue;
 use thiserror::Error;
 use tokio::sync::watch;
 
+pub(crate) use overrides::given_to;
 pub use services::serve;
 pub use value::value_as_json;
 

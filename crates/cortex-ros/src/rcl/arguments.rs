@@ -1,6 +1,8 @@
 //! The ROS arguments of the process, checked before `r2r` sees them: it panics on bad ones.
 
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CString, OsString, c_char, c_int};
+
+use r2r_rcl::rcl_arguments_t;
 
 use super::{is_ok, last_error};
 use crate::RosError;
@@ -19,14 +21,22 @@ impl Arguments {
     /// # Errors
     /// When one is not valid Unicode; the client library could not read it.
     pub(crate) fn of_process() -> Result<Self, RosError> {
-        let texts = std::env::args_os()
-            .map(|argument| {
-                let shown = argument.to_string_lossy().into_owned();
-                let text = argument.into_string().ok().and_then(|text| CString::new(text).ok());
-                text.ok_or_else(|| RosError::Arguments { problem: format!("'{shown}' is not valid Unicode") })
-            })
-            .collect::<Result<_, _>>()?;
-        Ok(Self { texts })
+        let text = |argument: OsString| {
+            let unreadable =
+                |argument: OsString| RosError::Arguments { problem: format!("{argument:?} is not valid Unicode") };
+            argument.into_string().map_err(unreadable)
+        };
+        Self::of(std::env::args_os().map(text).collect::<Result<Vec<_>, _>>()?)
+    }
+
+    /// These, the program first.
+    ///
+    /// # Errors
+    /// When one holds a zero byte.
+    pub(super) fn of(texts: impl IntoIterator<Item = String>) -> Result<Self, RosError> {
+        let unreadable = |_| RosError::Arguments { problem: "one of them holds a zero byte".to_owned() };
+        let texts = texts.into_iter().map(|text| CString::new(text).map_err(unreadable));
+        Ok(Self { texts: texts.collect::<Result<_, _>>()? })
     }
 
     pub(super) fn count(&self) -> c_int {
@@ -42,6 +52,19 @@ impl Arguments {
     /// # Errors
     /// When ROS could not be initialised with these arguments and this environment.
     pub(crate) fn check(&self) -> Result<(), RosError> {
+        // SAFETY: the arguments were parsed.
+        let unknown = self.parsed(|parsed| unsafe { r2r_rcl::rcl_arguments_get_count_unparsed_ros(parsed) })?;
+        if unknown != 0 {
+            return Err(RosError::Arguments { problem: format!("{unknown} after --ros-args is not understood") });
+        }
+        check_domain()
+    }
+
+    /// Looks at the arguments as the client library understands them.
+    ///
+    /// # Errors
+    /// When they are not valid.
+    pub(super) fn parsed<T>(&self, look: impl FnOnce(&rcl_arguments_t) -> T) -> Result<T, RosError> {
         let pointers = self.pointers();
         // SAFETY: plain values by copy.
         let (allocator, mut parsed) =
@@ -51,16 +74,10 @@ impl Arguments {
         if !is_ok(code) {
             return Err(RosError::Arguments { problem: last_error() });
         }
+        let seen = look(&parsed);
         // SAFETY: `parsed` was filled by the call above and is given back once.
-        let unknown = unsafe {
-            let unknown = r2r_rcl::rcl_arguments_get_count_unparsed_ros(&parsed);
-            r2r_rcl::rcl_arguments_fini(&mut parsed);
-            unknown
-        };
-        if unknown != 0 {
-            return Err(RosError::Arguments { problem: format!("{unknown} after --ros-args is not understood") });
-        }
-        check_domain()
+        unsafe { r2r_rcl::rcl_arguments_fini(&mut parsed) };
+        Ok(seen)
     }
 }
 

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use crate::arguments::RecipeCommand;
 use crate::supervision;
-use anyhow::Context as _;
 
 pub(crate) fn recipe(command: RecipeCommand) -> anyhow::Result<ExitCode> {
     match command {
@@ -25,8 +24,7 @@ pub(crate) fn recipe(command: RecipeCommand) -> anyhow::Result<ExitCode> {
 }
 
 fn check(file: &Path) -> anyhow::Result<bool> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display()))?;
-    match supervision::check(&text, file) {
+    match supervision::check(&supervision::text_of(file)?, file) {
         Ok(recipe) => {
             let number = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
             let components = number(recipe.components.len(), "component");

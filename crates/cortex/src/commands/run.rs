@@ -251,8 +251,9 @@ impl Provided {
         if let Some(watch) = watch {
             tools = watch.guard(robot, tools);
         }
-        let actions = recipe.map(|recipe| CustomActions::new(recipe, robot, Arc::clone(&tools), bounds)).transpose()?;
-        let actions = actions.map(Arc::new);
+        let view = watch.map(supervision::Watch::view);
+        let actions = recipe.map(|recipe| CustomActions::new(recipe, robot, Arc::clone(&tools), view, bounds));
+        let actions = actions.transpose()?.map(Arc::new);
         let mut all = vec![(tools, robot.discovery.tools())];
         if let Some(actions) = &actions {
             all.push((actions.clone(), actions.known()));

@@ -20,6 +20,7 @@ use crate::logging::LogLevel;
 
 mod layers;
 mod mission;
+mod overrides;
 mod parameters;
 mod tape;
 mod watch;
@@ -27,6 +28,7 @@ mod watch;
 pub(crate) use layers::{Layers, file};
 pub(crate) use mission::MeterSettings;
 use mission::{BudgetConfig, MissionConfig};
+pub(crate) use overrides::{Stranger, part};
 pub(crate) use parameters::declared;
 use tape::TapeConfig;
 pub(crate) use watch::WatchSettings;

@@ -56,7 +56,7 @@ fn bounded(parameter: Parameter, name: &str, value: &ParameterValue) -> Paramete
 }
 
 /// The leaves of the tree by their dotted names. What no parameter can hold is left out: tables in arrays.
-fn flatten(above: &str, tree: &Map<String, Value>, values: &mut BTreeMap<String, ParameterValue>) {
+pub(super) fn flatten(above: &str, tree: &Map<String, Value>, values: &mut BTreeMap<String, ParameterValue>) {
     for (key, value) in tree {
         let name = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
         let leaf = match value {

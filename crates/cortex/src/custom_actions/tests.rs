@@ -73,12 +73,15 @@ fn method(name: &str, effect: Effect, resources: &[&str]) -> ToolSpec {
 }
 
 fn actions() -> (CustomActions, Arc<Base>) {
-    let recipe = Recipe::read(RECIPE).unwrap();
+    actions_of(&Recipe::read(RECIPE).unwrap(), None)
+}
+
+fn actions_of(recipe: &Recipe, view: Option<watch::Receiver<RobotView>>) -> (CustomActions, Arc<Base>) {
     let base = Arc::new(Base::default());
     let known = vec![method("halt", Effect::Act, &[]), method("go_to", Effect::Move, &["base"])];
     let (_, tools) = watch::channel(Arc::new(known));
-    let parts = Parts { deeds: Arc::new(NoDeeds), commands: None, robot: base.clone(), tools };
-    (CustomActions::of(&recipe, PathBuf::new(), parts, CallBounds::default(), StopLatch::default()), base)
+    let parts = Parts { deeds: Arc::new(NoDeeds), commands: None, robot: base.clone(), tools, view };
+    (CustomActions::of(recipe, PathBuf::new(), parts, CallBounds::default(), StopLatch::default()), base)
 }
 
 fn invocation(tool: &str) -> Invocation {
@@ -121,4 +124,48 @@ async fn what_an_action_of_an_earlier_life_has_begun_is_ended_by_who_does_it() {
     assert_eq!(actions.end_earlier(&invocation("unknown")).await, HaltState::Unconfirmed);
     let changed = actions.invoke(invocation("dock"), Arc::new(Unobserved)).await;
     assert_eq!(changed.status, cortex_protocol::OutcomeStatus::Failed(FailureKind::Changed));
+}
+
+const BESIDE_ITS_TOOLS: &str = r#"
+recipe = 1
+[components.base]
+start = "external"
+[actions.dock]
+service = { name = "/base/dock", type = "std_srvs/srv/Trigger" }
+[actions.dock.tool]
+description = "Docks."
+[actions.beep]
+topic = { name = "/base/beep", type = "std_msgs/msg/Bool" }
+[actions.reset]
+component = "base"
+command = { program = "true" }
+[actions.power_off]
+component = ""
+service = { name = "/base/power_off", type = "std_srvs/srv/Trigger" }
+[actions.siren]
+topic = { name = "/siren", type = "std_msgs/msg/Bool" }
+"#;
+
+#[tokio::test]
+async fn a_component_in_quarantine_is_not_reached_by_its_services_and_topics() {
+    let recipe = Recipe::read(BESIDE_ITS_TOOLS).unwrap_or_else(|problems| panic!("{}", problems.show("recipe")));
+    let view = watch::Sender::new(RobotView::new(&recipe));
+    let (actions, _) = actions_of(&recipe, Some(view.subscribe()));
+    let Offered { to_models, to_events } = actions.offered();
+    let specs: Vec<ToolSpec> = to_models.into_iter().chain(to_events).collect();
+
+    let mut containment = cortex_core::Containment::default();
+    containment.quarantine("base".into(), "it crashed");
+    let (tools, _) = cortex_core::ToolSet::new(specs.clone());
+    let confined = containment.confine(&tools, &cortex_core::Departed::default());
+    let kept: Vec<&str> = confined.kept_back.keys().map(ToolName::as_str).collect();
+    assert_eq!(kept, ["beep", "dock", "reset"], "nobody has the others, of which one is said to be nobody's");
+
+    // What slipped in between is refused where it would be sent: the base is not up.
+    for (name, reaches_it) in [("dock", true), ("beep", true), ("reset", true), ("power_off", false), ("siren", false)] {
+        let fingerprint = specs.iter().find(|spec| spec.name.as_str() == name).unwrap().fingerprint();
+        let call = Invocation { fingerprint, ..invocation(name) };
+        let outcome = actions.invoke(call, Arc::new(Unobserved)).await;
+        assert_eq!(outcome.message == "'base' is not up yet", reaches_it, "{name}: {}", outcome.message);
+    }
 }

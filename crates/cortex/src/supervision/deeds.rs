@@ -9,7 +9,8 @@ use cortex_monitor::Transition;
 use cortex_protocol::ComponentName;
 use cortex_recipe::parameter::bind_nothing;
 use cortex_recipe::{Action, ActionName, Deed, Recipe};
-use cortex_ros::dynamic::{Endpoints, lifecycle};
+use cortex_ros::dynamic::Endpoints;
+use cortex_ros::lifecycle::Transition as RosTransition;
 use cortex_ros::monitoring::deeds::Undone;
 use cortex_ros::{Discovery, Interfaces, StopLatch};
 use serde_json::Value;
@@ -78,10 +79,10 @@ impl Deeds {
         limit: Duration,
     ) -> Result<(), String> {
         let transition = match transition {
-            Transition::Configure => lifecycle::Transition::Configure,
-            Transition::Activate => lifecycle::Transition::Activate,
-            Transition::Deactivate => lifecycle::Transition::Deactivate,
-            Transition::CleanUp => lifecycle::Transition::CleanUp,
+            Transition::Configure => RosTransition::Configure,
+            Transition::Activate => RosTransition::Activate,
+            Transition::Deactivate => RosTransition::Deactivate,
+            Transition::CleanUp => RosTransition::CleanUp,
         };
         self.ros.change(component, transition, limit).await
     }

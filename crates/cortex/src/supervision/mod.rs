@@ -34,7 +34,7 @@ use crate::robot::Robot;
 use calls::Supervising;
 use deeds::Deeds;
 use hands::RosHands;
-pub(crate) use recipe_file::{RobotRecipe, check, read};
+pub(crate) use recipe_file::{RobotRecipe, check, read, text_of};
 
 /// Events of the monitor that wait for a slow reader; the oldest go first.
 const EVENTS: usize = 1_024;

@@ -1,9 +1,10 @@
 //! A recipe as a file: read and checked, with what it says to Cortex.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use cortex_recipe::{Mistake, Problems, Recipe};
+use cortex_recipe::{MAX_RECIPE_BYTES, Mistake, Problems, Recipe};
 
 use crate::config;
 
@@ -17,8 +18,7 @@ pub(crate) struct RobotRecipe {
 
 /// Reads a recipe. None: it is wrong, and what is wrong was printed.
 pub(crate) fn read(file: &Path) -> anyhow::Result<Option<RobotRecipe>> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display()))?;
-    match check(&text, file) {
+    match check(&text_of(file)?, file) {
         Ok(recipe) => {
             let folder = file.parent().unwrap_or(Path::new("")).to_owned();
             Ok(Some(RobotRecipe { recipe, folder }))
@@ -28,6 +28,22 @@ pub(crate) fn read(file: &Path) -> anyhow::Result<Option<RobotRecipe>> {
             Ok(None)
         }
     }
+}
+
+/// The text of a file that may be a recipe: of no other thing that can be opened, and not much more than is read of it.
+pub(crate) fn text_of(file: &Path) -> anyhow::Result<String> {
+    let unreadable = || format!("{} can't be read", file.display());
+    // A pipe would be waited for, and a device may have no end.
+    anyhow::ensure!(std::fs::metadata(file).with_context(unreadable)?.is_file(), "{} is no file", file.display());
+    let bound = u64::try_from(MAX_RECIPE_BYTES).unwrap_or(u64::MAX).saturating_add(1);
+    let mut text = Vec::new();
+    std::fs::File::open(file).and_then(|opened| opened.take(bound).read_to_end(&mut text)).with_context(unreadable)?;
+    anyhow::ensure!(
+        text.len() <= MAX_RECIPE_BYTES,
+        "{} is too long for a recipe, of which at most {MAX_RECIPE_BYTES} bytes are read",
+        file.display()
+    );
+    String::from_utf8(text).with_context(unreadable)
 }
 
 /// Reads a text as a recipe and checks what it says to Cortex, too.
@@ -52,4 +68,38 @@ pub(crate) fn check(text: &str, file: &Path) -> Result<Recipe, Problems> {
         }
     }
     if mistakes.is_empty() { Ok(recipe) } else { Err(Problems::locate(text, mistakes)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(file: &Path) -> String {
+        format!("{:#}", text_of(file).unwrap_err())
+    }
+
+    #[test]
+    fn what_has_no_end_is_not_read_and_what_never_begins_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        std::os::unix::fs::symlink("/dev/zero", file("zero.toml")).unwrap();
+        assert!(problem(&file("zero.toml")).ends_with("zero.toml is no file"));
+        rustix::fs::mkfifoat(rustix::fs::CWD, file("pipe.toml"), rustix::fs::Mode::RUSR).unwrap();
+        assert!(problem(&file("pipe.toml")).ends_with("pipe.toml is no file"));
+        assert!(problem(folder.path()).ends_with("is no file"));
+        assert!(problem(&file("none.toml")).contains("none.toml can't be read: No such file"));
+    }
+
+    #[test]
+    fn a_file_is_read_as_far_as_a_recipe_may_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("robot.toml");
+        std::fs::write(&file, "#".repeat(MAX_RECIPE_BYTES)).unwrap();
+        assert_eq!(text_of(&file).unwrap().len(), MAX_RECIPE_BYTES);
+        // Sparse: all of it would not fit into the memory.
+        std::fs::File::options().write(true).open(&file).unwrap().set_len(1 << 40).unwrap();
+        assert!(problem(&file).contains("is too long for a recipe"));
+        std::fs::write(&file, [0xff, 0xfe]).unwrap();
+        assert!(problem(&file).contains("can't be read: invalid utf-8"));
+    }
 }
