@@ -106,10 +106,9 @@ fn course() -> impl Strategy<Value = Vec<(u32, Input)>> {
     prop::collection::vec((0..3000_u32, input()), 0..80)
 }
 
-/// Everything that must hold, watched from outside.
+/// That nothing is used which does not work, as far as can be seen from outside.
 #[derive(Default)]
-struct Watch {
-    processes: BTreeMap<ComponentName, ProcessNumber>,
+struct Trust {
     quarantine: BTreeSet<ComponentName>,
     /// What works, as far as was told.
     up: BTreeSet<ComponentName>,
@@ -118,6 +117,47 @@ struct Watch {
     /// Who has a stand-in now.
     replaced: BTreeSet<ComponentName>,
     ending: bool,
+}
+
+impl Trust {
+    fn effect(&mut self, effect: &Effect) {
+        match effect {
+            Effect::Quarantine { component, .. } => {
+                self.quarantine.insert(component.clone());
+            }
+            Effect::Release { component } => {
+                assert!(self.quarantine.remove(component), "{component} was not in quarantine");
+                let works = self.replaced.contains(component) || !self.taken_down.contains(component);
+                assert!(works, "{component} is released and has not come up");
+            }
+            Effect::StartProcess { component, .. }
+            | Effect::StopProcess { component, .. }
+            | Effect::Change { component, .. } => {
+                let is_kept_from_all = self.quarantine.contains(component) || self.replaced.contains(component);
+                let may_be_used = self.up.contains(component) && !is_kept_from_all;
+                assert!(self.ending || !may_be_used, "{component} is taken down while it may be used");
+                self.taken_down.insert(component.clone());
+            }
+            Effect::Substitute { component, by } => {
+                match by {
+                    Some(_) => self.replaced.insert(component.clone()),
+                    None => self.replaced.remove(component),
+                };
+            }
+            Effect::Report { event: MonitorEvent::CameUp { component } } => {
+                self.up.insert(component.clone());
+                self.taken_down.remove(component);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Everything that must hold, watched from outside.
+#[derive(Default)]
+struct Watch {
+    trust: Trust,
+    processes: BTreeMap<ComponentName, ProcessNumber>,
     paused: bool,
     attempts: Vec<Duration>,
     finished: bool,
@@ -125,55 +165,23 @@ struct Watch {
 
 impl Watch {
     fn input(&mut self, input: &Input) {
-        self.ending |= *input == Input::ShutDown;
+        self.trust.ending |= *input == Input::ShutDown;
         if let Input::ProcessEnded { process, .. } | Input::ProcessNotStarted { process, .. } = input {
             self.processes.retain(|_, running| running != process);
         }
     }
 
-    /// Nobody is to be using it then.
-    fn takes_down(&mut self, component: &ComponentName) {
-        let is_kept_from_all = self.quarantine.contains(component) || self.replaced.contains(component);
-        assert!(
-            self.ending || !self.up.contains(component) || is_kept_from_all,
-            "{component} is taken down while it may be used"
-        );
-        self.taken_down.insert(component.clone());
-    }
-
     fn effects(&mut self, now: Duration, effects: &[Effect]) {
         for effect in effects {
             assert!(!self.finished, "nothing follows the end");
+            self.trust.effect(effect);
             match effect {
                 Effect::StartProcess { component, process } => {
-                    self.takes_down(component);
                     let before = self.processes.insert(component.clone(), *process);
                     assert_eq!(before, None, "{component} has two processes");
                 }
-                Effect::Change { component, .. } => self.takes_down(component),
-                Effect::Substitute { component, by } => {
-                    match by {
-                        Some(_) => self.replaced.insert(component.clone()),
-                        None => self.replaced.remove(component),
-                    };
-                }
-                Effect::Report { event: MonitorEvent::CameUp { component } } => {
-                    self.up.insert(component.clone());
-                    self.taken_down.remove(component);
-                }
                 Effect::StopProcess { component, process, .. } => {
-                    self.takes_down(component);
                     assert_eq!(self.processes.get(component), Some(process), "only what runs is stopped");
-                }
-                Effect::Quarantine { component, .. } => {
-                    self.quarantine.insert(component.clone());
-                }
-                Effect::Release { component } => {
-                    assert!(self.quarantine.remove(component), "{component} was not in quarantine");
-                    assert!(
-                        self.replaced.contains(component) || !self.taken_down.contains(component),
-                        "{component} is released and has not come up"
-                    );
                 }
                 Effect::PauseMissions { .. } => assert!(!std::mem::replace(&mut self.paused, true)),
                 Effect::ResumeMissions => assert!(std::mem::replace(&mut self.paused, false)),
@@ -247,6 +255,54 @@ proptest! {
                 prop_assert_eq!(kept.handle(now, input), effects);
                 prop_assert_eq!(kept.next_wake(), monitor.next_wake());
             }
+        }
+    }
+
+    #[test]
+    fn nothing_is_used_from_its_beginning_until_it_came_up(
+        happenings in prop::collection::vec((0..4_usize, 0..11_usize, 1..60_u32), 1..40)
+    ) {
+        let ladder = "on_algorithm_fail = [{ do = \"restart\", retries = 3 }]\n\
+                      on_system_fail = [{ do = \"respawn\", retries = 2, within_s = 2 }]\n\
+                      on_component_fail = [\"restart\", \"respawn\"]\nrest_s = 10\n";
+        let component = |name: &str, lines: &str, rungs: &str| {
+            format!(
+                "[components.{name}]\nstart = {{ program = \"x\" }}\nheartbeat_s = 1\nstop_timeout_s = 1\n{lines}\n\
+                 [components.{name}.fallbacks]\n{ladder}{rungs}"
+            )
+        };
+        let mut world = World::started(&[
+            component("a", "lifecycle = \"managed\"\ntransition_timeout_s = 2\nstand_in = \"d\"", "")
+                .replace("\"respawn\"]", "\"respawn\", \"stand_in\"]"),
+            component("b", "depends_on = [\"a\"]", ""),
+            component("c", "lifecycle = \"managed\"", "on_any_fail = [\"restart\"]\n"),
+            component("d", "", ""),
+        ].concat());
+        let up = ["a", "b", "c"].map(ComponentName::from);
+        let mut trust = Trust { up: up.into(), ..Trust::default() };
+        let manners = [
+            Manner::Good,
+            Manner::Good,
+            Manner::CrashesAtStart,
+            Manner::Hangs,
+            Manner::ReportsAlgorithm,
+            Manner::ReportsSystem,
+            Manner::RefusesTransitions,
+        ];
+        for (index, what, tenths) in happenings {
+            let name = ComponentName::from(NAMES[index]);
+            let entry = |level| Input::DiagnosticHeard { component: name.clone(), name: "x".into(), level, message: "so".into() };
+            match (manners.get(what), what) {
+                (Some(manner), _) => world.behave(NAMES[index], *manner),
+                (None, 7) => world.kill(NAMES[index]),
+                (None, 8) => world.input(entry(DiagnosticLevel::Error)),
+                (None, 9) => world.input(entry(DiagnosticLevel::Ok)),
+                (None, _) => world.input(Input::Restart { component: name, action: ActionName::new("restart") }),
+            }
+            world.run_for(f64::from(tenths) / 10.0);
+        }
+        for (_, effect) in &world.effects {
+            trust.effect(effect);
         }
     }
 
