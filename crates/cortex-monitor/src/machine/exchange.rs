@@ -114,7 +114,7 @@ pub enum Input {
     /// A person has looked, and it may be used again. What waits, and what was given up meanwhile, is tried again now.
     Resumed,
     /// A component that works is to be restarted all the same, as if it had failed: by `restart` or `respawn`. One that is
-    /// being seen to already is left to that; one that was given up is tried again.
+    /// being seen to already is left to that; one that was given up, or whose stand-in has its place, is tried again.
     Restart {
         /// Which.
         component: ComponentName,

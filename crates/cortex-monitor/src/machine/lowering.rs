@@ -8,6 +8,9 @@ use super::turn::Turn;
 use super::{Effect, MonitorEvent, Transition};
 use crate::health::LifecycleState;
 
+/// A call that passed the gate just before the quarantine is known to be under way after this, at the latest.
+pub(super) const CALLS_TOLD: Duration = Duration::from_millis(50);
+
 impl Member {
     pub(super) fn begin_lowering(&mut self, turn: &mut Turn<'_>) {
         if matches!(self.course, Course::Idle | Course::Waiting) {
@@ -46,6 +49,19 @@ impl Member {
             }
             Stage::Ending | Stage::Spawning | Stage::Appearing | Stage::Changing { .. } => {}
         }
+    }
+
+    /// What waits for the end of what is under way in it, from now on.
+    pub(super) fn clearing(&self, turn: &Turn<'_>) -> (Stage, Duration) {
+        let limit = if self.is_managed() { self.recipe.transition_timeout_s } else { self.recipe.stop_timeout_s };
+        (Stage::Clearing { since: turn.now }, Self::after(turn, limit))
+    }
+
+    /// Whether nothing is under way in it any more, or that has taken too long. Missions have heard of its quarantine
+    /// meanwhile and halt what they have begun.
+    pub(super) fn is_clear(&self, turn: &Turn<'_>, since: Duration, until: Duration) -> bool {
+        let is_known = turn.now >= since.saturating_add(CALLS_TOLD);
+        is_known && self.evidence.goals() == 0 || turn.now >= until
     }
 
     /// How long it takes at most.

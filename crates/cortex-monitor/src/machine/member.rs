@@ -7,15 +7,12 @@ use cortex_protocol::ComponentName;
 use cortex_recipe::{ActionName, BuiltIn, ComponentRecipe, Lifecycle, Seconds};
 use serde::{Deserialize, Serialize};
 
+use super::lowering::CALLS_TOLD;
 use super::turn::Turn;
 use super::{AttemptId, DeedOutcome, Effect, MonitorEvent, ProcessNumber, Transition};
 use crate::damping::Damping;
 use crate::evidence::Evidence;
 use crate::health::{Ending, FailureKind, Health, LifecycleState, Severity, Symptom};
-use crate::ladder;
-
-/// A call that passed the gate just before the quarantine is known to be under way after this, at the latest.
-const CALLS_TOLD: Duration = Duration::from_millis(50);
 
 /// One component.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -265,25 +262,6 @@ impl Member {
         }
     }
 
-    /// A managed node that comes anew is brought up at once, whatever was to be waited for; one that keeps coming anew, later
-    /// each time.
-    fn on_begun_anew(&mut self, now: Duration) {
-        let is_external = self.recipe.start.process().is_none();
-        if !self.is_managed() {
-            return;
-        }
-        let soon = now.saturating_add(ladder::backoff(self.returns));
-        match &mut self.course {
-            Course::Pausing { until } if is_external => *until = soon.min(*until),
-            Course::GivenUp { until, .. } | Course::Replaced { until } if is_external || self.process.is_some() => {
-                *until = soon.min(*until);
-                self.returned = true;
-            }
-            _ => return,
-        }
-        self.returns = self.returns.saturating_add(1);
-    }
-
     pub(super) fn on_goals_changed(&mut self, now: Duration, goals: u32) {
         self.evidence.note_goals(now, &self.recipe, goals);
     }
@@ -462,20 +440,6 @@ impl Member {
     /// How long it may take after an attempt.
     fn within(&self) -> Duration {
         self.recovery.as_ref().map(|recovery| recovery.within).unwrap_or_default()
-    }
-
-    /// What waits for the end of what is under way in it, from now on.
-    pub(super) fn clearing(&self, turn: &Turn<'_>) -> (Stage, Duration) {
-        let limit =
-            if self.is_managed() { self.recipe.transition_timeout_s } else { self.recipe.stop_timeout_s };
-        (Stage::Clearing { since: turn.now }, Self::after(turn, limit))
-    }
-
-    /// Whether nothing is under way in it any more, or that has taken too long. Missions have heard of its quarantine
-    /// meanwhile and halt what they have begun.
-    pub(super) fn is_clear(&self, turn: &Turn<'_>, since: Duration, until: Duration) -> bool {
-        let is_known = turn.now >= since.saturating_add(CALLS_TOLD);
-        is_known && self.evidence.goals() == 0 || turn.now >= until
     }
 
     pub(super) fn is_managed(&self) -> bool {

@@ -89,7 +89,8 @@ impl Member {
         let by_lifecycle = self.is_managed() && action.and_then(BuiltIn::named) == Some(BuiltIn::Restart);
         // One that has gone silent does not answer to transitions either, and one at its end has none. Of one that
         // something else started, there is no other way.
-        let is_deaf = self.evidence.is_silent(turn.now, &self.recipe) || self.state() == Some(LifecycleState::Finalized);
+        let is_deaf =
+            self.evidence.is_silent(turn.now, &self.recipe) || self.state() == Some(LifecycleState::Finalized);
         let is_there = self.process.is_some() && !is_deaf || self.recipe.start.process().is_none();
         if by_lifecycle && is_there { self.restart_lifecycle(turn) } else { self.respawn(turn) }
     }

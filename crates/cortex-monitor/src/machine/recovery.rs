@@ -249,6 +249,26 @@ impl Member {
         self.next_attempt(turn, kind, reason);
     }
 
+    /// A managed node that comes anew is brought up at once, whatever was to be waited for; one that keeps coming anew, later
+    /// each time.
+    pub(super) fn on_begun_anew(&mut self, now: Duration) {
+        let is_external = self.recipe.start.process().is_none();
+        // While others build on it, the graph has lost sight of it, or its state will tell more.
+        if !self.is_managed() || self.is_usable() {
+            return;
+        }
+        let soon = now.saturating_add(ladder::backoff(self.returns));
+        match &mut self.course {
+            Course::Pausing { until } if is_external => *until = soon.min(*until),
+            Course::GivenUp { until, .. } | Course::Replaced { until } if is_external || self.process.is_some() => {
+                *until = soon.min(*until);
+                self.returned = true;
+            }
+            _ => return,
+        }
+        self.returns = self.returns.saturating_add(1);
+    }
+
     /// Its node has begun anew while it was left alone: it is brought up, and no rung is used up by that.
     fn take_up(&mut self, turn: &mut Turn<'_>) {
         if !turn.missing.is_empty() {

@@ -53,7 +53,8 @@ fn recipe() -> impl Strategy<Value = String> {
 }
 
 fn input() -> impl Strategy<Value = Input> {
-    let component = || prop::sample::select(vec!["a", "b", "c", "d", "e", "spare", "nobody"]).prop_map(ComponentName::from);
+    let component =
+        || prop::sample::select(vec!["a", "b", "c", "d", "e", "spare", "nobody"]).prop_map(ComponentName::from);
     let process = || (0..12_u64).prop_map(ProcessNumber);
     let outcome = prop_oneof![
         Just(DeedOutcome::Done),

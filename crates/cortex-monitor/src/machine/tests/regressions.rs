@@ -3,9 +3,9 @@
 use cortex_recipe::ActionName;
 
 use super::world::{Manner, World};
-use crate::LifecycleState;
 use crate::health::DiagnosticLevel;
 use crate::machine::{Effect, Input};
+use crate::{FailureKind, LifecycleState};
 
 const LAMP: &str = "[components.lamp]\nstart = { program = \"lamp\" }\nheartbeat_s = 1\nstop_timeout_s = 3\n";
 const MANAGED: &str = "[components.nav]\nstart = { program = \"nav\" }\nlifecycle = \"managed\"\nheartbeat_s = 1\n";
@@ -50,8 +50,7 @@ fn diagnostic(world: &mut World, component: &str, level: DiagnosticLevel) {
 
 #[test]
 fn a_process_that_was_respawned_for_an_algorithm_is_not_released_before_it_works() {
-    let mut world =
-        World::started(&format!("{LAMP}[components.lamp.fallbacks]\non_algorithm_fail = [\"respawn\"]\n"));
+    let mut world = World::started(&format!("{LAMP}[components.lamp.fallbacks]\non_algorithm_fail = [\"respawn\"]\n"));
     world.behave("lamp", Manner::ReportsAlgorithm);
     run_until(&mut world, "start lamp");
     // Its node comes, and says nothing.
@@ -166,7 +165,15 @@ fn a_node_at_its_end_is_started_anew_where_only_a_restart_is_named() {
     world.run_for(5.0);
     did(
         &world,
-        &["pause nav because of nav", "stop nav", "start nav", "configure nav", "activate nav", "nav up", "release nav"],
+        &[
+            "pause nav because of nav",
+            "stop nav",
+            "start nav",
+            "configure nav",
+            "activate nav",
+            "nav up",
+            "release nav",
+        ],
     );
 }
 
@@ -329,4 +336,30 @@ fn a_stand_in_that_ended_late_is_not_named_as_one_that_did_not_end() {
     world.input(Input::ShutDown);
     world.run_for(20.0);
     assert_eq!(world.deeds().last().map(String::as_str), Some("finished []"));
+}
+
+#[test]
+fn a_component_that_works_on_is_not_taken_up_because_the_graph_lost_sight_of_it() {
+    let mut world =
+        World::new(&format!("{EXTERNAL}[components.arm.fallbacks]\non_algorithm_fail = [\"tell_operator\"]\n"));
+    world.input(Input::Start);
+    let speak = |world: &mut World, failure, times| {
+        for _ in 0..times {
+            let (component, message) = ("arm".into(), "no grasp".to_owned());
+            world.input(Input::StatusHeard { component, failure, message });
+            world.run_for(0.5);
+        }
+    };
+    state(&mut world, "arm", LifecycleState::Active);
+    speak(&mut world, None, 4);
+    speak(&mut world, Some(FailureKind::Algorithm), 30);
+    assert!(world.works("arm") && world.deeds().contains(&"arm given up".to_owned()), "{:#?}", world.story());
+    world.effects.clear();
+    world.input(Input::NodeSeen { component: "arm".into(), present: false });
+    world.run_for(0.3);
+    world.input(Input::NodeSeen { component: "arm".into(), present: true });
+    state(&mut world, "arm", LifecycleState::Active);
+    speak(&mut world, Some(FailureKind::Algorithm), 10);
+    did(&world, &[]);
+    assert!(world.works("arm"));
 }
