@@ -209,7 +209,7 @@ mod tests {
         // Nobody on the host has that id, or another process has it.
         for there in [
             RunMark { namespace: own.namespace + 1, started: own.started + 1, ..own.clone() },
-            RunMark { namespace: 0, started: own.started + 1, ..own.clone() },
+            RunMark { namespace: 0, started: own.started + 1, ..own },
         ] {
             assert!(!there.is_over() && !Marked::Orphans.fits(&there.of(3)), "{there}");
             assert!(!Marked::Run(own.clone()).fits(&there.of(3)) && RunMark::read(&there.to_string()) == Some(there));
@@ -221,7 +221,8 @@ mod tests {
     #[test]
     fn strange_marks_are_nobodys() {
         let here = own_namespace();
-        let strange = ["", "1", "x.1.1:1", "1.x.1:1", "1.1:1", "-1.1.1:1", "0.0.0:1", "99999999999999.1.1:2", "1.1.1.1:1"];
+        let strange =
+            ["", "1", "x.1.1:1", "1.x.1:1", "1.1:1", "-1.1.1:1", "0.0.0:1", "99999999999999.1.1:2", "1.1.1.1:1"];
         for text in strange.into_iter().flat_map(|text| [text.to_owned(), format!("{here}.{text}")]) {
             assert!(!Marked::Orphans.fits(&text), "{text}");
         }
