@@ -87,7 +87,11 @@ async fn the_arguments_reach_the_node() {
     assert_eq!(nodes[0]["respawn"], true);
     let given = ["params_file:=/robot.yaml", "autostart:=false", "log_level:=debug"];
     let (_, nodes) = read(&house, "cortex.launch.py", &given).await.unwrap();
-    assert_eq!(nodes[0]["parameters"], json!(["/robot.yaml", {"autostart": false}]), "what is given goes over the file");
+    assert_eq!(
+        nodes[0]["parameters"],
+        json!(["/robot.yaml", {"autostart": false}]),
+        "what is given goes over the file"
+    );
     assert_eq!(nodes[0]["ros_arguments"], json!(["--log-level", "cortex:=debug"]));
     let (_, nodes) = read(&house, "cortex.launch.py", &["recipe:=./mine.toml"]).await.unwrap();
     let own = nodes[0]["arguments"][1].as_str().unwrap();

@@ -221,7 +221,8 @@ mod tests {
     #[test]
     fn strange_marks_are_nobodys() {
         let here = own_namespace();
-        let strange = ["", "1", "x.1.1:1", "1.x.1:1", "1.1:1", "-1.1.1:1", "0.0.0:1", "99999999999999.1.1:2", "1.1.1.1:1"];
+        let strange =
+            ["", "1", "x.1.1:1", "1.x.1:1", "1.1:1", "-1.1.1:1", "0.0.0:1", "99999999999999.1.1:2", "1.1.1.1:1"];
         for text in strange.into_iter().flat_map(|text| [text.to_owned(), format!("{here}.{text}")]) {
             assert!(!Marked::Orphans.fits(&text), "{text}");
         }

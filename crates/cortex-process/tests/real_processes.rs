@@ -254,8 +254,7 @@ fn what_an_earlier_life_has_left_is_ended_and_what_a_living_one_runs_is_not() {
     let own = processes.run().to_string();
     let mut parts = own.split('.');
     let (namespace, process) = (parts.next().unwrap(), parts.next().unwrap());
-    let marked =
-        |mark: String| Command::new("sleep").arg("600").env("CORTEX_PROCESS", mark).spawn().unwrap();
+    let marked = |mark: String| Command::new("sleep").arg("600").env("CORTEX_PROCESS", mark).spawn().unwrap();
     // The same id at another time: that life is over. In another namespace it says nothing: that is a container's.
     let mut orphan = marked(format!("{namespace}.{process}.1.0:4"));
     let mut contained = marked(format!("1.{process}.1.0:4"));

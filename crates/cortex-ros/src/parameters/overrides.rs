@@ -24,7 +24,8 @@ fn is_for(section: &str, full_name: &str) -> bool {
         used = match part {
             "**" => used.first().map(|least| (*least..=name.len()).collect()).unwrap_or_default(),
             _ => {
-                let next = used.into_iter().filter(|used| name.get(*used).is_some_and(|own| part == "*" || part == *own));
+                let next =
+                    used.into_iter().filter(|used| name.get(*used).is_some_and(|own| part == "*" || part == *own));
                 next.map(|used| used + 1).collect()
             }
         };
@@ -70,7 +71,8 @@ mod tests {
             node: node.to_owned(),
             values: vec![("a".to_owned(), ParameterValue::Integer(value))],
         };
-        let given = given_to("/robot1/cortex", vec![section("/robot1/**", 1), section("/*/cortex", 2), section("/x", 3)]);
+        let given =
+            given_to("/robot1/cortex", vec![section("/robot1/**", 1), section("/*/cortex", 2), section("/x", 3)]);
         assert_eq!(given, BTreeMap::from([("a".to_owned(), ParameterValue::Integer(2))]));
     }
 }

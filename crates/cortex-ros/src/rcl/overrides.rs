@@ -33,7 +33,8 @@ pub(crate) fn sections(arguments: &Arguments) -> Result<Vec<Section>, RosError> 
         // SAFETY: null, or the structure that was made above.
         let Some(found) = (unsafe { given.as_ref() }) else { return Ok(Vec::new()) };
         let (names, nodes) = (elements(found.node_names, found.num_nodes), elements(found.params, found.num_nodes));
-        let read = |(name, node): (&*mut c_char, &rcl_node_params_t)| Section { node: owned(*name), values: values(node) };
+        let read =
+            |(name, node): (&*mut c_char, &rcl_node_params_t)| Section { node: owned(*name), values: values(node) };
         let sections = names.iter().zip(nodes).map(read).collect();
         // SAFETY: it was made above, is given back once, and nothing of it is left in `sections`.
         unsafe { r2r_rcl::rcl_yaml_node_struct_fini(given) };

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use cortex_ros::r2r::ParameterValue;
 use serde_json::{Map, Value};
 
-use super::parameters::flatten;
 use super::Config;
+use super::parameters::flatten;
 
 /// A parameter that is no key of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +82,8 @@ mod tests {
 
     #[test]
     fn what_all_nodes_of_a_robot_are_given_does_not_keep_cortex_from_starting() {
-        let shared = ["robot_description", "qos_overrides./parameter_events.publisher.depth", "robot.wheel_base", "rate"];
+        let shared =
+            ["robot_description", "qos_overrides./parameter_events.publisher.depth", "robot.wheel_base", "rate"];
         let (ours, strangers) = parted(&shared);
         assert_eq!(ours, Vec::<String>::new());
         assert_eq!(strangers, shared.map(|name| (name.to_owned(), None)));
@@ -90,7 +91,8 @@ mod tests {
 
     #[test]
     fn what_stands_in_a_table_of_the_configuration_is_judged_by_it() {
-        let own = ["model", "mission", "mission.max_replans", "discovery.den", "discovery.rename./a.b", "conditions./a"];
+        let own =
+            ["model", "mission", "mission.max_replans", "discovery.den", "discovery.rename./a.b", "conditions./a"];
         let (ours, strangers) = parted(&own);
         assert_eq!((ours, strangers), (own.map(str::to_owned).to_vec(), Vec::new()));
     }

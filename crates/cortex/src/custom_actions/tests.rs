@@ -162,7 +162,8 @@ async fn a_component_in_quarantine_is_not_reached_by_its_services_and_topics() {
     assert_eq!(kept, ["beep", "dock", "reset"], "nobody has the others, of which one is said to be nobody's");
 
     // What slipped in between is refused where it would be sent: the base is not up.
-    for (name, reaches_it) in [("dock", true), ("beep", true), ("reset", true), ("power_off", false), ("siren", false)] {
+    for (name, reaches_it) in [("dock", true), ("beep", true), ("reset", true), ("power_off", false), ("siren", false)]
+    {
         let fingerprint = specs.iter().find(|spec| spec.name.as_str() == name).unwrap().fingerprint();
         let call = Invocation { fingerprint, ..invocation(name) };
         let outcome = actions.invoke(call, Arc::new(Unobserved)).await;
