@@ -1,6 +1,7 @@
 //! Components whose processes go wrong, kept alive by the monitor of a real Cortex: what is noticed, what is done about it,
 //! and how it ends. A neighbour works on all the while, and nothing is left behind.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -23,6 +24,11 @@ struct Story {
 impl Story {
     /// `options` are for the tray's program, `ladder` is its `[fallbacks]`.
     async fn with(fault: &str, options: &[&str], ladder: &str, more: &str) -> Self {
+        Self::new(fault, options, more, |_| ladder.to_owned()).await
+    }
+
+    /// The same where what follows needs the path of the notes.
+    async fn new(fault: &str, options: &[&str], more: &str, ladder: impl FnOnce(&str) -> String) -> Self {
         let mut house = House::empty();
         house.find_programs();
         let notes = house.file("notes", "");
@@ -31,6 +37,7 @@ impl Story {
         let (component, python) = (script("component.py"), python().to_string_lossy().into_owned());
         let mut arguments = vec![component.as_str(), fault, "--heartbeat", "0.4", "--notes", &notes];
         arguments.extend(options);
+        let ladder = ladder(&notes);
         let limit = script("memory_limit.py");
         if fault == "eats_memory" {
             arguments.splice(0..0, [limit.as_str(), MEMORY, &python]);
@@ -306,5 +313,42 @@ async fn a_managed_one_without_a_heartbeat_that_answers_no_more_is_suspected_and
     story.robot.wait_for(before, "shelf", says("it does not answer any more: asked 8 times for its state")).await;
     story.robot.wait_for(before, "shelf", |event| matches!(event, Event::Ended(how) if how.contains("signal 9"))).await;
     story.robot.wait_for(before, "shelf", |event| *event == Event::Works).await;
+    story.end().await;
+}
+
+#[tokio::test]
+async fn who_says_error_once_and_then_nothing_is_not_taken_for_healthy() {
+    let ladder = "on_any_fail = [{ do = \"tell_operator\", within_s = 3.0 }]\nrest_s = 3600.0";
+    let mut story = Story::with("errs_once", &["--after", "2"], ladder, "").await;
+    story.hear(fails("tray: motor: too hot")).await;
+    let failed = story.robot.count();
+    // Longer than what is said on /diagnostics counts where it is no error.
+    let works = |told: &Told| told.component == TRAY && matches!(told.event, Event::Works | Event::Healthy);
+    assert_eq!(story.robot.hear(failed, Duration::from_secs(8), works).await, None);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_stand_in_is_not_ended_in_the_midst_of_what_it_does() {
+    let ladder = "on_component_fail = [\"respawn\", \"stand_in\"]\nrest_s = 1.0";
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/bad/component.py");
+    let spare = |notes: &str| {
+        let arguments = [&*scripts.to_string_lossy(), "works", "--name", "spare", "--work", "30", "--notes", notes]
+            .map(str::to_owned);
+        format!("[components.spare]\nstart = {{ program = {:?}, arguments = {arguments:?} }}", python())
+    };
+    let mut story = Story::new("crashes_at_start", &["--times", "100"], "stand_in = \"spare\"", |notes| {
+        format!("{ladder}\n{}", spare(notes))
+    })
+    .await;
+    story.robot.wait_for(0, "spare", |event| *event == Event::Works).await;
+    let _task = story.house.spawn("cortex", &["send", "shake the tray for visitors"]);
+    story.notes("spare began visitors", 1).await;
+    // From now on the tray itself can come up.
+    let many = "tray start\n".repeat(100);
+    std::fs::OpenOptions::new().append(true).open(&story.notes).unwrap().write_all(many.as_bytes()).unwrap();
+    story.hear(|event| *event == Event::Works).await;
+    story.robot.wait_for(0, "spare", |event| *event == Event::Down).await;
+    story.notes("spare halted visitors", 1).await;
     story.end().await;
 }

@@ -56,32 +56,42 @@ fn step_of(sent: &Sent) -> &Value {
     finished.and_then(|event| event.pointer("/data/payload/report/outcome")).unwrap_or(&Value::Null)
 }
 
+/// What a recipe of the tree is shown by.
+struct Shown {
+    recipe: &'static str,
+    components: &'static [&'static str],
+    task: &'static str,
+    tools: &'static [&'static str],
+    /// A part of what is told in the end.
+    told: &'static str,
+}
+
 #[tokio::test]
 async fn each_recipe_of_the_tree_brings_a_robot_up_that_does_what_it_is_told() {
-    let all: [(&str, &[&str], &str, &[&str], &str); 3] = [
-        (
-            "agent",
-            &AGENT,
-            "go to the bedroom and look around. Is there a cat? Say the answer, then greet everyone",
-            &["base.go_to", "camera.look", "vision.is_there", "speaker.say", "greet"],
-            "said \"Yes, I see a sleeping cat.\"",
-        ),
-        (
-            "navigation",
-            &NAVIGATION,
-            "go to the kitchen, look around, then say \"here is the kitchen\"",
-            &["navigator.go_to", "camera.look", "speaker.say"],
-            "I see a kettle, a table and a red cup.",
-        ),
-        (
-            "patrol",
-            &["base", "battery", "camera"],
-            "go to the hallway, look around, go to the kitchen and look around",
-            &["base.go_to", "camera.look", "base.go_to", "camera.look"],
-            "I see a coat rack and a pair of shoes.",
-        ),
+    let all = [
+        Shown {
+            recipe: "agent",
+            components: &AGENT,
+            task: "go to the bedroom and look around. Is there a cat? Say the answer, then greet everyone",
+            tools: &["base.go_to", "camera.look", "vision.is_there", "speaker.say", "greet"],
+            told: "said \"Yes, I see a sleeping cat.\"",
+        },
+        Shown {
+            recipe: "navigation",
+            components: &NAVIGATION,
+            task: "go to the kitchen, look around, then say \"here is the kitchen\"",
+            tools: &["navigator.go_to", "camera.look", "speaker.say"],
+            told: "I see a kettle, a table and a red cup.",
+        },
+        Shown {
+            recipe: "patrol",
+            components: &["base", "battery", "camera"],
+            task: "go to the hallway, look around, go to the kitchen and look around",
+            tools: &["base.go_to", "camera.look", "base.go_to", "camera.look"],
+            told: "I see a coat rack and a pair of shoes.",
+        },
     ];
-    for (name, components, task, tools, told) in all {
+    for Shown { recipe: name, components, task, tools, told } in all {
         let (house, mut robot) = house_of(name, components).await;
         let sent = house.send(task).await;
         assert_eq!((sent.status(), sent.code), ("succeeded", Some(0)), "{name}: {}", sent.output());

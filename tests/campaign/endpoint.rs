@@ -11,10 +11,6 @@ use tokio::task::JoinSet;
 /// How a task begins that the model can plan.
 pub(crate) const ERRAND: &str = "errand ";
 
-/// The tool that drives where there is no navigation stack, and where there is one.
-const DRIVE: &str = "base-go_to";
-const NAVIGATE: &str = "navigator-go_to";
-
 /// A model behind a port that is there or not.
 pub(crate) struct Endpoint {
     model: OpenAiServer,
@@ -25,8 +21,9 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    pub(crate) async fn start() -> anyhow::Result<Self> {
-        let model = OpenAiServer::answering(answer).await?;
+    /// `drive` is the tool that drives.
+    pub(crate) async fn start(drive: &'static str) -> anyhow::Result<Self> {
+        let model = OpenAiServer::answering(move |request| answer(request, drive)).await?;
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
         let mut endpoint = Self { model, address, relay: JoinSet::new() };
@@ -72,7 +69,7 @@ impl Endpoint {
 
 /// A plan of what the task says, EXECUTE for each step, and "Done." at the end, whatever became of it: whether it was done
 /// must not depend on what a model says.
-fn answer(request: &Value) -> Served {
+fn answer(request: &Value, drive: &str) -> Served {
     let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     if request["tools"].as_array().is_some_and(|tools| tools.len() == 1) {
         return Served::Text("EXECUTE".to_owned());
@@ -82,11 +79,7 @@ fn answer(request: &Value) -> Served {
     }
     let texts: Vec<String> = messages.iter().map(|message| message["content"].to_string()).collect();
     let task = texts.iter().rev().find_map(|text| text.split_once(ERRAND)).map(|(_, task)| task).unwrap_or_default();
-    // Who drives depends on the recipe.
-    let offers = |name: &str| {
-        request["tools"].as_array().is_some_and(|tools| tools.iter().any(|tool| tool["function"]["name"] == name))
-    };
-    let calls = calls(task, if offers(NAVIGATE) { NAVIGATE } else { DRIVE });
+    let calls = calls(task, drive);
     if calls.is_empty() { Served::Text("I do not know that errand.".to_owned()) } else { Served::Calls(calls) }
 }
 
@@ -113,7 +106,7 @@ mod tests {
 
     #[test]
     fn an_errand_is_planned_as_it_is_said() {
-        let planned = calls("3: go to the living room, shake tray_1 for t3, say hello. More", DRIVE);
+        let planned = calls("3: go to the living room, shake tray_1 for t3, say hello. More", "base-go_to");
         assert_eq!(
             planned,
             [

@@ -50,7 +50,9 @@ impl Robot {
         components: Vec<&'static str>,
         notes: &str,
     ) -> anyhow::Result<Self> {
-        let endpoint = Endpoint::start().await?;
+        // Where there is a navigation stack, the wheels take no errands.
+        let navigates = components.contains(&"navigator");
+        let endpoint = Endpoint::start(if navigates { "navigator-go_to" } else { "base-go_to" }).await?;
         let mut commands = BTreeMap::new();
         for tray in TRAYS {
             let topic = format!("/{tray}/fault");

@@ -1,8 +1,9 @@
 //! What is known of one component, and what it says about its health: functions of the evidence and the time.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use cortex_recipe::{ComponentRecipe, During, Lifecycle};
+use cortex_recipe::{ComponentRecipe, During, Lifecycle, Start};
 use serde::{Deserialize, Serialize};
 
 use crate::health::{DiagnosticLevel, Ending, FailureKind, LifecycleState, Severity, Symptom};
@@ -28,8 +29,12 @@ pub const SUSPECT_UNANSWERED: u32 = 4;
 /// See [`SUSPECT_UNANSWERED`].
 pub const FAILED_UNANSWERED: u32 = 8;
 
-/// How long what `/diagnostics` says counts: its publishers repeat it once a second.
+/// How long WARN and STALE of `/diagnostics` count: their publishers repeat them once a second. ERROR counts until
+/// something else is said: whoever has failed for good may not be able to say more.
 pub const DIAGNOSTIC_AGE: Duration = Duration::from_secs(5);
+
+/// Entries of `/diagnostics` about one component that are kept: those that say that something is wrong.
+const MOST_DIAGNOSTICS: usize = 64;
 
 /// Everything that is known of one component.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,10 +55,29 @@ pub struct Evidence {
     heard: Option<Duration>,
     /// The failure that it reports itself.
     reported: Option<(FailureKind, String)>,
-    diagnostic: Option<(DiagnosticLevel, String, Duration)>,
+    /// What `/diagnostics` says is wrong, by the names of the entries.
+    diagnostics: BTreeMap<String, Diagnostic>,
     /// One for each `progress` of its recipe.
     windows: Vec<Window>,
     goals: u32,
+}
+
+/// An entry of `/diagnostics` that does not say OK.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Diagnostic {
+    message: String,
+    /// Until when it counts. None, of an ERROR: until something else is said.
+    until: Option<Duration>,
+}
+
+impl Diagnostic {
+    fn counts(&self, now: Duration) -> bool {
+        self.until.is_none_or(|until| now < until)
+    }
+
+    fn is_error(&self) -> bool {
+        self.until.is_none()
+    }
 }
 
 impl Evidence {
@@ -71,7 +95,7 @@ impl Evidence {
             speaks: false,
             heard: None,
             reported: None,
-            diagnostic: None,
+            diagnostics: BTreeMap::new(),
             windows: recipe.progress.iter().map(window).collect(),
             goals: 0,
         }
@@ -85,8 +109,19 @@ impl Evidence {
         self.unanswered = 0;
         self.heard = None;
         self.reported = None;
-        self.diagnostic = None;
+        self.diagnostics.clear();
         self.is_fresh = true;
+    }
+
+    /// It begins anew: what `/diagnostics` said is not about what comes now.
+    pub fn forget_diagnostics(&mut self) {
+        self.diagnostics.clear();
+    }
+
+    /// Whether its node has been away for so long that it was no slip of discovery.
+    #[must_use]
+    pub fn is_gone(&self, now: Duration) -> bool {
+        matches!(self.present, Some((false, since)) if now >= since.saturating_add(ABSENCE_GRACE))
     }
 
     /// From now on it is judged: what it did before is forgotten, unless its process is new. What it says at this very
@@ -97,7 +132,6 @@ impl Evidence {
         if !std::mem::take(&mut self.is_fresh) && self.heard != Some(now) {
             self.heard = None;
             self.reported = None;
-            self.diagnostic = None;
         }
         for (window, progress) in self.windows.iter_mut().zip(&recipe.progress) {
             match progress.during {
@@ -126,9 +160,28 @@ impl Evidence {
         self.reported = failure.map(|(kind, message)| (kind, shown(&message)));
     }
 
-    /// `/diagnostics` has an entry about it.
-    pub fn note_diagnostic(&mut self, now: Duration, level: DiagnosticLevel, message: String) {
-        self.diagnostic = Some((level, shown(&message), now));
+    /// `/diagnostics` has an entry of this name about it.
+    pub fn note_diagnostic(&mut self, now: Duration, name: &str, level: DiagnosticLevel, message: &str) {
+        let name = shown(name);
+        let before = self.diagnostics.get(&name);
+        let until = match level {
+            DiagnosticLevel::Ok => {
+                self.diagnostics.remove(&name);
+                return;
+            }
+            DiagnosticLevel::Error => None,
+            // That nothing new is known does not undo an error.
+            DiagnosticLevel::Stale if before.is_some_and(Diagnostic::is_error) => return,
+            DiagnosticLevel::Warning | DiagnosticLevel::Stale => Some(now.saturating_add(DIAGNOSTIC_AGE)),
+        };
+        self.diagnostics.retain(|_, said| said.counts(now));
+        if self.diagnostics.len() >= MOST_DIAGNOSTICS && !self.diagnostics.contains_key(&name) {
+            let lesser = self.diagnostics.iter().find(|(_, said)| !said.is_error()).map(|(name, _)| name.clone());
+            // Of more errors than that, those that are left out change nothing.
+            let Some(lesser) = lesser.filter(|_| until.is_none()) else { return };
+            self.diagnostics.remove(&lesser);
+        }
+        self.diagnostics.insert(name, Diagnostic { message: shown(message), until });
     }
 
     /// So much came of what `progress` number `watch` counts.
@@ -136,6 +189,12 @@ impl Evidence {
         if let Some(window) = self.windows.get_mut(watch) {
             window.note(now, count);
         }
+    }
+
+    /// How many of its goals and calls are going on.
+    #[must_use]
+    pub fn goals(&self) -> u32 {
+        self.goals
     }
 
     /// So many of its goals and calls are going on.
@@ -168,7 +227,7 @@ impl Evidence {
         if recipe.lifecycle == Lifecycle::Managed
             && let Some(state) = self.lifecycle.filter(|state| *state != LifecycleState::Active)
         {
-            add(Severity::Failure, FailureKind::Component, format!("its node is {state}"));
+            add(Severity::Failure, FailureKind::Component, not_active(state, recipe));
         }
         if let Some(severity) = self.muteness(recipe) {
             let message = format!("it does not answer any more: asked {} times for its state", self.unanswered);
@@ -185,16 +244,10 @@ impl Evidence {
         if let Some((kind, message)) = &self.reported {
             add(Severity::Failure, *kind, message.clone());
         }
-        if let Some((level, message, at)) = &self.diagnostic
-            && now < at.saturating_add(DIAGNOSTIC_AGE)
-        {
-            match level {
-                DiagnosticLevel::Ok => {}
-                DiagnosticLevel::Error => add(Severity::Failure, FailureKind::General, message.clone()),
-                DiagnosticLevel::Warning | DiagnosticLevel::Stale => {
-                    add(Severity::Suspicion, FailureKind::General, message.clone());
-                }
-            }
+        let said = || self.diagnostics.iter().filter(|(_, said)| said.counts(now));
+        if let Some((name, worst)) = said().find(|(_, said)| said.is_error()).or_else(|| said().next()) {
+            let severity = if worst.is_error() { Severity::Failure } else { Severity::Suspicion };
+            add(severity, FailureKind::General, format!("{name}: {}", worst.message));
         }
         found.sort_by_key(|symptom| std::cmp::Reverse((symptom.severity, symptom.kind)));
         found
@@ -219,9 +272,9 @@ impl Evidence {
             let last = self.heard.unwrap_or(self.since).max(self.since);
             [SUSPECT_BEATS, SILENT_BEATS].map(|beats| last.saturating_add(period.mul_f64(beats)))
         });
-        let diagnostic = self.diagnostic.as_ref().map(|(_, _, at)| at.saturating_add(DIAGNOSTIC_AGE));
+        let diagnostics = self.diagnostics.values().filter_map(|said| said.until);
         let windows = self.windows.iter().filter_map(|window| window.next_look(now));
-        absence.into_iter().chain(beats).chain(diagnostic).chain(windows).filter(|at| *at > now).min()
+        absence.into_iter().chain(beats).chain(diagnostics).chain(windows).filter(|at| *at > now).min()
     }
 
     /// The heartbeat that it is held to.
@@ -258,6 +311,16 @@ impl Evidence {
         } else {
             None
         }
+    }
+}
+
+/// That its node is in another state than active, and who can change that where Cortex can't.
+pub(crate) fn not_active(state: LifecycleState, recipe: &ComponentRecipe) -> String {
+    match (state, &recipe.start) {
+        (LifecycleState::Finalized, Start::External) => {
+            "its node is finalized, and Cortex has not started it: a person has to start it anew".to_owned()
+        }
+        _ => format!("its node is {state}"),
     }
 }
 
@@ -377,19 +440,60 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_is_told_first_and_old_diagnostics_are_forgotten() {
+    fn the_worst_is_told_first_and_old_warnings_are_forgotten() {
         let recipe = recipe("");
         let mut evidence = judged(&recipe);
-        evidence.note_diagnostic(at(11.0), DiagnosticLevel::Warning, "warm".into());
+        evidence.note_diagnostic(at(11.0), "lamp", DiagnosticLevel::Warning, "warm");
         assert_eq!(Health::of(&evidence.symptoms(at(11.0), &recipe)), Health::Suspect);
-        evidence.note_diagnostic(at(12.0), DiagnosticLevel::Error, "hot".into());
+        assert_eq!(Health::of(&evidence.symptoms(at(16.0), &recipe)), Health::Healthy);
+        evidence.note_diagnostic(at(12.0), "lamp", DiagnosticLevel::Error, "hot");
         evidence.note_status(at(12.0), Some((FailureKind::Algorithm, "no path".into())));
         let messages = |now: f64| -> Vec<String> {
             evidence.symptoms(at(now), &recipe).into_iter().map(|symptom| symptom.message).collect()
         };
-        assert_eq!(messages(12.0), ["hot", "no path"]);
-        assert_eq!(messages(13.0), ["hot", "no path"]);
-        assert_eq!(messages(17.0), ["no heartbeat for 5.0 s", "no path"]);
+        assert_eq!(messages(12.0), ["lamp: hot", "no path"]);
+        assert_eq!(messages(13.0), ["lamp: hot", "no path"]);
+        assert_eq!(messages(17.0), ["no heartbeat for 5.0 s", "lamp: hot", "no path"]);
+    }
+
+    #[test]
+    fn an_error_of_diagnostics_stands_until_the_same_entry_says_something_else() {
+        let recipe = recipe("");
+        let mut evidence = judged(&recipe);
+        let failed = Health::Failed { kind: FailureKind::General };
+        evidence.note_diagnostic(at(11.0), "base: motor", DiagnosticLevel::Error, "hot");
+        evidence.note_diagnostic(at(12.0), "base: wheel", DiagnosticLevel::Ok, "turns");
+        evidence.note_diagnostic(at(13.0), "base: motor", DiagnosticLevel::Stale, "nothing new");
+        evidence.begin(at(500.0), &recipe);
+        assert_eq!(Health::of(&evidence.symptoms(at(1000.0), &recipe)), failed, "silence is no good news");
+        assert_eq!(evidence.symptoms(at(1000.0), &recipe)[0].message, "base: motor: hot");
+        evidence.note_diagnostic(at(1000.0), "base: motor", DiagnosticLevel::Warning, "warm");
+        assert_eq!(Health::of(&evidence.symptoms(at(1000.0), &recipe)), Health::Suspect);
+        assert_eq!(evidence.next_look(at(1000.0), &recipe), Some(at(1005.0)));
+        assert_eq!(Health::of(&evidence.symptoms(at(1005.0), &recipe)), Health::Healthy);
+        for (entry, mend) in [("a", 0), ("b", 1)] {
+            evidence.note_diagnostic(at(1006.0), entry, DiagnosticLevel::Error, "hot");
+            assert_eq!(Health::of(&evidence.symptoms(at(1006.0), &recipe)), failed);
+            if mend == 0 {
+                evidence.note_diagnostic(at(1006.0), entry, DiagnosticLevel::Ok, "");
+            } else {
+                evidence.forget();
+            }
+            assert_eq!(Health::of(&evidence.symptoms(at(1006.0), &recipe)), Health::Healthy, "{entry}");
+        }
+    }
+
+    #[test]
+    fn entries_without_end_take_no_room_and_hide_no_error() {
+        let recipe = recipe("");
+        let mut evidence = judged(&recipe);
+        for number in 0..1000 {
+            evidence.note_diagnostic(at(11.0), &format!("base {number}"), DiagnosticLevel::Warning, "warm");
+        }
+        assert_eq!(evidence.diagnostics.len(), MOST_DIAGNOSTICS);
+        evidence.note_diagnostic(at(11.0), "base: motor", DiagnosticLevel::Error, "hot");
+        assert_eq!(evidence.diagnostics.len(), MOST_DIAGNOSTICS);
+        assert_eq!(evidence.symptoms(at(11.0), &recipe)[0].message, "base: motor: hot");
     }
 
     #[test]

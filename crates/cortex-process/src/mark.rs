@@ -209,7 +209,7 @@ mod tests {
         // Nobody on the host has that id, or another process has it.
         for there in [
             RunMark { namespace: own.namespace + 1, started: own.started + 1, ..own.clone() },
-            RunMark { namespace: 0, started: own.started + 1, ..own.clone() },
+            RunMark { namespace: 0, started: own.started + 1, ..own },
         ] {
             assert!(!there.is_over() && !Marked::Orphans.fits(&there.of(3)), "{there}");
             assert!(!Marked::Run(own.clone()).fits(&there.of(3)) && RunMark::read(&there.to_string()) == Some(there));

@@ -94,6 +94,27 @@ fn components_that_wait_for_each_other_are_named_round_the_circle() {
 }
 
 #[test]
+fn a_stand_in_that_needs_what_it_stands_in_for_is_told_with_the_way_there() {
+    let text = |needs: &str| {
+        format!(
+            "recipe = 1\n\
+             [components.camera]\nstart = \"external\"\nstand_in = \"spare\"\n\
+             [components.spare]\nstart = \"external\"\ndepends_on = [{needs}]\n\
+             [components.mount]\nstart = \"external\"\ndepends_on = [\"camera\"]\n\
+             [components.base]\nstart = \"external\"\n"
+        )
+    };
+    for (needs, way) in [("\"camera\"", "spare -> camera"), ("\"base\", \"mount\"", "spare -> mount -> camera")] {
+        let problems = problems(&text(needs));
+        let problem = &problems[0];
+        assert_eq!((problems.len(), problem.place.as_ref().map(|place| place.line)), (1, Some(4)));
+        assert_eq!(problem.message, format!("'spare' stands in for 'camera' and depends on it: {way}"));
+        assert!(problem.mend.contains("take one of these dependencies out"), "{}", problem.mend);
+    }
+    assert!(Recipe::read(&text("\"base\"")).is_ok());
+}
+
+#[test]
 fn every_kind_of_slip_is_told_with_its_line_and_its_mend() {
     for (lines, line, message, mend) in [
         ("stand_in = \"basee\"", 6, "no component 'basee' to stand in", "\"base\""),

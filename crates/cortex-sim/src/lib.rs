@@ -2,6 +2,8 @@
 //!
 //! - [`world`]: the home, from a file: rooms, doors, what there is to see; checked;
 //! - [`route`]: the way from where the robot is to a room; [`motion`]: driving it; [`charge`]: the battery. Pure;
+//! - [`floor`]: the map; [`pursuit`]: following a path; [`velocity`]: what the wheels make of commands. Pure;
+//! - [`questions`]: answers about what is seen. Pure;
 //! - [`components`]: the parts of the robot, each a ROS 2 node in a process of its own;
 //! - [`launch`]: starts, watches and stops those processes; [`child`]: the side of the started process.
 

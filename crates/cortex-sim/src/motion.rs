@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::pursuit;
 use crate::velocity::Velocity;
 use crate::world::Position;
 
@@ -77,8 +78,7 @@ impl Motion {
         let along_rad = self.heading_rad + turn_rad / 2.0;
         self.position.x_m += way_m * along_rad.cos();
         self.position.y_m += way_m * along_rad.sin();
-        let heading_rad = self.heading_rad + turn_rad;
-        self.heading_rad = heading_rad.sin().atan2(heading_rad.cos());
+        self.heading_rad = pursuit::turn_rad(self.heading_rad + turn_rad);
         way_m
     }
 

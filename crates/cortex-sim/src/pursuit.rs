@@ -48,7 +48,7 @@ pub fn pursue(path: &[Position], pose: Pose, pace: &Pace) -> Option<Pursuit> {
         return Some(Pursuit { velocity: Velocity::STANDING, remaining_m: 0.0 });
     }
     let (way_x, way_y) = (next.x_m - pose.position.x_m, next.y_m - pose.position.y_m);
-    let aside_rad = turned(way_y.atan2(way_x) - pose.heading_rad);
+    let aside_rad = turn_rad(way_y.atan2(way_x) - pose.heading_rad);
     let speed_mps =
         if aside_rad.abs() > AHEAD_RAD { 0.0 } else { way_x.hypot(way_y) / pace.settle_s * aside_rad.cos() };
     let velocity = Velocity { forward_mps: speed_mps, turn_radps: aside_rad / pace.settle_s }.within(&pace.limits);
@@ -74,7 +74,7 @@ fn ahead(path: &[Position], here: Position) -> Option<&[Position]> {
 }
 
 /// An angle as the shortest turn: from -π to π.
-fn turned(angle_rad: f64) -> f64 {
+pub(crate) fn turn_rad(angle_rad: f64) -> f64 {
     angle_rad.sin().atan2(angle_rad.cos())
 }
 

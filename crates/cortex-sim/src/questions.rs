@@ -4,18 +4,17 @@
 //! what they are made is not in a list of things. As with any detector, there are things that it has learnt to see; of any
 //! other thing it can't tell whether it is there.
 
-use std::collections::BTreeSet;
+mod things;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub use things::Vocabulary;
+use things::{COLOURS, Thing, listed, singular, words, words_of};
+
 /// Longest question, in characters.
 pub const MAX_QUESTION_CHARACTERS: usize = 200;
 
-const ARTICLES: [&str; 8] = ["a", "an", "the", "any", "some", "my", "your", "this"];
-const NUMBERS: [&str; 10] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-const COLOURS: [&str; 12] =
-    ["black", "blue", "brown", "gold", "green", "grey", "orange", "pink", "purple", "red", "white", "yellow"];
 /// Words that say where something is to something else.
 const RELATIONS: [&str; 12] =
     ["on", "in", "under", "behind", "beside", "near", "above", "below", "inside", "at", "next", "between"];
@@ -60,53 +59,6 @@ impl Answer {
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({"known": self.known, "text": self.text})
-    }
-}
-
-/// A thing in words: `a sleeping cat` is one cat that is sleeping.
-#[derive(Debug, PartialEq, Eq)]
-struct Thing {
-    count: usize,
-    qualities: Vec<String>,
-    noun: String,
-}
-
-impl Thing {
-    fn read(words: &[&str]) -> Option<Self> {
-        let mut words = words;
-        let mut count = 1;
-        while let Some((first, rest)) = words.split_first().filter(|(_, rest)| !rest.is_empty()) {
-            if let Some(number) = NUMBERS.iter().position(|number| number == first) {
-                count = number + 1;
-            } else if matches!(rest, ["of", ..]) && *first == "pair" {
-                count = 2;
-            } else if !(ARTICLES.contains(first) || *first == "of") {
-                break;
-            }
-            words = rest;
-        }
-        let (noun, qualities) = words.split_last()?;
-        Some(Self { count, qualities: qualities.iter().map(|word| (*word).to_owned()).collect(), noun: singular(noun) })
-    }
-
-    /// Whether this, which is seen, is what is asked for.
-    fn is(&self, asked: &Self) -> bool {
-        self.noun == asked.noun && asked.qualities.iter().all(|quality| self.qualities.contains(quality))
-    }
-
-    fn colour(&self) -> Option<&str> {
-        self.qualities.iter().map(String::as_str).find(|quality| COLOURS.contains(quality))
-    }
-}
-
-/// What it has learnt to see.
-#[derive(Debug, Clone, Default)]
-pub struct Vocabulary(BTreeSet<String>);
-
-impl Vocabulary {
-    /// Things like these.
-    pub fn of<'a>(things: impl IntoIterator<Item = &'a str>) -> Self {
-        Self(things.into_iter().filter_map(|thing| Some(Thing::read(&words(thing)?)?.noun)).collect())
     }
 }
 
@@ -281,7 +233,7 @@ impl Sight<'_> {
 
     fn knows(&self, noun: &str) -> bool {
         let is_it = |thing: &String| words_of(thing).is_some_and(|thing| thing.noun == noun);
-        self.vocabulary.0.contains(noun) || self.scene.sees.iter().any(is_it)
+        self.vocabulary.holds(noun) || self.scene.sees.iter().any(is_it)
     }
 
     /// Whether it is about some other room: that can't be seen from here.
@@ -305,51 +257,10 @@ impl Scene {
     }
 }
 
-/// As people speak: `a kettle, a table and a red cup`.
-fn listed<T: AsRef<str>>(things: &[T]) -> String {
-    match things.split_last() {
-        None => String::new(),
-        Some((only, [])) => only.as_ref().to_owned(),
-        Some((last, others)) => {
-            let others: Vec<&str> = others.iter().map(AsRef::as_ref).collect();
-            format!("{} and {}", others.join(", "), last.as_ref())
-        }
-    }
-}
-
 /// The words without these at their end, if they end so.
 fn without<'w>(words: &'w [&'w str], end: &[&str]) -> Option<&'w [&'w str]> {
     let (rest, last) = words.split_at_checked(words.len().checked_sub(end.len())?)?;
     last.iter().zip(end).all(|(word, other)| word == other).then_some(rest)
-}
-
-/// The words of a thing; none if there are none.
-fn words(thing: &str) -> Option<Vec<&str>> {
-    let words: Vec<&str> = thing.split_whitespace().collect();
-    (!words.is_empty()).then_some(words)
-}
-
-fn words_of(thing: &str) -> Option<Thing> {
-    Thing::read(&words(thing)?)
-}
-
-/// `shelf` for `shelves`.
-fn singular(word: &str) -> String {
-    let replaced = |ending: &str, by: &str| word.strip_suffix(ending).map(|begin| format!("{begin}{by}"));
-    let short = || word.len() <= 3 || word.ends_with("ss");
-    match word {
-        "people" | "persons" => "person".to_owned(),
-        "children" => "child".to_owned(),
-        "mice" => "mouse".to_owned(),
-        _ if short() => word.to_owned(),
-        _ => replaced("elves", "elf")
-            .or_else(|| replaced("ies", "y"))
-            .or_else(|| {
-                ["sses", "shes", "ches", "xes"].iter().find_map(|ending| replaced(ending, &ending[..ending.len() - 2]))
-            })
-            .or_else(|| replaced("s", ""))
-            .unwrap_or_else(|| word.to_owned()),
-    }
 }
 
 #[cfg(test)]

@@ -173,6 +173,12 @@ cortex_ros::ros_tests! {
         assert!(caller.change("map_server", "deactivate").await);
         let refused = caller.call::<GetMap::Service>("map_server/map", GetMap::Request {}).await.map;
         assert!(refused.data.is_empty(), "it does not serve");
+
+        for transition in ["cleanup", "configure", "activate"] {
+            assert!(caller.change("map_server", transition).await, "{transition}");
+        }
+        let again = caller.call::<GetMap::Service>("map_server/map", GetMap::Request {}).await.map;
+        assert_eq!(again.data, told.data, "a second life");
     }
 
     async fn the_localization_says_so_when_the_odometry_is_silent() {

@@ -111,6 +111,9 @@ cortex_ros::ros_tests! {
             ("speaker", vec!["say", "quiet"]),
             ("light", vec!["turn_on", "turn_off", "is_on"]),
             ("battery", vec!["level"]),
+            ("vision", vec!["answer", "is_there", "count"]),
+            ("navigator", vec!["go_to", "where_am_i", "halt"]),
+            ("map_server", vec![]),
         ] {
             let _process = Process::part(part, &space, &[]);
             let caller = Caller::start(&space);
@@ -234,8 +237,8 @@ cortex_ros::ros_tests! {
         assert_eq!(set(&caller, "base", "autostart", 1.0).await, Err("'autostart' can only be given at start: --ros-args -p NAME:=VALUE".to_owned()));
         assert_eq!(
             set(&caller, "base", "sped_mps", 1.0).await,
-            Err("there is no parameter 'sped_mps'; there are: autostart, require_battery, speed_mps, time_scale, \
-                 use_sim_time"
+            Err("there is no parameter 'sped_mps'; there are: autostart, commands, require_battery, speed_mps, \
+                 time_scale, use_sim_time"
                 .to_owned())
         );
     }
@@ -295,6 +298,31 @@ cortex_ros::ros_tests! {
         drop(base);
         // Its last message ages.
         while caller.execute("camera", "look", json!({})).await.is_ok() {}
+    }
+
+    async fn the_vision_answers_from_what_the_camera_shows_now_and_says_what_it_can_t_tell() {
+        let space = namespace("vision");
+        let _vision = Process::part("vision", &space, &[]);
+        let caller = Caller::start(&space);
+        let is_there = async |thing: &str| caller.execute("vision", "is_there", json!({ "thing": thing })).await;
+        assert_eq!(
+            is_there("cat").await,
+            Err("the camera shows nothing, so there is nothing to answer from; is it running?".to_owned())
+        );
+        let _base = Process::part("base", &space, &BASE_ALONE);
+        let camera = Process::part("camera", &space, &[]);
+        let no = json!({"known": true, "text": "No, I see no cat in the living room."});
+        assert_eq!(is_there("a cat").await, Ok(no));
+        assert_eq!(caller.execute("base", "go_to", json!({"place": "bedroom"})).await, Ok(json!("arrived in the bedroom")));
+        let yes = json!({"known": true, "text": "Yes, I see a sleeping cat."});
+        // The camera learns of the arrival from the odometry, a moment later.
+        support::within("the cat", async { while is_there("a cat").await != Ok(yes.clone()) {} }).await;
+        let answer = caller.execute("vision", "answer", json!({"question": "Is the cat hungry?"})).await.unwrap();
+        assert_eq!(answer["known"], json!(false), "{answer}");
+        let count = caller.execute("vision", "count", json!({"things": "lamps"})).await.unwrap();
+        assert_eq!(count["text"], "I see one: a lamp.");
+        camera.signal(Signal::KILL);
+        assert!(is_there("a cat").await.unwrap_err().starts_with("the camera shows nothing"), "what it showed is old");
     }
 
     async fn lights_are_switched_by_room_and_their_state_is_published() {

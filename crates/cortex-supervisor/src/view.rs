@@ -143,8 +143,14 @@ impl RobotView {
                 view.reason.clone_from(reason);
             }),
             MonitorEvent::WentDown { component } => self.with(component, |view| {
-                view.standing = Standing::Down;
+                // A stand-in goes down whenever it is not needed any more.
+                view.standing = if view.is_regular { Standing::Down } else { Standing::Idle };
                 view.process = None;
+                view.health = None;
+                view.symptoms.clear();
+                view.transition = None;
+                view.action = None;
+                view.reason.clear();
             }),
             MonitorEvent::StormBegan => self.storm = true,
             MonitorEvent::StormEnded => self.storm = false,
@@ -169,9 +175,9 @@ impl RobotView {
             return Some(format!("'{component}' is replaced by '{by}'"));
         }
         match view.standing {
-            // A stand-in whose turn has not come is not started; one that something else runs is not ours to judge.
-            Standing::Up | Standing::Recovering | Standing::GivenUp if view.has_worked => None,
             Standing::Down => Some(format!("'{component}' was brought down")),
+            // Whether one that came up can be used is the monitor's to say, by the quarantine.
+            _ if view.has_worked => None,
             _ => Some(format!(
                 "'{component}' is not up yet{}",
                 if view.reason.is_empty() { String::new() } else { format!(": {}", view.reason) }
@@ -207,6 +213,7 @@ impl RobotView {
         let Some(view) = self.components.get(component) else { return String::new() };
         let symptoms: Vec<&str> = view.symptoms.iter().map(|symptom| symptom.message.as_str()).collect();
         match (symptoms.is_empty(), view.reason.is_empty()) {
+            (true, true) if view.standing == Standing::Idle => "it is not needed now, so it is not up".to_owned(),
             (false, _) => symptoms.join("; "),
             (true, false) => view.reason.clone(),
             (true, true) => "it is being brought up again".to_owned(),
@@ -266,6 +273,34 @@ mod tests {
         robot.note(&Effect::Release { component: "arm".into() });
         assert_eq!(robot.refusal(&"arm".into()), None);
         assert_eq!(robot.refusal(&"a_stranger".into()), None, "what is in no recipe is nobody's to refuse");
+    }
+
+    #[test]
+    fn one_that_recovers_may_be_called_as_long_as_the_monitor_does_not_keep_it_back() {
+        let mut robot = robot();
+        robot.note(&came_up("base"));
+        let action = ActionName::new("respawn");
+        robot.note(&Effect::Report {
+            event: MonitorEvent::AttemptBegan { component: "base".into(), action, attempt: 1 },
+        });
+        assert_eq!(robot.refusal(&"base".into()), None, "an algorithm is seen to; the component itself works");
+        robot.note(&Effect::Quarantine { component: "base".into(), because_of: "base".into() });
+        assert!(robot.refusal(&"base".into()).is_some());
+    }
+
+    #[test]
+    fn a_stand_in_that_is_not_needed_any_more_is_not_shown_as_one_that_is_well() {
+        let mut robot = robot();
+        robot.note(&came_up("spare"));
+        robot.note(&Effect::Quarantine { component: "spare".into(), because_of: "spare".into() });
+        robot.note(&Effect::Report { event: MonitorEvent::WentDown { component: "spare".into() } });
+        let spare = &robot.components[&ComponentName::from("spare")];
+        assert_eq!((spare.standing, spare.health, spare.process), (Standing::Idle, None, None));
+        assert_eq!(
+            robot.refusal(&"spare".into()).as_deref(),
+            Some("'spare' does not work now: it is not needed now, so it is not up")
+        );
+        assert!(!robot.works(&"spare".into()));
     }
 
     #[test]

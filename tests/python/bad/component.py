@@ -5,7 +5,7 @@ It keeps the component contract until its fault begins: `--after` seconds after 
 answers is `cortex-misbehave`.
 
 `--notes FILE` gets a line for each thing that really happened: `NAME start` for each start of its process, `NAME fault
-FAULT`, `NAME began TOKEN` and `NAME did TOKEN` for each piece of work. With `--times N` only the first N starts of the notes go wrong."""
+FAULT`, `NAME began TOKEN` and `NAME did TOKEN` or `NAME halted TOKEN` for each piece of work. With `--times N` only the first N starts of the notes go wrong."""
 
 import argparse
 import json
@@ -20,6 +20,7 @@ import time
 import rclpy
 from cortex_msgs.msg import ComponentStatus
 from cortex_msgs.srv import DescribeComponent, ExecuteMethod
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
@@ -41,6 +42,7 @@ FAULTS = {
     "comes_back_as_another": "its process ends, and the next one has another name",
     "flaps": "says that it fails and that it works, by turns",
     "fails": "says that it fails",
+    "errs_once": "says ERROR on `/diagnostics`, once",
 }
 # Between two turns of one that flaps, in heartbeats.
 FLAP_BEATS = 0.4
@@ -95,9 +97,9 @@ class Notes:
 
 
 class Component(Node):
-    def __init__(self, name, heartbeat_s, notes):
+    def __init__(self, name, heartbeat_s, notes, work_s):
         super().__init__(name)
-        self.heartbeat_s, self.notes = heartbeat_s, notes
+        self.heartbeat_s, self.notes, self.work_s = heartbeat_s, notes, work_s
         self.faults = set()
         self.hangs = threading.Event()
         self.halts, self.shaken = 0, 0
@@ -106,6 +108,7 @@ class Component(Node):
         self.create_service(ExecuteMethod, "~/execute_method", self.execute, callback_group=group)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.status = self.create_publisher(ComponentStatus, "~/status", latched)
+        self.diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self.create_timer(heartbeat_s, self.beat, callback_group=group)
         self.told = queue.SimpleQueue()
         self.create_subscription(String, "~/fault", lambda told: self.told.put(told.data), 10, callback_group=group)
@@ -131,6 +134,9 @@ class Component(Node):
             self.create_timer(self.heartbeat_s * FLAP_BEATS, self.flap)
         elif fault == "fails":
             self.say(ComponentStatus.COMPONENT, "the tray is jammed")
+        elif fault == "errs_once":
+            error = DiagnosticStatus(level=DiagnosticStatus.ERROR, name=f"{self.get_name()}: motor", message="too hot")
+            self.diagnostics.publish(DiagnosticArray(status=[error]))
 
     def say(self, status, message=""):
         stamp = self.get_clock().now().to_msg()
@@ -154,7 +160,9 @@ class Component(Node):
         self.status.publish(garbage)
 
     def describe(self, _request, response):
-        response.description_json = json.dumps(DESCRIPTION)
+        shake, *others = DESCRIPTION["methods"]
+        patient = shake | {"timeout_s": max(shake["timeout_s"], 2 * self.work_s)}
+        response.description_json = json.dumps(DESCRIPTION | {"methods": [patient, *others]})
         return response
 
     def execute(self, request, response):
@@ -170,11 +178,12 @@ class Component(Node):
             response.error_msg = str(problem) or type(problem).__name__
         return response
 
-    def shake(self, token, seconds=0.3):
-        halts, until = self.halts, time.monotonic() + seconds
+    def shake(self, token, seconds=None):
+        halts, until = self.halts, time.monotonic() + (self.work_s if seconds is None else seconds)
         self.notes.add(f"began {token}")
         while time.monotonic() < until:
             if self.halts != halts:
+                self.notes.add(f"halted {token}")
                 raise RuntimeError("cancelled")
             time.sleep(0.02)
         # Noted before it is told: what was told has surely been done, whenever this process dies.
@@ -209,6 +218,7 @@ def arguments():
     parser.add_argument("--heartbeat", type=float, default=0.5, help="seconds between two heartbeats")
     parser.add_argument("--notes", help="the file that gets a line for each thing that happened")
     parser.add_argument("--times", type=int, default=1 << 30, help="how many of its starts go wrong")
+    parser.add_argument("--work", type=float, default=0.3, help="seconds that it is shaken where nobody says")
     parser.add_argument("--seed", type=int, default=1, help="of what is random")
     return parser.parse_args(own)
 
@@ -229,7 +239,7 @@ def main():
     if fault == "comes_back_as_another" and earlier > 0:
         name, fault = f"{name}_{earlier + 1}", "works"
     rclpy.init()
-    component = Component(name, options.heartbeat, notes)
+    component = Component(name, options.heartbeat, notes, options.work)
     executor = MultiThreadedExecutor(num_threads=8)
     executor.add_node(component)
     if fault != "works":

@@ -79,6 +79,8 @@ pub enum Input {
     DiagnosticHeard {
         /// Which.
         component: ComponentName,
+        /// The name of the entry: what it says holds until another of that name says something else.
+        name: String,
         /// How bad it is.
         level: DiagnosticLevel,
         /// In words.
@@ -112,7 +114,7 @@ pub enum Input {
     /// A person has looked, and it may be used again. What waits, and what was given up meanwhile, is tried again now.
     Resumed,
     /// A component that works is to be restarted all the same, as if it had failed: by `restart` or `respawn`. One that is
-    /// being seen to already is left to that; one that was given up is tried again.
+    /// being seen to already is left to that; one that was given up, or whose stand-in has its place, is tried again.
     Restart {
         /// Which.
         component: ComponentName,
@@ -328,7 +330,7 @@ pub enum MonitorEvent {
         /// Its last symptoms, or why the last attempt failed.
         reason: String,
     },
-    /// A component came down.
+    /// A component came down: for good, or, a stand-in, until it is needed again.
     WentDown {
         /// Which.
         component: ComponentName,

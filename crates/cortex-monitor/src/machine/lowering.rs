@@ -8,10 +8,16 @@ use super::turn::Turn;
 use super::{Effect, MonitorEvent, Transition};
 use crate::health::LifecycleState;
 
+/// A call that passed the gate just before the quarantine is known to be under way after this, at the latest.
+pub(super) const CALLS_TOLD: Duration = Duration::from_millis(50);
+
 impl Member {
     pub(super) fn begin_lowering(&mut self, turn: &mut Turn<'_>) {
         if matches!(self.course, Course::Idle | Course::Waiting) {
             self.settle_down(turn);
+        } else if self.is_usable() && !turn.ending {
+            let (stage, until) = self.clearing(turn);
+            self.course = Course::Lowering { stage, until };
         } else {
             self.course = Course::Lowering { stage: Stage::Begin, until: turn.now };
         }
@@ -19,6 +25,10 @@ impl Member {
 
     pub(super) fn lower(&mut self, turn: &mut Turn<'_>, stage: Stage, until: Duration) {
         match stage {
+            Stage::Clearing { since } if turn.ending || self.is_clear(turn, since, until) => {
+                self.course = Course::Lowering { stage: Stage::Begin, until };
+            }
+            Stage::Clearing { .. } => {}
             Stage::Begin if turn.ending && !turn.above_are_down => {}
             // One that has gone silent would not answer; its process is ended all the same.
             Stage::Begin
@@ -39,6 +49,19 @@ impl Member {
             }
             Stage::Ending | Stage::Spawning | Stage::Appearing | Stage::Changing { .. } => {}
         }
+    }
+
+    /// What waits for the end of what is under way in it, from now on.
+    pub(super) fn clearing(&self, turn: &Turn<'_>) -> (Stage, Duration) {
+        let limit = if self.is_managed() { self.recipe.transition_timeout_s } else { self.recipe.stop_timeout_s };
+        (Stage::Clearing { since: turn.now }, Self::after(turn, limit))
+    }
+
+    /// Whether nothing is under way in it any more, or that has taken too long. Missions have heard of its quarantine
+    /// meanwhile and halt what they have begun.
+    pub(super) fn is_clear(&self, turn: &Turn<'_>, since: Duration, until: Duration) -> bool {
+        let is_known = turn.now >= since.saturating_add(CALLS_TOLD);
+        is_known && self.evidence.goals() == 0 || turn.now >= until
     }
 
     /// How long it takes at most.
@@ -66,13 +89,16 @@ impl Member {
     }
 
     fn settle_down(&mut self, turn: &mut Turn<'_>) {
+        if !matches!(self.course, Course::Idle | Course::Waiting) {
+            turn.report(MonitorEvent::WentDown { component: self.name.clone() });
+        }
         if turn.ending {
-            if !matches!(self.course, Course::Idle | Course::Waiting) {
-                turn.report(MonitorEvent::WentDown { component: self.name.clone() });
-            }
             self.course = Course::Down;
         } else {
             self.course = Course::Idle;
+            // When it is wanted again, it begins anew.
+            self.damping.begin_anew();
+            self.told = None;
             self.recovery = None;
             self.used.clear();
             self.replaced = false;

@@ -7,6 +7,7 @@ use cortex_protocol::ComponentName;
 use cortex_recipe::{ActionName, BuiltIn, ComponentRecipe, Lifecycle, Seconds};
 use serde::{Deserialize, Serialize};
 
+use super::lowering::CALLS_TOLD;
 use super::turn::Turn;
 use super::{AttemptId, DeedOutcome, Effect, MonitorEvent, ProcessNumber, Transition};
 use crate::damping::Damping;
@@ -35,8 +36,15 @@ pub(super) struct Member {
     /// Whether its stand-in has its place.
     pub(super) replaced: bool,
     pub(super) has_worked: bool,
+    /// Whether it was brought to its beginning, or has failed itself, since it came up last: it has to come up before
+    /// anything builds on it again.
+    pub(super) lost: bool,
+    /// Whether its node has begun anew while nothing was done about it.
+    pub(super) returned: bool,
+    /// How often it did so since it worked last, or since its ladder began.
+    pub(super) returns: u32,
     /// What was told last of its health, and of what it waits for.
-    told: Option<Health>,
+    pub(super) told: Option<Health>,
     pub(super) told_waiting: Vec<ComponentName>,
     /// How somebody wants it to be restarted although it works.
     pub(super) wanted: Option<ActionName>,
@@ -84,6 +92,8 @@ pub(super) enum Course {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Stage {
+    /// The end of what is under way there: it has worked until now, and is in quarantine only since then.
+    Clearing { since: Duration },
     /// Nothing yet.
     Begin,
     /// The end of its process.
@@ -126,6 +136,9 @@ impl Member {
             pauses_missions: false,
             replaced: false,
             has_worked: false,
+            lost: false,
+            returned: false,
+            returns: 0,
             told: None,
             told_waiting: Vec::new(),
             wanted: None,
@@ -152,7 +165,7 @@ impl Member {
             | Course::Pausing { .. }
             | Course::GivenUp { .. } => {
                 let kind = self.recovery.as_ref().map(|recovery| recovery.kind);
-                self.has_worked && matches!(kind, Some(FailureKind::Algorithm | FailureKind::System))
+                self.has_worked && !self.lost && matches!(kind, Some(FailureKind::Algorithm | FailureKind::System))
             }
             _ => false,
         }
@@ -169,6 +182,11 @@ impl Member {
     /// Whether it wants its stand-in to be there.
     pub(super) fn calls_stand_in(&self) -> bool {
         self.replaced || matches!(self.course, Course::Calling { .. })
+    }
+
+    /// Whether its ladder is at its end.
+    pub(super) fn is_given_up(&self) -> bool {
+        matches!(self.course, Course::GivenUp { .. })
     }
 
     pub(super) fn has_worked(&self) -> bool {
@@ -206,7 +224,8 @@ impl Member {
         self.evidence.ended = Some(ending);
         self.evidence.lifecycle = None;
         match &mut self.course {
-            Course::Raising { stage: stage @ Stage::Ending, .. } | Course::Lowering { stage, .. } => {
+            Course::Raising { stage: stage @ (Stage::Ending | Stage::Clearing { .. }), .. }
+            | Course::Lowering { stage, .. } => {
                 *stage = Stage::Begin;
             }
             Course::Raising { .. } | Course::Acting { .. } | Course::Acted | Course::Proving { .. } => {
@@ -218,10 +237,28 @@ impl Member {
 
     pub(super) fn on_node_seen(&mut self, now: Duration, present: bool) {
         if self.evidence.present.is_none_or(|(before, _)| before != present) {
+            let was_gone = self.evidence.is_gone(now);
             self.evidence.present = Some((present, now));
             if !present {
                 self.evidence.lifecycle = None;
+                return;
             }
+            if was_gone && self.process.is_none() {
+                // Something else has started it anew, so what was said was said about the one before.
+                self.evidence.forget_diagnostics();
+            }
+            self.on_begun_anew(now);
+        }
+    }
+
+    pub(super) fn on_state_seen(&mut self, now: Duration, state: LifecycleState) {
+        // The graph may still show the one before, so that the next one is not seen to come.
+        let before = self.evidence.lifecycle;
+        self.evidence.note_state(state);
+        if state == LifecycleState::Unconfigured
+            && matches!(before, Some(LifecycleState::Active | LifecycleState::Finalized))
+        {
+            self.on_begun_anew(now);
         }
     }
 
@@ -281,6 +318,8 @@ impl Member {
         let restarts = matches!(BuiltIn::named(&action), Some(BuiltIn::Restart | BuiltIn::Respawn));
         if self.course == Course::Serving && restarts {
             self.wanted = Some(action);
+        } else if let Course::Replaced { until } = &mut self.course {
+            *until = now;
         } else {
             self.on_try_again(now);
         }
@@ -341,8 +380,13 @@ impl Member {
         let judged = self.is_judged();
         let evidence = judged.then(|| self.evidence.next_look(now, &self.recipe)).flatten();
         let damping = judged.then(|| self.damping.good_at()).flatten();
+        let cleared = match &self.course {
+            Course::Raising { stage: Stage::Clearing { since }, .. }
+            | Course::Lowering { stage: Stage::Clearing { since }, .. } => Some(since.saturating_add(CALLS_TOLD)),
+            _ => None,
+        };
         // What is over, and did not lead to a step, waits for something else.
-        until.into_iter().chain(evidence).chain(damping).filter(|at| *at > now).min()
+        until.into_iter().chain(cleared).chain(evidence).chain(damping).filter(|at| *at > now).min()
     }
 
     fn is_wanted(&self, turn: &Turn<'_>) -> bool {

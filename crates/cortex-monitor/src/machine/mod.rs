@@ -193,13 +193,16 @@ impl Monitor {
                 (self.owner(process)?, Box::new(move |member| member.on_process_not_started(reason)))
             }
             Input::ProcessEnded { process, ending } => {
-                (self.owner(process)?, Box::new(move |member| member.on_process_ended(ending)))
+                let owner = self.owner(process)?;
+                // It may have been late.
+                self.not_stopped.remove(&owner);
+                (owner, Box::new(move |member| member.on_process_ended(ending)))
             }
             Input::NodeSeen { component, present } => {
                 (component, Box::new(move |member| member.on_node_seen(now, present)))
             }
             Input::LifecycleSeen { component, state } => {
-                (component, Box::new(move |member| member.evidence.note_state(state)))
+                (component, Box::new(move |member| member.on_state_seen(now, state)))
             }
             Input::StateUnanswered { component } => {
                 (component, Box::new(move |member| member.evidence.note_unanswered()))
@@ -211,8 +214,8 @@ impl Monitor {
                     member.evidence.note_status(now, failure.map(|kind| (kind, message)));
                 }),
             ),
-            Input::DiagnosticHeard { component, level, message } => {
-                (component, Box::new(move |member| member.evidence.note_diagnostic(now, level, message)))
+            Input::DiagnosticHeard { component, name, level, message } => {
+                (component, Box::new(move |member| member.evidence.note_diagnostic(now, &name, level, &message)))
             }
             Input::Progressed { component, watch, count } => {
                 (component, Box::new(move |member| member.evidence.note_progress(now, watch, count)))
@@ -275,8 +278,9 @@ impl Monitor {
     fn step(&mut self, name: &ComponentName, blame: &BTreeMap<ComponentName, ComponentName>) -> bool {
         let missing: Vec<ComponentName> =
             self.dependencies.needs(name).iter().filter(|other| blame.contains_key(*other)).cloned().collect();
-        let stand_in_works =
-            self.stand_ins.get(name).is_some_and(|other| self.members.get(other).is_some_and(Member::is_usable));
+        let stand_in = self.stand_ins.get(name).and_then(|other| self.members.get(other));
+        let stand_in_works = stand_in.is_some_and(Member::is_usable);
+        let stand_in_is_given_up = stand_in.is_some_and(Member::is_given_up);
         let stands_in_for = self.stand_ins.iter().filter(|(_, other)| *other == name).map(|(lost, _)| lost);
         let is_called =
             stands_in_for.into_iter().any(|lost| self.members.get(lost).is_some_and(Member::calls_stand_in));
@@ -290,6 +294,7 @@ impl Monitor {
             missing,
             stand_in: self.stand_ins.get(name).cloned(),
             stand_in_works,
+            stand_in_is_given_up,
             is_called,
             above_are_down,
             actions: &self.actions,

@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use cortex_recipe::BuiltIn;
+
 use super::member::{Course, Member, Stage};
 use super::turn::Turn;
 use super::{Effect, MonitorEvent, Transition};
+use crate::evidence::not_active;
 use crate::health::LifecycleState;
 
 /// How much longer than its limits a stop of a process is waited for: it was killed by then.
@@ -23,21 +26,27 @@ impl Member {
     }
 
     pub(super) fn begin_raising(&mut self, turn: &mut Turn<'_>) {
+        self.lost = true;
+        self.returned = false;
+        turn.not_stopped.remove(&self.name);
         self.course = Course::Raising { stage: Stage::Begin, until: Self::after(turn, self.recipe.start_timeout_s) };
     }
 
     pub(super) fn raise(&mut self, turn: &mut Turn<'_>, stage: Stage, until: Duration) {
         match stage {
+            Stage::Clearing { since } if self.is_clear(turn, since, until) => self.restart(turn),
+            Stage::Clearing { .. } => {}
             Stage::Begin if self.recipe.start.process().is_some() && self.process.is_none() => self.spawn(turn),
             Stage::Begin => self.course = Course::Raising { stage: Stage::Appearing, until },
-            Stage::Appearing if self.is_present() && (!self.is_managed() || self.state().is_some()) => {
-                self.next_transition(turn, until, None);
-            }
+            Stage::Appearing if self.is_ready() => self.next_transition(turn, until, None),
             Stage::Changed { transition } => self.next_transition(turn, until, Some(transition)),
             Stage::Ending | Stage::Spawning | Stage::Appearing | Stage::Changing { .. } if turn.now >= until => {
                 let reason = match stage {
                     Stage::Ending => "its process did not end".to_owned(),
                     Stage::Changing { transition, .. } => format!("it took too long to {transition}"),
+                    _ if self.state() == Some(LifecycleState::Changing) => {
+                        "its node stays on its way from one state to another".to_owned()
+                    }
                     _ if self.is_present() => "the state of its lifecycle is not known".to_owned(),
                     _ => "its node did not appear in time".to_owned(),
                 };
@@ -45,6 +54,12 @@ impl Member {
             }
             Stage::Ending | Stage::Spawning | Stage::Appearing | Stage::Changing { .. } => {}
         }
+    }
+
+    /// Whether its node is there, in a state that lasts.
+    fn is_ready(&self) -> bool {
+        let lasts = self.state().is_some_and(|state| state != LifecycleState::Changing);
+        self.is_present() && (!self.is_managed() || lasts)
     }
 
     /// Starts its process. Nothing of what was known of the last one counts.
@@ -56,8 +71,32 @@ impl Member {
         self.course = Course::Raising { stage: Stage::Spawning, until: Self::after(turn, self.recipe.start_timeout_s) };
     }
 
+    /// Brings it to its beginning, as the action of its recovery says. What others build on is not taken from under them:
+    /// they are told first, and halt what they have begun.
+    pub(super) fn begin_restart(&mut self, turn: &mut Turn<'_>) {
+        if self.is_usable() {
+            let (stage, until) = self.clearing(turn);
+            self.lost = true;
+            self.course = Course::Raising { stage, until };
+        } else {
+            self.restart(turn);
+        }
+    }
+
+    fn restart(&mut self, turn: &mut Turn<'_>) {
+        self.lost = true;
+        let action = self.recovery.as_ref().and_then(|recovery| recovery.action.as_ref());
+        let by_lifecycle = self.is_managed() && action.and_then(BuiltIn::named) == Some(BuiltIn::Restart);
+        // One that has gone silent does not answer to transitions either, and one at its end has none. Of one that
+        // something else started, there is no other way.
+        let is_deaf =
+            self.evidence.is_silent(turn.now, &self.recipe) || self.state() == Some(LifecycleState::Finalized);
+        let is_there = self.process.is_some() && !is_deaf || self.recipe.start.process().is_none();
+        if by_lifecycle && is_there { self.restart_lifecycle(turn) } else { self.respawn(turn) }
+    }
+
     /// Ends its process in order to start it anew.
-    pub(super) fn respawn(&mut self, turn: &mut Turn<'_>) {
+    fn respawn(&mut self, turn: &mut Turn<'_>) {
         match self.process {
             None => self.begin_raising(turn),
             Some(process) => {
@@ -70,7 +109,7 @@ impl Member {
     }
 
     /// Goes through its lifecycle anew, without ending its process.
-    pub(super) fn restart_lifecycle(&mut self, turn: &mut Turn<'_>) {
+    fn restart_lifecycle(&mut self, turn: &mut Turn<'_>) {
         let transition = match self.state() {
             Some(LifecycleState::Active) => Transition::Deactivate,
             Some(LifecycleState::Inactive) => Transition::CleanUp,
@@ -85,9 +124,15 @@ impl Member {
         let transition = match (self.state(), came_by) {
             // On the way down, in order to come up anew.
             (Some(LifecycleState::Inactive), Some(Transition::Deactivate)) => Transition::CleanUp,
-            (Some(LifecycleState::Unconfigured), _) => Transition::Configure,
+            (Some(LifecycleState::Unconfigured), _) => {
+                // What was said was said before it began anew.
+                self.evidence.forget_diagnostics();
+                Transition::Configure
+            }
             (Some(LifecycleState::Inactive), _) => Transition::Activate,
-            (Some(LifecycleState::Finalized), _) => return self.stumble(turn, "its node is finalized"),
+            (Some(state @ LifecycleState::Finalized), _) => {
+                return self.stumble(turn, &not_active(state, &self.recipe));
+            }
             // Someone else changes it; the state comes when it is known.
             (Some(LifecycleState::Changing), _) => {
                 self.course = Course::Raising { stage: Stage::Appearing, until };

@@ -7,7 +7,7 @@ use cortex_recipe::{ActionName, BuiltIn, Deed, Rung};
 use super::member::{Course, Member, Recovery};
 use super::turn::Turn;
 use super::{Effect, MonitorEvent};
-use crate::health::{FailureKind, Health, Symptom};
+use crate::health::{FailureKind, Health, LifecycleState, Symptom};
 use crate::ladder;
 
 impl Member {
@@ -58,15 +58,14 @@ impl Member {
         (!self.used.is_empty()).then(|| self.healed_at.saturating_add(heal_after))
     }
 
-    /// While an algorithm, or something outside, is seen to, the component itself may fail: that goes first.
+    /// While one failure is seen to, a worse one may come, of the component itself perhaps: that goes first.
     pub(super) fn escalate(&mut self, turn: &mut Turn<'_>, symptoms: &[Symptom]) -> bool {
-        let is_lesser = self.recovery.as_ref().is_some_and(|recovery| recovery.kind != FailureKind::Component);
-        let fails = Health::of(symptoms) == Health::Failed { kind: FailureKind::Component };
-        if is_lesser && fails && self.course != Course::Serving {
-            self.next_attempt(turn, FailureKind::Component, Self::words(symptoms));
-            return true;
+        let (Some(recovery), Health::Failed { kind }) = (&self.recovery, Health::of(symptoms)) else { return false };
+        if self.course == Course::Serving || kind <= recovery.kind {
+            return false;
         }
-        false
+        self.next_attempt(turn, kind, Self::words(symptoms));
+        true
     }
 
     /// What was tried did not help.
@@ -82,6 +81,9 @@ impl Member {
     }
 
     fn next_attempt(&mut self, turn: &mut Turn<'_>, kind: FailureKind, reason: String) {
+        // What fails for a reason that is not known has to show first that it works.
+        self.lost |= kind > FailureKind::System;
+        self.returned = false;
         let used = self.used.get(&kind).copied().unwrap_or_default();
         let (rung, skipped) = self.next_rung(turn, kind, used);
         if skipped > 0 {
@@ -97,7 +99,7 @@ impl Member {
     }
 
     /// The rung after `used` attempts that can help, and how many attempts are passed over: nobody asks a process that is
-    /// gone for something.
+    /// gone for something, and a node at its end is started anew by whoever has started it.
     fn next_rung(&self, turn: &Turn<'_>, kind: FailureKind, used: u32) -> (Option<Rung>, u32) {
         let ladder = ladder::ladder(&self.recipe, kind);
         let is_gone = self.recipe.start.process().is_some() && self.process.is_none();
@@ -106,10 +108,15 @@ impl Member {
             Some(Deed::Parameters(parameters)) => parameters.component == self.name,
             _ => false,
         };
+        let is_at_its_end = self.recipe.start.process().is_none() && self.state() == Some(LifecycleState::Finalized);
+        let can_help = |rung: &Rung| match BuiltIn::named(&rung.action) {
+            Some(BuiltIn::Restart | BuiltIn::Respawn) => !is_at_its_end,
+            _ => !(is_gone && asks_it(rung)),
+        };
         let mut skipped = 0;
         loop {
             match ladder::rung(&ladder, used.saturating_add(skipped)) {
-                Some(rung) if is_gone && asks_it(rung) => skipped += 1,
+                Some(rung) if !can_help(rung) => skipped += 1,
                 rung => return (rung.cloned(), skipped),
             }
         }
@@ -142,13 +149,8 @@ impl Member {
     }
 
     fn begin(&mut self, turn: &mut Turn<'_>, action: ActionName, within: Duration, reason: String) {
-        // One that has gone silent does not answer to transitions either. Of one that something else started, there is no
-        // other way.
-        let is_deaf = self.evidence.is_silent(turn.now, &self.recipe);
-        let is_there = self.process.is_some() && !is_deaf || self.recipe.start.process().is_none();
         match BuiltIn::named(&action) {
-            Some(BuiltIn::Restart) if self.is_managed() && is_there => self.restart_lifecycle(turn),
-            Some(BuiltIn::Restart | BuiltIn::Respawn) => self.respawn(turn),
+            Some(BuiltIn::Restart | BuiltIn::Respawn) => self.begin_restart(turn),
             Some(BuiltIn::StandIn) => self.course = Course::Calling { until: turn.now.saturating_add(within) },
             Some(BuiltIn::TellOperator) => {
                 turn.effect(Effect::TellOperator { component: self.name.clone(), message: reason });
@@ -231,14 +233,69 @@ impl Member {
     /// Leaves it alone for a while.
     pub(super) fn rest(&mut self, turn: &mut Turn<'_>, until: Duration, symptoms: &[Symptom]) {
         if self.is_well(symptoms) {
-            self.come_up(turn);
-        } else if turn.now >= until {
-            let (kind, reason) = match &self.recovery {
-                Some(recovery) => (recovery.kind, recovery.reason.clone()),
-                None => (FailureKind::Component, Self::words(symptoms)),
-            };
-            self.used.clear();
-            self.next_attempt(turn, kind, reason);
+            return self.come_up(turn);
+        }
+        // A stand-in that is given up itself has the place for nothing.
+        let stands_alone = matches!(self.course, Course::Replaced { .. }) && turn.stand_in_is_given_up;
+        if turn.now < until && !stands_alone {
+            return;
+        }
+        if self.returned {
+            return self.take_up(turn);
+        }
+        let (kind, reason) = self.what_fails_now(symptoms);
+        self.used.clear();
+        self.returns = 0;
+        self.next_attempt(turn, kind, reason);
+    }
+
+    /// A managed node that comes anew is brought up at once, whatever was to be waited for; one that keeps coming anew, later
+    /// each time.
+    pub(super) fn on_begun_anew(&mut self, now: Duration) {
+        let is_external = self.recipe.start.process().is_none();
+        // While others build on it, the graph has lost sight of it, or its state will tell more.
+        if !self.is_managed() || self.is_usable() {
+            return;
+        }
+        let soon = now.saturating_add(ladder::backoff(self.returns));
+        match &mut self.course {
+            Course::Pausing { until } if is_external => *until = soon.min(*until),
+            Course::GivenUp { until, .. } | Course::Replaced { until } if is_external || self.process.is_some() => {
+                *until = soon.min(*until);
+                self.returned = true;
+            }
+            _ => return,
+        }
+        self.returns = self.returns.saturating_add(1);
+    }
+
+    /// Its node has begun anew while it was left alone: it is brought up, and no rung is used up by that.
+    fn take_up(&mut self, turn: &mut Turn<'_>) {
+        if !turn.missing.is_empty() {
+            return;
+        }
+        if let Err(later) = turn.ask_storm() {
+            if let Course::GivenUp { until, .. } | Course::Replaced { until } = &mut self.course {
+                *until = later;
+            }
+            return;
+        }
+        let within = self.recipe.start_timeout_s.duration();
+        if let Some(recovery) = &mut self.recovery {
+            recovery.action = None;
+            recovery.within = within;
+        }
+        self.begin_raising(turn);
+    }
+
+    /// The worst failure that is seen now, if something can be done about that; or else what it was given up for.
+    fn what_fails_now(&self, symptoms: &[Symptom]) -> (FailureKind, String) {
+        match (Health::of(symptoms), &self.recovery) {
+            (Health::Failed { kind }, _) if !ladder::ladder(&self.recipe, kind).is_empty() => {
+                (kind, Self::words(symptoms))
+            }
+            (_, Some(recovery)) => (recovery.kind, recovery.reason.clone()),
+            (_, None) => (FailureKind::Component, Self::words(symptoms)),
         }
     }
 
@@ -253,6 +310,9 @@ impl Member {
             turn.effect(Effect::Substitute { component: self.name.clone(), by: None });
         }
         self.recovery = None;
+        self.lost = false;
+        self.returned = false;
+        self.returns = 0;
         // Whatever it was that brought it up, it is as new.
         self.wanted = None;
         self.pauses_missions = false;

@@ -30,6 +30,7 @@ pub(super) struct Turn<'a> {
     /// Who takes its place when it asks for that.
     pub(super) stand_in: Option<ComponentName>,
     pub(super) stand_in_works: bool,
+    pub(super) stand_in_is_given_up: bool,
     /// Whether another component wants it as its stand-in.
     pub(super) is_called: bool,
     /// Whether all that depends on it is down.

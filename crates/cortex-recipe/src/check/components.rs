@@ -1,5 +1,7 @@
 //! Components one by one.
 
+use std::collections::{BTreeSet, VecDeque};
+
 use cortex_protocol::ComponentName;
 
 use super::{Finding, is_full_name, is_node_name, meant_component};
@@ -63,8 +65,36 @@ fn stand_in(recipe: &Recipe, name: &ComponentName, component: &ComponentRecipe, 
             format!("'{other}' stands in for '{name}' and has a stand-in itself"),
             format!("take stand_in out of [components.\"{other}\"]"),
         ),
-        Some(_) => {}
+        Some(_) => {
+            if let Some(way) = way_down(recipe, other, name) {
+                add(
+                    format!("'{other}' stands in for '{name}' and depends on it: {}", way.join(" -> ")),
+                    "it could not be started when it is needed; take one of these dependencies out, or name another \
+                     component"
+                        .into(),
+                );
+            }
+        }
     }
+}
+
+/// A shortest way from a component to one that it depends on, however indirectly, if it does.
+fn way_down<'a>(recipe: &'a Recipe, from: &'a ComponentName, to: &ComponentName) -> Option<Vec<&'a str>> {
+    // Breadth first; a circle, which is told elsewhere, is gone round once.
+    let mut seen = BTreeSet::from([from]);
+    let mut ways = VecDeque::from([(from, vec![from.as_str()])]);
+    while let Some((here, way)) = ways.pop_front() {
+        for other in recipe.components.get(here).map(|component| component.depends_on.as_slice()).unwrap_or_default() {
+            let longer = [way.as_slice(), &[other.as_str()]].concat();
+            if other == to {
+                return Some(longer);
+            }
+            if seen.insert(other) {
+                ways.push_back((other, longer));
+            }
+        }
+    }
+    None
 }
 
 fn watch(name: &ComponentName, index: usize, progress: &Progress, findings: &mut Vec<Finding>) {

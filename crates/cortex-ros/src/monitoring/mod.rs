@@ -84,8 +84,10 @@ pub enum Sign {
         /// What it says.
         health: Health,
     },
-    /// The worst that `/diagnostics` says about it.
+    /// `/diagnostics` has an entry about it.
     Diagnostic {
+        /// The entry's name.
+        name: String,
         /// How bad.
         level: Level,
         /// In words.

@@ -16,6 +16,8 @@ pub(crate) struct Announced {
     pub(crate) node: (String, String),
     /// Its identity.
     pub(crate) identity: InstanceId,
+    /// The type, such as `nav_msgs/msg/Odometry`.
+    pub(crate) topic_type: String,
     /// What it offers, or asks for.
     pub(crate) reliability: Reliability,
     /// The same.
@@ -83,6 +85,7 @@ unsafe fn read(end: &rcl::rmw_topic_endpoint_info_t) -> Announced {
     Announced {
         node: (owned(end.node_name), owned(end.node_namespace)),
         identity: InstanceId::new(&end.endpoint_gid),
+        topic_type: owned(end.topic_type),
         reliability: quality::reliability(&end.qos_profile),
         durability: quality::durability(&end.qos_profile),
         #[cfg(has_type_hashes)]

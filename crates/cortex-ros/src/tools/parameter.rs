@@ -1,11 +1,13 @@
 //! `update_parameter`: sets a parameter of any node.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_core::Invocation;
 use cortex_core::fragment::capped;
 use cortex_protocol::{CancelMode, Dispatch, Effect, FailureKind, ToolOutcome, ToolPhase, ToolSpec};
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::Surroundings;
 use crate::RosError;
@@ -20,6 +22,8 @@ pub(crate) const UPDATE: &str = "update_parameter";
 const LIMIT: Duration = Duration::from_secs(8);
 /// How long the tool may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the services of a node may take to be found that is on the graph already: they come a moment later.
+const FOUND_LATER: Duration = Duration::from_secs(2);
 /// Nodes that are named when there is no such one.
 const MOST_NODES: usize = 200;
 /// Characters of a name that is none.
@@ -75,6 +79,10 @@ pub(super) async fn update(around: &Surroundings, invocation: &Invocation) -> To
         let problem = "'component' and 'param_name' must be names, and 'new_value' must be given";
         return ToolOutcome::failure(FailureKind::InvalidArguments, problem);
     };
+    let mut graphs = around.graph.subscribe();
+    let is_settled = |graph: &Arc<Graph>| graph.node(component).is_none_or(has_parameters);
+    // One that has none by then has none.
+    let _ = timeout(FOUND_LATER, graphs.wait_for(is_settled)).await;
     let graph = around.graph.current();
     let Some(node) = graph.node(component).filter(|node| node.role == NodeRole::Robot) else {
         let known = graph.robot_nodes().take(MOST_NODES).map(|node| node.short_name().to_owned()).collect();

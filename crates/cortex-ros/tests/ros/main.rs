@@ -16,6 +16,8 @@ mod graph;
 #[cfg(test)]
 mod halts;
 #[cfg(test)]
+mod monitoring;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod tasks;

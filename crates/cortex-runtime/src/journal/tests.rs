@@ -133,7 +133,7 @@ async fn a_link_in_place_of_the_journal_is_not_followed() {
 async fn regression_on_a_slow_disk_no_end_overtakes_its_beginning() {
     let folder = tempfile::tempdir().unwrap();
     let (journal, _) = opened(&folder).await;
-    let (disk_works, works) = std::sync::mpsc::channel::<()>();
+    let (disk_works, works) = std::sync::mpsc::sync_channel::<()>(1);
     journal.note(move |_| works.recv().map_err(std::io::Error::other));
     for number in 0..64 {
         // Each is cancelled while its beginning waits for the disk, and ends.

@@ -1,5 +1,7 @@
 //! The navigator: goes to places, by the other parts of the navigation stack. It asks the planner for paths, hands them to
-//! the controller, and watches whether the robot gets on.
+//! the controller, and watches whether the robot gets on (`progress`).
+
+mod progress;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,11 +23,11 @@ use super::geometry::{MAP_FRAME, path, pose, pose_message};
 use super::place::where_at;
 use super::planner::GET_PLAN;
 use super::{
-    FIRST_MESSAGE_PATIENCE, ODOMETRY_TOPIC, PLAN_TOPIC, POSE_TOPIC, REQUIRE_BATTERY, SILENCE, TIME_SCALE, has_power,
-    time_scale,
+    FIRST_MESSAGE_PATIENCE, ODOMETRY_TOPIC, PLAN_TOPIC, POSE_TOPIC, REQUIRE_BATTERY, SILENCE, has_power, time_scale,
 };
 use crate::pursuit::Pose;
 use crate::world::{Position, World};
+use progress::Progress;
 
 /// Longest a drive may take.
 const DRIVE_TIMEOUT: Duration = Duration::from_secs(120);
@@ -37,11 +39,6 @@ const REPLAN_AFTER: Duration = Duration::from_secs(1);
 /// hear the first time.
 const PLAN_TIMEOUT: Duration = Duration::from_millis(750);
 const PLAN_ATTEMPTS: usize = 4;
-/// How long the robot may stay as it is during a drive, in simulated time.
-const STUCK_AFTER: Duration = Duration::from_secs(5);
-/// It gets on when it has moved by that many metres, or turned by that many radians.
-const ON_M: f64 = 0.05;
-const ON_RAD: f64 = 0.2;
 /// It has arrived when it stands this near to the goal, in metres.
 const ARRIVED_M: f64 = 0.2;
 /// Slower than this, in metres or radians per second, the robot stands.
@@ -198,7 +195,7 @@ impl Navigator {
         let said = |problem: Failure| problem.to_string();
         let plan = self.plan.get().map_err(said)?;
         let mut path = self.path_to(goal).await?;
-        let mut looking_after = LookingAfter::begin(self)?;
+        let mut progress = Progress::begin(self)?;
         let mut ticks = tokio::time::interval(TICK);
         let next_path = || async {
             tokio::time::sleep(REPLAN_AFTER).await;
@@ -209,7 +206,7 @@ impl Navigator {
             tokio::select! {
                 _ = ticks.tick() => {
                     plan.publish(&path);
-                    let here = looking_after.look()?;
+                    let here = progress.look()?;
                     if here.position.distance_m(goal) <= ARRIVED_M && self.stands_since(Instant::now() - TICK) {
                         return Ok(());
                     }
@@ -305,58 +302,4 @@ impl Drop for LetGoOnDrop<'_> {
         self.0.let_go();
         *self.0.drive.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
-}
-
-/// Whether a drive gets on.
-struct LookingAfter {
-    pose: Latest<PoseWithCovarianceStamped>,
-    odometry: Latest<Odometry>,
-    remaining: Latest<Float64>,
-    begun: Instant,
-    stuck_after: Duration,
-    /// Where the robot was when it last got on, and when that was.
-    mark: Option<(Pose, Instant)>,
-}
-
-impl LookingAfter {
-    fn begin(navigator: &Navigator) -> Result<Self, String> {
-        let said = |problem: Failure| problem.to_string();
-        let scale = navigator.context.get().ok().and_then(|context| context.parameters().double(TIME_SCALE).ok());
-        Ok(Self {
-            pose: navigator.pose.get().map_err(said)?,
-            odometry: navigator.odometry.get().map_err(said)?,
-            remaining: navigator.remaining.get().map_err(said)?,
-            begun: Instant::now(),
-            // A machine under load takes its time, however fast the simulated one goes.
-            stuck_after: STUCK_AFTER.div_f64(scale.unwrap_or(1.0).clamp(0.01, 1.0)),
-            mark: None,
-        })
-    }
-
-    /// Where the robot is, or why it does not get on.
-    fn look(&mut self) -> Result<Pose, String> {
-        let Some(here) = self.pose.fresh(SILENCE).and_then(|message| pose(&message.pose.pose)) else {
-            let base =
-                self.odometry.fresh(SILENCE).map_or("the base reports no odometry", |_| "the localization is silent");
-            return Err(base.to_owned());
-        };
-        if self.begun.elapsed() > SILENCE && self.remaining.fresh(SILENCE).is_none() {
-            return Err("the controller does not follow the path".to_owned());
-        }
-        match self.mark {
-            Some((then, at)) if !gets_on(then, here) => {
-                if at.elapsed() > self.stuck_after {
-                    return Err(format!("the robot has not got on for {} s", at.elapsed().as_secs()));
-                }
-            }
-            _ => self.mark = Some((here, Instant::now())),
-        }
-        Ok(here)
-    }
-}
-
-/// Whether the robot has moved or turned.
-fn gets_on(then: Pose, now: Pose) -> bool {
-    let turned = (now.heading_rad - then.heading_rad).sin().abs();
-    then.position.distance_m(now.position) >= ON_M || turned >= ON_RAD
 }

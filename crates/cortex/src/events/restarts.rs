@@ -15,8 +15,8 @@ use crate::supervision::Watch;
 /// How long a restart may take beyond what the recipe gives its parts: the monitor waits for what a component depends on,
 /// and for a storm to pass.
 const MARGIN: Duration = Duration::from_secs(10);
-/// Transitions that a restart goes through, at most.
-const TRANSITIONS: u32 = 4;
+/// Transitions that a restart goes through, at most, and before them the end of what is under way, which has as long.
+const TRANSITIONS: u32 = 5;
 
 /// The monitor of a robot that Cortex brings up.
 pub(super) struct ByMonitor {
@@ -29,7 +29,7 @@ pub(super) struct ByMonitor {
 impl Restarts for ByMonitor {
     async fn restart(&self, component: &ComponentName, action: &ActionName) -> Result<(), String> {
         let known = self.recipe.components.get(component).ok_or("there is no such component")?;
-        let limit = known.stop_timeout_s.duration()
+        let limit = known.stop_timeout_s.duration() * 2
             + known.start_timeout_s.duration()
             + known.transition_timeout_s.duration() * TRANSITIONS
             + MARGIN;

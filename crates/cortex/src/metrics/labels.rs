@@ -34,7 +34,14 @@ pub(super) fn word(kind: &impl Serialize) -> String {
 pub(super) struct Names {
     tools: BTreeSet<String>,
     components: BTreeSet<String>,
-    failing: BTreeMap<String, Instant>,
+    failing: BTreeMap<String, Failing>,
+}
+
+/// A component that does not work, or did not at least.
+struct Failing {
+    since: Instant,
+    /// Whether it is healthy again. Where something was done about it, that it came up follows at once.
+    is_over: bool,
 }
 
 impl Names {
@@ -47,14 +54,29 @@ impl Names {
     }
 
     pub(super) fn failed(&mut self, component: &str, now: Instant) {
-        if self.failing.len() < MOST_NAMES {
-            self.failing.entry(component.to_owned()).or_insert(now);
+        // What nothing was done about, and went away by itself, is no recovery.
+        let is_new = self.failing.get(component).is_none_or(|before| before.is_over);
+        if is_new && (self.failing.len() < MOST_NAMES || self.failing.contains_key(component)) {
+            self.failing.insert(component.to_owned(), Failing { since: now, is_over: false });
+        }
+    }
+
+    pub(super) fn healthy(&mut self, component: &str) {
+        if let Some(failing) = self.failing.get_mut(component) {
+            failing.is_over = true;
+        }
+    }
+
+    /// It is restarted although it works: that is no recovery from what is over.
+    pub(super) fn restarted(&mut self, component: &str) {
+        if self.failing.get(component).is_some_and(|failing| failing.is_over) {
+            self.failing.remove(component);
         }
     }
 
     /// Since when it failed, if it did.
     pub(super) fn came_up(&mut self, component: &str) -> Option<Instant> {
-        self.failing.remove(component)
+        self.failing.remove(component).map(|failing| failing.since)
     }
 }
 

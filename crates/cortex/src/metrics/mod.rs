@@ -193,6 +193,10 @@ impl Metrics {
             MonitorEvent::HealthChanged { component, health: Health::Failed { .. }, .. } => {
                 self.names().failed(component.as_str(), Instant::now());
             }
+            MonitorEvent::HealthChanged { component, health: Health::Healthy, .. } => {
+                self.names().healthy(component.as_str());
+            }
+            MonitorEvent::RestartBegan { component, .. } => self.names().restarted(component.as_str()),
             MonitorEvent::CameUp { component } => {
                 let mut names = self.names();
                 let since = names.came_up(component.as_str());
@@ -271,6 +275,23 @@ mod tests {
         ] {
             assert!(text.contains(expected), "'{expected}' is not in\n{text}");
         }
+    }
+
+    #[test]
+    fn a_failure_that_went_away_by_itself_is_no_part_of_a_later_recovery() {
+        let long_ago = Instant::now();
+        let later = long_ago + Duration::from_secs(3600);
+        let mut names = Names::default();
+        names.failed("lamp", long_ago);
+        names.healthy("lamp");
+        names.failed("lamp", later);
+        names.failed("lamp", later + Duration::from_secs(1));
+        names.healthy("lamp");
+        assert_eq!(names.came_up("lamp"), Some(later), "that it is healthy is told just before it comes up");
+        names.failed("lamp", long_ago);
+        names.healthy("lamp");
+        names.restarted("lamp");
+        assert_eq!(names.came_up("lamp"), None, "a restart that was wanted is no recovery");
     }
 
     #[test]

@@ -41,14 +41,14 @@ fn input(component: ComponentName, sign: Sign) -> Input {
             let (failure, message) = failure(health);
             Input::StatusHeard { component, failure, message }
         }
-        Sign::Diagnostic { level, message } => {
+        Sign::Diagnostic { name, level, message } => {
             let level = match level {
                 Level::Ok => DiagnosticLevel::Ok,
                 Level::Stale => DiagnosticLevel::Stale,
                 Level::Warning => DiagnosticLevel::Warning,
                 Level::Error => DiagnosticLevel::Error,
             };
-            Input::DiagnosticHeard { component, level, message }
+            Input::DiagnosticHeard { component, name, level, message }
         }
         Sign::Progress { watch, count } => Input::Progressed { component, watch, count },
     }

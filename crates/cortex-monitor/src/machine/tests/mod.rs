@@ -1,5 +1,6 @@
 //! Stories of the monitor, and what holds whatever happens.
 
 mod properties;
+mod regressions;
 mod stories;
 mod world;

@@ -14,7 +14,7 @@ use crate::storm::{BURST, REFILL};
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
-/// Recipes with up to five components, each depending on earlier ones only.
+/// Recipes with up to five components, each depending on earlier ones only, and perhaps a stand-in for the first.
 fn recipe() -> impl Strategy<Value = String> {
     let component = (any::<u8>(), prop::sample::select(vec!["own", "external", "managed", "beating", "stuck"]));
     let ladder = prop::sample::select(vec![
@@ -24,7 +24,8 @@ fn recipe() -> impl Strategy<Value = String> {
         "on_algorithm_fail = [{ do = \"reset\", retries = 2, within_s = 5 }]\nrest_s = 30\n",
         "on_any_fail = [\"pause_missions\", { do = \"reset\", retries = 3 }]\nheal_after_s = 5\nrest_s = 20\n",
     ]);
-    prop::collection::vec((component, ladder), 1..=NAMES.len()).prop_map(|components| {
+    let components = prop::collection::vec((component, ladder), 1..=NAMES.len());
+    (components, any::<bool>()).prop_map(|(components, has_stand_in)| {
         let mut text = "recipe = 1\n[actions.reset]\ncommand = { program = \"reset\" }\n".to_owned();
         for (index, ((needs, kind), ladder)) in components.into_iter().enumerate() {
             let needs: Vec<String> = (0..index)
@@ -39,14 +40,21 @@ fn recipe() -> impl Strategy<Value = String> {
                 "stuck" => "start = { program = \"x\" }\nprogress = [{ topic = \"/t\", within_s = 2, at_least = 2 }]\n",
                 _ => "start = { program = \"x\" }\n",
             };
+            let is_replaced = has_stand_in && index == 0;
+            text += if is_replaced { "stand_in = \"spare\"\n" } else { "" };
+            let ladder = if is_replaced { "on_any_fail = [\"stand_in\"]\nrest_s = 5\n" } else { ladder };
             text += &format!("[components.{}.fallbacks]\n{ladder}", NAMES[index]);
+        }
+        if has_stand_in {
+            text += "[components.spare]\nstart = { program = \"x\" }\nlifecycle = \"managed\"\n";
         }
         text
     })
 }
 
 fn input() -> impl Strategy<Value = Input> {
-    let component = || prop::sample::select(vec!["a", "b", "c", "d", "e", "nobody"]).prop_map(ComponentName::from);
+    let component =
+        || prop::sample::select(vec!["a", "b", "c", "d", "e", "spare", "nobody"]).prop_map(ComponentName::from);
     let process = || (0..12_u64).prop_map(ProcessNumber);
     let outcome = prop_oneof![
         Just(DeedOutcome::Done),
@@ -79,7 +87,7 @@ fn input() -> impl Strategy<Value = Input> {
         6 => (component(), failure)
             .prop_map(|(component, failure)| Input::StatusHeard { component, failure, message: "so".into() }),
         1 => (component(), level)
-            .prop_map(|(component, level)| Input::DiagnosticHeard { component, level, message: "so".into() }),
+            .prop_map(|(component, level)| Input::DiagnosticHeard { component, name: "so".into(), level, message: "so".into() }),
         4 => (component(), 0..2_usize, 0..3_u32)
             .prop_map(|(component, watch, count)| Input::Progressed { component, watch, count }),
         1 => (component(), 0..2_u32).prop_map(|(component, goals)| Input::GoalsChanged { component, goals }),
@@ -103,6 +111,13 @@ fn course() -> impl Strategy<Value = Vec<(u32, Input)>> {
 struct Watch {
     processes: BTreeMap<ComponentName, ProcessNumber>,
     quarantine: BTreeSet<ComponentName>,
+    /// What works, as far as was told.
+    up: BTreeSet<ComponentName>,
+    /// What was up and is brought to its beginning since.
+    taken_down: BTreeSet<ComponentName>,
+    /// Who has a stand-in now.
+    replaced: BTreeSet<ComponentName>,
+    ending: bool,
     paused: bool,
     attempts: Vec<Duration>,
     finished: bool,
@@ -110,9 +125,20 @@ struct Watch {
 
 impl Watch {
     fn input(&mut self, input: &Input) {
+        self.ending |= *input == Input::ShutDown;
         if let Input::ProcessEnded { process, .. } | Input::ProcessNotStarted { process, .. } = input {
             self.processes.retain(|_, running| running != process);
         }
+    }
+
+    /// Nobody is to be using it then.
+    fn takes_down(&mut self, component: &ComponentName) {
+        let is_kept_from_all = self.quarantine.contains(component) || self.replaced.contains(component);
+        assert!(
+            self.ending || !self.up.contains(component) || is_kept_from_all,
+            "{component} is taken down while it may be used"
+        );
+        self.taken_down.insert(component.clone());
     }
 
     fn effects(&mut self, now: Duration, effects: &[Effect]) {
@@ -120,10 +146,23 @@ impl Watch {
             assert!(!self.finished, "nothing follows the end");
             match effect {
                 Effect::StartProcess { component, process } => {
+                    self.takes_down(component);
                     let before = self.processes.insert(component.clone(), *process);
                     assert_eq!(before, None, "{component} has two processes");
                 }
+                Effect::Change { component, .. } => self.takes_down(component),
+                Effect::Substitute { component, by } => {
+                    match by {
+                        Some(_) => self.replaced.insert(component.clone()),
+                        None => self.replaced.remove(component),
+                    };
+                }
+                Effect::Report { event: MonitorEvent::CameUp { component } } => {
+                    self.up.insert(component.clone());
+                    self.taken_down.remove(component);
+                }
                 Effect::StopProcess { component, process, .. } => {
+                    self.takes_down(component);
                     assert_eq!(self.processes.get(component), Some(process), "only what runs is stopped");
                 }
                 Effect::Quarantine { component, .. } => {
@@ -131,6 +170,10 @@ impl Watch {
                 }
                 Effect::Release { component } => {
                     assert!(self.quarantine.remove(component), "{component} was not in quarantine");
+                    assert!(
+                        self.replaced.contains(component) || !self.taken_down.contains(component),
+                        "{component} is released and has not come up"
+                    );
                 }
                 Effect::PauseMissions { .. } => assert!(!std::mem::replace(&mut self.paused, true)),
                 Effect::ResumeMissions => assert!(std::mem::replace(&mut self.paused, false)),
@@ -178,6 +221,7 @@ proptest! {
             watch.effects(now, &monitor.handle(now, input));
         }
         // Nobody answers any more, and still everything comes to an end.
+        watch.input(&Input::ShutDown);
         watch.effects(now, &monitor.handle(now, Input::ShutDown));
         let until = now + Duration::from_secs(600);
         advance(&mut monitor, &mut watch, &mut now, until);

@@ -61,7 +61,7 @@ fn one_that_works_is_restarted_where_somebody_wants_that() {
     let mut world = robot("");
     world.input(Input::Restart { component: "lamp".into(), action: ActionName::new("respawn") });
     world.run_for(5.0);
-    assert_eq!(world.deeds(), ["stop lamp", "pause lamp because of lamp", "start lamp", "lamp up", "release lamp"]);
+    assert_eq!(world.deeds(), ["pause lamp because of lamp", "stop lamp", "start lamp", "lamp up", "release lamp"]);
     world.run_for(100.0);
     assert!(world.all_work(), "it is done once");
     assert_eq!(world.deeds().iter().filter(|deed| deed.as_str() == "stop lamp").count(), 1);
@@ -275,8 +275,8 @@ fn an_action_that_returns_is_no_success_as_long_as_the_health_is_bad() {
     world.run_for(6.0);
     assert_eq!(world.deeds(), ["reset for lamp", "reset for lamp"]);
     assert!(world.works("lamp"), "the component itself works while an algorithm is seen to");
-    world.run_for(2.0);
-    assert_eq!(world.deeds()[2..4], ["stop lamp", "pause lamp because of lamp"]);
+    world.run_for(2.1);
+    assert_eq!(world.deeds()[2..4], ["pause lamp because of lamp", "stop lamp"]);
     world.behave("lamp", Manner::Good);
     world.run_for(5.0);
     assert!(world.works("lamp"));
@@ -353,7 +353,7 @@ fn a_stand_in_takes_the_place_and_gives_it_back() {
     world.run_for(60.0);
     assert_eq!(
         world.deeds(),
-        ["start camera", "camera itself", "camera up", "stop spare", "pause spare because of spare"],
+        ["start camera", "camera itself", "camera up", "pause spare because of spare", "stop spare", "spare down"],
         "what depends on it was never paused meanwhile"
     );
 }
