@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_request_that_is_stuck_while_it_is_sent_keeps_no_other_waiting() {
         let answers: Answers<&str> = Answers::default();
-        let (done, other) = mpsc::channel();
+        let (done, other) = mpsc::sync_channel(1);
         std::thread::scope(|scope| {
             let stuck = answers.send(|| {
                 scope.spawn(|| {

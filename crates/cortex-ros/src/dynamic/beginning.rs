@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn a_goal_that_is_stuck_while_it_is_sent_does_not_keep_a_stop_waiting() {
         let begin: Begin<&str, u8> = Begin::with("goal");
-        let (answer, answered) = mpsc::channel();
+        let (answer, answered) = mpsc::sync_channel(1);
         std::thread::scope(|scope| {
             let stuck = begin.send(|_| {
                 scope.spawn(|| answer.send(begin.withdraw()));

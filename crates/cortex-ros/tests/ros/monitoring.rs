@@ -32,7 +32,7 @@ ros_tests! {
         let watched = ["base", "arm"].map(|name| {
             Watched { component: name.into(), is_managed: false, progress: Vec::new() }
         });
-        let (tell, mut told) = mpsc::unbounded_channel();
+        let (tell, mut told) = mpsc::channel(1_000);
         let _monitoring = Monitoring::start(
             &agent.graph,
             &agent.endpoints,
@@ -40,7 +40,7 @@ ros_tests! {
             &Arc::new(Interfaces::from_environment()),
             agent.node.fully_qualified_name(),
             watched.to_vec(),
-            Arc::new(move |component: &ComponentName, sign| drop(tell.send((component.to_string(), sign)))),
+            Arc::new(move |component: &ComponentName, sign| drop(tell.try_send((component.to_string(), sign)))),
         );
         let mut heard = Vec::new();
         let all = async {
