@@ -327,7 +327,8 @@ impl Owner {
         self.stop_asking(&component);
         self.shared.heartbeats.expect(&component);
         let (heartbeats, name) = (Arc::clone(&self.shared.heartbeats), component.clone());
-        let hear = move |health: &crate::statuses::Health| heartbeats.beat(&name, health.into());
+        let hear =
+            move |health: &crate::statuses::Health, _: &crate::graph::InstanceId| heartbeats.beat(&name, health.into());
         // A new run is heard by the same reader.
         self.hearings.entry(component.clone()).or_insert_with(|| self.shared.statuses.hear(&component, hear));
         let asking = self.shared.stopping.child_token();

@@ -33,6 +33,11 @@ impl InstanceId {
     pub fn new(bytes: &[u8]) -> Self {
         Self(bytes.into())
     }
+
+    /// Whether it tells one from another: a middleware that tells none leaves it empty.
+    pub(crate) fn is_told(&self) -> bool {
+        self.0.iter().any(|byte| *byte != 0)
+    }
 }
 
 /// What a node is to the agent.

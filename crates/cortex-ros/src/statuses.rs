@@ -56,8 +56,8 @@ impl Health {
     }
 }
 
-/// Gets what a component says, on the thread of the endpoints: it must not wait for anything.
-type Hear = Arc<dyn Fn(&Health) + Send + Sync>;
+/// Gets what a component says, and which publisher said it, on the thread of the endpoints: it must not wait for anything.
+type Hear = Arc<dyn Fn(&Health, &InstanceId) + Send + Sync>;
 
 /// Who wants to hear whom.
 #[derive(Default)]
@@ -99,7 +99,7 @@ impl Statuses {
     pub(crate) fn hear(
         self: &Arc<Self>,
         component: &ComponentName,
-        hear: impl Fn(&Health) + Send + Sync + 'static,
+        hear: impl Fn(&Health, &InstanceId) + Send + Sync + 'static,
     ) -> Hearing {
         let mut hearers = self.lock();
         let number = hearers.next;
@@ -110,12 +110,12 @@ impl Statuses {
         Hearing { statuses: Arc::clone(self), component: component.clone(), number }
     }
 
-    fn tell(&self, component: &ComponentName, health: &Health) {
+    fn tell(&self, component: &ComponentName, health: &Health, publisher: &InstanceId) {
         let hearers: Vec<Hear> =
             self.lock().of.get(component).into_iter().flat_map(BTreeMap::values).cloned().collect();
         // Without the lock: who hears may want to hear others.
         for hear in hearers {
-            hear(health);
+            hear(health, publisher);
         }
     }
 
@@ -208,7 +208,9 @@ impl Readers {
         }
         let interface = self.interface().await?;
         let (statuses, name) = (Arc::clone(&self.statuses), component.clone());
-        let hear = move |message: &Message| statuses.tell(&name, &Health::read(message));
+        let hear = move |message: &Message, publisher: &InstanceId| {
+            statuses.tell(&name, &Health::read(message), publisher);
+        };
         let listening = self.endpoints.listen_at_times(&topic, &interface, quality, hear).await?;
         self.of.insert(component.clone(), Reader { quality, publishers, _listening: listening });
         Ok(())
@@ -251,15 +253,17 @@ mod tests {
         let told: Arc<Mutex<Vec<String>>> = Arc::default();
         let hear = |who: &'static str, component: &str| {
             let told = Arc::clone(&told);
-            statuses
-                .hear(&component.into(), move |health| told.lock().unwrap().push(format!("{who} {}", health.message)))
+            statuses.hear(&component.into(), move |health, _| {
+                told.lock().unwrap().push(format!("{who} {}", health.message))
+            })
         };
         let (one, other, _third) = (hear("one", "base"), hear("other", "base"), hear("third", "arm"));
-        statuses.tell(&"base".into(), &health("fine"));
+        let publisher = InstanceId::new(&[1]);
+        statuses.tell(&"base".into(), &health("fine"), &publisher);
         drop(one);
-        statuses.tell(&"base".into(), &health("tired"));
+        statuses.tell(&"base".into(), &health("tired"), &publisher);
         drop(other);
-        statuses.tell(&"base".into(), &health("asleep"));
+        statuses.tell(&"base".into(), &health("asleep"), &publisher);
         assert_eq!(*told.lock().unwrap(), ["one fine", "other fine", "other tired"]);
         assert_eq!(statuses.wanted(), BTreeSet::from(["arm".into()]), "what nobody wants to hear is not read");
     }

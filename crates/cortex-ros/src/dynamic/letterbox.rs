@@ -13,6 +13,7 @@ use cortex_interfaces::{Message, MessageInterface};
 use super::Quality;
 use super::hub::{Endpoint, Hub, Registration, Slot};
 use crate::RosError;
+use crate::graph::InstanceId;
 use crate::rcl::subscription::Subscription;
 
 /// How often it is looked whether something has come. Heartbeats are the fastest of what is read so.
@@ -20,8 +21,8 @@ pub(super) const LOOK: Duration = Duration::from_millis(25);
 /// Messages of one topic that are handed on at one look: more than its reader keeps are never there.
 const MESSAGES_AT_ONCE: usize = 64;
 
-/// Gets the messages, on the thread of the endpoints: it must not wait for anything.
-pub(super) type Hear = Box<dyn Fn(&Message) + Send + Sync>;
+/// Gets the messages with their publisher, on the thread of the endpoints: it must not wait for anything.
+pub(super) type Hear = Box<dyn Fn(&Message, &InstanceId) + Send + Sync>;
 
 /// Where messages of a topic lie until it is looked.
 pub(super) struct Letterbox {
@@ -50,8 +51,8 @@ impl Letterbox {
         let sheet = sheets.of(&self.interface);
         for _ in 0..MESSAGES_AT_ONCE {
             match subscription.take_into(sheet) {
-                Ok(true) => (self.hear)(sheet),
-                Ok(false) => return,
+                Ok(Some(publisher)) => (self.hear)(sheet, &publisher),
+                Ok(None) => return,
                 Err(problem) => {
                     tracing::debug!("a message can't be read: {problem}");
                     return;

@@ -9,6 +9,7 @@ use super::letterbox::Letterbox;
 use super::subscription::{Inlet, Listener};
 use super::{Endpoints, Quality};
 use crate::RosError;
+use crate::graph::InstanceId;
 
 /// A topic is heard. The middleware forgets it when this is dropped.
 pub(crate) struct Listening {
@@ -45,7 +46,7 @@ impl Endpoints {
     }
 
     /// The same for one of many topics that say little each: what comes is heard within
-    /// [`LOOK`](super::letterbox::LOOK). To wait for hundreds of them would cost more than to look.
+    /// [`LOOK`](super::letterbox::LOOK), with the identity of its publisher. To wait for hundreds of them would cost more than to look.
     ///
     /// # Errors
     /// As for [`subscribe`](Self::subscribe).
@@ -54,7 +55,7 @@ impl Endpoints {
         topic: &str,
         interface: &Arc<MessageInterface>,
         quality: Quality,
-        hear: impl Fn(&Message) + Send + Sync + 'static,
+        hear: impl Fn(&Message, &InstanceId) + Send + Sync + 'static,
     ) -> Result<Listening, RosError> {
         let (topic, interface) = (topic.to_owned(), Arc::clone(interface));
         self.make(move |hub| {

@@ -183,8 +183,8 @@ impl Monitoring {
 /// Tells of all that the present run of a component says of itself.
 fn hear(senses: &Senses, discovery: &Discovery, component: ComponentName) -> Hearing {
     let (tell, presence, name) = (senses.tell.clone(), senses.presence.clone(), component.clone());
-    discovery.shared().statuses.hear(&component, move |health| {
-        if presence.may_speak(&name) {
+    discovery.shared().statuses.hear(&component, move |health, publisher| {
+        if presence.may_speak(&name, publisher) {
             tell(&name, Sign::Status { health: health.clone() });
         }
     })

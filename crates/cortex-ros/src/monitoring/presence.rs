@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cortex_protocol::ComponentName;
 use tokio::sync::Notify;
@@ -20,8 +20,8 @@ const TELL_AGAIN: Duration = Duration::from_secs(2);
 /// Runs of one component that are remembered as dead. One that restarts for ever has no more on the graph at a time.
 const MOST_DEAD: usize = 64;
 
-/// What is heard so soon after the start of a process was said by the one before: a node needs longer to join.
-const LAST_WORDS: Duration = Duration::from_millis(50);
+/// Publishers of one run of a component that are remembered, so that their last words are known when it is over. It has two.
+const MOST_SPEAKERS: usize = 8;
 
 /// Of all components.
 pub(super) struct Presence {
@@ -38,15 +38,17 @@ struct Runs {
     live: BTreeSet<InstanceId>,
     /// Whether it was there at the last look.
     is_there: bool,
-    /// When its process was started, if it was.
-    started: Option<Instant>,
+    /// The publishers that spoke for it since its process was started.
+    speakers: VecDeque<InstanceId>,
+    /// Those of runs that are over: what still comes from them is about the past.
+    silenced: VecDeque<InstanceId>,
     /// Rung when it comes, and when another run of it does.
     came: Arc<Notify>,
 }
 
 impl Runs {
     /// The process is started anew: whoever is there now is dead.
-    fn expect_anew(&mut self, on_graph: Option<&GraphNode>, now: Instant) {
+    fn expect_anew(&mut self, on_graph: Option<&GraphNode>) {
         let seen = std::mem::take(&mut self.live);
         let listed = on_graph.map(|node| node.instances.clone()).unwrap_or_default();
         for run in seen.into_iter().chain(listed) {
@@ -54,11 +56,23 @@ impl Runs {
                 self.dead.push_back(run);
             }
         }
-        while self.dead.len() > MOST_DEAD {
-            self.dead.pop_front();
-        }
+        self.silenced.append(&mut self.speakers);
+        keep_last(&mut self.dead, MOST_DEAD);
+        keep_last(&mut self.silenced, MOST_DEAD);
         self.is_there = false;
-        self.started = Some(now);
+    }
+
+    /// Whether what this publisher says now is said by the present run. Last words may arrive after the next process was
+    /// started, and its first ones soon after that.
+    fn may_speak(&mut self, publisher: &InstanceId) -> bool {
+        if self.silenced.contains(publisher) {
+            return false;
+        }
+        if publisher.is_told() && !self.speakers.contains(publisher) {
+            self.speakers.push_back(publisher.clone());
+            keep_last(&mut self.speakers, MOST_SPEAKERS);
+        }
+        true
     }
 
     /// Takes over what the graph shows. Gives what is to be told: its coming, and its going once it was there.
@@ -84,6 +98,11 @@ impl Runs {
     }
 }
 
+fn keep_last(runs: &mut VecDeque<InstanceId>, most: usize) {
+    let surplus = runs.len().saturating_sub(most);
+    runs.drain(..surplus);
+}
+
 impl Presence {
     pub(super) fn new(components: impl Iterator<Item = ComponentName>, graph: &GraphWatch) -> Self {
         let runs = components.map(|component| (component, Runs::default())).collect();
@@ -93,7 +112,7 @@ impl Presence {
     pub(super) fn expect_anew(&self, component: &ComponentName) {
         let graph = self.graph.current();
         if let Some(runs) = self.lock().get_mut(component) {
-            runs.expect_anew(graph.node(component.as_str()), Instant::now());
+            runs.expect_anew(graph.node(component.as_str()));
         }
     }
 
@@ -102,10 +121,9 @@ impl Presence {
         self.lock().get(component).is_some_and(|runs| runs.is_there)
     }
 
-    /// Whether what is heard from it now may be said by its present run.
-    pub(super) fn may_speak(&self, component: &ComponentName) -> bool {
-        let started = self.lock().get(component).and_then(|runs| runs.started);
-        started.is_none_or(|started| started.elapsed() >= LAST_WORDS)
+    /// Whether what this publisher says of it now is said by its present run.
+    pub(super) fn may_speak(&self, component: &ComponentName, publisher: &InstanceId) -> bool {
+        self.lock().get_mut(component).is_none_or(|runs| runs.may_speak(publisher))
     }
 
     /// What is rung when it comes.
@@ -160,13 +178,12 @@ mod tests {
     #[test]
     fn a_dead_run_that_is_still_listed_is_not_taken_for_the_next() {
         let mut runs = Runs::default();
-        let now = Instant::now();
-        runs.expect_anew(None, now);
+        runs.expect_anew(None);
         assert_eq!(runs.look(None), None, "that it has not come yet is no going");
         assert_eq!(runs.look(Some(&node(&[1]))), Some(true));
         assert_eq!(runs.look(Some(&node(&[1]))), None);
         // Killed, and started anew.
-        runs.expect_anew(Some(&node(&[1])), now);
+        runs.expect_anew(Some(&node(&[1])));
         assert_eq!(runs.look(Some(&node(&[1]))), None);
         assert_eq!(runs.look(Some(&node(&[1, 2]))), Some(true));
         assert_eq!(runs.look(Some(&node(&[2]))), None, "the dead one has left");
@@ -179,7 +196,7 @@ mod tests {
     fn a_run_that_left_the_graph_before_the_start_is_dead_all_the_same() {
         let mut runs = Runs::default();
         runs.look(Some(&node(&[1])));
-        runs.expect_anew(None, Instant::now());
+        runs.expect_anew(None);
         assert_eq!(runs.look(Some(&node(&[1]))), None);
         assert_eq!(runs.look(Some(&node(&[2]))), Some(true));
     }
@@ -192,10 +209,35 @@ mod tests {
     }
 
     #[test]
+    fn the_first_words_of_a_run_that_starts_fast_were_taken_for_the_last_ones_of_the_run_before() {
+        let mut runs = Runs::default();
+        let publisher = |run: u8| InstanceId::new(&[run]);
+        assert!(runs.may_speak(&publisher(1)));
+        runs.expect_anew(None);
+        assert!(!runs.may_speak(&publisher(1)), "last words");
+        assert!(runs.may_speak(&publisher(2)), "first words, however early");
+        runs.expect_anew(None);
+        assert!(!runs.may_speak(&publisher(1)) && !runs.may_speak(&publisher(2)));
+        for run in 3..=u8::MAX {
+            assert!(runs.may_speak(&publisher(run)));
+        }
+        assert_eq!(runs.speakers.len(), MOST_SPEAKERS);
+    }
+
+    #[test]
+    fn a_middleware_that_names_no_publisher_silences_nobody() {
+        let mut runs = Runs::default();
+        let nobody = InstanceId::new(&[0, 0]);
+        assert!(runs.may_speak(&nobody));
+        runs.expect_anew(None);
+        assert!(runs.may_speak(&nobody));
+    }
+
+    #[test]
     fn only_so_many_dead_runs_are_remembered() {
         let mut runs = Runs::default();
         for run in 0..=u8::MAX {
-            runs.expect_anew(Some(&node(&[run])), Instant::now());
+            runs.expect_anew(Some(&node(&[run])));
         }
         assert_eq!(runs.dead.len(), MOST_DEAD);
         assert_eq!(runs.look(Some(&node(&[u8::MAX]))), None);

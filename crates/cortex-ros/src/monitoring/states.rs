@@ -13,6 +13,7 @@ use super::{Senses, Sign};
 use crate::RosError;
 use crate::directory::below;
 use crate::dynamic::{Listening, Quality, lifecycle};
+use crate::graph::InstanceId;
 
 const TYPE: &str = "lifecycle_msgs/msg/TransitionEvent";
 const TRANSITIONS: &str = "transition_event";
@@ -82,12 +83,12 @@ pub(super) async fn follow(senses: Senses, component: ComponentName) {
 async fn listen(senses: &Senses, component: &ComponentName) -> Result<Listening, RosError> {
     let interface = senses.interface(|interfaces| interfaces.message(TYPE)).await?;
     let (tell, presence, name) = (senses.tell.clone(), senses.presence.clone(), component.clone());
-    let hear = move |message: &Message| {
+    let hear = move |message: &Message, publisher: &InstanceId| {
         let written = message.view().to_json(&WriteOptions { limits: LIMITS, ..WriteOptions::exact() }).value;
         let label = written.pointer("/goal_state/label").and_then(Value::as_str);
         // What does not last is not told: whoever asked for a transition waits for its end anyway, and the news that it has
         // begun may come after that. One that stays on its way is seen when it is asked.
-        if let Some(label) = label.filter(|label| LASTING.contains(label) && presence.may_speak(&name)) {
+        if let Some(label) = label.filter(|label| LASTING.contains(label) && presence.may_speak(&name, publisher)) {
             tell(&name, Sign::Lifecycle { label: label.to_owned() });
         }
     };

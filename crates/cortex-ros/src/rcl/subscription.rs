@@ -12,6 +12,7 @@ use super::quality::profile;
 use super::{is_ok, last_error};
 use crate::RosError;
 use crate::dynamic::Quality;
+use crate::graph::InstanceId;
 
 /// A subscription. The middleware has it until it is dropped.
 pub(crate) struct Subscription {
@@ -66,25 +67,28 @@ impl Subscription {
     /// When the middleware can't read it.
     pub(crate) fn take(&self) -> Result<Option<Message>, RosError> {
         let mut message = Message::new(&self.interface);
-        Ok(self.take_into(&mut message)?.then_some(message))
+        Ok(self.take_into(&mut message)?.map(|_| message))
     }
 
-    /// The same into a message that there is, whatever it holds. False when none has arrived: then it holds what it held.
+    /// The same into a message that there is, whatever it holds; gives who published it. None when none has arrived: then
+    /// it holds what it held.
     ///
     /// # Errors
     /// When it is a message of another type, or the middleware can't read what has arrived.
-    pub(crate) fn take_into(&self, message: &mut Message) -> Result<bool, RosError> {
+    pub(crate) fn take_into(&self, message: &mut Message) -> Result<Option<InstanceId>, RosError> {
         super::check_type(&self.name, message, &self.interface)?;
+        // SAFETY: zero-initialised value by copy.
+        let mut about = unsafe { rcl::rmw_get_zero_initialized_message_info() };
         // SAFETY: the subscription is initialised, and the message is an initialised one of its type. Null stands for
         // what is not wanted.
-        let code = unsafe { rcl::rcl_take(self.subscription, message.as_mut_ptr(), ptr::null_mut(), ptr::null_mut()) };
+        let code = unsafe { rcl::rcl_take(self.subscription, message.as_mut_ptr(), &mut about, ptr::null_mut()) };
         if is_ok(code) {
-            return Ok(true);
+            return Ok(Some(InstanceId::new(&about.publisher_gid.data)));
         }
         if code == rcl::RCL_RET_SUBSCRIPTION_TAKE_FAILED.cast_signed() {
             // It may leave a text behind for that, too.
             super::forget_error();
-            return Ok(false);
+            return Ok(None);
         }
         Err(RosError::Endpoint { name: self.name.clone(), problem: last_error() })
     }
