@@ -213,7 +213,9 @@ impl RobotView {
         let Some(view) = self.components.get(component) else { return String::new() };
         let symptoms: Vec<&str> = view.symptoms.iter().map(|symptom| symptom.message.as_str()).collect();
         match (symptoms.is_empty(), view.reason.is_empty()) {
-            (true, true) if view.standing == Standing::Idle => "it is not needed now, so it is not up".to_owned(),
+            (true, true) if !view.is_regular && matches!(view.standing, Standing::Up | Standing::Idle) => {
+                "it only stands in for others, and is not needed now".to_owned()
+            }
             (false, _) => symptoms.join("; "),
             (true, false) => view.reason.clone(),
             (true, true) => "it is being brought up again".to_owned(),
@@ -298,7 +300,7 @@ mod tests {
         assert_eq!((spare.standing, spare.health, spare.process), (Standing::Idle, None, None));
         assert_eq!(
             robot.refusal(&"spare".into()).as_deref(),
-            Some("'spare' does not work now: it is not needed now, so it is not up")
+            Some("'spare' does not work now: it only stands in for others, and is not needed now")
         );
         assert!(!robot.works(&"spare".into()));
     }
