@@ -164,13 +164,13 @@ impl Component {
             Ok(runtime) => runtime.block_on(self.run_until_signal()),
             Err(problem) => Err(ComponentError::Runtime(problem)),
         };
-        match result {
+        cortex_ros::leave(match result {
             Ok(()) => ExitCode::SUCCESS,
             Err(problem) => {
                 eprintln!("error: {problem}");
                 ExitCode::FAILURE
             }
-        }
+        })
     }
 
     async fn run_until_signal(self) -> Result<(), ComponentError> {

@@ -74,7 +74,7 @@ pub use policy::{Policy, PolicyError, PolicySettings};
 pub use publisher::Publisher;
 /// The generated message types and the client library, for crates that build on this one.
 pub use r2r;
-pub use rcl::ending::exit_at_once;
+pub use rcl::ending::{exit_at_once, leave};
 pub use service::ServiceClient;
 pub use stop::{OpenDeed, StopHandle, StopLatch, StopServer};
 pub use task::TaskHandler;

@@ -211,10 +211,8 @@ impl RosNode {
 static IS_HUNG: AtomicBool = AtomicBool::new(false);
 
 /// Whether a thread of ROS did not end when it was told to, as the middleware's now and then do not when several processes
-/// come and go at once. The process should then end by [`exit_at_once`](crate::exit_at_once): exit handlers would wait for
-/// that thread.
-#[must_use]
-pub fn has_hung_thread() -> bool {
+/// come and go at once. [`leave`](crate::leave) ends the process then.
+pub(crate) fn has_hung_thread() -> bool {
     IS_HUNG.load(Ordering::Acquire)
 }
 

@@ -1,5 +1,5 @@
 //! The calls of the client library that `r2r` keeps private, and the end of a process in which it hangs. The only unsafe
-//! code of Cortex.
+//! code of this crate.
 //!
 //! Everything that leaves this module is safe and owned: no pointer, no borrowed text.
 

@@ -253,9 +253,9 @@ mod tests {
         let told: Arc<Mutex<Vec<String>>> = Arc::default();
         let hear = |who: &'static str, component: &str| {
             let told = Arc::clone(&told);
-            statuses.hear(&component.into(), move |health, _| {
-                told.lock().unwrap().push(format!("{who} {}", health.message))
-            })
+            let tell =
+                move |health: &Health, _: &InstanceId| told.lock().unwrap().push(format!("{who} {}", health.message));
+            statuses.hear(&component.into(), tell)
         };
         let (one, other, _third) = (hear("one", "base"), hear("other", "base"), hear("third", "arm"));
         let publisher = InstanceId::new(&[1]);

@@ -50,13 +50,13 @@ fn main() -> ExitCode {
                 .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info")),
         )
         .init();
-    match run(arguments, ros) {
+    cortex_component::leave(match run(arguments, ros) {
         Ok(code) => code,
         Err(problem) => {
             eprintln!("error: {problem:#}");
             ExitCode::FAILURE
         }
-    }
+    })
 }
 
 fn run(arguments: Arguments, ros_arguments: Vec<String>) -> anyhow::Result<ExitCode> {

@@ -20,7 +20,6 @@ mod supervision;
 mod watchdog;
 mod watched_model;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -35,13 +34,7 @@ fn main() -> ExitCode {
     logging::start(matches!(arguments.command, Command::Run(_)), &split.ros);
     let code = work(arguments);
     logging::flush();
-    if cortex_ros::node::has_hung_thread() {
-        // Nobody reading is no reason to stay.
-        let _ = std::io::stdout().flush();
-        let number = (0..=u8::MAX).find(|number| ExitCode::from(*number) == code);
-        cortex_ros::exit_at_once(number.unwrap_or(u8::MAX));
-    }
-    code
+    cortex_ros::leave(code)
 }
 
 fn work(arguments: Arguments) -> ExitCode {

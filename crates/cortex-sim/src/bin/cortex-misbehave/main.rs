@@ -58,13 +58,13 @@ fn main() -> ExitCode {
         .build()
         .map_err(anyhow::Error::from)
         .and_then(|runtime| runtime.block_on(run(arguments)));
-    match result {
+    cortex_component::leave(match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             eprintln!("error: {problem:#}");
             ExitCode::FAILURE
         }
-    }
+    })
 }
 
 async fn run(arguments: Arguments) -> anyhow::Result<()> {
