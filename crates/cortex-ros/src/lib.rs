@@ -28,6 +28,7 @@ mod error;
 mod goals;
 pub mod graph;
 mod graph_reader;
+mod graph_source;
 pub mod graph_watch;
 mod heartbeat;
 mod inspection;

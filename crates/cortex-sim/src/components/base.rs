@@ -14,18 +14,15 @@ use cortex_component::r2r::sensor_msgs::msg::BatteryState;
 use cortex_component::r2r::std_msgs::msg::{Header, String as Text};
 use cortex_component::r2r::{QosProfile, builtin_interfaces::msg::Time};
 use cortex_component::{
-    CallContext, Component, ComponentContext, Condition, Effect, Failure, Latest, Method, NoArguments, Parameter,
-    Publisher, Slot, Source, Test, ToolPhase,
+    CallContext, Component, ComponentContext, Failure, Latest, Method, NoArguments, Parameter, Publisher, Slot,
 };
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::watch;
 
+use super::driving::{self, GoTo};
 use super::geometry::{pose_message, position, twist};
 use super::place::{room_at, where_at};
-use super::{
-    BATTERY_TOPIC, FIRST_MESSAGE_PATIENCE, ODOMETRY_TOPIC, REQUIRE_BATTERY, SILENCE, TIME_SCALE, has_power, time_scale,
-};
+use super::{BATTERY_TOPIC, FIRST_MESSAGE_PATIENCE, ODOMETRY_TOPIC, REQUIRE_BATTERY, SILENCE, TIME_SCALE, time_scale};
 use crate::motion::{DriveEnd, Motion};
 use crate::pursuit::Pose;
 use crate::route::route;
@@ -35,23 +32,14 @@ use wheels::{Commands, Wheels};
 
 /// How often the wheels turn on and the odometry is published.
 const TICK: Duration = Duration::from_millis(50);
-/// Longest a drive may take.
-const DRIVE_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The topic with the room that the robot is in, below the node.
 const PLACE_TOPIC: &str = "~/place";
-/// How long after a drive it may take until the robot is seen in the room.
-const SEEN_WITHIN: Duration = Duration::from_secs(2);
 
 /// How fast it turns about itself, in radians per second.
 pub(super) const TURN_RADPS: f64 = 2.0;
 
 const SPEED: &str = "speed_mps";
-
-#[derive(Deserialize)]
-struct GoTo {
-    place: String,
-}
 
 #[derive(Clone)]
 struct Base {
@@ -109,61 +97,30 @@ pub(super) fn component(world: Arc<World>) -> Component {
 }
 
 fn go_to(base: &Base) -> Method {
-    let schema = json!({
-        "type": "object",
-        "properties": {"place": base.world.room_schema("The room to drive to.")},
-        "required": ["place"],
-        "additionalProperties": false,
-    });
     let base = base.clone();
-    Method::new("go_to", "Drives to a room of the home and returns when the robot has arrived there.")
-        .parameters_schema::<GoTo>(schema)
-        .effect(Effect::Move)
-        .timeout(DRIVE_TIMEOUT)
-        .cancelled_by("halt")
-        .during(has_power())
-        .after(Condition::that(Source::topic(PLACE_TOPIC, "data"), Test::Equal(json!("{place}"))), SEEN_WITHIN)
-        .phrase("go to {place}")
-        .phrase("drive to {place}")
-        .phrase("move to {place}")
-        .phrase("head to {place}")
-        .phrase("come to {place}")
-        .phrase("go into {place}")
-        .run(move |arguments, call| {
-            let base = base.clone();
-            async move { base.go_to(arguments, call).await }
-        })
+    driving::go_to(&base.world, PLACE_TOPIC).run(move |arguments, call| {
+        let base = base.clone();
+        async move { base.go_to(arguments, call).await }
+    })
 }
 
 fn where_am_i(base: &Base) -> Method {
     let base = base.clone();
-    Method::new("where_am_i", "Tells in which room the robot is, and its position in metres.")
-        .phase(ToolPhase::Both)
-        .effect(Effect::Observe)
-        .phrase("where are you")
-        .phrase("where am i")
-        .phrase("where is the robot")
-        .phrase("which room are you in")
-        .run(move |_: NoArguments, _| std::future::ready(base.where_am_i()))
+    driving::where_am_i().run(move |_: NoArguments, _| std::future::ready(base.where_am_i()))
 }
 
 fn halt(base: &Base) -> Method {
     let base = base.clone();
-    Method::new("halt", "Stops the robot where it is. Returns when it stands.")
-        .effect(Effect::Act)
-        .holds_nothing()
-        .phrase("halt")
-        .phrase("stop driving")
-        .run(move |_: NoArguments, _| {
-            let base = base.clone();
-            async move {
-                if base.wheels.commands() == Commands::Velocity {
-                    base.wheels.halt();
-                    base.wait_until_seen_at_rest().await;
-                }
-                Ok("the robot stands")
+    driving::halt().run(move |_: NoArguments, _| {
+        let base = base.clone();
+        async move {
+            if base.wheels.commands() == Commands::Velocity {
+                base.wheels.halt();
+                base.wait_until_seen_at_rest().await;
             }
-        })
+            Ok("the robot stands")
+        }
+    })
 }
 
 impl Base {

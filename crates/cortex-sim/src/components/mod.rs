@@ -7,6 +7,7 @@ mod base;
 mod battery;
 mod camera;
 mod controller;
+mod driving;
 mod geometry;
 mod light;
 mod localization;

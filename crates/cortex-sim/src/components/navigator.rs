@@ -12,25 +12,20 @@ use cortex_component::r2r::nav_msgs::msg::{Odometry, Path};
 use cortex_component::r2r::nav_msgs::srv::GetPlan;
 use cortex_component::r2r::std_msgs::msg::{Float64, Header};
 use cortex_component::{
-    CallContext, Component, ComponentContext, Condition, Effect, Failure, Latest, Method, NoArguments, Parameter,
-    Publisher, ServiceClient, Slot, Source, Test, ToolPhase,
+    CallContext, Component, ComponentContext, Failure, Latest, Method, NoArguments, Parameter, Publisher,
+    ServiceClient, Slot,
 };
-use serde::Deserialize;
-use serde_json::json;
 
 use super::controller::REMAINING_TOPIC;
+use super::driving::{self, GoTo};
 use super::geometry::{MAP_FRAME, path, pose, pose_message};
 use super::place::where_at;
 use super::planner::GET_PLAN;
-use super::{
-    FIRST_MESSAGE_PATIENCE, ODOMETRY_TOPIC, PLAN_TOPIC, POSE_TOPIC, REQUIRE_BATTERY, SILENCE, has_power, time_scale,
-};
+use super::{FIRST_MESSAGE_PATIENCE, ODOMETRY_TOPIC, PLAN_TOPIC, POSE_TOPIC, REQUIRE_BATTERY, SILENCE, time_scale};
 use crate::pursuit::Pose;
 use crate::world::{Position, World};
 use progress::Progress;
 
-/// Longest a drive may take.
-const DRIVE_TIMEOUT: Duration = Duration::from_secs(120);
 /// How often the path is handed to the controller and the drive is looked after.
 const TICK: Duration = Duration::from_millis(100);
 /// How long after one path the next is asked for: from where the robot is by then.
@@ -47,13 +42,6 @@ const STANDING: f64 = 1e-3;
 const REST_PATIENCE: Duration = Duration::from_millis(800);
 /// The topic with the room that the robot is in, as the localization knows it.
 const PLACE_TOPIC: &str = "localization/place";
-/// How long after a drive it may take until the robot is seen in the room.
-const SEEN_WITHIN: Duration = Duration::from_secs(2);
-
-#[derive(Deserialize)]
-struct GoTo {
-    place: String,
-}
 
 #[derive(Clone)]
 struct Navigator {
@@ -96,65 +84,33 @@ pub(super) fn component(world: Arc<World>) -> Component {
 }
 
 fn go_to(navigator: &Navigator) -> Method {
-    let schema = json!({
-        "type": "object",
-        "properties": {"place": navigator.world.room_schema("The room to go to.")},
-        "required": ["place"],
-        "additionalProperties": false,
-    });
     let navigator = navigator.clone();
-    Method::new("go_to", "Drives to a room of the home and returns when the robot has arrived there.")
-        .parameters_schema::<GoTo>(schema)
-        .effect(Effect::Move)
-        .timeout(DRIVE_TIMEOUT)
-        .cancelled_by("halt")
-        .during(has_power())
-        .after(Condition::that(Source::topic(PLACE_TOPIC, "data"), Test::Equal(json!("{place}"))), SEEN_WITHIN)
-        .phrase("go to {place}")
-        .phrase("drive to {place}")
-        .phrase("move to {place}")
-        .phrase("head to {place}")
-        .phrase("come to {place}")
-        .phrase("go into {place}")
-        .phrase("navigate to {place}")
-        .run(move |arguments, call| {
-            let navigator = navigator.clone();
-            async move { navigator.go_to(arguments, call).await }
-        })
+    driving::go_to(&navigator.world, PLACE_TOPIC).phrase("navigate to {place}").run(move |arguments, call| {
+        let navigator = navigator.clone();
+        async move { navigator.go_to(arguments, call).await }
+    })
 }
 
 fn where_am_i(navigator: &Navigator) -> Method {
     let navigator = navigator.clone();
-    Method::new("where_am_i", "Tells in which room the robot is, and its position in metres.")
-        .phase(ToolPhase::Both)
-        .effect(Effect::Observe)
-        .phrase("where are you")
-        .phrase("where am i")
-        .phrase("where is the robot")
-        .phrase("which room are you in")
-        .run(move |_: NoArguments, call| {
-            let navigator = navigator.clone();
-            async move {
-                let here = call.or_cancelled(navigator.first_pose()).await??;
-                where_at(&navigator.world, here.position)
-            }
-        })
+    driving::where_am_i().run(move |_: NoArguments, call| {
+        let navigator = navigator.clone();
+        async move {
+            let here = call.or_cancelled(navigator.first_pose()).await??;
+            where_at(&navigator.world, here.position)
+        }
+    })
 }
 
 fn halt(navigator: &Navigator) -> Method {
     let navigator = navigator.clone();
-    Method::new("halt", "Stops the robot where it is. Returns when it stands.")
-        .effect(Effect::Act)
-        .holds_nothing()
-        .phrase("halt")
-        .phrase("stop driving")
-        .run(move |_: NoArguments, _| {
-            let navigator = navigator.clone();
-            async move {
-                navigator.let_go();
-                navigator.come_to_rest().await.map(|()| "the robot stands")
-            }
-        })
+    driving::halt().run(move |_: NoArguments, _| {
+        let navigator = navigator.clone();
+        async move {
+            navigator.let_go();
+            navigator.come_to_rest().await.map(|()| "the robot stands")
+        }
+    })
 }
 
 impl Navigator {
