@@ -23,6 +23,7 @@ use crate::directory::{Answer, Directory, MOST_COMPONENTS, Run, Task};
 use crate::dynamic::Endpoints;
 use crate::graph::Graph;
 use crate::heartbeat::{Heartbeats, LOOK};
+use crate::look_up::look_up;
 use crate::policy::Policy;
 use crate::statuses::{Hearing, Statuses};
 use crate::type_loader::{self, TypeLoader};
@@ -172,15 +173,12 @@ impl Discovery {
 }
 
 impl Shared {
-    /// Looks up an interface, which blocks where it has to be loaded.
+    /// Looks up an interface.
     pub(crate) async fn interface<T: Send + 'static>(
         &self,
         find: impl FnOnce(&Interfaces) -> Result<T, InterfaceError> + Send + 'static,
     ) -> Result<T, RosError> {
-        let interfaces = Arc::clone(&self.interfaces);
-        // It fails only when the runtime ends.
-        let found = tokio::task::spawn_blocking(move || find(&interfaces)).await.map_err(|_| RosError::ShutDown)?;
-        Ok(found?)
+        look_up(&self.interfaces, find).await
     }
 }
 

@@ -34,6 +34,7 @@ mod heartbeat;
 mod inspection;
 mod json_topic;
 pub mod lifecycle;
+mod look_up;
 pub mod meters;
 pub mod monitoring;
 pub mod node;

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use crate::RosError;
 use crate::dynamic::{Endpoints, Quality, Subscription};
+use crate::look_up::look_up;
 
 const ODOMETRY: &str = "nav_msgs/msg/Odometry";
 const BATTERY: &str = "sensor_msgs/msg/BatteryState";
@@ -113,10 +114,7 @@ async fn hear(
     type_name: &'static str,
     topic: &str,
 ) -> Result<(Subscription, Arc<MessageInterface>), RosError> {
-    let interfaces = Arc::clone(interfaces);
-    // It reads files. It fails only when the runtime ends.
-    let found = tokio::task::spawn_blocking(move || interfaces.message(type_name)).await;
-    let interface = found.map_err(|_| RosError::ShutDown)??;
+    let interface = look_up(interfaces, move |interfaces| interfaces.message(type_name)).await?;
     let subscription = endpoints.subscribe(topic, &interface, Quality::HEARS_ALL).await?;
     Ok((subscription, interface))
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cortex_interfaces::{Interfaces, Message, MessageInterface, WriteLimits, WriteOptions};
+use cortex_interfaces::{Interfaces, Message, WriteLimits, WriteOptions};
 use cortex_protocol::ComponentName;
 use serde_json::Value;
 use tokio::sync::{Notify, watch};
@@ -18,6 +18,7 @@ use crate::RosError;
 use crate::directory::below;
 use crate::dynamic::{Durability, Endpoints, Listening, Quality, Reliability};
 use crate::graph::{Graph, InstanceId};
+use crate::look_up::look_up;
 
 const TYPE: &str = "cortex_msgs/msg/ComponentStatus";
 /// Topic of a component's health, below its node.
@@ -206,7 +207,7 @@ impl Readers {
             reader.publishers = publishers;
             return Ok(());
         }
-        let interface = self.interface().await?;
+        let interface = look_up(&self.interfaces, |interfaces| interfaces.message(TYPE)).await?;
         let (statuses, name) = (Arc::clone(&self.statuses), component.clone());
         let hear = move |message: &Message, publisher: &InstanceId| {
             statuses.tell(&name, &Health::read(message), publisher);
@@ -214,14 +215,6 @@ impl Readers {
         let listening = self.endpoints.listen_at_times(&topic, &interface, quality, hear).await?;
         self.of.insert(component.clone(), Reader { quality, publishers, _listening: listening });
         Ok(())
-    }
-
-    /// Looks up the interface, which blocks where it has to be loaded.
-    async fn interface(&self) -> Result<Arc<MessageInterface>, RosError> {
-        let interfaces = Arc::clone(&self.interfaces);
-        // It fails only when the runtime ends.
-        let found = tokio::task::spawn_blocking(move || interfaces.message(TYPE)).await;
-        Ok(found.map_err(|_| RosError::ShutDown)??)
     }
 }
 

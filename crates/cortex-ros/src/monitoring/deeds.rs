@@ -19,6 +19,7 @@ use crate::directory::{Directory, EXECUTE_METHOD, below};
 use crate::dynamic::parameters::Parameters;
 use crate::dynamic::{Endpoints, Quality, Question, lifecycle};
 use crate::lifecycle::Transition;
+use crate::look_up::look_up;
 use crate::stop::StopLatch;
 use crate::stop::deeds::{AtStop, SendHalt};
 use crate::{Discovery, RosError};
@@ -149,11 +150,9 @@ impl Deeds {
         message: &Map<String, Value>,
         limit: Duration,
     ) -> Result<(), Undone> {
-        let (interfaces, name) = (Arc::clone(&self.interfaces), type_name.to_owned());
+        let name = type_name.to_owned();
         let publish = async {
-            // It reads files. It fails only when the runtime ends.
-            let found = tokio::task::spawn_blocking(move || interfaces.message(&name)).await;
-            let interface = found.map_err(|_| RosError::ShutDown)??;
+            let interface = look_up(&self.interfaces, move |interfaces| interfaces.message(&name)).await?;
             let message = Message::from_json(&interface, &Value::Object(message.clone()), &ReadOptions::exact())
                 .map_err(|problem| RosError::Endpoint { name: topic.to_owned(), problem: problem.to_string() })?;
             let publisher = self.endpoints.publisher(topic, &interface, Quality::RELIABLE).await?;

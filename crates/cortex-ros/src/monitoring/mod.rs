@@ -20,6 +20,7 @@ use cortex_protocol::ComponentName;
 use tokio::task::JoinSet;
 
 use crate::dynamic::Endpoints;
+use crate::look_up::look_up;
 pub use crate::statuses::Health;
 use crate::statuses::Hearing;
 use crate::{Discovery, GraphWatch, RosError};
@@ -116,15 +117,12 @@ struct Senses {
 }
 
 impl Senses {
-    /// Looks up an interface, which blocks where it has to be loaded.
+    /// Looks up an interface.
     async fn interface<T: Send + 'static>(
         &self,
         find: impl FnOnce(&Interfaces) -> Result<T, InterfaceError> + Send + 'static,
     ) -> Result<T, RosError> {
-        let interfaces = Arc::clone(&self.interfaces);
-        // It fails only when the runtime ends.
-        let found = tokio::task::spawn_blocking(move || find(&interfaces)).await.map_err(|_| RosError::ShutDown)?;
-        Ok(found?)
+        look_up(&self.interfaces, find).await
     }
 }
 
