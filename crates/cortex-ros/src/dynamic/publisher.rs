@@ -74,6 +74,21 @@ impl Publisher {
     }
 }
 
+impl Publisher {
+    /// Waits until all who read reliably have confirmed what was published; gives whether they have within `limit`. To be
+    /// called before the publisher is dropped: a reader that has just come may not know the publisher yet, and gets the
+    /// message when it does. One that was killed never confirms.
+    ///
+    /// # Errors
+    /// After the shutdown, or when the client library refuses.
+    pub async fn confirmed(&self, limit: Duration) -> Result<bool, RosError> {
+        let outlet = Arc::clone(&self.outlet);
+        let waiting = move || outlet.publisher.get()?.wait_until_confirmed(limit);
+        // It fails only when the runtime ends.
+        tokio::task::spawn_blocking(waiting).await.unwrap_or(Err(RosError::ShutDown))
+    }
+}
+
 /// Where messages go out.
 pub(super) struct Outlet {
     publisher: Slot<rcl::publisher::Publisher>,

@@ -26,8 +26,8 @@ use crate::{Discovery, RosError};
 
 /// Characters of a reason that are kept.
 const REASON_CHARACTERS: usize = 500;
-/// How long a message may be on its way to its readers before its publisher goes.
-const DELIVERY: Duration = Duration::from_millis(200);
+/// How long its readers get to confirm a message before its publisher goes.
+const DELIVERY: Duration = Duration::from_secs(1);
 /// How long one answer to a transition is waited for before it is looked whether the node is on its way at all: a request
 /// that was sent while the middleware still knew a dead server only is lost.
 const SECOND_LOOK: Duration = Duration::from_secs(2);
@@ -160,8 +160,8 @@ impl Deeds {
             self.endpoints.check_topic(topic, &interface)?;
             self.may_send()?;
             publisher.publish(&message)?;
-            // The middleware forgets what it published with the publisher.
-            tokio::time::sleep(DELIVERY).await;
+            // The middleware forgets what it published with the publisher. A reader that is gone confirms nothing.
+            let _ = publisher.confirmed(DELIVERY).await;
             Ok::<(), RosError>(())
         };
         self.unless_stopped(within(limit.saturating_add(DELIVERY), publish)).await

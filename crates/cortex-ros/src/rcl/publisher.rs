@@ -3,6 +3,7 @@
 use std::ffi::CString;
 use std::ptr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cortex_interfaces::{Message, MessageInterface};
 use r2r_rcl as rcl;
@@ -78,6 +79,23 @@ impl Publisher {
         // SAFETY: the publisher is initialised; writes one number.
         let code = unsafe { rcl::rcl_publisher_get_subscription_count(self.publisher, &mut count) };
         if is_ok(code) { Ok(count) } else { Err(self.failed()) }
+    }
+
+    /// Waits until all who read reliably have confirmed what was published; false when they have not within `limit`, and
+    /// where the middleware can't tell. Blocks.
+    ///
+    /// # Errors
+    /// When the client library refuses.
+    pub(crate) fn wait_until_confirmed(&self, limit: Duration) -> Result<bool, RosError> {
+        let nanoseconds = i64::try_from(limit.as_nanos()).unwrap_or(i64::MAX);
+        // SAFETY: the publisher is initialised, and this handle keeps it.
+        let code = unsafe { rcl::rcl_publisher_wait_for_all_acked(self.publisher, nanoseconds) };
+        if is_ok(code) {
+            return Ok(true);
+        }
+        let problem = last_error();
+        let is_open = [rcl::RCL_RET_TIMEOUT, rcl::RCL_RET_UNSUPPORTED].iter().any(|open| code == open.cast_signed());
+        if is_open { Ok(false) } else { Err(RosError::Endpoint { name: self.name.clone(), problem }) }
     }
 
     fn failed(&self) -> RosError {
