@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 import time
+from concurrent.futures import Future
 
 import rclpy
 from cortex_msgs.msg import ComponentStatus
@@ -142,6 +143,7 @@ class Server:
     def __init__(self, node, tool):
         self.tool = tool
         self.accepted = []
+        self.lock = threading.Lock()
         self.calls = {}
         self.server = ActionServer(
             node,
@@ -161,9 +163,14 @@ class Server:
         self.accepted.append(turn)
         return GoalResponse.ACCEPT
 
+    def call_of(self, goal):
+        with self.lock:
+            return self.calls.setdefault(bytes(goal.goal_id.uuid), Future())
+
     def asked_to_cancel(self, goal):
         tell("halted", self.tool.name)
-        call = self.calls[bytes(goal.goal_id.uuid)]
+        # It may be asked for before the goal has begun.
+        call = self.call_of(goal).result()
         if "refuses_halt" in call.does:
             return CancelResponse.REJECT
         call.told_to_halt.set()
@@ -171,7 +178,7 @@ class Server:
 
     def execute(self, goal):
         call = self.tool.begin({"order": goal.request.order}, self.accepted.pop(0))
-        self.calls[bytes(goal.goal_id.uuid)] = call
+        self.call_of(goal).set_result(call)
         outcome = call.run(lambda number: goal.publish_feedback(Fibonacci.Feedback(sequence=[number])))
         result = Fibonacci.Result()
         if outcome is None:

@@ -105,6 +105,12 @@ async fn follow(
                     event.pointer("/data/text").and_then(Value::as_str).is_some_and(|text| text.contains(&part))
                 };
                 sending.wait_for_json(&part, says).await;
+                if let Some(tool) =
+                    part.strip_suffix(": started").and_then(|step| step.rsplit(' ').next()?.split('{').next())
+                {
+                    // What is halted before it was sent never reaches the robot.
+                    house.process("robot").wait_for_json("the call", |line| line["called"] == tool).await;
+                }
             }
             Moment::At(_) => panic!("on real ROS things happen 'after' a line, not 'at' a time"),
         }
