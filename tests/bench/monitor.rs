@@ -115,7 +115,6 @@ pub(crate) async fn crowd(house: &mut House, table: &mut Table) -> anyhow::Resul
     let complaints = robot.told().iter().skip(first).filter(|told| told.event.is_bad()).count();
     robot.stop().await;
     drop(processes);
-    let seen = "most of that is the middleware's: what it keeps and hears of so many nodes, monitored or not";
     table.add(
         format!("processor time that monitoring {count} components adds, of one core"),
         "under 2 %",
@@ -127,7 +126,7 @@ pub(crate) async fn crowd(house: &mut House, table: &mut Table) -> anyhow::Resul
         "",
         format!("{:.2} %", monitored.percent - nobody.percent),
         format!(
-            "{:.2} % in all; {:.2} % where they are there and not monitored, {:.2} % where they are not there; {seen}",
+            "{:.2} % in all; {:.2} % where they are there and not monitored, {:.2} % where they are not there",
             monitored.percent, there.percent, nobody.percent
         ),
     );
@@ -142,7 +141,7 @@ pub(crate) async fn crowd(house: &mut House, table: &mut Table) -> anyhow::Resul
         "",
         format!("{:.1} MB", monitored.megabytes - nobody.megabytes),
         format!(
-            "{:.1} MB in all; {:.1} MB where they are there and not monitored, {:.1} MB where they are not there; {seen}",
+            "{:.1} MB in all; {:.1} MB where they are there and not monitored, {:.1} MB where they are not there",
             monitored.megabytes, there.megabytes, nobody.megabytes
         ),
     );

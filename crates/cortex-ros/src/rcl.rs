@@ -10,6 +10,7 @@ pub(crate) mod context;
 pub(crate) mod ending;
 pub(crate) mod observer;
 pub(crate) mod overrides;
+pub(crate) mod priority;
 pub(crate) mod publisher;
 mod quality;
 pub(crate) mod service;

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::{AGENT_LIMIT, ANSWER_LIMIT, Command, HALT_LIMIT, LatestStop, StopHandle, StopNumber, words};
 use crate::rcl::context::{GuardCondition, Node};
+use crate::rcl::priority::go_first;
 use crate::rcl::service::{Asker, RequestWait, Service};
 use crate::task::{StopReport, Stopped, TaskHandler};
 use crate::text::carried;
@@ -196,6 +197,9 @@ impl Work {
 
     /// Serves until it is told to end.
     pub(super) fn run(mut self) {
+        if !go_first() {
+            tracing::debug!("the thread that stops the robot has no priority over others; docs/operations.md says how");
+        }
         while !self.handle.ending.load(Ordering::SeqCst) {
             self.handle.beats.beat();
             let is_busy = self.stop.is_some() || !self.resuming.is_empty() || !self.unsent.is_empty();

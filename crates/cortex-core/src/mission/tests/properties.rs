@@ -583,6 +583,8 @@ proptest! {
         task in prop::sample::select(vec!["hello", "battery", "where are you?", "don't move"]),
         world in world(),
     ) {
+        // Who corrects it may well ask for something that moves.
+        let world = world.into_iter().filter(|step| !matches!(step, Move::Correct(_))).collect();
         let (seen, mission) = live(task, world, OnFailure::Stop);
         prop_assert!(mission.is_finished());
         for effect in &seen.effects {
