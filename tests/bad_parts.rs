@@ -89,21 +89,6 @@ impl Story {
         assert!(waited.await.is_ok(), "'{noted}' was not noted {times} times, but {}", self.noted(noted));
     }
 
-    /// Waits until that is in the log.
-    async fn logs(&mut self, words: &str) {
-        let process = self.robot.process();
-        let waited = tokio::time::timeout(PATIENCE, async {
-            loop {
-                let known = process.stderr();
-                if known.iter().any(|line| line.contains(words)) {
-                    return;
-                }
-                process.log_grows(known.len()).await;
-            }
-        });
-        assert!(waited.await.is_ok(), "'{words}' was not told");
-    }
-
     /// Stops the robot, or lets it be used again; the words of the answer.
     async fn cortex(&self, command: &str) -> String {
         let (code, told, complained) = self.house.run("cortex", &[command]).await;
@@ -268,7 +253,7 @@ async fn what_a_fallback_has_begun_is_halted_by_a_stop_and_done_again_after_the_
     story.notes("tray began x", 1).await;
     let told = story.cortex("stop").await;
     assert!(told.contains("Everything that Cortex began is at rest."), "{told}");
-    story.logs("shake_it is not done while the robot is stopped").await;
+    story.robot.process().wait_for_log("shake_it is not done while the robot is stopped", 1).await;
     assert_eq!((story.noted("tray began x"), story.noted("tray did x")), (1, 0), "it was halted, and not begun again");
     story.cortex("resume").await;
     story.notes("tray began x", 2).await;

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use cortex_stories::{House, Monitored, PATIENCE};
+use cortex_stories::{House, Monitored};
 
 const ROBOT: &str = r#"
 recipe = 1
@@ -48,16 +48,7 @@ impl Story {
 
     /// Waits until this was told so often in the log.
     async fn told(&mut self, text: &str, times: usize) {
-        let waited = tokio::time::timeout(PATIENCE, async {
-            loop {
-                let known = self.robot.process().stderr().len();
-                if self.count(text) >= times {
-                    return;
-                }
-                self.robot.process().log_grows(known).await;
-            }
-        });
-        assert!(waited.await.is_ok(), "'{text}' was not told {times} times, but {}", self.count(text));
+        self.robot.process().wait_for_log(text, times).await;
     }
 
     async fn said(&mut self, text: &str) {

@@ -38,16 +38,9 @@ fn is(event: &'static str) -> impl Fn(&Value) -> bool {
     move |line| line["event"] == event && line["order"] == 7
 }
 
-/// Waits until Cortex has said this in its log.
+/// Waits until that is in the log of Cortex.
 async fn logged(house: &mut House, text: &str) {
-    let cortex = house.process("cortex");
-    loop {
-        let lines = cortex.stderr();
-        if lines.iter().any(|line| line.contains(text)) {
-            return;
-        }
-        assert!(cortex.log_grows(lines.len()).await, "'{text}' was never logged");
-    }
+    house.process("cortex").wait_for_log(text, 1).await;
 }
 
 #[tokio::test]

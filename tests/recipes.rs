@@ -98,7 +98,8 @@ async fn each_recipe_of_the_tree_brings_a_robot_up_that_does_what_it_is_told() {
         assert_eq!(sent.started(), tools, "{name}");
         assert!(sent.output().contains(told), "{name}: {}", sent.output());
         if name == "patrol" {
-            // On the round the battery got low: before anything else the robot has gone to its dock.
+            // The battery gets low, and before anything else the robot goes to its dock.
+            robot.process().wait_for_log("task accepted: go to the living room", 1).await;
             let place = house.send("where are you?").await;
             assert_eq!(place.output(), "I am in the living room.");
             let level = house.send("how full is the battery?").await;

@@ -180,6 +180,26 @@ impl Process {
         self.stderr.after(first)
     }
 
+    /// Waits until these words were in the log (standard error) so often.
+    ///
+    /// # Panics
+    /// When they were not in time, or it has ended without them.
+    pub async fn wait_for_log(&self, words: &str, times: usize) {
+        let told = async {
+            loop {
+                let known = self.stderr();
+                if known.iter().filter(|line| line.contains(words)).count() >= times {
+                    return true;
+                }
+                if !self.log_grows(known.len()).await {
+                    return false;
+                }
+            }
+        };
+        let told = tokio::time::timeout(PATIENCE, told).await;
+        assert_eq!(told.ok(), Some(true), "'{words}' was not told {times} times");
+    }
+
     /// Waits until there are more lines of standard error than that; false when there will be none.
     pub async fn log_grows(&self, known: usize) -> bool {
         self.stderr.count.clone().wait_for(|count| *count > known).await.is_ok()
