@@ -1,11 +1,11 @@
 //! What is known of one component, and what it says about its health: functions of the evidence and the time.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cortex_recipe::{ComponentRecipe, During, Lifecycle, Start};
 use serde::{Deserialize, Serialize};
 
+use crate::diagnostics::Diagnostics;
 use crate::health::{DiagnosticLevel, Ending, FailureKind, LifecycleState, Severity, Symptom};
 use crate::heard::shown;
 use crate::progress::Window;
@@ -29,13 +29,6 @@ pub const SUSPECT_UNANSWERED: u32 = 4;
 /// See [`SUSPECT_UNANSWERED`].
 pub const FAILED_UNANSWERED: u32 = 8;
 
-/// How long WARN and STALE of `/diagnostics` count: their publishers repeat them once a second. ERROR counts until
-/// something else is said: whoever has failed for good may not be able to say more.
-pub const DIAGNOSTIC_AGE: Duration = Duration::from_secs(5);
-
-/// Entries of `/diagnostics` about one component that are kept: those that say that something is wrong.
-const MOST_DIAGNOSTICS: usize = 64;
-
 /// Everything that is known of one component.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
@@ -55,29 +48,10 @@ pub struct Evidence {
     heard: Option<Duration>,
     /// The failure that it reports itself.
     reported: Option<(FailureKind, String)>,
-    /// What `/diagnostics` says is wrong, by the names of the entries.
-    diagnostics: BTreeMap<String, Diagnostic>,
+    diagnostics: Diagnostics,
     /// One for each `progress` of its recipe.
     windows: Vec<Window>,
     goals: u32,
-}
-
-/// An entry of `/diagnostics` that does not say OK.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Diagnostic {
-    message: String,
-    /// Until when it counts. None, of an ERROR: until something else is said.
-    until: Option<Duration>,
-}
-
-impl Diagnostic {
-    fn counts(&self, now: Duration) -> bool {
-        self.until.is_none_or(|until| now < until)
-    }
-
-    fn is_error(&self) -> bool {
-        self.until.is_none()
-    }
 }
 
 impl Evidence {
@@ -95,7 +69,7 @@ impl Evidence {
             speaks: false,
             heard: None,
             reported: None,
-            diagnostics: BTreeMap::new(),
+            diagnostics: Diagnostics::default(),
             windows: recipe.progress.iter().map(window).collect(),
             goals: 0,
         }
@@ -109,13 +83,13 @@ impl Evidence {
         self.unanswered = 0;
         self.heard = None;
         self.reported = None;
-        self.diagnostics.clear();
+        self.diagnostics = Diagnostics::default();
         self.is_fresh = true;
     }
 
     /// It begins anew: what `/diagnostics` said is not about what comes now.
     pub fn forget_diagnostics(&mut self) {
-        self.diagnostics.clear();
+        self.diagnostics = Diagnostics::default();
     }
 
     /// Whether its node has been away for so long that it was no slip of discovery.
@@ -162,26 +136,7 @@ impl Evidence {
 
     /// `/diagnostics` has an entry of this name about it.
     pub fn note_diagnostic(&mut self, now: Duration, name: &str, level: DiagnosticLevel, message: &str) {
-        let name = shown(name);
-        let before = self.diagnostics.get(&name);
-        let until = match level {
-            DiagnosticLevel::Ok => {
-                self.diagnostics.remove(&name);
-                return;
-            }
-            DiagnosticLevel::Error => None,
-            // That nothing new is known does not undo an error.
-            DiagnosticLevel::Stale if before.is_some_and(Diagnostic::is_error) => return,
-            DiagnosticLevel::Warning | DiagnosticLevel::Stale => Some(now.saturating_add(DIAGNOSTIC_AGE)),
-        };
-        self.diagnostics.retain(|_, said| said.counts(now));
-        if self.diagnostics.len() >= MOST_DIAGNOSTICS && !self.diagnostics.contains_key(&name) {
-            let lesser = self.diagnostics.iter().find(|(_, said)| !said.is_error()).map(|(name, _)| name.clone());
-            // Of more errors than that, those that are left out change nothing.
-            let Some(lesser) = lesser.filter(|_| until.is_none()) else { return };
-            self.diagnostics.remove(&lesser);
-        }
-        self.diagnostics.insert(name, Diagnostic { message: shown(message), until });
+        self.diagnostics.note(now, name, level, message);
     }
 
     /// So much came of what `progress` number `watch` counts.
@@ -244,10 +199,8 @@ impl Evidence {
         if let Some((kind, message)) = &self.reported {
             add(Severity::Failure, *kind, message.clone());
         }
-        let said = || self.diagnostics.iter().filter(|(_, said)| said.counts(now));
-        if let Some((name, worst)) = said().find(|(_, said)| said.is_error()).or_else(|| said().next()) {
-            let severity = if worst.is_error() { Severity::Failure } else { Severity::Suspicion };
-            add(severity, FailureKind::General, format!("{name}: {}", worst.message));
+        if let Some((severity, message)) = self.diagnostics.worst(now) {
+            add(severity, FailureKind::General, message);
         }
         found.sort_by_key(|symptom| std::cmp::Reverse((symptom.severity, symptom.kind)));
         found
@@ -272,9 +225,8 @@ impl Evidence {
             let last = self.heard.unwrap_or(self.since).max(self.since);
             [SUSPECT_BEATS, SILENT_BEATS].map(|beats| last.saturating_add(period.mul_f64(beats)))
         });
-        let diagnostics = self.diagnostics.values().filter_map(|said| said.until);
         let windows = self.windows.iter().filter_map(|window| window.next_look(now));
-        absence.into_iter().chain(beats).chain(diagnostics).chain(windows).filter(|at| *at > now).min()
+        absence.into_iter().chain(beats).chain(self.diagnostics.ends()).chain(windows).filter(|at| *at > now).min()
     }
 
     /// The heartbeat that it is held to.
@@ -481,19 +433,6 @@ mod tests {
             }
             assert_eq!(Health::of(&evidence.symptoms(at(1006.0), &recipe)), Health::Healthy, "{entry}");
         }
-    }
-
-    #[test]
-    fn entries_without_end_take_no_room_and_hide_no_error() {
-        let recipe = recipe("");
-        let mut evidence = judged(&recipe);
-        for number in 0..1000 {
-            evidence.note_diagnostic(at(11.0), &format!("base {number}"), DiagnosticLevel::Warning, "warm");
-        }
-        assert_eq!(evidence.diagnostics.len(), MOST_DIAGNOSTICS);
-        evidence.note_diagnostic(at(11.0), "base: motor", DiagnosticLevel::Error, "hot");
-        assert_eq!(evidence.diagnostics.len(), MOST_DIAGNOSTICS);
-        assert_eq!(evidence.symptoms(at(11.0), &recipe)[0].message, "base: motor: hot");
     }
 
     #[test]

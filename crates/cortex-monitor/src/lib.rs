@@ -15,6 +15,7 @@
 pub mod clock;
 pub mod damping;
 pub mod dependencies;
+mod diagnostics;
 pub mod events;
 pub mod evidence;
 pub mod health;
