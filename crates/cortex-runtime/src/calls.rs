@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_core::{CallObserver, Invocation, ToolProvider};
-use cortex_protocol::{CancelMode, Effect, FailureKind, HaltState, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec};
+use cortex_protocol::{
+    CancelMode, Effect, FailureKind, HaltState, ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::claims::{Claim, Wanted};
@@ -96,6 +98,11 @@ impl Shared {
             Err(outcome) => return Ok(outcome),
         };
         let Call { provider, spec, invocation, clearance, .. } = call;
+        // What held it a moment ago may have been given up, and still move.
+        let not_at_rest = self.leftovers.names();
+        if Weight::of(&spec) == Weight::Full && !not_at_rest.is_empty() {
+            return Ok(over_leftovers(&not_at_rest));
+        }
         // What may just be dropped leaves nothing behind.
         let halts = spec.cancel == CancelMode::Halt;
         let noted = async {
@@ -159,6 +166,13 @@ impl Shared {
             }),
         }
     }
+}
+
+/// Nothing is put on top of what may still move.
+fn over_leftovers(tools: &[ToolName]) -> ToolOutcome {
+    let names: Vec<&str> = tools.iter().map(ToolName::as_str).collect();
+    let message = format!("it was not called: {} did not confirm that it is at rest", names.join(", "));
+    ToolOutcome::failure(FailureKind::NotReady, message)
 }
 
 fn before_it_began() -> ToolOutcome {

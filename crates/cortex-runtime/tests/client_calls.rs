@@ -224,6 +224,21 @@ async fn regression_nothing_is_begun_on_top_of_what_an_event_left() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn regression_who_waited_for_the_wheels_began_on_top_of_a_drive_that_was_given_up() {
+    let house = House::with(Behaviour::RefusesHalt, drive()).await;
+    let ticket = house.task().await.expect("it is taken");
+    house.tools.wait_until_begun().await;
+    let waiting = house.begin("base.go", &CancellationToken::new());
+    // It waits by now.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    house.runtime.cancel(ticket.id).await;
+    let refused = waiting.await.expect("it ends");
+    assert_eq!(kind(&refused), (OutcomeStatus::Failed(FailureKind::NotReady), HaltState::AtRest));
+    assert_eq!(refused.message, "it was not called: base.go did not confirm that it is at rest");
+    assert_eq!(house.tools.called(), ["base.go"], "the drive alone");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_stop_ends_the_calls_of_events_names_what_is_not_at_rest_and_holds_until_resume() {
     let base = Behaviour::InTurn(vec![Behaviour::HaltsAfter(Duration::from_secs(2)), Behaviour::RefusesHalt]);
     let house = House::with(base, vec![]).await;
