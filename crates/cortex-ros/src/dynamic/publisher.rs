@@ -77,7 +77,8 @@ impl Publisher {
 impl Publisher {
     /// Waits until all who read reliably have confirmed what was published; gives whether they have within `limit`. To be
     /// called before the publisher is dropped: a reader that has just come may not know the publisher yet, and gets the
-    /// message when it does. One that was killed never confirms.
+    /// message when it does. False says nothing of the message: a reader that was killed never confirms, and one that got it
+    /// late may do so at the middleware's next heartbeat only (with Fast DDS up to 3 s later).
     ///
     /// # Errors
     /// After the shutdown, or when the client library refuses.
