@@ -10,6 +10,7 @@
 //! has started is ended when it ends ([`mark`]); what this process has started is ended when it dies, however it dies, by
 //! a [`guard`]; and what an earlier life has left is ended by [`end_orphans`].
 
+mod ancestor;
 pub mod guard;
 mod inheritance;
 mod mark;
@@ -17,6 +18,7 @@ mod output;
 mod processes;
 mod running;
 
+pub use ancestor::ancestor;
 pub use guard::end_orphans;
 pub use mark::RunMark;
 pub use output::{Line, Stream};

@@ -173,6 +173,11 @@ fn start_time(pid: Pid) -> Option<u64> {
     stat(pid)?.get(19)?.parse().ok()
 }
 
+/// The process that it belongs to. None for the first of a namespace, and for one that has ended.
+pub(crate) fn parent(pid: Pid) -> Option<Pid> {
+    stat(pid)?.get(1)?.parse().ok().and_then(Pid::from_raw)
+}
+
 /// Whether it only waits to be collected.
 fn is_dead(pid: Pid) -> bool {
     stat(pid).is_none_or(|fields| fields.first().is_some_and(|state| state == "Z" || state == "X"))

@@ -102,6 +102,9 @@ pub(crate) struct StartArguments {
     /// Rehearse: tools that only look are called, everything else is echoed, and nothing moves.
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// End in order, as at Ctrl-C, when this process is gone: the one that has started Cortex, such as `ros2 launch`.
+    #[arg(long, value_name = "PROCESS")]
+    pub(crate) end_with: Option<i32>,
 }
 
 #[derive(Debug, Clone, Args)]

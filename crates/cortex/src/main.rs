@@ -10,6 +10,7 @@ mod custom_actions;
 mod events;
 #[cfg(debug_assertions)]
 mod faults;
+mod launcher;
 mod logging;
 mod management;
 mod metrics;

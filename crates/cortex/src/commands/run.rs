@@ -18,6 +18,7 @@ use crate::arguments::StartArguments;
 use crate::config::{self, Layers, Resolved};
 use crate::custom_actions::CustomActions;
 use crate::events;
+use crate::launcher::Launcher;
 use crate::logging;
 use crate::management::{self, Management, Sources, tell};
 use crate::metrics::{Endpoint, Metrics};
@@ -30,7 +31,9 @@ use crate::watched_model::ModelWatch;
 const END_MARGIN: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
-    let StartArguments { recipe, run, dry_run } = arguments;
+    let StartArguments { recipe, run, dry_run, end_with } = arguments;
+    // First of all: it may be killed at any time.
+    let launcher = Launcher::find(end_with)?;
     let recipe = match recipe.as_deref().map(supervision::read).transpose()? {
         None => None,
         // What is wrong was told; nothing is started.
@@ -49,7 +52,7 @@ pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     };
     sources.bind_key(&resolved);
     let robot = Robot::discover(node, resolved.policy.clone())?;
-    let served = serve(&robot, sources, resolved, dry_run, recipe).await;
+    let served = serve(&robot, sources, resolved, dry_run, recipe, &launcher).await;
     robot.leave().await;
     served
 }
@@ -89,6 +92,7 @@ async fn serve(
     resolved: Resolved,
     dry_run: bool,
     recipe: Option<RobotRecipe>,
+    launcher: &Launcher,
 ) -> anyhow::Result<ExitCode> {
     logging::configure(resolved.log_level);
     // Before anything is started: what can't be had now must not be missed when the robot is up.
@@ -152,7 +156,7 @@ async fn serve(
     }
     management.begin(&robot.node).await;
 
-    let code = end(robot, &management).await?;
+    let code = end(robot, &management, launcher).await?;
     // Nothing begins any more, by itself or otherwise.
     if !runtime.shut_down(patience).await {
         tracing::error!("some calls did not end within {} s; they are given up", patience.as_secs());
@@ -215,10 +219,14 @@ fn told_down(not_down: &[ComponentName]) -> bool {
 }
 
 /// Waits until it is time to end, and says why.
-async fn end(robot: &Robot, management: &Management) -> std::io::Result<ExitCode> {
+async fn end(robot: &Robot, management: &Management, launcher: &Launcher) -> std::io::Result<ExitCode> {
     Ok(tokio::select! {
         signal = end_signal() => {
             tracing::info!("{} received; shutting down", signal?);
+            ExitCode::SUCCESS
+        }
+        gone = launcher.gone() => {
+            tracing::warn!("process {}, which has started Cortex, is gone; shutting down", gone?);
             ExitCode::SUCCESS
         }
         () = management.finalized() => {
