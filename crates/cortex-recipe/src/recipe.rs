@@ -10,13 +10,16 @@ use serde_json::{Map, Value};
 
 use crate::location::Text;
 use crate::problem::Problems;
-use crate::{Action, ActionName, ComponentRecipe, Deed, Event, EventName, check};
+use crate::{Action, ActionName, ComponentRecipe, Deed, Event, EventName, Start, check};
 
 /// The version of the format that this crate reads.
 pub const RECIPE_VERSION: u32 = 1;
 
 /// Longest text that is read, in bytes.
 pub const MAX_RECIPE_BYTES: usize = 1 << 20;
+
+/// The parameter of every node that says whose time counts.
+const USE_SIM_TIME: &str = "use_sim_time";
 
 /// What a whole robot consists of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,6 +80,27 @@ impl Recipe {
         self.components.values().any(|component| component.stand_in.as_ref() == Some(name))
     }
 
+    /// The components whose nodes Cortex starts and that are not below this namespace (`/robot1`), in order: a namespace that
+    /// Cortex was given does not reach them.
+    pub fn outside<'recipe>(&'recipe self, namespace: &str) -> impl Iterator<Item = &'recipe ComponentName> {
+        let below = format!("{}/", namespace.trim_matches('/'));
+        let started = self.components.iter().filter(|(_, component)| component.start.process().is_some());
+        let names = started.map(|(name, _)| name);
+        names.filter(move |name| below != "/" && !name.as_str().starts_with(&below))
+    }
+
+    /// Has the nodes that Cortex starts take their time from `/clock`, unless the recipe itself says whether one does.
+    pub fn follow_simulated_time(&mut self) {
+        for component in self.components.values_mut() {
+            let Start::Process(process) = &component.start else { continue };
+            let is_said =
+                process.ros_arguments.iter().any(|argument| argument.starts_with(&format!("{USE_SIM_TIME}:=")));
+            if !is_said {
+                component.parameters.entry(USE_SIM_TIME.to_owned()).or_insert(Value::Bool(true));
+            }
+        }
+    }
+
     /// Whose an action is: the component that it names, or the one below whose node its service or topic is.
     #[must_use]
     pub fn component_of(&self, action: &Action) -> Option<ComponentName> {
@@ -104,4 +128,44 @@ impl Recipe {
 #[must_use]
 pub fn schema() -> Value {
     schemars::schema_for!(Recipe).to_value()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recipe(components: &str) -> Recipe {
+        Recipe::read(&format!("recipe = 1\n{components}"))
+            .unwrap_or_else(|problems| panic!("{}", problems.show("recipe")))
+    }
+
+    #[test]
+    fn what_is_started_in_simulated_time_follows_it_unless_the_recipe_says_otherwise() {
+        let mut recipe = recipe(
+            "[components.base]\nstart = { program = \"drive\" }\n\
+             [components.camera]\nstart = { program = \"see\" }\nparameters = { use_sim_time = false, width = 640 }\n\
+             [components.arm]\nstart = { program = \"arm\", ros_arguments = [\"-p\", \"use_sim_time:=false\"] }\n\
+             [components.lidar]\nstart = \"external\"\n",
+        );
+        recipe.follow_simulated_time();
+        let of =
+            |name: &str| recipe.components.get(name).and_then(|component| component.parameters.get("use_sim_time"));
+        assert_eq!(of("base"), Some(&Value::Bool(true)));
+        assert_eq!(of("camera"), Some(&Value::Bool(false)));
+        assert_eq!((of("arm"), of("lidar")), (None, None), "it says so itself; something else starts it");
+    }
+
+    #[test]
+    fn a_namespace_holds_only_what_is_named_below_it() {
+        let recipe = recipe(
+            "[components.base]\nstart = { program = \"drive\" }\n\
+             [components.\"robot1/camera\"]\nstart = { program = \"see\" }\n\
+             [components.\"robot10/lamp\"]\nstart = { program = \"lamp\" }\n\
+             [components.lidar]\nstart = \"external\"\n",
+        );
+        let outside =
+            |namespace: &str| recipe.outside(namespace).map(ComponentName::as_str).collect::<Vec<_>>().join(" ");
+        assert_eq!(outside("/robot1"), "base robot10/lamp");
+        assert_eq!((outside("/"), outside("")), (String::new(), String::new()), "there is no namespace");
+    }
 }

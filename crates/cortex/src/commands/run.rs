@@ -41,6 +41,7 @@ pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
         Some(recipe) => recipe,
     };
     let node = robot::join("cortex")?;
+    let recipe = recipe.map(|recipe| recipe.brought_up_by(&node));
     let layer = recipe.as_ref().map(|recipe| recipe.recipe.cortex.clone()).unwrap_or_default();
     let read = sources(&node, run.config.as_deref(), layer, run.model);
     let (mut sources, resolved) = match read.and_then(|sources| sources.resolve().map(|resolved| (sources, resolved))) {

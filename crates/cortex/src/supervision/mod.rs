@@ -2,6 +2,7 @@
 //!
 //! - `recipe_file`: reads the recipe; `evidence`: what ROS shows, as inputs of the monitor;
 //! - `hands`: what the monitor wants done, over ROS; `deeds`: the actions of the recipe;
+//! - `own_node`: what components have of the node of Cortex;
 //! - `missions`: what missions are told; `calls`: the gate in front of the tools, and what is under way, as evidence.
 //!
 //! The monitor itself runs on a thread of its own (`cortex-supervisor`). [`Watch`] is there before it and holds what others
@@ -12,6 +13,7 @@ pub(crate) mod deeds;
 mod evidence;
 mod hands;
 mod missions;
+mod own_node;
 mod recipe_file;
 
 use std::process::Command;
