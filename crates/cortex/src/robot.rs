@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use cortex_protocol::mission::Expense;
 use cortex_ros::dynamic::Endpoints;
-use cortex_ros::{Discovery, GraphWatch, Interfaces, Policy, RosNode, RosTools, meters};
+use cortex_ros::{Discovery, GraphWatch, Interfaces, Policy, RosError, RosNode, RosTools, meters};
 use cortex_runtime::Meter;
 use figment::value::Value;
 
@@ -97,8 +96,13 @@ impl Robot {
 
 /// Joins the graph under this node name; remaps apply.
 pub(crate) fn join(name: &str) -> anyhow::Result<RosNode> {
-    RosNode::start(name, "")
-        .context("the ROS node could not be started; source a ROS 2 first, or use `cargo xtask env` in this repository")
+    RosNode::start(name, "").map_err(|problem| match problem {
+        // It says itself what is wrong, and that is nothing of the surroundings.
+        RosError::Arguments { .. } => problem.into(),
+        problem => anyhow::Error::from(problem).context(
+            "the ROS node could not be started; source a ROS 2 first, or use `cargo xtask env` in this repository",
+        ),
+    })
 }
 
 /// The parameters that are about the node, not about the agent.
