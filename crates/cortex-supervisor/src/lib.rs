@@ -127,6 +127,7 @@ impl Supervisor {
         let told = thread::Told { waiting, ending: Arc::clone(&ending) };
         let work = thread::Work::new(recipe.clone(), folder.to_owned(), processes, told, hands(handle.clone()));
         let limit = work.down_within().saturating_add(END_MARGIN);
+        tracing::info!("the components come down within {} s when they are told to", limit.as_secs());
         let beats = handle.beats();
         let (end, ended) = sync_channel(1);
         let thread = std::thread::Builder::new().name("monitor".to_owned()).spawn(move || {
