@@ -4,15 +4,20 @@
 
 use std::path::Path;
 
-use cortex_stories::House;
+use cortex_stories::{House, Monitored, finish_send};
 use serde_json::{Value, json};
 
 /// What a launch file says: its arguments, and the nodes that it would start.
 async fn read(house: &House, file: &str, arguments: &[&str]) -> Result<(Vec<Value>, Vec<Value>), String> {
     let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let path = tree.join("launch").join(file);
-    let (path, prefix) = (path.to_string_lossy(), tree.join("nowhere"));
-    let prefix = prefix.to_string_lossy();
+    // Installed as it is in the tree.
+    let prefix = house.state().join("installed");
+    if !prefix.exists() {
+        std::fs::create_dir_all(prefix.join("share")).unwrap();
+        std::os::unix::fs::symlink(&tree, prefix.join("share/cortex")).unwrap();
+    }
+    let (path, prefix) = (path.to_string_lossy(), prefix.to_string_lossy());
     let arguments = [&[path.as_ref(), prefix.as_ref()], arguments].concat();
     let mut reader = house.spawn_python("launch_files.py", &arguments);
     let code = reader.wait().await;
@@ -26,12 +31,26 @@ async fn read(house: &House, file: &str, arguments: &[&str]) -> Result<(Vec<Valu
     Ok((of("argument"), of("node").iter().filter_map(|line| line.get("node").cloned()).collect()))
 }
 
+/// What a node of Cortex gets beyond what all get: `run`, and whom it ends with.
+fn own_arguments(node: &Value) -> Vec<&str> {
+    let arguments: Vec<&str> = node["arguments"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let [run, end_with, launcher, own @ ..] = arguments.as_slice() else { panic!("{arguments:?}") };
+    assert_eq!((*run, *end_with, launcher.parse::<u32>().is_ok()), ("run", "--end-with", true), "{arguments:?}");
+    own.to_vec()
+}
+
 /// The command line that launch makes of a node.
 fn command_line(node: &Value) -> Vec<String> {
     let texts = |key: &str| -> Vec<String> {
         node[key].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
     };
     let mut line = texts("arguments");
+    // Here the story starts it.
+    if let Some(launcher) =
+        line.iter().position(|argument| argument == "--end-with").and_then(|at| line.get_mut(at + 1))
+    {
+        *launcher = std::process::id().to_string();
+    }
     line.push("--ros-args".to_owned());
     line.extend(texts("ros_arguments"));
     if let Some(name) = node["name"].as_str() {
@@ -58,13 +77,18 @@ async fn every_argument_says_what_it_is_for() {
     for (file, names) in [
         (
             "cortex.launch.py",
-            "recipe model config namespace use_sim_time log_level params_file autostart respawn".to_owned(),
+            "recipe model config namespace use_sim_time log_level params_file autostart respawn shutdown_timeout"
+                .to_owned(),
         ),
         ("sim_robot.launch.py", "world namespace use_sim_time".to_owned()),
     ] {
         let (arguments, _) = read(&house, file, &[]).await.unwrap();
         let told: Vec<&str> = arguments.iter().filter_map(|argument| argument["argument"].as_str()).collect();
         assert_eq!(told.join(" "), names);
+        let guide = include_str!("../docs/launch.md");
+        let unexplained =
+            told.iter().find(|name| file.starts_with("cortex") && !guide.contains(&format!("| `{name}` |")));
+        assert_eq!(unexplained, None, "docs/launch.md has a table of them");
         for argument in arguments {
             assert!(argument["description"].as_str().is_some_and(|words| words.len() > 20), "{argument}");
         }
@@ -75,14 +99,13 @@ async fn every_argument_says_what_it_is_for() {
 async fn the_arguments_reach_the_node() {
     let house = House::empty();
     let (_, nodes) = read(&house, "cortex.launch.py", &[]).await.unwrap();
-    assert_eq!((&nodes[0]["arguments"], &nodes[0]["respawn"]), (&json!(["run"]), &json!(false)));
+    assert_eq!((own_arguments(&nodes[0]), &nodes[0]["respawn"]), (vec![], &json!(false)));
     assert_eq!((&nodes[0]["parameters"], &nodes[0]["ros_arguments"]), (&json!([]), &json!([])));
     let given = ["recipe:=patrol", "model:=openai:m@http://localhost:1/v1", "use_sim_time:=True", "respawn:=true"];
     let (_, nodes) = read(&house, "cortex.launch.py", &given).await.unwrap();
-    let arguments: Vec<&str> = nodes[0]["arguments"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-    assert_eq!(arguments[0], "run");
-    assert!(arguments[1].ends_with("nowhere/share/cortex/recipes/patrol.toml"), "{arguments:?}");
-    assert_eq!(arguments[2..], ["--model", "openai:m@http://localhost:1/v1"]);
+    let arguments = own_arguments(&nodes[0]);
+    assert!(arguments[0].ends_with("installed/share/cortex/recipes/patrol.toml"), "{arguments:?}");
+    assert_eq!(arguments[1..], ["--model", "openai:m@http://localhost:1/v1"]);
     assert_eq!(nodes[0]["parameters"], json!([{"use_sim_time": true}]));
     assert_eq!(nodes[0]["respawn"], true);
     let given = ["params_file:=/robot.yaml", "autostart:=false", "log_level:=debug"];
@@ -94,10 +117,52 @@ async fn the_arguments_reach_the_node() {
     );
     assert_eq!(nodes[0]["ros_arguments"], json!(["--log-level", "cortex:=debug"]));
     let (_, nodes) = read(&house, "cortex.launch.py", &["recipe:=./mine.toml"]).await.unwrap();
-    let own = nodes[0]["arguments"][1].as_str().unwrap();
+    let own = own_arguments(&nodes[0])[0];
     assert!(Path::new(own).is_absolute() && own.ends_with("/mine.toml"), "{own}");
     let problem = read(&house, "cortex.launch.py", &["respawn:=perhaps"]).await.unwrap_err();
     assert!(problem.contains("'perhaps' is neither true nor false"), "{problem}");
+}
+
+#[tokio::test]
+async fn a_slip_in_an_argument_is_told_by_launch_itself_with_what_there_is() {
+    let house = House::empty();
+    for (file, given, told) in [
+        ("cortex.launch.py", "recipe:=agnet", "there is no recipe 'agnet': give the path of a file, or one of agent, "),
+        ("sim_robot.launch.py", "world:=hoem", "there is no home 'hoem': give the path of a file, or one of home"),
+        ("cortex.launch.py", "shutdown_timeout:=soon", "'soon' is no number of seconds above 0, at most 86400"),
+        ("cortex.launch.py", "shutdown_timeout:=nan", "'nan' is no number of seconds above 0, at most 86400"),
+    ] {
+        let problem = read(&house, file, &[given]).await.unwrap_err();
+        assert!(problem.contains(told), "{problem}");
+    }
+    let (arguments, _) = read(&house, "cortex.launch.py", &[]).await.unwrap();
+    let level = arguments.iter().find(|argument| argument["argument"] == "log_level").unwrap();
+    assert_eq!(level["choices"], json!(["", "debug", "info", "warn", "error"]));
+}
+
+#[tokio::test]
+async fn files_are_found_from_wherever_they_are_named() {
+    let house = House::empty();
+    let home = std::env::var("HOME").unwrap();
+    let (_, nodes) = read(&house, "cortex.launch.py", &["config:=~/c.toml", "params_file:=~/p.yaml"]).await.unwrap();
+    assert_eq!(own_arguments(&nodes[0]), ["--config", &format!("{home}/c.toml")]);
+    assert_eq!(nodes[0]["parameters"], json!([format!("{home}/p.yaml")]));
+    for (world, found) in [("home", "installed/share/cortex/config/worlds/home.toml"), ("./flat.toml", "/flat.toml")] {
+        let (_, nodes) = read(&house, "sim_robot.launch.py", &[&format!("world:={world}")]).await.unwrap();
+        let file = nodes[0]["arguments"][1].as_str().unwrap();
+        assert!(Path::new(file).is_absolute() && file.ends_with(found), "{file}");
+    }
+}
+
+#[tokio::test]
+async fn it_is_killed_when_the_time_that_it_has_to_end_is_over() {
+    let house = House::empty();
+    for (given, half) in [(&[][..], 60.0), (&["shutdown_timeout:=300"][..], 150.0)] {
+        let (_, nodes) = read(&house, "cortex.launch.py", given).await.unwrap();
+        for step in ["sigterm_timeout", "sigkill_timeout"] {
+            assert_eq!(nodes[0][step].as_str().and_then(|text| text.parse().ok()), Some(half), "{step}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -125,6 +190,83 @@ async fn what_the_files_start_works_together() {
     assert!(said.contains("/tidy/cortex"), "the parameters file was read: {said}");
 }
 
+/// The launch file names its own process; `ros2 launch` that gets SIGTERM ends at once and leaves its children.
+#[tokio::test]
+async fn a_killed_launch_system_left_the_whole_robot_running() {
+    let mut house = House::empty();
+    house.find_programs();
+    let recipe = house.file(
+        "robot.toml",
+        "recipe = 1\n\
+         [components.base]\n\
+         start = { program = \"cortex-sim\", arguments = [\"component\", \"base\"] }\n\
+         parameters = { speed_mps = 0.1, require_battery = false }\n\
+         [components.speaker]\n\
+         start = { program = \"cortex-sim\", arguments = [\"component\", \"speaker\"] }\n",
+    );
+    let (_, nodes) = read(&house, "cortex.launch.py", &[&format!("recipe:={recipe}"), "model:=reflex"]).await.unwrap();
+    let arguments = own_arguments(&nodes[0]);
+    let line = [&["cortex", "run", "--end-with", "{launcher}"], arguments.as_slice()].concat();
+    let mut launcher = house.spawn_python("launcher.py", &line);
+    launcher.wait_for_line("ready").await;
+    let mut task = house.begin_send("go to the kitchen");
+    let is_under_way = |event: &Value| event["data"]["text"].as_str().is_some_and(|text| text.starts_with("in flight"));
+    task.wait_for_json("the drive", is_under_way).await;
+
+    launcher.signal("KILL");
+    assert_eq!(launcher.wait().await, None);
+    let sent = finish_send(task).await;
+    assert_eq!(sent.output(), "Cortex is shutting down.", "{sent:#?}");
+    assert_eq!(sent.step(1)["outcome"]["halt"], "halted", "while the robot still answered: {sent:#?}");
+    launcher.wait_for_log("base is down", 1).await;
+    launcher.wait_for_log("which has started Cortex, is gone; shutting down", 1).await;
+    assert_eq!(house.left_behind().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_recipe_takes_the_time_of_cortex_and_says_that_it_does_not_take_its_namespace() {
+    let mut house = House::empty();
+    house.find_programs();
+    let component = |name: &str, more: &str| {
+        format!(
+            "[components.{name}]\nstart = {{ program = \"cortex-sim\", arguments = [\"component\", \"speaker\"]{more} }}\n"
+        )
+    };
+    let inside = component("\"home/speaker\"", ", ros_arguments = [\"-r\", \"__ns:=/home\"]");
+    let own_time = format!("{inside}parameters = {{ use_sim_time = false }}\n");
+    let recipe = house.file("robot.toml", &format!("recipe = 1\n{}{own_time}", component("speaker", "")));
+    let ros = ["--model", "reflex", "--ros-args", "-r", "__ns:=/home", "-p", "use_sim_time:=true"];
+    let mut robot = Monitored::start(&house, &recipe, &ros);
+    robot.wait_until_all_work(&["speaker", "home/speaker"]).await;
+    for (name, time) in [("speaker", "use_sim_time:=true"), ("home/speaker", "use_sim_time:=false")] {
+        let process = robot.process_of(name).unwrap();
+        let line = std::fs::read_to_string(format!("/proc/{process}/cmdline")).unwrap();
+        assert_eq!(line.matches("use_sim_time").count(), 1, "{line}");
+        assert!(line.split('\0').any(|argument| argument == time), "{line}");
+    }
+    let told = robot.process().stderr().into_iter().find(|line| line.contains("is in the namespace")).unwrap();
+    assert!(told.contains("these components are not") && told.contains("gives them: speaker. Another"), "{told}");
+    assert!(told.contains("[components.\"home/speaker\"]") && told.contains("\"__ns:=/home\""), "{told}");
+    assert_eq!(robot.stop().await, Some(0));
+}
+
+#[tokio::test]
+async fn nothing_is_started_for_a_launch_system_that_is_gone() {
+    let house = House::empty();
+    // Ids begin at 1 and end long before that.
+    let (code, _, told) = house.run("cortex", &["run", "--end-with", "2000000000"]).await;
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("process 2000000000 (--end-with) is gone, or did not start this one"), "{told}");
+}
+
+#[tokio::test]
+async fn ros_arguments_that_are_wrong_were_taken_for_a_missing_ros() {
+    let house = House::empty();
+    let (code, _, told) = house.run("cortex", &["run", "--ros-args", "--log-level", "cortex:=verbose"]).await;
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("the ROS arguments can't be used") && !told.contains("source a ROS 2"), "{told}");
+}
+
 #[tokio::test]
 async fn a_slip_in_a_table_of_the_configuration_keeps_cortex_from_starting_and_one_elsewhere_is_told() {
     let mut house = House::empty();
@@ -140,4 +282,42 @@ async fn a_slip_in_a_table_of_the_configuration_keeps_cortex_from_starting_and_o
     let log = cortex.stderr().join("\n");
     assert!(log.contains("'modle' is none of Cortex, and is left out; did you mean 'model'?"), "{log}");
     assert!(log.contains("'robot_description' is none of Cortex, and is left out"), "{log}");
+}
+
+/// r2r's build scripts watch variables, no files: what changes in place has to change one of these.
+#[tokio::test]
+async fn colcon_kept_bindings_of_interfaces_that_had_changed_in_place() {
+    let house = House::empty();
+    let (ros, own) = (house.state().join("ros"), house.state().join("own"));
+    let message = ros.join("share/box_msgs/msg/Box.msg");
+    for folder in [message.parent().unwrap(), &own] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    let cargo = house.file("cargo", "#!/bin/sh\necho \"$IDL_PACKAGE_FILTER\" \"$AMENT_PREFIX_PATH\"\n");
+    std::fs::set_permissions(&cargo, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../launch/cargo.cmake");
+    let built = |prefixes: String| {
+        let mut cmake = std::process::Command::new(cmake());
+        cmake.env("AMENT_PREFIX_PATH", prefixes).args(["-D", "PACKAGES=box_msgs;other_msgs"]);
+        cmake.args(["-D", &format!("CARGO={cargo}"), "-D", &format!("OWN_PREFIX={}", own.display())]);
+        let output = cmake.arg("-P").arg(&script).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    std::fs::write(&message, "bool a\n").unwrap();
+    let first = built(ros.display().to_string());
+    assert!(first.starts_with("box_msgs;other_msgs;digest_"), "{first}");
+    assert!(first.trim_end().ends_with(&format!(" {}", ros.display())), "{first}");
+    // The second time, the workspace is sourced.
+    let sourced = format!("{}:{}:{}", own.display(), ros.display(), ros.display());
+    assert_eq!(built(sourced.clone()), first, "nothing is built anew");
+    std::fs::write(&message, "bool a\nbool b\n").unwrap();
+    assert_ne!(built(sourced), first);
+}
+
+/// The CMake of the private ROS, or else that of the machine.
+fn cmake() -> std::path::PathBuf {
+    let prefixes = std::env::var_os("AMENT_PREFIX_PATH").unwrap_or_default();
+    let mut programs = std::env::split_paths(&prefixes).map(|prefix| prefix.join("bin/cmake"));
+    programs.find(|program| program.is_file()).unwrap_or_else(|| "cmake".into())
 }

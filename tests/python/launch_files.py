@@ -28,7 +28,7 @@ class Declared:
     """Stands in for launch.actions.DeclareLaunchArgument."""
 
     def __init__(self, name, *, default_value=None, description=None, choices=None):
-        self.name, self.default, self.description = name, default_value, description
+        self.name, self.default, self.description, self.choices = name, default_value, description, choices
 
 
 class Opaque:
@@ -125,7 +125,8 @@ def main():
         if type(entity).__name__ in ("Declared", "DeclareLaunchArgument"):
             default = entity.default if isinstance(entity, Declared) else "".join(p.text for p in entity.default_value)
             context.launch_configurations[entity.name] = default
-            print(json.dumps({"argument": entity.name, "default": default, "description": entity.description}))
+            told = {"argument": entity.name, "default": default, "description": entity.description}
+            print(json.dumps({**told, "choices": entity.choices}))
         else:
             values = dict(pair.split(":=", 1) for pair in given)
             unknown = set(values) - set(context.launch_configurations)
