@@ -148,8 +148,9 @@ mod tests {
              [components.lidar]\nstart = \"external\"\n",
         );
         recipe.follow_simulated_time();
-        let of =
-            |name: &str| recipe.components.get(name).and_then(|component| component.parameters.get("use_sim_time"));
+        let of = |name: &str| {
+            recipe.components.get(&name.into()).and_then(|component| component.parameters.get("use_sim_time"))
+        };
         assert_eq!(of("base"), Some(&Value::Bool(true)));
         assert_eq!(of("camera"), Some(&Value::Bool(false)));
         assert_eq!((of("arm"), of("lidar")), (None, None), "it says so itself; something else starts it");
