@@ -1,6 +1,6 @@
 //! The launch files: what they offer, and that what they would start is taken by the programs that they start.
 
-#![expect(clippy::panic, reason = "a story that can't be told ends here, and says why")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a story that can't be told ends here, and says why")]
 
 use std::path::Path;
 

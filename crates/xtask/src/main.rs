@@ -1,7 +1,6 @@
 //! `cargo xtask`: the developers' commands. Each one brings what it needs along, so that a new machine needs only Rust, a
 //! C and C++ compiler and Python.
 
-mod bindings;
 mod cache;
 mod cargo;
 mod check;
@@ -119,7 +118,6 @@ fn run(command: Task) -> Result<ExitCode> {
         Task::Setup => println!("{}", ros::set_up(&repository)?.description()),
         Task::Env { shell } => {
             let ros = ros::set_up(&repository)?;
-            bindings::refresh(&repository, &ros)?;
             print!("{}", ros.environment().lines(shell));
         }
         Task::Build { release, arguments } => return work::build(&repository, profile(release), &arguments),

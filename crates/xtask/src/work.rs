@@ -5,7 +5,6 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result};
 
-use crate::bindings;
 use crate::cargo::{self, Metadata, Profile};
 use crate::progress;
 use crate::ros::{self, Ros};
@@ -17,7 +16,6 @@ const BINARIES: &str = "CORTEX_BIN_DIR";
 /// Makes everything available that a build needs.
 pub(crate) fn prepare(repository: &Path) -> Result<Ros> {
     let ros = ros::set_up(repository)?;
-    bindings::refresh(repository, &ros)?;
     progress::say(&format!("Using {}", ros.description()));
     Ok(ros)
 }

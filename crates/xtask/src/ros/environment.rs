@@ -8,7 +8,7 @@ use crate::cache::COMPLETE_MARKER;
 
 /// The interface packages that r2r compiles in, closed under their dependencies. All others only cost build time:
 /// interfaces that are met on a robot are read at run time.
-const COMPILED_IN_PACKAGES: [&str; 14] = [
+pub(super) const COMPILED_IN_PACKAGES: [&str; 14] = [
     "action_msgs",
     "builtin_interfaces",
     "cortex_msgs",
@@ -100,9 +100,10 @@ impl Environment {
         self.set(name, [front, back].concat().join(":"));
     }
 
-    /// Tells r2r which interface packages to compile in.
-    pub(crate) fn limit_compiled_in_packages(&mut self) {
-        self.set("IDL_PACKAGE_FILTER", COMPILED_IN_PACKAGES.join(";"));
+    /// Tells r2r which interface packages to compile in, and that it is to do so anew when `digest` changes.
+    pub(crate) fn limit_compiled_in_packages(&mut self, digest: Option<&str>) {
+        let digest = digest.map(|digest| format!(";digest_{digest}")).unwrap_or_default();
+        self.set("IDL_PACKAGE_FILTER", COMPILED_IN_PACKAGES.join(";") + &digest);
     }
 
     /// The environment that a child gets.
@@ -197,9 +198,11 @@ mod tests {
     #[test]
     fn the_filter_is_a_semicolon_list() {
         let mut environment = environment(&[]);
-        environment.limit_compiled_in_packages();
-        let filter = environment.get("IDL_PACKAGE_FILTER").unwrap_or_default();
+        environment.limit_compiled_in_packages(None);
+        let filter = environment.get("IDL_PACKAGE_FILTER").unwrap_or_default().to_owned();
         assert!(filter.split(';').any(|package| package == "cortex_msgs"), "{filter}");
         assert!(!filter.contains(' '), "{filter}");
+        environment.limit_compiled_in_packages(Some("1f"));
+        assert_eq!(environment.get("IDL_PACKAGE_FILTER"), Some(format!("{filter};digest_1f").as_str()));
     }
 }

@@ -28,21 +28,18 @@ const INTERFACE_FILES: [&str; 3] = ["action", "msg", "srv"];
 pub(crate) struct Interfaces {
     /// A prefix to put on the search paths; `None` if the sourced ROS 2 has the same interfaces already.
     pub(crate) prefix: Option<PathBuf>,
-    /// Changes when an interface does.
-    pub(crate) digest: String,
 }
 
 /// Makes sure that the interfaces below `source` are installed somewhere.
 pub(crate) fn ensure(cache: &Cache, base: &Base, source: &Path) -> Result<Interfaces> {
     let files = read_package(source)?;
-    let digest = digest_of(&interface_files(&files));
     if offered_by_ros(base, &files)? {
-        return Ok(Interfaces { prefix: None, digest });
+        return Ok(Interfaces { prefix: None });
     }
     let key = KeyBuilder::default().part(BUILD_VERSION).part(&base.key).part(digest_of(&files)).finish();
     let entry = cache.entry(Kind::Interfaces, &key);
     entry.ensure(|folder, log| build(base, folder, &files, log))?;
-    Ok(Interfaces { prefix: Some(entry.directory().join("install")), digest })
+    Ok(Interfaces { prefix: Some(entry.directory().join("install")) })
 }
 
 /// Every file of a package, by its path in the package.
@@ -190,18 +187,6 @@ mod tests {
             python: None,
             tools: BuildTools { cmake: PathBuf::from("cmake"), generator: None, first_on_path: None },
         }
-    }
-
-    #[test]
-    fn the_digest_follows_interfaces_only() {
-        let folder = tempfile::tempdir().unwrap();
-        let digest = || digest_of(&interface_files(&read_package(folder.path()).unwrap()));
-        package(folder.path(), "bool a");
-        let first = digest();
-        fs::write(folder.path().join("CMakeLists.txt"), "project(x)").unwrap();
-        assert_eq!(digest(), first);
-        package(folder.path(), "bool b");
-        assert_ne!(digest(), first);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub(crate) mod environment;
 mod interfaces;
+mod interfaces_in_place;
 mod mends;
 mod prefix;
 mod python;
@@ -61,11 +62,6 @@ impl Ros {
     pub(crate) fn environment(&self) -> &Environment {
         &self.environment
     }
-
-    /// Changes when an interface does.
-    pub(crate) fn interfaces_digest(&self) -> &str {
-        &self.interfaces.digest
-    }
 }
 
 /// Makes ROS 2 available with the interfaces of this tree. Quick when everything is there.
@@ -80,7 +76,8 @@ pub(crate) fn set_up(repository: &Path) -> Result<Ros> {
     if let Some(prefix) = &interfaces.prefix {
         add_interfaces(&mut environment, prefix)?;
     }
-    environment.limit_compiled_in_packages();
+    let in_place = interfaces_in_place::digest(&environment, cache.root())?;
+    environment.limit_compiled_in_packages(in_place.as_deref());
     if let Some(python) = &base.python {
         environment.set("CORTEX_ROS_PYTHON", python.display().to_string());
     }
