@@ -251,6 +251,18 @@ async fn a_recipe_takes_the_time_of_cortex_and_says_that_it_does_not_take_its_na
 }
 
 #[tokio::test]
+async fn a_terminal_that_was_closed_had_cortex_end_without_halting_anything() {
+    let mut house = House::with_slow_robot().await;
+    let mut task = house.begin_send("go to the kitchen");
+    let is_under_way = |event: &Value| event["data"]["text"].as_str().is_some_and(|text| text.starts_with("in flight"));
+    task.wait_for_json("the drive", is_under_way).await;
+    house.process("cortex").signal("HUP");
+    assert_eq!(finish_send(task).await.output(), "Cortex is shutting down.");
+    assert_eq!(house.process("cortex").wait().await, Some(0));
+    assert!(house.process("cortex").stderr().join("\n").contains("SIGHUP received; shutting down"));
+}
+
+#[tokio::test]
 async fn nothing_is_started_for_a_launch_system_that_is_gone() {
     let house = House::empty();
     // Ids begin at 1 and end long before that.

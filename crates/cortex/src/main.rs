@@ -7,6 +7,7 @@ mod commands;
 mod config;
 mod connection;
 mod custom_actions;
+mod end_signal;
 mod events;
 #[cfg(debug_assertions)]
 mod faults;

@@ -17,6 +17,7 @@ use crate::agent::{Agent, RECIPE};
 use crate::arguments::StartArguments;
 use crate::config::{self, Layers, Resolved};
 use crate::custom_actions::CustomActions;
+use crate::end_signal;
 use crate::events;
 use crate::launcher::Launcher;
 use crate::logging;
@@ -222,7 +223,7 @@ fn told_down(not_down: &[ComponentName]) -> bool {
 /// Waits until it is time to end, and says why.
 async fn end(robot: &Robot, management: &Management, launcher: &Launcher) -> std::io::Result<ExitCode> {
     Ok(tokio::select! {
-        signal = end_signal() => {
+        signal = end_signal::end_signal() => {
             tracing::info!("{} received; shutting down", signal?);
             ExitCode::SUCCESS
         }
@@ -272,17 +273,6 @@ impl Provided {
         };
         Ok(Self { providers: all.into_iter().map(rehearsed).collect(), actions })
     }
-}
-
-/// Waits for SIGINT or SIGTERM and names it.
-async fn end_signal() -> std::io::Result<&'static str> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    Ok(tokio::select! {
-        _ = interrupt.recv() => "SIGINT",
-        _ = terminate.recv() => "SIGTERM",
-    })
 }
 
 /// Publishes the answers.
