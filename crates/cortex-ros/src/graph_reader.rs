@@ -98,9 +98,10 @@ impl GraphReader {
 
     /// What the middleware does not tell when it is asked about the names that two nodes have.
     fn look_for_twins(&mut self, source: &impl GraphSource, twins: &BTreeSet<Key>) -> Result<(), RosError> {
-        let of_twins = match twins.is_empty() {
-            true => BTreeMap::new(),
-            false => twins::look(source, twins, self.nodes.values().map(|known| &known.listed))?,
+        let of_twins = if twins.is_empty() {
+            BTreeMap::new()
+        } else {
+            twins::look(source, twins, self.nodes.values().map(|known| &known.listed))?
         };
         let before = std::mem::replace(&mut self.of_twins, of_twins);
         let concerned: BTreeSet<Key> = before.keys().chain(self.of_twins.keys()).cloned().collect();
