@@ -384,7 +384,8 @@ impl Member {
         };
         let judged = self.is_judged();
         let evidence = judged.then(|| self.evidence.next_look(now, &self.recipe)).flatten();
-        let good = [&self.damping, &self.telling].into_iter().filter_map(|damping| damping.good_at().filter(|_| judged));
+        let good =
+            [&self.damping, &self.telling].into_iter().filter_map(|damping| damping.good_at().filter(|_| judged));
         let cleared = match &self.course {
             Course::Raising { stage: Stage::Clearing { since }, .. }
             | Course::Lowering { stage: Stage::Clearing { since }, .. } => Some(since.saturating_add(CALLS_TOLD)),

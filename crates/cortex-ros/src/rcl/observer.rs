@@ -18,11 +18,8 @@ use crate::graph::{InstanceId, Interface};
 const LOG_TOPIC: &str = "/rosout";
 
 /// Asks for the names and types of all services, or of all topics.
-type QueryAll = dyn Fn(
-    *const rcl::rcl_node_t,
-    *mut rcl::rcl_allocator_t,
-    *mut rcl::rcl_names_and_types_t,
-) -> rcl::rcl_ret_t;
+type QueryAll =
+    dyn Fn(*const rcl::rcl_node_t, *mut rcl::rcl_allocator_t, *mut rcl::rcl_names_and_types_t) -> rcl::rcl_ret_t;
 
 /// Asks for the names and types of one kind of endpoint of one node.
 type QueryByNode = dyn Fn(

@@ -92,7 +92,8 @@ fn what_nothing_is_done_about_kept_a_killed_one_from_coming_back() {
             assert!(!world.works("lamp"));
             world.run_for(100.0);
             did(&world, &["pause lamp because of lamp", "start lamp", "lamp up", "release lamp"]);
-            let (released, _) = world.effects.iter().rfind(|(_, effect)| matches!(effect, Effect::Release { .. })).unwrap();
+            let (released, _) =
+                world.effects.iter().rfind(|(_, effect)| matches!(effect, Effect::Release { .. })).unwrap();
             assert!(*released - killed <= START + HOLD + at(0.01), "trusted as soon as any other");
         }
     }
