@@ -220,11 +220,7 @@ impl CustomActions {
         let Some(commands) = &self.parts.commands else {
             return ToolOutcome::failure(FailureKind::Unavailable, "commands are not run here");
         };
-        // A name is looked up in PATH; a path begins at the folder of the recipe.
-        let program = match command.program.contains('/') {
-            true => self.folder.join(&command.program).display().to_string(),
-            false => command.program,
-        };
+        let program = cortex_supervisor::program(&command.program, &self.folder);
         let CommandLine { arguments, environment, .. } = command;
         let program = Program { name: name.to_string(), program, arguments, environment, directory: None };
         match commands.run(program, limit, &open.unwanted).await {
