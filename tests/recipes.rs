@@ -165,7 +165,8 @@ async fn a_program_that_is_nowhere_is_one_error_and_nothing_is_started() {
     let file = house.file("robot.toml", &text);
     let (code, output, errors) = house.run("cortex", &["run", &file]).await;
     assert_eq!((code, output.as_str()), (Some(1), ""));
-    let error = "robot.toml:5:21: there is no program 'no-such-arm' on this machine (for arm, hand): not in PATH nor in /";
+    let error =
+        "robot.toml:5:21: there is no program 'no-such-arm' on this machine (for arm, hand): not in PATH nor in /";
     assert!(errors.contains(error), "{errors}");
     assert!(errors.contains("robot.toml:9:23: warning: there is no program 'no-such-voice'"), "{errors}");
     assert!(!marker.exists());
