@@ -17,7 +17,7 @@ async fn halted_at_once(agent: &Agent, invocation: Invocation) -> ToolOutcome {
     let mut running = pin!(agent.tools.invoke(call.clone(), Arc::new(Unobserved)));
     // It needs a thread to get ready, and the only one is busy: else it might be ready, and sent, in no time.
     let narrow = Builder::new_current_thread().max_blocking_threads(1).enable_time().build().unwrap();
-    let (free, busy) = std::sync::mpsc::channel::<()>();
+    let (free, busy) = std::sync::mpsc::sync_channel::<()>(0);
     narrow.spawn_blocking(move || busy.recv());
     let begun = {
         let _entered = narrow.enter();
