@@ -2,20 +2,33 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 
 use crate::support::{Agent, LIMIT, component, invocation, robot};
 use cortex_core::{Invocation, ToolProvider, Unobserved};
 use cortex_protocol::{HaltState, ToolOutcome};
 use cortex_ros::{Policy, PolicySettings, ros_tests};
 use serde_json::{Value, json};
+use tokio::runtime::Builder;
 
 /// Halts a call that has begun, but has not been sent, and lets it go on.
 async fn halted_at_once(agent: &Agent, invocation: Invocation) -> ToolOutcome {
     let call = agent.planned(invocation);
     let mut running = pin!(agent.tools.invoke(call.clone(), Arc::new(Unobserved)));
-    assert!(futures::poll!(&mut running).is_pending(), "it still gets ready");
+    // It needs a thread to get ready, and the only one is busy: else it might be ready, and sent, in no time.
+    let narrow = Builder::new_current_thread().max_blocking_threads(1).enable_time().build().unwrap();
+    let (free, busy) = std::sync::mpsc::sync_channel::<()>(0);
+    narrow.spawn_blocking(move || busy.recv());
+    let begun = {
+        let _entered = narrow.enter();
+        running.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    };
+    assert!(begun.is_pending(), "it still gets ready");
     assert_eq!(agent.tools.halt(&call).await, HaltState::AtRest);
-    tokio::time::timeout(LIMIT, running).await.expect("the call has ended")
+    drop(free);
+    let outcome = tokio::time::timeout(LIMIT, running).await.expect("the call has ended");
+    narrow.shutdown_background();
+    outcome
 }
 
 fn never_sent() -> ToolOutcome {
