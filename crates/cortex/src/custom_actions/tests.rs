@@ -35,7 +35,7 @@ impl ToolProvider for Base {
     }
 
     async fn invoke(&self, invocation: Invocation, _observer: Arc<dyn CallObserver>) -> ToolOutcome {
-        self.called.lock().unwrap().push(invocation.call.tool.clone());
+        self.called.lock().unwrap().push(invocation.call.tool);
         ToolOutcome::success(Value::Null)
     }
 

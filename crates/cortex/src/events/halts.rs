@@ -86,7 +86,7 @@ mod tests {
     const RECIPE: &str = r#"
 recipe = 1
 [components.base]
-start = "external"
+start = { program = "base" }
 [actions.stand]
 timeout_s = 3.0
 method = { component = "base", name = "halt" }
