@@ -23,7 +23,7 @@ mod remarks;
 mod seconds;
 
 pub use action::{Action, ActionName, BUILT_IN_ACTIONS, BuiltIn, Deed, ToolOffer};
-pub use component::{ComponentRecipe, During, Lifecycle, Process, Progress, Start};
+pub use component::{ComponentRecipe, During, Lifecycle, Process, Progress, SHORTEST_HEARTBEAT_S, Start};
 pub use event::{Begins, Event, EventDeed, EventName};
 pub use fallback::{Fallbacks, Rung};
 pub use parameter::{Parameter, ParameterKind};
