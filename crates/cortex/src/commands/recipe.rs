@@ -35,6 +35,9 @@ fn check(file: &Path) -> anyhow::Result<bool> {
             let actions = number(recipe.actions.len(), "action");
             let events = number(recipe.events.len(), "event");
             print_line(&format!("{}: right; {components}, {actions}, {events}", file.display()));
+            for remark in recipe.remarks() {
+                print_line(&format!("  note: {remark}"));
+            }
             Ok(true)
         }
         Err(problems) => {
