@@ -13,6 +13,7 @@
 mod ancestor;
 pub mod guard;
 mod inheritance;
+mod lookup;
 mod mark;
 mod output;
 mod processes;
@@ -20,6 +21,7 @@ mod running;
 
 pub use ancestor::ancestor;
 pub use guard::end_orphans;
+pub use lookup::own_folder;
 pub use mark::RunMark;
 pub use output::{Line, Stream};
 pub use processes::{ProcessEvent, Processes, Waker};

@@ -138,8 +138,8 @@ impl<'de> Deserialize<'de> for Start {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Process {
-    /// The program: a name that is looked up in `PATH`, or a path. A path with a slash that is not a full one begins at
-    /// the folder of the recipe.
+    /// The program: a name that is looked up in `PATH` and then beside the program of Cortex, or a path. A path with a
+    /// slash that is not a full one begins at the folder of the recipe.
     pub program: String,
     /// Its arguments. `{world}` stands for the recipe's world file, `{recipe}` for the folder of the recipe.
     #[serde(default)]

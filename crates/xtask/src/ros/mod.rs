@@ -7,6 +7,7 @@ mod mends;
 mod prefix;
 mod python;
 mod sourced;
+mod sourced_python;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 use crate::cache::Cache;
+use crate::prerequisites::Missing;
 use environment::Environment;
+
+/// What ROS 2 is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To build and run the programs.
+    Build,
+    /// To run what has nodes in Python and interfaces of its own, too: tests, benchmark, soak, campaign.
+    Test,
+}
 
 /// A ROS 2 without our interfaces.
 #[derive(Debug, Clone)]
@@ -26,8 +37,8 @@ pub(crate) struct Base {
     /// Changes when it does: what is built against one must not be used with another.
     key: String,
     environment: Environment,
-    /// A Python that can import rclpy; a sourced ROS 2 may have none.
-    python: Option<PathBuf>,
+    /// A Python that can import rclpy. A sourced ROS 2 may have none: then what is missing.
+    python: Result<PathBuf, Missing>,
     tools: BuildTools,
 }
 
@@ -45,6 +56,8 @@ struct BuildTools {
 pub(crate) struct Ros {
     distro: String,
     origin: String,
+    /// The Python that can import rclpy.
+    python: Option<PathBuf>,
     environment: Environment,
     interfaces: interfaces::Interfaces,
 }
@@ -56,7 +69,11 @@ impl Ros {
             Some(prefix) => prefix.display().to_string(),
             None => String::from("the same installation"),
         };
-        format!("ROS 2 {}, {}; cortex_msgs from {interfaces}", self.distro, self.origin)
+        let python = match &self.python {
+            Some(python) => format!("with {}", python.display()),
+            None => String::from("without a Python that can import rclpy"),
+        };
+        format!("ROS 2 {}, {}, {python}; cortex_msgs from {interfaces}", self.distro, self.origin)
     }
 
     pub(crate) fn environment(&self) -> &Environment {
@@ -65,9 +82,9 @@ impl Ros {
 }
 
 /// Makes ROS 2 available with the interfaces of this tree. Quick when everything is there.
-pub(crate) fn set_up(repository: &Path) -> Result<Ros> {
+pub(crate) fn set_up(repository: &Path, purpose: Purpose) -> Result<Ros> {
     let cache = Cache::locate()?;
-    let base = match sourced::find(&cache)? {
+    let base = match sourced::find(&cache, purpose)? {
         Some(base) => base,
         None => prefix::ensure(&cache)?,
     };
@@ -78,10 +95,11 @@ pub(crate) fn set_up(repository: &Path) -> Result<Ros> {
     }
     let in_place = interfaces_in_place::digest(&environment, cache.root())?;
     environment.limit_compiled_in_packages(in_place.as_deref());
-    if let Some(python) = &base.python {
+    let python = base.python.ok();
+    if let Some(python) = &python {
         environment.set("CORTEX_ROS_PYTHON", python.display().to_string());
     }
-    Ok(Ros { distro: base.distro, origin: base.origin, environment, interfaces })
+    Ok(Ros { distro: base.distro, origin: base.origin, python, environment, interfaces })
 }
 
 /// Puts an installed interface package in front of everything else.
