@@ -1,7 +1,7 @@
 //! Components that break the contract, on real ROS 2, as real processes. Every task ends in one result, with a reason
 //! that a person understands, and the robot can be used afterwards.
 
-use cortex_stories::{House, Sent, finish_send};
+use cortex_stories::{House, Sent, finish_send, wait_until_under_way};
 use serde_json::Value;
 
 /// A house with one misbehaving component and a well-behaved one.
@@ -75,7 +75,7 @@ async fn a_component_that_ignores_its_halt_is_named() {
     let house = house_with("ignores-halt", &["--timeout", "60"]).await;
     let mut sending = house.begin_send("go ignores halt");
     // Under way, not only begun: what was not sent yet is withdrawn.
-    sending.wait_for_line("\"type\":\"cortex.step.progressed\"").await;
+    wait_until_under_way(&mut sending).await;
     let (code, told, _) = house.run("cortex", &["stop"]).await;
     assert_eq!(code, Some(1), "{told}");
     assert!(told.contains("did not confirm that they are at rest: ignores_halt.go"), "{told}");

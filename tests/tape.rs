@@ -50,9 +50,9 @@ async fn a_mission_is_listed_shown_followed_and_replayed() {
 #[tokio::test]
 async fn the_tape_of_a_cortex_that_was_killed_shows_what_it_was_about_to_move() {
     let mut house = House::with_slow_robot().await;
-    let mut sending = house.begin_send("go to the bathroom");
-    // It was sent, so it was written before.
-    sending.wait_for_line("\"type\":\"cortex.step.progressed\"").await;
+    let mut following = house.spawn("cortex", &["tape", "follow"]);
+    let sending = house.begin_send("go to the bathroom");
+    following.wait_for_line("about to begin call 1").await;
     house.process("cortex").signal("KILL");
     assert_eq!(house.process("cortex").wait().await, None);
     finish_send(sending).await;

@@ -25,7 +25,7 @@ const ORPHAN_LIMIT: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long a process may be in the middle of `execve`; one that erased its own arguments looks the same for ever.
-const EXEC_LIMIT: Duration = Duration::from_millis(100);
+const EXEC_LIMIT: Duration = Duration::from_secs(1);
 
 /// How much of a command line is shown.
 const SHOWN_CHARACTERS: usize = 100;
