@@ -1,6 +1,6 @@
 //! A robot of real processes, really killed. No ROS: that its nodes are there is told as soon as their processes are.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -162,7 +162,7 @@ fn part(name: &str, more: &str) -> String {
 
 #[test]
 fn a_killed_process_serves_again_in_time() {
-    const PAIRS: usize = 5;
+    const PAIRS: usize = 9;
     let pair = |number| {
         let (base, arm) = (format!("base{number}"), format!("arm{number}"));
         part(&base, "") + &part(&arm, &format!("depends_on = [\"{base}\"]"))
