@@ -54,7 +54,7 @@ async fn commanded<T>(
 ) -> T {
     tokio::select! {
         happened = event => happened,
-        never = repeat(driver, &command(forward_mps, turn_radps)) => match never {},
+        never = repeat(driver, command(forward_mps, turn_radps)) => match never {},
     }
 }
 

@@ -310,14 +310,14 @@ impl Caller {
     /// Publishes a message over and over, until the future is dropped.
     pub(crate) async fn publish<T: WrappedTypesupport + Send + 'static>(&self, topic: &str, message: T) {
         let publisher = self.publisher(topic).await;
-        match repeat(&publisher, &message).await {}
+        match repeat(&publisher, message).await {}
     }
 }
 
 /// Publishes over and over, until the future is dropped.
-pub(crate) async fn repeat<T: WrappedTypesupport>(publisher: &Publisher<T>, message: &T) -> Infallible {
+pub(crate) async fn repeat<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>, message: T) -> Infallible {
     loop {
-        publisher.publish(message).unwrap();
+        publisher.publish(&message).unwrap();
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
