@@ -74,7 +74,8 @@ async fn a_component_that_never_answers_is_halted_in_time() {
 async fn a_component_that_ignores_its_halt_is_named() {
     let house = house_with("ignores-halt", &["--timeout", "60"]).await;
     let mut sending = house.begin_send("go ignores halt");
-    sending.wait_for_line("\"type\":\"cortex.step.started\"").await;
+    // Under way, not only begun: what was not sent yet is withdrawn.
+    sending.wait_for_line("\"type\":\"cortex.step.progressed\"").await;
     let (code, told, _) = house.run("cortex", &["stop"]).await;
     assert_eq!(code, Some(1), "{told}");
     assert!(told.contains("did not confirm that they are at rest: ignores_halt.go"), "{told}");

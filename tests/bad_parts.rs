@@ -42,11 +42,13 @@ impl Story {
         if fault == "eats_memory" {
             arguments.splice(0..0, [limit.as_str(), MEMORY, &python]);
         }
+        // Only who never comes is waited for so long.
+        let start_timeout = if fault == "comes_back_as_another" { 15 } else { 60 };
         let recipe = format!(
             "recipe = 1\n\
              [components.{LAMP}]\nheartbeat_s = 2.0\n\
              start = {{ program = \"cortex-misbehave\", arguments = [\"echo\", \"--name\", \"{LAMP}\"] }}\n\
-             [components.{TRAY}]\nheartbeat_s = 1.0\nstop_timeout_s = 1.0\nstart_timeout_s = 8.0\n\
+             [components.{TRAY}]\nheartbeat_s = 2.0\nstop_timeout_s = 1.0\nstart_timeout_s = {start_timeout}\n\
              start = {{ program = {python:?}, arguments = {arguments:?} }}\n{more}\n\
              [components.{TRAY}.fallbacks]\n{ladder}\n"
         );
@@ -209,6 +211,7 @@ async fn who_answers_describe_but_no_call_is_found_out_by_a_call_that_does_not_g
     let progress = "progress = [{ within_s = 2.0, during = \"goal\" }]";
     let mut story = Story::with("does_not_execute", &["--times", "1", "--after", "1"], "", progress).await;
     story.hear(|event| *event == Event::Works).await;
+    story.notes("tray fault does_not_execute", 1).await;
     let sent = story.house.send("shake the tray for visitors").await;
     assert_eq!(sent.status(), "failed", "{sent:#?}");
     story.works_after(fails("it does not get on")).await;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use cortex_stories::{House, Sent, finish_send};
+use cortex_stories::{House, Sent, finish_send, wait_until_under_way};
 use serde_json::Value;
 
 /// What became of the last step that ended.
@@ -63,14 +63,14 @@ async fn a_drive_is_halted_at_once_when_its_invariant_breaks() {
     let mut house = House::empty();
     house.configure(
         "[[conditions.\"/base/go_to\".during]]\ntopic = \"/battery_state\"\nfield = \"percentage\"\nat_least = 0.5\n\
-         max_age_s = 2.0\n",
+         max_age_s = 10.0\n",
     );
     house.start("sim", "cortex-sim", &["--ros-args", "-p", "speed_mps:=0.1"]).await;
     house.start_cortex(&["--model", "reflex"]).await;
     let mut sending = house.begin_send("go to the bathroom");
     sending.wait_for_line("\"type\":\"cortex.step.started\"").await;
     // On its way, not only begun: until then the conditions are looked at.
-    sending.wait_for_line("in flight: base.go_to 2 s").await;
+    wait_until_under_way(&mut sending).await;
     let change = r#"{"component": "battery", "param_name": "percent", "new_value": 30.0}"#;
     let (code, told, problem) = house.run("cortex", &["call", "update_parameter", change]).await;
     assert_eq!(code, Some(0), "{told}{problem}");

@@ -71,8 +71,9 @@ async fn a_model_that_can_not_be_used_leaves_it_unconfigured_until_that_is_mende
     house.add_environment("OPENAI_API_KEY", String::new());
     let (cortex, mut manager) = managed(&mut house, &["--model", "openai:gpt-4o"]).await;
     assert_eq!(command(&mut manager, "startup").await, json!({"done": false, "state": "unconfigured"}));
-    let log = cortex.stderr().join("\n");
-    assert!(log.contains("Cortex can't be configured") && log.contains("set OPENAI_API_KEY"), "{log}");
+    for told in ["Cortex can't be configured", "set OPENAI_API_KEY"] {
+        cortex.wait_for_log(told, 1).await;
+    }
     let refused = command(&mut manager, "set model gpt").await;
     assert_eq!(refused["done"], false);
     assert!(refused["reason"].as_str().unwrap_or_default().contains("write 'reflex' or"), "{refused}");

@@ -174,7 +174,7 @@ async fn a_component_that_hangs_is_noticed_by_its_heartbeat_and_started_anew() {
     robot.wait_for(before, "speaker", |event| *event == Event::Works).await;
     let sent = house.send("say hello").await;
     assert_eq!(sent.status(), "succeeded", "{}", sent.output());
-    let others = robot.told().iter().skip(before).filter(|told| told.component != "speaker" && told.event.is_bad());
+    let others = robot.told().iter().skip(before).filter(|told| told.component != "speaker" && told.event.is_failure());
     assert_eq!(others.count(), 0, "the rest of the robot goes on");
 }
 
@@ -217,7 +217,8 @@ async fn a_planner_that_is_killed_during_a_drive_ends_it_and_takes_nothing_along
     assert_eq!(again.status(), "succeeded", "{}", again.output());
     let others = ["base", "battery", "map_server", "localization", "controller", "camera", "speaker"];
     let disturbed = robot.told().iter().skip(before).filter(|told| others.contains(&told.component.as_str()));
-    let disturbed: Vec<String> = disturbed.filter(|told| told.event.is_bad()).map(|told| format!("{told:?}")).collect();
+    let disturbed: Vec<String> =
+        disturbed.filter(|told| told.event.is_failure()).map(|told| format!("{told:?}")).collect();
     assert_eq!(disturbed, Vec::<String>::new());
     assert_eq!(robot.stop().await, Some(0));
     assert_eq!(alive(&house), Vec::<String>::new());

@@ -51,7 +51,8 @@ async fn a_mission_is_listed_shown_followed_and_replayed() {
 async fn the_tape_of_a_cortex_that_was_killed_shows_what_it_was_about_to_move() {
     let mut house = House::with_slow_robot().await;
     let mut sending = house.begin_send("go to the bathroom");
-    sending.wait_for_line("\"type\":\"cortex.step.started\"").await;
+    // It was sent, so it was written before.
+    sending.wait_for_line("\"type\":\"cortex.step.progressed\"").await;
     house.process("cortex").signal("KILL");
     assert_eq!(house.process("cortex").wait().await, None);
     finish_send(sending).await;

@@ -39,8 +39,7 @@ impl Inflicted {
         let restored = own.find(|told| told.event == Event::Works);
         // What is only suspected, and turns out well, needed nothing.
         let cleared = told.iter().skip(self.first).filter(|told| Some(told.component.as_str()) == self.target);
-        let only_suspected =
-            cleared.clone().all(|told| !told.event.is_bad() || matches!(told.event, Event::Suspected(_)));
+        let only_suspected = cleared.clone().all(|told| !told.event.is_failure());
         let cleared =
             cleared.clone().find(|told| only_suspected && told.event == Event::Healthy && told.at >= noticed.at);
         match restored.or(cleared) {

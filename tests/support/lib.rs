@@ -267,6 +267,15 @@ impl Drop for House {
     }
 }
 
+/// Waits until what a `cortex send --json` has begun goes on for two seconds.
+pub async fn wait_until_under_way(sending: &mut Process) {
+    let lasts = |event: &Value| {
+        let age = event.pointer("/data/payload/in_flight/0/age/secs").and_then(Value::as_u64);
+        age.is_some_and(|seconds| seconds >= 2)
+    };
+    sending.wait_for_json("that a call goes on for 2 s", lasts).await;
+}
+
 /// Waits for the end of a `cortex send --json`.
 pub async fn finish_send(mut process: Process) -> Sent {
     let code = process.wait().await;

@@ -54,7 +54,13 @@ impl Event {
     /// Whether it says that something is wrong.
     #[must_use]
     pub fn is_bad(&self) -> bool {
-        matches!(self, Self::Ended(_) | Self::Suspected(_) | Self::Fails(_) | Self::DidNotHelp(_) | Self::GivenUp(_))
+        self.is_failure() || matches!(self, Self::Suspected(_))
+    }
+
+    /// Whether it says that something has failed, and not only that it is late, as it may be on a busy machine.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Ended(_) | Self::Fails(_) | Self::DidNotHelp(_) | Self::GivenUp(_))
     }
 }
 

@@ -249,6 +249,11 @@ impl Drop for Process {
             std::thread::sleep(Duration::from_millis(10));
         }
         let _ = self.child.start_kill();
+        // It is gone a moment later, unless the kernel holds it; whatever it was in is given to others then.
+        let deadline = Instant::now() + LAST_GRACE;
+        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(10));
+        }
         if std::thread::panicking() {
             eprintln!("{} did not end when it was told to, and had to be killed", self.name);
         }

@@ -6,7 +6,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -136,6 +136,8 @@ impl Domain {
                     .open(folder.join(format!("{id}.lock")))?;
                 if lock.try_lock().is_ok()
                     && let Ok(port) = TcpListener::bind((Ipv4Addr::LOCALHOST, lock_port(id)))
+                    // Nobody is in it, such as a robot that somebody tries out.
+                    && UdpSocket::bind((Ipv4Addr::LOCALHOST, first_port(id))).is_ok()
                 {
                     return Ok(Self { id, _lock: lock, _port: port });
                 }
@@ -149,6 +151,11 @@ impl Domain {
 /// The last port of a domain by the DDS port formula (7400 + 250 n). DDS uses UDP only, so its TCP port is free.
 fn lock_port(domain: u8) -> u16 {
     7400 + 250 * u16::from(domain) + 249
+}
+
+/// The port at which the first participant of a domain is found, by the same formula.
+fn first_port(domain: u8) -> u16 {
+    7400 + 250 * u16::from(domain) + 10
 }
 
 fn domains() -> (u8, u8) {

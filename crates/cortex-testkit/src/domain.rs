@@ -1,6 +1,7 @@
 //! A ROS domain of its own for each story, so that stories that run side by side do not hear each other.
 
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How far the ROS traffic of tests goes, for `ROS_AUTOMATIC_DISCOVERY_RANGE`: as `cargo xtask test` says, which knows
 /// more of the middleware; else not beyond this machine.
@@ -18,6 +19,15 @@ fn lock_port(domain: u16) -> u16 {
     7400 + 250 * domain + 249
 }
 
+/// The port at which the first participant of a domain is found, by the same formula.
+fn first_port(domain: u16) -> u16 {
+    7400 + 250 * domain + 10
+}
+
+/// How many domains this process has looked at. The one that was given back last comes last: what its story has killed may
+/// take a moment to end.
+static LOOKED_AT: AtomicUsize = AtomicUsize::new(0);
+
 /// A domain that belongs to this value until it is dropped.
 #[derive(Debug)]
 pub struct Domain {
@@ -26,12 +36,16 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// Takes a free domain. `None` if all of 1 to 100 are in use.
+    /// Takes a free domain, in which nobody is, such as a robot that somebody tries out on this machine. `None` if all of 1
+    /// to 100 are in use.
     #[must_use]
     pub fn claim() -> Option<Self> {
-        let offset = std::process::id() as usize % DOMAINS.count();
-        DOMAINS.cycle().skip(offset).take(DOMAINS.count()).find_map(|number| {
+        let count = DOMAINS.count();
+        let first = std::process::id() as usize + LOOKED_AT.load(Ordering::Relaxed);
+        DOMAINS.cycle().skip(first % count).take(count).find_map(|number| {
+            LOOKED_AT.fetch_add(1, Ordering::Relaxed);
             let lock = TcpListener::bind((Ipv4Addr::LOCALHOST, lock_port(number))).ok()?;
+            UdpSocket::bind((Ipv4Addr::LOCALHOST, first_port(number))).ok()?;
             Some(Self { number, _lock: lock })
         })
     }

@@ -13,7 +13,7 @@ use crate::world::World;
 /// Longest a drive may take.
 const DRIVE_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long after a drive it may take until the robot is seen in the room.
-const SEEN_WITHIN: Duration = Duration::from_secs(2);
+const SEEN_WITHIN: Duration = Duration::from_secs(10);
 
 /// Where to.
 #[derive(Deserialize)]

@@ -137,11 +137,14 @@ fn time_scale(world: &World) -> Parameter {
     Parameter::double_within(TIME_SCALE, world.time_scale, 0.01..=1000.0).describe("Simulated seconds per real second.")
 }
 
+/// How long what the battery said counts for a drive. It speaks twice a second, and drains in an hour.
+const BATTERY_HOLDS: Duration = Duration::from_secs(10);
+
 const REQUIRE_BATTERY: &str = "require_battery";
 
 /// That the battery is not empty, unless the component drives without one.
 fn has_power() -> Condition {
     let is_not_empty = Condition::that(Source::topic(BATTERY_TOPIC, "percentage"), Test::Greater(json!(0)));
     let needs_none = Condition::that(Source::parameter(format!("~/{REQUIRE_BATTERY}")), Test::Equal(json!(false)));
-    Condition::Or(vec![is_not_empty.seen_within(SILENCE), needs_none.seen_within(SILENCE)])
+    Condition::Or(vec![is_not_empty.seen_within(BATTERY_HOLDS), needs_none.seen_within(BATTERY_HOLDS)])
 }
