@@ -316,17 +316,85 @@ async fn who_says_error_once_and_then_nothing_is_not_taken_for_healthy() {
     story.end().await;
 }
 
+/// A second tray that works, in the recipe; each piece of its work takes that long.
+fn spare(notes: &str, seconds: &str) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/bad/component.py");
+    let arguments = [&*script.to_string_lossy(), "works", "--name", "spare", "--work", seconds, "--notes", notes];
+    format!("[components.spare]\nstart = {{ program = {:?}, arguments = {arguments:?} }}", python())
+}
+
+#[tokio::test]
+async fn regression_an_action_that_is_a_method_of_what_is_lost_is_done_by_its_stand_in() {
+    let actions = r#"
+        [actions.serve]
+        method = { component = "tray", name = "shake", arguments = { token = "{whom}" } }
+        [actions.serve.tool]
+        description = "Serves somebody."
+        phrases = ["serve {whom}"]
+        parameters = { whom = { type = "string" } }
+        [actions.ring]
+        method = { component = "tray", name = "shake", arguments = { token = "bell" } }
+        [events.door_open]
+        when = { topic = "/door", field = "data", equal = true }
+        do = [{ action = "ring" }]
+    "#;
+    let mut story = Story::new("works", &[], "stand_in = \"spare\"", |notes| {
+        format!("on_component_fail = [\"stand_in\"]\nrest_s = 3600.0\n{}\n{actions}", spare(notes, "0.3"))
+    })
+    .await;
+    story.hear(|event| *event == Event::Works).await;
+    let sent = story.house.send("serve visitors").await;
+    assert_eq!(sent.status(), "succeeded", "{}", sent.output());
+    assert_eq!(story.noted("tray did visitors"), 1);
+    assert!(story.robot.signal(TRAY, "KILL"));
+    story.robot.wait_for(0, "spare", |event| *event == Event::Works).await;
+    let sent = story.house.send("serve guests").await;
+    assert_eq!(sent.status(), "succeeded", "{}", sent.output());
+    assert_eq!((story.noted("tray began guests"), story.noted("spare did guests")), (0, 1));
+    story.house.start_python("door", "door.py", &[]).await;
+    story.house.process("door").write_line("open").await;
+    story.robot.process().wait_for_log("done: ring", 1).await;
+    assert_eq!(story.noted("spare did bell"), 1);
+    story.house.end("door");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn regression_an_event_halts_what_is_in_quarantine_and_also_while_the_robot_is_stopped() {
+    let more = r#"
+        [actions.stand]
+        method = { component = "tray", name = "halt" }
+        [events.door_open]
+        when = { topic = "/door", field = "data", equal = true }
+        do = [{ action = "stand" }, { tool = "tray.halt" }, { tool = "tray.shake", arguments = { token = "door" } }]
+        [events.door_shut]
+        when = { topic = "/door", field = "data", equal = false }
+        do = [{ action = "stand" }, { tool = "tray.shake", arguments = { token = "door" } }, { tool = "tray.halt" }]
+    "#;
+    let ladder = "on_any_fail = [{ do = \"tell_operator\", within_s = 3.0 }]\nrest_s = 3600.0";
+    let mut story = Story::with("fails", &["--after", "2"], &format!("{ladder}\n{more}"), "").await;
+    story.house.start_python("door", "door.py", &[]).await;
+    story.hear(fails("the tray is jammed")).await;
+    story.robot.process().wait_for_log("the events of the recipe are watched", 1).await;
+    story.house.process("door").write_line("open").await;
+    story.robot.process().wait_for_log("done: stand", 1).await;
+    story.robot.process().wait_for_log("done: tray.halt", 1).await;
+    story.robot.process().wait_for_log("tray.shake failed: it was not called: tray is in quarantine", 1).await;
+    assert_eq!(story.noted("tray was told to halt"), 2);
+    story.cortex("stop").await;
+    story.house.process("door").write_line("shut").await;
+    story.robot.process().wait_for_log("done although the robot is stopped: tray.halt", 1).await;
+    assert_eq!(story.noted("tray was told to halt"), 4);
+    assert_eq!(story.noted("tray began door"), 0, "nothing else is let through");
+    story.house.end("door");
+    story.end().await;
+}
+
 #[tokio::test]
 async fn a_stand_in_is_not_ended_in_the_midst_of_what_it_does() {
     let ladder = "on_component_fail = [\"respawn\", \"stand_in\"]\nrest_s = 1.0";
-    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/bad/component.py");
-    let spare = |notes: &str| {
-        let arguments = [&*scripts.to_string_lossy(), "works", "--name", "spare", "--work", "30", "--notes", notes]
-            .map(str::to_owned);
-        format!("[components.spare]\nstart = {{ program = {:?}, arguments = {arguments:?} }}", python())
-    };
     let mut story = Story::new("crashes_at_start", &["--times", "100"], "stand_in = \"spare\"", |notes| {
-        format!("{ladder}\n{}", spare(notes))
+        format!("{ladder}\n{}", spare(notes, "30"))
     })
     .await;
     story.robot.wait_for(0, "spare", |event| *event == Event::Works).await;

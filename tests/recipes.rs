@@ -137,6 +137,46 @@ async fn a_wrong_recipe_starts_nothing_and_says_where_it_is_wrong() {
     assert!(errors.contains("/no/such/recipe.toml can't be read"), "{errors}");
 }
 
+/// `target/release/cortex run recipes/agent.toml` tried for ever to start programs that lay beside it.
+#[tokio::test]
+async fn programs_beside_cortex_are_found_without_a_path_at_the_start_and_again() {
+    let mut house = House::empty();
+    house.add_environment("PATH", "/usr/bin:/bin".to_owned());
+    let mut robot = Monitored::start(&house, &recipe("agent"), &["--model", "reflex"]);
+    robot.wait_until_all_work(&AGENT).await;
+    let before = robot.count();
+    assert!(robot.signal("light", "KILL"));
+    robot.wait_for(before, "light", |event| matches!(event, Event::Fails(_))).await;
+    let failed = robot.count();
+    robot.wait_for(failed, "light", |event| matches!(event, Event::Works)).await;
+    assert_eq!(robot.stop().await, Some(0));
+}
+
+#[tokio::test]
+async fn a_program_that_is_nowhere_is_one_error_and_nothing_is_started() {
+    let mut house = House::empty();
+    house.find_programs();
+    let marker = house.state().join("was-started");
+    let touch = format!("start = {{ program = \"touch\", arguments = [{:?}] }}", marker.to_string_lossy());
+    let text = format!(
+        "recipe = 1\n[components.base]\n{touch}\n[components.arm]\nstart = {{ program = \"no-such-arm\" }}\n\
+         [components.hand]\nstart = {{ program = \"no-such-arm\" }}\n[actions.speak]\ncommand = {{ program = \"no-such-voice\" }}\n"
+    );
+    let file = house.file("robot.toml", &text);
+    let (code, output, errors) = house.run("cortex", &["run", &file]).await;
+    assert_eq!((code, output.as_str()), (Some(1), ""));
+    let error =
+        "robot.toml:5:21: there is no program 'no-such-arm' on this machine (for arm, hand): not in PATH nor in /";
+    assert!(errors.contains(error), "{errors}");
+    assert!(errors.contains("robot.toml:9:23: warning: there is no program 'no-such-voice'"), "{errors}");
+    assert!(!marker.exists());
+    // The robot may be another machine than the one where its recipe is checked.
+    let (code, output, errors) = house.run("cortex", &["recipe", "check", &file]).await;
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(output.ends_with("robot.toml: right; 3 components, 1 action, 0 events"), "{output}");
+    assert!(errors.contains("robot.toml:5:21: warning: there is no program 'no-such-arm'"), "{errors}");
+}
+
 #[tokio::test]
 async fn a_component_that_is_killed_in_mid_mission_ends_it_with_the_reason_and_comes_back() {
     let (house, mut robot) = house_of("agent", &AGENT).await;

@@ -58,6 +58,8 @@ fn build() -> Result<Greenhouse> {
     let cortex = binary("cortex");
     let builds = cortex.with_file_name("greenhouse");
     fs::create_dir_all(&builds)?;
+    // The clone may lie in a workspace of colcon, which would take what is installed here for one of its packages.
+    File::create(builds.join("COLCON_IGNORE"))?;
     let lock = File::create(builds.join("lock"))?;
     lock.lock()?;
     let folder = builds.join(key(&cortex)?);

@@ -155,15 +155,18 @@ impl Containment {
     }
 
     /// The tools that may be called, of those that are there (`present`) and those that have left (`departed`), which a
-    /// stand-in may still serve.
+    /// stand-in may still serve. Those that only serve others are among `present`, and not among what may be called.
     #[must_use]
     pub fn confine(&self, present: &ToolSet, departed: &Departed) -> Confined {
-        if self.quarantined.is_empty() && self.stand_ins.is_empty() {
+        let is_for_callers = |spec: &&ToolSpec| spec.serves.is_none();
+        if self.quarantined.is_empty() && self.stand_ins.is_empty() && present.iter().all(|spec| is_for_callers(&spec))
+        {
             return Confined { tools: present.clone(), ..Confined::default() };
         }
-        let gone = departed.0.values().filter(|spec| present.get(&spec.name).is_none());
+        let gone = departed.0.values().filter(|spec| present.get(&spec.name).is_none()).filter(is_for_callers);
+        let there = present.iter().filter(is_for_callers);
         let (mut specs, mut confined) = (Vec::new(), Confined::default());
-        for (spec, is_there) in present.iter().map(|spec| (spec, true)).chain(gone.map(|spec| (spec, false))) {
+        for (spec, is_there) in there.map(|spec| (spec, true)).chain(gone.map(|spec| (spec, false))) {
             let component = spec.component.as_ref().map(plain);
             let place = component.as_ref().and_then(|component| Some((component, self.stand_ins.get(component)?)));
             let reason = component.as_ref().and_then(|component| self.quarantined.get_key_value(component));
@@ -195,7 +198,8 @@ impl Containment {
         confined
     }
 
-    /// The stand-in's tool that does what this one does, as far as its name and the form of its arguments say so.
+    /// The stand-in's tool that does what this one does: the one that says so, or else the one that does as far as its name
+    /// and the form of its arguments say so.
     fn serving<'a>(
         &self,
         spec: &ToolSpec,
@@ -207,7 +211,11 @@ impl Containment {
             return Err(format!("{by} has the place of {component}, and {}", in_quarantine(by, because)));
         }
         let method = spec.name.as_str().strip_prefix(component.as_str()).and_then(|rest| rest.strip_prefix('.'));
-        let found = method.and_then(|method| present.get(&ToolName::of_method(by, method)));
+        let says_so = |other: &&ToolSpec| {
+            other.serves.as_ref() == Some(&spec.name) && other.component.as_ref().map(plain).as_ref() == Some(by)
+        };
+        let found = present.iter().find(says_so);
+        let found = found.or_else(|| present.get(&ToolName::of_method(by, method?)));
         let fits = |other: &&ToolSpec| {
             (&other.parameters, other.effect, other.dispatch, other.phase)
                 == (&spec.parameters, spec.effect, spec.dispatch, spec.phase)

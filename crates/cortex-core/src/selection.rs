@@ -146,6 +146,7 @@ mod tests {
             component: component.map(Into::into),
             phrases: Vec::new(),
             conditions: cortex_protocol::Conditions::default(),
+            serves: None,
         }
     }
 

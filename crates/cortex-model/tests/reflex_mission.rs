@@ -30,6 +30,7 @@ fn tool(name: &str, phase: ToolPhase, effect: ToolEffect, parameters: &Value, ph
         effect,
         resources: Vec::new(),
         conditions: Conditions::default(),
+        serves: None,
         timeout: Duration::from_secs(30),
         dispatch: Dispatch::Wait,
         cancel: CancelMode::Drop,

@@ -12,12 +12,14 @@
 
 pub mod guard;
 mod inheritance;
+mod lookup;
 mod mark;
 mod output;
 mod processes;
 mod running;
 
 pub use guard::end_orphans;
+pub use lookup::own_folder;
 pub use mark::RunMark;
 pub use output::{Line, Stream};
 pub use processes::{ProcessEvent, Processes, Waker};

@@ -23,7 +23,7 @@ const LAST_CHUNKS: u32 = 16;
 pub struct Program {
     /// What it is called in the log.
     pub name: String,
-    /// A name that is looked up in `PATH`, or a path.
+    /// A name that is looked up in `PATH` and beside the program of this process, or a path: see [`Program::file`].
     pub program: String,
     /// Its arguments; no shell reads them.
     pub arguments: Vec<String>,
@@ -94,7 +94,9 @@ pub(crate) struct Running {
 impl Running {
     pub(crate) fn start(program: Program, number: u64, run: &RunMark) -> Result<Self, StartError> {
         let failed = |source: std::io::Error| StartError { program: program.program.clone(), source };
-        let mut command = Command::new(&program.program);
+        // Where there is none, the start says so.
+        let file = program.file().unwrap_or_else(|| PathBuf::from(&program.program));
+        let mut command = Command::new(file);
         command
             .args(&program.arguments)
             .envs(&program.environment)

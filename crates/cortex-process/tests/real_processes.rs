@@ -176,6 +176,17 @@ fn a_program_that_is_not_there_is_told_by_name() {
 }
 
 #[test]
+fn a_name_that_is_not_in_the_path_is_found_beside_this_program() {
+    let (mut processes, _) = processes();
+    let own = std::env::current_exe().unwrap();
+    let name = own.file_name().unwrap().to_str().unwrap().to_owned();
+    // It lists its tests, and runs none.
+    let program = Program { program: name, arguments: vec!["--list".into()], ..Program::default() };
+    processes.start(1, program).unwrap();
+    assert_eq!(ended(&mut processes), (1, Ending::Exited { status: 0 }));
+}
+
+#[test]
 fn another_thread_can_wake_the_one_that_waits() {
     let (mut processes, _) = processes();
     let waker = processes.waker();

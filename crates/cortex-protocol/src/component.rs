@@ -209,6 +209,7 @@ impl MethodDescription {
             component: Some(component.clone()),
             phrases: self.phrases.clone(),
             conditions: self.conditions().with_sources(&|source| source.resolved_for(component)),
+            serves: None,
         }
     }
 
@@ -334,6 +335,7 @@ mod tests {
                 component: Some("arm".into()),
                 phrases: vec![],
                 conditions: Conditions::default(),
+                serves: None,
             }
         );
     }

@@ -84,6 +84,10 @@ pub struct ToolSpec {
     /// What must hold before, while and after it is called. Checked without a model.
     #[serde(default, skip_serializing_if = "Conditions::is_empty")]
     pub conditions: Conditions,
+    /// The tool that it serves while its component has the place of that tool's component. Such a tool is for nobody to
+    /// choose: it is called in place of the other one, or not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serves: Option<ToolName>,
 }
 
 impl ToolSpec {

@@ -138,7 +138,8 @@ pub struct TopicMessage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandLine {
-    /// The program: a name that is looked up in `PATH`, or a path.
+    /// The program: a name that is looked up in `PATH` and then beside the program of Cortex, or a path. A path with a
+    /// slash that is not a full one begins at the folder of the recipe.
     pub program: String,
     /// Its arguments; no shell reads them.
     #[serde(default)]

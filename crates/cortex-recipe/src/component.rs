@@ -12,6 +12,10 @@ use serde_json::Value;
 
 use crate::{Fallbacks, Seconds};
 
+/// The shortest heartbeat that Cortex can judge. Half a beat too late is a suspicion, and a heartbeat is seen up to 25 ms
+/// after it has come, since that is how often it is looked for; the other 25 ms are left to the machine and the network.
+pub const SHORTEST_HEARTBEAT_S: f64 = 0.1;
+
 /// One component: a ROS 2 node, usually in a process of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -31,8 +35,9 @@ pub struct ComponentRecipe {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stand_in: Option<ComponentName>,
     /// How often it publishes its health on `~/status`, at least. Left out: if it ever does, once a second is expected
-    /// of it, as the component contract says; if it never does, it is judged without.
+    /// of it, as the component contract says; if it never does, it is judged without. At least 0.1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = SHORTEST_HEARTBEAT_S))]
     pub heartbeat_s: Option<Seconds>,
     /// What shows that it gets on: alive but stuck is a failure.
     #[serde(default)]
@@ -133,8 +138,8 @@ impl<'de> Deserialize<'de> for Start {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Process {
-    /// The program: a name that is looked up in `PATH`, or a path. A path with a slash that is not a full one begins at
-    /// the folder of the recipe.
+    /// The program: a name that is looked up in `PATH` and then beside the program of Cortex, or a path. A path with a
+    /// slash that is not a full one begins at the folder of the recipe.
     pub program: String,
     /// Its arguments. `{world}` stands for the recipe's world file, `{recipe}` for the folder of the recipe.
     #[serde(default)]

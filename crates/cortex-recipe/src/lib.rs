@@ -8,7 +8,7 @@
 //! - [`fallback`]: what is done when it fails; [`action`]: what a robot's owner adds to that, and [`parameter`], what such
 //!   an action is told with each call;
 //! - [`event`]: what the robot does by itself when something happens;
-//! - [`problem`]: what is wrong with a file, and where.
+//! - [`problem`]: what is wrong with a file, and where; `remarks`: what is right and still good to know.
 
 pub mod action;
 mod check;
@@ -19,10 +19,11 @@ mod location;
 pub mod parameter;
 pub mod problem;
 pub mod recipe;
+mod remarks;
 mod seconds;
 
 pub use action::{Action, ActionName, BUILT_IN_ACTIONS, BuiltIn, Deed, ToolOffer};
-pub use component::{ComponentRecipe, During, Lifecycle, Process, Progress, Start};
+pub use component::{ComponentRecipe, During, Lifecycle, Process, Progress, SHORTEST_HEARTBEAT_S, Start};
 pub use event::{Begins, Event, EventDeed, EventName};
 pub use fallback::{Fallbacks, Rung};
 pub use parameter::{Parameter, ParameterKind};

@@ -69,6 +69,11 @@ impl Parameter {
         schema
     }
 
+    /// Whether its value may be a text that the recipe does not list.
+    pub(crate) fn may_be_any_text(&self) -> bool {
+        self.kind == ParameterKind::String && self.choices.is_empty()
+    }
+
     fn longest(&self) -> u32 {
         self.max_length.unwrap_or(DEFAULT_MAX_LENGTH)
     }

@@ -252,7 +252,17 @@ fn every_slip_of_a_parameter_is_told() {
         (
             "{ program = \"sudo\", arguments = [\"bash\", \"-ce\", \"say {a}\"] }",
             "{ a = { type = \"string\" } }",
-            "bash would read the value in \"say {a}\" as commands",
+            "as commands: \"say {a}\" follows -ce",
+        ),
+        (
+            "{ program = \"x\", arguments = [\"say '{a}'\"] }",
+            "{ a = { type = \"string\" } }",
+            "a text that may be anything stands beside '\\'', as commands are written",
+        ),
+        (
+            "{ program = \"ssh\", arguments = [\"host\", \"{a}\"] }",
+            "{ a = { type = \"string\" } }",
+            "ssh would read the text",
         ),
         ("{ program = \"x\", arguments = [\"--{a}\"] }", "{ a = { type = \"string\" } }", "choose an option"),
         (

@@ -3,7 +3,7 @@
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "helpers of tests")]
 
 use cortex_protocol::ComponentName;
-use cortex_recipe::{BuiltIn, Deed, Lifecycle, Problem, Recipe, Rung, Start, schema};
+use cortex_recipe::{BuiltIn, Deed, Lifecycle, Problem, Recipe, Rung, SHORTEST_HEARTBEAT_S, Start, schema};
 
 const BASE: &str = "recipe = 1\n[components.base]\nstart = { program = \"drive\" }\n";
 
@@ -132,6 +132,7 @@ fn every_kind_of_slip_is_told_with_its_line_and_its_mend() {
             "within_s is 2 s",
             "longer than heartbeat_s",
         ),
+        ("heartbeat_s = 0.099", 6, "heartbeat_s is 0.099 s", "write at least 0.1"),
         ("progress = [{ topic = \"odom\", within_s = 1 }]", 6, "not the full name of a topic", "slash"),
         ("progress = [{ within_s = 1 }]", 6, "only feedback while a goal", "during = \"goal\""),
         ("progress = [{ topic = \"/o\", within_s = 1, at_least = 0 }]", 6, "at_least is 0", "from 1"),
@@ -207,6 +208,13 @@ fn the_schema_knows_both_forms_of_a_start_and_of_a_rung() {
     assert!(forms("Start").contains("external"), "{}", forms("Start"));
     assert!(forms("Rung").contains("anyOf"), "{}", forms("Rung"));
     assert_eq!(schema.pointer("/additionalProperties"), Some(&false.into()));
+}
+
+#[test]
+fn the_shortest_heartbeat_is_in_the_schema_and_may_be_asked_for() {
+    let minimum = "/$defs/ComponentRecipe/properties/heartbeat_s/minimum";
+    assert_eq!(schema().pointer(minimum), Some(&SHORTEST_HEARTBEAT_S.into()));
+    assert!(Recipe::read(&with("heartbeat_s = 0.1")).is_ok());
 }
 
 #[test]

@@ -14,11 +14,15 @@ pub(crate) trait GraphSource {
     fn services(&self) -> Result<Vec<Interface>, RosError>;
     /// The running instances that offer a service, whether or not they log.
     fn servers_of(&self, service: &str) -> Result<Vec<(String, String, InstanceId)>, RosError>;
+    /// Every topic that somebody publishes or reads.
+    fn topics(&self) -> Result<Vec<Interface>, RosError>;
+    /// Who publishes a topic, as `(name, namespace, type)`; one that publishes it twice is listed twice.
+    fn who_publishes(&self, topic: &str) -> Result<Vec<(String, String, String)>, RosError>;
     /// The services that a node offers: of two nodes of one name, those of one.
     fn services_of(&self, name: &str, namespace: &str) -> Result<Option<Vec<Interface>>, RosError>;
-    /// The topics that a node publishes.
+    /// The topics that a node publishes: of two nodes of one name, those of one.
     fn publishers_of(&self, name: &str, namespace: &str) -> Result<Option<Vec<Interface>>, RosError>;
-    /// The topics that a node reads.
+    /// The topics that a node reads, likewise.
     fn subscriptions_of(&self, name: &str, namespace: &str) -> Result<Option<Vec<Interface>>, RosError>;
 }
 
@@ -37,6 +41,14 @@ impl GraphSource for Observer {
 
     fn servers_of(&self, service: &str) -> Result<Vec<(String, String, InstanceId)>, RosError> {
         Observer::servers_of(self, service)
+    }
+
+    fn topics(&self) -> Result<Vec<Interface>, RosError> {
+        Observer::topics(self)
+    }
+
+    fn who_publishes(&self, topic: &str) -> Result<Vec<(String, String, String)>, RosError> {
+        Observer::who_publishes(self, topic)
     }
 
     fn services_of(&self, name: &str, namespace: &str) -> Result<Option<Vec<Interface>>, RosError> {

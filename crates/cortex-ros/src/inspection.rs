@@ -61,6 +61,7 @@ pub(crate) fn tool<'a>(nodes: impl Iterator<Item = &'a str>) -> Option<ToolSpec>
             .map(str::to_owned)
             .to_vec(),
         conditions: cortex_protocol::Conditions::default(),
+        serves: None,
     })
 }
 

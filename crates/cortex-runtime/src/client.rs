@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::{CallObserver, Containment, Invocation, ToolSet, Unobserved};
+use cortex_core::{CallObserver, Containment, Departed, Invocation, Unobserved};
 use cortex_protocol::{CallId, FailureKind, HaltState, Origin, ToolCall, ToolOutcome, ToolSpec};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -95,19 +95,24 @@ fn refused(because: String) -> ToolOutcome {
 /// What is really called: the tool, or that of the stand-in that has its place.
 fn destination(offer: &Offer, containment: &Containment, call: ToolCall) -> Result<(ToolSpec, ToolCall), ToolOutcome> {
     let ToolCall { tool, arguments } = call;
-    let confined = containment.confine(&offer.tools, &offer.departed);
-    if let Some(because) = confined.kept_back.get(&tool) {
+    let for_all = containment.confine(&offer.tools, &offer.departed);
+    // What is for clients alone is there as long as somebody can do it.
+    let for_clients = containment.confine(&offer.for_clients, &Departed::default());
+    let kept_back = for_all.kept_back.get(&tool).or_else(|| for_clients.kept_back.get(&tool));
+    if let Some(because) = kept_back {
         let message = format!("it was not called: {because}");
         return Err(ToolOutcome::failure(FailureKind::Unavailable, message));
     }
-    let found = confined.tools.resolve(tool.as_str()).map(|spec| (&confined.tools, spec));
-    let found = found.or_else(|| offer.for_clients.resolve(tool.as_str()).map(|spec| (&offer.for_clients, spec)));
-    let (tools, spec): (&ToolSet, &ToolSpec) =
+    let found = [(&for_all, &offer.tools), (&for_clients, &offer.for_clients)]
+        .into_iter()
+        .find_map(|(confined, all)| Some((confined, all, confined.tools.resolve(tool.as_str())?)));
+    let (confined, all, spec) =
         found.ok_or_else(|| ToolOutcome::failure(FailureKind::NotFound, "there is no such tool on the robot now"))?;
-    tools
+    confined
+        .tools
         .check(&spec.name, &arguments)
         .map_err(|problem| ToolOutcome::failure(FailureKind::InvalidArguments, problem))?;
-    let server = confined.served_by.get(&spec.name).and_then(|server| offer.tools.get(server));
+    let server = confined.served_by.get(&spec.name).and_then(|server| all.get(server));
     let spec = server.unwrap_or(spec).clone();
     let call = ToolCall { tool: spec.name.clone(), arguments };
     Ok((spec, call))

@@ -43,6 +43,8 @@ impl House {
             ("base.halt", works()),
             ("light.on", works()),
             ("spare.go", works()),
+            ("dock", works()),
+            ("spare:dock", Behaviour::RunsUntilHalted),
         ]));
         let folder = tempfile::tempdir().expect("a folder");
         let journal = JournalSettings { file: folder.path().join("open.jsonl"), required: true };
@@ -121,6 +123,44 @@ async fn regression_an_event_does_not_call_what_is_in_quarantine_and_loses_what_
     // The desk has heard of it.
     house.runtime.resume().await;
     assert!(house.call("base.go").await.is_success(), "also when it has left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn regression_an_action_of_a_component_is_done_by_its_stand_in_and_counts_as_what_that_does() {
+    // Offered to all in one house, and to clients alone in the other.
+    for for_all in [true, false] {
+        let house = House::with(Behaviour::Returns(json!("done")), vec![]).await;
+        let dock = ToolSpec { name: "dock".into(), ..method("base", "go") };
+        let by_spare = ToolSpec { name: "spare:dock".into(), serves: Some("dock".into()), ..method("spare", "go") };
+        if for_all {
+            house.runtime.offer_tools(ProviderId(0), vec![dock, by_spare, method("spare", "go")]).await;
+        } else {
+            house.runtime.offer_to_clients(ProviderId(0), vec![dock, by_spare]).await;
+        }
+        assert!(house.call("dock").await.is_success());
+        house.tools.wait_until_begun().await;
+        let nobodys = house.call("spare:dock").await;
+        assert_eq!(nobodys.status, OutcomeStatus::Failed(FailureKind::NotFound), "nobody chooses it");
+
+        house.runtime.quarantine("base".into(), "it crashed".to_owned());
+        assert_eq!(house.call("dock").await.message, "it was not called: base is in quarantine: it crashed");
+        house.runtime.substitute(&"base".into(), Some("spare".into()));
+        let running = house.begin("dock", &CancellationToken::new());
+        house.tools.wait_until_begun().await;
+        assert_eq!(house.tools.called(), ["dock", "spare:dock"]);
+        assert!(house.open().contains("spare:dock"), "{}", house.open());
+        let held = house.call("base.go").await;
+        assert!(held.message.contains("'spare' is held by the event door (spare:dock)"), "{}", held.message);
+        // What becomes of the base is nothing to it.
+        house.runtime.quarantine("base".into(), "it crashed again".to_owned());
+        tokio::task::yield_now().await;
+        assert!(!running.is_finished());
+        house.runtime.quarantine("spare".into(), "it fell".to_owned());
+        let lost = running.await.expect("it ends");
+        assert_eq!(kind(&lost), (OutcomeStatus::Failed(FailureKind::ComponentLost), HaltState::Halted));
+        assert_eq!(lost.message, "spare was put in quarantine: it fell");
+        assert_eq!(house.open(), "", "what is at rest is not open");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -22,6 +22,7 @@ use cortex_process::{Processes, Waker};
 use cortex_protocol::ComponentName;
 use cortex_recipe::{ActionName, Recipe};
 
+pub use program::program;
 pub use view::{ComponentView, RobotView, Standing};
 
 /// How many inputs may wait. What comes when that many wait is lost, as if it had not been heard; the monitor does not

@@ -23,8 +23,10 @@ pub(crate) fn of_component(recipe: &Recipe, folder: &Path, name: &ComponentName)
     })
 }
 
-/// A path with a slash begins at the folder of the recipe; a name is looked up in `PATH`.
-pub(crate) fn program(program: &str, folder: &Path) -> String {
+/// What is started for a program of a recipe: a path with a slash begins at the folder of the recipe, and a name is looked
+/// up by whoever starts it.
+#[must_use]
+pub fn program(program: &str, folder: &Path) -> String {
     if program.contains('/') { folder.join(program).display().to_string() } else { program.to_owned() }
 }
 

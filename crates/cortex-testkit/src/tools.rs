@@ -120,6 +120,7 @@ pub fn tool(name: &str, phase: ToolPhase, effect: Effect) -> ToolSpec {
         component: None,
         phrases: Vec::new(),
         conditions: cortex_protocol::Conditions::default(),
+        serves: None,
     }
 }
 

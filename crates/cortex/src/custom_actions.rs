@@ -2,6 +2,10 @@
 //!
 //! A method of a component is called as the tool that the component offers, with all that guards it; a service, a topic and
 //! parameters are used directly, since the recipe names them; a command runs as a process.
+//!
+//! Where a component can be replaced by a stand-in, each action that is a method of it has a second tool, which is the same
+//! method of the stand-in. Only who keeps calls from what has failed calls that one, in place of the first: so all that
+//! guards a call, and all that is noted of it, is about the component that really does it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -50,8 +54,7 @@ pub(crate) struct Offered {
 
 /// The actions of one recipe.
 pub(crate) struct CustomActions {
-    /// Each with the component that it belongs to, if it does to one.
-    actions: BTreeMap<ToolName, Action>,
+    actions: BTreeMap<ToolName, Doable>,
     /// Where relative paths begin.
     folder: PathBuf,
     parts: Parts,
@@ -60,6 +63,29 @@ pub(crate) struct CustomActions {
     latch: StopLatch,
     known: watch::Sender<DiscoveredTools>,
     open: Mutex<BTreeMap<(MissionId, CallId), Open>>,
+}
+
+/// An action, as one component does it.
+struct Doable {
+    /// With the component that it belongs to, if it does to one.
+    action: Action,
+    /// Who can have the place of that component.
+    stand_in: Option<ComponentName>,
+    /// The action that this is, done by the stand-in.
+    serves: Option<ToolName>,
+}
+
+impl Doable {
+    /// The same, done by the stand-in. None where nobody else can do it.
+    fn by_stand_in(&self, name: &ToolName) -> Option<(ToolName, Self)> {
+        let by = self.stand_in.clone()?;
+        let Deed::Method(method) = &self.action.deed else { return None };
+        // No method of the stand-in has such a name.
+        let tool = ToolName::new(format!("{by}:{name}"));
+        let deed = Deed::Method(MethodCall { component: by.clone(), ..method.clone() });
+        let action = Action { deed, component: Some(by), ..self.action.clone() };
+        Some((tool, Self { action, stand_in: None, serves: Some(name.clone()) }))
+    }
 }
 
 /// Who does what.
@@ -103,10 +129,16 @@ impl CustomActions {
     }
 
     fn of(recipe: &Recipe, folder: PathBuf, parts: Parts, bounds: CallBounds, latch: StopLatch) -> Self {
-        let named = |(name, action): (&ActionName, &Action)| {
-            (ToolName::new(name.as_str()), Action { component: recipe.component_of(action), ..action.clone() })
+        let doable = |(name, action): (&ActionName, &Action)| {
+            let component = recipe.component_of(action);
+            let replaced = component.as_ref().and_then(|component| recipe.components.get(component));
+            let stand_in = replaced.and_then(|component| component.stand_in.clone());
+            let action = Action { component, ..action.clone() };
+            (ToolName::new(name.as_str()), Doable { action, stand_in, serves: None })
         };
-        let actions = recipe.actions.iter().map(named).collect();
+        let mut actions: BTreeMap<ToolName, Doable> = recipe.actions.iter().map(doable).collect();
+        let by_stand_ins: Vec<_> = actions.iter().filter_map(|(name, doable)| doable.by_stand_in(name)).collect();
+        actions.extend(by_stand_ins);
         Self {
             actions,
             folder: std::path::absolute(&folder).unwrap_or(folder),
@@ -120,7 +152,8 @@ impl CustomActions {
 
     /// All actions as tools, as far as the robot has what is behind them.
     pub(crate) fn offered(&self) -> Offered {
-        let spec = |(name, action): (&ToolName, &Action)| Some((self.spec_of(name, action)?, action.tool.is_some()));
+        let spec =
+            |(name, doable): (&ToolName, &Doable)| Some((self.spec_of(name, doable)?, doable.action.tool.is_some()));
         let all: Vec<(ToolSpec, bool)> = self.actions.iter().filter_map(spec).collect();
         self.known.send_replace(Arc::new(all.iter().map(|(spec, _)| spec.clone()).collect()));
         let (to_models, to_events): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, to_models)| *to_models);
@@ -133,22 +166,28 @@ impl CustomActions {
         self.known.subscribe()
     }
 
-    fn spec_of(&self, name: &ToolName, action: &Action) -> Option<ToolSpec> {
+    fn spec_of(&self, name: &ToolName, doable: &Doable) -> Option<ToolSpec> {
+        let Doable { action, stand_in, serves } = doable;
         let offer = action.tool.as_ref();
         let mut effect = offer.map(|offer| offer.effect);
         let mut resources = offer.map(|offer| offer.resources.clone()).unwrap_or_default();
-        let mut component = action.component.clone();
+        let component = action.component.clone();
         let mut cancel = None;
         match &action.deed {
             Deed::Method(method) => {
                 // Whatever the recipe says of it: it is what the component says, too.
-                let behind = self.method(method)?;
+                let behind = match self.method(&method.component, &method.name) {
+                    // One that the stand-in can't do is not offered in its place.
+                    Some(behind) if serves.is_none() || fits(action, method, &behind) => behind,
+                    Some(_) => return None,
+                    // Its component has left: what is left of it is what the stand-in can do.
+                    None => self.method(stand_in.as_ref()?, &method.name)?,
+                };
                 effect = effect.max(Some(behind.effect));
                 resources.extend(
                     behind.resources.iter().filter(|held| !resources.contains(held)).cloned().collect::<Vec<_>>(),
                 );
                 cancel = Some(behind.cancel);
-                component = behind.component;
             }
             Deed::Parameters(_) | Deed::Service(_) | Deed::Topic(_) | Deed::Command(_) => {}
         }
@@ -174,43 +213,45 @@ impl CustomActions {
             phrases: offer.map(|offer| offer.phrases.clone()).unwrap_or_default(),
             // Those of the method behind it are checked when it is called.
             conditions: Conditions::default(),
+            serves: serves.clone(),
         })
     }
 
     /// What a component offers as its method, now.
-    fn method(&self, method: &MethodCall) -> Option<ToolSpec> {
-        let name = ToolName::of_method(&method.component, &method.name);
+    fn method(&self, component: &ComponentName, method: &str) -> Option<ToolSpec> {
+        let name = ToolName::of_method(component, method);
         self.parts.tools.borrow().iter().find(|spec| spec.name == name).cloned()
     }
 
     fn deed(&self, invocation: &Invocation) -> Result<Deed, ToolOutcome> {
         let name = &invocation.call.tool;
-        let action = self
+        let doable = self
             .actions
             .get(name)
             .ok_or_else(|| ToolOutcome::failure(FailureKind::NotFound, format!("the recipe has no action '{name}'")))?;
-        let spec = self.spec_of(name, action).ok_or_else(|| {
+        let spec = self.spec_of(name, doable).ok_or_else(|| {
             ToolOutcome::failure(FailureKind::Unavailable, format!("what '{name}' needs is not on the robot now"))
         })?;
         if spec.fingerprint() != invocation.fingerprint {
             let problem = format!("'{name}' is no longer what it was when the call was planned; plan it anew");
             return Err(ToolOutcome::failure(FailureKind::Changed, problem));
         }
-        bind(action, &invocation.call.arguments)
+        bind(&doable.action, &invocation.call.arguments)
             .map_err(|problem| ToolOutcome::failure(FailureKind::InvalidArguments, problem))
     }
 
     /// Why what the component of an action does is not to be used now, if it is not. A method is looked at where its own
     /// tool is called.
     fn refusal(&self, tool: &ToolName, deed: &Deed) -> Option<ToolOutcome> {
-        let component = self.actions.get(tool)?.component.as_ref().filter(|_| !matches!(deed, Deed::Method(_)))?;
+        let action = &self.actions.get(tool)?.action;
+        let component = action.component.as_ref().filter(|_| !matches!(deed, Deed::Method(_)))?;
         let because = self.parts.view.as_ref()?.borrow().refusal(component)?;
         Some(ToolOutcome::failure(FailureKind::Unavailable, because))
     }
 
     /// The call of the component's own tool that this call comes down to.
     fn behind(&self, method: MethodCall, invocation: &Invocation) -> Option<(ToolSpec, Invocation)> {
-        let spec = self.method(&method)?;
+        let spec = self.method(&method.component, &method.name)?;
         let call = ToolCall { tool: spec.name.clone(), arguments: method.arguments };
         let inner = Invocation { call, fingerprint: spec.fingerprint(), ..invocation.clone() };
         Some((spec, inner))
@@ -220,11 +261,7 @@ impl CustomActions {
         let Some(commands) = &self.parts.commands else {
             return ToolOutcome::failure(FailureKind::Unavailable, "commands are not run here");
         };
-        // A name is looked up in PATH; a path begins at the folder of the recipe.
-        let program = match command.program.contains('/') {
-            true => self.folder.join(&command.program).display().to_string(),
-            false => command.program,
-        };
+        let program = cortex_supervisor::program(&command.program, &self.folder);
         let CommandLine { arguments, environment, .. } = command;
         let program = Program { name: name.to_string(), program, arguments, environment, directory: None };
         match commands.run(program, limit, &open.unwanted).await {
@@ -286,6 +323,7 @@ impl ToolProvider for CustomActions {
                     return ToolOutcome::failure(FailureKind::Unavailable, "its component is not on the robot now");
                 };
                 if let Err(problem) = checked(&spec, &inner.call.arguments) {
+                    let problem = format!("{} does not take that: {problem}", spec.name);
                     return ToolOutcome::failure(FailureKind::InvalidArguments, problem);
                 }
                 let inner = Invocation { timeout: limit, ..inner };
@@ -303,8 +341,8 @@ impl ToolProvider for CustomActions {
     }
 
     async fn halt(&self, invocation: &Invocation) -> HaltState {
-        let deed =
-            self.actions.get(&invocation.call.tool).and_then(|action| bind(action, &invocation.call.arguments).ok());
+        let doable = self.actions.get(&invocation.call.tool);
+        let deed = doable.and_then(|doable| bind(&doable.action, &invocation.call.arguments).ok());
         let open = self.lock().get(&key(invocation)).cloned();
         match (deed, open) {
             // Also one that was given up: its component may still be at it.
@@ -330,7 +368,7 @@ impl ToolProvider for CustomActions {
 
     async fn end_earlier(&self, invocation: &Invocation) -> HaltState {
         let name = &invocation.call.tool;
-        match self.actions.get(name).map(|action| &action.deed) {
+        match self.actions.get(name).map(|doable| &doable.action.deed) {
             Some(Deed::Method(method)) => {
                 let tool = ToolName::of_method(&method.component, &method.name);
                 let call = ToolCall { tool, arguments: Map::new() };
@@ -346,6 +384,12 @@ impl ToolProvider for CustomActions {
     fn watching(&self) -> Watching {
         self.parts.robot.watching()
     }
+}
+
+/// Whether a method takes what an action says to it, as far as the action itself knows.
+fn fits(action: &Action, method: &MethodCall, spec: &ToolSpec) -> bool {
+    let is_told = action.tool.as_ref().is_some_and(|offer| !offer.parameters.is_empty());
+    is_told || checked(spec, &method.arguments).is_ok()
 }
 
 /// The recipe is not the component: what it names must fit what the component takes.

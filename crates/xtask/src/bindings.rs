@@ -10,7 +10,7 @@ use std::process::Stdio;
 
 use anyhow::{Context as _, Result};
 
-use crate::cargo::{self, Metadata, Profile};
+use crate::cargo::{self, Profile};
 use crate::progress;
 use crate::ros::Ros;
 
@@ -20,9 +20,8 @@ const BOUND_CRATES: [&str; 2] = ["r2r_msg_gen", "r2r"];
 /// Where the state of the last build is noted, below the target folder.
 const RECORD: &str = "cortex-interfaces";
 
-/// Throws old bindings away if the interfaces changed in place since the last build.
-pub(crate) fn refresh(repository: &Path, ros: &Ros) -> Result<()> {
-    let target = Metadata::read(repository)?.target_directory()?;
+/// Throws old bindings away if the interfaces changed in place since the last build into `target`.
+pub(crate) fn refresh(repository: &Path, target: &Path, ros: &Ros) -> Result<()> {
     let record = target.join(RECORD);
     let now = State {
         search_path: ros.environment().get("AMENT_PREFIX_PATH").unwrap_or_default().to_owned(),
@@ -41,7 +40,7 @@ pub(crate) fn refresh(repository: &Path, ros: &Ros) -> Result<()> {
         }
     }
     if before.as_ref() != Some(&now) {
-        fs::create_dir_all(&target).with_context(|| format!("cannot create {}", target.display()))?;
+        fs::create_dir_all(target).with_context(|| format!("cannot create {}", target.display()))?;
         fs::write(&record, now.text()).with_context(|| format!("cannot write {}", record.display()))?;
     }
     Ok(())

@@ -23,6 +23,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use cargo::Profile;
+use ros::Purpose;
 use ros::environment::Shell;
 
 /// The developers' commands of Cortex.
@@ -116,10 +117,9 @@ fn main() -> ExitCode {
 fn run(command: Task) -> Result<ExitCode> {
     let repository = repository::root()?;
     match command {
-        Task::Setup => println!("{}", ros::set_up(&repository)?.description()),
+        Task::Setup => println!("{}", ros::set_up(&repository, Purpose::Build)?.description()),
         Task::Env { shell } => {
-            let ros = ros::set_up(&repository)?;
-            bindings::refresh(&repository, &ros)?;
+            let ros = work::prepare_silently(&repository, Purpose::Build)?;
             print!("{}", ros.environment().lines(shell));
         }
         Task::Build { release, arguments } => return work::build(&repository, profile(release), &arguments),

@@ -1,5 +1,6 @@
 //! Build, run, test and bench: Cargo in the environment of ROS 2.
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -8,23 +9,45 @@ use anyhow::{Context as _, Result};
 use crate::bindings;
 use crate::cargo::{self, Metadata, Profile};
 use crate::progress;
-use crate::ros::{self, Ros};
+use crate::ros::{self, Purpose, Ros};
 use crate::supervised;
 
 /// Tells tests and benchmarks where the binaries lie that they start.
 const BINARIES: &str = "CORTEX_BIN_DIR";
 
-/// Makes everything available that a build needs.
-pub(crate) fn prepare(repository: &Path) -> Result<Ros> {
-    let ros = ros::set_up(repository)?;
-    bindings::refresh(repository, &ros)?;
+/// Keeps colcon and rosdep out of the folder that it lies in.
+const COLCON_IGNORE: &str = "COLCON_IGNORE";
+
+/// Makes everything available that a command needs, and says which ROS 2 is used.
+pub(crate) fn prepare(repository: &Path, purpose: Purpose) -> Result<Ros> {
+    let ros = prepare_silently(repository, purpose)?;
     progress::say(&format!("Using {}", ros.description()));
     Ok(ros)
 }
 
+/// The same where stdout and stderr are read by something else than a person.
+pub(crate) fn prepare_silently(repository: &Path, purpose: Purpose) -> Result<Ros> {
+    let ros = ros::set_up(repository, purpose)?;
+    let target = Metadata::read(repository)?.target_directory()?;
+    hide_from_colcon(&target)?;
+    bindings::refresh(repository, &target, &ros)?;
+    Ok(ros)
+}
+
+/// Tests install interface packages below the target folder. In a clone inside a workspace, colcon would take them for
+/// packages of the workspace, and fail.
+fn hide_from_colcon(target: &Path) -> Result<()> {
+    let marker = target.join(COLCON_IGNORE);
+    if marker.exists() {
+        return Ok(());
+    }
+    fs::create_dir_all(target).with_context(|| format!("cannot create {}", target.display()))?;
+    fs::write(&marker, "").with_context(|| format!("cannot write {}", marker.display()))
+}
+
 /// Builds every member.
 pub(crate) fn build(repository: &Path, profile: Profile, arguments: &[String]) -> Result<ExitCode> {
-    let ros = prepare(repository)?;
+    let ros = prepare(repository, Purpose::Build)?;
     let mut build = cargo::command_with_ros(repository, &ros);
     build.args(["build", "--workspace"]).args(profile.arguments()).args(arguments);
     cargo::run_for_exit_code(&mut build)
@@ -33,7 +56,7 @@ pub(crate) fn build(repository: &Path, profile: Profile, arguments: &[String]) -
 /// Builds and becomes `cortex`, so that signals and the terminal are its own.
 pub(crate) fn run(repository: &Path, profile: Profile, arguments: &[String]) -> Result<ExitCode> {
     use std::os::unix::process::CommandExt as _;
-    let ros = prepare(repository)?;
+    let ros = prepare(repository, Purpose::Build)?;
     let mut build = cargo::command_with_ros(repository, &ros);
     build.args(["build", "--package", "cortex", "--bins"]).args(profile.arguments());
     cargo::run("building cortex", &mut build)?;
@@ -44,7 +67,7 @@ pub(crate) fn run(repository: &Path, profile: Profile, arguments: &[String]) -> 
 
 /// Runs all tests of all members, or the ones that the arguments name.
 pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> {
-    let ros = prepare(repository)?;
+    let ros = prepare(repository, Purpose::Test)?;
     let binaries = Metadata::read(repository)?.target_directory()?.join(Profile::Debug.folder());
     // Tests start the binaries as a person would; Cargo builds a binary for the tests of its own package only.
     let mut build = cargo::command_with_ros(repository, &ros);
@@ -83,7 +106,7 @@ pub(crate) fn campaign(repository: &Path, arguments: &[String]) -> Result<ExitCo
 
 /// Builds for speed and runs a program of the stories.
 fn run_for_stories(repository: &Path, program: &str, arguments: &[String]) -> Result<ExitCode> {
-    let ros = prepare(repository)?;
+    let ros = prepare(repository, Purpose::Test)?;
     let profile = Profile::Release;
     let binaries = Metadata::read(repository)?.target_directory()?.join(profile.folder());
     let mut build = cargo::command_with_ros(repository, &ros);
@@ -100,6 +123,15 @@ fn run_for_stories(repository: &Path, program: &str, arguments: &[String]) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colcon_looks_for_no_packages_in_the_target_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("not/yet/there");
+        hide_from_colcon(&target).unwrap();
+        hide_from_colcon(&target).unwrap();
+        assert!(target.join("COLCON_IGNORE").is_file());
+    }
 
     #[test]
     fn packages_are_named_before_the_test_arguments_only() {

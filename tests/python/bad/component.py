@@ -5,7 +5,8 @@ It keeps the component contract until its fault begins: `--after` seconds after 
 answers is `cortex-misbehave`.
 
 `--notes FILE` gets a line for each thing that really happened: `NAME start` for each start of its process, `NAME fault
-FAULT`, `NAME began TOKEN` and `NAME did TOKEN` or `NAME halted TOKEN` for each piece of work. With `--times N` only the first N starts of the notes go wrong."""
+FAULT`, `NAME began TOKEN` and `NAME did TOKEN` or `NAME halted TOKEN` for each piece of work, `NAME was told to halt` for
+each halt. With `--times N` only the first N starts of the notes go wrong."""
 
 import argparse
 import json
@@ -195,6 +196,7 @@ class Component(Node):
 
     def halt(self):
         self.halts += 1
+        self.notes.add("was told to halt")
         return "the tray stands"
 
 

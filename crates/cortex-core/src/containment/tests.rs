@@ -20,6 +20,7 @@ fn method(component: &str, method: &str) -> ToolSpec {
         component: Some(component),
         phrases: Vec::new(),
         conditions: Conditions::default(),
+        serves: None,
     }
 }
 
@@ -100,6 +101,62 @@ fn a_stand_in_in_quarantine_serves_nothing() {
     containment.substitute(&"arm".into(), Some(&"spare_arm".into()));
     let confined = containment.confine(&robot(), &Departed::default());
     assert_eq!(names(&confined.tools), ["base.go"]);
+}
+
+/// An action that is a method of the arm under a name of its own, and the same action as the spare arm does it.
+fn robot_with_an_action(effect: Effect) -> ToolSet {
+    let action = ToolSpec { name: "serve".into(), ..method("arm", "grasp") };
+    let by_spare = ToolSpec {
+        name: "spare_arm:serve".into(),
+        serves: Some("serve".into()),
+        effect,
+        ..method("spare_arm", "grasp")
+    };
+    robot().rebuilt(robot().iter().cloned().chain([action, by_spare])).0
+}
+
+#[test]
+fn a_tool_that_only_serves_another_is_never_on_offer_and_serves_that_one() {
+    let robot = robot_with_an_action(Effect::Move);
+    let all_but_it = ["arm.grasp", "arm.wave", "base.go", "serve", "spare_arm.grasp", "spare_arm.wave"];
+    let nothing = Departed::default();
+    assert_eq!(names(&Containment::default().confine(&robot, &nothing).tools), all_but_it);
+    assert_eq!(names(&quarantined("base").confine(&robot, &nothing).tools).len(), all_but_it.len() - 1);
+
+    let mut containment = quarantined("arm");
+    containment.substitute(&"arm".into(), Some(&"spare_arm".into()));
+    let confined = containment.confine(&robot, &nothing);
+    assert_eq!(confined.served_by.get(&"serve".into()), Some(&"spare_arm:serve".into()));
+    assert_eq!(names(&confined.tools), ["arm.grasp", "base.go", "serve", "spare_arm.wave"]);
+    let serve = confined.tools.get(&"serve".into()).unwrap();
+    assert_eq!(serve.resources, ["spare_arm".into()], "it holds what the stand-in holds");
+
+    containment.quarantine("spare_arm".into(), "it fell");
+    let confined = containment.confine(&robot, &nothing);
+    assert_eq!(
+        confined.kept_back.get(&"serve".into()).map(String::as_str),
+        Some("spare_arm has the place of arm, and spare_arm is in quarantine: it fell")
+    );
+
+    let mut departed = Departed::default();
+    departed.note(&robot, &ToolSet::default());
+    assert_eq!(names(&Containment::default().confine(&ToolSet::default(), &departed).tools), Vec::<&str>::new());
+}
+
+#[test]
+fn an_action_that_the_stand_in_does_not_offer_or_does_otherwise_is_refused_with_the_reason() {
+    for robot in [robot_with_an_action(Effect::Observe), {
+        let robot = robot_with_an_action(Effect::Move);
+        robot.rebuilt(robot.iter().filter(|spec| spec.serves.is_none()).cloned()).0
+    }] {
+        let mut containment = quarantined("arm");
+        containment.substitute(&"arm".into(), Some(&"spare_arm".into()));
+        let confined = containment.confine(&robot, &Departed::default());
+        assert_eq!(
+            confined.kept_back.get(&"serve".into()).map(String::as_str),
+            Some("spare_arm has the place of arm, and offers no method like it")
+        );
+    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ struct GoodCall {
 
 enum CallKind {
     /// Of a tool of the robot.
-    Tool { spec: ToolSpec, arguments: Map<String, Value> },
+    Tool { spec: Box<ToolSpec>, arguments: Map<String, Value> },
     /// Of the search for tools.
     Search { query: String },
     /// Of the tool that arranges the plan.
@@ -235,7 +235,7 @@ impl Mission {
         }
         let arguments = prompts::without_own(&spec, &arguments);
         self.setup.tools.check_unbound(&spec.name, &arguments)?;
-        Ok(GoodCall { model_call, kind: CallKind::Tool { spec, arguments } })
+        Ok(GoodCall { model_call, kind: CallKind::Tool { spec: Box::new(spec), arguments } })
     }
 
     /// Whether there are tools that the model is not offered.

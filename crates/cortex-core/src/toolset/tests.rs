@@ -19,6 +19,7 @@ fn tool(name: &str, parameters: Value) -> ToolSpec {
         component: None,
         phrases: vec![],
         conditions: cortex_protocol::Conditions::default(),
+        serves: None,
     }
 }
 

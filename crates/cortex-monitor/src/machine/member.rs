@@ -22,7 +22,10 @@ pub(super) struct Member {
     /// Whether it is brought up with the robot. A stand-in is not.
     is_regular: bool,
     pub(super) evidence: Evidence,
+    /// What keeps it from being trusted.
     pub(super) damping: Damping,
+    /// What keeps its health from being told again and again, also where nothing is done about it.
+    telling: Damping,
     pub(super) course: Course,
     /// Its process, from the wish to start it until its end is known.
     pub(super) process: Option<ProcessNumber>,
@@ -122,9 +125,11 @@ pub(super) struct Recovery {
 
 impl Member {
     pub(super) fn new(name: ComponentName, recipe: ComponentRecipe, is_regular: bool) -> Self {
+        let damping = Damping::new(recipe.fallbacks.heal_after_s.duration());
         Self {
             evidence: Evidence::new(&recipe),
-            damping: Damping::new(recipe.fallbacks.heal_after_s.duration()),
+            telling: damping.clone(),
+            damping,
             name,
             recipe,
             is_regular,
@@ -379,14 +384,15 @@ impl Member {
         };
         let judged = self.is_judged();
         let evidence = judged.then(|| self.evidence.next_look(now, &self.recipe)).flatten();
-        let damping = judged.then(|| self.damping.good_at()).flatten();
+        let good =
+            [&self.damping, &self.telling].into_iter().filter_map(|damping| damping.good_at().filter(|_| judged));
         let cleared = match &self.course {
             Course::Raising { stage: Stage::Clearing { since }, .. }
             | Course::Lowering { stage: Stage::Clearing { since }, .. } => Some(since.saturating_add(CALLS_TOLD)),
             _ => None,
         };
         // What is over, and did not lead to a step, waits for something else.
-        until.into_iter().chain(cleared).chain(evidence).chain(damping).filter(|at| *at > now).min()
+        until.into_iter().chain(cleared).chain(evidence).chain(good).filter(|at| *at > now).min()
     }
 
     fn is_wanted(&self, turn: &Turn<'_>) -> bool {
@@ -417,9 +423,10 @@ impl Member {
         let health = Health::of(&symptoms);
         let fails = matches!(health, Health::Failed { .. });
         let unproven = self.course != Course::Serving && !self.evidence.is_proof(turn.now, &self.recipe);
-        self.damping.judge(turn.now, fails || unproven);
-        // That one which is not trusted yet is good for a moment is no news: it may come and go many times a second.
-        let is_news = health != Health::Healthy || !self.damping.is_bad();
+        self.damping.judge(turn.now, self.is_hindered(health) || unproven);
+        self.telling.judge(turn.now, fails || unproven);
+        // That it is good for a moment is no news: it may come and go many times a second.
+        let is_news = health != Health::Healthy || !self.telling.is_bad();
         if self.told != Some(health) && is_news {
             self.told = Some(health);
             turn.report(MonitorEvent::HealthChanged {

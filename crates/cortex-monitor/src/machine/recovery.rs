@@ -33,8 +33,7 @@ impl Member {
         if kind == FailureKind::System && !turn.missing.is_empty() {
             return;
         }
-        let works_on = matches!(kind, FailureKind::Algorithm | FailureKind::System);
-        if works_on && ladder::ladder(&self.recipe, kind).is_empty() {
+        if self.works_on(kind) {
             return;
         }
         self.next_attempt(turn, kind, Self::words(symptoms));
@@ -299,9 +298,23 @@ impl Member {
         }
     }
 
+    /// Whether such a failure is only told: the component itself works, and nothing is named that would help.
+    fn works_on(&self, kind: FailureKind) -> bool {
+        matches!(kind, FailureKind::Algorithm | FailureKind::System) && ladder::ladder(&self.recipe, kind).is_empty()
+    }
+
+    /// Whether its health keeps it from coming up. What is only told does not, since it did not keep it from being used
+    /// either, and bringing it up again and again would not mend it. But what is seen to is over only when nothing as bad
+    /// is left, and a stand-in makes room only for one that does not fail at all.
+    pub(super) fn is_hindered(&self, health: Health) -> bool {
+        let Health::Failed { kind } = health else { return false };
+        let seen_to = self.recovery.as_ref().map_or(FailureKind::Component, |recovery| recovery.kind);
+        self.replaced || kind >= seen_to || !self.works_on(kind)
+    }
+
     /// Whether it has been good for long enough.
     fn is_well(&self, symptoms: &[Symptom]) -> bool {
-        !self.damping.is_bad() && !matches!(Health::of(symptoms), Health::Failed { .. })
+        !self.damping.is_bad() && !self.is_hindered(Health::of(symptoms))
     }
 
     fn come_up(&mut self, turn: &mut Turn<'_>) {

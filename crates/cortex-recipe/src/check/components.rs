@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use cortex_protocol::ComponentName;
 
 use super::{Finding, is_full_name, is_node_name, meant_component};
-use crate::{ComponentRecipe, During, Progress, Recipe, Start};
+use crate::{ComponentRecipe, During, Progress, Recipe, SHORTEST_HEARTBEAT_S, Start};
 
 /// Most messages in a time span that can be asked for.
 const MAX_AT_LEAST: u32 = 1_000_000;
@@ -21,6 +21,7 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
         }
         start(recipe, name, component, findings);
         stand_in(recipe, name, component, findings);
+        heartbeat(name, component, findings);
         for (index, progress) in component.progress.iter().enumerate() {
             watch(name, index, progress, findings);
         }
@@ -76,6 +77,17 @@ fn stand_in(recipe: &Recipe, name: &ComponentName, component: &ComponentRecipe, 
             }
         }
     }
+}
+
+fn heartbeat(name: &ComponentName, component: &ComponentRecipe, findings: &mut Vec<Finding>) {
+    let Some(seconds) = component.heartbeat_s.map(f64::from).filter(|seconds| *seconds < SHORTEST_HEARTBEAT_S) else {
+        return;
+    };
+    findings.push(Finding::new(
+        ["components".into(), name.as_str().into(), "heartbeat_s".into()],
+        format!("heartbeat_s is {seconds} s: heartbeats that are hardly late would be taken for a hang"),
+        format!("write at least {SHORTEST_HEARTBEAT_S}; a component may publish its health more often than that"),
+    ));
 }
 
 /// A shortest way from a component to one that it depends on, however indirectly, if it does.

@@ -1,6 +1,6 @@
 //! Actions that are offered as tools: their parameters, and where those stand.
 
-use super::scripts::{self, Script};
+use super::scripts::{self, Because, Script};
 use super::{Finding, Key};
 use crate::parameter::{Piece, is_name, pieces, places};
 use crate::{Action, ActionName, Deed, Parameter, Recipe};
@@ -77,12 +77,24 @@ fn command(action: &Action, add: &mut impl FnMut(&[&str], String, &str)) {
     if offer.parameters.is_empty() {
         return;
     }
-    for Script { argument, reader } in scripts::with_values(command) {
+    let may_be_anything = |name: &str| offer.parameters.get(name).is_none_or(crate::Parameter::may_be_any_text);
+    for Script { argument, because } in scripts::with_texts(command, may_be_anything) {
+        let message = match because {
+            Because::WrittenWith(character) => {
+                format!(
+                    "in \"{argument}\", a text that may be anything stands beside {character:?}, as commands are written"
+                )
+            }
+            Because::Follows(option) => {
+                format!("a text that may be anything is handed over as commands: \"{argument}\" follows {option}")
+            }
+            Because::JoinedBy(program) => format!("{program} would read the text in \"{argument}\" as commands"),
+        };
         add(
             &["command", "arguments"],
-            format!("{reader} would read the value in \"{argument}\" as commands"),
-            "write a script, a file that can be run; name it as the program, and give it the value as an argument of its \
-             own, which it reads as \"$1\"",
+            message,
+            "write a script, a file that can be run; name it as the program, and give it the text as an argument of its own, \
+             which it reads as \"$1\". Or list what the text may be, as its enum",
         );
     }
     for argument in &command.arguments {

@@ -1,142 +1,150 @@
-//! Values that somebody would run: where a shell or an interpreter reads commands, no value may stand.
+//! Values that somebody would run. A text that may be anything is an argument of its own, or stands among plain words: then
+//! it is read as what it is.
 //!
-//! A list of those that are known can't be complete. It is there for the slip that is made most; what holds for every
-//! program is that one argument stays one argument.
+//! That is told by the form of the arguments, whatever the program: one that is not known here may hand them to a shell as
+//! well. Only what joins its arguments to one line of commands has to be known by name, since nothing shows it. What can be
+//! no command, a number or one of the texts that the recipe itself lists, may stand everywhere.
 
 use std::iter::once;
 
 use crate::action::CommandLine;
 use crate::parameter::{Piece, pieces};
 
-/// Who reads commands from an argument, with the letters of the options after which it stands. Versions in the name, as in
-/// `python3.12`, do not count.
-const READERS: [(&str, &str); 21] = [
-    ("sh", "c"),
-    ("bash", "c"),
-    ("rbash", "c"),
-    ("dash", "c"),
-    ("ash", "c"),
-    ("ksh", "c"),
-    ("mksh", "c"),
-    ("zsh", "c"),
-    ("fish", "c"),
-    ("csh", "c"),
-    ("tcsh", "c"),
-    ("su", "c"),
-    ("runuser", "c"),
-    ("flock", "c"),
-    ("env", "S"),
-    ("python", "c"),
-    ("perl", "eE"),
-    ("ruby", "e"),
-    ("lua", "e"),
-    ("node", "ep"),
-    ("php", "r"),
-];
+/// What shells, interpreters and query languages are written with. A text in the midst of it would be a part of that.
+const WRITTEN_WITH: &str = "`$;&|<>()[]{}'\"\\\n\r";
+/// The letters of the short options behind which programs read commands, alone or with others: `-c`, `-ec`, `-S`.
+const LETTERS: &str = "ceES";
+/// Most letters of short options in one argument. What is longer is a word, as `-device`.
+const MOST_LETTERS: usize = 3;
 /// The long names of such options.
-const LONG_OPTIONS: [&str; 4] = ["--command", "--eval", "--print", "--split-string"];
-/// Who gives all that follows to a shell, which reads it anew.
-const FORWARDERS: [&str; 3] = ["ssh", "rsh", "eval"];
+const LONG_OPTIONS: [&str; 6] = ["--command", "--eval", "--exec", "--execute", "--print", "--split-string"];
+/// Who joins all that follows to one line, which a shell reads.
+const JOINERS: [&str; 3] = ["ssh", "rsh", "eval"];
 
-/// An argument with a value in it that would be read as commands.
+/// An argument with a text in it that would be read as commands.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Script<'a> {
     pub(super) argument: &'a str,
-    /// By whom.
-    pub(super) reader: &'a str,
+    pub(super) because: Because<'a>,
 }
 
-/// The arguments of a command in which values would be read as commands.
+/// What shows that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Because<'a> {
+    /// This stands beside it.
+    WrittenWith(char),
+    /// It follows this option.
+    Follows(&'a str),
+    /// This joins it to a line of commands.
+    JoinedBy(&'a str),
+}
+
+/// The arguments of a command in which a text, one of the parameters that `may_be_anything`, would be read as commands.
 ///
-/// A reader may be called by another program (`sudo`, `timeout`, `busybox`), so its name is looked for everywhere. From
-/// then on, what follows one of its options is taken for a script, up to the first argument that is none: better refused
-/// without need than run.
-pub(super) fn with_values(command: &CommandLine) -> Vec<Script<'_>> {
+/// What follows one of those options is taken for commands up to the first argument that is no option: better refused without
+/// need than run.
+pub(super) fn with_texts(command: &CommandLine, may_be_anything: impl Fn(&str) -> bool) -> Vec<Script<'_>> {
     let mut found = Vec::new();
-    let (mut reader, mut letters) = ("", String::new());
-    let (mut script_follows, mut all_is_read) = (false, false);
+    let (mut option, mut joiner) = (None, None);
     for argument in once(&command.program).chain(&command.arguments) {
         let parts = pieces(argument);
-        let has_value = parts.iter().any(|piece| matches!(piece, Piece::Parameter(_)));
+        let has_text = parts.iter().any(|piece| matches!(piece, Piece::Parameter(name) if may_be_anything(name)));
         let is_option = argument.starts_with('-');
-        let opens = is_option && opens_script(parts.first(), &letters);
-        if has_value && (all_is_read || script_follows || opens) {
-            found.push(Script { argument, reader });
+        if let Some(opens) = parts.first().and_then(opens_script) {
+            option = Some(opens);
         }
-        if is_option {
-            script_follows |= opens;
-            continue;
+        let follows = option.map(Because::Follows);
+        let written = || written_with(&parts).map(Because::WrittenWith);
+        if has_text && let Some(because) = joiner.map(Because::JoinedBy).or(follows).or_else(written) {
+            found.push(Script { argument, because });
         }
-        script_follows = false;
-        let name = name_of(argument);
-        if let Some((_, options)) = READERS.iter().find(|(known, _)| *known == name) {
-            letters.push_str(options);
-        } else if FORWARDERS.contains(&name) {
-            all_is_read = true;
-        } else {
-            continue;
+        if !is_option {
+            option = None;
+            let name = argument.rsplit('/').next().unwrap_or_default();
+            joiner = joiner.or_else(|| JOINERS.into_iter().find(|known| *known == name));
         }
-        reader = name;
     }
     found
 }
 
-/// Whether a script begins in this option or after it: `-c`, `-ec`, `-ce`, `--eval`, `--eval=`.
-fn opens_script(beginning: Option<&Piece<'_>>, letters: &str) -> bool {
-    let Some(Piece::Text(text)) = beginning else { return false };
-    if letters.is_empty() {
-        return false;
-    }
-    match text.strip_prefix("--") {
-        Some(_) => LONG_OPTIONS.contains(&text.split('=').next().unwrap_or_default()),
-        None => text.chars().any(|letter| letters.contains(letter)),
-    }
+/// The option, if commands begin in this beginning of an argument or after it: `-c`, `-ec`, `-ce`, `--eval`, `--eval=`.
+fn opens_script<'a>(beginning: &Piece<'a>) -> Option<&'a str> {
+    let Piece::Text(text) = beginning else { return None };
+    let option = text.split('=').next().unwrap_or_default();
+    let opens = match option.strip_prefix('-')? {
+        long if long.starts_with('-') => LONG_OPTIONS.contains(&option),
+        letters => {
+            letters.len() <= MOST_LETTERS
+                && letters.chars().all(|letter| letter.is_ascii_alphabetic())
+                && letters.contains(|letter| LETTERS.contains(letter))
+        }
+    };
+    opens.then_some(option)
 }
 
-/// The name of a program without its folder and version.
-fn name_of(word: &str) -> &str {
-    let name = word.rsplit('/').next().unwrap_or_default();
-    name.trim_end_matches(|letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '-'))
+/// The first character in the text of an argument that commands are written with.
+fn written_with(parts: &[Piece<'_>]) -> Option<char> {
+    parts.iter().find_map(|piece| match piece {
+        Piece::Text(text) => text.chars().find(|next| WRITTEN_WITH.contains(*next)),
+        Piece::Parameter(_) => None,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Which reader would run the values in a command line, whose words stand between bars.
-    fn readers(line: &str) -> Vec<String> {
+    /// Why the texts of a command line, whose words stand between bars, would be read as commands. `{text}` and `{other}`
+    /// may be anything.
+    fn reasons(line: &str) -> Vec<String> {
         let mut words = line.split('|').map(str::to_owned);
         let program = words.next().unwrap();
         let command = CommandLine { program, arguments: words.collect(), environment: Default::default() };
-        with_values(&command).iter().map(|script| script.reader.to_owned()).collect()
+        let scripts = with_texts(&command, |name| matches!(name, "text" | "other"));
+        let because = |script: &Script<'_>| match script.because {
+            Because::WrittenWith(character) => character.to_string(),
+            Because::Follows(option) => option.to_owned(),
+            Because::JoinedBy(program) => program.to_owned(),
+        };
+        scripts.iter().map(because).collect()
     }
 
     #[test]
-    fn a_value_in_a_script_is_seen_however_the_shell_is_called() {
-        for (line, reader) in [
-            ("/bin/sh|-c|say {text}", "sh"),
-            ("bash|-ec|say {text}", "bash"),
-            ("bash|-ce|say {text}", "bash"),
-            ("bash|-cx|{text}", "bash"),
-            ("bash|-c|-e|say {text}", "bash"),
-            ("bash|-o|pipefail|-c|say {text}", "bash"),
-            ("sh|-c|--|say {text}", "sh"),
-            ("env|bash|-c|say {text}", "bash"),
-            ("env|-S|bash -c {text}", "env"),
-            ("env|--split-string=sh -c {text}", "env"),
-            ("busybox|sh|-c|say {text}", "sh"),
-            ("sudo|-u|robot|/usr/bin/sh|-c|say {text}", "sh"),
-            ("su|robot|-c|say {text}", "su"),
-            ("su|--command=say {text}|robot", "su"),
-            ("python3|-c|print('{text}')", "python"),
-            ("/usr/bin/python3.12|-uc|print('{text}')", "python"),
-            ("python3|-cprint('{text}')", "python"),
-            ("perl|-e|1|-e|print '{text}'", "perl"),
-            ("node|--eval|say('{text}')", "node"),
+    fn a_text_in_a_script_is_seen_whatever_the_program_is() {
+        for (line, because) in [
+            ("/bin/sh|-c|say {text}", "-c"),
+            ("bash|-ec|say {text}", "-ec"),
+            ("bash|-ce|say {text}", "-ce"),
+            ("bash|-cx|{text}", "-cx"),
+            ("bash|-c|-x|say {text}", "-c"),
+            ("bash|-o|pipefail|-c|say {text}", "-c"),
+            ("sh|-c|--|say {text}", "-c"),
+            ("sh|-c|VOICE={text} speak", "-c"),
+            ("env|bash|-c|say {text}", "-c"),
+            ("env|-S|bash -c {text}", "-S"),
+            ("env|--split-string=sh -c {text}", "--split-string"),
+            ("busybox|sh|-c|say {text}", "-c"),
+            ("sudo|-u|robot|/usr/bin/sh|-c|say {text}", "-c"),
+            ("su|robot|-c|say {text}", "-c"),
+            ("su|--command=say {text}|robot", "--command"),
+            ("python3|-c|print('{text}')", "-c"),
+            ("/usr/bin/python3.12|-uc|print('{text}')", "-uc"),
+            ("python3|-cprint('{text}')", "("),
+            ("perl|-e|1|-e|print '{text}'", "-e"),
+            ("php|-r|print '{text}';", "'"),
+            ("node|--eval|say('{text}')", "--eval"),
             ("ssh|host|say {text}", "ssh"),
-            ("timeout|5|ssh|-p|22|host|say|{text}", "ssh"),
+            ("timeout|5|/usr/bin/ssh|-p|22|host|say|{text}", "ssh"),
+            // Programs that no list would have.
+            ("new_shell|-c|{text}", "-c"),
+            ("xterm|-e|{text}", "-e"),
+            ("awk|BEGIN { print \"{text}\" }", "{"),
+            ("sqlite3|speech.db|insert into said values ('{text}')", "("),
+            ("jq|.said = \"{text}\"", "\""),
+            ("ros2|topic|pub|/say|std_msgs/msg/String|data: '{text}'", "'"),
+            ("tmux|new|echo {text} > said", ">"),
         ] {
-            assert_eq!(readers(line), [reader], "{line}");
+            assert_eq!(reasons(line), [because], "{line}");
         }
     }
 
@@ -145,13 +153,20 @@ mod tests {
         for line in [
             "sh|-c|say \"$1\"|sh|{text}",
             "bash|say.sh|{text}",
-            "python3|-u|say.py|--text|{text}",
+            "bash|-e|say.sh|{text}",
+            "python3|-u|say.py|--text|{text}|--loud",
             "perl|-Mre|say.pl|{text}",
-            "speak|-c|{text}",
+            "speak|-v|calm|--text={text}|text:={other}",
+            "speak|--|Dear {text}, welcome to the {other}!",
+            "play|-device|{text}|/sounds/{other}.wav",
+            "mosquitto_pub|-t|said|-m|{text}",
             "ros2|topic|pub|--once|/say|std_msgs/msg/String|{text}",
             "sh|-c|echo {{text}}",
+            // No text that may be anything.
+            "ping|-c|{count}|host",
+            "sh|-c|speak \"{mood}\" $(({count} + 1))",
         ] {
-            assert_eq!(readers(line), Vec::<String>::new(), "{line}");
+            assert_eq!(reasons(line), Vec::<String>::new(), "{line}");
         }
     }
 }

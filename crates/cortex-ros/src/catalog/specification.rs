@@ -51,6 +51,7 @@ pub(super) fn of(facts: &Facts<'_>, policy: &Policy) -> ToolSpec {
         component: component(facts.offer),
         phrases: Vec::new(),
         conditions: cortex_protocol::Conditions::default(),
+        serves: None,
     };
     policy.conditioned(spec, facts.name)
 }

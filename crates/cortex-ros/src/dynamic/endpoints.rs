@@ -19,7 +19,6 @@ use super::service_client::Requests;
 use super::subscription::Inlet;
 use super::{ActionClient, Durability, Publisher, Quality, Reliability, ServiceClient, Subscription};
 use crate::beats::Beats;
-use crate::graph::fully_qualified;
 use crate::node::join_in_time;
 use crate::rcl::announced::{End, Naming, announced};
 use crate::rcl::context::{GuardCondition, Node};
@@ -156,16 +155,6 @@ impl Endpoints {
     pub(crate) fn offered(&self, topic: &str) -> Result<Vec<(Reliability, Durability)>, RosError> {
         let publishers = announced(&*self.hub.node()?, topic, Naming::Ros, End::Publishers)?;
         Ok(publishers.into_iter().map(|publisher| (publisher.reliability, publisher.durability)).collect())
-    }
-
-    /// Who publishes a topic, as full names of nodes, each with the type. Asked by the topic: asked about a node by its
-    /// name, the middleware answers for one of two that have it, and that may be the run that has just died.
-    ///
-    /// # Errors
-    /// After the shutdown, or when the client library refuses.
-    pub(crate) fn publishers_of(&self, topic: &str) -> Result<Vec<(String, String)>, RosError> {
-        let found = announced(&*self.hub.node()?, topic, Naming::Ros, End::Publishers)?;
-        Ok(found.into_iter().map(|end| (fully_qualified(&end.node.0, &end.node.1), end.topic_type)).collect())
     }
 
     /// The beats of its thread.

@@ -16,7 +16,8 @@ use crate::RosError;
 use crate::graph::InstanceId;
 use crate::rcl::subscription::Subscription;
 
-/// How often it is looked whether something has come. Heartbeats are the fastest of what is read so.
+/// How often it is looked whether something has come. Heartbeats are the fastest of what is read so; the shortest that a
+/// recipe may ask for is four times this.
 pub(super) const LOOK: Duration = Duration::from_millis(25);
 /// Messages of one topic that are handed on at one look: more than its reader keeps are never there.
 const MESSAGES_AT_ONCE: usize = 64;

@@ -179,10 +179,21 @@ impl Deeds {
         arguments: &Map<String, Value>,
         limit: Duration,
     ) -> Result<Value, Undone> {
-        let description = self.directory.borrow().component(component).and_then(|known| known.description.clone());
-        let role = role(description.as_deref(), method, arguments);
+        let role = self.role(component, method, arguments);
         let run = self.run(component, method, arguments, &role, limit);
         if role == Role::Halts { run.await.map_err(Undone::Failed) } else { self.unless_stopped(run).await }
+    }
+
+    /// Whether this brings something to rest, as the component itself says: then it is always allowed, whatever has failed
+    /// and also while the robot is stopped.
+    #[must_use]
+    pub fn brings_to_rest(&self, component: &ComponentName, method: &str, arguments: &Map<String, Value>) -> bool {
+        self.role(component, method, arguments) == Role::Halts
+    }
+
+    fn role(&self, component: &ComponentName, method: &str, arguments: &Map<String, Value>) -> Role {
+        let description = self.directory.borrow().component(component).and_then(|known| known.description.clone());
+        role(description.as_deref(), method, arguments)
     }
 
     async fn run(

@@ -1,6 +1,5 @@
 //! Whether something gets on: messages of a topic of any type, or changes of one of its fields.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,7 +11,6 @@ use serde_json::Value;
 use super::{ProgressTopic, Senses, Sign};
 use crate::RosError;
 use crate::dynamic::{Listening, Quality};
-use crate::graph::{Graph, NodeRole};
 use crate::watching::topics::{types_of, value_of};
 
 /// What comes faster is told together, so that a topic of a thousand messages a second costs no more than this.
@@ -29,12 +27,12 @@ pub(super) async fn follow(senses: Senses, component: ComponentName, watch: usiz
     let mut told_problem = String::new();
     loop {
         // Nobody publishes it, or several things: then nothing gets on, which the one who waits for it sees.
-        let types = published(&senses, &graph.borrow_and_update(), &wanted.topic);
+        let types = types_of(&graph.borrow_and_update(), &wanted.topic);
         let mut named = types.iter();
         if let (Some(only), None) = (named.next(), named.next()) {
             match Counter::listen(&senses, &component, watch, &wanted, only).await {
                 Ok((counter, _listening)) => {
-                    while published(&senses, &graph.borrow_and_update(), &wanted.topic) == types {
+                    while types_of(&graph.borrow_and_update(), &wanted.topic) == types {
                         counter.tell_rest();
                         // Whichever comes first; a graph that has ended changes no more.
                         if let Ok(Err(_)) = tokio::time::timeout(LOOK, graph.changed()).await {
@@ -57,22 +55,6 @@ pub(super) async fn follow(senses: Senses, component: ComponentName, watch: usiz
             return;
         }
     }
-}
-
-/// The types with which the robot publishes a topic.
-fn published(senses: &Senses, graph: &Graph, topic: &str) -> BTreeSet<String> {
-    let known = types_of(graph, topic);
-    if !known.is_empty() {
-        return known;
-    }
-    // What the graph says of a node may be what the run that has died has left; who publishes tells the rest.
-    of_robot(graph, senses.endpoints.publishers_of(topic).unwrap_or_default())
-}
-
-/// The types that parts of the robot publish, of publishers with the names of their nodes.
-fn of_robot(graph: &Graph, publishers: Vec<(String, String)>) -> BTreeSet<String> {
-    let is_of_robot = |node: &str| graph.node(node).is_some_and(|node| node.role == NodeRole::Robot);
-    publishers.into_iter().filter(|(node, _)| is_of_robot(node)).map(|(_, type_name)| type_name).collect()
 }
 
 /// Counts what came and was not told yet.
@@ -190,23 +172,6 @@ fn numbers(value: &Value, into: &mut Vec<f64>) {
 mod tests {
     use super::*;
     use serde_json::json;
-
-    /// Seen as a base that was restored and published its odometry, and failed for a minute since nobody listened.
-    #[test]
-    fn a_topic_is_known_by_who_publishes_it_although_a_dead_run_of_its_node_answers_for_what_it_offers() {
-        use crate::graph::GraphNode;
-        let graph = Graph::new([
-            GraphNode::new("/base".to_owned(), NodeRole::Robot),
-            GraphNode::new("/cortex".to_owned(), NodeRole::Infrastructure),
-        ]);
-        assert_eq!(types_of(&graph, "/odom"), BTreeSet::new(), "the dead run publishes nothing any more");
-        let by = |nodes: &[&str]| {
-            let publishers = nodes.iter().map(|node| ((*node).to_owned(), "nav_msgs/msg/Odometry".to_owned()));
-            of_robot(&graph, publishers.collect())
-        };
-        assert_eq!(by(&["/base", "/cortex"]), BTreeSet::from(["nav_msgs/msg/Odometry".to_owned()]));
-        assert_eq!(by(&["/cortex", "/stranger", "/_NODE_NAME_UNKNOWN_"]), BTreeSet::new());
-    }
 
     #[test]
     fn numbers_change_by_their_distance() {

@@ -17,6 +17,10 @@ use crate::graph::{InstanceId, Interface};
 /// The topic on which almost every node of every client library publishes; who publishes there tells instances apart.
 const LOG_TOPIC: &str = "/rosout";
 
+/// Asks for the names and types of all services, or of all topics.
+type QueryAll =
+    dyn Fn(*const rcl::rcl_node_t, *mut rcl::rcl_allocator_t, *mut rcl::rcl_names_and_types_t) -> rcl::rcl_ret_t;
+
 /// Asks for the names and types of one kind of endpoint of one node.
 type QueryByNode = dyn Fn(
     *const rcl::rcl_node_t,
@@ -156,17 +160,43 @@ impl Observer {
     /// # Errors
     /// When the client library refuses the query.
     pub(crate) fn services(&self) -> Result<Vec<Interface>, RosError> {
+        // SAFETY: `query_all` passes valid pointers only.
+        self.query_all(&|node, allocator, found| unsafe {
+            rcl::rcl_get_service_names_and_types(node, allocator, found)
+        })
+    }
+
+    /// Every topic that somebody publishes or reads.
+    ///
+    /// # Errors
+    /// When the client library refuses the query.
+    pub(crate) fn topics(&self) -> Result<Vec<Interface>, RosError> {
+        // SAFETY: `query_all` passes valid pointers only.
+        self.query_all(&|node, allocator, found| unsafe {
+            rcl::rcl_get_topic_names_and_types(node, allocator, false, found)
+        })
+    }
+
+    fn query_all(&self, ask: &QueryAll) -> Result<Vec<Interface>, RosError> {
         // SAFETY: the node is valid, and `found` is zero-initialised, filled by the query and given back once; its two
         // lists have the same length.
         unsafe {
             let mut found = rcl::rmw_get_zero_initialized_names_and_types();
             let mut allocator = rcl::rcutils_get_default_allocator();
-            let code = rcl::rcl_get_service_names_and_types(self.node.as_ptr(), &mut allocator, &mut found);
-            let services =
-                if is_ok(code) { Ok(interfaces(&found)) } else { Err(RosError::Graph { problem: last_error() }) };
+            let code = ask(self.node.as_ptr(), &mut allocator, &mut found);
+            let all = if is_ok(code) { Ok(interfaces(&found)) } else { Err(RosError::Graph { problem: last_error() }) };
             rcl::rmw_names_and_types_fini(&mut found);
-            services
+            all
         }
+    }
+
+    /// Who publishes a topic, as `(name, namespace, type)`; one that publishes it twice is listed twice.
+    ///
+    /// # Errors
+    /// When the client library refuses the query.
+    pub(crate) fn who_publishes(&self, topic: &str) -> Result<Vec<(String, String, String)>, RosError> {
+        let publishers = announced(&self.node, topic, Naming::Ros, End::Publishers)?.into_iter();
+        Ok(publishers.map(|Announced { node: (name, space), topic_type, .. }| (name, space, topic_type)).collect())
     }
 
     /// Who offers a service, as [`instances`](Self::instances) has it; one that offers it twice is listed twice.

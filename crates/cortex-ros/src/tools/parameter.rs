@@ -61,6 +61,7 @@ pub(crate) fn tool(graph: &Graph) -> Option<ToolSpec> {
         component: None,
         phrases: vec!["set the parameter {param_name} of {component} to {new_value}".to_owned()],
         conditions: cortex_protocol::Conditions::default(),
+        serves: None,
     })
 }
 

@@ -64,6 +64,7 @@ pub(crate) fn tool(catalog: &Catalog) -> Option<ToolSpec> {
         component: None,
         phrases: vec!["read the topic {topic}".to_owned()],
         conditions: cortex_protocol::Conditions::default(),
+        serves: None,
     })
 }
 

@@ -1,6 +1,7 @@
 """A robot that knows nothing of Cortex: services, actions, topics and parameters of everyday and of odd types.
 
 Usage: robot.py NAME [NAMESPACE] [--no-rosout] [--only OFFER,...]
+An offer that begins with a slash is a topic of that name.
 Prints "ready" when everything is served, and "called WHAT" when something is called.
 """
 
@@ -144,6 +145,8 @@ if offered("topics"):
     node.create_subscription(
         Twist, "cmd_vel", lambda twist: say("drives", twist.linear.x), 10, callback_group=group
     )
+for topic in sorted(what for what in only if what.startswith("/")):
+    node.create_publisher(String, topic, 10)
 if offered("parameters"):
     speed = ParameterDescriptor(
         description="How fast, in m/s.", floating_point_range=[FloatingPointRange(from_value=0.0, to_value=2.0)]

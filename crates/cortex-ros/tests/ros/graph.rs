@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use crate::support::{LIMIT, component, script, terminate};
+use crate::support::{LIMIT, component, robot, script, terminate};
 use cortex_ros::graph::{Graph, NodeRole};
 use cortex_ros::{GraphWatch, RosNode, parameters, ros_tests};
 
@@ -53,6 +53,22 @@ ros_tests! {
         watch.shut_down();
         watch.shut_down();
         assert!(matches!(me.with_node(|_| ()).await, Err(cortex_ros::RosError::ShutDown)));
+    }
+
+    // Asked about a name, the middleware answers for one run of it; several, since that may be the living one by chance.
+    async fn what_a_node_publishes_is_known_while_runs_of_it_that_were_killed_are_still_listed() {
+        let watch = GraphWatch::start("/me").unwrap();
+        for (listed, topic) in [(1, "/first"), (2, "/second"), (2, "/third"), (2, "/fourth")] {
+            let mut base = robot(&["base", "--only", topic]).await;
+            let is_known = |graph: &Graph| {
+                graph.node("base").is_some_and(|node| {
+                    node.instances.len() >= listed && node.publishers.iter().any(|known| known.name == topic)
+                })
+            };
+            graph_until(&watch, is_known).await;
+            base.kill().await.unwrap();
+        }
+        watch.shut_down();
     }
 
     async fn arguments_of_ros_are_honoured() {

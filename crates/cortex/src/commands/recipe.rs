@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::arguments::RecipeCommand;
-use crate::supervision;
+use crate::supervision::{self, MissingPrograms};
 
 pub(crate) fn recipe(command: RecipeCommand) -> anyhow::Result<ExitCode> {
     match command {
@@ -24,13 +24,20 @@ pub(crate) fn recipe(command: RecipeCommand) -> anyhow::Result<ExitCode> {
 }
 
 fn check(file: &Path) -> anyhow::Result<bool> {
-    match supervision::check(&supervision::text_of(file)?, file) {
+    let text = supervision::text_of(file)?;
+    match supervision::check(&text, file) {
         Ok(recipe) => {
+            // The robot may be another machine.
+            let missing = MissingPrograms::of(&recipe, &supervision::folder_of(file));
+            supervision::warn(&text, file, [missing.of_components, missing.of_actions].concat());
             let number = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
             let components = number(recipe.components.len(), "component");
             let actions = number(recipe.actions.len(), "action");
             let events = number(recipe.events.len(), "event");
             print_line(&format!("{}: right; {components}, {actions}, {events}", file.display()));
+            for remark in recipe.remarks() {
+                print_line(&format!("  note: {remark}"));
+            }
             Ok(true)
         }
         Err(problems) => {

@@ -23,6 +23,7 @@ use crate::management::{self, Management, Sources, tell};
 use crate::metrics::{Endpoint, Metrics};
 use crate::robot::{self, Robot};
 use crate::self_watch::{SelfWatch, Watched};
+use crate::supervision::deeds::Deeds;
 use crate::supervision::{self, RobotRecipe, Supervision};
 use crate::watched_model::ModelWatch;
 
@@ -138,12 +139,16 @@ async fn serve(
         let voice = server.clone();
         let around =
             events::Around { runtime: runtime.clone(), acting: RECIPE, voice: Box::new(move |text| voice.say(text)) };
-        let monitor = (!dry_run).then(|| supervised.handle()).zip(watch.clone());
+        let hands = (!dry_run).then(|| watch.clone()).flatten().map(|watch| events::Hands {
+            monitor: supervised.handle(),
+            watch,
+            deeds: Deeds::on(robot, &recipe.recipe),
+        });
         let waiting = agent.clone();
         let is_up = async move {
             waiting.settle().await;
         };
-        tokio::spawn(events::keep(recipe.recipe, robot.tools.clone(), around, monitor, is_up))
+        tokio::spawn(events::keep(recipe.recipe, robot.tools.clone(), around, hands, is_up))
     });
     let offering = tokio::spawn(agent.clone().keep_offering());
     let speaking = tokio::spawn(keep_speaking(runtime.outputs(), server.clone()));

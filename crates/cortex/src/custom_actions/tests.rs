@@ -20,9 +20,11 @@ command = { program = "true" }
 topic = { name = "/siren", type = "std_msgs/msg/Bool", message = { data = true } }
 "#;
 
-/// A robot that notes what of an earlier life it is told to end.
+/// A robot that notes what it is called for, and told to halt, and what of an earlier life it is told to end.
 #[derive(Default)]
 struct Base {
+    called: Mutex<Vec<ToolName>>,
+    halted: Mutex<Vec<ToolName>>,
     ended: Mutex<Vec<ToolName>>,
 }
 
@@ -32,11 +34,13 @@ impl ToolProvider for Base {
         "base".to_owned()
     }
 
-    async fn invoke(&self, _invocation: Invocation, _observer: Arc<dyn CallObserver>) -> ToolOutcome {
+    async fn invoke(&self, invocation: Invocation, _observer: Arc<dyn CallObserver>) -> ToolOutcome {
+        self.called.lock().unwrap().push(invocation.call.tool);
         ToolOutcome::success(Value::Null)
     }
 
-    async fn halt(&self, _invocation: &Invocation) -> HaltState {
+    async fn halt(&self, invocation: &Invocation) -> HaltState {
+        self.halted.lock().unwrap().push(invocation.call.tool.clone());
         HaltState::Halted
     }
 
@@ -69,7 +73,14 @@ fn method(name: &str, effect: Effect, resources: &[&str]) -> ToolSpec {
         component: Some("base".into()),
         phrases: Vec::new(),
         conditions: Conditions::default(),
+        serves: None,
     }
+}
+
+/// The same of another component.
+fn of(component: &str, spec: ToolSpec) -> ToolSpec {
+    let name = spec.name.as_str().rsplit('.').next().unwrap_or_default();
+    ToolSpec { name: ToolName::of_method(&component.into(), name), component: Some(component.into()), ..spec }
 }
 
 fn actions() -> (CustomActions, Arc<Base>) {
@@ -77,8 +88,17 @@ fn actions() -> (CustomActions, Arc<Base>) {
 }
 
 fn actions_of(recipe: &Recipe, view: Option<watch::Receiver<RobotView>>) -> (CustomActions, Arc<Base>) {
-    let base = Arc::new(Base::default());
     let known = vec![method("halt", Effect::Act, &[]), method("go_to", Effect::Move, &["base"])];
+    actions_on(recipe, known, view)
+}
+
+/// The same on a robot that offers these tools.
+fn actions_on(
+    recipe: &Recipe,
+    known: Vec<ToolSpec>,
+    view: Option<watch::Receiver<RobotView>>,
+) -> (CustomActions, Arc<Base>) {
+    let base = Arc::new(Base::default());
     let (_, tools) = watch::channel(Arc::new(known));
     let parts = Parts { deeds: Arc::new(NoDeeds), commands: None, robot: base.clone(), tools, view };
     (CustomActions::of(recipe, PathBuf::new(), parts, CallBounds::default(), StopLatch::default()), base)
@@ -169,4 +189,93 @@ async fn a_component_in_quarantine_is_not_reached_by_its_services_and_topics() {
         let outcome = actions.invoke(call, Arc::new(Unobserved)).await;
         assert_eq!(outcome.message == "'base' is not up yet", reaches_it, "{name}: {}", outcome.message);
     }
+}
+
+const REPLACED: &str = r#"
+recipe = 1
+[components.base]
+start = "external"
+stand_in = "crawler"
+[components.crawler]
+start = "external"
+[actions.dock]
+method = { component = "base", name = "go_to", arguments = { place = "dock" } }
+[actions.guide]
+method = { component = "base", name = "go_to", arguments = { place = "{place}" } }
+[actions.guide.tool]
+description = "Guides somebody."
+parameters = { place = { type = "string" } }
+[actions.beep]
+topic = { name = "/base/beep", type = "std_msgs/msg/Bool" }
+"#;
+
+/// A robot with a base that drives to its dock, and a crawler that drives to these places.
+fn robot_with_crawler(places: &[&str]) -> Vec<ToolSpec> {
+    let to = |places: &[&str]| json!({"type": "object", "properties": {"place": {"enum": places}}});
+    let drives = |places: &[&str]| ToolSpec { parameters: to(places), ..method("go_to", Effect::Move, &["wheels"]) };
+    vec![drives(&["dock", "hall"]), of("crawler", ToolSpec { resources: vec!["tracks".into()], ..drives(places) })]
+}
+
+fn offered(actions: &CustomActions) -> Vec<ToolSpec> {
+    let Offered { to_models, to_events } = actions.offered();
+    to_models.into_iter().chain(to_events).collect()
+}
+
+fn named<'a>(specs: &'a [ToolSpec], name: &str) -> Option<&'a ToolSpec> {
+    specs.iter().find(|spec| spec.name.as_str() == name)
+}
+
+#[tokio::test]
+async fn an_action_is_done_by_the_stand_in_of_its_component_under_the_name_of_who_does_it() {
+    let recipe = Recipe::read(REPLACED).unwrap();
+    let (actions, robot) = actions_on(&recipe, robot_with_crawler(&["dock"]), None);
+    let specs = offered(&actions);
+    let dock = named(&specs, "dock").unwrap();
+    let by_crawler = named(&specs, "crawler:dock").unwrap();
+    assert_eq!(
+        (dock.component.as_ref(), by_crawler.component.as_ref()),
+        (Some(&"base".into()), Some(&"crawler".into()))
+    );
+    assert_eq!((&dock.serves, &by_crawler.serves), (&None, &Some("dock".into())));
+    assert_eq!((&dock.resources, &by_crawler.resources), (&vec!["wheels".into()], &vec!["tracks".into()]));
+    assert!(named(&specs, "crawler:beep").is_none(), "nobody can say which topic would be like it");
+
+    let call = Invocation { fingerprint: by_crawler.fingerprint(), ..invocation("crawler:dock") };
+    assert!(actions.invoke(call.clone(), Arc::new(Unobserved)).await.is_success());
+    assert_eq!(*robot.called.lock().unwrap(), ["crawler.go_to".into()]);
+    assert_eq!(actions.halt(&call).await, HaltState::Halted);
+    assert_eq!(*robot.halted.lock().unwrap(), ["crawler.go_to".into()]);
+    assert_eq!(actions.end_earlier(&call).await, HaltState::Halted);
+    assert_eq!(*robot.ended.lock().unwrap(), ["crawler.go_to".into()], "in a later life, too");
+}
+
+#[tokio::test]
+async fn what_the_stand_in_does_not_take_is_not_done_in_another_way() {
+    let recipe = Recipe::read(REPLACED).unwrap();
+    let (actions, robot) = actions_on(&recipe, robot_with_crawler(&["hall"]), None);
+    let specs = offered(&actions);
+    assert!(named(&specs, "crawler:dock").is_none(), "it does not know that place");
+    // What it is told is known with each call only.
+    let guide = named(&specs, "crawler:guide").unwrap();
+    let mut call = Invocation { fingerprint: guide.fingerprint(), ..invocation("crawler:guide") };
+    call.call.arguments.insert("place".to_owned(), "dock".into());
+    let refused = actions.invoke(call, Arc::new(Unobserved)).await;
+    assert!(refused.message.starts_with("crawler.go_to does not take that: place: "), "{}", refused.message);
+    assert_eq!(*robot.called.lock().unwrap(), []);
+}
+
+#[test]
+fn an_action_of_a_component_that_has_left_is_still_there_for_its_stand_in() {
+    let recipe = Recipe::read(REPLACED).unwrap();
+    let both = robot_with_crawler(&["dock"]);
+    let all = offered(&actions_on(&recipe, both.clone(), None).0);
+    let left = offered(&actions_on(&recipe, both[1..].to_vec(), None).0);
+    for name in ["dock", "guide"] {
+        let (before, now) = (named(&all, name).unwrap(), named(&left, name).unwrap());
+        assert_eq!(now.fingerprint(), before.fingerprint(), "a plan that was made for it stands");
+        assert_eq!(now.component, Some("base".into()));
+    }
+    let alone = offered(&actions_on(&recipe, both[..1].to_vec(), None).0);
+    assert!(named(&alone, "dock").is_some() && named(&alone, "crawler:dock").is_none());
+    assert!(named(&offered(&actions_on(&recipe, Vec::new(), None).0), "dock").is_none());
 }

@@ -7,6 +7,8 @@ use cortex_runtime::{Place, ProviderId, Runtime};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::halts::Halts;
+
 /// Restarts components, for the built-in actions.
 #[async_trait]
 pub(super) trait Restarts: Send + Sync {
@@ -21,6 +23,8 @@ pub(super) struct Doer {
     pub(super) acting: ProviderId,
     /// None in a dry run.
     pub(super) restarts: Option<Box<dyn Restarts>>,
+    /// None in a dry run.
+    pub(super) halts: Option<Box<dyn Halts>>,
     pub(super) voice: Box<dyn Fn(String) + Send + Sync>,
 }
 
@@ -35,11 +39,17 @@ impl Doer {
             if unwanted.is_cancelled() {
                 return;
             }
-            let done = self.one(name, deed, seen, unwanted).await;
-            if unwanted.is_cancelled() {
-                tracing::warn!(event = %name, "the robot was stopped; this was ended, and what follows is left out: {deed}");
-                return;
-            }
+            let done = match self.halt(deed).await {
+                Some(halted) => halted,
+                None => {
+                    let done = self.one(name, deed, seen, unwanted).await;
+                    if unwanted.is_cancelled() {
+                        tracing::warn!(event = %name, "the robot was stopped; this was ended, and what follows is left out: {deed}");
+                        return;
+                    }
+                    done
+                }
+            };
             match done {
                 Ok(()) => tracing::info!(event = %name, "done: {deed}"),
                 Err(problem) => {
@@ -48,7 +58,11 @@ impl Doer {
                         if unwanted.is_cancelled() {
                             return;
                         }
-                        if let Err(problem) = self.one(name, deed, seen, unwanted).await {
+                        let done = match self.halt(deed).await {
+                            Some(halted) => halted,
+                            None => self.one(name, deed, seen, unwanted).await,
+                        };
+                        if let Err(problem) = done {
                             self.tell_failure(name, deed, &problem);
                         }
                     }
@@ -56,6 +70,22 @@ impl Doer {
                 }
             }
         }
+    }
+
+    /// Does of all that only what brings something to rest, also while the robot is stopped.
+    pub(super) async fn only_halt(&self, name: &EventName, event: &Event) {
+        for deed in &event.deeds {
+            match self.halt(deed).await {
+                Some(Ok(())) => tracing::info!(event = %name, "done although the robot is stopped: {deed}"),
+                Some(Err(problem)) => self.tell_failure(name, deed, &problem),
+                None => {}
+            }
+        }
+    }
+
+    /// Does this if it brings something to rest. Neither a quarantine nor a stop is in the way, and a stop does not end it.
+    async fn halt(&self, deed: &EventDeed) -> Option<Result<(), String>> {
+        self.halts.as_ref()?.halt(deed).await
     }
 
     fn tell_failure(&self, name: &EventName, deed: &EventDeed, problem: &str) {

@@ -1,11 +1,13 @@
 //! What the robot does by itself when something happens, as its recipe says: without a model, at the rate of its topics.
 //!
-//! - `sight`: what is known of the conditions; `doer`: what an event does; `restarts`: what the monitor does for it;
+//! - `sight`: what is known of the conditions; `doer`: what an event does; `restarts`: what the monitor does for it; `halts`:
+//!   what is done whatever has failed;
 //! - `cortex_monitor::events` decides what is done when.
 //!
 //! One task looks, decides and begins; what is done goes on beside it. The runtime says whether anything may be done.
 
 mod doer;
+mod halts;
 mod restarts;
 mod sight;
 
@@ -26,7 +28,9 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::supervision::Watch;
-use doer::{Doer, Restarts};
+use crate::supervision::deeds::Deeds;
+use doer::Doer;
+use halts::ByComponents;
 use restarts::ByMonitor;
 use sight::Sight;
 
@@ -45,23 +49,34 @@ pub(crate) struct Around {
     pub(crate) voice: Box<dyn Fn(String) + Send + Sync>,
 }
 
+/// What reaches components past the runtime, which guards calls.
+pub(crate) struct Hands {
+    /// Restarts components.
+    pub(crate) monitor: Handle,
+    pub(crate) watch: Watch,
+    /// Brings them to rest.
+    pub(crate) deeds: Deeds,
+}
+
 /// Looks after the events of a recipe, once `is_up` has ended; never ends by itself. Dropping it ends what they do.
 ///
-/// `monitor` restarts components; None in a dry run.
+/// `hands`: none in a dry run.
 pub(crate) async fn keep(
     recipe: Recipe,
     robot: RosTools,
     around: Around,
-    monitor: Option<(Handle, Watch)>,
+    hands: Option<Hands>,
     is_up: impl Future<Output = ()>,
 ) {
     let Around { runtime, acting, voice } = around;
     // What is to be watched is watched in a dry run, too.
     let Watching::By(watcher) = robot.watching() else { return };
-    let restarts = monitor
-        .map(|(handle, watch)| -> Box<dyn Restarts> { Box::new(ByMonitor { handle, watch, recipe: recipe.clone() }) });
     let duty = runtime.duty();
-    let doer = Doer { runtime, acting, restarts, voice };
+    let mut doer = Doer { runtime, acting, restarts: None, halts: None, voice };
+    if let Some(Hands { monitor, watch, deeds }) = hands {
+        doer.halts = Some(Box::new(ByComponents { deeds, view: watch.view(), recipe: recipe.clone() }));
+        doer.restarts = Some(Box::new(ByMonitor { handle: monitor, watch, recipe: recipe.clone() }));
+    }
     is_up.await;
     look(recipe.events, watcher, Arc::new(doer), duty, robot.latch()).await;
 }
@@ -84,6 +99,7 @@ async fn look(
         duty: duty.clone(),
         started: Instant::now(),
         doing: JoinSet::new(),
+        halting: JoinSet::new(),
     };
     keeper.take(EventInput::Tick, &mut sight);
     for input in sight.first() {
@@ -121,6 +137,8 @@ struct Keeper {
     duty: watch::Receiver<Duty>,
     started: Instant,
     doing: JoinSet<EventName>,
+    /// What brings something to rest while the robot is stopped.
+    halting: JoinSet<()>,
 }
 
 impl Keeper {
@@ -183,6 +201,7 @@ impl Keeper {
                         self.begin(&event, &sight.told(&event, now));
                         inputs.extend(sight.begin_anew(&event, now));
                     }
+                    EventEffect::Halt { event } => self.halt(&event),
                 }
             }
         }
@@ -200,6 +219,13 @@ impl Keeper {
             }
             name
         });
+    }
+
+    fn halt(&mut self, name: &EventName) {
+        while self.halting.try_join_next().is_some() {}
+        let Some(event) = self.recipe.get(name).cloned() else { return };
+        let (doer, name) = (Arc::clone(&self.doer), name.clone());
+        self.halting.spawn(async move { doer.only_halt(&name, &event).await });
     }
 
     fn report(&self, report: &EventReport) {

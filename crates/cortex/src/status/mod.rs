@@ -107,7 +107,8 @@ impl Gathered {
             started_ms: self.started.1,
             robot: self.sources.robot.clone(),
             node: self.node.clone(),
-            tools: u32::try_from(self.sources.runtime.tools().iter().count()).unwrap_or(u32::MAX),
+            tools: u32::try_from(self.sources.runtime.tools().iter().filter(|spec| spec.serves.is_none()).count())
+                .unwrap_or(u32::MAX),
             stop: StopOverview {
                 stopped: self.sources.stop.latch().is_closed(),
                 stops: self.sources.stop.latch().stops(),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cortex_monitor::Transition;
 use cortex_protocol::ComponentName;
+use cortex_recipe::action::MethodCall;
 use cortex_recipe::parameter::bind_nothing;
 use cortex_recipe::{Action, ActionName, Deed, Recipe};
 use cortex_ros::dynamic::Endpoints;
@@ -16,6 +17,7 @@ use cortex_ros::{Discovery, Interfaces, StopLatch};
 use serde_json::Value;
 
 use crate::custom_actions::RobotDeeds;
+use crate::robot::Robot;
 
 /// Carries out actions. Clones share what it needs.
 #[derive(Clone)]
@@ -36,6 +38,12 @@ impl Deeds {
             ros: cortex_ros::monitoring::deeds::Deeds::new(endpoints, interfaces, discovery, latch),
             actions: Arc::new(recipe.actions.clone()),
         }
+    }
+
+    /// The same on this robot, for who needs nothing else of it.
+    pub(crate) fn on(robot: &Robot, recipe: &Recipe) -> Self {
+        let interfaces = Arc::new(Interfaces::from_environment());
+        Self::new(&robot.endpoints, &interfaces, &robot.discovery, robot.tools.latch(), recipe)
     }
 
     /// The latch that they obey.
@@ -69,6 +77,17 @@ impl Deeds {
             }
             Deed::Command(_) => Err(Undone::Failed("commands are run by the monitor".to_owned())),
         }
+    }
+
+    /// Calls a method, if that brings something to rest: whatever has failed, and also while the robot is stopped. None: it is
+    /// something else, as far as its component says, and was not called.
+    pub(crate) async fn halt(&self, call: &MethodCall, limit: Duration) -> Option<Result<(), String>> {
+        let MethodCall { component, name, arguments } = call;
+        if !self.ros.brings_to_rest(component, name, arguments) {
+            return None;
+        }
+        let halted = self.ros.method(component, name, arguments, limit).await;
+        Some(halted.map(|_| ()).map_err(|undone| undone.to_string()))
     }
 
     /// Takes a component through a transition.

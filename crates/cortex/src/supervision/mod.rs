@@ -1,6 +1,6 @@
 //! A whole robot, brought up from a recipe and kept alive: where the monitor meets ROS and the missions.
 //!
-//! - `recipe_file`: reads the recipe; `evidence`: what ROS shows, as inputs of the monitor;
+//! - `recipe_file`: reads the recipe; `missing_programs`: what it names and this machine has not; `evidence`: what ROS shows, as inputs of the monitor;
 //! - `hands`: what the monitor wants done, over ROS; `deeds`: the actions of the recipe;
 //! - `missions`: what missions are told; `calls`: the gate in front of the tools, and what is under way, as evidence.
 //!
@@ -11,6 +11,7 @@ mod calls;
 pub(crate) mod deeds;
 mod evidence;
 mod hands;
+mod missing_programs;
 mod missions;
 mod recipe_file;
 
@@ -34,7 +35,8 @@ use crate::robot::Robot;
 use calls::Supervising;
 use deeds::Deeds;
 use hands::RosHands;
-pub(crate) use recipe_file::{RobotRecipe, check, read, text_of};
+pub(crate) use missing_programs::MissingPrograms;
+pub(crate) use recipe_file::{RobotRecipe, check, folder_of, read, text_of, warn};
 
 /// Events of the monitor that wait for a slow reader; the oldest go first.
 const EVENTS: usize = 1_024;

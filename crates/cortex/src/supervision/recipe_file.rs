@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use cortex_recipe::{MAX_RECIPE_BYTES, Mistake, Problems, Recipe};
 
+use super::missing_programs::MissingPrograms;
 use crate::config;
 
 /// A recipe that is right, and where it is.
@@ -16,12 +17,21 @@ pub(crate) struct RobotRecipe {
     pub(crate) folder: PathBuf,
 }
 
-/// Reads a recipe. None: it is wrong, and what is wrong was printed.
+/// Reads the recipe of a robot that is brought up here. None: it is wrong, or this machine has not the programs of its
+/// components; what is wrong was printed.
 pub(crate) fn read(file: &Path) -> anyhow::Result<Option<RobotRecipe>> {
-    match check(&text_of(file)?, file) {
+    let text = text_of(file)?;
+    match check(&text, file) {
         Ok(recipe) => {
-            let folder = file.parent().unwrap_or(Path::new("")).to_owned();
-            Ok(Some(RobotRecipe { recipe, folder }))
+            let folder = folder_of(file);
+            let missing = MissingPrograms::of(&recipe, &folder);
+            // Without what an action runs, the robot is whole.
+            warn(&text, file, missing.of_actions);
+            if missing.of_components.is_empty() {
+                return Ok(Some(RobotRecipe { recipe, folder }));
+            }
+            eprint!("{}", Problems::locate(&text, missing.of_components).show(&file.display().to_string()));
+            Ok(None)
         }
         Err(problems) => {
             eprint!("{}", problems.show(&file.display().to_string()));
@@ -46,6 +56,22 @@ pub(crate) fn text_of(file: &Path) -> anyhow::Result<String> {
     String::from_utf8(text).with_context(unreadable)
 }
 
+/// Prints what is no mistake on the machine that the recipe is for, perhaps.
+pub(crate) fn warn(text: &str, file: &Path, mut mistakes: Vec<Mistake>) {
+    if mistakes.is_empty() {
+        return;
+    }
+    for mistake in &mut mistakes {
+        mistake.message.insert_str(0, "warning: ");
+    }
+    eprint!("{}", Problems::locate(text, mistakes).show(&file.display().to_string()));
+}
+
+/// Where the relative paths of a recipe begin.
+pub(crate) fn folder_of(file: &Path) -> PathBuf {
+    file.parent().unwrap_or(Path::new("")).to_owned()
+}
+
 /// Reads a text as a recipe and checks what it says to Cortex, too.
 pub(crate) fn check(text: &str, file: &Path) -> Result<Recipe, Problems> {
     let recipe = Recipe::read(text)?;
@@ -58,7 +84,7 @@ pub(crate) fn check(text: &str, file: &Path) -> Result<Recipe, Problems> {
         })
         .collect();
     if let Some(world) = &recipe.world {
-        let place = file.parent().unwrap_or(Path::new("")).join(world);
+        let place = folder_of(file).join(world);
         if !place.is_file() {
             mistakes.push(Mistake {
                 path: vec!["world".to_owned()],

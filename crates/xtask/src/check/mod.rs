@@ -12,6 +12,7 @@ use anyhow::{Context as _, Result};
 
 use crate::cargo::{self, Metadata};
 use crate::progress;
+use crate::ros::Purpose;
 use crate::work;
 
 /// Something that is not as it should be, and how to mend it.
@@ -32,7 +33,7 @@ pub(crate) fn run(repository: &Path) -> Result<ExitCode> {
     let mut findings = static_findings(repository)?;
     let mut format = cargo::command(repository);
     findings.extend(tool_finding("formatting", format.args(["fmt", "--all", "--check"]), "run `cargo fmt --all`")?);
-    let ros = work::prepare(repository)?;
+    let ros = work::prepare(repository, Purpose::Build)?;
     let mut lints = cargo::command_with_ros(repository, &ros);
     lints.args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]);
     findings.extend(tool_finding("lints", &mut lints, "mend what clippy names above")?);

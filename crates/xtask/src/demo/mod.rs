@@ -16,7 +16,7 @@ use anyhow::{Context as _, Result};
 use crate::cargo::{self, Metadata, Profile};
 use crate::leftovers::Traces;
 use crate::progress;
-use crate::ros::Ros;
+use crate::ros::{Purpose, Ros};
 use crate::work;
 use domain::Domain;
 use events::{Event, Events, Part};
@@ -72,7 +72,7 @@ struct Stage {
 
 impl Stage {
     fn build(repository: &Path) -> Result<Self> {
-        let ros = work::prepare(repository)?;
+        let ros = work::prepare(repository, Purpose::Build)?;
         progress::say("Building cortex and the simulated home");
         let mut build = cargo::command_with_ros(repository, &ros);
         build.args(["build", "--package", "cortex", "--package", "cortex-sim", "--bins"]);

@@ -14,6 +14,7 @@ use super::Base;
 use crate::cache::{Cache, Kind};
 use crate::keys::KeyBuilder;
 use crate::log::Log;
+use crate::prerequisites;
 
 /// Part of the key: change it with every change of how the package is built.
 const BUILD_VERSION: &str = "1";
@@ -41,6 +42,10 @@ pub(crate) fn ensure(cache: &Cache, base: &Base, source: &Path) -> Result<Interf
     }
     let key = KeyBuilder::default().part(BUILD_VERSION).part(&base.key).part(digest_of(&files)).finish();
     let entry = cache.entry(Kind::Interfaces, &key);
+    if !entry.is_complete() {
+        // CMake would take any Python, and fail in the midst of the build or build for the wrong one.
+        prerequisites::require_all(base.python.as_ref().err().map(std::slice::from_ref).unwrap_or_default())?;
+    }
     entry.ensure(|folder, log| build(base, folder, &files, log))?;
     Ok(Interfaces { prefix: Some(entry.directory().join("install")), digest })
 }
@@ -118,7 +123,7 @@ fn build(base: &Base, folder: &Path, files: &Files, log: &Log) -> Result<()> {
     for leftover in [source, build] {
         fs::remove_dir_all(&leftover).with_context(|| format!("cannot remove {}", leftover.display()))?;
     }
-    if let Some(python) = &base.python {
+    if let Ok(python) = &base.python {
         let mut environment = base.environment.clone();
         super::add_interfaces(&mut environment, &install)?;
         let mut command = Command::new(python);
@@ -144,7 +149,7 @@ fn configure(base: &Base, source: &Path, build: &Path, install: &Path) -> Comman
         // no process without Python could load.
         "-DCMAKE_SHARED_LINKER_FLAGS=-Wl,--as-needed",
     ]);
-    if let Some(python) = &base.python {
+    if let Ok(python) = &base.python {
         configure.arg(format!("-DPython3_EXECUTABLE={}", python.display()));
     }
     configure
@@ -187,7 +192,7 @@ mod tests {
             origin: String::new(),
             key: String::from("key"),
             environment,
-            python: None,
+            python: Ok(PathBuf::from("python3")),
             tools: BuildTools { cmake: PathBuf::from("cmake"), generator: None, first_on_path: None },
         }
     }

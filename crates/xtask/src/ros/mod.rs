@@ -6,6 +6,7 @@ mod mends;
 mod prefix;
 mod python;
 mod sourced;
+mod sourced_python;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 use crate::cache::Cache;
+use crate::prerequisites::Missing;
 use environment::Environment;
+
+/// What ROS 2 is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To build and run the programs.
+    Build,
+    /// To run what has nodes in Python and interfaces of its own, too: tests, benchmark, soak, campaign.
+    Test,
+}
 
 /// A ROS 2 without our interfaces.
 #[derive(Debug, Clone)]
@@ -25,8 +36,8 @@ pub(crate) struct Base {
     /// Changes when it does: what is built against one must not be used with another.
     key: String,
     environment: Environment,
-    /// A Python that can import rclpy; a sourced ROS 2 may have none.
-    python: Option<PathBuf>,
+    /// A Python that can import rclpy. A sourced ROS 2 may have none: then what is missing.
+    python: Result<PathBuf, Missing>,
     tools: BuildTools,
 }
 
@@ -44,6 +55,8 @@ struct BuildTools {
 pub(crate) struct Ros {
     distro: String,
     origin: String,
+    /// The Python that can import rclpy.
+    python: Option<PathBuf>,
     environment: Environment,
     interfaces: interfaces::Interfaces,
 }
@@ -55,7 +68,11 @@ impl Ros {
             Some(prefix) => prefix.display().to_string(),
             None => String::from("the same installation"),
         };
-        format!("ROS 2 {}, {}; cortex_msgs from {interfaces}", self.distro, self.origin)
+        let python = match &self.python {
+            Some(python) => format!("with {}", python.display()),
+            None => String::from("without a Python that can import rclpy"),
+        };
+        format!("ROS 2 {}, {}, {python}; cortex_msgs from {interfaces}", self.distro, self.origin)
     }
 
     pub(crate) fn environment(&self) -> &Environment {
@@ -69,9 +86,9 @@ impl Ros {
 }
 
 /// Makes ROS 2 available with the interfaces of this tree. Quick when everything is there.
-pub(crate) fn set_up(repository: &Path) -> Result<Ros> {
+pub(crate) fn set_up(repository: &Path, purpose: Purpose) -> Result<Ros> {
     let cache = Cache::locate()?;
-    let base = match sourced::find(&cache)? {
+    let base = match sourced::find(&cache, purpose)? {
         Some(base) => base,
         None => prefix::ensure(&cache)?,
     };
@@ -81,10 +98,11 @@ pub(crate) fn set_up(repository: &Path) -> Result<Ros> {
         add_interfaces(&mut environment, prefix)?;
     }
     environment.limit_compiled_in_packages();
-    if let Some(python) = &base.python {
+    let python = base.python.ok();
+    if let Some(python) = &python {
         environment.set("CORTEX_ROS_PYTHON", python.display().to_string());
     }
-    Ok(Ros { distro: base.distro, origin: base.origin, environment, interfaces })
+    Ok(Ros { distro: base.distro, origin: base.origin, python, environment, interfaces })
 }
 
 /// Puts an installed interface package in front of everything else.

@@ -200,7 +200,7 @@ fn describe(prefix: &Path, python: &Python, key: String, cache: &Cache) -> Resul
         origin: format!("private prefix {}", prefix.display()),
         key,
         environment,
-        python: Some(interpreter(prefix)),
+        python: Ok(interpreter(prefix)),
         tools: BuildTools {
             cmake: prefix.join("bin/cmake"),
             generator: Some("Ninja"),

@@ -1,12 +1,11 @@
 //! A ROS 2 that the person has sourced: used as it is, never changed.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
 use super::environment::Environment;
-use super::{Base, BuildTools};
+use super::{Base, BuildTools, Purpose, sourced_python};
 use crate::cache::Cache;
 use crate::keys::KeyBuilder;
 use crate::prerequisites::{self, Missing, find_program};
@@ -14,22 +13,73 @@ use crate::prerequisites::{self, Missing, find_program};
 /// The distributions that r2r 0.9.7 can bind.
 const SUPPORTED: [&str; 7] = ["foxy", "galactic", "humble", "iron", "jazzy", "lyrical", "rolling"];
 
+/// Packages whose releases change what is built against them: an upgrade replaces them in their folder.
+const BUILT_AGAINST: [&str; 6] = [
+    "rcl",
+    "rosidl_generator_c",
+    "rosidl_generator_py",
+    "rosidl_runtime_c",
+    "rosidl_typesupport_c",
+    "rosidl_typesupport_fastrtps_c",
+];
+
+/// The interfaces that the tests' own nodes use. `ros-DISTRO-desktop` does not bring them.
+const TEST_INTERFACES: &str = "test_msgs";
+
 /// The sourced ROS 2, if there is one.
-pub(crate) fn find(cache: &Cache) -> Result<Option<Base>> {
+pub(crate) fn find(cache: &Cache, purpose: Purpose) -> Result<Option<Base>> {
     // The environment is cleaned of our own prefix, so a shell that evaluated `cargo xtask env` has sourced nothing.
     let environment = Environment::of_process(cache.root());
     let Some((distro, prefix)) = detect(&environment)? else { return Ok(None) };
-    prerequisites::require_all(&missing_tools(&environment))?;
-    let python = find_program("python3").filter(|python| imports_rclpy(python, &environment));
-    let key = KeyBuilder::default().part("sourced").part(&distro).part(prefix.as_os_str().as_encoded_bytes()).finish();
+    let python = sourced_python::find(&distro, &environment);
+    let mut missing = missing_tools(&environment);
+    if purpose == Purpose::Test {
+        missing.extend(python.as_ref().err().cloned());
+        missing.extend(missing_test_interfaces(&distro, &environment));
+    }
+    prerequisites::require_all(&missing)?;
+    let abi = python.as_ref().map_or("", |python| &python.abi);
+    let key = key_of(&distro, &prefix, abi, &environment);
+    // The generators look for python3 on the PATH.
+    let other = python.as_ref().ok().filter(|python| !python.is_first_on_path);
+    let first_on_path = other.and_then(|python| python.program.parent()).map(Path::to_owned);
     Ok(Some(Base {
         origin: format!("sourced from {}", prefix.display()),
         distro,
         key,
         environment,
-        python,
-        tools: BuildTools { cmake: PathBuf::from("cmake"), generator: None, first_on_path: None },
+        python: python.map(|python| python.program),
+        tools: BuildTools { cmake: PathBuf::from("cmake"), generator: None, first_on_path },
     }))
+}
+
+/// Everything that a build against it depends on.
+fn key_of(distro: &str, prefix: &Path, abi: &str, environment: &Environment) -> String {
+    let prefixes = environment.folders("AMENT_PREFIX_PATH");
+    let mut key = KeyBuilder::default().part("sourced").part(distro).part(prefix.as_os_str().as_encoded_bytes());
+    key = key.part(abi);
+    for package in BUILT_AGAINST {
+        // It names the version. One that is not there makes a key, too.
+        key = key.part(manifest(&prefixes, package).and_then(|file| std::fs::read(file).ok()).unwrap_or_default());
+    }
+    key.finish()
+}
+
+/// The `package.xml` of an installed package: the first prefix that has it is the one that all others will find, too.
+fn manifest(prefixes: &[PathBuf], package: &str) -> Option<PathBuf> {
+    prefixes.iter().map(|prefix| prefix.join("share").join(package).join("package.xml")).find(|file| file.is_file())
+}
+
+fn missing_test_interfaces(distro: &str, environment: &Environment) -> Option<Missing> {
+    let is_there = manifest(&environment.folders("AMENT_PREFIX_PATH"), TEST_INTERFACES).is_some();
+    let package = format!("ros-{distro}-test-msgs");
+    (!is_there).then(|| {
+        Missing::new(
+            format!("the ROS 2 package {TEST_INTERFACES}, whose interfaces the tests use"),
+            &[package.as_str()],
+            "install it, or build it in a workspace and source that, too",
+        )
+    })
 }
 
 /// Distribution and prefix of a sourced ROS 2.
@@ -94,17 +144,6 @@ fn has_libclang() -> bool {
     folders.iter().any(|folder| holds_libclang(folder)) || find_program("llvm-config").is_some()
 }
 
-fn imports_rclpy(python: &Path, environment: &Environment) -> bool {
-    environment
-        .apply(&mut Command::new(python))
-        .args(["-c", "import rclpy"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,5 +189,35 @@ mod tests {
     fn a_prefix_without_rcl_is_no_ros() {
         let prefix = tempfile::tempdir().unwrap();
         assert_eq!(detect(&environment(prefix.path(), Some("jazzy"))).unwrap(), None);
+    }
+
+    #[test]
+    fn an_upgrade_in_place_makes_another_key() {
+        let prefix = prefix_with_rcl();
+        let environment = environment(prefix.path(), Some("jazzy"));
+        let key = |abi: &str| key_of("jazzy", prefix.path(), abi, &environment);
+        let before = key("cpython-312");
+        assert_eq!(key("cpython-312"), before);
+        assert_ne!(key("cpython-313"), before, "the Python part is made for one Python");
+        assert_ne!(key(""), before, "and can't be tried without any");
+        for package in BUILT_AGAINST {
+            let before = key("cpython-312");
+            let share = prefix.path().join("share").join(package);
+            std::fs::create_dir_all(&share).unwrap();
+            std::fs::write(share.join("package.xml"), "<package><version>9.2.8</version></package>").unwrap();
+            assert_ne!(key("cpython-312"), before, "{package}");
+        }
+    }
+
+    #[test]
+    fn the_interfaces_of_the_tests_are_asked_for_by_the_name_of_their_package() {
+        let prefix = prefix_with_rcl();
+        let environment = environment(prefix.path(), Some("jazzy"));
+        let missing = missing_test_interfaces("jazzy", &environment).unwrap();
+        assert_eq!(missing.packages, ["ros-jazzy-test-msgs"]);
+        let share = prefix.path().join("share/test_msgs");
+        std::fs::create_dir_all(&share).unwrap();
+        std::fs::write(share.join("package.xml"), "<package/>").unwrap();
+        assert_eq!(missing_test_interfaces("jazzy", &environment), None);
     }
 }

@@ -43,6 +43,7 @@ pub(super) fn tool(name: &str, phase: ToolPhase, effect: ToolEffect) -> ToolSpec
         component: None,
         phrases: vec![],
         conditions: cortex_protocol::Conditions::default(),
+        serves: None,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use cortex_recipe::ActionName;
 
-use super::world::{Manner, World};
+use super::world::{Manner, START, World, at};
+use crate::damping::HOLD;
 use crate::health::DiagnosticLevel;
 use crate::machine::{Effect, Input};
 use crate::{FailureKind, LifecycleState};
@@ -73,6 +74,90 @@ fn one_that_was_restarted_for_an_algorithm_and_does_not_come_up_is_not_released_
         assert!(!world.works("nav"), "{:#?}", world.story());
     }
     assert!(world.attempts().len() > 1);
+}
+
+/// Seen as one that was used although it said that an algorithm fails, and after a crash was respawned in vain and given up.
+#[test]
+fn what_nothing_is_done_about_kept_a_killed_one_from_coming_back() {
+    for manner in [Manner::ReportsAlgorithm, Manner::ReportsSystem] {
+        let mut world = World::started(LAMP);
+        world.behave("lamp", manner);
+        world.run_for(100.0);
+        did(&world, &[]);
+        assert!(world.works("lamp"), "the component itself works");
+        for _ in 0..20 {
+            world.effects.clear();
+            let killed = world.now;
+            world.kill("lamp");
+            assert!(!world.works("lamp"));
+            world.run_for(100.0);
+            did(&world, &["pause lamp because of lamp", "start lamp", "lamp up", "release lamp"]);
+            let (released, _) =
+                world.effects.iter().rfind(|(_, effect)| matches!(effect, Effect::Release { .. })).unwrap();
+            assert!(*released - killed <= START + HOLD + at(0.01), "trusted as soon as any other");
+        }
+    }
+}
+
+#[test]
+fn one_that_says_from_the_start_that_an_algorithm_fails_is_not_started_again_and_again() {
+    let mut world = World::new(LAMP);
+    world.behave("lamp", Manner::ReportsAlgorithm);
+    world.input(Input::Start);
+    world.run_for(100.0);
+    did(&world, &["start lamp", "lamp up"]);
+    assert!(world.works("lamp"));
+}
+
+#[test]
+fn one_that_is_new_and_well_is_let_back_whatever_the_run_before_it_said() {
+    for ladder in ["", "[components.lamp.fallbacks]\non_algorithm_fail = [\"tell_operator\"]\n"] {
+        let mut world = World::started(&format!("{LAMP}{ladder}"));
+        world.behave("lamp", Manner::ReportsAlgorithm);
+        world.run_for(100.0);
+        world.behave("lamp", Manner::Good);
+        world.effects.clear();
+        world.kill("lamp");
+        world.run_for(2.0);
+        did(&world, &["pause lamp because of lamp", "start lamp", "lamp up", "release lamp"]);
+    }
+}
+
+#[test]
+fn what_a_ladder_is_named_for_keeps_a_killed_one_from_being_used_until_it_is_over() {
+    let mut world =
+        World::started(&format!("{LAMP}[components.lamp.fallbacks]\non_algorithm_fail = [\"tell_operator\"]\n"));
+    world.behave("lamp", Manner::ReportsAlgorithm);
+    world.run_for(100.0);
+    assert!(world.works("lamp"), "the component itself works");
+    world.kill("lamp");
+    world.run_for(100.0);
+    assert!(!world.works("lamp") && world.deeds().contains(&"lamp given up".to_owned()), "{:#?}", world.story());
+    world.behave("lamp", Manner::Good);
+    world.run_for(3.0);
+    assert!(world.works("lamp"));
+}
+
+#[test]
+fn one_that_is_restarted_for_an_algorithm_is_not_used_because_it_names_something_outside_instead() {
+    let mut world = World::started(&format!("{LAMP}[components.lamp.fallbacks]\non_algorithm_fail = [\"respawn\"]\n"));
+    world.behave("lamp", Manner::ReportsAlgorithm);
+    run_until(&mut world, "start lamp");
+    world.behave("lamp", Manner::ReportsSystem);
+    for _ in 0..300 {
+        world.run_for(0.1);
+        assert!(!world.works("lamp"), "{:#?}", world.story());
+    }
+}
+
+#[test]
+fn a_stand_in_that_is_well_does_not_make_room_for_one_that_says_that_it_fails() {
+    let mut world = replaced();
+    world.behave("camera", Manner::ReportsAlgorithm);
+    restart(&mut world, "camera");
+    world.run_for(60.0);
+    did(&world, &["start camera"]);
+    assert!(world.works("camera"), "the spare one still does its work");
 }
 
 #[test]

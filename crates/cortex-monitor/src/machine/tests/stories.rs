@@ -3,6 +3,7 @@ use std::time::Duration;
 use cortex_recipe::ActionName;
 
 use super::world::{Manner, START, World, at};
+use crate::FailureKind;
 use crate::damping::HOLD;
 use crate::machine::{Effect, Input, MonitorEvent};
 use crate::storm::BURST;
@@ -502,21 +503,24 @@ fn a_node_that_speaks_is_there_although_the_graph_does_not_show_it_anew() {
 
 #[test]
 fn one_that_comes_and_goes_many_times_a_second_is_told_of_once() {
-    let mut world =
-        robot("[components.lamp.fallbacks]\non_component_fail = [{ do = \"tell_operator\", within_s = 60 }]\n");
-    for turn in 0..50 {
-        let failure = (turn % 2 == 0).then_some(crate::health::FailureKind::Component);
-        let message = "a loose contact".to_owned();
-        world.input(Input::StatusHeard { component: "lamp".into(), failure, message });
-        world.run_for(0.1);
+    // Whether something is done about it or not.
+    for kind in [FailureKind::Component, FailureKind::Algorithm] {
+        let mut world =
+            robot("[components.lamp.fallbacks]\non_component_fail = [{ do = \"tell_operator\", within_s = 60 }]\n");
+        for turn in 0..50 {
+            let failure = (turn % 2 == 0).then_some(kind);
+            let message = "a loose contact".to_owned();
+            world.input(Input::StatusHeard { component: "lamp".into(), failure, message });
+            world.run_for(0.1);
+        }
+        let told: Vec<String> = world
+            .effects
+            .iter()
+            .filter_map(|(_, effect)| match effect {
+                Effect::Report { event: event @ MonitorEvent::HealthChanged { .. } } => Some(event.to_string()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(told, ["lamp fails: a loose contact"]);
     }
-    let told: Vec<String> = world
-        .effects
-        .iter()
-        .filter_map(|(_, effect)| match effect {
-            Effect::Report { event: event @ MonitorEvent::HealthChanged { .. } } => Some(event.to_string()),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(told, ["lamp fails: a loose contact"]);
 }
