@@ -15,8 +15,11 @@ use crate::truth::Truth;
 
 /// By then a mission has ended, whatever happens to the robot.
 const LIMIT: Duration = Duration::from_secs(150);
-/// What the witness may take to see what the robot did.
-const WITNESS: Duration = Duration::from_millis(500);
+/// What the witness may take to see what the robot did: a base that has just been started anew may not know it yet. No
+/// errand runs meanwhile.
+const WITNESS_LIMIT: Duration = Duration::from_secs(10);
+/// How often it is asked.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// What became of the errands.
 #[derive(Debug, Default)]
@@ -80,11 +83,11 @@ pub(crate) async fn keep_going(
             }
             Ok(Ok(result)) => match result.ending {
                 TaskEnding::Succeeded => {
-                    tokio::time::sleep(WITNESS).await;
-                    if drives && !truth.was_in(&room, begun) {
+                    if drives && !is_witnessed(|| truth.was_in(&room, begun)).await {
                         errands.problems.push(format!("FALSE: '{task}' succeeded, and the robot was never there"));
                     }
-                    if shakes && !truth.noted().iter().any(|line| line.ends_with(&format!(" did {token}"))) {
+                    let did = format!(" did {token}");
+                    if shakes && !is_witnessed(|| truth.noted().iter().any(|line| line.ends_with(&did))).await {
                         errands.problems.push(format!("FALSE: '{task}' succeeded, and the tray was not shaken"));
                     }
                     "succeeded"
@@ -105,6 +108,16 @@ pub(crate) async fn keep_going(
         }
     }
     errands
+}
+
+/// Whether that happened.
+async fn is_witnessed(happened: impl Fn() -> bool) -> bool {
+    let seen = async {
+        while !happened() {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    tokio::time::timeout(WITNESS_LIMIT, seen).await.is_ok()
 }
 
 async fn carry_out(client: &TaskClient, task: &str) -> anyhow::Result<TaskResult> {

@@ -170,12 +170,10 @@ def main():
     options = parser.parse_args(rclpy.utilities.remove_ros_args()[1:])
     rclpy.init()
     node = Node("bad_goals")
-    servers = [KINDS[kind](node, kind, options.seconds) for kind in options.kinds]
+    for kind in options.kinds:
+        KINDS[kind](node, kind, options.seconds)
     # A thread for each goal of a soak, and some that never come back.
     spin(node, executor=MultiThreadedExecutor(num_threads=64))
-    del servers
-    # Threads of servers that never answer would keep the process.
-    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -85,7 +85,6 @@ def main():
     if options.flap:
         threading.Thread(target=flap, daemon=True).start()
     spin(node, executor=executor)
-    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@ everything that it is asked to do."""
 
 import json
 import os
-import threading
 import time
 
 import rclpy
@@ -11,7 +10,7 @@ from geometry_msgs.msg import PoseStamped
 from greenhouse_msgs.action import Harvest
 from greenhouse_msgs.msg import Plant
 from greenhouse_msgs.srv import WaterBeds
-from peer import spin
+from peer import leaving, spin
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
@@ -43,7 +42,6 @@ class Greenhouse(Node):
         self.create_service(WaterBeds, "~/water_beds", self.water, callback_group=group)
         self.create_service(SetBool, "~/lamp", self.switch, callback_group=group)
         self.basket = self.create_publisher(PoseStamped, "~/basket", 1)
-        self.ending = threading.Event()
         self.harvester = ActionServer(
             self,
             Harvest,
@@ -72,7 +70,7 @@ class Greenhouse(Node):
         """Cuts one plant. False if that was ended before."""
         begun = time.monotonic()
         while time.monotonic() < begun + self.get_parameter("cut_seconds").value:
-            if self.ending.wait(0.05) or goal.is_cancel_requested:
+            if leaving.wait(0.05) or goal.is_cancel_requested:
                 return False
         return True
 
@@ -96,9 +94,7 @@ class Greenhouse(Node):
 
 def main():
     rclpy.init()
-    node = Greenhouse()
-    spin(node, executor=MultiThreadedExecutor(num_threads=8))
-    node.ending.set()
+    spin(Greenhouse(), executor=MultiThreadedExecutor(num_threads=8))
 
 
 if __name__ == "__main__":

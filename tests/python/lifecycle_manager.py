@@ -36,6 +36,8 @@ COMMANDS = {
 class Manager(Node):
     def __init__(self, target):
         super().__init__("lifecycle_manager_navigation")
+        self.events = []
+        self.create_subscription(TransitionEvent, f"{target}/transition_event", self.on_event, 50)
         services = {
             "change_state": ChangeState,
             "get_state": GetState,
@@ -45,8 +47,6 @@ class Manager(Node):
             "set_parameters": SetParameters,
         }
         self.clients_by_name = {name: self.create_client(kind, f"{target}/{name}") for name, kind in services.items()}
-        self.events = []
-        self.create_subscription(TransitionEvent, f"{target}/transition_event", self.on_event, 50)
 
     def on_event(self, event):
         self.events.append(f"{event.start_state.label} {event.transition.label} {event.goal_state.label}")
@@ -94,9 +94,9 @@ class Manager(Node):
 def main():
     rclpy.init()
     manager = Manager(sys.argv[1])
-    # Transitions that come before the subscription is known to the node are not heard.
-    while manager.count_publishers(f"{sys.argv[1]}/transition_event") == 0:
-        rclpy.spin_once(manager, timeout_sec=0.1)
+    # Transitions that come before the subscription is known to the node are not heard. It is told of it before it is told
+    # of the clients, so one that answers knows it.
+    manager.state()
     print("ready", flush=True)
     for line in sys.stdin:
         command, *arguments = line.split(maxsplit=2)

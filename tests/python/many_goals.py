@@ -48,10 +48,9 @@ class ManyGoals:
 def main():
     rclpy.init()
     node = Node("many_goals")
-    servers = [ManyGoals(node, name) for name in rclpy.utilities.remove_ros_args(sys.argv)[1:]]
+    for name in rclpy.utilities.remove_ros_args(sys.argv)[1:]:
+        ManyGoals(node, name)
     spin(node)
-    del servers
-    del servers
 
 
 if __name__ == "__main__":

@@ -208,12 +208,10 @@ def main():
         executor.add_node(Component(name, of_component))
     if goals:
         node = Node("goals", start_parameter_services=False, enable_rosout=False)
-        servers = [Server(node, tool) for tool in goals]
+        for tool in goals:
+            Server(node, tool)
         executor.add_node(node)
     spin(executor=executor)
-    del servers
-    # Threads of calls that never end would keep the process.
-    os._exit(0)
 
 
 if __name__ == "__main__":

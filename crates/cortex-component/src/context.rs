@@ -185,8 +185,8 @@ impl ComponentContext {
     ) -> Result<(), RosError>
     where
         S: WrappedServiceTypeSupport + 'static,
-        S::Request: Clone + Send,
-        S::Response: Default,
+        S::Request: Send,
+        S::Response: Default + Send,
     {
         let (name, quality) = (service.to_owned(), QosProfile::services_default());
         let mut requests = self.node.with_node(move |node| node.create_service::<S>(&name, quality)).await??;

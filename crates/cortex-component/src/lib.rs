@@ -68,6 +68,8 @@ pub use cortex_ros::Publisher;
 /// Takes the ROS arguments out of a command line, for programs with arguments of their own.
 pub use cortex_ros::arguments as ros_arguments;
 pub use cortex_ros::parameters::{Parameter, Parameters};
+/// Answers a request of a service that a program serves by itself.
+pub use cortex_ros::serving::respond;
 /// The message types and the client library; a node for what a component does not cover.
 pub use cortex_ros::{RosError, RosNode, ServiceClient, r2r};
 pub use cortex_ros::{announce_often, leave};

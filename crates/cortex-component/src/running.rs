@@ -169,7 +169,7 @@ impl Parts {
         let (dispatcher, tasks) = (self.dispatcher, endpoints.clone());
         endpoints.serve_each::<ExecuteMethod::Service>(node, "~/execute_method", move |request| {
             match dispatcher.begin(&request.message.name, &request.message.kwargs_json) {
-                Ok(call) => tasks.spawn_answer(async move { respond(request, to_response(call.run().await)) }),
+                Ok(call) => tasks.spawn_answer(request, async move { to_response(call.run().await) }),
                 Err(refusal) => respond(request, to_response(refusal)),
             }
         })?;

@@ -269,8 +269,8 @@ fn what_an_earlier_life_has_left_is_ended_and_what_a_living_one_runs_is_not() {
     // The same id at another time: that life is over. In another namespace it says nothing: that is a container's.
     let mut orphan = marked(format!("{namespace}.{process}.1.0:4"));
     let mut contained = marked(format!("1.{process}.1.0:4"));
-    let ended = guard::end_orphans();
-    assert!(ended.contains(&"sleep 600".to_owned()), "{ended:?}");
+    // What it names is not only ours, and ours may have been ended by another: whoever starts a robot does the same.
+    let _ = guard::end_orphans();
     assert_eq!(orphan.wait().unwrap().signal(), Some(15));
     assert_eq!(contained.try_wait().unwrap(), None, "a robot in a container goes on");
     contained.kill().unwrap();

@@ -20,7 +20,7 @@ use crate::{Discovery, GraphWatch, RosError};
 pub(crate) const TOOL: &str = "inspect_component";
 
 /// How long a node may take for one question. A busy component is described without the answer.
-const ANSWER_LIMIT: Duration = Duration::from_secs(1);
+const ANSWER_LIMIT: Duration = Duration::from_secs(2);
 /// How long the whole tool may take: two questions in turn, and the time until the services are seen.
 const TOOL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Nodes that the tool's schema lists.

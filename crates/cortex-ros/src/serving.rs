@@ -1,14 +1,27 @@
-//! Serving ROS services on tasks that end together.
+//! Serving ROS services on tasks that end together, and answering their requests.
+//!
+//! Fast DDS sends no answer to a client that it has not matched yet: it waits 0.1 s and then refuses. On a busy machine a
+//! client that has just come sees the server well before the server sees the client, so what was refused is sent again.
 
 use std::future::Future;
+use std::time::Duration;
 
 use futures::StreamExt;
 use r2r::{Node, QosProfile, ServiceRequest, WrappedServiceTypeSupport};
 use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::RosError;
+
+/// Further attempts to send an answer, and the pause before each: within the time in which a client expects it.
+pub(crate) const ANSWER_ATTEMPTS: u32 = 15;
+pub(crate) const ANSWER_PAUSE: Duration = Duration::from_millis(200);
+/// Answers of this process that wait to be sent again. Each attempt may keep its node busy for 0.1 s.
+const MOST_UNSENT: usize = 16;
+
+static UNSENT: Semaphore = Semaphore::const_new(MOST_UNSENT);
 
 /// The tasks that serve a node. Clones share them.
 #[derive(Clone)]
@@ -34,9 +47,20 @@ impl Serving {
         self.tasks.spawn_on(until_end, &self.runtime);
     }
 
-    /// Answers a request that takes a while. Answers that are owed at the end are still sent.
-    pub fn spawn_answer(&self, work: impl Future<Output = ()> + Send + 'static) {
-        self.tasks.spawn_on(work, &self.runtime);
+    /// Answers a request with what `work` returns, which may take a while. Answers that are owed at the end are still sent.
+    pub fn spawn_answer<S>(&self, request: ServiceRequest<S>, work: impl Future<Output = S::Response> + Send + 'static)
+    where
+        S: WrappedServiceTypeSupport + 'static,
+        S::Request: Send,
+        S::Response: Send,
+    {
+        let answering = async move {
+            let response = work.await;
+            if request.clone().respond(response.clone()).is_err() {
+                note_unsent(answer_again(request, response).await);
+            }
+        };
+        self.tasks.spawn_on(answering, &self.runtime);
     }
 
     /// Creates a service whose answers need no waiting.
@@ -51,7 +75,8 @@ impl Serving {
     ) -> Result<(), RosError>
     where
         S: WrappedServiceTypeSupport + 'static,
-        S::Request: Clone + Send,
+        S::Request: Send,
+        S::Response: Send,
     {
         self.serve_each::<S>(node, name, move |request| {
             let response = answer(request.message.clone());
@@ -84,7 +109,7 @@ impl Serving {
 
     /// Takes no more requests and waits for the answers that are owed. What does not end in time is left to the end of
     /// the runtime.
-    pub async fn stop(&self, patience: std::time::Duration) {
+    pub async fn stop(&self, patience: Duration) {
         self.end.cancel();
         self.tasks.close();
         if tokio::time::timeout(patience, self.tasks.wait()).await.is_err() {
@@ -93,9 +118,88 @@ impl Serving {
     }
 }
 
-/// Sends the answer. A client that is gone needs none.
-pub fn respond<S: WrappedServiceTypeSupport + 'static>(request: ServiceRequest<S>, response: S::Response) {
-    if let Err(problem) = request.respond(response) {
+/// Sends the answer, if not at once then in the background. To be called within a tokio runtime. A client that is gone
+/// needs none.
+pub fn respond<S>(request: ServiceRequest<S>, response: S::Response)
+where
+    S: WrappedServiceTypeSupport + 'static,
+    S::Request: Send,
+    S::Response: Send,
+{
+    if request.clone().respond(response.clone()).is_err() {
+        tokio::spawn(async move { note_unsent(answer_again(request, response).await) });
+    }
+}
+
+/// Sends an answer that was refused: again and again, but not for ever.
+///
+/// # Errors
+/// The last refusal.
+pub(crate) async fn answer_again<S>(request: ServiceRequest<S>, response: S::Response) -> r2r::Result<()>
+where
+    S: WrappedServiceTypeSupport + 'static,
+    S::Request: Send,
+    S::Response: Send,
+{
+    let Ok(_permit) = UNSENT.try_acquire() else {
+        return Err(r2r::Error::RCL_RET_TIMEOUT);
+    };
+    until_sent(ANSWER_PAUSE, move || {
+        let (request, response) = (request.clone(), response.clone());
+        // An attempt waits for the client, which must not keep the other tasks of this thread waiting.
+        let attempt = tokio::task::spawn_blocking(move || request.respond(response));
+        async move { attempt.await.unwrap_or(Err(r2r::Error::RCL_RET_ERROR)) }
+    })
+    .await
+}
+
+async fn until_sent<Sent, P>(pause: Duration, mut attempt: impl FnMut() -> Sent) -> Result<(), P>
+where
+    Sent: Future<Output = Result<(), P>>,
+{
+    let mut attempts = 1;
+    loop {
+        tokio::time::sleep(pause).await;
+        match attempt().await {
+            Err(_) if attempts < ANSWER_ATTEMPTS => attempts += 1,
+            sent => return sent,
+        }
+    }
+}
+
+fn note_unsent(sent: r2r::Result<()>) {
+    if let Err(problem) = sent {
         tracing::warn!("an answer could not be sent: {problem}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::future::ready;
+
+    use super::*;
+
+    /// How often it was tried, and what came of it, when so many attempts are refused.
+    async fn refused(times: u32) -> (u32, Result<(), &'static str>) {
+        let attempts = Cell::new(0);
+        let attempt = || {
+            attempts.set(attempts.get() + 1);
+            ready(if attempts.get() > times { Ok(()) } else { Err("not matched yet") })
+        };
+        let sent = until_sent(Duration::from_millis(1), attempt).await;
+        (attempts.get(), sent)
+    }
+
+    #[tokio::test]
+    async fn an_answer_to_a_client_that_is_not_seen_yet_is_sent_once_as_soon_as_it_is() {
+        assert_eq!(refused(0).await, (1, Ok(())));
+        assert_eq!(refused(2).await, (3, Ok(())));
+        assert_eq!(refused(ANSWER_ATTEMPTS - 1).await, (ANSWER_ATTEMPTS, Ok(())));
+    }
+
+    #[tokio::test]
+    async fn an_answer_to_a_client_that_is_never_seen_is_given_up() {
+        assert_eq!(refused(u32::MAX).await, (ANSWER_ATTEMPTS, Err("not matched yet")));
     }
 }

@@ -29,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::goals::{GoalId, GoalState, Goals, ResultAnswer, Stamp};
+use crate::serving::{answer_again, respond};
 use crate::task::{RunningTask, StopReport, TaskEnding, TaskHandler, TaskResult, TaskUpdate};
 use crate::text::carried;
 use crate::{RosError, RosNode};
@@ -37,9 +38,6 @@ use crate::{RosError, RosNode};
 const FEEDBACK_DEPTH: usize = 100;
 /// How long the agent may take to say whether it takes a task.
 const SUBMIT_LIMIT: Duration = Duration::from_secs(10);
-/// Further attempts to send an answer, and the pause before each: within the time in which a client expects it.
-const ANSWER_ATTEMPTS: u32 = 15;
-const ANSWER_PAUSE: Duration = Duration::from_millis(200);
 /// Requests to correct that are carried out at a time.
 const MOST_TRIGGERS: usize = 16;
 /// The result of a goal that is open when the server is shut down.
@@ -416,39 +414,6 @@ fn answer_result(request: ResultRequest, state: GoalState, result: TaskResult) {
 
 fn respond_correction(request: ServiceRequest<CorrectTask::Service>, report: StopReport) {
     respond(request, CorrectTask::Response { success: report.success, message: carried(report.message) });
-}
-
-fn respond<T>(request: ServiceRequest<T>, response: T::Response)
-where
-    T: WrappedServiceTypeSupport + 'static,
-    T::Request: Send,
-    T::Response: Clone + Send + Sync,
-{
-    if request.clone().respond(response.clone()).is_ok() {
-        return;
-    }
-    tokio::spawn(async move {
-        if let Err(problem) = answer_again(request, response).await {
-            tracing::debug!("an answer could not be sent: {problem}");
-        }
-    });
-}
-
-/// Sends an answer that could not be sent. Fast DDS does not send one to a client that it has not matched yet, and on a
-/// busy machine a client that has just come sees the server well before the server sees the client.
-async fn answer_again<T>(request: ServiceRequest<T>, response: T::Response) -> r2r::Result<()>
-where
-    T: WrappedServiceTypeSupport + 'static,
-    T::Response: Clone,
-{
-    let mut attempt = 1;
-    loop {
-        tokio::time::sleep(ANSWER_PAUSE).await;
-        match request.clone().respond(response.clone()) {
-            Err(_) if attempt < ANSWER_ATTEMPTS => attempt += 1,
-            sent => return sent,
-        }
-    }
 }
 
 fn failed(output: String) -> TaskResult {

@@ -29,6 +29,9 @@ const DOMAIN_LIMIT: Duration = Duration::from_secs(600);
 const LINE_LIMIT: Duration = Duration::from_secs(30);
 /// The Python that has `rclpy`.
 const PYTHON: &str = "CORTEX_ROS_PYTHON";
+/// Where Python looks for modules, and the folder of those that the scripts of all tests share.
+const MODULES: &str = "PYTHONPATH";
+const SHARED_MODULES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/python");
 
 /// Declares tests on real ROS: `async fn name() { ... }`, as many as wanted.
 #[macro_export]
@@ -177,7 +180,10 @@ impl Peer {
     pub fn python(script: &Path, arguments: &[&str]) -> io::Result<Self> {
         let python = std::env::var_os(PYTHON).map_or_else(|| PathBuf::from("python3"), PathBuf::from);
         let mut command = tokio::process::Command::new(python);
-        command.arg("-u").arg(script).args(arguments);
+        let others = std::env::var_os(MODULES).unwrap_or_default();
+        let modules = std::iter::once(PathBuf::from(SHARED_MODULES)).chain(std::env::split_paths(&others));
+        let modules = std::env::join_paths(modules).map_err(io::Error::other)?;
+        command.arg("-u").arg(script).args(arguments).env(MODULES, modules);
         Self::start(command)
     }
 

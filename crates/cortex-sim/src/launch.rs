@@ -18,8 +18,9 @@ use crate::components::Part;
 
 /// How long all parts may take to come up.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long the parts may take to stop before they are killed.
-const STOP_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long the parts may take to stop before they are killed. A component takes up to 2.7 s to come to rest, and then has
+/// to leave the graph; a launch file kills after 5 s.
+const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 /// Events that may wait: each part has two in its life.
 const EVENT_CAPACITY: usize = 2 * Part::HOME.len();
 

@@ -9,23 +9,23 @@
 
 mod support;
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cortex_ros::r2r::QosProfile;
 use cortex_ros::r2r::cortex_msgs::msg::ComponentStatus;
 use cortex_ros::r2r::geometry_msgs::msg::{PoseStamped, PoseWithCovarianceStamped, Twist};
 use cortex_ros::r2r::nav_msgs::msg::{OccupancyGrid, Odometry};
 use cortex_ros::r2r::nav_msgs::srv::{GetMap, GetPlan};
+use cortex_ros::r2r::{Publisher, QosProfile};
 use rustix::process::Signal;
 use serde_json::json;
-use support::{Caller, Messages, Process, namespace};
+use support::{Caller, Messages, Process, namespace, repeat, within};
 
 /// The base under a navigation stack, which then needs no battery.
 const BASE: [&str; 4] = ["-p", "commands:=velocity", "-p", "require_battery:=false"];
 /// How long a command counts, as the base promises it.
 const COMMAND_MAX_AGE: Duration = Duration::from_millis(300);
-/// What may pass on top of that until it is seen: a tick of the base, the way of the messages, a busy machine.
-const SEEN_WITHIN: Duration = Duration::from_millis(250);
+/// What the last command may take on its way, on a busy machine.
+const WAY: Duration = Duration::from_millis(250);
 
 /// Messages that a subscription keeps, at most.
 const QUEUED: usize = 12;
@@ -45,10 +45,38 @@ fn command(forward_mps: f64, turn_radps: f64) -> Twist {
     twist
 }
 
-/// Publishes a command for that long, over and over.
-async fn commanded(caller: &Caller, forward_mps: f64, turn_radps: f64, time: Duration) {
-    let publishing = caller.publish("cmd_vel", command(forward_mps, turn_radps));
-    let _ = tokio::time::timeout(time, publishing).await;
+/// Commands over and over until that has happened.
+async fn commanded<T>(
+    driver: &Publisher<Twist>,
+    forward_mps: f64,
+    turn_radps: f64,
+    event: impl Future<Output = T>,
+) -> T {
+    tokio::select! {
+        happened = event => happened,
+        never = repeat(driver, command(forward_mps, turn_radps)) => match never {},
+    }
+}
+
+/// When the base sent it, by its clock.
+fn sent_at(odometry: &Odometry) -> SystemTime {
+    let stamp = &odometry.header.stamp;
+    UNIX_EPOCH + Duration::new(stamp.sec.try_into().unwrap(), stamp.nanosec)
+}
+
+/// Waits until the robot stands. For how long it still moved, by the clock of the base: whoever looks may be late.
+async fn comes_to_rest(odometry: &mut Messages<Odometry>, since: SystemTime) -> (Duration, Odometry) {
+    within("that the robot stands", async {
+        let mut moved = Duration::ZERO;
+        loop {
+            let now = odometry.next().await;
+            if sent_at(&now) > since && !moves(&now) {
+                return (moved, now);
+            }
+            moved = sent_at(&now).duration_since(since).unwrap_or_default();
+        }
+    })
+    .await
 }
 
 /// The parts of the stack, each a process of its own. The last one that is started ends first.
@@ -81,10 +109,10 @@ impl Stack {
         }
     }
 
-    fn kill(&self, part: &str) -> Instant {
+    fn kill(&self, part: &str) -> SystemTime {
         let (_, process) = self.parts.iter().find(|(name, _)| *name == part).unwrap();
         process.signal(Signal::KILL);
-        Instant::now()
+        SystemTime::now()
     }
 }
 
@@ -109,28 +137,24 @@ cortex_ros::ros_tests! {
         let refused = caller.execute("base", "go_to", json!({"place": "kitchen"})).await.unwrap_err();
         assert!(refused.starts_with("the base obeys velocities"), "{refused}");
 
-        let (moving, ()) = tokio::join!(
-            odometry.until(moves),
-            commanded(&caller, 99.0, 0.0, Duration::from_secs(1))
-        );
-        let (driven, silent) = ((moving.twist.twist.linear.x, at(&moving).1), Instant::now());
-        assert_eq!(driven, (1.2, 0.0), "no faster than it can");
-        odometry.until(|odometry| !moves(odometry)).await;
-        // Its first messages were older.
-        assert!(silent.elapsed() < COMMAND_MAX_AGE + SEEN_WITHIN, "{:?}", silent.elapsed());
-        let stands = now(&mut odometry).await;
-        assert!(at(&stands).0 > 0.5 && at(&stands).0 < 1.2 * 2.0, "{:?}", at(&stands));
+        let driver = caller.publisher("cmd_vel").await;
+        let half_a_metre = odometry.until(|odometry| at(odometry).0 > 0.5);
+        let moving = commanded(&driver, 99.0, 0.0, half_a_metre).await;
+        let silent = SystemTime::now();
+        assert_eq!((moving.twist.twist.linear.x, at(&moving).1), (1.2, 0.0), "no faster than it can");
+        let (moved, stands) = comes_to_rest(&mut odometry, silent).await;
+        assert!(moved < COMMAND_MAX_AGE + WAY, "{moved:?}");
+        let took = sent_at(&stands).duration_since(sent_at(&moving)).unwrap();
+        assert!(at(&stands).0 - at(&moving).0 < 1.2 * (took + WAY).as_secs_f64(), "{:?} after {took:?}", at(&stands));
 
         for nonsense in [f64::NAN, f64::INFINITY] {
-            commanded(&caller, nonsense, 0.0, Duration::from_millis(300)).await;
-            commanded(&caller, 0.0, nonsense, Duration::from_millis(300)).await;
+            for (forward_mps, turn_radps) in [(nonsense, 0.0), (0.0, nonsense)] {
+                let still = commanded(&driver, forward_mps, turn_radps, now(&mut odometry)).await;
+                assert_eq!((at(&still), moves(&still)), (at(&stands), false), "{forward_mps} {turn_radps}");
+            }
         }
-        let still = now(&mut odometry).await;
-        assert_eq!((at(&still), moves(&still)), (at(&stands), false));
-        let (turning, ()) = tokio::join!(
-            odometry.until(|odometry| odometry.twist.twist.angular.z != 0.0),
-            commanded(&caller, 0.0, -0.5, Duration::from_millis(500))
-        );
+        let turns = odometry.until(|odometry| odometry.twist.twist.angular.z != 0.0);
+        let turning = commanded(&driver, 0.0, -0.5, turns).await;
         assert_eq!((turning.twist.twist.angular.z, at(&turning)), (-0.5, at(&stands)), "it is whole, and turns on the spot");
     }
 
@@ -139,6 +163,7 @@ cortex_ros::ros_tests! {
         let _base = Process::part("base", &space, &BASE);
         let caller = Caller::start(&space);
         let mut odometry = odometry(&caller).await;
+        let driver = caller.publisher("cmd_vel").await;
         let halted = async {
             odometry.until(moves).await;
             assert_eq!(caller.execute("base", "halt", json!({})).await, Ok(json!("the robot stands")));
@@ -148,15 +173,10 @@ cortex_ros::ros_tests! {
                 assert_eq!((at(&later), moves(&later)), (at(&stopped), false), "although it is commanded");
             }
         };
-        tokio::select! {
-            () = caller.publish("cmd_vel", command(0.5, 0.0)) => {}
-            () = halted => {}
-        }
-        tokio::time::sleep(COMMAND_MAX_AGE + SEEN_WITHIN).await;
-        tokio::select! {
-            () = caller.publish("cmd_vel", command(0.5, 0.0)) => {}
-            _ = odometry.until(moves) => {}
-        }
+        commanded(&driver, 0.5, 0.0, halted).await;
+        let forgotten = SystemTime::now() + COMMAND_MAX_AGE + WAY;
+        odometry.until(|odometry| sent_at(odometry) > forgotten).await;
+        commanded(&driver, 0.5, 0.0, odometry.until(moves)).await;
     }
 
     async fn the_map_is_told_to_whoever_comes_late_and_to_whoever_asks() {
@@ -217,7 +237,7 @@ cortex_ros::ros_tests! {
         let without_map = caller.call::<GetPlan::Service>("planner/get_plan", request((3.0, 1.5))).await.plan;
         assert!(without_map.poses.is_empty());
         let _server = Process::part("map_server", &space, &[]);
-        support::within("a path", async {
+        within("a path", async {
             while caller.call::<GetPlan::Service>("planner/get_plan", request((3.0, 1.5))).await.plan.poses.len() != 3 {}
         }).await;
         for nowhere in [(9.0, 9.0), (f64::NAN, 0.0), (1e300, 1e300)] {
@@ -245,7 +265,7 @@ cortex_ros::ros_tests! {
         let second = caller.execute("navigator", "go_to", json!({"place": "kitchen"})).await;
         assert_eq!(second, Err("already driving to the bathroom".to_owned()));
         assert_eq!(caller.execute("navigator", "halt", json!({})).await, Ok(json!("the robot stands")));
-        let driven = support::within("the drive's answer", drive).await;
+        let driven = within("the drive's answer", drive).await;
         assert_eq!((driven.success, driven.error_msg.as_str()), (false, "cancelled"));
         let stopped = odometry.until(|odometry| !moves(odometry)).await;
         for _ in 0..20 {
@@ -266,9 +286,9 @@ cortex_ros::ros_tests! {
         let drive = caller.begin("navigator", "go_to", r#"{"place":"bathroom"}"#).await;
         odometry.until(|odometry| odometry.twist.twist.linear.x > 0.5).await;
         let killed = stack.kill("controller");
-        odometry.until(|odometry| !moves(odometry)).await;
-        assert!(killed.elapsed() < COMMAND_MAX_AGE + SEEN_WITHIN, "{:?}", killed.elapsed());
-        let driven = support::within("the drive's answer", drive).await;
+        let (moved, _) = comes_to_rest(&mut odometry, killed).await;
+        assert!(moved < COMMAND_MAX_AGE + WAY, "{moved:?}");
+        let driven = within("the drive's answer", drive).await;
         assert_eq!(
             (driven.success, driven.error_msg.as_str()),
             (false, "the controller does not follow the path; stopped on the way to the bathroom")
@@ -283,7 +303,7 @@ cortex_ros::ros_tests! {
         let drive = caller.begin("navigator", "go_to", r#"{"place":"bathroom"}"#).await;
         odometry.until(|odometry| odometry.twist.twist.linear.x > 0.1).await;
         stack.kill("planner");
-        let driven = support::within("the drive's answer", drive).await;
+        let driven = within("the drive's answer", drive).await;
         assert_eq!(
             (driven.success, driven.error_msg.as_str()),
             (false, "the planner does not answer; stopped on the way to the bathroom")
@@ -299,7 +319,8 @@ cortex_ros::ros_tests! {
         let _drive = caller.begin("navigator", "go_to", r#"{"place":"bathroom"}"#).await;
         odometry.until(|odometry| odometry.twist.twist.linear.x > 0.1).await;
         let killed = stack.kill("navigator");
-        odometry.until(|odometry| !moves(odometry)).await;
-        assert!(killed.elapsed() < COMMAND_MAX_AGE + 2 * SEEN_WITHIN, "{:?}", killed.elapsed());
+        let (moved, _) = comes_to_rest(&mut odometry, killed).await;
+        // The controller counts a path for as long as the base counts a command, and says when it stands.
+        assert!(moved < COMMAND_MAX_AGE + 2 * WAY, "{moved:?}");
     }
 }

@@ -8,7 +8,7 @@ use super::driver::{Announce, Lifecycle};
 use super::state::{EDGES, Edge, Outcome, State, Trigger};
 use crate::RosError;
 use crate::publisher::Publisher;
-use crate::serving::{Serving, respond};
+use crate::serving::Serving;
 
 /// Tells of every transition on `~/transition_event`. `now_ns` stamps it, in nanoseconds.
 ///
@@ -51,13 +51,13 @@ pub fn serve(node: &mut Node, serving: &Serving, lifecycle: &Lifecycle) -> Resul
     let (shared, tasks) = (lifecycle.clone(), serving.clone());
     serving.serve_each::<ChangeState::Service>(node, "~/change_state", move |request| {
         let lifecycle = shared.clone();
-        tasks.spawn_answer(async move {
-            let wanted = &request.message.transition;
+        let wanted = request.message.transition.clone();
+        tasks.spawn_answer(request, async move {
             let success = match Edge::requested(lifecycle.state(), wanted.id, &wanted.label) {
                 Some(transition) => lifecycle.change(transition).await == Some(Outcome::Success),
                 None => false,
             };
-            respond(request, ChangeState::Response { success });
+            ChangeState::Response { success }
         });
     })
 }

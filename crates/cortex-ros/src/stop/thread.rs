@@ -14,6 +14,7 @@ use super::{AGENT_LIMIT, ANSWER_LIMIT, Command, HALT_LIMIT, LatestStop, StopHand
 use crate::rcl::context::{GuardCondition, Node};
 use crate::rcl::priority::go_first;
 use crate::rcl::service::{Asker, RequestWait, Service};
+use crate::serving::{ANSWER_ATTEMPTS, ANSWER_PAUSE};
 use crate::task::{StopReport, Stopped, TaskHandler};
 use crate::text::carried;
 use crate::tools::stopping::{self, Stopping};
@@ -31,10 +32,6 @@ const MOST_ASKERS: usize = 64;
 const MOST_REQUESTS: usize = 64;
 /// What the agent may have to say at a time.
 const WORDS: usize = 64;
-/// Further attempts to send an answer, and the pause before each: Fast DDS sends none to a client that it has not matched
-/// yet, and a client that has just come sees the server well before the server sees the client.
-const ANSWER_ATTEMPTS: u32 = 15;
-const ANSWER_PAUSE: Duration = Duration::from_millis(200);
 /// Answers that wait to be sent again.
 const MOST_UNSENT: usize = 256;
 

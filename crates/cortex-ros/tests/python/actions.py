@@ -5,7 +5,6 @@ Prints `ready` when they are served, `accepted ID` when a goal was accepted, and
 usage: actions.py proper | raw
 """
 
-import signal
 import sys
 import threading
 import time
@@ -13,11 +12,11 @@ import time
 import rclpy
 from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
 from action_msgs.srv import CancelGoal
+from peer import spin
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from rclpy.signals import SignalHandlerOptions
 from test_msgs.action import Fibonacci
 from unique_identifier_msgs.msg import UUID
 
@@ -29,8 +28,6 @@ FLOOD = 1004  # feedback at 1 kHz until it is cancelled
 SLOW_TO_ACCEPT = 1005
 
 lock = threading.Lock()
-# Set by SIGTERM.
-leaving = threading.Event()
 
 
 def say(*words):
@@ -200,15 +197,7 @@ def raw(node):
     node.create_service(CancelGoal, "silent/_action/cancel_goal", cancel_nobody, callback_group=group)
 
 
-signal.signal(signal.SIGTERM, lambda *_: leaving.set())
-rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+rclpy.init(args=[])
 node = rclpy.create_node("worker")
 server = proper(node) if sys.argv[1] == "proper" else raw(node)
-executor = MultiThreadedExecutor(num_threads=32)
-executor.add_node(node)
-say("ready")
-while not leaving.is_set():
-    executor.spin_once(timeout_sec=0.1)
-executor.shutdown()
-node.destroy_node()
-rclpy.shutdown()
+spin(node, executor=MultiThreadedExecutor(num_threads=32))

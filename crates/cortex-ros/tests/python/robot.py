@@ -6,21 +6,18 @@ Prints "ready" when everything is served, and "called WHAT" when something is ca
 """
 
 import argparse
-import os
-import signal
-import threading
 import time
 
 import rclpy
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import OccupancyGrid
 from nav_msgs.srv import GetMap
+from peer import leaving, spin
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 from test_msgs.action import Fibonacci
@@ -32,8 +29,7 @@ arguments.add_argument("--no-rosout", action="store_true")
 arguments.add_argument("--only", default="")
 options = arguments.parse_args()
 
-# The handlers of rclpy end the executor, which now and then never returns.
-rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+rclpy.init(args=[])
 node = rclpy.create_node(
     options.name,
     namespace=options.namespace,
@@ -41,7 +37,6 @@ node = rclpy.create_node(
 )
 group = ReentrantCallbackGroup()
 only = set(filter(None, options.only.split(",")))
-ended = threading.Event()
 
 
 def say(*words):
@@ -67,7 +62,7 @@ def never(_request, response):
 
 def leave(_request, response):
     say("called leave")
-    ended.set()
+    leaving.set()
     time.sleep(60)
     return response
 
@@ -98,7 +93,7 @@ def count(handle):
     feedback, result = Fibonacci.Feedback(), Fibonacci.Result()
     numbers = [0, 1]
     while len(numbers) < order:
-        if ended.is_set():
+        if leaving.is_set():
             # Whoever leaves does not end its goals.
             time.sleep(60)
         if handle.is_cancel_requested:
@@ -159,18 +154,4 @@ if offered("parameters"):
     node.declare_parameter("speed", 0.5, speed)
     node.declare_parameter("serial", "A1", ParameterDescriptor(read_only=True))
 
-signal.signal(signal.SIGTERM, lambda *_: ended.set())
-executor = MultiThreadedExecutor(num_threads=32)
-executor.add_node(node)
-say("ready")
-# Nothing may wait for the node's parts while they are destroyed, or some of them stay.
-while not ended.is_set():
-    executor.spin_once(timeout_sec=0.1)
-# Destroying a node that has just answered hangs now and then.
-limit = threading.Timer(3.0, os._exit, [0])
-limit.daemon = True
-limit.start()
-# Leaves in good order, but does not wait for what is still being answered. What the executor still holds of the node then
-# is seen until the lease of this process ends, which takes 20 s.
-node.destroy_node()
-os._exit(0)
+spin(node, executor=MultiThreadedExecutor(num_threads=32))

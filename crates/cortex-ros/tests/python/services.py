@@ -55,6 +55,7 @@ def number(_request, response):
     count += 1
     response.success = True
     response.message = str(count)
+    print("counted", count, flush=True)
     return response
 
 

@@ -176,7 +176,7 @@ ros_tests! {
 
     async fn late_double_and_missing_answers_each_have_one_outcome() {
         let clients = Clients::start();
-        let _peer = peer().await;
+        let mut peer = peer().await;
         let trigger = "std_srvs/srv/Trigger";
         let request = |client: &ServiceClient| Message::new(&client.interface().request);
 
@@ -184,6 +184,8 @@ ros_tests! {
         let short = Duration::from_millis(200);
         let problem = never.call(&request(&never), short).await.unwrap_err();
         assert_eq!(problem.to_string(), "/never did not answer within 0.2 s");
+        // What came of one client may be counted after what comes of the next.
+        assert_eq!(peer.line("counted").await.unwrap(), "1");
 
         // What comes after the caller gave up is dropped, and is not taken for the answer to the next request.
         let late = clients.service("/late", trigger).await;

@@ -5,18 +5,20 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::future::Future;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cortex_ros::RosNode;
 use cortex_ros::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
 use cortex_ros::r2r::lifecycle_msgs::srv::{ChangeState, GetState};
-use cortex_ros::r2r::{Client, Node, QosProfile, WrappedServiceTypeSupport, WrappedTypesupport, lifecycle_msgs::msg};
+use cortex_ros::r2r::{Client, Node, Publisher, QosProfile};
+use cortex_ros::r2r::{WrappedServiceTypeSupport, WrappedTypesupport, lifecycle_msgs::msg};
 use futures::StreamExt;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -40,6 +42,8 @@ pub(crate) struct Process {
     child: Child,
     lines: Receiver<String>,
     errors: Arc<Mutex<String>>,
+    /// Nothing is sent: it closes when the standard error was read to its end.
+    all_errors: Receiver<()>,
 }
 
 impl Process {
@@ -81,14 +85,16 @@ impl Process {
         });
         let errors = Arc::new(Mutex::new(String::new()));
         let (mut stderr, told) = (BufReader::new(child.stderr.take().unwrap()), Arc::clone(&errors));
+        let (open, all_errors) = sync_channel(1);
         std::thread::spawn(move || {
+            let _open = open;
             let mut line = String::new();
             while stderr.read_line(&mut line).is_ok_and(|length| length > 0) {
                 told.lock().unwrap().push_str(&line);
                 line.clear();
             }
         });
-        Self { child, lines, errors }
+        Self { child, lines, errors, all_errors }
     }
 
     /// Starts a part of the robot and waits until it is up.
@@ -130,11 +136,14 @@ impl Process {
         signal_to(self.pid(), signal);
     }
 
-    /// Waits for the end of the process.
+    /// Waits for the end of the process and of its standard error, which what it started may hold open for longer.
     pub(crate) fn wait(&mut self) -> ExitStatus {
         let deadline = Instant::now() + PATIENCE;
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
+                let left = deadline.saturating_duration_since(Instant::now());
+                let end = self.all_errors.recv_timeout(left);
+                assert_eq!(end, Err(RecvTimeoutError::Disconnected), "who holds it open? errors:\n{}", self.errors());
                 return status;
             }
             assert!(Instant::now() < deadline, "the process does not end; errors:\n{}", self.errors());
@@ -284,15 +293,32 @@ impl Caller {
         Messages { topic: topic.to_owned(), stream }
     }
 
-    /// Publishes a message over and over, until the future is dropped.
-    pub(crate) async fn publish<T: WrappedTypesupport + Send + 'static>(&self, topic: &str, message: T) {
+    /// Publishes, but not before somebody reads it.
+    pub(crate) async fn publisher<T: WrappedTypesupport + Send + 'static>(&self, topic: &str) -> Publisher<T> {
         let name = topic.to_owned();
         let qos = QosProfile::default();
-        let publisher = self.node.with_node(move |node| node.create_publisher::<T>(&name, qos).unwrap()).await.unwrap();
-        loop {
-            publisher.publish(&message).unwrap();
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        let create = move |node: &mut Node| {
+            let publisher = node.create_publisher::<T>(&name, qos).unwrap();
+            let read = publisher.wait_for_inter_process_subscribers().unwrap();
+            (publisher, read)
+        };
+        let (publisher, read) = self.node.with_node(create).await.unwrap();
+        within("a reader", read).await.unwrap();
+        publisher
+    }
+
+    /// Publishes a message over and over, until the future is dropped.
+    pub(crate) async fn publish<T: WrappedTypesupport + Send + 'static>(&self, topic: &str, message: T) {
+        let publisher = self.publisher(topic).await;
+        match repeat(&publisher, message).await {}
+    }
+}
+
+/// Publishes over and over, until the future is dropped.
+pub(crate) async fn repeat<T: WrappedTypesupport + 'static>(publisher: &Publisher<T>, message: T) -> Infallible {
+    loop {
+        publisher.publish(&message).unwrap();
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 

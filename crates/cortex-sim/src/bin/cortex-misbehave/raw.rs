@@ -6,7 +6,7 @@ use cortex_component::r2r::cortex_msgs::msg::ComponentStatus;
 use cortex_component::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
 use cortex_component::r2r::std_msgs::msg::String as Text;
 use cortex_component::r2r::{self, QosProfile, ServiceRequest};
-use cortex_component::{RosError, RosNode};
+use cortex_component::{RosError, RosNode, respond};
 use futures::StreamExt;
 use tokio::task::JoinSet;
 
@@ -76,7 +76,7 @@ pub(crate) async fn start(
     tasks.spawn(async move {
         while let Some(request) = describe.next().await {
             let response = DescribeComponent::Response { description_json: description.clone() };
-            log_unsent(request.respond(response));
+            respond(request, response);
         }
     });
     tasks.spawn(async move {
@@ -108,7 +108,7 @@ async fn carry_out(request: ServiceRequest<ExecuteMethod::Service>, reaction: Re
     match reaction {
         Reaction::Answer(after, response) => {
             tokio::time::sleep(after).await;
-            log_unsent(request.respond(response));
+            respond(request, response);
         }
         Reaction::Never => {}
         Reaction::DieAfter(breath) => {
