@@ -44,11 +44,6 @@ pub enum EventEffect {
         /// Which event.
         event: EventName,
     },
-    /// The robot is stopped: of what the event does, only what brings something to rest is to be done. Not answered.
-    Halt {
-        /// Which event.
-        event: EventName,
-    },
     /// Something worth knowing happened.
     Report {
         /// What.

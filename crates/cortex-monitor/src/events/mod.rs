@@ -72,12 +72,7 @@ impl Events {
     pub fn next_wake(&self) -> Option<Duration> {
         let calm = self.budget.calm_at().filter(|at| *at > self.now);
         if self.stopped {
-            // To halt is always allowed.
-            let halt = |rule: &Rule| {
-                let due = rule.due_at().filter(|_| rule.may_halt())?;
-                Some(due.max(self.budget.room_at(self.now, rule.cost())))
-            };
-            return self.rules.values().filter_map(halt).filter(|at| *at > self.now).chain(calm).min();
+            return calm;
         }
         let later = self.rules.values().filter_map(|rule| rule.possible_at().filter(|at| *at > self.now));
         // The others wait for their share, behind who waits longest.
@@ -103,11 +98,6 @@ impl Events {
         for name in self.in_turn() {
             let Some(rule) = self.rules.get_mut(&name) else { continue };
             let held_back = if self.stopped {
-                if rule.may_halt() && self.budget.room_at(self.now, rule.cost()) <= self.now {
-                    self.budget.take(self.now, rule.cost());
-                    rule.halt();
-                    effects.push(EventEffect::Halt { event: name.clone() });
-                }
                 Some(HeldBack::Stopped)
             } else if let Some(why) = rule.own_bound(self.now) {
                 Some(why)

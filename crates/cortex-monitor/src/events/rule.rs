@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use cortex_core::condition::Verdict;
-use cortex_recipe::{Event, EventDeed};
+use cortex_recipe::Event;
 use serde::{Deserialize, Serialize};
 
 use super::HeldBack;
@@ -28,8 +28,6 @@ pub(super) struct Rule {
     every: Duration,
     again: Option<Duration>,
     gives_tasks: bool,
-    /// Whether it calls anything, which may bring something to rest.
-    calls: bool,
     cost: usize,
 
     // What is known.
@@ -50,8 +48,6 @@ pub(super) struct Rule {
     /// How often it came back soon after its own task.
     returns: u32,
     told: bool,
-    /// Since when it held when it last halted what it does while the robot was stopped.
-    halted: Option<Duration>,
 }
 
 impl Rule {
@@ -65,7 +61,6 @@ impl Rule {
             every: event.every_s.duration(),
             again: event.again_s.map(cortex_recipe::Seconds::duration),
             gives_tasks: event.gives_tasks(),
-            calls: event.deeds.iter().any(|deed| matches!(deed, EventDeed::Tool { .. } | EventDeed::Action { .. })),
             cost: (event.deeds.len() + event.on_failure.len()).max(1),
             holds_since: None,
             is_over: false,
@@ -76,7 +71,6 @@ impl Rule {
             times: VecDeque::new(),
             returns: 0,
             told: false,
-            halted: None,
         }
     }
 
@@ -118,18 +112,8 @@ impl Rule {
         self.due_at().filter(|at| *at <= now)
     }
 
-    /// Whether it may halt something while the robot is stopped, once it is due: once for each time that it begins to hold.
-    pub(super) fn may_halt(&self) -> bool {
-        self.calls && self.halted != self.holds_since
-    }
-
-    /// It does that now.
-    pub(super) fn halt(&mut self) {
-        self.halted = self.holds_since;
-    }
-
     /// When it is due, if it holds until then.
-    pub(super) fn due_at(&self) -> Option<Duration> {
+    fn due_at(&self) -> Option<Duration> {
         if self.doing || (self.once && !self.times.is_empty()) {
             return None;
         }

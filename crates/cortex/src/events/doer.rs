@@ -72,18 +72,7 @@ impl Doer {
         }
     }
 
-    /// Does of all that only what brings something to rest, also while the robot is stopped.
-    pub(super) async fn only_halt(&self, name: &EventName, event: &Event) {
-        for deed in &event.deeds {
-            match self.halt(deed).await {
-                Some(Ok(())) => tracing::info!(event = %name, "done although the robot is stopped: {deed}"),
-                Some(Err(problem)) => self.tell_failure(name, deed, &problem),
-                None => {}
-            }
-        }
-    }
-
-    /// Does this if it brings something to rest. Neither a quarantine nor a stop is in the way, and a stop does not end it.
+    /// Does this if it brings something to rest. A quarantine is not in the way, and a stop does not end it.
     async fn halt(&self, deed: &EventDeed) -> Option<Result<(), String>> {
         self.halts.as_ref()?.halt(deed).await
     }

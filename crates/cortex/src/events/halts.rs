@@ -1,4 +1,4 @@
-//! What brings something to rest is always allowed: while its component is in quarantine, and while the robot is stopped.
+//! What brings something to rest is allowed also while its component is in quarantine.
 //!
 //! What an event halts by goes the way of fallbacks, past everything that keeps calls from what has failed. Whether it halts
 //! is what the component itself says; it is asked in one place for both (`cortex_ros::monitoring::deeds`).
@@ -11,13 +11,15 @@ use cortex_recipe::action::MethodCall;
 use cortex_recipe::parameter::bind;
 use cortex_recipe::{Deed, EventDeed, Recipe};
 use cortex_supervisor::RobotView;
-use futures::future::join_all;
 use tokio::sync::watch;
 
 use crate::supervision::deeds::Deeds;
 
 /// How long a method may take to bring its component to rest, where no action of the recipe says.
 const LIMIT: Duration = Duration::from_secs(10);
+/// How long one may take whose component is in quarantine. It may be dead, and what is done on failure, such as cutting the
+/// power, must not wait for it.
+const LIMIT_IN_QUARANTINE: Duration = Duration::from_secs(2);
 
 /// Brings components to rest.
 #[async_trait]
@@ -34,6 +36,16 @@ pub(super) struct ByComponents {
 }
 
 impl ByComponents {
+    /// Halts this component. None: the method does something else.
+    async fn halt(&self, call: &MethodCall, limit: Duration) -> Option<Result<(), String>> {
+        let is_in_quarantine = || {
+            let view = self.view.borrow();
+            view.components.get(&call.component).is_some_and(|component| component.quarantined_because_of.is_some())
+        };
+        let limit = if is_in_quarantine() { limit.min(LIMIT_IN_QUARANTINE) } else { limit };
+        self.deeds.halt(call, limit).await
+    }
+
     fn stand_in(&self, component: &ComponentName) -> Option<ComponentName> {
         self.view.borrow().components.get(component)?.replaced_by.clone()
     }
@@ -43,21 +55,26 @@ impl ByComponents {
 impl Halts for ByComponents {
     async fn halt(&self, deed: &EventDeed) -> Option<Result<(), String>> {
         let (call, limit) = method_of(&self.recipe, deed)?;
+        let Some(stand_in) = self.stand_in(&call.component) else { return self.halt(&call, limit).await };
         // What has lost its place may still move, and what has it moves now.
-        let stand_in = self.stand_in(&call.component).map(|by| MethodCall { component: by, ..call.clone() });
-        let calls: Vec<MethodCall> = std::iter::once(call).chain(stand_in).collect();
-        let halted = join_all(calls.iter().map(|call| self.deeds.halt(call, limit))).await;
-        let halted = calls.iter().zip(halted).filter_map(|(call, halted)| Some((call, halted?)));
-        all_of(halted.map(|(call, halted)| halted.map_err(|problem| format!("{}: {problem}", call.component))))
+        let by_stand_in = MethodCall { component: stand_in, ..call.clone() };
+        let (replaced, standing_in) = tokio::join!(self.halt(&call, limit), self.halt(&by_stand_in, limit));
+        Some(both(&call.component, replaced?, standing_in))
     }
 }
 
-/// None where there is nothing; otherwise whether nothing has failed, and what has.
-fn all_of(done: impl Iterator<Item = Result<(), String>>) -> Option<Result<(), String>> {
-    let done: Vec<Result<(), String>> = done.collect();
-    let is_any = !done.is_empty();
-    let problems: Vec<String> = done.into_iter().filter_map(Result::err).collect();
-    is_any.then(|| if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) })
+/// What came of halting a component and its stand-in, where that halts by the same method: the stand-in is what counts then.
+/// The other one is in quarantine, and may be dead.
+fn both(
+    replaced_name: &ComponentName,
+    replaced: Result<(), String>,
+    standing_in: Option<Result<(), String>>,
+) -> Result<(), String> {
+    let Some(standing_in) = standing_in else { return replaced };
+    if let Err(problem) = replaced {
+        tracing::warn!("{replaced_name}, which has a stand-in, did not confirm that it is at rest: {problem}");
+    }
+    standing_in
 }
 
 /// The method that this comes down to, and how long it may take.
@@ -122,10 +139,11 @@ do = [
     }
 
     #[test]
-    fn what_did_not_come_to_rest_is_told_with_all_others() {
+    fn with_a_stand_in_that_halts_it_is_what_counts() {
         let failed = |text: &str| Err(text.to_owned());
-        assert_eq!(all_of(std::iter::empty()), None, "nothing was halted");
-        assert_eq!(all_of([Ok(()), Ok(())].into_iter()), Some(Ok(())));
-        assert_eq!(all_of([failed("a"), Ok(()), failed("b")].into_iter()), Some(failed("a; b")));
+        let both = |replaced, standing_in| both(&"base".into(), replaced, standing_in);
+        assert_eq!(both(failed("it is dead"), Some(Ok(()))), Ok(()));
+        assert_eq!(both(Ok(()), Some(failed("it is busy"))), failed("it is busy"));
+        assert_eq!(both(failed("it is dead"), None), failed("it is dead"), "the stand-in has no such method");
     }
 }

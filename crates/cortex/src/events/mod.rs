@@ -99,7 +99,6 @@ async fn look(
         duty: duty.clone(),
         started: Instant::now(),
         doing: JoinSet::new(),
-        halting: JoinSet::new(),
     };
     keeper.take(EventInput::Tick, &mut sight);
     for input in sight.first() {
@@ -137,8 +136,6 @@ struct Keeper {
     duty: watch::Receiver<Duty>,
     started: Instant,
     doing: JoinSet<EventName>,
-    /// What brings something to rest while the robot is stopped.
-    halting: JoinSet<()>,
 }
 
 impl Keeper {
@@ -201,7 +198,6 @@ impl Keeper {
                         self.begin(&event, &sight.told(&event, now));
                         inputs.extend(sight.begin_anew(&event, now));
                     }
-                    EventEffect::Halt { event } => self.halt(&event),
                 }
             }
         }
@@ -219,13 +215,6 @@ impl Keeper {
             }
             name
         });
-    }
-
-    fn halt(&mut self, name: &EventName) {
-        while self.halting.try_join_next().is_some() {}
-        let Some(event) = self.recipe.get(name).cloned() else { return };
-        let (doer, name) = (Arc::clone(&self.doer), name.clone());
-        self.halting.spawn(async move { doer.only_halt(&name, &event).await });
     }
 
     fn report(&self, report: &EventReport) {

@@ -14,8 +14,6 @@ struct Day {
     now: f64,
     /// What was done, with its time.
     done: Vec<(String, f64)>,
-    /// When something was halted while the robot was stopped.
-    halted: Vec<f64>,
     told: Vec<(String, f64)>,
 }
 
@@ -23,7 +21,7 @@ impl Day {
     fn of(events: &str) -> Self {
         let recipe = Recipe::read(&format!("recipe = 1\n{events}"));
         let recipe = recipe.unwrap_or_else(|problems| panic!("{}", problems.show("recipe")));
-        Self { events: Events::new(&recipe.events), now: 0.0, done: Vec::new(), halted: Vec::new(), told: Vec::new() }
+        Self { events: Events::new(&recipe.events), now: 0.0, done: Vec::new(), told: Vec::new() }
     }
 
     /// One event with this condition, and these lines.
@@ -37,7 +35,6 @@ impl Day {
         for effect in self.events.handle(Duration::from_secs_f64(self.now), input) {
             match effect {
                 EventEffect::Do { event } => self.done.push((event.to_string(), self.now)),
-                EventEffect::Halt { .. } => self.halted.push(self.now),
                 EventEffect::Report { report } => self.told.push((report.to_string(), self.now)),
             }
         }
@@ -205,44 +202,6 @@ fn nothing_happens_while_the_robot_is_stopped() {
     day.tell(EventInput::Resumed);
     day.go_on(1000.0);
     assert_eq!(day.times(), [100.0], "what the stop has ended does not begin again");
-    assert_eq!(day.halted, [0.0; 0], "who calls nothing halts nothing");
-}
-
-#[test]
-fn regression_an_event_halts_also_while_the_robot_is_stopped_once_for_each_time_that_it_happens() {
-    let mut day = Day::of(
-        "[events.low]\nwhen = { topic = \"/bump\", equal = true }\nfor_s = 2\nat_most = 1\n\
-         do = [{ tool = \"base.halt\" }, { tell = \"ouch\" }]",
-    );
-    day.tell(EventInput::Stopped);
-    day.see(1.0, Holds);
-    day.see(2.0, Holds);
-    day.go_on(100.0);
-    assert_eq!(day.halted, [3.0], "as soon as it is due, though nothing new is seen");
-    day.see(101.0, Broken);
-    day.see(102.0, Holds);
-    day.go_on(200.0);
-    assert_eq!(day.halted, [3.0, 104.0]);
-    day.tell(EventInput::Resumed);
-    assert_eq!(day.times(), [200.0], "all of it is done then");
-    day.tell(EventInput::Stopped);
-    day.end(201.0);
-    day.go_on(300.0);
-    assert_eq!(day.halted.len(), 2, "it has happened");
-}
-
-#[test]
-fn what_flaps_while_the_robot_is_stopped_does_not_halt_without_end() {
-    let mut day = Day::of("[events.low]\nwhen = { topic = \"/bump\", equal = true }\ndo = [{ tool = \"base.halt\" }]");
-    day.tell(EventInput::Stopped);
-    for flap in 0..1_000 {
-        day.see(1.0 + f64::from(flap) / 100.0, if flap % 2 == 0 { Holds } else { Broken });
-    }
-    day.see(12.0, Holds);
-    day.go_on(60.5);
-    assert_eq!(day.halted.len(), MAX_DEEDS);
-    day.go_on(62.0);
-    assert_eq!(day.halted.len(), MAX_DEEDS + 1, "there is room again, and it still holds");
 }
 
 #[test]
