@@ -88,7 +88,7 @@ fn command(action: &Action, add: &mut impl FnMut(&[&str], String, &str)) {
             Because::Follows(option) => {
                 format!("a text that may be anything is handed over as commands: \"{argument}\" follows {option}")
             }
-            Because::JoinedBy(program) => format!("{program} would read the text in \"{argument}\" as commands"),
+            Because::ReadBy(program) => format!("{program} would read the text in \"{argument}\" as commands"),
         };
         add(
             &["command", "arguments"],

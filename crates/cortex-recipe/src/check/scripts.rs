@@ -2,7 +2,7 @@
 //! it is read as what it is.
 //!
 //! That is told by the form of the arguments, whatever the program: one that is not known here may hand them to a shell as
-//! well. Only what joins its arguments to one line of commands has to be known by name, since nothing shows it. What can be
+//! well. Only who reads commands in any argument has to be known by name, since nothing shows it. What can be
 //! no command, a number or one of the texts that the recipe itself lists, may stand everywhere.
 
 use std::iter::once;
@@ -14,12 +14,20 @@ use crate::parameter::{Piece, pieces};
 const WRITTEN_WITH: &str = "`$;&|<>()[]{}'\"\\\n\r";
 /// The letters of the short options behind which programs read commands, alone or with others: `-c`, `-ec`, `-S`.
 const LETTERS: &str = "ceES";
-/// Most letters of short options in one argument. What is longer is a word, as `-device`.
+/// Most letters of short options in one argument that is no shell's.
 const MOST_LETTERS: usize = 3;
 /// The long names of such options.
-const LONG_OPTIONS: [&str; 6] = ["--command", "--eval", "--exec", "--execute", "--print", "--split-string"];
-/// Who joins all that follows to one line, which a shell reads.
-const JOINERS: [&str; 3] = ["ssh", "rsh", "eval"];
+const LONG_OPTIONS: [&str; 7] =
+    ["--command", "--eval", "--exec", "--execute", "--print", "--session-command", "--split-string"];
+/// The letters of options that shells take together with `c`: `-euxc`. What has others is a word, as `-device`.
+const SHELL_LETTERS: &str = "abefhiklmnpstuvxBCEHPT";
+/// Who reads commands in whatever is given to it: joins it to a line for a shell, or has a language of its own.
+const READ_COMMANDS: [&str; 17] = [
+    "adb", "autossh", "awk", "eval", "gawk", "gmake", "make", "mawk", "mosh", "pdsh", "rsh", "screen", "sed", "sg",
+    "ssh", "tmux", "watch",
+];
+/// Who has a letter of its own for an option behind which it reads commands.
+const OWN_LETTERS: [(&str, char); 3] = [("node", 'p'), ("nodejs", 'p'), ("php", 'r')];
 
 /// An argument with a text in it that would be read as commands.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,8 +43,8 @@ pub(super) enum Because<'a> {
     WrittenWith(char),
     /// It follows this option.
     Follows(&'a str),
-    /// This joins it to a line of commands.
-    JoinedBy(&'a str),
+    /// This reads it so.
+    ReadBy(&'a str),
 }
 
 /// The arguments of a command in which a text, one of the parameters that `may_be_anything`, would be read as commands.
@@ -45,38 +53,42 @@ pub(super) enum Because<'a> {
 /// need than run.
 pub(super) fn with_texts(command: &CommandLine, may_be_anything: impl Fn(&str) -> bool) -> Vec<Script<'_>> {
     let mut found = Vec::new();
-    let (mut option, mut joiner) = (None, None);
+    let (mut option, mut reader, mut letter) = (None, None, None);
     for argument in once(&command.program).chain(&command.arguments) {
         let parts = pieces(argument);
         let has_text = parts.iter().any(|piece| matches!(piece, Piece::Parameter(name) if may_be_anything(name)));
         let is_option = argument.starts_with('-');
-        if let Some(opens) = parts.first().and_then(opens_script) {
+        if let Some(opens) = parts.first().and_then(|first| opens_script(first, letter)) {
             option = Some(opens);
         }
         let follows = option.map(Because::Follows);
         let written = || written_with(&parts).map(Because::WrittenWith);
-        if has_text && let Some(because) = joiner.map(Because::JoinedBy).or(follows).or_else(written) {
+        if has_text && let Some(because) = reader.map(Because::ReadBy).or(follows).or_else(written) {
             found.push(Script { argument, because });
         }
         if !is_option {
             option = None;
             let name = argument.rsplit('/').next().unwrap_or_default();
-            joiner = joiner.or_else(|| JOINERS.into_iter().find(|known| *known == name));
+            reader = reader.or_else(|| READ_COMMANDS.into_iter().find(|known| *known == name));
+            letter = letter.or_else(|| OWN_LETTERS.into_iter().find(|(known, _)| *known == name).map(|(_, own)| own));
         }
     }
     found
 }
 
 /// The option, if commands begin in this beginning of an argument or after it: `-c`, `-ec`, `-ce`, `--eval`, `--eval=`.
-fn opens_script<'a>(beginning: &Piece<'a>) -> Option<&'a str> {
+/// This program may have a letter of its own for that.
+fn opens_script<'a>(beginning: &Piece<'a>, own: Option<char>) -> Option<&'a str> {
     let Piece::Text(text) = beginning else { return None };
     let option = text.split('=').next().unwrap_or_default();
     let opens = match option.strip_prefix('-')? {
         long if long.starts_with('-') => LONG_OPTIONS.contains(&option),
+        letters if letters.len() <= MOST_LETTERS => {
+            letters.chars().all(|letter| letter.is_ascii_alphabetic())
+                && letters.contains(|letter| LETTERS.contains(letter) || own == Some(letter))
+        }
         letters => {
-            letters.len() <= MOST_LETTERS
-                && letters.chars().all(|letter| letter.is_ascii_alphabetic())
-                && letters.contains(|letter| LETTERS.contains(letter))
+            letters.contains('c') && letters.chars().all(|letter| letter == 'c' || SHELL_LETTERS.contains(letter))
         }
     };
     opens.then_some(option)
@@ -104,7 +116,7 @@ mod tests {
         let because = |script: &Script<'_>| match script.because {
             Because::WrittenWith(character) => character.to_string(),
             Because::Follows(option) => option.to_owned(),
-            Because::JoinedBy(program) => program.to_owned(),
+            Because::ReadBy(program) => program.to_owned(),
         };
         scripts.iter().map(because).collect()
     }
@@ -131,18 +143,27 @@ mod tests {
             ("/usr/bin/python3.12|-uc|print('{text}')", "-uc"),
             ("python3|-cprint('{text}')", "("),
             ("perl|-e|1|-e|print '{text}'", "-e"),
-            ("php|-r|print '{text}';", "'"),
+            ("php|-r|print '{text}';", "-r"),
             ("node|--eval|say('{text}')", "--eval"),
             ("ssh|host|say {text}", "ssh"),
+            ("bash|-euxc|say {text}", "-euxc"),
+            ("su|robot|--session-command=say {text}", "--session-command"),
+            ("sed|-i|s/NAME/{text}/|greeting.txt", "sed"),
+            ("make|say|TEXT={text}", "make"),
+            ("tmux|send-keys|-t|robot|say {text}|Enter", "tmux"),
+            ("watch|say|{text}", "watch"),
+            ("node|-p|{text}", "-p"),
+            ("php|-r|{text}", "-r"),
             ("timeout|5|/usr/bin/ssh|-p|22|host|say|{text}", "ssh"),
             // Programs that no list would have.
             ("new_shell|-c|{text}", "-c"),
             ("xterm|-e|{text}", "-e"),
-            ("awk|BEGIN { print \"{text}\" }", "{"),
+            ("awk|BEGIN { print \"{text}\" }", "awk"),
+            ("new_awk|BEGIN { print \"{text}\" }", "{"),
             ("sqlite3|speech.db|insert into said values ('{text}')", "("),
             ("jq|.said = \"{text}\"", "\""),
             ("ros2|topic|pub|/say|std_msgs/msg/String|data: '{text}'", "'"),
-            ("tmux|new|echo {text} > said", ">"),
+            ("new_terminal|echo {text} > said", ">"),
         ] {
             assert_eq!(reasons(line), [because], "{line}");
         }
