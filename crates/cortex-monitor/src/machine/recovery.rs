@@ -57,10 +57,11 @@ impl Member {
         (!self.used.is_empty()).then(|| self.healed_at.saturating_add(heal_after))
     }
 
-    /// While one failure is seen to, a worse one may come, of the component itself perhaps: that goes first.
+    /// While one failure is seen to, a worse one may come, of the component itself perhaps: that goes first, unless nothing
+    /// would be done about it.
     pub(super) fn escalate(&mut self, turn: &mut Turn<'_>, symptoms: &[Symptom]) -> bool {
         let (Some(recovery), Health::Failed { kind }) = (&self.recovery, Health::of(symptoms)) else { return false };
-        if self.course == Course::Serving || kind <= recovery.kind {
+        if self.course == Course::Serving || kind <= recovery.kind || self.works_on(kind) {
             return false;
         }
         self.next_attempt(turn, kind, Self::words(symptoms));

@@ -151,6 +151,19 @@ fn one_that_is_restarted_for_an_algorithm_is_not_used_because_it_names_something
 }
 
 #[test]
+fn what_nothing_is_done_about_had_a_restart_for_an_algorithm_given_up_at_once() {
+    let mut world = World::started(&format!("{LAMP}[components.lamp.fallbacks]\non_algorithm_fail = [\"respawn\"]\n"));
+    world.behave("lamp", Manner::ReportsAlgorithm);
+    run_until(&mut world, "start lamp");
+    world.behave("lamp", Manner::ReportsSystem);
+    world.run_for(START.as_secs_f64() + 0.5);
+    assert!(!world.deeds().contains(&"lamp given up".to_owned()), "{:#?}", world.story());
+    world.behave("lamp", Manner::Good);
+    world.run_for(5.0);
+    assert!(world.works("lamp"), "{:#?}", world.story());
+}
+
+#[test]
 fn a_stand_in_that_is_well_does_not_make_room_for_one_that_says_that_it_fails() {
     let mut world = replaced();
     world.behave("camera", Manner::ReportsAlgorithm);
