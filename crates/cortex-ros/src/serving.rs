@@ -141,7 +141,8 @@ where
     S::Request: Send,
     S::Response: Send,
 {
-    let Ok(_permit) = UNSENT.try_acquire() else {
+    let turn = tokio::time::timeout(ANSWER_PAUSE * ANSWER_ATTEMPTS, UNSENT.acquire());
+    let Ok(Ok(_permit)) = turn.await else {
         return Err(r2r::Error::RCL_RET_TIMEOUT);
     };
     until_sent(ANSWER_PAUSE, move || {
