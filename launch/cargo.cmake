@@ -6,7 +6,13 @@
 
 cmake_minimum_required(VERSION 3.16)
 
-# A workspace that was sourced has its folders in these lists more than once, and that of Cortex itself.
+# A workspace that was sourced has its folders in these lists more than once, and that of Cortex itself, which counts only
+# where interfaces are in it, too, as with `--merge-install`.
+foreach(PACKAGE IN LISTS PACKAGES)
+  if(EXISTS "${OWN_PREFIX}/share/${PACKAGE}")
+    set(OWN_PREFIX "")
+  endif()
+endforeach()
 foreach(LIST AMENT_PREFIX_PATH CMAKE_PREFIX_PATH)
   string(REPLACE ":" ";" FOLDERS "$ENV{${LIST}}")
   list(REMOVE_DUPLICATES FOLDERS)
