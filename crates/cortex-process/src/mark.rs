@@ -19,8 +19,11 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 /// The variable: `<PID namespace>.<process id>.<start time>.<owner>:<number>` of the one that started it.
 pub(crate) const VARIABLE: &str = "CORTEX_PROCESS";
 
-/// How long a process may be in the middle of `execve`; one that erased its own arguments looks the same for ever.
-const EXEC_LIMIT: Duration = Duration::from_millis(100);
+/// How long a process may be in the middle of `execve`; one that has no variables looks the same for ever.
+const EXEC_LIMIT: Duration = Duration::from_millis(250);
+
+/// The pause between two looks at such a one.
+const EXEC_LOOK: Duration = Duration::from_millis(1);
 
 /// One owner of processes in one life of one process: its id and its start time, which together are never used again in
 /// their namespace, and a number within that life.
@@ -145,7 +148,7 @@ fn mark_of(pid: Pid) -> Option<String> {
 /// The variables that a process was started with, each ended by a zero byte.
 ///
 /// In the middle of `execve` the kernel has taken the old program's memory away, and let its parent go on, but not yet
-/// noted where the new one's arguments and variables are: both read as empty then, so such a process is looked at again.
+/// noted where the new one's variables end: they read as empty then, so such a process is looked at again.
 fn environment_of(process: &Path) -> Option<Vec<u8>> {
     let deadline = Instant::now() + EXEC_LIMIT;
     loop {
@@ -154,10 +157,7 @@ fn environment_of(process: &Path) -> Option<Vec<u8>> {
         if !environment.is_empty() || !runs_a_program() || Instant::now() > deadline {
             return Some(environment);
         }
-        if !fs::read(process.join("cmdline")).ok()?.is_empty() {
-            return fs::read(process.join("environ")).ok();
-        }
-        std::thread::yield_now();
+        std::thread::sleep(EXEC_LOOK);
     }
 }
 

@@ -24,8 +24,11 @@ const ORPHAN_LIMIT: Duration = Duration::from_secs(2);
 /// Orphans are nobody's children here, so their end cannot be waited for as an event.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long a process may be in the middle of `execve`; one that erased its own arguments looks the same for ever.
-const EXEC_LIMIT: Duration = Duration::from_secs(1);
+/// How long a process may be in the middle of `execve`; one that has no variables looks the same for ever.
+const EXEC_LIMIT: Duration = Duration::from_millis(250);
+
+/// The pause between two looks at such a one.
+const EXEC_LOOK: Duration = Duration::from_millis(1);
 
 /// How much of a command line is shown.
 const SHOWN_CHARACTERS: usize = 100;
@@ -123,21 +126,17 @@ fn process_folder(pid: Pid) -> PathBuf {
 /// The variables that a process was started with, each ended by a zero byte.
 ///
 /// None for one that has ended or belongs to another user. In the middle of `execve` the kernel has already taken the
-/// old program's memory away, and let its parent go on, but not yet noted where the new one's arguments and variables
-/// are: both read as empty then, so such a process is looked at again.
+/// old program's memory away, and let its parent go on, but not yet noted where the new one's variables end: they read as
+/// empty then, so such a process is looked at again.
 fn environment_of(process: &Path) -> Vec<u8> {
-    let read = |file: &str| fs::read(process.join(file)).unwrap_or_default();
     let deadline = Instant::now() + EXEC_LIMIT;
     loop {
-        let environment = read("environ");
+        let environment = fs::read(process.join("environ")).unwrap_or_default();
         let runs_a_program = || fs::read_link(process.join("exe")).is_ok();
         if !environment.is_empty() || !runs_a_program() || Instant::now() > deadline {
             return environment;
         }
-        if !read("cmdline").is_empty() {
-            return read("environ");
-        }
-        std::thread::yield_now();
+        std::thread::sleep(EXEC_LOOK);
     }
 }
 
@@ -216,12 +215,18 @@ mod tests {
     fn a_process_that_has_only_just_been_started_is_not_overlooked() {
         let traces = Traces::new();
         let (name, value) = traces.variable();
+        let own_program = fs::read_link("/proc/self/exe").unwrap();
         for _ in 0..200 {
             let mut child = Command::new("sleep").arg("600").env(name, value).stdin(Stdio::null()).spawn().unwrap();
-            let found = Pid::from_raw(child.id().cast_signed()).is_some_and(|pid| traces.is_ours(pid));
+            let pid = Pid::from_raw(child.id().cast_signed()).unwrap();
+            // Until then it has the memory of this process, and with it the variables.
+            while fs::read_link(process_folder(pid).join("exe")).unwrap() == own_program {
+                std::thread::yield_now();
+            }
+            let found = traces.is_ours(pid);
             child.kill().unwrap();
             child.wait().unwrap();
-            assert!(found, "the process carries the mark from its first moment");
+            assert!(found, "it carries the mark from the first moment of its program");
         }
     }
 
