@@ -269,8 +269,8 @@ ros_tests! {
         make(100).await;
         let (threads_before, memory_before) = (threads(), resident_kib());
         make(500).await;
-        // The blocking pool of the runtime may keep a thread for a while, and give one back.
-        assert!(threads().abs_diff(threads_before) <= 1, "{threads_before} threads became {}", threads());
+        // What a client leaves behind, 500 leave 500 times. The blocking pool of the runtime keeps a few threads for a while.
+        assert!(threads() < threads_before + 20, "{threads_before} threads became {}", threads());
         let grown = resident_kib() - memory_before;
         assert!(grown < 8 * 1024, "500 clients left {grown} KiB");
         // The thread that waits still does, for those that are left.
