@@ -59,22 +59,21 @@ impl Halts for ByComponents {
         // What has lost its place may still move, and what has it moves now.
         let by_stand_in = MethodCall { component: stand_in, ..call.clone() };
         let (replaced, standing_in) = tokio::join!(self.halt(&call, limit), self.halt(&by_stand_in, limit));
-        Some(both(&call.component, replaced?, standing_in))
+        both(&call.component, replaced, standing_in)
     }
 }
 
-/// What came of halting a component and its stand-in, where that halts by the same method: the stand-in is what counts then.
-/// The other one is in quarantine, and may be dead.
+/// What came of halting a component and its stand-in, as far as they halt by that method: the stand-in is what counts. The
+/// other one is in quarantine, and may be dead or gone.
 fn both(
     replaced_name: &ComponentName,
-    replaced: Result<(), String>,
+    replaced: Option<Result<(), String>>,
     standing_in: Option<Result<(), String>>,
-) -> Result<(), String> {
-    let Some(standing_in) = standing_in else { return replaced };
-    if let Err(problem) = replaced {
+) -> Option<Result<(), String>> {
+    if let (Some(Err(problem)), Some(_)) = (&replaced, &standing_in) {
         tracing::warn!("{replaced_name}, which has a stand-in, did not confirm that it is at rest: {problem}");
     }
-    standing_in
+    standing_in.or(replaced)
 }
 
 /// The method that this comes down to, and how long it may take.
@@ -142,8 +141,14 @@ do = [
     fn with_a_stand_in_that_halts_it_is_what_counts() {
         let failed = |text: &str| Err(text.to_owned());
         let both = |replaced, standing_in| both(&"base".into(), replaced, standing_in);
-        assert_eq!(both(failed("it is dead"), Some(Ok(()))), Ok(()));
-        assert_eq!(both(Ok(()), Some(failed("it is busy"))), failed("it is busy"));
-        assert_eq!(both(failed("it is dead"), None), failed("it is dead"), "the stand-in has no such method");
+        assert_eq!(both(Some(failed("it is dead")), Some(Ok(()))), Some(Ok(())));
+        assert_eq!(both(Some(Ok(())), Some(failed("it is busy"))), Some(failed("it is busy")));
+        assert_eq!(
+            both(None, Some(Ok(()))),
+            Some(Ok(())),
+            "the other one has left the graph, and nothing is known of it"
+        );
+        assert_eq!(both(Some(failed("it is dead")), None), Some(failed("it is dead")), "it has no such method");
+        assert_eq!(both(None, None), None, "nothing was halted");
     }
 }
