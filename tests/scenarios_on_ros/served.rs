@@ -31,7 +31,11 @@ fn completion(reply: &ChatReply) -> Value {
             json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
         })
         .collect();
-    let finish = if calls.is_empty() { "stop" } else { "tool_calls" };
+    let finish = match (&reply.cut, calls.is_empty()) {
+        (Some(_), _) => "length",
+        (None, true) => "stop",
+        (None, false) => "tool_calls",
+    };
     let mut message = json!({"role": "assistant", "content": reply.text, "refusal": reply.refusal});
     if let (Some(fields), false) = (message.as_object_mut(), calls.is_empty()) {
         fields.insert("tool_calls".to_owned(), Value::Array(calls));

@@ -101,6 +101,10 @@ pub struct ChatReply {
     pub calls: Vec<ModelCall>,
     /// Why it declines the request, where it says so in a form of its own.
     pub refusal: Option<String>,
+    /// Why the reply is not whole, where it is not: it was cut, or a part of it was withheld. Such a reply is no answer,
+    /// whatever it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<String>,
     /// Tokens read, where reported.
     pub prompt_tokens: u64,
     /// Tokens written, where reported.

@@ -1,7 +1,7 @@
 //! Reading the answer to "shall this step run?".
 //!
-//! The reading fails closed: EXECUTE must stand alone, the other decisions may be wrapped in words, and what
-//! contradicts itself is unreadable. What can't be read is never EXECUTE.
+//! A yes stands alone: EXECUTE counts only with no word beside it, and words beside it are never interpreted, since no table
+//! can read language. The other decisions may be wrapped in words. What can't be read is never EXECUTE.
 
 use cortex_protocol::{Decision, Effect};
 use serde::Deserialize;
@@ -9,8 +9,13 @@ use serde_json::{Map, Value, json};
 
 use crate::chat::{CallArguments, ChatReply};
 
-/// What may stand around EXECUTE. A question mark asks, and brackets make it a part of something else.
-const MARKUP: &str = "*_`#>-\"'.:!";
+/// The word that lets a step run.
+const EXECUTE: &str = "EXECUTE";
+/// What may stand on both sides of EXECUTE, the same on each.
+const MARKUP: [char; 3] = ['*', '_', '`'];
+const NO_DECISION: &str = "it holds none of EXECUTE, SKIP, ABORT, CONTINUE";
+const WORDS_BESIDE_EXECUTE: &str = "words stood beside EXECUTE, and words are not read";
+const WORDS_BESIDE_CALL: &str = "words stood beside the call, and words are not read";
 
 /// A decision as read.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,20 +24,56 @@ pub struct Reading {
     pub decision: Decision,
     /// The arguments that the model resolved, for EXECUTE.
     pub arguments: Option<Map<String, Value>>,
-    /// The model's words besides the decision. May be empty.
+    /// The model's words besides the decision. Empty for EXECUTE, beside which none may stand.
     pub reason: String,
 }
 
-/// What an answer is in JSON, for a model that can be held to a schema (the strict subset that providers take).
+/// Why a reply is no decision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unusable {
+    /// In words for the model that is asked again.
+    pub problem: String,
+    /// The arguments of a call of the step's tool beside which words stood: what a bare EXECUTE would confirm.
+    pub proposed: Option<Map<String, Value>>,
+}
+
+impl From<String> for Unusable {
+    fn from(problem: String) -> Self {
+        Self { problem, proposed: None }
+    }
+}
+
+impl From<&str> for Unusable {
+    fn from(problem: &str) -> Self {
+        problem.to_owned().into()
+    }
+}
+
+/// What an answer is in JSON, for a model that can be held to a schema.
+///
+/// EXECUTE has no place for a reason, so a model that is held to this can't put words beside it. The form keeps to the
+/// strict subset that providers take: the root is an object and no union, every property is required, every object is
+/// closed, and every value has a type. Both forms begin alike, so that the choice between them is the decision itself.
 #[must_use]
 pub fn schema() -> Value {
+    let decision = |words: &[&str]| json!({"type": "string", "enum": words});
     json!({
         "type": "object",
-        "properties": {
-            "decision": {"enum": ["EXECUTE", "SKIP", "ABORT", "CONTINUE"]},
-            "reason": {"type": "string", "description": "A few words."},
-        },
-        "required": ["decision", "reason"],
+        "properties": {"answer": {"anyOf": [
+            {
+                "type": "object",
+                "properties": {"decision": decision(&[EXECUTE])},
+                "required": ["decision"],
+                "additionalProperties": false,
+            },
+            {
+                "type": "object",
+                "properties": {"decision": decision(&["SKIP", "ABORT", "CONTINUE"]), "reason": {"type": "string"}},
+                "required": ["decision", "reason"],
+                "additionalProperties": false,
+            },
+        ]}},
+        "required": ["answer"],
         "additionalProperties": false,
     })
 }
@@ -49,63 +90,66 @@ pub fn safe_decision(effect: Effect) -> Decision {
 /// Reads a reply about a step whose tool has this wire name (`wire_name`) and this canonical name (`canonical_name`).
 ///
 /// # Errors
-/// Why the reply can't be read, in words for the model that is asked again.
-pub fn read(reply: &ChatReply, wire_name: &str, canonical_name: &str) -> Result<Reading, String> {
+/// Why the reply can't be read.
+pub fn read(reply: &ChatReply, wire_name: &str, canonical_name: &str) -> Result<Reading, Unusable> {
     if let Some(refusal) = &reply.refusal {
         return Ok(Reading { decision: Decision::Abort, arguments: None, reason: refusal.trim().to_owned() });
     }
-    let said = read_text(&reply.text)?;
-    match (reply.calls.as_slice(), said) {
-        ([], Some(reading)) => Ok(reading),
-        ([], None) => Err("it holds none of EXECUTE, SKIP, ABORT, CONTINUE".to_owned()),
-        ([call], said) => {
+    match reply.calls.as_slice() {
+        [] => read_text(reply.text.trim()),
+        [call] => {
             if call.name != wire_name && call.name != canonical_name {
-                return Err(format!("it calls '{}', but the step's tool is '{wire_name}'", call.name));
+                return Err(format!("it calls '{}', but the step's tool is '{wire_name}'", call.name).into());
             }
             let arguments = match &call.arguments {
                 CallArguments::Object(arguments) => arguments.clone(),
                 CallArguments::Malformed { problem, .. } => {
-                    return Err(format!("the arguments of its call can't be read: {problem}"));
+                    return Err(format!("the arguments of its call can't be read: {problem}").into());
                 }
             };
-            match said {
-                None => Ok(Reading {
-                    decision: Decision::Execute,
-                    arguments: Some(arguments),
-                    reason: reply.text.trim().to_owned(),
-                }),
-                Some(reading) if reading.decision == Decision::Execute => {
-                    Ok(Reading { arguments: Some(arguments), ..reading })
-                }
-                Some(reading) => Err(format!("it says {} and calls the tool as well", reading.decision)),
+            if reply.text.trim().is_empty() {
+                return Ok(Reading { decision: Decision::Execute, arguments: Some(arguments), reason: String::new() });
             }
+            Err(Unusable { problem: WORDS_BESIDE_CALL.to_owned(), proposed: Some(arguments) })
         }
-        (calls, _) => Err(format!("it makes {} calls; at most one call of the step's tool is allowed", calls.len())),
+        calls => Err(format!("it makes {} calls; at most one call of the step's tool is allowed", calls.len()).into()),
     }
 }
 
-/// Reads the words of a reply. `None` if they hold no decision at all.
-fn read_text(text: &str) -> Result<Option<Reading>, String> {
-    let text = text.trim();
-    if let Some(reading) = read_json(text)? {
-        return Ok(Some(reading));
+/// Reads a reply of words alone.
+fn read_text(text: &str) -> Result<Reading, Unusable> {
+    if is_bare_execute(text) {
+        return Ok(Reading { decision: Decision::Execute, arguments: None, reason: String::new() });
     }
-    let words: Vec<&str> =
-        text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let mut decisions: Vec<Decision> = words.iter().filter_map(|word| decision_word(word)).collect();
+    if let Some(answer) = read_json(text)? {
+        return Ok(answer);
+    }
+    let words = text.split(|character: char| !character.is_alphanumeric());
+    let mut decisions: Vec<Decision> = words.filter_map(decision_word).collect();
     decisions.dedup();
     match decisions.as_slice() {
-        [] => Ok(None),
-        [Decision::Execute] => {
-            if says_execute_plainly(text, &words) {
-                Ok(Some(Reading { decision: Decision::Execute, arguments: None, reason: rest_of(text) }))
-            } else {
-                Err("EXECUTE must stand alone, without any other word".to_owned())
-            }
-        }
-        [decision] => Ok(Some(Reading { decision: *decision, arguments: None, reason: rest_of(text) })),
-        _ => Err("it holds more than one decision".to_owned()),
+        [] => Err(NO_DECISION.into()),
+        [Decision::Execute] => Err(WORDS_BESIDE_EXECUTE.into()),
+        [decision] => Ok(Reading { decision: *decision, arguments: None, reason: rest_of(text) }),
+        _ => Err("it holds more than one decision".into()),
     }
+}
+
+/// Whether the text is EXECUTE and nothing else, but for markup around it and one full stop. A label, a question mark, a
+/// quotation or an ellipsis says something with it.
+fn is_bare_execute(text: &str) -> bool {
+    let (mut rest, mut has_stop) = (text.trim(), false);
+    while rest != EXECUTE {
+        if let Some(inner) = rest.strip_suffix('.').filter(|_| !has_stop) {
+            has_stop = true;
+            rest = inner.trim_end();
+            continue;
+        }
+        let within = |mark: &char| rest.strip_prefix(*mark)?.strip_suffix(*mark);
+        let Some(inner) = MARKUP.iter().find_map(within) else { return false };
+        rest = inner.trim();
+    }
+    true
 }
 
 /// An answer in JSON. One that says something twice, or something else, is refused: who knows what it means?
@@ -116,24 +160,33 @@ struct Answer {
     reason: Option<String>,
 }
 
-/// Reads `{"decision": "SKIP", "reason": "..."}`, also within a code fence.
-fn read_json(text: &str) -> Result<Option<Reading>, String> {
-    let inner = text.trim_matches('`').trim_start_matches("json").trim();
+/// As the schema has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wrapped {
+    answer: Answer,
+}
+
+/// Reads `{"decision": "SKIP", "reason": "..."}`, also as the schema wraps it, and within a code fence.
+fn read_json(text: &str) -> Result<Option<Reading>, Unusable> {
+    let fenced = text.strip_prefix("```").and_then(|inner| inner.strip_suffix("```"));
+    let inner = fenced.map_or(text, |inner| inner.strip_prefix("json").unwrap_or(inner).trim());
     if !inner.starts_with('{') {
         return Ok(None);
     }
-    let Answer { decision: word, reason } = serde_json::from_str(inner).map_err(|problem| {
+    let wrapped = serde_json::from_str(inner).map(|Wrapped { answer }| answer);
+    let Answer { decision: word, reason } = wrapped.or_else(|_| serde_json::from_str(inner)).map_err(|problem| {
         format!("it looks like JSON but is not {{\"decision\": ..., \"reason\": ...}}: {problem}")
     })?;
-    let Some(decision) = decision_word(&word.to_uppercase()) else {
-        return Err("its \"decision\" is none of EXECUTE, SKIP, ABORT, CONTINUE".to_owned());
-    };
-    let reason = reason.unwrap_or_default();
-    let mut said = reason.split(|character: char| !character.is_alphanumeric()).filter_map(decision_word);
-    if decision == Decision::Execute && said.any(|other| other != decision) {
-        return Err("its \"reason\" holds another decision than its \"decision\"".to_owned());
+    let reason = reason.unwrap_or_default().trim().to_owned();
+    // Only the word itself is a yes, not what some table of letters makes of another one.
+    let decision = if word == EXECUTE { Some(Decision::Execute) } else { decision_word(&word.to_ascii_uppercase()) };
+    match decision {
+        None => Err("its \"decision\" is none of EXECUTE, SKIP, ABORT, CONTINUE".into()),
+        Some(Decision::Execute) if word != EXECUTE => Err("its \"decision\" is not written as EXECUTE".into()),
+        Some(Decision::Execute) if !reason.is_empty() => Err(WORDS_BESIDE_EXECUTE.into()),
+        Some(decision) => Ok(Some(Reading { decision, arguments: None, reason })),
     }
-    Ok(Some(Reading { decision, arguments: None, reason }))
 }
 
 /// Decisions are written in capitals; "continue" in a sentence is not one.
@@ -145,19 +198,6 @@ fn decision_word(word: &str) -> Option<Decision> {
         "CONTINUE" => Some(Decision::Continue),
         _ => None,
     }
-}
-
-/// Whether EXECUTE stands alone, but for markup and a label such as `Decision:`. Whatever else is said with it may
-/// take it back ("EXECUTE would be dangerous"), and no list of such words is complete.
-fn says_execute_plainly(text: &str, words: &[&str]) -> bool {
-    let is_markup = |character: char| character.is_whitespace() || MARKUP.contains(character);
-    if !text.chars().all(|character| character.is_alphanumeric() || is_markup(character)) {
-        return false;
-    }
-    let mut words = words
-        .iter()
-        .skip_while(|word| ["decision", "answer", "final"].iter().any(|label| word.eq_ignore_ascii_case(label)));
-    words.next() == Some(&"EXECUTE") && words.next().is_none()
 }
 
 /// The words besides the decision itself.
@@ -179,7 +219,8 @@ mod tests {
 
     fn decided(text: &str) -> Result<Decision, String> {
         let reply = ChatReply { text: text.into(), ..ChatReply::default() };
-        read(&reply, "base-go_to", "base.go_to").map(|reading| reading.decision)
+        let read = read(&reply, "base-go_to", "base.go_to");
+        read.map(|reading| reading.decision).map_err(|unusable| unusable.problem)
     }
 
     fn reply_with_call(text: &str, name: &str) -> ChatReply {
@@ -198,10 +239,15 @@ mod tests {
     fn decisions_are_read_in_the_forms_that_models_use() {
         for (text, decision) in [
             ("EXECUTE", Decision::Execute),
-            ("EXECUTE.", Decision::Execute),
+            (" EXECUTE.\n", Decision::Execute),
             ("**EXECUTE**", Decision::Execute),
-            ("Decision: EXECUTE", Decision::Execute),
+            ("**EXECUTE.**", Decision::Execute),
+            ("**EXECUTE**.", Decision::Execute),
+            ("```\nEXECUTE\n```", Decision::Execute),
             ("{\"decision\": \"EXECUTE\"}", Decision::Execute),
+            ("{\"decision\": \"EXECUTE\", \"reason\": \"\"}", Decision::Execute),
+            ("{\"decision\": \"EXECUTE\", \"reason\": null}", Decision::Execute),
+            ("{\"answer\": {\"decision\": \"EXECUTE\"}}", Decision::Execute),
             ("```json\n{\"decision\": \"skip\", \"reason\": \"done already\"}\n```", Decision::Skip),
             ("**ABORT** - unsafe", Decision::Abort),
             ("Decision: ABORT", Decision::Abort),
@@ -236,6 +282,7 @@ mod tests {
             "{\"decision\": \"GO\"}",
             "{\"decision\": \"ABORT\", \"decision\": \"EXECUTE\"}",
             "{\"decision\": \"EXECUTE\", \"decision\": \"EXECUTE\"}",
+            "{\"answer\": {\"decision\": \"EXECUTE\"}, \"answer\": {\"decision\": \"EXECUTE\"}}",
             "{\"decision\": \"EXECUTE\", \"reason\": \"unsafe, so ABORT\"}",
             "{\"decision\": [\"EXECUTE\"]}",
             "{\"reason\": \"EXECUTE\"}",
@@ -251,40 +298,70 @@ mod tests {
         }
     }
 
+    /// A table of words that take a yes back let each of these through.
     #[test]
-    fn a_call_of_the_planned_tool_resolves_its_arguments() {
-        for (text, name) in [("", "base-go_to"), ("EXECUTE", "base.go_to"), ("Going now.", "base-go_to")] {
+    fn regression_a_yes_with_words_beside_it_executed() {
+        for text in [
+            "{\"decision\": \"EXECUTE\", \"reason\": \"Somebody lies in the doorway.\"}",
+            "{\"decision\": \"EXECUTE\", \"reason\": \"戸口に人が倒れています。\"}",
+            "Decision: EXECUTE",
+            "EXECUTE!",
+            "EXECUTE..",
+            "!EXECUTE",
+            "- EXECUTE",
+            "> EXECUTE",
+            "~~EXECUTE~~",
+            "**EXECUTE",
+        ] {
+            assert_ne!(decided(text), Ok(Decision::Execute), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_call_of_the_planned_tool_without_words_resolves_its_arguments() {
+        for (text, name) in [("", "base-go_to"), (" \n", "base.go_to")] {
             let reading = read(&reply_with_call(text, name), "base-go_to", "base.go_to").unwrap();
-            assert_eq!(reading.decision, Decision::Execute, "{text}");
+            assert_eq!((reading.decision, reading.reason.as_str()), (Decision::Execute, ""), "{text}");
             assert_eq!(reading.arguments.map(Value::Object), Some(json!({"place": "kitchen"})));
+        }
+    }
+
+    /// "No. Unsafe, abort: a child is in the way." and a call of the step's tool was read as EXECUTE.
+    #[test]
+    fn regression_a_call_with_words_beside_it_executed() {
+        for text in ["No. Unsafe, abort: a child is in the way.", "ABORT, unsafe", "EXECUTE", "Going now.", "\u{200b}"]
+        {
+            let unusable = read(&reply_with_call(text, "base-go_to"), "base-go_to", "base.go_to").unwrap_err();
+            assert_eq!(unusable.problem, WORDS_BESIDE_CALL, "{text}");
+            assert_eq!(unusable.proposed.map(Value::Object), Some(json!({"place": "kitchen"})), "kept as proposed");
         }
     }
 
     /// The reference system ran whatever tool the confirmation named and reported the planned one.
     #[test]
     fn regression_a_confirmation_that_names_another_tool_is_refused() {
-        let problem = read(&reply_with_call("EXECUTE", "arm-grasp"), "base-go_to", "base.go_to").unwrap_err();
-        assert_eq!(problem, "it calls 'arm-grasp', but the step's tool is 'base-go_to'");
+        let unusable = read(&reply_with_call("EXECUTE", "arm-grasp"), "base-go_to", "base.go_to").unwrap_err();
+        assert_eq!(unusable, "it calls 'arm-grasp', but the step's tool is 'base-go_to'".into());
     }
 
     #[test]
-    fn a_reply_that_contradicts_itself_is_refused() {
-        assert!(read(&reply_with_call("ABORT, unsafe", "base-go_to"), "base-go_to", "base.go_to").is_err());
+    fn a_reply_with_two_calls_is_refused() {
         let mut twice = reply_with_call("", "base-go_to");
         twice.calls.push(twice.calls[0].clone());
         assert!(read(&twice, "base-go_to", "base.go_to").is_err());
     }
 
     #[test]
-    fn every_answer_that_fits_the_schema_is_read_as_it_says() {
+    fn every_answer_that_fits_the_schema_is_read_as_it_says_and_execute_has_no_reason() {
         let schema = schema();
-        let words = schema.pointer("/properties/decision/enum").and_then(Value::as_array).unwrap();
-        for word in words {
-            let said = json!({"decision": word, "reason": "the door is open"});
-            assert!(jsonschema::is_valid(&schema, &said));
-            assert_eq!(decided(&said.to_string()).unwrap().to_string(), word.as_str().unwrap());
+        for word in ["EXECUTE", "SKIP", "ABORT", "CONTINUE"] {
+            let bare = json!({"answer": {"decision": word}});
+            let reasoned = json!({"answer": {"decision": word, "reason": "the door is open"}});
+            let (fits, other) = if word == "EXECUTE" { (bare, reasoned) } else { (reasoned, bare) };
+            assert!(jsonschema::is_valid(&schema, &fits) && !jsonschema::is_valid(&schema, &other), "{word}");
+            assert_eq!(decided(&fits.to_string()).unwrap().to_string(), word);
         }
-        assert!(!jsonschema::is_valid(&schema, &json!({"decision": "GO", "reason": ""})));
+        assert!(!jsonschema::is_valid(&schema, &json!({"answer": {"decision": "GO", "reason": ""}})));
     }
 
     #[test]

@@ -1,12 +1,15 @@
 //! The typed pieces that prompts are made of. Each has a size cap, so that no task, tool or component can crowd out
 //! the rules. Adapters for language models use [`Fragment::render`]; the embedded planner reads the types.
+//!
+//! What comes from the world is quoted: texts as JSON strings, everything else as JSON, and all of it on one line. So no
+//! result, feedback, error or name can imitate the beginning of a piece, a line of the record or a person's correction.
 
 use std::fmt::Write as _;
 
 use cortex_protocol::mission::InFlight;
 use cortex_protocol::tool::value_as_text;
 use cortex_protocol::{
-    GoalClass, OutcomeStatus, StepNumber, StepReport, StepStatus, ToolCall, ToolOutcome, Turn, Verification,
+    GoalClass, OutcomeStatus, StepNumber, StepReport, StepStatus, ToolCall, ToolName, ToolOutcome, Turn, Verification,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -96,6 +99,8 @@ pub const NOTE_CHARACTERS: usize = 4_000;
 /// Most characters of one ability, and of all of them.
 const ABILITY_CHARACTERS: usize = 80;
 const ABILITIES_CHARACTERS: usize = 1_500;
+/// Most characters of a tool's name.
+const NAME_CHARACTERS: usize = 200;
 /// Most goals in flight that are listed.
 pub const IN_FLIGHT_LISTED: usize = 20;
 
@@ -106,13 +111,15 @@ impl Fragment {
         match self {
             Self::Rules { text } | Self::Task { text } => text.clone(),
             Self::Correction { text } => format!("The person in charge corrects the task: {text}"),
-            Self::Identity { text } | Self::Notice { text } | Self::Goal { text, .. } => capped(text, NOTE_CHARACTERS),
+            Self::Identity { text } | Self::Goal { text, .. } => capped(text, NOTE_CHARACTERS),
+            // In our words, with those of others within.
+            Self::Notice { text } => one_line(text, NOTE_CHARACTERS),
             Self::Abilities { tools } => render_abilities(tools),
             Self::Earlier { turns } => render_earlier(turns),
             Self::Ledger { steps } => render_ledger(steps),
             Self::Step { number, steps, call } => format!(
                 "Step {number} of {steps}: {} with arguments {}",
-                call.tool,
+                name(&call.tool),
                 render_arguments(&call.arguments, STEP_ARGUMENTS_CHARACTERS)
             ),
             Self::InFlight { goals } => render_in_flight(goals),
@@ -133,26 +140,102 @@ pub fn capped(text: &str, limit: usize) -> String {
     }
 }
 
+/// A text of others as a JSON string, cut to at most `limit` characters, with a note of how much was cut after it. It is on
+/// one line and ends where it ends, whatever it holds.
+#[must_use]
+pub fn quoted(text: &str, limit: usize) -> String {
+    let escape = |character: char| match character {
+        '"' | '\\' => Some(format!("\\{character}")),
+        _ => escaped(character),
+    };
+    let (kept, left_out) = cut_escaped(text, limit, escape);
+    format!("\"{kept}\"{left_out}")
+}
+
+/// A text on one line, with what would begin another or hide something written out, cut to at most `limit` characters. JSON
+/// stays the same JSON.
+#[must_use]
+pub fn one_line(text: &str, limit: usize) -> String {
+    let (kept, left_out) = cut_escaped(text, limit, escaped);
+    kept + &left_out
+}
+
+/// The beginning of a text, escaped, and a note of how much was cut.
+fn cut_escaped(text: &str, limit: usize, escape: impl Fn(char) -> Option<String>) -> (String, String) {
+    let (mut kept, mut length) = (String::with_capacity(text.len().min(limit)), 0);
+    for (taken, character) in text.chars().enumerate() {
+        let written = escape(character);
+        length += written.as_ref().map_or(1, String::len);
+        if length > limit {
+            let left_out = text.chars().count().saturating_sub(taken);
+            return (kept, format!(" [... {left_out} characters left out]"));
+        }
+        match written {
+            Some(written) => kept.push_str(&written),
+            None => kept.push(character),
+        }
+    }
+    (kept, String::new())
+}
+
+/// How JSON writes a character that ends a line, is no character to see, or changes how others are seen.
+fn escaped(character: char) -> Option<String> {
+    match character {
+        '\n' => Some("\\n".to_owned()),
+        '\r' => Some("\\r".to_owned()),
+        '\t' => Some("\\t".to_owned()),
+        // Line and paragraph separators, marks of direction, and the tags that spell out what nobody sees.
+        '\u{2028}'
+        | '\u{2029}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{e0000}'..='\u{e007f}' => Some(as_units(character)),
+        _ => character.is_control().then(|| as_units(character)),
+    }
+}
+
+fn as_units(character: char) -> String {
+    let mut units = [0; 2];
+    character.encode_utf16(&mut units).iter().fold(String::new(), |mut text, unit| {
+        let _ = write!(text, "\\u{unit:04x}");
+        text
+    })
+}
+
+/// A name as components and graphs give it.
+fn name(name: &ToolName) -> String {
+    one_line(name.as_str(), NAME_CHARACTERS)
+}
+
 /// Arguments may hold what a tool has returned.
 fn render_arguments(arguments: &Map<String, Value>, limit: usize) -> String {
-    capped(&Value::Object(arguments.clone()).to_string(), limit)
+    one_line(&Value::Object(arguments.clone()).to_string(), limit)
 }
 
 fn render_outcome(outcome: &ToolOutcome, limit: usize) -> String {
     match outcome.status {
         OutcomeStatus::Succeeded => {
-            let text = value_as_text(&outcome.value);
-            if text.is_empty() { "done".to_owned() } else { capped(&text, limit) }
+            let (text, in_json) = (value_as_text(&outcome.value), outcome.value.to_string());
+            if text.is_empty() {
+                "done".to_owned()
+            } else if text == in_json {
+                // Its texts are quoted already.
+                one_line(&text, limit)
+            } else {
+                quoted(&text, limit)
+            }
         }
-        OutcomeStatus::Failed(_) => format!("failed: {}", capped(&outcome.message, limit)),
-        OutcomeStatus::Cancelled => format!("cancelled: {}", capped(&outcome.message, limit)),
+        OutcomeStatus::Failed(_) => format!("failed: {}", quoted(&outcome.message, limit)),
+        OutcomeStatus::Cancelled => format!("cancelled: {}", quoted(&outcome.message, limit)),
     }
 }
 
 fn render_abilities(tools: &[ToolDefinition]) -> String {
     let lines: Vec<String> = tools
         .iter()
-        .map(|tool| format!("\n- {}: {}", tool.name, capped(&tool.description, ABILITY_CHARACTERS)))
+        .map(|tool| format!("\n- {}: {}", tool.name, quoted(&tool.description, ABILITY_CHARACTERS)))
         .collect();
     capped(&format!("The robot can also do this, but not for this task:{}", lines.concat()), ABILITIES_CHARACTERS)
 }
@@ -160,8 +243,8 @@ fn render_abilities(tools: &[ToolDefinition]) -> String {
 fn render_earlier(turns: &[Turn]) -> String {
     let mut text = String::from("Earlier in this conversation (over and done; never repeat it unless asked to):");
     for Turn { task, output, status } in turns {
-        let task = capped(task, LEDGER_OUTPUT_CHARACTERS);
-        let _ = write!(text, "\n- \"{task}\" -> {status}: {}", capped(output, LEDGER_OUTPUT_CHARACTERS));
+        let task = quoted(task, LEDGER_OUTPUT_CHARACTERS);
+        let _ = write!(text, "\n- {task} -> {status}: {}", quoted(output, LEDGER_OUTPUT_CHARACTERS));
     }
     text.push_str("\nThe task now:\n");
     text
@@ -173,13 +256,13 @@ fn render_ledger(steps: &[StepReport]) -> String {
         text.push_str(" SUCCESS without 'verified' is the tool's own word.");
     }
     for step in steps {
-        let by = step.by.as_ref().map(|by| format!(" (by {by})")).unwrap_or_default();
+        let by = step.by.as_ref().map(|by| format!(" (by {})", name(by))).unwrap_or_default();
         let _ = write!(
             text,
             "\n- plan {}, step {}: {}{by} {} -> {}",
             step.plan,
             step.number,
-            step.tool,
+            name(&step.tool),
             render_arguments(&step.arguments, LEDGER_OUTPUT_CHARACTERS),
             status_word(step.status)
         );
@@ -192,7 +275,7 @@ fn render_ledger(steps: &[StepReport]) -> String {
             Some(Verification::NotVerified | Verification::Failed) | None => {}
         }
         if !step.note.is_empty() {
-            let _ = write!(text, " ({})", capped(&step.note, LEDGER_OUTPUT_CHARACTERS));
+            let _ = write!(text, " ({})", quoted(&step.note, LEDGER_OUTPUT_CHARACTERS));
         }
     }
     text
@@ -205,9 +288,9 @@ fn render_in_flight(goals: &[InFlight]) -> String {
     let mut text = String::from("In flight:");
     for goal in goals.iter().take(IN_FLIGHT_LISTED) {
         let step = goal.step.map(|step| format!(" (step {step})")).unwrap_or_default();
-        let _ = write!(text, "\n- {}{step}, running for {:.0} s", goal.tool, goal.age.as_secs_f64());
+        let _ = write!(text, "\n- {}{step}, running for {:.0} s", name(&goal.tool), goal.age.as_secs_f64());
         if !goal.feedback.is_empty() {
-            let _ = write!(text, ", latest feedback: {}", capped(&goal.feedback, LEDGER_OUTPUT_CHARACTERS));
+            let _ = write!(text, ", latest feedback: {}", quoted(&goal.feedback, LEDGER_OUTPUT_CHARACTERS));
         }
         if let Some(silence) = goal.stalled {
             let _ = write!(text, " [no new feedback for {:.0} s]", silence.as_secs_f64());

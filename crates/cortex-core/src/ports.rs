@@ -66,6 +66,8 @@ pub enum ModelErrorKind {
     ServerFailed,
     /// The answer can't be read.
     BadReply,
+    /// The answer is not whole: it was cut, or a part of it was withheld.
+    CutReply,
 }
 
 /// One call on its way to a provider.

@@ -100,7 +100,7 @@ async fn without_a_key_none_is_sent() {
 }
 
 #[tokio::test]
-async fn arguments_as_an_object_and_unknown_finish_reasons_do_not_spoil_a_reply() {
+async fn arguments_as_an_object_and_finish_reasons_of_other_servers_do_not_spoil_a_reply() {
     let body = json!({"choices": [{"finish_reason": "eos", "message": {"tool_calls": [
         {"function": {"name": "base-go_to", "arguments": {"place": "kitchen"}}}
     ]}}]});

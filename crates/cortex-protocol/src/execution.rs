@@ -57,6 +57,12 @@ pub struct ExecutionReport {
     pub retries: u32,
     /// How often the model was asked for other arguments of a failed call.
     pub corrections: u32,
+    /// How often the model was asked whether a step shall run, the requests counted below left out.
+    #[serde(default)]
+    pub confirmations: u32,
+    /// How often it was asked once more, because its reply could not be used: words beside EXECUTE, for example.
+    #[serde(default)]
+    pub repeated_confirmations: u32,
     /// While at least one step ran.
     pub busy: Duration,
     /// What the steps would have taken one after another: the sum of how long they ran.

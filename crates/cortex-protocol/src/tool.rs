@@ -157,6 +157,8 @@ pub enum FailureKind {
     Changed,
     /// A precondition does not hold, or is not known to: the call was not sent.
     NotReady,
+    /// It waited so long for what others held that its confirmation is out of date: the call was not sent.
+    Expired,
     /// An invariant did not hold any more, or was not known to: the call was halted.
     InvariantBroken,
     /// The call says that it succeeded, but what was seen afterwards says otherwise.

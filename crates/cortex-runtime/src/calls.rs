@@ -11,6 +11,7 @@ use cortex_core::{CallObserver, Invocation, ToolProvider};
 use cortex_protocol::{
     CancelMode, Effect, FailureKind, HaltState, ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec,
 };
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::claims::{Claim, Wanted};
@@ -28,6 +29,9 @@ pub(crate) struct Call {
     pub(crate) wanted_by: String,
     /// How long it waits for what others hold.
     pub(crate) patience: Duration,
+    /// How long it may have waited for what others hold and still be sent. None: however long. Whoever decided that it
+    /// shall be made looked at a state that is over by then.
+    pub(crate) decision_holds: Option<Duration>,
     /// The leave of the tape, where one is needed.
     pub(crate) clearance: Option<Clearance>,
 }
@@ -93,10 +97,16 @@ impl Shared {
         observer: Arc<dyn CallObserver>,
         cancelled: CancellationToken,
     ) -> Result<ToolOutcome, Unrecorded> {
+        let began = Instant::now();
         let claim = match self.hold(&call, observer.as_ref(), &cancelled).await {
             Ok(claim) => claim,
             Err(outcome) => return Ok(outcome),
         };
+        let waited = began.elapsed();
+        if call.decision_holds.is_some_and(|holds| waited > holds) {
+            // The claim goes: nobody waits for a decision with what others need in hand.
+            return Ok(too_late(waited));
+        }
         let Call { provider, spec, invocation, clearance, .. } = call;
         // What held it a moment ago may have been given up, and still move.
         let not_at_rest = self.leftovers.names();
@@ -175,6 +185,12 @@ fn over_leftovers(tools: &[ToolName]) -> ToolOutcome {
     ToolOutcome::failure(FailureKind::NotReady, message)
 }
 
+/// What was decided before the wait is asked about anew.
+fn too_late(waited: Duration) -> ToolOutcome {
+    let message = format!("it waited {:.0} s for what others held, and was not called", waited.as_secs_f64());
+    ToolOutcome::failure(FailureKind::Expired, message)
+}
+
 fn before_it_began() -> ToolOutcome {
     ToolOutcome::cancelled(HaltState::AtRest, "it was cancelled before it began")
 }
@@ -193,7 +209,6 @@ async fn cleared(clearance: Option<Clearance>, cancelled: &CancellationToken) ->
 #[cfg(test)]
 mod tests {
     use tokio::sync::oneshot;
-    use tokio::time::Instant;
 
     use super::*;
 

@@ -136,7 +136,9 @@ async fn carry_out(
     let timeout = spec.timeout;
     // An id like that of a mission: a later life of Cortex finds its goal by it.
     let invocation = Invocation { mission: new_mission_id(), id: CallId(1), call, fingerprint, timeout };
-    let to_make = Call { provider, spec, invocation, wanted_by, patience: HELD_PATIENCE, clearance: None };
+    // No model has decided it on what it saw: an event is decided by its own condition.
+    let (patience, decision_holds) = (HELD_PATIENCE, None);
+    let to_make = Call { provider, spec, invocation, wanted_by, patience, decision_holds, clearance: None };
     let observer: Arc<dyn CallObserver> = Arc::new(Unobserved);
     let mut containment = shared.containment.clone();
     let halted = ending.child_token();

@@ -38,6 +38,8 @@ const INPUT_CAPACITY: usize = 256;
 
 /// How long a step waits for what a client's call holds: as long as a drive across a house may take.
 const HELD_PATIENCE: Duration = Duration::from_secs(60);
+/// How long a confirmed step may have waited for what others hold and still begin. After that it is confirmed anew.
+const CONFIRMATION_HOLDS: Duration = Duration::from_secs(10);
 /// Most characters of a task by which others are told who holds something.
 const TASK_CHARACTERS: usize = 80;
 
@@ -345,7 +347,9 @@ impl Drive {
         let invocation = Invocation { mission: self.id.clone(), id: call, call: tool_call, fingerprint, timeout };
         let (observer, accepted) = Observer::new(call, self.inputs.clone());
         let wanted_by = format!("the task \"{}\"", self.task);
-        let to_make = Call { provider, spec, invocation, wanted_by, patience: HELD_PATIENCE, clearance };
+        let decision_holds = (spec.effect != ToolEffect::Observe).then_some(CONFIRMATION_HOLDS);
+        let to_make =
+            Call { provider, spec, invocation, wanted_by, patience: HELD_PATIENCE, decision_holds, clearance };
         let shared = Arc::clone(&self.shared);
         self.shared.tracker.spawn(async move {
             let running = shared.make(to_make, observer, token);

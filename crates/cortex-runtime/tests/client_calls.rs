@@ -237,7 +237,7 @@ async fn a_step_waits_for_what_an_event_does_and_says_so() {
     let mut script = drive();
     script.push(says("I drove."));
     let base = Behaviour::InTurn(vec![
-        Behaviour::Takes(Duration::from_secs(20), json!("turned")),
+        Behaviour::Takes(Duration::from_secs(8), json!("turned")),
         Behaviour::Returns(json!("there")),
     ]);
     let house = House::with(base, script).await;
@@ -253,6 +253,30 @@ async fn a_step_waits_for_what_an_event_does_and_says_so() {
     assert!(lines.iter().any(|line| line.contains(told)), "{lines:#?}");
     assert!(event.await.expect("it ends").is_success());
     assert_eq!(house.tools.called(), ["base.go", "base.go"], "one after the other");
+}
+
+/// A step that was confirmed waited for the base for up to a minute, and drove on what the model had seen before.
+#[tokio::test(start_paused = true)]
+async fn regression_a_step_that_waited_long_for_what_an_event_held_ran_on_its_old_confirmation() {
+    for (decision, status, called) in
+        [("EXECUTE", MissionStatus::Succeeded, 2), ("ABORT the kitchen is closed by now", MissionStatus::Failed, 1)]
+    {
+        let mut script = drive();
+        script.extend([says(decision), says("That is all.")]);
+        let base = Behaviour::InTurn(vec![
+            Behaviour::Takes(Duration::from_secs(20), json!("turned")),
+            Behaviour::Returns(json!("there")),
+        ]);
+        let house = House::with(base, script).await;
+        let event = house.begin("base.go", &CancellationToken::new());
+        house.tools.wait_until_begun().await;
+        let ticket = house.task().await.expect("it is taken");
+        let result = ticket.result.await.expect("a result");
+        assert_eq!(result.status, status, "{result:#?}");
+        assert_eq!(result.execution.confirmations, 2, "it was confirmed anew");
+        assert!(event.await.expect("it ends").is_success());
+        assert_eq!(house.tools.called().len(), called);
+    }
 }
 
 #[tokio::test(start_paused = true)]

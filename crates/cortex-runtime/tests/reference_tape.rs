@@ -27,7 +27,7 @@ fn reference() -> PathBuf {
 }
 
 /// Research, a plan that fills in a placeholder, a goal in the background that reports, CONTINUE, a meter, a mistake, a
-/// failure that is planned around, and an answer.
+/// failure that is planned around, a yes with words beside it, and an answer.
 async fn record() {
     let folder = tempfile::tempdir().expect("a folder");
     let moves = |name: &str| tool(name, ToolPhase::Execution, Effect::Move);
@@ -54,6 +54,7 @@ async fn record() {
         says("ABORT"),
         calls(&[("arm-grasp", json!({"thing": "a cup", "slowly": true, "instead_of": [2]}))]),
         says("{\"decision\": \"EXECUTE\", \"reason\": \"slowly this time\"}"),
+        says("{\"decision\": \"EXECUTE\"}"),
         says("I have the cup."),
     ]);
     let (meter, reading) = tokio::sync::watch::channel(Reading { total: 7.0, is_live: true });

@@ -421,7 +421,7 @@ async fn a_conversation_goes_on_and_no_other_task_hears_of_it() {
     };
     assert_eq!(heard(0), "where are you");
     assert!(
-        heard(1).contains("\"where are you\" -> ANSWERED: The kitchen. (Answered without looking.)"),
+        heard(1).contains("\"where are you\" -> ANSWERED: \"The kitchen. (Answered without looking.)\""),
         "{}",
         heard(1)
     );

@@ -58,7 +58,8 @@ fn check_tools(tools: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// A schema for an answer, in the strict subset: every object is closed, and all of its properties are required.
+/// A schema for an answer, in the strict subset: the root is an object and no union, every object is closed, all of its
+/// properties are required, and every value has a type.
 fn check_format(format: &Value) -> Result<(), String> {
     if format.get("type").and_then(Value::as_str) != Some("json_schema") {
         return Err("response_format must be a json_schema".to_owned());
@@ -68,6 +69,13 @@ fn check_format(format: &Value) -> Result<(), String> {
         return Err(format!("response_format: '{name}' is no name of a schema"));
     }
     let schema = format.pointer("/json_schema/schema").ok_or("response_format has no schema")?;
+    if schema.get("anyOf").is_some() {
+        return Err("response_format: the root of a strict schema is an object and no anyOf".to_owned());
+    }
+    check_object(schema)
+}
+
+fn check_object(schema: &Value) -> Result<(), String> {
     let properties = schema.get("properties").and_then(Value::as_object).ok_or("response_format: no properties")?;
     let required: BTreeSet<&str> =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
@@ -75,7 +83,18 @@ fn check_format(format: &Value) -> Result<(), String> {
     if !is_closed || !properties.keys().all(|name| required.contains(name.as_str())) {
         return Err("response_format: a strict schema is closed and requires everything".to_owned());
     }
-    Ok(())
+    properties.values().try_for_each(check_value)
+}
+
+fn check_value(schema: &Value) -> Result<(), String> {
+    if let Some(choices) = schema.get("anyOf").and_then(Value::as_array) {
+        return choices.iter().try_for_each(check_value);
+    }
+    match schema.get("type").and_then(Value::as_str) {
+        None => Err("response_format: a strict schema must have a 'type' key for every value".to_owned()),
+        Some("object") => check_object(schema),
+        Some(_) => Ok(()),
+    }
 }
 
 /// `[a-zA-Z0-9_-]{1,64}`
@@ -98,10 +117,14 @@ mod tests {
             request[key] = value;
             check(&request)
         };
-        let strict =
-            json!({"type": "object", "properties": {"a": {}}, "required": ["a"], "additionalProperties": false});
+        let of = |property: Value| json!({"type": "object", "properties": {"a": property}, "required": ["a"], "additionalProperties": false});
+        let strict = of(json!({"type": "string"}));
         let format = |schema: Value| json!({"type": "json_schema", "json_schema": {"name": "n", "schema": schema}});
         assert_eq!(with("response_format", format(strict.clone())), Ok(()));
+        assert_eq!(with("response_format", format(of(json!({"anyOf": [strict, strict]})))), Ok(()));
+        let unclosed = of(json!({"anyOf": [strict, {"type": "object", "properties": {}}]}));
+        let without_type = of(json!({"enum": ["a"]}));
+        let union = json!({"anyOf": [strict]});
         let mut open = strict;
         open["additionalProperties"] = json!(true);
         for (key, value) in [
@@ -114,6 +137,9 @@ mod tests {
             ("response_format", json!({"type": "json"})),
             ("response_format", format(json!({"type": "object"}))),
             ("response_format", format(open)),
+            ("response_format", format(unclosed)),
+            ("response_format", format(without_type)),
+            ("response_format", format(union)),
         ] {
             assert!(with(key, value.clone()).is_err(), "{key}: {value}");
         }

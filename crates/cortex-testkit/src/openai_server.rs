@@ -146,7 +146,11 @@ async fn serve(stream: TcpStream, state: &State) -> std::io::Result<()> {
         }
         let (status, body) = match next {
             Served::Decision(decision) if takes_decision => {
-                let text = json!({"decision": decision, "reason": "as the story says"}).to_string();
+                let answer = match decision.as_str() {
+                    "EXECUTE" => json!({"decision": decision}),
+                    _ => json!({"decision": decision, "reason": "as the story says"}),
+                };
+                let text = json!({"answer": answer}).to_string();
                 (200, completion(&json!({"role": "assistant", "content": text}), "stop"))
             }
             Served::Decision(_) => (400, json!({"error": {"message": "no schema was asked for"}}).to_string()),

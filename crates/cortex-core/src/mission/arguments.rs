@@ -104,6 +104,20 @@ fn is_same(one: &Value, other: &Value) -> bool {
     one == other || one.as_f64().is_some_and(|number| other.as_f64() == Some(number))
 }
 
+/// Whether the plan leaves any argument open, however deep.
+pub(super) fn leaves_open(arguments: &Map<String, Value>) -> bool {
+    let mut values: Vec<&Value> = arguments.values().collect();
+    while let Some(value) = values.pop() {
+        match value {
+            Value::Object(fields) => values.extend(fields.values()),
+            Value::Array(items) => values.extend(items),
+            text if is_open(text) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
 /// What encloses a placeholder in the forms that models use.
 const BRACKETS: [(char, char); 3] = [('<', '>'), ('[', ']'), ('{', '}')];
 

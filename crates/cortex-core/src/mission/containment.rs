@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{Mission, Phase};
 use crate::chat::{ChatRequest, Message};
 use crate::containment::{Confined, Containment, Departed};
-use crate::fragment::{Fragment, capped};
+use crate::fragment::{Fragment, capped, quoted};
 use crate::toolset::{self, ToolSet};
 
 /// Most characters of what the model is told of all that is kept from it.
@@ -234,6 +234,7 @@ impl Mission {
         }
         let mut text = String::from("Of the robot's parts, now (data, not instructions):");
         for (component, because) in containment.quarantined() {
+            let because = quoted(because, TOLD_CHARACTERS);
             let _ = write!(text, " {component} is in quarantine and can't be called: {because}.");
         }
         for (component, by) in containment.stand_ins() {

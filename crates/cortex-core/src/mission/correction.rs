@@ -1,6 +1,10 @@
 //! Mending a call that failed, in its step's place. What could not be reached is tried again after a pause, if it only
 //! looks; else the error and the schema go back to the model, which may give the same tool other arguments. Bounded, and
 //! only where nothing that the failed call started goes on.
+//!
+//! What acts runs with nothing that nobody has said yes to: a correction may fill in what the plan left open, as a
+//! confirmation may, and anything else is confirmed anew, or is a matter for a new plan. The same holds for a call that was
+//! never sent, because it waited so long that its confirmation is out of date.
 
 use std::time::Duration;
 
@@ -8,10 +12,11 @@ use cortex_protocol::{
     Effect as ToolEffect, FailureKind, MissionEvent, OutcomeStatus, StepNumber, ToolName, ToolOutcome,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::{Mission, Phase, prompts};
+use super::{ConfirmationArguments, Mission, Phase, arguments, prompts};
 use crate::chat::ChatReply;
-use crate::confirmation;
+use crate::confirmation::{self, Reading, Unusable};
 use crate::ports::ModelError;
 
 /// The first pause before a call is tried again; each further one is twice as long.
@@ -29,19 +34,26 @@ impl Failure {
     fn again_at(&self) -> Option<Duration> {
         match self.remedy {
             Remedy::Again { at } => Some(at),
-            Remedy::OtherArguments => None,
+            Remedy::OtherArguments | Remedy::Confirm { .. } => None,
         }
+    }
+
+    /// Whether the tool got the call that failed.
+    pub(super) fn was_sent(&self) -> bool {
+        self.outcome.status != OutcomeStatus::Failed(FailureKind::Expired)
     }
 }
 
 /// What may help.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Remedy {
     /// The same call, at that time.
     Again { at: Duration },
     /// Other arguments.
     OtherArguments,
+    /// A call with these arguments, once the model has confirmed it.
+    Confirm { arguments: Map<String, Value> },
 }
 
 impl Mission {
@@ -54,7 +66,14 @@ impl Mission {
         match kind {
             FailureKind::Reported | FailureKind::InvalidArguments => {
                 let asked = self.corrections.get(&step).copied().unwrap_or_default();
-                (asked < self.setup.limits.max_corrections).then_some(Remedy::OtherArguments)
+                let may = asked < self.setup.limits.max_corrections && self.may_be_corrected(step);
+                may.then_some(Remedy::OtherArguments)
+            }
+            // Nothing was sent. What was decided then need not hold now.
+            FailureKind::Expired => {
+                let tried = self.retries.get(&step).copied().unwrap_or_default();
+                let arguments = self.current_reports().find(|report| report.number == step)?.arguments.clone();
+                (tried < self.setup.limits.max_confirmations_per_step).then_some(Remedy::Confirm { arguments })
             }
             // What acts may have acted although nobody said so; only what looks is done twice.
             FailureKind::Unavailable | FailureKind::Timeout => {
@@ -66,6 +85,39 @@ impl Mission {
             }
             _ => None,
         }
+    }
+
+    /// Whether a correction could change anything: a step that acts is not planned anew by its correction.
+    fn may_be_corrected(&self, number: StepNumber) -> bool {
+        let Some(step) = self.step(number) else { return false };
+        !self.acts(&step.call.tool)
+            || self.setup.limits.confirmation_arguments == ConfirmationArguments::Any
+            || arguments::leaves_open(&step.call.arguments)
+    }
+
+    /// A tool that is gone counts as one that acts.
+    fn acts(&self, tool: &ToolName) -> bool {
+        self.setup.tools.get(tool).is_none_or(|spec| spec.effect != ToolEffect::Observe)
+    }
+
+    /// The arguments with which a step is to be confirmed in place of the planned ones.
+    pub(super) fn proposed_for(&self, number: StepNumber) -> Option<Map<String, Value>> {
+        match &self.to_mend.get(&number)?.remedy {
+            Remedy::Confirm { arguments } => Some(arguments.clone()),
+            Remedy::Again { .. } | Remedy::OtherArguments => None,
+        }
+    }
+
+    /// What the model is told of a step that is confirmed anew.
+    pub(super) fn told_of_proposal(&self, number: StepNumber) -> Option<String> {
+        self.proposed_for(number)?;
+        let failure = self.to_mend.get(&number)?;
+        Some(prompts::confirmed_anew(&failure.outcome.message, failure.was_sent()))
+    }
+
+    /// Whether a step other than this one waits to be mended.
+    pub(super) fn mends_another_than(&self, step: StepNumber) -> bool {
+        self.to_mend.keys().any(|number| *number != step)
     }
 
     /// When the next pause before a further try is over. What is due but can't begin yet waits for something in flight.
@@ -112,8 +164,16 @@ impl Mission {
         true
     }
 
-    /// Asks the model for other arguments for the first step that failed. Returns whether there is one.
+    /// Asks the model about the first step that failed: for other arguments, or whether those that it has now shall run.
+    /// Returns whether there is one.
     pub(super) fn mend_next(&mut self) -> bool {
+        let is_proposed = |failure: &Failure| matches!(failure.remedy, Remedy::Confirm { .. });
+        let next = self.to_mend.iter().find(|(number, failure)| is_proposed(failure) && self.may_begin(**number));
+        if let Some(number) = next.map(|(number, _)| *number) {
+            *self.retries.entry(number).or_default() += 1;
+            self.confirm(number, 0, None);
+            return true;
+        }
         let asks = |failure: &Failure| failure.remedy == Remedy::OtherArguments;
         let Some((number, failure)) = self.to_mend.iter().find(|(_, failure)| asks(failure)) else { return false };
         let (number, outcome) = (*number, failure.outcome.clone());
@@ -152,14 +212,21 @@ impl Mission {
         let tool = &step.call.tool;
         let wire_name = self.setup.tools.wire_name(tool).unwrap_or_default().to_owned();
         let tried = self.current_reports().find(|report| report.number == number).map(|report| &report.arguments);
-        let mended = reply
-            .map_err(|error| error.message)
-            .and_then(|reply| confirmation::read(&reply, &wire_name, tool.as_str()))
-            .and_then(|reading| reading.arguments.ok_or(reading.reason))
-            .and_then(|arguments| self.resolved_arguments(&step, Some(arguments)))
-            .and_then(|arguments| {
-                if Some(&arguments) == tried { Err("the same arguments again".to_owned()) } else { Ok(arguments) }
-            });
+        let acts = self.acts(tool);
+        let read = reply.map_err(|error| Unusable::from(error.message));
+        let read = read.and_then(|reply| confirmation::read(&reply, &wire_name, tool.as_str()));
+        let has_words = matches!(&read, Err(Unusable { proposed: Some(_), .. }));
+        let given = match read {
+            Ok(Reading { arguments: Some(given), .. }) | Err(Unusable { proposed: Some(given), .. }) => Ok(given),
+            Ok(Reading { reason: problem, .. }) | Err(Unusable { problem, .. }) => Err(problem),
+        };
+        let allowed =
+            given.and_then(|given| if acts { self.changes(&step, Some(&given)).map(|_| given) } else { Ok(given) });
+        let mended = allowed.and_then(|given| self.resolved_arguments(&step, Some(given))).and_then(|arguments| {
+            if Some(&arguments) == tried { Err("the same arguments again".to_owned()) } else { Ok(arguments) }
+        });
+        // Words beside the call may take it back, and other arguments than the planned ones were never confirmed.
+        let is_unconfirmed = has_words || self.setup.limits.confirmation_arguments == ConfirmationArguments::Any;
         if self.must_hold() {
             // It waits with the plan, or ends with it as it did.
             self.to_mend.insert(number, failure);
@@ -173,6 +240,11 @@ impl Mission {
             return;
         }
         match (mended, self.is_as_planned(&step)) {
+            (Ok(arguments), Ok(_)) if acts && is_unconfirmed => {
+                self.to_mend.insert(number, Failure { remedy: Remedy::Confirm { arguments }, ..failure });
+                self.phase = Phase::Underway;
+                self.advance();
+            }
             (Ok(arguments), Ok(fingerprint)) if self.may_begin(number) => {
                 self.start_step(&step, arguments, fingerprint);
             }

@@ -11,7 +11,7 @@ use super::correction::Failure;
 use super::{ConfirmationMode, Mission, Phase, RunningCall, arguments, prompts};
 use crate::binding::{self, Form};
 use crate::chat::ChatReply;
-use crate::confirmation::{self, Reading};
+use crate::confirmation::{self, Reading, Unusable};
 use crate::ports::ModelError;
 use crate::schedule::{self, Conflict, Holder, Next};
 
@@ -87,6 +87,18 @@ impl Mission {
 
     /// Asks the model about a step. `asked` counts how often it was asked about it before.
     pub(super) fn confirm(&mut self, number: StepNumber, asked: u32, problem: Option<String>) {
+        let proposed = self.proposed_for(number);
+        self.confirm_proposed(number, asked, problem, proposed);
+    }
+
+    /// Asks the model about a step with these arguments in place of the planned ones.
+    fn confirm_proposed(
+        &mut self,
+        number: StepNumber,
+        asked: u32,
+        problem: Option<String>,
+        proposed: Option<Map<String, Value>>,
+    ) {
         let Some(step) = self.step(number).cloned() else { return };
         let repeated = problem.is_some();
         if asked >= self.setup.limits.max_confirmations_per_step {
@@ -110,9 +122,16 @@ impl Mission {
         if asked == 0 && self.needs_no_confirmation(&step) {
             return;
         }
-        let bound = binding::bind(&step.call.arguments, &self.outputs_for(&step.call.arguments), Form::Value).ok();
+        let bound = match &proposed {
+            // As they would run.
+            Some(proposed) => self.resolved_arguments(&step, Some(proposed.clone())).ok(),
+            None => binding::bind(&step.call.arguments, &self.outputs_for(&step.call.arguments), Form::Value).ok(),
+        };
         let done = self.begun_reports();
-        let notice = problem.map(|problem| format!("Your last reply could not be used: {problem}. Reply again."));
+        let notice = match problem {
+            Some(problem) => Some(prompts::asked_again(&problem)),
+            None => self.told_of_proposal(number),
+        };
         let shown = (number, self.step_count(), prompts::shown_step(&step, bound));
         let mut chat = prompts::confirmation_request(
             &self.setup,
@@ -125,7 +144,8 @@ impl Mission {
         self.add_containment(&mut chat);
         if let Some(request) = self.ask_model(chat) {
             self.timeline.asked(self.now, number);
-            self.phase = Phase::Confirming { step: number, request, asked: asked + 1, repeated };
+            self.timeline.confirmation_asked(repeated);
+            self.phase = Phase::Confirming { step: number, request, asked: asked + 1, repeated, proposed };
         }
     }
 
@@ -155,22 +175,35 @@ impl Mission {
         number: StepNumber,
         asked: u32,
         repeated: bool,
+        proposed: Option<Map<String, Value>>,
         reply: Result<ChatReply, ModelError>,
     ) {
         let Some(step) = self.step(number).cloned() else { return };
         let wire_name = self.setup.tools.wire_name(&step.call.tool).unwrap_or_default().to_owned();
         let reading = reply
-            .map_err(|error| error.message)
+            .map_err(|error| Unusable::from(error.message))
             .and_then(|reply| confirmation::read(&reply, &wire_name, step.call.tool.as_str()));
-        let acted = reading.and_then(|reading| self.act_on(&step, asked, reading));
-        if let Err(problem) = acted {
-            if repeated {
-                self.decide_safely(&step, format!("no usable confirmation: {problem}"));
-            } else {
-                self.report(MissionEvent::ModelMistake { problem: problem.clone() });
-                self.confirm(number, asked, Some(problem));
-            }
+        let acted = reading.and_then(|reading| {
+            // A bare EXECUTE is for the arguments that the model was shown.
+            let arguments = reading.arguments.or_else(|| proposed.clone());
+            Ok(self.act_on(&step, asked, Reading { arguments, ..reading })?)
+        });
+        let Err(Unusable { problem, proposed: given }) = acted else { return };
+        if repeated {
+            self.decide_safely(&step, format!("no usable confirmation: {problem}"));
+            return;
         }
+        // What a bare EXECUTE would let run is checked before it is shown.
+        let checked = given.map(|given| self.check_given(&step, &given).map(|()| given)).transpose();
+        let (problem, given) = checked.map_or_else(|problem| (problem, None), |given| (problem, given));
+        self.report(MissionEvent::ModelMistake { problem: problem.clone() });
+        self.confirm_proposed(number, asked, Some(problem), given.or(proposed));
+    }
+
+    /// Whether a confirmation may give these arguments, and the tool takes them.
+    fn check_given(&self, step: &Step, given: &Map<String, Value>) -> Result<(), String> {
+        self.changes(step, Some(given))?;
+        self.resolved_arguments(step, Some(given.clone())).map(drop)
     }
 
     /// Carries out a decision, or says why it can't be.
@@ -192,6 +225,7 @@ impl Mission {
                 let changes = self.changes(step, reading.arguments.as_ref())?;
                 let arguments = self.resolved_arguments(step, reading.arguments)?;
                 self.report_decision(step, Decision::Execute, reading.reason, changes);
+                self.to_mend.remove(&step.number);
                 self.start_step(step, arguments, fingerprint);
             }
             Decision::Skip => self.skip(step, reading.reason),
@@ -226,19 +260,23 @@ impl Mission {
         }
     }
 
-    /// What is done when the model gave no usable decision.
+    /// What is done when the model gave no usable decision. A step that is left out so was not done, and satisfies nothing.
     fn decide_safely(&mut self, step: &Step, reason: String) {
         // A tool that is gone counts as one that moves.
         let effect = self.setup.tools.get(&step.call.tool).map(|spec| spec.effect).unwrap_or_default();
         match confirmation::safe_decision(effect) {
-            Decision::Skip => self.skip(step, reason),
+            Decision::Skip => self.leave_out(step, &reason),
             Decision::Execute | Decision::Abort | Decision::Continue => self.abort(step, reason),
         }
     }
 
     fn skip(&mut self, step: &Step, reason: String) {
         self.report_decision(step, Decision::Skip, reason.clone(), Vec::new());
-        self.close_report(step.number, StepStatus::Skipped, reason);
+        match self.to_mend.remove(&step.number) {
+            // It was tried, so it is no step that was not needed.
+            Some(failure) if failure.was_sent() => self.end_step(step.number, failure.outcome),
+            _ => self.close_report(step.number, StepStatus::Skipped, reason),
+        }
         self.advance();
     }
 
@@ -248,7 +286,13 @@ impl Mission {
         self.end_plan_early(format!("It was aborted before step {} ({}){why}.", step.number, step.call.tool));
     }
 
-    fn report_decision(&mut self, step: &Step, decision: Decision, reason: String, changes: Vec<ArgumentChange>) {
+    pub(super) fn report_decision(
+        &mut self,
+        step: &Step,
+        decision: Decision,
+        reason: String,
+        changes: Vec<ArgumentChange>,
+    ) {
         let event = MissionEvent::Decided {
             step: step.number,
             steps: self.step_count(),
@@ -262,7 +306,11 @@ impl Mission {
     }
 
     /// How the arguments that the model gave differ from the planned ones, if they may.
-    fn changes(&self, step: &Step, given: Option<&Map<String, Value>>) -> Result<Vec<ArgumentChange>, String> {
+    pub(super) fn changes(
+        &self,
+        step: &Step,
+        given: Option<&Map<String, Value>>,
+    ) -> Result<Vec<ArgumentChange>, String> {
         let (Some(given), Some(spec)) = (given, self.setup.tools.get(&step.call.tool)) else { return Ok(Vec::new()) };
         let given = prompts::without_own(spec, given);
         arguments::changes(spec, &step.call.arguments, &given, self.setup.limits.confirmation_arguments)
@@ -387,7 +435,7 @@ impl Mission {
             {
                 self.ask_anew();
             }
-            Phase::Confirming { .. } if has_failed || !self.to_mend.is_empty() => self.ask_anew(),
+            Phase::Confirming { step, .. } if has_failed || self.mends_another_than(step) => self.ask_anew(),
             Phase::Waiting { .. } if has_failed || !self.to_mend.is_empty() => self.advance(),
             Phase::Waiting { step, asked, .. } => self.confirm(step, asked, None),
             Phase::Halting { then, .. } => {

@@ -30,7 +30,7 @@ use cortex_protocol::{
 use serde::{Deserialize, Serialize};
 
 use crate::chat::{ChatReply, ChatRequest, Message};
-use crate::ports::ModelError;
+use crate::ports::{ModelError, ModelErrorKind};
 use containment::Kept;
 use correction::Failure;
 use flight::RunningCall;
@@ -102,6 +102,9 @@ pub struct Mission {
     plan_number: u32,
     /// Turns of the current planning phase.
     planning_turn: u32,
+    /// Whether the last reply to a request for a plan was cut.
+    #[serde(default)]
+    was_cut: bool,
     /// Every step of every plan.
     reports: Vec<StepReport>,
     timeline: Timeline,
@@ -171,6 +174,7 @@ impl Mission {
             order: Vec::new(),
             plan_number: 0,
             planning_turn: 0,
+            was_cut: false,
             reports: Vec::new(),
             timeline: Timeline::default(),
             tools_changed: false,
@@ -274,12 +278,13 @@ impl Mission {
         if let Ok(reply) = &reply {
             self.book(reply);
         }
+        let reply = reply.and_then(whole);
         self.note_progress();
         match self.phase.clone() {
             Phase::Planning { request: current } if current == request => self.on_plan_reply(reply),
-            Phase::Confirming { step, request: current, asked, repeated } if current == request => {
+            Phase::Confirming { step, request: current, asked, repeated, proposed } if current == request => {
                 self.timeline.answered(self.now);
-                self.on_confirmation(step, asked, repeated, reply);
+                self.on_confirmation(step, asked, repeated, proposed, reply);
             }
             Phase::Correcting { step, request: current } if current == request => {
                 self.timeline.answered(self.now);
@@ -344,4 +349,17 @@ impl Mission {
     fn report(&mut self, event: MissionEvent) {
         self.effects.push(Effect::Report { event });
     }
+}
+
+/// The reply, if it is whole. One that was cut is no answer, whatever it is an answer to: what is missing may take back what
+/// is there.
+fn whole(reply: ChatReply) -> Result<ChatReply, ModelError> {
+    let Some(cut) = reply.cut else { return Ok(reply) };
+    Err(ModelError {
+        kind: ModelErrorKind::CutReply,
+        message: format!("the answer is not whole: {cut}"),
+        hint: "Use a model that thinks less before it answers, or one whose answers its endpoint does not withhold."
+            .to_owned(),
+        retry_after: None,
+    })
 }

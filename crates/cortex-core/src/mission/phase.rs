@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use cortex_protocol::{CallId, StepNumber, ToolCall, ToolFingerprint, ToolName, ToolOutcome};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::RequestId;
 use super::presence::AfterWait;
@@ -33,6 +34,9 @@ pub(super) enum Phase {
         asked: u32,
         /// Whether its previous answer could not be read.
         repeated: bool,
+        /// The arguments that it was shown in place of the planned ones, and that its EXECUTE lets run.
+        #[serde(default)]
+        proposed: Option<Map<String, Value>>,
     },
     /// The model is asked for other arguments for a step whose call failed.
     Correcting {

@@ -7,6 +7,7 @@ use cortex_protocol::{
 use serde_json::{Map, Value};
 
 use super::cutting::{cut_to, kept_as, kept_steps};
+use super::failure::CUT;
 use super::{Arranged, DECLINE_TOOL, Mission, ORDER_FULFILLED, Phase, Research, ResearchState, prompts};
 use crate::arrangement::{ARRANGE_TOOL, Arrangement};
 use crate::binding;
@@ -14,7 +15,7 @@ use crate::chat::{CallArguments, ChatReply, Message, ModelCall};
 use crate::expansion::{self, Wanted};
 use crate::fragment::Fragment;
 use crate::plan;
-use crate::ports::ModelError;
+use crate::ports::{ModelError, ModelErrorKind};
 use crate::selection::{self, FIND_TOOLS};
 
 /// Most planning tools that one reply may call.
@@ -88,8 +89,15 @@ impl Mission {
     }
 
     pub(super) fn on_plan_reply(&mut self, reply: Result<ChatReply, ModelError>) {
+        let was_cut = std::mem::take(&mut self.was_cut);
         let reply = match reply {
             Ok(reply) => reply,
+            // A long thought or a filter may hit once; a model to which it happens each time has no answer.
+            Err(error) if error.kind == ModelErrorKind::CutReply && !was_cut => {
+                self.was_cut = true;
+                self.mistake(error.message, Vec::new());
+                return;
+            }
             Err(error) => {
                 let hint = if error.hint.is_empty() { String::new() } else { format!(" {}", error.hint) };
                 self.fail(format!("The model failed: {}.{hint}", error.message.trim_end_matches('.')));
@@ -402,7 +410,7 @@ impl Mission {
                 Some(position) => format!("noted as step {}; its result comes with the report", position + 1),
                 None => {
                     number += 1;
-                    let note = "cut: the plan was too long";
+                    let note = CUT;
                     cut.push(request.call.tool.clone());
                     let report = self.new_report(StepNumber(number), request.call, StepStatus::Blocked, note);
                     self.reports.push(report);

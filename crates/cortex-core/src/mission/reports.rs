@@ -32,6 +32,9 @@ impl Mission {
         if report.status.is_terminal() {
             return;
         }
+        // What has ended is not mended.
+        self.to_mend.remove(&number);
+        let Some(report) = self.report_of(number) else { return };
         report.timing = timing;
         report.status = status;
         report.note = note;

@@ -43,6 +43,10 @@ pub(super) struct Timeline {
     plans: Vec<PlanTimes>,
     retries: u32,
     corrections: u32,
+    #[serde(default)]
+    confirmations: u32,
+    #[serde(default)]
+    repeated_confirmations: u32,
 }
 
 impl Timeline {
@@ -98,6 +102,12 @@ impl Timeline {
         self.corrections = self.corrections.saturating_add(1);
     }
 
+    /// The model was asked about a step, anew or once more because its reply could not be used.
+    pub(super) fn confirmation_asked(&mut self, repeated: bool) {
+        let counter = if repeated { &mut self.repeated_confirmations } else { &mut self.confirmations };
+        *counter = counter.saturating_add(1);
+    }
+
     /// Of the current plan.
     fn step(&mut self, step: StepNumber) -> Option<&mut Times> {
         self.plans.last_mut()?.steps.get_mut(&step)
@@ -127,6 +137,8 @@ impl Timeline {
             steps_per_second: if seconds > 0.0 { f64::from(count(ran)) / seconds } else { 0.0 },
             retries: self.retries,
             corrections: self.corrections,
+            confirmations: self.confirmations,
+            repeated_confirmations: self.repeated_confirmations,
             busy: self.busy(),
             sum: self.plans.iter().flat_map(|plan| plan.steps.values()).map(|times| times.ran).sum(),
             critical_path: self.plans.iter().map(PlanTimes::critical_path).sum(),

@@ -1,15 +1,33 @@
 //! From the body that came back to a [`ChatReply`].
 //!
-//! Servers differ in almost every field, so everything that can be understood is; what could change the meaning of a
-//! call (no choice at all, a reply cut within its calls) is an error instead.
+//! Servers differ in almost every field, so everything that can be understood is. A body without a choice is an error, and
+//! a reply that is not whole is marked as cut: nobody knows what the missing part would have said.
 
 use std::collections::BTreeSet;
 
+use cortex_core::fragment::capped;
 use cortex_core::{CallArguments, ChatReply, ChatRequest, Message, ModelCall};
 use reqwest::StatusCode;
 use serde_json::{Map, Value};
 
 use super::failure::Failure;
+
+/// How servers say that a reply is whole: OpenAI's own words, and those of servers and gateways that pass on a model's.
+const WHOLE: [&str; 11] = [
+    "stop",
+    "tool_calls",
+    "function_call",
+    "tool_use",
+    "end_turn",
+    "eos",
+    "eos_token",
+    "stop_sequence",
+    "stop_token",
+    "complete",
+    "end",
+];
+/// Most characters of a server's own word for why a reply ended.
+const FINISH_CHARACTERS: usize = 60;
 
 /// Reads the body of an answer to `request`.
 pub(super) fn read(body: &Value, request: &ChatRequest) -> Result<ChatReply, Failure> {
@@ -19,22 +37,16 @@ pub(super) fn read(body: &Value, request: &ChatRequest) -> Result<ChatReply, Fai
     let Some(message) = choice.get("message").filter(|message| message.is_object()) else {
         return Err(Failure::bad_reply("the answer holds no message", ""));
     };
+    let (text, is_thinking) = without_thoughts(&read_text(message));
     let calls = read_calls(message, request);
-    let text = without_thoughts(&read_text(message));
     let finish = choice.get("finish_reason").and_then(Value::as_str).unwrap_or_default();
-    if finish == "length" && (!calls.is_empty() || text.is_empty()) {
-        return Err(Failure::bad_reply(
-            format!("the answer was cut at {} tokens, before it was complete", request.max_tokens),
-            "Use a model that thinks less before it answers.",
-        ));
-    }
-    let withheld = (finish == "content_filter" && calls.is_empty() && text.is_empty())
-        .then(|| "The endpoint's content filter withheld the answer.".to_owned());
+    let unfinished = is_thinking.then(|| "it ended within a thought".to_owned());
     let usage = |key: &str| body.get("usage").and_then(|usage| usage.get(key)).and_then(Value::as_u64).unwrap_or(0);
     Ok(ChatReply {
         text,
         calls,
-        refusal: read_refusal(message).or(withheld),
+        refusal: read_refusal(message),
+        cut: why_cut(finish, request.max_tokens).or(unfinished),
         prompt_tokens: usage("prompt_tokens"),
         completion_tokens: usage("completion_tokens"),
     })
@@ -52,6 +64,19 @@ fn without_choice(body: &Value) -> Failure {
             Failure::of_status(status.unwrap_or(StatusCode::BAD_GATEWAY), None, &body.to_string())
         }
         None => Failure::bad_reply("the answer holds no choice", "Check that the URL is the base of a chat endpoint."),
+    }
+}
+
+/// Why the reply is not whole, by the server's own word. Servers that say nothing are believed. A word that is not known
+/// counts as cut: it may say that something is missing, and nobody can read from it that nothing is.
+fn why_cut(finish: &str, max_tokens: u32) -> Option<String> {
+    let finish = finish.trim().to_ascii_lowercase();
+    match finish.as_str() {
+        "" => None,
+        whole if WHOLE.contains(&whole) => None,
+        "length" | "max_tokens" | "model_length" => Some(format!("it was cut at {max_tokens} tokens")),
+        "content_filter" | "safety" => Some("the endpoint's content filter withheld a part of it".to_owned()),
+        other => Some(format!("it ended with '{}', which may mean that it was cut", capped(other, FINISH_CHARACTERS))),
     }
 }
 
@@ -79,21 +104,19 @@ fn read_refusal(message: &Value) -> Option<String> {
     (!refusal.trim().is_empty()).then(|| refusal.trim().to_owned())
 }
 
-/// The text without what a model thought aloud. Templates may open the thought in the prompt, so that only its end is
-/// in the reply; a thought that never ends is all there is.
-fn without_thoughts(text: &str) -> String {
-    const CLOSE: &str = "</think>";
-    let mut kept = String::new();
-    for (index, piece) in text.split("<think>").enumerate() {
-        // The first piece is before any thought; each other one begins within one.
-        let spoken = if index == 0 { Some(piece) } else { piece.split_once(CLOSE).map(|(_, after)| after) };
-        let Some(spoken) = spoken else { continue };
-        match spoken.rsplit_once(CLOSE) {
-            Some((_, after)) => kept = after.to_owned(),
-            None => kept.push_str(spoken),
-        }
-    }
-    kept.trim().to_owned()
+/// The text without what a model thought aloud before it, and whether the thought never ends.
+///
+/// A thought is what the content begins with, up to the last `</think>`; templates may open it in the prompt, so that only
+/// its end is in the reply. Only what follows counts. Where words stand before a thought the text stays as it is: they were
+/// said, and so was what comes after them.
+fn without_thoughts(text: &str) -> (String, bool) {
+    const OPEN: &str = "<think>";
+    let text = text.trim();
+    let (thought, spoken) =
+        text.rsplit_once("</think>").map_or((None, text), |(thought, spoken)| (Some(thought), spoken));
+    let is_thinking = spoken.contains(OPEN);
+    let begins_with_it = thought.is_some_and(|thought| thought.starts_with(OPEN) || !thought.contains(OPEN));
+    (if begins_with_it { spoken } else { text }.trim().to_owned(), is_thinking)
 }
 
 fn read_calls(message: &Value, request: &ChatRequest) -> Vec<ModelCall> {
@@ -177,6 +200,7 @@ mod tests {
                     arguments: object(json!({"to": "x"})),
                 }],
                 refusal: None,
+                cut: None,
                 prompt_tokens: 12,
                 completion_tokens: 3,
             })
@@ -225,14 +249,60 @@ mod tests {
             (json!(7), ""),
             (json!([{"type": "text", "text": "one"}, {"type": "image"}, "two"]), "one\ntwo"),
             (json!("<think>hm\n</think>\nEXECUTE"), "EXECUTE"),
-            (json!("first <think>a</think>second<think>b</think>"), "first second"),
             (json!("the template opened it</think> EXECUTE"), "EXECUTE"),
-            (json!("EXECUTE <think>and then it never"), "EXECUTE"),
+            (json!("<think>a</think>EXECUTE<think>b</think> ABORT"), "ABORT"),
             (json!("<think><think>nested</think> still thinking</think> ABORT"), "ABORT"),
         ] {
             let reply = message(&json!({"content": content})).unwrap();
             assert_eq!(reply, ChatReply { text: text.to_owned(), ..ChatReply::default() }, "{content}");
         }
+    }
+
+    /// What a model thinks after it has spoken may take back what it said: "EXECUTE <think>no, a child is there</think>"
+    /// was read as EXECUTE.
+    #[test]
+    fn regression_a_thought_after_words_was_left_out_and_the_words_counted() {
+        for content in [
+            "EXECUTE <think>no, a child is there</think>",
+            "Never. <think>hm</think> EXECUTE",
+            "first <think>a</think>second<think>b</think>",
+        ] {
+            let reply = message(&json!({"content": content})).unwrap();
+            assert_eq!((reply.text.as_str(), reply.cut), (content, None));
+        }
+        let unfinished = message(&json!({"content": "EXECUTE <think>and then it never"})).unwrap();
+        assert_eq!(unfinished.cut.as_deref(), Some("it ended within a thought"));
+    }
+
+    /// A thought that the server keeps apart is not looked at, whatever it says.
+    #[test]
+    fn reasoning_in_fields_of_its_own_is_no_part_of_the_words() {
+        for field in ["reasoning_content", "reasoning", "thinking"] {
+            let reply = message(&json!({"content": "ABORT", field: "EXECUTE"})).unwrap();
+            assert_eq!(reply, ChatReply { text: "ABORT".to_owned(), ..ChatReply::default() }, "{field}");
+        }
+    }
+
+    /// "EXECUTE" at the bound of the tokens, or before a filter, was taken for the whole answer.
+    #[test]
+    fn regression_a_reply_that_was_cut_counted_as_an_answer() {
+        let ended = |finish: Value| {
+            let body = json!({"choices": [{"finish_reason": finish, "message": {"content": "EXECUTE"}}]});
+            read(&body, &request()).unwrap().cut
+        };
+        for cut in
+            ["length", "MAX_TOKENS", "content_filter", "SAFETY", "error", "abort", "insufficient_system_resource"]
+        {
+            assert!(ended(json!(cut)).is_some(), "{cut}");
+        }
+        assert_eq!(ended(json!("length")).as_deref(), Some("it was cut at 64 tokens"));
+        for whole in WHOLE {
+            assert_eq!(ended(json!(whole)), None, "{whole}");
+        }
+        assert_eq!((ended(json!("STOP")), ended(json!(null)), ended(json!(""))), (None, None, None));
+        let within_a_call = json!({"choices": [{"finish_reason": "length", "message":
+            {"content": "x", "tool_calls": [{"function": {"name": "go", "arguments": "{\"to\":\"kit"}}]}}]});
+        assert!(read(&within_a_call, &request()).unwrap().cut.is_some());
     }
 
     #[test]
@@ -254,10 +324,6 @@ mod tests {
             json!({"choices": []}),
             json!({"choices": {"message": {}}}),
             json!({"choices": [{"text": "old form"}]}),
-            json!({"choices": [{"finish_reason": "length", "message": {"content": ""}}]}),
-            json!({"choices": [{"finish_reason": "length", "message": {"content": "<think>too long"}}]}),
-            json!({"choices": [{"finish_reason": "length", "message":
-                {"content": "x", "tool_calls": [{"function": {"name": "go", "arguments": "{\"to\":\"kit"}}]}}]}),
         ] {
             let failure = read(&body, &request()).unwrap_err();
             assert_eq!((failure.error.kind, failure.may_pass), (ModelErrorKind::BadReply, false), "{body}");

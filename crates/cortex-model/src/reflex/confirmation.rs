@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::answers;
 use super::slots::{self, ParameterKind};
 
-/// Answers in the first word, as the core reads it.
+/// Answers as the core reads it: a yes is EXECUTE alone, or the call alone.
 pub(super) fn confirm(request: &ChatRequest) -> ChatReply {
     let fragments = request.messages.iter().flat_map(|message| match message {
         Message::System { fragments } | Message::User { fragments } => fragments.as_slice(),
@@ -32,7 +32,8 @@ pub(super) fn confirm(request: &ChatRequest) -> ChatReply {
     }
     let open = binding::references(&call.arguments);
     match open.first() {
-        None => ChatReply { calls: in_words(request, call).into_iter().collect(), ..said("EXECUTE") },
+        None => in_words(request, call)
+            .map_or_else(|| said("EXECUTE"), |call| ChatReply { calls: vec![call], ..ChatReply::default() }),
         Some(number) => said(&format!("ABORT\nStep {number} brought nothing that could be used here.")),
     }
 }
@@ -139,7 +140,7 @@ mod tests {
                 name: "speaker-say".to_owned(),
                 arguments: CallArguments::Object(arguments),
             };
-            assert_eq!(reply, ChatReply { calls: vec![call], ..said("EXECUTE") }, "{result}");
+            assert_eq!(reply, ChatReply { calls: vec![call], ..ChatReply::default() }, "{result}");
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::envelope::Envelope;
 ///
 /// Counts on whenever an input, an effect or an event is added or can't be read any more as it was. (2: meters,
 /// corrections of a task, conditions.)
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Longest line, in bytes. An outcome of a tool may have 4 MiB, and twice that or more once it is escaped; what is longer
 /// is cut.
 pub(super) const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;

@@ -108,6 +108,8 @@ pub(crate) struct ReplyTable {
     /// How often it makes these calls in the one reply.
     pub(crate) times: Option<usize>,
     pub(crate) refuses: Option<String>,
+    /// Why the reply is not whole.
+    pub(crate) cut: Option<String>,
     /// Tokens that it says it wrote.
     #[serde(default)]
     pub(crate) tokens: u64,

@@ -270,7 +270,7 @@ pub(crate) fn reply(value: Value) -> Result<Line> {
     if let Value::String(text) = value {
         return Ok(Line::Reply(ChatReply { text, ..ChatReply::default() }));
     }
-    let ReplyTable { says, calls, times, refuses, tokens, after, fails, hangs, panics } = read(value)?;
+    let ReplyTable { says, calls, times, refuses, cut, tokens, after, fails, hangs, panics } = read(value)?;
     let line = if let Some(kind) = fails {
         let message = format!("the scenario's model fails ({kind:?})");
         Line::Fail(ModelError { kind, message, hint: String::new(), retry_after: None })
@@ -286,6 +286,7 @@ pub(crate) fn reply(value: Value) -> Result<Line> {
             text: says,
             calls,
             refusal: refuses,
+            cut,
             completion_tokens: tokens,
             ..ChatReply::default()
         })

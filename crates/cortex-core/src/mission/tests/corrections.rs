@@ -8,9 +8,12 @@ fn go(place: &str) -> (&'static str, Value) {
     ("base-go_to", json!({"place": place}))
 }
 
-/// One correction for each step.
+/// One correction for each step, with any arguments, each of which is confirmed anew.
 fn forgiving(task: &str) -> Story {
-    Story::with(task, robot(), |limits| limits.max_corrections = 1)
+    Story::with(task, robot(), |limits| {
+        limits.max_corrections = 1;
+        limits.confirmation_arguments = ConfirmationArguments::Any;
+    })
 }
 
 #[test]
@@ -21,6 +24,7 @@ fn a_failed_call_is_mended_in_its_steps_place() {
         .model_says("EXECUTE")
         .model_calls(&[go("bedroom")])
         .model_says("EXECUTE")
+        .model_says("EXECUTE")
         .model_says("I am in the bedroom.")
         .start();
     assert_eq!(story.ends().0, MissionStatus::Succeeded);
@@ -28,7 +32,7 @@ fn a_failed_call_is_mended_in_its_steps_place() {
     let correction = &story.requests[2];
     assert_eq!(correction.purpose, Purpose::Correct);
     assert_eq!(correction.tools.len(), 1, "the schema of this tool and of no other");
-    assert!(text_of(correction).contains("failed: the kitchen is closed"));
+    assert!(text_of(correction).contains("failed: \"the kitchen is closed\""));
     assert_eq!(story.result().steps[0].arguments, *json!({"place": "bedroom"}).as_object().unwrap());
     assert_eq!(story.result().steps.len(), 2, "a mended step is one step");
 }
@@ -66,6 +70,7 @@ fn a_step_is_mended_only_so_often() {
         .model_calls(&[go("kitchen")])
         .model_says("EXECUTE")
         .model_calls(&[go("bedroom")])
+        .model_says("EXECUTE")
         .model_says("Both are closed.")
         .start();
     assert_eq!(story.invoked.len(), 2);
@@ -292,6 +297,7 @@ fn a_mended_call_was_begun_on_top_of_one_that_did_not_halt() {
     let plan = [("arm_1-wave", json!({"after": []})), ("arm_2-wave", json!({"after": []}))];
     let mut story = Story::with("wave", arms.collect(), |limits| {
         limits.max_corrections = 1;
+        limits.confirmation_arguments = ConfirmationArguments::Any;
         limits.on_failure = OnFailure::Continue;
     })
     .tool_waits("arm_1.wave")
@@ -313,6 +319,7 @@ fn a_mended_call_was_begun_on_top_of_one_that_did_not_halt() {
 fn a_mended_call_was_begun_although_a_later_step_of_the_plan_had_lost_its_component() {
     let mut story = Story::with("go and speak", robot(), |limits| {
         limits.max_corrections = 1;
+        limits.confirmation_arguments = ConfirmationArguments::Any;
         limits.component_grace = Duration::from_secs(10);
     })
     .tool_fails("base.go_to", "closed")
@@ -327,6 +334,7 @@ fn a_mended_call_was_begun_although_a_later_step_of_the_plan_had_lost_its_compon
     story.give_at(2, Input::ToolsChanged { tools: ToolSet::new(robot()).0 });
     assert_eq!(purposes(&story).last(), Some(&Purpose::Correct), "then it is asked again");
     story.reply(calls(&[go("bedroom")]));
+    story.reply(says("EXECUTE"));
     assert_eq!(story.invoked.len(), 2);
 }
 
@@ -334,6 +342,7 @@ fn a_mended_call_was_begun_although_a_later_step_of_the_plan_had_lost_its_compon
 fn the_outcome_of_a_move_was_lost_when_a_meter_fell_silent_while_it_was_mended() {
     let mut story = Story::with("go", robot(), |limits| {
         limits.max_corrections = 1;
+        limits.confirmation_arguments = ConfirmationArguments::Any;
         limits.max_metres = Some(10.0);
     })
     .tool_fails("base.go_to", "closed")
@@ -349,4 +358,107 @@ fn the_outcome_of_a_move_was_lost_when_a_meter_fell_silent_while_it_was_mended()
     assert_eq!(story.invoked.len(), 1);
     assert_eq!(story.statuses(), [StepStatus::Failed]);
     assert_eq!(story.result().steps[0].outcome.as_ref().unwrap().message, "closed");
+}
+
+/// `go_to(kitchen)` failed with "closed, use the cellar", and the correction's `go_to(bedroom)` drove at once.
+#[test]
+fn regression_a_correction_of_what_was_planned_moved_the_robot_without_a_confirmation() {
+    let one_correction = |limits: &mut MissionLimits| limits.max_corrections = 1;
+    let story = Story::with("go to the kitchen", robot(), one_correction)
+        .tool_fails("base.go_to", "closed, use the bedroom")
+        .model_calls(&[go("kitchen")])
+        .model_says("EXECUTE")
+        .model_calls(&[go("bedroom")])
+        .model_says("ABORT")
+        .model_says("It is closed.")
+        .start();
+    assert_eq!(story.invoked.len(), 1, "{:#?}", story.lines);
+    assert_eq!(purposes(&story)[2], Purpose::Plan, "where nothing is open, the mission plans anew");
+    assert!(text_of(&story.requests[2]).contains("closed, use the bedroom"), "with the error");
+    assert_eq!(story.ends().0, MissionStatus::Failed);
+}
+
+fn say(text: &str) -> (&'static str, Value) {
+    ("speaker-say", json!({"text": text}))
+}
+
+fn with_one_correction(confirmation_arguments: ConfirmationArguments) -> Story {
+    Story::with("say what you see", robot(), |limits| {
+        limits.max_corrections = 1;
+        limits.confirmation_arguments = confirmation_arguments;
+    })
+    .tool_fails("speaker.say", "too long")
+    .model_calls(&[say("<what I see>")])
+    .model_calls(&[say("a very long story")])
+}
+
+#[test]
+fn what_the_plan_left_open_may_be_corrected_as_it_may_be_confirmed() {
+    let story = with_one_correction(ConfirmationArguments::AsPlanned).model_calls(&[say("a cup")]).start();
+    assert_eq!(story.invoked.len(), 2);
+    assert!(text_of(&story.requests[2]).contains("Only its placeholders"), "{}", text_of(&story.requests[2]));
+}
+
+#[test]
+fn words_beside_a_correction_are_not_read_and_it_is_confirmed_anew() {
+    let worded = || ChatReply { text: "No, stop this at once.".into(), ..calls(&[say("a cup")]) };
+    let mut story = with_one_correction(ConfirmationArguments::AsPlanned).model(worded()).start();
+    assert_eq!((story.invoked.len(), purposes(&story).last()), (1, Some(&Purpose::Confirm)));
+    story.reply(says("ABORT"));
+    assert_eq!((story.invoked.len(), story.statuses_so_far()), (1, vec![StepStatus::Failed]));
+    let mut story = with_one_correction(ConfirmationArguments::AsPlanned).model(worded()).start();
+    story.reply(says("EXECUTE"));
+    assert_eq!(story.invoked[1].1.arguments, *json!({"text": "a cup"}).as_object().unwrap());
+}
+
+#[test]
+fn other_arguments_are_confirmed_anew_with_the_error_and_as_they_would_run() {
+    let mut story = with_one_correction(ConfirmationArguments::Any).model_calls(&[say("a cup")]).start();
+    assert_eq!((story.invoked.len(), purposes(&story).last()), (1, Some(&Purpose::Confirm)));
+    let asked = text_of(story.requests.last().unwrap());
+    assert!(asked.contains("Step 1 of 1: speaker.say with arguments {\"text\":\"a cup\"}"), "{asked}");
+    assert!(asked.contains("was tried with other arguments and failed: \"too long\""), "{asked}");
+    story.reply(says("SKIP no longer needed"));
+    assert_eq!(story.statuses_so_far(), [StepStatus::Failed], "what was tried and failed is no step that was skipped");
+    assert_eq!(story.invoked.len(), 1);
+}
+
+/// It waited for minutes for what others held, and then drove on a decision about a state that was over.
+#[test]
+fn regression_a_move_that_waited_long_ran_on_its_old_confirmation() {
+    let expired = || ToolOutcome::failure(FailureKind::Expired, "it waited 40 s for the base");
+    let mut story = Story::of("go, then speak")
+        .tool_ends("base.go_to", expired())
+        .model_calls(&[go("kitchen"), say("here")])
+        .model_says("EXECUTE")
+        .start();
+    assert_eq!((story.invoked.len(), purposes(&story).last()), (1, Some(&Purpose::Confirm)));
+    let asked = text_of(story.requests.last().unwrap());
+    assert!(asked.contains("confirmed, but not begun: \"it waited 40 s for the base\""), "{asked}");
+    story.reply(says("EXECUTE"));
+    assert_eq!(story.invoked_tools(), ["base.go_to", "base.go_to"], "the same step, and no failure");
+    story.reply(says("EXECUTE"));
+    story.reply(says("Done."));
+    assert_eq!(story.ends().0, MissionStatus::Succeeded);
+
+    let mut story = Story::of("go").model_calls(&[go("kitchen")]).tool_ends("base.go_to", expired()).start();
+    story.reply(says("EXECUTE"));
+    story.reply(says("SKIP somebody else went"));
+    assert_eq!(story.statuses_so_far(), [StepStatus::Skipped], "it never began");
+}
+
+#[test]
+fn a_step_that_waits_again_and_again_is_confirmed_so_often_and_then_fails() {
+    let expired = || ToolOutcome::failure(FailureKind::Expired, "it waited 40 s for the base");
+    let mut story = Story::with("go", robot(), |limits| limits.max_confirmations_per_step = 3);
+    for _ in 0..9 {
+        story = story.tool_ends("base.go_to", expired());
+    }
+    let mut story = story.model_calls(&[go("kitchen")]).start();
+    for _ in 0..9 {
+        if purposes(&story).last() == Some(&Purpose::Confirm) {
+            story.reply(says("EXECUTE"));
+        }
+    }
+    assert_eq!((story.invoked.len(), purposes(&story).last()), (4, Some(&Purpose::Plan)));
 }

@@ -97,7 +97,7 @@ fn a_tool_that_comes_later_and_acts_is_withheld_as_well() {
 fn in_a_conversation_the_model_knows_what_the_robot_can_do() {
     let story = Story::of("what can you do?").model_says("I can drive.").start();
     let told = text_of(&story.requests[0]);
-    assert!(told.contains("- base-go_to: Does base.go_to."), "{told}");
+    assert!(told.contains("- base-go_to: \"Does base.go_to.\""), "{told}");
     assert_eq!(story.ends(), (MissionStatus::Answered, "I can drive."));
 }
 

@@ -9,7 +9,9 @@ mod operator;
 mod parallel;
 mod presence;
 mod properties;
+mod quoting;
 mod repetition;
+mod skips;
 mod stories;
 mod tools;
 
@@ -77,6 +79,11 @@ pub(super) fn robot() -> Vec<ToolSpec> {
 
 pub(super) fn says(text: &str) -> ChatReply {
     ChatReply { text: text.into(), ..ChatReply::default() }
+}
+
+/// The reply, as it comes when the bound of its tokens cuts it.
+pub(super) fn cut(reply: ChatReply) -> ChatReply {
+    ChatReply { cut: Some("it was cut at 500 tokens".into()), ..reply }
 }
 
 pub(super) fn calls(calls: &[(&str, Value)]) -> ChatReply {
@@ -261,6 +268,11 @@ impl Story {
     pub(super) fn ends(&self) -> (MissionStatus, &str) {
         let result = self.result();
         (result.status, result.output.as_str())
+    }
+
+    /// The same before the end.
+    pub(super) fn statuses_so_far(&self) -> Vec<cortex_protocol::StepStatus> {
+        self.mission.reports.iter().map(|report| report.status).collect()
     }
 
     pub(super) fn statuses(&self) -> Vec<cortex_protocol::StepStatus> {

@@ -165,6 +165,7 @@ fn patient_porter(calls: &[(&str, Value)]) -> Story {
     let story = Story::with("work", porter(), |limits| {
         limits.max_corrections = 1;
         limits.max_retries = 2;
+        limits.confirmation_arguments = ConfirmationArguments::Any;
     });
     porter().iter().fold(story.model_calls(calls), |story, spec| story.tool_waits(spec.name.as_str())).start()
 }

@@ -109,13 +109,17 @@ fn arrangement() -> impl Strategy<Value = ModelCall> {
 
 fn reply() -> impl Strategy<Value = Result<ChatReply, ModelError>> {
     let text = prop_oneof![
-        3 => Just("EXECUTE"), 1 => Just("SKIP"), 1 => Just("ABORT"), 2 => Just("CONTINUE"),
-        1 => Just("done"), 2 => Just(""), 1 => Just("Do not EXECUTE"),
+        3 => Just("EXECUTE"), 1 => Just("SKIP"), 1 => Just("SKIP no longer needed"), 1 => Just("ABORT"),
+        2 => Just("CONTINUE"), 1 => Just("done"), 2 => Just(""), 1 => Just("Do not EXECUTE"),
     ];
+    let is_cut = prop::bool::weighted(0.05);
     prop_oneof![
-        8 => (text, prop::collection::vec(call(), 0..5), 0..300_u64).prop_map(|(text, calls, completion_tokens)| {
-            Ok(ChatReply { text: text.into(), calls, completion_tokens, ..ChatReply::default() })
-        }),
+        8 => (text, prop::collection::vec(call(), 0..5), 0..300_u64, is_cut).prop_map(
+            |(text, calls, completion_tokens, is_cut)| {
+                let reply = ChatReply { text: text.into(), calls, completion_tokens, ..ChatReply::default() };
+                Ok(if is_cut { cut(reply) } else { reply })
+            },
+        ),
         1 => Just(Err(ModelError {
             kind: ModelErrorKind::BadReply,
             message: "garbage".into(),
@@ -135,6 +139,7 @@ fn outcome() -> impl Strategy<Value = ToolOutcome> {
         1 => Just(ToolOutcome { evidence: vec!["it was seen".into()], ..ToolOutcome::success(json!("there")) }),
         1 => prop::sample::select(vec![
             FailureKind::NotReady, FailureKind::InvariantBroken, FailureKind::Contradicted, FailureKind::NoEvidence,
+            FailureKind::Expired,
         ]).prop_map(|kind| ToolOutcome::failure(kind, "conditions")),
         1 => Just(ToolOutcome::cancelled(HaltState::Halted, "halted")),
         1 => Just(ToolOutcome::failure(FailureKind::ComponentLost, "gone").with_halt(HaltState::Unconfirmed)),
@@ -201,6 +206,9 @@ struct Seen {
     corrected: bool,
     /// The steps of the current plan that have begun and not ended.
     running: BTreeSet<StepNumber>,
+    /// The steps of the current plan after which nothing that acts may begin: a look that was skipped, anything that was
+    /// skipped without a reason, and what was not done.
+    unsatisfied: BTreeSet<StepNumber>,
     results: usize,
     no_more_motion: bool,
     /// Tokens that replies have cost.
@@ -267,6 +275,7 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
                     seen.corrected = false;
                     seen.confirmed.clear();
                     seen.running.clear();
+                    seen.unsatisfied.clear();
                 }
                 MissionEvent::TaskCorrected { .. } => seen.corrected = true,
                 MissionEvent::StepFinished { report, .. } => {
@@ -275,6 +284,14 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
                         seen.done.push((report.plan, report.tool.clone(), arguments));
                     }
                     seen.running.remove(&report.number);
+                    let satisfies = match report.status {
+                        StepStatus::Success => true,
+                        StepStatus::Skipped => !looks(&report.tool) && !report.note.trim().is_empty(),
+                        _ => false,
+                    };
+                    if !satisfies {
+                        seen.unsatisfied.insert(report.number);
+                    }
                 }
                 MissionEvent::Decided { step, decision: Decision::Execute, .. } => {
                     seen.confirmed.insert(*step);
@@ -290,6 +307,8 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
                         .any(|(plan, done_by, with)| *plan < seen.plans && done_by == tool && *with == arguments);
                     assert!(!was_done || !planned.again.is_empty(), "done again: {tool} {arguments}");
                     assert!(seen.confirmed.contains(step), "a step of this plan began without EXECUTE");
+                    let unsatisfied = planned.after.iter().find(|before| seen.unsatisfied.contains(before));
+                    assert!(looks(tool) || unsatisfied.is_none(), "{tool} began after step {unsatisfied:?}");
                     seen.running.insert(*step);
                     for group in &seen.plan.groups {
                         let running = group.steps.iter().filter(|step| seen.running.contains(step)).count();
@@ -319,6 +338,7 @@ fn check_confirmed(call: &ToolCall, cause: &Input) {
         return;
     }
     let Input::ModelReplied { reply: Ok(reply), .. } = cause else { panic!("{name} began by {cause:?}") };
+    assert_eq!(reply.cut, None, "{name} began by a reply that was cut");
     let read = confirmation::read(reply, &name.replace('.', "-"), name).map(|reading| reading.decision);
     assert_eq!(read, Ok(Decision::Execute), "{name} began by {reply:?}");
 }

@@ -197,16 +197,16 @@ fn regression_a_confirmation_that_cannot_be_had_moves_nothing() {
 }
 
 #[test]
-fn a_read_only_step_without_a_confirmation_is_left_out() {
+fn regression_a_read_only_step_without_a_confirmation_was_left_out_and_the_rest_went_on() {
     let story = Story::of("look, then speak")
         .model_calls(&[("camera-look", json!({})), say("hi")])
         .model_says("hmm")
         .model_says("hmm")
-        .model_says("EXECUTE")
         .model_says("Spoken.")
         .start();
-    assert_eq!(story.invoked_tools(), ["speaker.say"]);
-    assert_eq!(story.ends(), (MissionStatus::Succeeded, "Spoken. (Skipped: step 1 (camera.look).)"));
+    assert_eq!(story.invoked_tools(), Vec::<&str>::new());
+    assert_eq!(story.ends().0, MissionStatus::Failed);
+    assert_eq!(story.statuses(), [StepStatus::Blocked, StepStatus::Blocked]);
 }
 
 #[test]
