@@ -19,6 +19,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::envelope::Envelope;
 
+mod confirmations;
 pub mod folder;
 pub mod follow;
 pub mod reader;
@@ -29,6 +30,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use confirmations::Confirmations;
 pub use folder::{Folder, Summary, TapeStatus};
 pub use follow::Follower;
 pub use reader::Reader;

@@ -9,13 +9,17 @@ use cortex_core::fragment::Fragment;
 use cortex_model::ModelChoice;
 use cortex_protocol::ToolSpec;
 use cortex_ros::{ComponentState, RosNode};
+use cortex_runtime::tape::Folder;
 
 use crate::arguments::RunArguments;
 use crate::commands::run::{policy, resolve};
+use crate::config::{self, Layers};
 use crate::robot::Robot;
 
 /// How long the model may take to say a word.
 const MODEL_LIMIT: Duration = Duration::from_secs(60);
+/// How many of the last missions tell how the model confirms.
+const MISSIONS_LOOKED_AT: usize = 20;
 
 /// What one check found.
 enum Finding {
@@ -40,6 +44,7 @@ pub(crate) async fn doctor(arguments: RunArguments) -> anyhow::Result<ExitCode> 
             findings.extend(conditions(&robot).into_iter().map(|finding| ("conditions", finding)));
             findings.push(("Cortex", cortex(&robot)));
             findings.extend(configuration(&robot, &arguments).await);
+            findings.extend(confirmations(&arguments).map(|finding| ("model", finding)));
             robot.leave().await;
         }
         Err(problem) => findings.push((
@@ -260,6 +265,23 @@ async fn configuration(robot: &Robot, arguments: &RunArguments) -> Vec<(&'static
         ),
     };
     vec![("configuration", good), ("model", answered)]
+}
+
+/// Whether the model that the last missions had needs a second request for many a step. Missions that can't be read, or are
+/// not recorded, say nothing.
+fn confirmations(arguments: &RunArguments) -> Option<Finding> {
+    let layers = Layers { file: config::file(arguments.config.as_deref()), ..Layers::default() };
+    let found = Folder::new(config::tape_folder(&layers).ok()?).confirmations(MISSIONS_LOOKED_AT).ok()?;
+    found.are_often_repeated().then(|| {
+        Finding::Notable(
+            format!(
+                "in the last missions it was asked twice about {} of {} steps, because words stood beside its decision \
+                 or it could not be read",
+                found.repeated, found.asked
+            ),
+            "use a model that keeps to the one word, or an endpoint that takes a schema (endpoint.structured)".to_owned(),
+        )
+    })
 }
 
 #[cfg(test)]
