@@ -25,4 +25,4 @@ pub use lookup::own_folder;
 pub use mark::RunMark;
 pub use output::{Line, Stream};
 pub use processes::{ProcessEvent, Processes, Waker};
-pub use running::{Ending, Program, StartError};
+pub use running::{Ending, INHERITED, Program, StartError};

@@ -47,6 +47,7 @@ pub struct Processes {
     wake: Arc<OwnedFd>,
     sink: Box<dyn FnMut(Line<'_>) + Send>,
     guard: Option<Guard>,
+    withheld: fn(&str) -> bool,
 }
 
 impl fmt::Debug for Processes {
@@ -87,6 +88,7 @@ impl Processes {
             wake: Arc::new(wake),
             sink: Box::new(sink),
             guard: None,
+            withheld: |_| false,
         })
     }
 
@@ -98,6 +100,14 @@ impl Processes {
     pub fn guarded_by(mut self, command: std::process::Command) -> Result<Self, StartError> {
         self.guard = Some(Guard::start(command)?);
         Ok(self)
+    }
+
+    /// Keeps variables of this process from those that are started: those for which `withheld` is true, unless a program
+    /// names them itself.
+    #[must_use]
+    pub fn withholding(mut self, withheld: fn(&str) -> bool) -> Self {
+        self.withheld = withheld;
+        self
     }
 
     /// The mark that all of its processes carry.
@@ -127,7 +137,7 @@ impl Processes {
             let source = std::io::Error::from(std::io::ErrorKind::AlreadyExists);
             return Err(StartError { program: program.program, source });
         }
-        let running = Running::start(program, number, &self.run)?;
+        let running = Running::start(program, number, &self.run, self.withheld)?;
         let id = running.id();
         let Program { name, program, .. } = running.program();
         tracing::info!(component = %name, process = id, number, "started: {program}");

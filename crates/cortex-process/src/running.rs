@@ -18,6 +18,9 @@ use crate::output::{Line, Lines, Reading, Stream};
 /// How many chunks of its last words are read when a process has ended.
 const LAST_CHUNKS: u32 = 16;
 
+/// The value of a variable that a program is to have from this process.
+pub const INHERITED: &str = "{inherited}";
+
 /// What is to be run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Program {
@@ -27,7 +30,8 @@ pub struct Program {
     pub program: String,
     /// Its arguments; no shell reads them.
     pub arguments: Vec<String>,
-    /// Variables beyond those of this process.
+    /// Variables beyond those of this process. One whose value is [`INHERITED`] has that of this process, also where it is
+    /// withheld from others.
     pub environment: BTreeMap<String, String>,
     /// The folder that it runs in. None: that of this process.
     pub directory: Option<PathBuf>,
@@ -92,14 +96,24 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub(crate) fn start(program: Program, number: u64, run: &RunMark) -> Result<Self, StartError> {
+    pub(crate) fn start(
+        program: Program,
+        number: u64,
+        run: &RunMark,
+        withheld: fn(&str) -> bool,
+    ) -> Result<Self, StartError> {
         let failed = |source: std::io::Error| StartError { program: program.program.clone(), source };
         // Where there is none, the start says so.
         let file = program.file().unwrap_or_else(|| PathBuf::from(&program.program));
         let mut command = Command::new(file);
+        for (name, _) in std::env::vars_os() {
+            if name.to_str().is_some_and(|name| withheld(name) && !program.environment.contains_key(name)) {
+                command.env_remove(name);
+            }
+        }
         command
             .args(&program.arguments)
-            .envs(&program.environment)
+            .envs(program.environment.iter().filter(|(_, value)| *value != INHERITED))
             .env(VARIABLE, run.of(number))
             // Its own group: Ctrl-C at the terminal is for Cortex, which ends everything in order.
             .process_group(0)

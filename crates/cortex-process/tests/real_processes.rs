@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use cortex_process::{Ending, ProcessEvent, Processes, Program, RunMark, guard};
+use cortex_process::{Ending, INHERITED, ProcessEvent, Processes, Program, RunMark, guard};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
@@ -55,6 +55,27 @@ fn printed(processes: &mut Processes, lines: &Printed, word: &str) -> String {
         assert_eq!(processes.wait(Some(Duration::from_millis(10))), []);
     }
     panic!("'{word}' was not printed");
+}
+
+/// Every program that a recipe starts used to find the model's key in its environment.
+#[test]
+fn regression_a_withheld_variable_reaches_only_a_program_that_names_it() {
+    // Cargo sets it for this process.
+    let withheld = |name: &str| name == "CARGO_MANIFEST_DIR";
+    let script = "echo \"it is ${CARGO_MANIFEST_DIR-unset}.\"";
+    let sees = |environment: &[(&str, &str)]| {
+        let (processes, lines) = processes();
+        let mut processes = processes.withholding(withheld);
+        let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        processes.start(1, Program { environment, ..shell(script) }).unwrap();
+        let seen = printed(&mut processes, &lines, "it is");
+        assert_eq!(ended(&mut processes), (1, Ending::Exited { status: 0 }));
+        seen
+    };
+    let own = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+    assert_eq!(sees(&[("OTHER", "1")]), "unset.");
+    assert_eq!(sees(&[("CARGO_MANIFEST_DIR", "elsewhere")]), "elsewhere.");
+    assert_eq!(sees(&[("CARGO_MANIFEST_DIR", INHERITED)]), format!("{own}."));
 }
 
 /// Waits for the end of a process that is not our child.

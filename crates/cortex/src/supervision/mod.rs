@@ -126,7 +126,13 @@ async fn processes() -> anyhow::Result<Processes> {
 pub(crate) fn guarded(processes: Processes) -> anyhow::Result<Processes> {
     let mut guard = Command::new(std::env::current_exe().context("the program of Cortex is not known")?);
     guard.args([crate::arguments::GUARD, &processes.run().to_string()]);
-    processes.guarded_by(guard).context("the guard of the processes")
+    processes.withholding(is_own).guarded_by(guard).context("the guard of the processes")
+}
+
+/// Whether a variable is for Cortex alone: the key of the model, which would let everybody who can start a program of the
+/// recipe speak in its name, and what configures Cortex.
+fn is_own(variable: &str) -> bool {
+    variable == cortex_model::API_KEY_VARIABLE || variable.starts_with("CORTEX_")
 }
 
 /// The guard: ends what the process of that mark has left running when it is gone.
@@ -188,5 +194,16 @@ impl Supervised {
         let not_stopped = tokio::task::spawn_blocking(move || supervisor.stop()).await.unwrap_or_default();
         drop(tasks);
         not_stopped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_own;
+
+    #[test]
+    fn the_key_of_the_model_and_the_configuration_are_for_cortex_alone() {
+        assert!(is_own("OPENAI_API_KEY") && is_own("CORTEX_CONFIG"));
+        assert!(!is_own("PATH") && !is_own("ROS_DOMAIN_ID") && !is_own("HOME"));
     }
 }
