@@ -133,6 +133,14 @@ pub enum Place {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Rejection {
+    /// The task is longer than tasks may be. Nothing of it is kept.
+    #[error("the task has {bytes} bytes; at most {most} are taken. Say it shorter, or in several tasks")]
+    TooLong {
+        /// How long it is.
+        bytes: usize,
+        /// How long it may be.
+        most: usize,
+    },
     /// Another task runs, and none may wait.
     #[error("another task is running, and this robot takes one at a time. Send it again later, or cancel the other")]
     Busy,
@@ -261,6 +269,7 @@ impl Runtime {
         let (duty_sender, duty) = watch::channel(Duty::default());
         let tracker = TaskTracker::new();
         if let Some(tape) = &config.tape {
+            envelope::continue_after(&tape.directory);
             let folder = tape::Folder::new(tape.directory.clone());
             tracker.spawn_blocking(move || mend(&folder));
         }

@@ -245,6 +245,11 @@ impl Desk {
         if let Some(because) = &self.off_duty {
             return Err(Rejection::Inactive { because: because.clone() });
         }
+        // Before it is on the tape, in the events or in the journal: it may be of any length.
+        let (bytes, most) = (submission.task.len(), self.shared.config.limits.max_task_bytes);
+        if bytes > most {
+            return Err(Rejection::TooLong { bytes, most });
+        }
         let paused = self.paused();
         let is_held_up = self.running.is_some() || (paused.is_some() && !self.waiting.is_empty());
         if is_held_up && place == Place::Last {
