@@ -119,3 +119,25 @@ async fn regression_a_goal_that_an_event_has_begun_is_cancelled_by_the_next_life
     house.process("server").wait_for_json("the end of the goal", is("canceled")).await;
     logged(&mut house, "send_goal_to_works, left running by an earlier life, was stopped").await;
 }
+
+/// What was not offered within 15 s used to be forgotten, although it drove on.
+#[tokio::test]
+async fn regression_a_method_that_a_killed_cortex_left_is_not_forgotten_where_it_is_denied_now() {
+    let mut house = House::with_slow_robot().await;
+    let mut sending = house.begin_send("go to the kitchen");
+    sending.wait_for_json("progress of the drive", |event| event["type"] == "cortex.step.progressed").await;
+    house.process("cortex").signal("KILL");
+    house.process("cortex").wait().await;
+    house.end("cortex");
+    house.configure("[discovery]\ndeny = [\"/base/**\"]\n");
+    house.start_cortex(&[]).await;
+    logged(&mut house, "base.go_to, left by an earlier life, is not on offer").await;
+    let (code, told, complained) = house.run("cortex", &["send", "--wait", "20", "say \"hello\""]).await;
+    assert_ne!(code, Some(0));
+    let told = format!("{told}{complained}");
+    assert!(told.contains("did not confirm that it is at rest: base.go_to"), "{told}");
+    assert!(std::fs::read_to_string(journal(&house)).unwrap().contains("base.go_to"));
+    let (code, _, told) = house.run("cortex", &["resume"]).await;
+    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(std::fs::metadata(journal(&house)).unwrap().len(), 0, "a person has looked");
+}

@@ -2,6 +2,7 @@
 //! can halt them again and name them.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,13 +11,17 @@ use cortex_protocol::{HaltState, ToolName};
 use futures::FutureExt;
 use futures::future::join_all;
 
-/// Most calls that are remembered. A robot on which more than this did not halt is beyond naming them.
+/// Most calls that are remembered. A robot on which more than this did not halt is beyond naming them; that there are more is
+/// known until a person has looked.
 const CAPACITY: usize = 256;
+/// What stands for those that there is no place for.
+const OTHERS: &str = "others";
 
 /// The calls that are not known to be at rest.
 #[derive(Default)]
 pub(crate) struct Leftovers {
     calls: Mutex<Vec<Leftover>>,
+    has_others: AtomicBool,
 }
 
 #[derive(Clone)]
@@ -26,23 +31,26 @@ struct Leftover {
 }
 
 impl Leftovers {
-    /// Remembers a call; the oldest makes room.
+    /// Remembers a call. None is forgotten for it.
     pub(crate) fn remember(&self, provider: Arc<dyn ToolProvider>, invocation: Invocation) {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        if calls.len() == CAPACITY {
-            calls.remove(0);
+        if calls.len() < CAPACITY {
+            calls.push(Leftover { provider, invocation });
+        } else {
+            self.has_others.store(true, Ordering::SeqCst);
         }
-        calls.push(Leftover { provider, invocation });
     }
 
     /// The tools of the calls that are not known to be at rest.
     pub(crate) fn names(&self) -> Vec<ToolName> {
         let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        calls.iter().map(|call| call.invocation.call.tool.clone()).collect()
+        let others = self.has_others.load(Ordering::SeqCst).then(|| OTHERS.into());
+        calls.iter().map(|call| call.invocation.call.tool.clone()).chain(others).collect()
     }
 
     /// Forgets all of them: a person has looked. Returns them.
     pub(crate) fn forget(&self) -> Vec<Invocation> {
+        self.has_others.store(false, Ordering::SeqCst);
         let calls = std::mem::take(&mut *self.calls.lock().unwrap_or_else(PoisonError::into_inner));
         calls.into_iter().map(|call| call.invocation).collect()
     }
@@ -59,5 +67,52 @@ impl Leftovers {
         let at_rest: Vec<Invocation> = join_all(halting).await.into_iter().flatten().collect();
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).retain(|call| !at_rest.contains(&call.invocation));
         (self.names(), at_rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use cortex_core::CallObserver;
+    use cortex_protocol::{CallId, ToolCall, ToolFingerprint, ToolOutcome};
+
+    use super::*;
+
+    struct Halts;
+
+    #[async_trait]
+    impl ToolProvider for Halts {
+        fn label(&self) -> String {
+            "halts".to_owned()
+        }
+
+        async fn invoke(&self, _invocation: Invocation, _observer: Arc<dyn CallObserver>) -> ToolOutcome {
+            ToolOutcome::success(serde_json::Value::Null)
+        }
+
+        async fn halt(&self, _invocation: &Invocation) -> HaltState {
+            HaltState::Halted
+        }
+    }
+
+    /// The oldest used to make room, and counted as at rest from then on.
+    #[tokio::test]
+    async fn regression_however_many_there_are_none_is_taken_for_one_at_rest() {
+        let leftovers = Leftovers::default();
+        for number in 0..=CAPACITY {
+            let call = ToolCall { tool: "base.go".into(), arguments: serde_json::Map::new() };
+            let invocation = Invocation {
+                mission: "mission".into(),
+                id: CallId(u32::try_from(number).unwrap()),
+                call,
+                fingerprint: ToolFingerprint(0),
+                timeout: Duration::from_secs(1),
+            };
+            leftovers.remember(Arc::new(Halts), invocation);
+        }
+        let (going_on, at_rest) = leftovers.halt(Duration::from_secs(1)).await;
+        assert_eq!((going_on, at_rest.len()), (vec![ToolName::from(OTHERS)], CAPACITY));
+        leftovers.forget();
+        assert_eq!(leftovers.names(), []);
     }
 }

@@ -132,13 +132,37 @@ async fn a_call_without_a_mission_waits_for_that_too() {
     assert!(refused.contains("did not confirm that it is at rest: base.go"), "{refused}");
 }
 
+/// What was not offered within 15 s used to be forgotten, and the next task moved the arm while the base drove.
 #[tokio::test(start_paused = true)]
-async fn what_is_not_on_the_robot_any_more_is_given_up_after_a_while() {
-    let life = Life::after_a_kill([]);
+async fn regression_what_is_not_on_offer_is_not_at_rest_and_is_halted_when_it_comes() {
+    let life = Life::after_a_kill([HaltState::Unconfirmed, HaltState::Halted]);
     let began = Instant::now();
-    assert_eq!(life.task().await.unwrap().0, MissionStatus::Answered);
+    assert_eq!(life.task().await.unwrap().0, MissionStatus::Cancelled, "it waited");
     let waited = began.elapsed();
     assert!(waited >= Duration::from_secs(15) && waited < Duration::from_secs(16), "{waited:?}");
+    tokio::time::sleep(Duration::from_secs(3_600)).await;
+    let unsettled = Rejection::Unsettled { tools: vec!["base.go".into()] };
+    assert_eq!(life.task().await.unwrap_err(), unsettled, "however long it takes");
+    assert!(!is_empty(&life.journal), "should this life be killed, too, the next one finds it");
+    // It was slow to describe itself; it goes and comes once more.
+    life.offers_its_tool().await;
+    life.runtime.offer_tools(ProviderId(0), Vec::new()).await;
+    assert_eq!(life.task().await.unwrap_err(), unsettled);
+    life.offers_its_tool().await;
+    while life.asked() < 2 {
+        tokio::task::yield_now().await;
+    }
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert_eq!(life.task().await.unwrap().0, MissionStatus::Answered);
+    assert!(life.leaves_nothing().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_never_offered_again_is_over_when_a_person_has_looked() {
+    let life = Life::after_a_kill([]);
+    assert_eq!(life.task().await.unwrap().0, MissionStatus::Cancelled);
+    assert!(life.runtime.resume().await);
+    assert_eq!(life.task().await.unwrap().0, MissionStatus::Answered);
     assert!(life.leaves_nothing().await);
 }
 

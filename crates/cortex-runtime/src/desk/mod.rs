@@ -225,7 +225,8 @@ impl Desk {
                 for problem in &offer.problems {
                     tracing::warn!("{problem}");
                 }
-                self.offer.send_replace(Arc::new(offer));
+                let before = self.offer.send_replace(Arc::new(offer));
+                self.settle_what_came_back(&before);
             }
             DeskMessage::ShutDown => {
                 self.door = Door::ShuttingDown;

@@ -10,6 +10,7 @@ use tokio_util::task::TaskTracker;
 use super::{Desk, Door};
 use crate::StopReport;
 use crate::drive::End;
+use crate::offer::Offer;
 
 /// Who waits for a stop, and what it has ended so far.
 pub(super) struct Stop {
@@ -94,6 +95,16 @@ impl Desk {
             shared.journal.end_calls(&at_rest);
             settled.notify_one();
         });
+    }
+
+    /// Asks what is not known to be at rest again, where the tool of such a call is offered that was not before: whoever
+    /// carries it out has come back, or has only now described itself.
+    pub(super) fn settle_what_came_back(&self, before: &Offer) {
+        let now = self.offer.borrow().clone();
+        let came = |tool: &ToolName| now.routes.contains_key(tool) && !before.routes.contains_key(tool);
+        if self.door == Door::Unsettled && self.shared.leftovers.names().iter().any(came) {
+            self.settle();
+        }
     }
 
     /// Takes tasks again where everything has said that it is at rest.

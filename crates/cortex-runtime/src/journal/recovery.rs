@@ -1,8 +1,8 @@
 //! Ends what an earlier life of Cortex left when it was killed. Its tasks are lost, and told so; its goals that still run
 //! are cancelled, its methods that were open are halted. Ending is the safe choice: nobody plans with them any more.
 //!
-//! Tasks wait until this is over, which is bounded. What refuses to halt, or can't say, is named, and no task begins on top
-//! of it until a person has looked (`~/resume`).
+//! Tasks wait until this is over, which is bounded. What refuses to halt, can't say, or is not found is named, and no task
+//! begins on top of it until it has confirmed, or a person has looked (`~/resume`).
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -10,16 +10,19 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider};
-use cortex_protocol::{FailureKind, HaltState, ToolCall, ToolFingerprint, ToolOutcome};
+use cortex_protocol::{FailureKind, HaltState, ToolCall, ToolFingerprint, ToolName, ToolOutcome};
 use futures::FutureExt;
 use futures::future::join_all;
+use tokio::sync::watch;
 
 use super::file::{JournalFile, Open};
 use super::{Journal, OpenCall};
 use crate::drive::Shared;
+use crate::offer::Offer;
 
-/// How long a tool of an earlier life may take to be found on the robot. A server that is not there by then carries nothing
-/// out.
+/// How long a tool of an earlier life may take to be found on the robot until tasks are refused because of it. That it is not
+/// on offer does not say that it is at rest: its component may be slow to describe itself, may have another name now, or may be
+/// kept from Cortex by the configuration.
 const FIND_PATIENCE: Duration = Duration::from_secs(15);
 /// How long an earlier life may take to let go of the journal: it is being killed, maybe.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
@@ -27,7 +30,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
 /// What became of a call of an earlier life.
 enum End {
-    /// Its server is not there.
+    /// Nobody offers it.
     Absent,
     Ended(HaltState),
 }
@@ -58,12 +61,9 @@ async fn end(shared: &Shared, call: OpenCall) {
         fingerprint: ToolFingerprint(0),
         timeout: shared.config.calls.halt_timeout,
     };
-    let (provider, end) = match found(shared, &invocation).await {
-        None => (None, End::Absent),
-        Some(provider) => {
-            let state = ended(provider.as_ref(), &invocation, shared.config.calls.halt_timeout).await;
-            (Some(provider), End::Ended(state))
-        }
+    let end = match found(shared, &invocation).await {
+        None => End::Absent,
+        Some(provider) => End::Ended(ended(provider.as_ref(), &invocation, shared.config.calls.halt_timeout).await),
     };
     match end {
         End::Ended(HaltState::Halted) => {
@@ -74,16 +74,16 @@ async fn end(shared: &Shared, call: OpenCall) {
         End::Ended(HaltState::Unconfirmed) => {
             tracing::error!(%mission, "{tool}, left by an earlier life, did not confirm that it is at rest");
         }
-        End::Absent => tracing::warn!(
+        End::Absent => tracing::error!(
             %mission,
-            "{tool}, left by an earlier life, is not on the robot: whether it is at rest is not known"
+            "{tool}, left by an earlier life, is not on offer: whether it is at rest is not known"
         ),
     }
-    match (provider, end) {
-        (Some(provider), End::Ended(state)) if state.may_go_on() => {
-            shared.leftovers.remember(Arc::new(OfEarlierLife { provider }), invocation);
-        }
-        _ => shared.journal.end_call(&invocation),
+    if matches!(end, End::Ended(HaltState::AtRest | HaltState::Halted)) {
+        shared.journal.end_call(&invocation);
+    } else {
+        let provider = OfEarlierLife { offer: shared.offer.clone(), providers: shared.providers.clone() };
+        shared.leftovers.remember(Arc::new(provider), invocation);
     }
 }
 
@@ -93,8 +93,11 @@ async fn found(shared: &Shared, invocation: &Invocation) -> Option<Arc<dyn ToolP
     let tool = &invocation.call.tool;
     let there = offer.wait_for(|offer| offer.routes.contains_key(tool));
     let offer = tokio::time::timeout(FIND_PATIENCE, there).await.ok()?.ok()?.clone();
-    let provider = shared.providers.get(offer.routes.get(tool)?.0)?;
-    Some(Arc::clone(provider))
+    route(&offer, &shared.providers, tool)
+}
+
+fn route(offer: &Offer, providers: &[Arc<dyn ToolProvider>], tool: &ToolName) -> Option<Arc<dyn ToolProvider>> {
+    providers.get(offer.routes.get(tool)?.0).map(Arc::clone)
 }
 
 async fn ended(provider: &dyn ToolProvider, invocation: &Invocation, limit: Duration) -> HaltState {
@@ -105,15 +108,16 @@ async fn ended(provider: &dyn ToolProvider, invocation: &Invocation, limit: Dura
     }
 }
 
-/// A provider of a call that it does not remember, because an earlier life made it.
+/// Whoever carries out a tool at the time, asked for a call that it does not remember, because an earlier life made it.
 struct OfEarlierLife {
-    provider: Arc<dyn ToolProvider>,
+    offer: watch::Receiver<Arc<Offer>>,
+    providers: Vec<Arc<dyn ToolProvider>>,
 }
 
 #[async_trait]
 impl ToolProvider for OfEarlierLife {
     fn label(&self) -> String {
-        self.provider.label()
+        "earlier life".to_owned()
     }
 
     async fn invoke(&self, _invocation: Invocation, _observer: Arc<dyn CallObserver>) -> ToolOutcome {
@@ -121,7 +125,11 @@ impl ToolProvider for OfEarlierLife {
     }
 
     async fn halt(&self, invocation: &Invocation) -> HaltState {
-        self.provider.end_earlier(invocation).await
+        let provider = route(&self.offer.borrow(), &self.providers, &invocation.call.tool);
+        match provider {
+            Some(provider) => provider.end_earlier(invocation).await,
+            None => HaltState::Unconfirmed,
+        }
     }
 }
 
