@@ -1,6 +1,8 @@
 //! Components that break the contract, on real ROS 2, as real processes. Every task ends in one result, with a reason
 //! that a person understands, and the robot can be used afterwards.
 
+use std::time::Duration;
+
 use cortex_stories::{House, Sent, finish_send, wait_until_under_way};
 use serde_json::Value;
 
@@ -49,6 +51,28 @@ async fn regression_a_component_that_dies_in_a_step_ends_the_mission() {
     let (code, told, _) = house.run("cortex", &["resume"]).await;
     assert_eq!(code, Some(0), "{told}");
     still_works(&house).await;
+}
+
+/// The mission used to say "in flight" for as long as the halt of what was dead may take, and nothing was in the log.
+#[tokio::test]
+async fn regression_a_component_that_is_killed_in_its_method_is_lost_for_the_mission_as_soon_as_for_everybody_else() {
+    let mut house = House::empty();
+    // Longer than this story, and than a dead node stays on the graph.
+    house.configure("[calls]\nhalt_timeout_s = 600.0\n");
+    house.start("bad", "cortex-misbehave", &["never-answers", "--timeout", "600"]).await;
+    house.start_cortex(&["--model", "reflex"]).await;
+    let mut sending = house.begin_send("go never answers");
+    wait_until_under_way(&mut sending).await;
+    house.process("bad").signal("KILL");
+    house
+        .process("cortex")
+        .wait_for_log("lost: the component 'never_answers' is lost: its heartbeat has stopped", 1)
+        .await;
+    // The dead node leaves the graph some 16 s later.
+    let sent = tokio::time::timeout(Duration::from_secs(12), finish_send(sending)).await;
+    let Ok(sent) = sent else { panic!("the mission still waits for what is dead") };
+    assert_eq!(step_of(&sent)["status"]["failed"], "component_lost");
+    assert!(sent.output().contains("its heartbeat has stopped"), "{}", sent.output());
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use cortex_core::Invocation;
-use cortex_protocol::{CallId, FailureKind, HaltState, MissionId, ToolName, ToolOutcome};
+use cortex_protocol::{CallId, CancelMode, FailureKind, HaltState, MissionId, ToolName, ToolOutcome};
 
 use crate::stop::StopLatch;
 
@@ -36,6 +36,20 @@ pub(crate) enum Unsent {
     Halted,
     /// The robot is stopped.
     Stopped,
+    /// So many calls are not answered that no more can be remembered.
+    TooMany,
+}
+
+/// What it takes to halt a call.
+pub(crate) trait Haltable: Clone {
+    /// Whether the call may go on when nobody waits for its answer. What only looks does not.
+    fn may_go_on(&self) -> bool;
+}
+
+impl Haltable for CancelMode {
+    fn may_go_on(&self) -> bool {
+        *self == Self::Halt
+    }
 }
 
 impl Unsent {
@@ -46,6 +60,13 @@ impl Unsent {
             Self::Stopped => ToolOutcome::failure(
                 FailureKind::Denied,
                 "the robot is stopped; nothing is sent until ~/resume is called",
+            ),
+            Self::TooMany => ToolOutcome::failure(
+                FailureKind::Denied,
+                format!(
+                    "{REMEMBERED} calls were never answered, and what they began may go on; look at the robot, and call \
+                     ~/stop and then ~/resume"
+                ),
             ),
         }
     }
@@ -148,7 +169,7 @@ struct Inner<C> {
     order: VecDeque<CallKey>,
 }
 
-impl<C: Clone> Calls<C> {
+impl<C: Haltable> Calls<C> {
     /// No calls yet. What is halted according to `halts` is not sent.
     pub(crate) fn new(halts: &Arc<Halts>) -> Self {
         let inner = Mutex::new(Inner { open: BTreeMap::new(), order: VecDeque::new() });
@@ -156,24 +177,28 @@ impl<C: Clone> Calls<C> {
     }
 
     /// Sends a call and takes it down, as one, unless it was halted before or the robot is stopped; then `send` is not run.
-    /// It must not wait.
+    /// It must not wait. Nor is it run where nothing is left that could be forgotten for it.
     pub(crate) fn send<T>(&self, invocation: &Invocation, call: C, send: impl FnOnce() -> T) -> Result<T, Unsent> {
         let key = key(invocation);
         self.halts.unless_halted(&key.clone(), || {
-            self.take_down(key, Open { tool: invocation.call.tool.clone(), since: Instant::now(), call });
-            send()
-        })
+            self.take_down(key, Open { tool: invocation.call.tool.clone(), since: Instant::now(), call })?;
+            Ok(send())
+        })?
     }
 
-    fn take_down(&self, key: CallKey, call: Open<C>) {
+    /// Remembers a call. Where there are too many, the oldest that only looks is forgotten: one that may go on never is.
+    fn take_down(&self, key: CallKey, call: Open<C>) -> Result<(), Unsent> {
         let mut inner = self.lock();
-        inner.order.push_back(key.clone());
-        inner.open.insert(key, call);
-        while inner.order.len() > REMEMBERED {
-            if let Some(oldest) = inner.order.pop_front() {
+        if inner.open.len() >= REMEMBERED {
+            let only_looks = |key: &CallKey| inner.open.get(key).is_none_or(|open| !open.call.may_go_on());
+            let oldest = inner.order.iter().position(only_looks).ok_or(Unsent::TooMany)?;
+            if let Some(oldest) = inner.order.remove(oldest) {
                 inner.open.remove(&oldest);
             }
         }
+        inner.order.push_back(key.clone());
+        inner.open.insert(key, call);
+        Ok(())
     }
 
     /// Whoever was called has answered; nothing goes on.
@@ -230,6 +255,18 @@ mod tests {
         }
     }
 
+    impl Haltable for &str {
+        fn may_go_on(&self) -> bool {
+            true
+        }
+    }
+
+    impl Haltable for u32 {
+        fn may_go_on(&self) -> bool {
+            true
+        }
+    }
+
     #[test]
     fn a_call_is_open_from_its_sending_to_its_answer() {
         let calls = Calls::new(&Arc::default());
@@ -249,9 +286,9 @@ mod tests {
         halts.halt(call(1));
         let mut sent = Vec::new();
         assert_eq!(services.send(&invocation(1), "lamp", || sent.push("lamp")), Err(Unsent::Halted));
-        assert_eq!(goals.send(&invocation(1), 5, || sent.push("goal")), Err(Unsent::Halted));
+        assert_eq!(goals.send(&invocation(1), 5_u32, || sent.push("goal")), Err(Unsent::Halted));
         assert_eq!((services.open(&call(1)), goals.open(&call(1))), (None, None));
-        assert_eq!(goals.send(&invocation(2), 5, || sent.push("another")), Ok(()));
+        assert_eq!(goals.send(&invocation(2), 5_u32, || sent.push("another")), Ok(()));
         assert_eq!(sent, ["another"]);
     }
 
@@ -283,12 +320,30 @@ mod tests {
         assert!(halts.settle());
     }
 
+    /// The oldest open call used to be forgotten, and counted as at rest from then on.
+    #[test]
+    fn regression_a_call_that_may_go_on_is_never_forgotten_for_another_one() {
+        let calls = Calls::new(&Arc::default());
+        let look = |number| calls.send(&invocation(number), CancelMode::Drop, || ());
+        let act = |number| calls.send(&invocation(number), CancelMode::Halt, || ());
+        assert_eq!((act(0), look(1)), (Ok(()), Ok(())));
+        (2..1024).for_each(|number| assert_eq!(act(number), Ok(())));
+        assert_eq!(act(2000), Ok(()), "what only looks makes room");
+        assert_eq!((calls.is_open(&call(0)), calls.is_open(&call(1))), (true, false));
+        let refused = calls.send(&invocation(2001), CancelMode::Halt, || panic!("it is sent"));
+        assert_eq!(refused, Err(Unsent::TooMany));
+        assert!(Unsent::TooMany.outcome().message.contains("1024 calls were never answered"));
+        assert!(calls.is_open(&call(0)), "the oldest is known still");
+        calls.answered(&call(5));
+        assert_eq!(act(2001), Ok(()));
+    }
+
     #[test]
     fn the_memory_is_bounded_and_the_oldest_go_first() {
         let (halts, others) = (Arc::new(Halts::default()), Arc::default());
         let calls = Calls::new(&others);
         for number in 0..2000 {
-            calls.send(&invocation(number), "base", || ()).unwrap();
+            calls.send(&invocation(number), CancelMode::Drop, || ()).unwrap();
             halts.halt(call(number));
         }
         let open = |number| calls.open(&call(number)).is_some();

@@ -16,8 +16,8 @@ use tokio::sync::oneshot;
 use super::pool::Pool;
 use super::{Surroundings, changed, late};
 use crate::RosError;
-use crate::calls::{Calls, key};
-use crate::directory::{ComponentState, EXECUTE_METHOD, Loss, Run, below};
+use crate::calls::{Calls, Haltable, key};
+use crate::directory::{ComponentState, Directory, EXECUTE_METHOD, Loss, Run, below};
 use crate::discovery::method_name;
 use crate::dynamic::ServiceClient;
 use crate::text::carried;
@@ -30,6 +30,10 @@ const REASON_CHARACTERS: usize = 2_000;
 const SHOWN_CHARACTERS: usize = 200;
 /// How long a component may take to halt. The caller bounds it closer.
 const HALT_LIMIT: Duration = Duration::from_secs(60);
+
+/// How long one whose heartbeat has stopped may take to say that it has halted. One that hears it answers at once; from one
+/// that is dead no answer comes, and it must not be longer than that until it is known that it is lost.
+const LOST_LIMIT: Duration = Duration::from_millis(500);
 
 /// How long the server of a component that is on the graph may take to be connected with.
 const SERVER_LIMIT: Duration = Duration::from_secs(2);
@@ -48,6 +52,12 @@ pub(super) struct SentCall {
     cancel_method: Option<String>,
     /// What it was sent by. A halt goes the same way, so it needs nothing that is not there.
     client: ServiceClient,
+}
+
+impl Haltable for SentCall {
+    fn may_go_on(&self) -> bool {
+        self.cancel.may_go_on()
+    }
 }
 
 /// The halt of a call, on its way.
@@ -161,7 +171,8 @@ impl Components {
     }
 
     /// Runs the method that halts the call. Sent to every component that is on the graph, also to one whose heartbeat
-    /// has stopped: it may well hear it, and a halt that is not heard costs nothing. Ends early when it has left.
+    /// has stopped: it may well hear it, and a halt that is not heard costs nothing. Ends early when it has left, and soon
+    /// where it is silent.
     async fn run_cancel_method(
         &self,
         client: &ServiceClient,
@@ -180,8 +191,26 @@ impl Components {
             _ = directory.wait_for(|directory| directory.component(component).is_none()) => {
                 return Err("it has left the graph".to_owned());
             }
+            () = self.silent(component) => return Err("its heartbeat has stopped".to_owned()),
         };
         if response.success { Ok(HaltState::Halted) } else { Err(reason(&response.error_msg)) }
+    }
+
+    /// Resolves when the heartbeat of the component has stopped and does not come back for a moment.
+    async fn silent(&self, component: &ComponentName) {
+        let mut directory = self.around.discovery.directory();
+        let is_silent = |directory: &Directory| {
+            directory.component(component).is_some_and(|component| component.state == ComponentState::Silent)
+        };
+        loop {
+            if directory.wait_for(|directory| is_silent(directory)).await.is_err() {
+                return std::future::pending().await;
+            }
+            let back = directory.wait_for(|directory| !is_silent(directory));
+            if tokio::time::timeout(LOST_LIMIT, back).await.is_err() {
+                return;
+            }
+        }
     }
 
     async fn client(&self, component: &ComponentName) -> Result<ServiceClient, RosError> {
@@ -215,6 +244,7 @@ impl Components {
             },
             loss = self.lost(component, route.run) => {
                 let problem = format!("the component '{component}' {loss} while '{}' was under way", route.method);
+                tracing::warn!(mission = %invocation.mission, "lost: {problem}");
                 ToolOutcome::failure(FailureKind::ComponentLost, problem).with_halt(unknown)
             }
         }

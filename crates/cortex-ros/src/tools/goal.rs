@@ -13,7 +13,7 @@ use super::messages::{line, message_of, outcome_of, readable, reason};
 use super::pool::Pool;
 use super::{Surroundings, late};
 use crate::RosError;
-use crate::calls::{Calls, halted_before_it_was_sent, key};
+use crate::calls::{Calls, Haltable, halted_before_it_was_sent, key};
 use crate::catalog::Entry;
 use crate::dynamic::{Acceptance, ActionClient, CancelAnswer, Goal, GoalId, GoalResult, GoalState};
 
@@ -27,6 +27,12 @@ const CANCEL_LIMIT: Duration = Duration::from_secs(10);
 const END_LIMIT: Duration = Duration::from_secs(60);
 /// Feedback is told at most this often, however fast it comes.
 const FEEDBACK_PAUSE: Duration = Duration::from_millis(100);
+
+impl Haltable for Goal {
+    fn may_go_on(&self) -> bool {
+        true
+    }
+}
 
 /// Sends goals and follows them. Several may run on one server at a time.
 pub(super) struct Goals {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use crate::RosError;
-use crate::calls::{CallKey, Calls};
+use crate::calls::{CallKey, Calls, Haltable};
 
 /// The caller bounds a call; should it forget, the call ends this much after its time.
 const OVERTIME: Duration = Duration::from_secs(60);
@@ -14,7 +14,7 @@ const OVERTIME: Duration = Duration::from_secs(60);
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// Waits for the answer even when its caller has given up: only then is it known that the call is over.
-pub(super) async fn wait<T, C: Clone>(
+pub(super) async fn wait<T, C: Haltable>(
     answer: impl Future<Output = Result<T, RosError>> + Send,
     calls: Arc<Calls<C>>,
     key: CallKey,
