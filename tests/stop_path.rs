@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use cortex_stories::{House, Process, model, says};
+use cortex_stories::{House, Process, calls, model, says};
 use cortex_testkit::{OpenAiServer, Served};
 use serde_json::{Value, json};
 
@@ -108,6 +108,14 @@ async fn a_runtime_that_hangs_stops_the_robot_and_ends_cortex() {
     assert_eq!(house.process("cortex").wait().await, Some(70));
     let log = house.process("cortex").stderr().join("\n");
     assert!(log.contains("hangs for 3 s: runtime."), "{log}");
+    // Who starts it again does not undo that.
+    house.end("cortex");
+    house.configure("");
+    house.add_environment("CORTEX_TEST_FAULT_HANG", String::new());
+    house.start_cortex(&["--model", "reflex"]).await;
+    let refused = house.send("do it again").await;
+    let told = "the robot was stopped before it was restarted (Cortex hangs: runtime); call ~/resume";
+    assert!(refused.output().contains(told), "{}", refused.output());
 }
 
 #[tokio::test]
@@ -132,4 +140,132 @@ async fn a_pause_of_the_whole_process_is_no_hang() {
     assert_eq!(code, Some(0), "{told}");
     tokio::time::sleep(Duration::from_secs(4)).await;
     assert!(!house.process("cortex").has_ended());
+}
+
+/// A stop used to be over with the process: killed and started again, Cortex took tasks without a resume.
+#[tokio::test]
+async fn regression_a_robot_that_was_stopped_stays_stopped_when_cortex_is_killed_and_started_again() {
+    let mut house = House::with_robot("reflex").await;
+    let (code, told, complained) = house.run("cortex", &["stop"]).await;
+    assert_eq!(code, Some(0), "{told} {complained}");
+    restart(&mut house, "KILL").await;
+    let told = "the robot was stopped before it was restarted (~/stop was called); call ~/resume";
+    let refused = house.send("go to the kitchen").await;
+    assert!(refused.output().contains(told), "{}", refused.output());
+    assert_eq!(refused.started(), Vec::<&str>::new());
+    let (_, status, _) = house.run("cortex", &["status"]).await;
+    assert!(status.contains("STOPPED (stopped before"), "{status}");
+    let (_, findings, _) = house.run("cortex", &["doctor"]).await;
+    assert!(findings.contains("note  stop: a robot of this machine is stopped"), "{findings}");
+    // It outlives a second one, too, also where that ends in order.
+    restart(&mut house, "INT").await;
+    assert!(house.send("go to the kitchen").await.output().contains(told));
+    let (code, told, _) = house.run("cortex", &["resume"]).await;
+    assert_eq!((code, told.as_str()), (Some(0), "Tasks are taken again."));
+    let sent = house.send("go to the kitchen").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+    restart(&mut house, "KILL").await;
+    let sent = house.send("go to the office").await;
+    assert_eq!(sent.status(), "succeeded", "what was resumed stays resumed: {sent:#?}");
+    // To end is no stop.
+    restart(&mut house, "INT").await;
+    let sent = house.send("go to the kitchen").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+}
+
+/// Ends Cortex by this signal, and starts another one.
+async fn restart(house: &mut House, signal: &str) {
+    house.process("cortex").signal(signal);
+    house.process("cortex").wait().await;
+    house.end("cortex");
+    house.start_cortex(&["--model", "reflex"]).await;
+}
+
+#[tokio::test]
+async fn a_stop_that_can_not_be_written_down_is_carried_out_and_says_so() {
+    let (mut house, mut sending, _model) = with_goals(2, "", None).await;
+    // What is in its place is no file that could be replaced.
+    let folder = house.tapes().join("open-calls");
+    let names =
+        std::fs::read_dir(&folder).map(|entries| entries.flatten().map(|entry| entry.path()).collect::<Vec<_>>());
+    let journal =
+        names.unwrap_or_default().into_iter().find(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    let record = journal.map(|journal| journal.with_extension("stopped"));
+    let Some(record) = record else { panic!("there is no journal in {}", folder.display()) };
+    let made = std::fs::create_dir_all(record.join("something"));
+    assert!(made.is_ok(), "{made:?}");
+    let (code, told, _) = house.run("cortex", &["stop"]).await;
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("is at rest") && told.contains("WARNING: the stop could not be written down"), "{told}");
+    assert_eq!(count(&house.process("server").stdout(), "canceled"), 2);
+    assert_eq!(sending.wait().await, Some(1), "the task was ended");
+    let (code, told, _) = house.run("cortex", &["resume"]).await;
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("NOT RESUMED: what says on the disk that the robot is stopped"), "{told}");
+    let removed = std::fs::remove_dir_all(&record);
+    assert!(removed.is_ok(), "{removed:?}");
+    assert_eq!(house.run("cortex", &["resume"]).await.0, Some(0));
+}
+
+/// A service that starts something answers at once, and the robot goes on: a stop used to say that everything is at rest.
+#[tokio::test]
+async fn regression_what_was_begun_and_can_not_be_halted_is_named_by_a_stop_until_a_person_resumes() {
+    let mut house = House::empty();
+    house.start_python("server", "bad_services.py", &["works"]).await;
+    let model =
+        model([calls([("send_request_to_works", json!({"data": true}))]), says("EXECUTE"), says("Done.")]).await;
+    house.start_cortex_with(&model).await;
+    let sent = house.send("start cleaning").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+    for _ in 0..2 {
+        let (code, told, _) = house.run("cortex", &["stop"]).await;
+        assert_eq!(code, Some(1), "{told}");
+        assert!(told.contains("these were begun and can't be halted by Cortex: send_request_to_works ("), "{told}");
+        assert!(told.contains("s ago). Look at the robot."), "{told}");
+    }
+    assert_eq!(house.run("cortex", &["resume"]).await.0, Some(0));
+    let (code, told, _) = house.run("cortex", &["stop"]).await;
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("Everything that Cortex began is at rest."), "{told}");
+}
+
+/// The same for what a recipe has done; and its commands used to find the model's key in their environment.
+#[tokio::test]
+async fn regression_what_a_recipe_begins_is_named_by_a_stop_and_its_commands_get_no_key() {
+    let mut house = House::empty();
+    house.start_python("server", "bad_services.py", &["works"]).await;
+    let recipe = house.file(
+        "robot.toml",
+        r#"
+        recipe = 1
+        [components.server]
+        start = "external"
+        [actions.clean]
+        service = { name = "/works", type = "std_srvs/srv/SetBool", request = { data = true } }
+        tool = { description = "Starts to clean.", effect = "act" }
+        [actions.own]
+        command = { program = "sh", arguments = ["-c", "env | grep -c -e OPENAI_API_KEY -e CORTEX_CONFIG || true"] }
+        tool = { description = "Counts variables.", effect = "act" }
+        [actions.named]
+        tool = { description = "Counts variables, too.", effect = "act" }
+        [actions.named.command]
+        program = "sh"
+        arguments = ["-c", "env | grep -c -e OPENAI_API_KEY=secret -e CORTEX_CONFIG || true"]
+        environment = { OPENAI_API_KEY = "{inherited}" }
+        "#,
+    );
+    house.add_environment("OPENAI_API_KEY", "secret".to_owned());
+    house.configure("");
+    let plan = calls([("clean", json!({})), ("own", json!({})), ("named", json!({}))]);
+    let model = model([plan, says("EXECUTE"), says("EXECUTE"), says("EXECUTE"), says("Done.")]).await;
+    let with = format!("openai:scripted@{}", model.url());
+    house.start_cortex(&[&recipe, "--model", &with]).await;
+    let sent = house.send("do all of it").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+    let printed = |step| sent.step(step)["outcome"]["value"].clone();
+    assert_eq!((printed(2), printed(3)), (json!("0"), json!("1")), "{sent:#?}");
+    let (code, told, _) = house.run("cortex", &["stop"]).await;
+    assert_eq!(code, Some(1), "{told}");
+    let named = told.split_once("can't be halted by Cortex: ").map(|(_, named)| named).unwrap_or_default();
+    assert!(named.contains("/works (") && named.contains("own ("), "{told}");
 }

@@ -28,7 +28,7 @@ pub(crate) async fn measure(house: &mut House, table: &mut Table) -> anyhow::Res
     let on_offer = tools.wait_for(|tools| tools.iter().any(|tool| tool.name.as_str() == TOOL));
     let on_offer = tokio::time::timeout(PATIENCE, on_offer).await.context("the action is never found")??.clone();
     let tool = on_offer.iter().find(|tool| tool.name.as_str() == TOOL).context("it is there")?;
-    let server = StopServer::start(&robot.graph, NODE, &robot.tools, Arc::new(Idle))?;
+    let server = StopServer::start(&robot.graph, NODE, &robot.tools, Arc::new(Idle), None)?;
     let client = TaskClient::connect_for_stop(&robot.node, &robot.graph, NODE, PATIENCE).await?;
     let (mut taken, mut sent, mut at_rest) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..STOPS {

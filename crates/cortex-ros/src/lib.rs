@@ -78,7 +78,7 @@ pub use publisher::Publisher;
 pub use r2r;
 pub use rcl::ending::{exit_at_once, leave};
 pub use service::ServiceClient;
-pub use stop::{OpenDeed, StopHandle, StopLatch, StopServer};
+pub use stop::{OpenDeed, StopHandle, StopLatch, StopMemory, StopServer, StopStore};
 pub use task::TaskHandler;
 pub use task_client::{Canceller, SentTask, TaskClient};
 pub use task_server::TaskServer;

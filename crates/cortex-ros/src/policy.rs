@@ -21,6 +21,8 @@ pub struct PolicySettings {
     pub deny: Vec<String>,
     /// Topics that may be published.
     pub publish: Vec<String>,
+    /// Services and topics of which nothing goes on once a request is answered or a message is published.
+    pub ends_with_answer: Vec<String>,
     /// Other names: from the full ROS name of a service, an action or a topic to what stands in its place in the tool's name.
     pub rename: BTreeMap<String, String>,
     /// What matching services, actions and topics do to the world. Where several match, the strictest counts.
@@ -45,6 +47,7 @@ impl Default for PolicySettings {
             allow: vec!["**".to_owned()],
             deny: Vec::new(),
             publish: Vec::new(),
+            ends_with_answer: Vec::new(),
             rename: BTreeMap::new(),
             effects: BTreeMap::new(),
             resources: BTreeMap::new(),
@@ -72,6 +75,7 @@ pub struct Policy {
     allow: Patterns,
     deny: Patterns,
     publish: Patterns,
+    ends_with_answer: Patterns,
     effects: Patterns,
     effect_of: Vec<Effect>,
     resources: Patterns,
@@ -119,6 +123,7 @@ impl Policy {
             allow: Patterns::new("allow", &settings.allow)?,
             deny: Patterns::new("deny", &settings.deny)?,
             publish: Patterns::new("publish", &settings.publish)?,
+            ends_with_answer: Patterns::new("ends_with_answer", &settings.ends_with_answer)?,
             effects: Patterns::new("effects", effects)?,
             effect_of,
             resources: Patterns::new("resources", settings.resources.keys())?,
@@ -144,6 +149,11 @@ impl Policy {
     /// Whether the topic of this name may be published.
     pub(crate) fn may_publish(&self, topic: &str) -> bool {
         self.publish.first(topic).is_some()
+    }
+
+    /// Whether nothing goes on of what has this name once it is answered or published, as the configuration has it.
+    pub(crate) fn ends_with_answer(&self, name: &str) -> bool {
+        self.ends_with_answer.first(name).is_some()
     }
 
     /// What the configuration says that it does. None where it says nothing.
@@ -186,6 +196,7 @@ impl Default for Policy {
             allow: Patterns::everything(),
             deny: Patterns::default(),
             publish: Patterns::default(),
+            ends_with_answer: Patterns::default(),
             effects: Patterns::default(),
             effect_of: Vec::new(),
             resources: Patterns::default(),

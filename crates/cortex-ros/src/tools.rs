@@ -25,7 +25,7 @@ use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
 use crate::calls::{Halts, key};
-use crate::catalog::{Catalog, OfferKind};
+use crate::catalog::{Catalog, Entry, OfferKind, known};
 use crate::discovery::Shared;
 use crate::dynamic::Endpoints;
 use crate::inspection::{self, Inspector};
@@ -76,6 +76,19 @@ impl Surroundings {
         find: impl FnOnce(&Interfaces) -> Result<T, InterfaceError> + Send + 'static,
     ) -> Result<T, RosError> {
         self.shared().interface(find).await
+    }
+
+    /// Notes a request or a message that is about to be sent, where what it begins may go on after its answer: nobody can
+    /// halt that. What a type is known to do, or the configuration says, is over then.
+    fn note_unhaltable(&self, invocation: &Invocation, entry: &Entry) {
+        let is_over = match entry.spec.effect {
+            Effect::Observe => true,
+            Effect::Act => known::ends_with_answer(&entry.type_name),
+            Effect::Move => false,
+        };
+        if !is_over && !self.shared().policy.ends_with_answer(&entry.name) {
+            self.halts.latch().note_unhaltable(&invocation.call.tool);
+        }
     }
 }
 

@@ -50,7 +50,7 @@ use crate::desk::{Desk, DeskMessage};
 pub use crate::dispatch::{CallBounds, run_call};
 use crate::drive::Correction;
 pub use crate::dry_run::DryRun;
-pub use crate::journal::JournalSettings;
+pub use crate::journal::{JournalSettings, StopRecord};
 pub use crate::meters::Meter;
 use crate::offer::Audience;
 pub use crate::offer::{Offer, ProviderId};
@@ -97,6 +97,9 @@ pub struct RuntimeConfig {
     pub tape: Option<TapeSettings>,
     /// Where it is noted what is open, so that the next life of Cortex can end what this one leaves. None: nowhere.
     pub journal: Option<JournalSettings>,
+    /// Why the robot is stopped from the beginning, in words for people: it was stopped before Cortex was started again.
+    /// None: it is not.
+    pub stopped: Option<String>,
     /// What measures the way and the energy that the robot spends.
     pub meters: Vec<Meter>,
 }
@@ -112,6 +115,7 @@ impl Default for RuntimeConfig {
             model_timeout: Duration::from_secs(300),
             tape: None,
             journal: None,
+            stopped: None,
             meters: Vec::new(),
         }
     }
@@ -153,6 +157,14 @@ pub enum Rejection {
     /// The robot was stopped.
     #[error("the robot is stopped. Call ~/resume when it is safe, then send the task again")]
     Stopped,
+    /// The robot was stopped, and Cortex was started again since.
+    #[error(
+        "the robot was stopped before it was restarted ({why}); call ~/resume when it is safe, then send the task again"
+    )]
+    StoppedEarlier {
+        /// Why it was stopped.
+        why: String,
+    },
     /// Cortex is there, but not at work: it was deactivated, or not activated yet.
     #[error("Cortex is not active: {because}")]
     Inactive {

@@ -40,8 +40,9 @@ const MARGIN: Duration = Duration::from_secs(1);
 /// What needs ROS.
 #[async_trait]
 pub(crate) trait RobotDeeds: Send + Sync {
-    /// Does what is no command and no method; gives what came of it. Or why it was not done, in words for people.
-    async fn carry_out(&self, deed: &Deed, limit: Duration) -> Result<Value, String>;
+    /// Does what is no command and no method, and has this effect; gives what came of it. Or why it was not done, in words
+    /// for people.
+    async fn carry_out(&self, deed: &Deed, effect: Effect, limit: Duration) -> Result<Value, String>;
 }
 
 /// The actions of a recipe as tools.
@@ -257,6 +258,12 @@ impl CustomActions {
         Some((spec, inner))
     }
 
+    /// What an action does to the world, as the recipe has it.
+    fn effect(&self, tool: &ToolName) -> Effect {
+        let offer = self.actions.get(tool).and_then(|doable| doable.action.tool.as_ref());
+        offer.map(|offer| offer.effect).unwrap_or_default()
+    }
+
     async fn command(&self, name: &ToolName, command: CommandLine, open: &Open, limit: Duration) -> ToolOutcome {
         let Some(commands) = &self.parts.commands else {
             return ToolOutcome::failure(FailureKind::Unavailable, "commands are not run here");
@@ -264,6 +271,10 @@ impl CustomActions {
         let program = cortex_supervisor::program(&command.program, &self.folder);
         let CommandLine { arguments, environment, .. } = command;
         let program = Program { name: name.to_string(), program, arguments, environment, directory: None };
+        if self.effect(name) != Effect::Observe {
+            // What it has had others do goes on when it has ended.
+            self.latch.note_unhaltable(name);
+        }
         match commands.run(program, limit, &open.unwanted).await {
             Ok(printed) if printed.is_empty() => ToolOutcome::success(Value::Null),
             Ok(printed) => ToolOutcome::success(json!(printed)),
@@ -332,7 +343,7 @@ impl ToolProvider for CustomActions {
             Deed::Command(command) => self.command(&invocation.call.tool, command, &open, limit).await,
             other => {
                 observer.accepted();
-                match self.parts.deeds.carry_out(&other, limit).await {
+                match self.parts.deeds.carry_out(&other, self.effect(&invocation.call.tool), limit).await {
                     Ok(value) => ToolOutcome::success(value),
                     Err(problem) => ToolOutcome::failure(FailureKind::Reported, problem),
                 }

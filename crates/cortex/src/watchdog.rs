@@ -26,6 +26,8 @@ pub(crate) const EXIT_STATUS: u8 = 70;
 const MARGIN: Duration = Duration::from_secs(3);
 /// How long it may take to cancel everything without that thread.
 const LAST_ATTEMPT: Duration = Duration::from_secs(1);
+/// How long the disk gets to take the record of the stop, by which the next life of Cortex begins stopped.
+const RECORD_LIMIT: Duration = Duration::from_secs(2);
 
 /// A loop that must go on.
 pub(crate) struct Loop {
@@ -167,6 +169,9 @@ fn give_up(hanging: &[&str], limit: Duration, stop: &StopHandle, tools: RosTools
                 _ => tracing::error!("NOT STOPPED: what was in flight could not be cancelled"),
             }
         }
+    }
+    if let Err(problem) = stop.recorded(RECORD_LIMIT) {
+        tracing::error!("the stop could not be written down, so a restart of Cortex undoes it: {problem}");
     }
     logging::flush();
     exit_at_once(EXIT_STATUS)

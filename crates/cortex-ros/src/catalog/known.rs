@@ -71,6 +71,11 @@ pub(crate) fn effect(type_name: &str) -> Effect {
     }
 }
 
+/// Whether all that a request of this type begins is over when it is answered.
+pub(crate) fn ends_with_answer(type_name: &str) -> bool {
+    ACT.contains(&type_name)
+}
+
 /// What it holds, within the namespace of who offers it: `base`. None where that is not sure.
 pub(crate) fn resource(type_name: &str) -> Option<&'static str> {
     BASE.contains(&type_name).then_some("base")

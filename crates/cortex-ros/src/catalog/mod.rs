@@ -3,7 +3,7 @@
 //! The same graph, policy and types always give the same catalog, in the same order.
 
 mod answers;
-mod known;
+pub(crate) mod known;
 mod offers;
 mod specification;
 mod types;

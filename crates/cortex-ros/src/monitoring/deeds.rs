@@ -66,6 +66,7 @@ pub struct Deeds {
     endpoints: Endpoints,
     interfaces: Arc<Interfaces>,
     directory: watch::Receiver<Arc<Directory>>,
+    discovery: Discovery,
     latch: StopLatch,
 }
 
@@ -77,6 +78,7 @@ impl Deeds {
             endpoints: endpoints.clone(),
             interfaces: Arc::clone(interfaces),
             directory: discovery.directory(),
+            discovery: discovery.clone(),
             latch: latch.clone(),
         }
     }
@@ -111,8 +113,15 @@ impl Deeds {
         answer?.await
     }
 
+    /// Notes what is about to be sent, where nobody can halt what it begins.
+    fn note_unhaltable(&self, name: &str, effect: Effect) {
+        if effect != Effect::Observe && !self.discovery.shared().policy.ends_with_answer(name) {
+            self.latch.note_unhaltable(&name.into());
+        }
+    }
+
     /// Sends a request to a service and waits for its answer. An answer whose field `success` is false is a failure, with
-    /// its `message` as the reason.
+    /// its `message` as the reason. `effect` is what it does to the world; only what looks is not named by a later stop.
     ///
     /// # Errors
     /// Why it was not done, in words for people.
@@ -121,12 +130,18 @@ impl Deeds {
         service: &str,
         type_name: &str,
         request: &Map<String, Value>,
+        effect: Effect,
         limit: Duration,
     ) -> Result<Value, Undone> {
         let request = Value::Object(request.clone());
         let asked = async {
             let question = self.prepare((service, type_name), &request, limit).await?;
-            self.ask(service, &question, AtStop::Stays).await
+            let send = || {
+                self.note_unhaltable(service, effect);
+                question.send()
+            };
+            let (answer, _open) = self.latch.send(service.into(), AtStop::Stays, send).ok_or(RosError::Stopped)?;
+            answer?.await
         };
         let done = async {
             let answer = within(limit, asked).await?;
@@ -158,8 +173,12 @@ impl Deeds {
             let publisher = self.endpoints.publisher(topic, &interface, Quality::RELIABLE).await?;
             publisher.wait_for_reader(limit).await?;
             self.endpoints.check_topic(topic, &interface)?;
-            self.may_send()?;
-            publisher.publish(&message)?;
+            let send = || {
+                self.note_unhaltable(topic, Effect::Move);
+                publisher.publish(&message)
+            };
+            let sent = self.latch.send(topic.into(), AtStop::Stays, send).map(|(published, _)| published);
+            sent.ok_or(RosError::Stopped)??;
             // The middleware forgets what it published with the publisher. A reader that is gone confirms nothing.
             let _ = publisher.confirmed(DELIVERY).await;
             Ok::<(), RosError>(())
@@ -251,8 +270,10 @@ impl Deeds {
             let left = end.saturating_duration_since(Instant::now());
             let set = async {
                 let change = parameters.prepare(&node, name, value, left).await?;
-                self.may_send()?;
-                change.send()?.await
+                let what = format!("{node}/{name}");
+                let sent = self.latch.send(what.as_str().into(), AtStop::Stays, || change.send());
+                let (answer, _open) = sent.ok_or(RosError::Stopped)?;
+                answer?.await
             };
             within(left, set).await?;
         }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::begun::Begun;
 use super::deeds::OpenDeeds;
 
 /// The mark of a state in which the latch is closed; the rest counts the stops.
@@ -20,6 +21,8 @@ struct State {
     state: AtomicU64,
     /// What was begun beside the tools, as fallbacks do, and has not ended yet.
     deeds: OpenDeeds,
+    /// What was begun since the last resume and can't be halted.
+    begun: Begun,
     listeners: Listeners,
 }
 
@@ -68,6 +71,10 @@ impl StopLatch {
 
     pub(super) fn deeds(&self) -> &OpenDeeds {
         &self.0.deeds
+    }
+
+    pub(super) fn begun(&self) -> &Begun {
+        &self.0.begun
     }
 
     /// How many stops there were.

@@ -9,15 +9,19 @@
 //! 4. whoever asked is answered: with what did not confirm, or, where the agent does not even begin within
 //!    [`AGENT_LIMIT`], with the word that Cortex itself hangs.
 //!
-//! The latch stays closed until `~/resume`, which the agent has to hear. Several stops at once are one, and all who asked
+//! The latch stays closed until `~/resume`, which the agent has to hear, also where this process ends and is started again:
+//! the stop is written down beside all that, and the record is removed before a resume opens the latch. Several stops at once are one, and all who asked
 //! are answered.
 //!
-//! - `latch`: whether the robot is stopped; `deeds`: what fallbacks have begun; `thread`: the thread; `words`: what is answered.
+//! - `begun`: what nobody can halt; `latch`: whether the robot is stopped; `record`: has that outlive the process; `deeds`: what fallbacks have begun;
+//! - `thread`: the thread; `words`: what is answered.
 //!
 //! The services belong to a hidden node (`_cortex_stop_PID`): what `r2r` has on its node, only its thread can serve.
 
+mod begun;
 pub(crate) mod deeds;
 mod latch;
+mod record;
 mod thread;
 mod words;
 
@@ -29,15 +33,18 @@ use std::time::{Duration, Instant};
 
 use cortex_protocol::ToolName;
 
+pub use begun::Unhaltable;
 pub use deeds::OpenDeed;
 pub use latch::StopLatch;
 pub(crate) use latch::StopNumber;
+pub use record::{StopMemory, StopStore};
 
 use crate::beats::Beats;
 use crate::node::join_in_time;
 use crate::rcl::context::{GuardCondition, Node};
 use crate::task::{StopReport, TaskHandler};
 use crate::{GraphWatch, RosError, RosTools};
+use record::Recorder;
 
 /// How long the agent may take to begin with what it is told, before it counts as hanging.
 pub const AGENT_LIMIT: Duration = Duration::from_secs(1);
@@ -45,6 +52,10 @@ pub const AGENT_LIMIT: Duration = Duration::from_secs(1);
 pub const HALT_LIMIT: Duration = Duration::from_secs(5);
 /// How long a stop may take until it is answered. It goes on after that.
 pub const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+/// How long the disk may take to have the record of a stop removed; else the robot stays stopped.
+const REMOVE_LIMIT: Duration = Duration::from_secs(5);
+/// How long the end of the process waits for the record of a stop to be written.
+const WRITE_LIMIT: Duration = Duration::from_secs(2);
 /// Stops from inside that may wait for the thread.
 const COMMANDS: usize = 64;
 
@@ -63,6 +74,7 @@ pub struct StopHandle {
     latest: Arc<Mutex<Option<LatestStop>>>,
     beats: Beats,
     ending: Arc<AtomicBool>,
+    recorder: Recorder,
 }
 
 /// A stop from inside.
@@ -83,13 +95,14 @@ pub struct LatestStop {
     pub sent_at: Instant,
     /// How many calls were in flight.
     pub in_flight: usize,
-    /// What did not confirm that it is at rest. None: the stop is under way.
+    /// What is not known to be at rest: what did not confirm it, and what can't be halted. None: the stop is under way.
     pub not_stopped: Option<Vec<ToolName>>,
 }
 
 impl StopServer {
     /// Starts the thread `stop`, which serves `node`'s `~/stop` and `~/resume`. To be called within a tokio runtime, which
-    /// is where the agent is told. To be shut down before the graph watch.
+    /// is where the agent is told. To be shut down before the graph watch. `memory` is what has a stop outlive this process;
+    /// without, none does.
     ///
     /// # Errors
     /// When the watch was shut down, `std_srvs` is not installed, the client library refuses, or no thread can be had.
@@ -98,7 +111,13 @@ impl StopServer {
         node: &str,
         tools: &RosTools,
         handler: Arc<dyn TaskHandler>,
+        memory: Option<StopMemory>,
     ) -> Result<Self, RosError> {
+        let earlier = memory.as_ref().and_then(|memory| memory.stopped.as_deref()).map(|why| {
+            tools.latch().hold();
+            LatestStop::before_restart(why)
+        });
+        let recorder = Recorder::start(memory)?;
         let context = graph.context()?;
         let own_node = Node::create(&context, &format!("_cortex_stop_{}", std::process::id()))?;
         let wake = GuardCondition::create(&context)?;
@@ -107,9 +126,10 @@ impl StopServer {
             commands,
             wake: Arc::clone(&wake),
             latch: tools.latch().clone(),
-            latest: Arc::default(),
+            latest: Arc::new(Mutex::new(earlier)),
             beats: Beats::default(),
             ending: Arc::default(),
+            recorder,
         };
         let agent = thread::Agent::new(handler, tokio::runtime::Handle::current(), wake);
         let work = thread::Work::new(&own_node, node, tools.clone(), agent, handle.clone(), waiting)?;
@@ -137,6 +157,18 @@ impl Drop for StopServer {
         if let Some(thread) = self.thread.take() {
             join_in_time(thread);
         }
+        if let Err(problem) = self.handle.recorded(WRITE_LIMIT) {
+            tracing::error!("the stop may be undone by a restart: {problem}");
+        }
+        self.handle.recorder.end();
+    }
+}
+
+impl LatestStop {
+    fn before_restart(why: &str) -> Self {
+        let now = Instant::now();
+        let why = format!("stopped before the restart: {why}");
+        Self { why, asked_at: now, sent_at: now, in_flight: 0, not_stopped: Some(Vec::new()) }
     }
 }
 
@@ -147,10 +179,20 @@ impl StopHandle {
         // At once, whatever the thread does: from here on nothing is sent.
         self.latch.hold();
         let (answer, answered) = sync_channel(1);
+        let why = why.into();
         // Where so many wait, the robot is being stopped.
-        let _ = self.commands.try_send(Command { why: why.into(), asked_at: Instant::now(), answer });
+        let _ = self.commands.try_send(Command { why: why.clone(), asked_at: Instant::now(), answer });
         self.wake.trigger();
+        self.recorder.stopped(&why);
         answered
+    }
+
+    /// Waits until the latest stop is written down, at most for `limit`, so that it outlives this process.
+    ///
+    /// # Errors
+    /// Why it is not.
+    pub fn recorded(&self, limit: Duration) -> Result<(), String> {
+        self.recorder.wait(limit)
     }
 
     /// Whether the robot is stopped.

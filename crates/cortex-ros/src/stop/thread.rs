@@ -10,7 +10,10 @@ use cortex_interfaces::{Interfaces, Message, ReadOptions, ServiceInterface};
 use cortex_protocol::ToolName;
 use serde_json::json;
 
-use super::{AGENT_LIMIT, ANSWER_LIMIT, Command, HALT_LIMIT, LatestStop, StopHandle, StopNumber, words};
+use super::begun::Unhaltable;
+use super::record::Recorder;
+use super::words::Moving;
+use super::{AGENT_LIMIT, ANSWER_LIMIT, Command, HALT_LIMIT, LatestStop, REMOVE_LIMIT, StopHandle, StopNumber, words};
 use crate::rcl::context::{GuardCondition, Node};
 use crate::rcl::priority::go_first;
 use crate::rcl::service::{Asker, RequestWait, Service};
@@ -74,17 +77,24 @@ impl Agent {
     }
 
     /// Tells it to resume after that stop, unless it is given up before it begins.
-    fn resume(&self, id: u64, stop: Option<StopNumber>, tools: RosTools) -> Arc<AtomicU8> {
+    fn resume(&self, id: u64, stop: Option<StopNumber>, tools: RosTools, recorder: Recorder) -> Arc<AtomicU8> {
         let claim = Arc::new(AtomicU8::new(OPEN));
         let (claimed, handler) = (Arc::clone(&claim), Arc::clone(&self.handler));
         let say = self.sayer();
+        let (latest, asked_at) = (recorder.latest(), Instant::now());
         self.runtime.spawn(async move {
             if !take(&claimed, BEGUN) {
                 return;
             }
+            // First: a task that runs on a robot which a restart takes for stopped does less harm than the other way round.
+            let removed = tokio::task::spawn_blocking(move || recorder.resumed(latest, REMOVE_LIMIT)).await;
+            if let Err(problem) = removed.unwrap_or_else(|problem| Err(problem.to_string())) {
+                return say(Word::Resumed(id, words::record_stays(&problem)));
+            }
             if stop.is_some_and(|stop| !stopping::resume(&tools, stop)) {
                 return say(Word::Resumed(id, words::stopped_again()));
             }
+            tools.latch().forget_unhaltable(asked_at);
             let report = handler.resume().await;
             if tools.latch().is_closed() {
                 // That stop may have been heard by the agent before this resume.
@@ -212,7 +222,7 @@ impl Work {
         }
         if let Some(mut stop) = self.stop.take() {
             stop.stopping.turn();
-            let report = words::ending(&names(&stop));
+            let report = words::ending(&moving(&stop, &self.tools));
             self.finish(stop, &report);
         }
     }
@@ -254,6 +264,8 @@ impl Work {
         }
         let stopping = Stopping::begin(&self.tools);
         let sent_at = Instant::now();
+        // Now that all is sent; the disk is another thread's.
+        self.handle.recorder.stopped(why);
         let latest =
             LatestStop { why: why.to_owned(), asked_at, sent_at, in_flight: stopping.in_flight(), not_stopped: None };
         tracing::warn!("stopping: {why}; {} calls in flight", latest.in_flight);
@@ -282,7 +294,8 @@ impl Work {
             }
             let id = self.next_resume;
             self.next_resume += 1;
-            let claim = self.agent.resume(id, self.tools.latch().latest(), self.tools.clone());
+            let (stop, recorder) = (self.tools.latch().latest(), self.handle.recorder.clone());
+            let claim = self.agent.resume(id, stop, self.tools.clone(), recorder);
             self.resuming.push(ResumeUnderWay { id, begun: Instant::now(), claim, waiting });
         }
     }
@@ -308,7 +321,7 @@ impl Work {
     /// Goes on with what is under way.
     fn turn(&mut self) {
         if let Some(mut stop) = self.stop.take() {
-            match verdict(&mut stop) {
+            match verdict(&mut stop, &self.tools, &self.handle.recorder) {
                 Some(report) => self.finish(stop, &report),
                 None => self.stop = Some(stop),
             }
@@ -325,7 +338,7 @@ impl Work {
     }
 
     fn finish(&mut self, stop: StopUnderWay, report: &StopReport) {
-        let not_stopped = names(&stop);
+        let not_stopped = moving(&stop, &self.tools).names();
         if report.success {
             tracing::info!("{}", report.message);
         } else {
@@ -386,23 +399,32 @@ impl Work {
 }
 
 /// What is answered, as soon as that is known.
-fn verdict(stop: &mut StopUnderWay) -> Option<StopReport> {
+fn verdict(stop: &mut StopUnderWay, tools: &RosTools, recorder: &Recorder) -> Option<StopReport> {
     let is_settled = stop.stopping.turn();
+    let recorded = recorder.outcome();
     let waited = stop.begun.elapsed();
-    let is_settled = is_settled || waited >= HALT_LIMIT;
-    match &stop.by_agent {
-        Some(Ok(stopped)) if is_settled => Some(words::stopped(stopped, &names(stop))),
-        Some(Err(problem)) if is_settled => Some(words::failed(problem, &names(stop))),
+    let is_settled = is_settled && recorded.is_some() || waited >= HALT_LIMIT;
+    let report = match &stop.by_agent {
+        Some(Ok(stopped)) if is_settled => Some(words::stopped(stopped, &moving(stop, tools))),
+        Some(Err(problem)) if is_settled => Some(words::failed(problem, &moving(stop, tools))),
         None if is_settled && waited >= AGENT_LIMIT && !stop.agent_begun.load(Ordering::SeqCst) => {
-            Some(words::hangs(&names(stop)))
+            Some(words::hangs(&moving(stop, tools)))
         }
-        _ if waited >= ANSWER_LIMIT => Some(words::late(&names(stop))),
+        _ if waited >= ANSWER_LIMIT => Some(words::late(&moving(stop, tools))),
         _ => None,
-    }
+    };
+    let recorded = recorded.unwrap_or_else(|| Err(format!("the disk did not take it within {} s", waited.as_secs())));
+    report.map(|report| words::with_record(report, recorded))
 }
 
-/// All that did not confirm that it is at rest, as far as agent and thread know.
-fn names(stop: &StopUnderWay) -> Vec<ToolName> {
+/// All that is not known to be at rest, as far as agent and thread know.
+fn moving(stop: &StopUnderWay, tools: &RosTools) -> Moving {
+    let ago = |begun: Unhaltable| (begun.tool, begun.times, begun.latest.elapsed());
+    let unhaltable = tools.latch().unhaltable().map(|begun| begun.into_iter().map(ago).collect());
+    Moving { not_stopped: not_confirmed(stop), unhaltable }
+}
+
+fn not_confirmed(stop: &StopUnderWay) -> Vec<ToolName> {
     let mut names = stop.stopping.not_stopped();
     if let Some(Ok(by_agent)) = &stop.by_agent {
         names.extend(by_agent.not_stopped.iter().cloned());

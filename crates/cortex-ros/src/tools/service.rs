@@ -50,7 +50,11 @@ impl Services {
             return unavailable(problem);
         }
         let server = Server::of(entry, &self.around.graph.current());
-        let answer = match self.calls.send(invocation, entry.spec.cancel, || client.send(&request)) {
+        let send = || {
+            self.around.note_unhaltable(invocation, entry);
+            client.send(&request)
+        };
+        let answer = match self.calls.send(invocation, entry.spec.cancel, send) {
             Ok(Ok(answer)) => answer,
             Ok(Err(problem)) => {
                 self.calls.answered(&key(invocation));

@@ -123,7 +123,10 @@ impl Topics {
             let publisher = self.publishers.get(&entry.name, &entry.type_name, make).await?;
             publisher.wait_for_reader(READER_LIMIT).await?;
             self.around.endpoints.check_topic(&entry.name, &interface)?;
-            let sent = self.around.halts.unless_halted(&key(invocation), || publisher.publish(&message));
+            let sent = self.around.halts.unless_halted(&key(invocation), || {
+                self.around.note_unhaltable(invocation, entry);
+                publisher.publish(&message)
+            });
             if matches!(sent, Ok(Ok(()))) {
                 // Cortex may end with this call. That nobody confirmed says nothing of the message, so it is not told.
                 let _ = publisher.confirmed(CONFIRM_LIMIT).await?;

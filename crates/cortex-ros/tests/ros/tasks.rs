@@ -96,7 +96,7 @@ impl Agent {
     async fn start() -> Self {
         let robot = Robot::start();
         let agent = Arc::new(ScriptedAgent::default());
-        let stop = StopServer::start(&robot.graph, "/cortex", &robot.tools, agent.clone()).unwrap();
+        let stop = StopServer::start(&robot.graph, "/cortex", &robot.tools, agent.clone(), None).unwrap();
         let server = TaskServer::start(&robot.node, agent.clone()).await.unwrap();
         Self { robot, agent, server, stop }
     }

@@ -109,6 +109,8 @@ pub(crate) struct Desk {
     offer: watch::Sender<Arc<Offer>>,
     offered: Offered,
     door: Door,
+    /// Why the robot is stopped from the beginning, until that is undone or another stop comes.
+    stopped_earlier: Option<String>,
     /// Whether what an earlier life left is still being ended.
     is_recovering: bool,
     /// Why no tasks are taken although the door is open. None: they are.
@@ -136,13 +138,15 @@ impl Desk {
         // One mission runs at a time, so one result at a time comes back.
         let (done, ended) = mpsc::channel(1);
         let shared = Arc::clone(&latest.borrow());
-        Self {
+        let stopped_earlier = shared.config.stopped.clone();
+        let mut desk = Self {
             is_recovering: shared.journal.is_kept(),
             shared,
             latest,
             offer,
             offered: Offered::new(),
-            door: Door::Open,
+            door: if stopped_earlier.is_some() { Door::Stopped } else { Door::Open },
+            stopped_earlier,
             off_duty: None,
             waiting: VecDeque::new(),
             running: None,
@@ -153,7 +157,9 @@ impl Desk {
             settled: Arc::default(),
             stops: Vec::new(),
             clients: Clients::new(duty),
-        }
+        };
+        desk.note_duty();
+        desk
     }
 
     /// Runs until it is told to shut down, or every client is gone.
@@ -199,6 +205,7 @@ impl Desk {
                 if matches!(self.door, Door::Open | Door::Unsettled) {
                     self.door = Door::Stopped;
                 }
+                self.stopped_earlier = None;
                 self.note_duty();
                 self.halt(reply);
             }
@@ -239,7 +246,10 @@ impl Desk {
     fn submit(&mut self, submission: Submission, place: Place) -> Result<MissionTicket, Rejection> {
         match self.door {
             Door::Open => {}
-            Door::Stopped => return Err(Rejection::Stopped),
+            Door::Stopped => {
+                let earlier = self.stopped_earlier.clone();
+                return Err(earlier.map_or(Rejection::Stopped, |why| Rejection::StoppedEarlier { why }));
+            }
             Door::Unsettled => return Err(Rejection::Unsettled { tools: self.shared.leftovers.names() }),
             Door::ShuttingDown => return Err(Rejection::ShuttingDown),
         }

@@ -120,6 +120,7 @@ impl Desk {
         let was_stopped = matches!(self.door, Door::Stopped | Door::Unsettled);
         if was_stopped {
             self.door = Door::Open;
+            self.stopped_earlier = None;
             self.shared.journal.end_calls(&self.shared.leftovers.forget());
         }
         was_stopped

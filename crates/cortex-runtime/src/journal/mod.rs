@@ -1,7 +1,8 @@
 //! The journal of what is open: the task that runs, and the calls that must be told to halt. Each is in it before it
 //! begins, so that the next life of Cortex finds what this one left when it was killed, and ends it.
 //!
-//! - `file`: the file, its lock, and reading what may be anything; `recovery`: ending what an earlier life left.
+//! - `file`: the file, its lock, and reading what may be anything; `recovery`: ending what an earlier life left;
+//! - `stop_record`: beside it, whether the robot is stopped.
 //!
 //! One task writes, one line after the other, so that no end overtakes its beginning. A line is written when the operating
 //! system has it: that survives the end of Cortex, however it ends. It need not survive the loss of power, which ends all
@@ -11,6 +12,7 @@
 
 mod file;
 mod recovery;
+mod stop_record;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::tape::TapeSettings;
 use file::JournalFile;
 pub(crate) use recovery::recover;
+pub use stop_record::StopRecord;
 
 /// How long a call waits for its line. A disk that needs longer has failed.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -9,11 +9,12 @@ use cortex_core::fragment::Fragment;
 use cortex_model::ModelChoice;
 use cortex_protocol::ToolSpec;
 use cortex_ros::{ComponentState, RosNode};
+use cortex_runtime::StopRecord;
 use cortex_runtime::tape::Folder;
 
 use crate::arguments::RunArguments;
 use crate::commands::run::{policy, resolve};
-use crate::config::{self, Layers};
+use crate::config::{self, Layers, Resolved};
 use crate::robot::Robot;
 
 /// How long the model may take to say a word.
@@ -234,6 +235,22 @@ async fn configuration(robot: &Robot, arguments: &RunArguments) -> Vec<(&'static
                 return vec![("configuration", Finding::Bad(format!("{problem:#}"), mend))];
             }
         };
+    let stops = resolved.runtime.tape.as_ref().map(StopRecord::all).unwrap_or_default();
+    let mut findings: Vec<_> = stops.iter().filter_map(stopped).map(|finding| ("stop", finding)).collect();
+    findings.extend(of_model(&resolved).await);
+    findings
+}
+
+/// A robot of this machine that is stopped, or was when its Cortex ended.
+fn stopped(record: &StopRecord) -> Option<Finding> {
+    let why = record.read()?;
+    let text = format!("a robot of this machine is stopped, and stays so when Cortex is started again ({why})");
+    let mend =
+        format!("look at the robot; when it is safe, run `cortex resume`, which removes {}", record.path().display());
+    Some(Finding::Notable(text, mend))
+}
+
+async fn of_model(resolved: &Resolved) -> Vec<(&'static str, Finding)> {
     let good = Finding::Good(format!("the model is {} (from: {})", resolved.model, resolved.model_origin));
     let model = match cortex_model::build(&resolved.model, resolved.endpoint.clone()) {
         Ok(model) => model,

@@ -9,8 +9,8 @@ use cortex_core::ToolProvider;
 use cortex_model::{Reflex, api_key_from_environment};
 use cortex_protocol::ComponentName;
 use cortex_ros::serving::Serving;
-use cortex_ros::{Policy, RosNode, StopServer, TaskServer};
-use cortex_runtime::{CallBounds, DryRun, JournalSettings, Runtime, RuntimeConfig};
+use cortex_ros::{Policy, RosNode, StopMemory, StopServer, StopStore, TaskServer};
+use cortex_runtime::{CallBounds, DryRun, JournalSettings, Runtime, RuntimeConfig, StopRecord};
 use tokio::sync::broadcast;
 
 use crate::agent::{Agent, RECIPE};
@@ -118,6 +118,8 @@ async fn serve(
     let provided = Provided::by(robot, recipe.as_ref(), watch.as_ref(), bounds, dry_run)?;
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), ..resolved.runtime };
     keep_records(&mut config, robot, dry_run);
+    // Before anything begins, whoever wants it.
+    let memory = stop_memory(&mut config);
     let name = resolved.robot;
     let runtime = Runtime::start(config, model, provided.providers);
     let models = sources.models.clone();
@@ -127,7 +129,7 @@ async fn serve(
     let serving = Serving::on(tokio::runtime::Handle::current());
     let management = Management::serve(&robot.node, serving, &runtime, sources, watch.clone(), patience).await?;
     // First: nothing may begin that could not be stopped.
-    let stop = StopServer::start(&robot.graph, robot.node.fully_qualified_name(), &robot.tools, agent.clone())?;
+    let stop = StopServer::start(&robot.graph, robot.node.fully_qualified_name(), &robot.tools, agent.clone(), memory)?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
     let supervised = supervision.map(|supervision| bring_up(supervision, robot, &runtime, &server)).transpose()?;
     let watched = Watched {
@@ -213,6 +215,30 @@ fn keep_records(config: &mut RuntimeConfig, robot: &Robot, dry_run: bool) {
         let domain = std::env::var("ROS_DOMAIN_ID").unwrap_or_default();
         let name = format!("{}-{domain}", robot.node.fully_qualified_name());
         config.journal = (!dry_run).then(|| JournalSettings::beside(tape, &name));
+    }
+}
+
+/// What has a stop outlive this process. A robot that was stopped before is stopped from the beginning.
+fn stop_memory(config: &mut RuntimeConfig) -> Option<StopMemory> {
+    let record = StopRecord::beside(config.journal.as_ref()?);
+    config.stopped = record.read();
+    if let Some(why) = &config.stopped {
+        tracing::warn!("the robot was stopped before it was restarted ({why}); it stays stopped until ~/resume");
+        tell(&format!("stopped before it was restarted ({why}); call ~/resume when it is safe"));
+    }
+    Some(StopMemory { store: Box::new(OnDisk(record)), stopped: config.stopped.clone() })
+}
+
+/// The record of the stop, as the thread of the stop keeps it.
+struct OnDisk(StopRecord);
+
+impl StopStore for OnDisk {
+    fn write(&mut self, why: &str) -> std::io::Result<()> {
+        self.0.write(why)
+    }
+
+    fn remove(&mut self) -> std::io::Result<()> {
+        self.0.remove()
     }
 }
 

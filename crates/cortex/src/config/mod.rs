@@ -101,6 +101,7 @@ pub(crate) struct DiscoveryConfig {
     pub(crate) allow: Vec<String>,
     pub(crate) deny: Vec<String>,
     pub(crate) publish: Vec<String>,
+    pub(crate) ends_with_answer: Vec<String>,
     pub(crate) service_timeout_s: f64,
     pub(crate) goal_timeout_s: f64,
     pub(crate) rename: BTreeMap<String, String>,
@@ -134,6 +135,7 @@ impl Default for Config {
                 allow: policy.allow,
                 deny: policy.deny,
                 publish: policy.publish,
+                ends_with_answer: policy.ends_with_answer,
                 service_timeout_s: policy.service_timeout.as_secs_f64(),
                 goal_timeout_s: policy.goal_timeout.as_secs_f64(),
                 rename: policy.rename,
@@ -217,6 +219,7 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         tape: Some(tape::settings(&config.tape)?),
         // Known when the node has its name.
         journal: None,
+        stopped: None,
         meters: Vec::new(),
     };
     let meters = mission::meters(&config.budget)?;
@@ -239,6 +242,7 @@ fn policy(discovery: &DiscoveryConfig, conditions: &BTreeMap<String, Conditions>
         allow: discovery.allow.clone(),
         deny: discovery.deny.clone(),
         publish: discovery.publish.clone(),
+        ends_with_answer: discovery.ends_with_answer.clone(),
         rename: discovery.rename.clone(),
         effects: discovery.effects.clone(),
         resources: discovery.resources.clone(),

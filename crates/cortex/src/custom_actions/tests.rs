@@ -54,7 +54,7 @@ struct NoDeeds;
 
 #[async_trait]
 impl RobotDeeds for NoDeeds {
-    async fn carry_out(&self, _deed: &Deed, _limit: Duration) -> Result<Value, String> {
+    async fn carry_out(&self, _deed: &Deed, _effect: Effect, _limit: Duration) -> Result<Value, String> {
         Err("nobody does it".to_owned())
     }
 }

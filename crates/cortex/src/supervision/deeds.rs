@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_monitor::Transition;
-use cortex_protocol::ComponentName;
+use cortex_protocol::{ComponentName, Effect};
 use cortex_recipe::action::MethodCall;
 use cortex_recipe::parameter::bind_nothing;
 use cortex_recipe::{Action, ActionName, Deed, Recipe};
@@ -61,13 +61,14 @@ impl Deeds {
     pub(crate) async fn act(&self, action: &ActionName, limit: Duration) -> Result<Value, Undone> {
         let known = self.actions.get(action).ok_or_else(|| Undone::Failed("there is no such action".to_owned()))?;
         // Fallbacks tell nothing; what a parameter has as its default is what it is.
-        self.carry_out(&bind_nothing(known).map_err(Undone::Failed)?, limit).await
+        let effect = known.tool.as_ref().map(|tool| tool.effect).unwrap_or_default();
+        self.carry_out(&bind_nothing(known).map_err(Undone::Failed)?, effect, limit).await
     }
 
-    /// Carries out what an action does, in the same way.
-    pub(crate) async fn carry_out(&self, deed: &Deed, limit: Duration) -> Result<Value, Undone> {
+    /// Carries out what an action with this effect does, in the same way.
+    pub(crate) async fn carry_out(&self, deed: &Deed, effect: Effect, limit: Duration) -> Result<Value, Undone> {
         match deed {
-            Deed::Service(call) => self.ros.request(&call.name, &call.interface, &call.request, limit).await,
+            Deed::Service(call) => self.ros.request(&call.name, &call.interface, &call.request, effect, limit).await,
             Deed::Topic(topic) => {
                 self.ros.publish(&topic.name, &topic.interface, &topic.message, limit).await.map(|()| Value::Null)
             }
@@ -109,7 +110,7 @@ impl Deeds {
 
 #[async_trait]
 impl RobotDeeds for Deeds {
-    async fn carry_out(&self, deed: &Deed, limit: Duration) -> Result<Value, String> {
-        Self::carry_out(self, deed, limit).await.map_err(|undone| undone.to_string())
+    async fn carry_out(&self, deed: &Deed, effect: Effect, limit: Duration) -> Result<Value, String> {
+        Self::carry_out(self, deed, effect, limit).await.map_err(|undone| undone.to_string())
     }
 }
