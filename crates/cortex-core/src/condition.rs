@@ -1,8 +1,8 @@
 //! Conditions over what was observed of the robot: each holds, is broken, or is not known.
 //!
 //! Pure: times come in as values, since any fixed moment. What is not known never counts as holding: nothing was seen, it
-//! is too old, nobody tells it any more, the field is missing, or the value is of another kind than what it is compared
-//! with. `and`, `or` and `not` follow Kleene's logic of three values.
+//! is too old, nobody tells it any more, the field is missing, the value is no number (NaN), or it is of another kind than
+//! what it is compared with. `and`, `or` and `not` follow Kleene's logic of three values.
 
 mod compare;
 mod observations;
@@ -14,7 +14,7 @@ use cortex_protocol::condition::{Check, Reference, Test, reference};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use observations::{Observations, Sighting};
+pub use observations::{Age, Observations, Sighting};
 
 use crate::fragment::capped;
 use observations::Seen;
@@ -160,24 +160,28 @@ fn judge(check: &Check, observations: &Observations, since: Option<Duration>, no
         told: format!("{} ({seen})", capped(&wanted.to_string(), SHOWN * 2)),
     };
     let unknown = |why: &str| finding(Verdict::Unknown, why);
-    let (value, at, kept, baseline) = match observations.of(&check.source) {
+    let (value, at, kept, aged, baseline) = match observations.of(&check.source) {
         None | Some(Seen::Nothing | Seen::Silent) => return unknown("nothing was seen of it"),
         Some(Seen::Absent { reason } | Seen::Unusable { reason, .. }) => return unknown(&capped(reason, SHOWN)),
-        Some(Seen::Value { value, at, kept, baseline }) => (value, *at, *kept, baseline.as_ref()),
+        Some(Seen::Value { value, at, kept, age, baseline }) => (value, *at, *kept, age, baseline.as_ref()),
     };
     let age = now.saturating_sub(at);
+    if let (Age::Unknown { reason }, true) = (aged, since.is_some() || check.max_age.is_some()) {
+        return unknown(&format!("nobody knows how old it is: {}", capped(reason, SHOWN)));
+    }
     if since.is_some_and(|since| kept || at <= since) {
         return unknown("nothing was seen of it since the call began");
     }
-    if check.max_age.is_some() && kept {
+    if check.max_age.is_some() && kept && !matches!(aged, Age::Stamped(_)) {
         return unknown("it was kept from before, so nobody knows how old it is");
     }
     if check.max_age.is_some_and(|longest| age > longest) {
-        return unknown(&format!("it was last seen {:.1} s ago", age.as_secs_f64()));
+        let by = if matches!(aged, Age::Stamped(_)) { ", by the stamp of its message" } else { "" };
+        return unknown(&format!("it was last seen {:.1} s ago{by}", age.as_secs_f64()));
     }
     let shown = capped(&value.to_string(), SHOWN);
     let holds = match &check.test {
-        Test::Change => baseline.map(|before| !compare::is_same(before, value)),
+        Test::Change => baseline.and_then(|before| compare::same(before, value)).map(|same| !same),
         test => compare::holds(test, value),
     };
     match holds {

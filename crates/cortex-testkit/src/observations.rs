@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cortex_core::condition::{Sighting, at_path};
+use cortex_core::condition::{Age, Sighting, at_path};
 use cortex_core::{Watch, Watcher};
 use cortex_protocol::ToolCall;
 use cortex_protocol::condition::Source;
@@ -116,7 +116,7 @@ impl FakeWatch {
             None => Sighting::Absent { reason: format!("nobody tells {source}") },
             Some(Told::Silent) => Sighting::Silent,
             Some(Told::Repeated(value) | Told::Kept { value, .. }) => match field(source, value) {
-                Some(value) => Sighting::Value { value: value.clone(), kept },
+                Some(value) => Sighting::Value { value: value.clone(), kept, age: Age::Arrival },
                 None => Sighting::Unusable { reason: format!("there is no {source}") },
             },
         };

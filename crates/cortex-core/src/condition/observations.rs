@@ -6,6 +6,22 @@ use std::time::Duration;
 use cortex_protocol::condition::Source;
 use serde_json::Value;
 
+use super::compare;
+
+/// How old a value is when it arrives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Age {
+    /// Its message has no time of its own: it counts from its arrival on.
+    Arrival,
+    /// So old by the stamp of its message, which may have been kept, replayed or late.
+    Stamped(Duration),
+    /// Its message has a stamp that tells nothing.
+    Unknown {
+        /// Why, for a person.
+        reason: String,
+    },
+}
+
 /// What is seen of a source at a moment.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sighting {
@@ -13,8 +29,10 @@ pub enum Sighting {
     Value {
         /// The value; of a topic, that of the field.
         value: Value,
-        /// Whether the topic had kept it for who comes late: nobody knows how old it is.
+        /// Whether the topic had kept it for who comes late: it says what was.
         kept: bool,
+        /// How old it was on arrival.
+        age: Age,
     },
     /// Somebody is there to tell it, and has told nothing yet. What is told from now on is seen.
     Silent,
@@ -44,8 +62,10 @@ pub(super) enum Seen {
     Silent,
     Value {
         value: Value,
+        /// By its stamp, or else when it arrived.
         at: Duration,
         kept: bool,
+        age: Age,
         /// The value at the beginning of the call, or the first after it.
         baseline: Option<Value>,
     },
@@ -85,9 +105,10 @@ impl Observations {
             Sighting::Value { kept: true, .. } if matches!(seen, Seen::Value { kept: false, .. }) => return,
             Sighting::Silent if matches!(seen, Seen::Value { .. } | Seen::Unusable { .. }) => return,
             Sighting::Silent => Seen::Silent,
-            Sighting::Value { value, kept } => {
-                let baseline = baseline.or_else(|| self.began.then(|| value.clone()));
-                Seen::Value { value, at: now, kept, baseline }
+            Sighting::Value { value, kept, age } => {
+                let baseline = baseline.or_else(|| self.began.then(|| known(&value)).flatten());
+                let before = if let Age::Stamped(before) = age { before } else { Duration::ZERO };
+                Seen::Value { value, at: now.saturating_sub(before), kept, age, baseline }
             }
             Sighting::Unusable { reason } => Seen::Unusable { reason, baseline },
             Sighting::Absent { reason } => Seen::Absent { reason },
@@ -105,7 +126,7 @@ impl Observations {
         self.began = true;
         for seen in self.sources.values_mut() {
             if let Seen::Value { value, baseline, .. } = seen {
-                *baseline = Some(value.clone());
+                *baseline = known(value);
             }
         }
     }
@@ -113,4 +134,9 @@ impl Observations {
     pub(super) fn of(&self, source: &Source) -> Option<&Seen> {
         self.sources.get(source)
     }
+}
+
+/// A value that later ones can be compared with. From one that is no number nothing can have changed.
+fn known(value: &Value) -> Option<Value> {
+    compare::is_known(value).then(|| value.clone())
 }

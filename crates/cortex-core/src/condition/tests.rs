@@ -16,7 +16,7 @@ fn condition(written: Value) -> BoundCondition {
 }
 
 fn seen(value: Value) -> Sighting {
-    Sighting::Value { value, kept: false }
+    Sighting::Value { value, kept: false, age: Age::Arrival }
 }
 
 /// The verdict on a check of `/place data` that has this value.
@@ -62,9 +62,111 @@ fn values_are_compared_and_what_is_of_another_kind_is_not_known() {
         (json!({"near": {"value": 3.1, "tolerance": 0.1}}), json!(-3.12), Broken),
         (json!({"near": {"value": 359, "tolerance": 2, "unit": "deg"}}), json!(0), Holds),
         (json!({}), json!("anything"), Holds),
+        (json!({"greater": 0.5}), json!("Infinity"), Holds),
+        (json!({"less": 0.5}), json!("Infinity"), Broken),
+        (json!({"at_most": 0}), json!("-Infinity"), Holds),
+        (json!({"equal": 1}), json!("Infinity"), Broken),
+        (json!({"different": 1}), json!("-Infinity"), Holds),
+        (json!({"near": {"value": 1, "tolerance": 0.5}}), json!("Infinity"), Broken),
+        (json!({"near": {"value": 1, "tolerance": 0.5, "unit": "rad"}}), json!("Infinity"), Unknown),
     ] {
         assert_eq!(verdict(test.clone(), value.clone()), expected, "{test} of {value}");
     }
+}
+
+#[test]
+fn regression_what_is_no_number_is_no_evidence_of_anything() {
+    for test in [
+        json!({}),
+        json!({"equal": 1}),
+        json!({"different": 1}),
+        json!({"greater": 1}),
+        json!({"at_most": 1}),
+        json!({"in": [1, 2]}),
+        json!({"near": {"value": 1, "tolerance": 5}}),
+    ] {
+        for value in [json!("NaN"), json!(null)] {
+            assert_eq!(verdict(test.clone(), value.clone()), Verdict::Unknown, "{test} of {value}");
+        }
+    }
+    for (test, value, expected) in [
+        (json!({}), json!(["NaN", "NaN"]), Verdict::Unknown),
+        (json!({}), json!(["NaN", 1]), Verdict::Holds),
+        (json!({}), json!([]), Verdict::Holds),
+        (json!({"equal": [1, 2]}), json!([1, "NaN"]), Verdict::Unknown),
+        (json!({"different": [1, 2]}), json!([1, "NaN"]), Verdict::Unknown),
+        (json!({"different": [1, 2]}), json!([3, "NaN"]), Verdict::Holds),
+        (json!({"contains": 2}), json!([1, "NaN"]), Verdict::Unknown),
+        (json!({"contains": 2}), json!([2, "NaN"]), Verdict::Holds),
+    ] {
+        assert_eq!(verdict(test.clone(), value.clone()), expected, "{test} of {value}");
+    }
+}
+
+#[test]
+fn regression_a_value_that_became_no_number_or_was_none_has_not_changed() {
+    let changed = condition(json!({"topic": "/place", "field": "data", "change": true}));
+    let verdict = |observations: &Observations| changed.evaluate(observations, None, SECOND).verdict;
+    for none in [json!("NaN"), json!(null)] {
+        let mut observations = Observations::default();
+        observations.see(place(), seen(json!(1.5)), SECOND);
+        observations.begin();
+        observations.see(place(), seen(none.clone()), SECOND);
+        assert_eq!(verdict(&observations), Verdict::Unknown, "{none}");
+        observations.see(place(), seen(json!(1.5)), SECOND);
+        assert_eq!(verdict(&observations), Verdict::Broken, "as before");
+        observations.see(place(), seen(none), SECOND);
+        observations.begin();
+        observations.see(place(), seen(json!(1.5)), SECOND);
+        assert_eq!(verdict(&observations), Verdict::Broken, "the first that is known is what others are compared with");
+        observations.see(place(), seen(json!("Infinity")), SECOND);
+        assert_eq!(verdict(&observations), Verdict::Holds);
+    }
+    let mut observations = Observations::default();
+    observations.see(place(), seen(json!({"x": 1, "y": 2})), SECOND);
+    observations.begin();
+    observations.see(place(), seen(json!({"x": 1, "y": "NaN"})), SECOND);
+    assert_eq!(verdict(&observations), Verdict::Unknown);
+    observations.see(place(), seen(json!({"x": 3, "y": "NaN"})), SECOND);
+    assert_eq!(verdict(&observations), Verdict::Holds);
+}
+
+#[test]
+fn regression_what_a_message_says_of_its_own_age_counts_more_than_its_arrival() {
+    let hall = condition(json!({"topic": "/place", "field": "data", "equal": "hall", "max_age_s": 2}));
+    let stamped =
+        |seconds: u32| Sighting::Value { value: json!("hall"), kept: false, age: Age::Stamped(SECOND * seconds) };
+    let mut observations = Observations::default();
+    observations.see(place(), stamped(3), SECOND * 10);
+    let Finding { verdict, told } = hall.evaluate(&observations, None, SECOND * 10);
+    assert_eq!(verdict, Verdict::Unknown);
+    assert!(told.ends_with("(it was last seen 3.0 s ago, by the stamp of its message)"), "{told}");
+    observations.see(place(), stamped(1), SECOND * 10);
+    assert_eq!(hall.evaluate(&observations, None, SECOND * 11).verdict, Verdict::Holds);
+    assert_eq!(hall.stale_after(&observations, SECOND * 10), Some(SECOND * 11));
+    assert_eq!(
+        hall.evaluate(&observations, Some(SECOND * 9), SECOND * 10).verdict,
+        Verdict::Unknown,
+        "it is from before"
+    );
+    assert_eq!(hall.evaluate(&observations, Some(SECOND * 8), SECOND * 10).verdict, Verdict::Holds);
+    let reason = "its stamp lies 40.0 s in the future".to_owned();
+    observations.see(
+        place(),
+        Sighting::Value { value: json!("hall"), kept: false, age: Age::Unknown { reason } },
+        SECOND * 11,
+    );
+    let Finding { verdict, told } = hall.evaluate(&observations, None, SECOND * 11);
+    assert_eq!(verdict, Verdict::Unknown);
+    assert!(told.contains("nobody knows how old it is: its stamp lies 40.0 s in the future"), "{told}");
+    // How old it may be matters to those only who say so.
+    let whenever = condition(json!({"topic": "/place", "field": "data", "equal": "hall"}));
+    assert_eq!(whenever.evaluate(&observations, None, SECOND * 11).verdict, Verdict::Holds);
+    let kept = Sighting::Value { value: json!("hall"), kept: true, age: Age::Stamped(SECOND) };
+    let mut observations = Observations::default();
+    observations.see(place(), kept, SECOND * 10);
+    assert_eq!(hall.evaluate(&observations, None, SECOND * 10).verdict, Verdict::Holds, "kept, and says how old it is");
+    assert_eq!(hall.evaluate(&observations, Some(SECOND), SECOND * 10).verdict, Verdict::Unknown);
 }
 
 #[test]
@@ -94,15 +196,15 @@ fn regression_a_message_that_a_topic_kept_from_before_is_no_evidence() {
     let verdict = |observations: &Observations, since| hall.evaluate(observations, since, SECOND * 2).verdict;
     let mut observations = Observations::default();
     // It arrives after the call began, because the connection took so long.
-    observations.see(place(), Sighting::Value { value: json!("hall"), kept: true }, SECOND * 2);
+    observations.see(place(), Sighting::Value { value: json!("hall"), kept: true, age: Age::Arrival }, SECOND * 2);
     assert_eq!(verdict(&observations, None), Verdict::Holds);
     assert_eq!(verdict(&observations, Some(SECOND)), Verdict::Unknown);
     observations.see(place(), seen(json!("kitchen")), SECOND * 2);
-    observations.see(place(), Sighting::Value { value: json!("hall"), kept: true }, SECOND * 2);
+    observations.see(place(), Sighting::Value { value: json!("hall"), kept: true, age: Age::Arrival }, SECOND * 2);
     assert_eq!(verdict(&observations, Some(SECOND)), Verdict::Broken, "what is kept does not hide what is new");
     let aged = condition(json!({"topic": "/p", "equal": 1, "max_age_s": 60}));
     let source = Source::Topic { topic: "/p".to_owned(), field: String::new() };
-    observations.see(source, Sighting::Value { value: json!(1), kept: true }, SECOND);
+    observations.see(source, Sighting::Value { value: json!(1), kept: true, age: Age::Arrival }, SECOND);
     assert_eq!(aged.evaluate(&observations, None, SECOND).verdict, Verdict::Unknown, "its age is not known");
 }
 
@@ -181,11 +283,18 @@ fn sighting() -> impl Strategy<Value = Sighting> {
         any::<f64>().prop_map(|number| json!(number)),
         "\\PC{0,5}".prop_map(|text| json!(text)),
         Just(json!(null)),
+        Just(json!("NaN")),
+        Just(json!("Infinity")),
         Just(json!([1, "x", {"y": null}])),
         Just(json!({"data": [true]})),
     ];
+    let age = prop_oneof![
+        3 => Just(Age::Arrival),
+        1 => (0..20_u64).prop_map(|seconds| Age::Stamped(Duration::from_secs(seconds))),
+        1 => Just(Age::Unknown { reason: "its stamp lies in the future".to_owned() }),
+    ];
     prop_oneof![
-        6 => (value, any::<bool>()).prop_map(|(value, kept)| Sighting::Value { value, kept }),
+        6 => (value, any::<bool>(), age).prop_map(|(value, kept, age)| Sighting::Value { value, kept, age }),
         1 => Just(Sighting::Silent),
         1 => Just(Sighting::Unusable { reason: "unusable".to_owned() }),
         1 => Just(Sighting::Absent { reason: "absent".to_owned() }),

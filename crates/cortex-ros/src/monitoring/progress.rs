@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use cortex_core::condition::Sighting;
 use cortex_interfaces::Message;
 use cortex_protocol::ComponentName;
 use serde_json::Value;
@@ -103,10 +102,11 @@ impl Counter {
     fn hear(&self, message: &Message) {
         let value = match &self.field {
             None => None,
-            Some(field) => match value_of(message.view(), field, false) {
-                Sighting::Value { value, .. } => Some(value),
+            Some(field) => match value_of(message.view(), field) {
                 // What can't be compared is no progress.
-                _ => return,
+                Ok(value) if is_unknown(&value) => return,
+                Err(_) => return,
+                Ok(value) => Some(value),
             },
         };
         let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
@@ -157,6 +157,17 @@ fn has_changed(before: &Value, now: &Value, changes_by: Option<f64>) -> bool {
     distance >= changes_by
 }
 
+/// Whether something in a value is not known: a number that is none, which is written as a text.
+fn is_unknown(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text == "NaN",
+        Value::Array(values) => values.iter().any(is_unknown),
+        Value::Object(fields) => fields.values().any(is_unknown),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 /// The numbers in a value, in order.
 fn numbers(value: &Value, into: &mut Vec<f64>) {
     match value {
@@ -191,9 +202,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_no_progress() {
-        // NaN is written as null.
-        assert!(has_changed(&json!({"x": 1.0}), &json!({"x": null}), Some(1.0)));
-        assert!(!has_changed(&json!({"x": null}), &json!({"x": null}), Some(1.0)));
+    fn regression_a_number_that_became_none_was_progress() {
+        for none in [json!("NaN"), json!({"x": 1.0, "y": "NaN"}), json!([1, null])] {
+            assert!(is_unknown(&none), "{none}");
+        }
+        for known in [json!(1.0), json!("Infinity"), json!({"x": [1.0, true]}), json!([])] {
+            assert!(!is_unknown(&known), "{known}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::condition::Sighting;
+use cortex_core::condition::{Age, Sighting};
 use cortex_protocol::ComponentName;
 use cortex_protocol::condition::Source;
 use serde_json::Value;
@@ -32,7 +32,7 @@ pub(super) async fn follow(around: Arc<Surroundings>, components: Vec<ComponentN
 }
 
 fn look(around: &Surroundings, name: &ComponentName) -> Sighting {
-    let seen = |health: &str| Sighting::Value { value: Value::from(health), kept: false };
+    let seen = |health: &str| Sighting::Value { value: Value::from(health), kept: false, age: Age::Arrival };
     let absent = |reason: String| Sighting::Absent { reason };
     let directory = around.discovery.directory().borrow().clone();
     if let Some(component) = directory.component(name) {

@@ -67,11 +67,12 @@ impl Latest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cortex_core::condition::Age;
     use serde_json::json;
 
     fn seen(name: &str, number: usize) -> (Source, Sighting) {
         let source = Source::Topic { topic: name.to_owned(), field: String::new() };
-        (source, Sighting::Value { value: json!(number), kept: false })
+        (source, Sighting::Value { value: json!(number), kept: false, age: Age::Arrival })
     }
 
     #[tokio::test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::condition::Sighting;
+use cortex_core::condition::{Age, Sighting};
 use cortex_protocol::condition::Source;
 use tokio::time::MissedTickBehavior;
 
@@ -33,7 +33,7 @@ pub(super) async fn follow(around: Arc<Surroundings>, node: String, names: Vec<S
             let sighting = match &answer {
                 Err(reason) => Sighting::Absent { reason: reason.clone() },
                 Ok(values) => match values.iter().find(|(found, value)| found == name && !value.is_null()) {
-                    Some((_, value)) => Sighting::Value { value: value.clone(), kept: false },
+                    Some((_, value)) => Sighting::Value { value: value.clone(), kept: false, age: Age::Arrival },
                     None => Sighting::Unusable { reason: format!("{node} has no parameter '{name}' that is set") },
                 },
             };

@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::condition::{Sighting, at_path};
+use cortex_core::condition::{Age, Sighting, at_path};
 use cortex_interfaces::{MessageView, WriteLimits, WriteOptions};
 use cortex_protocol::condition::Source;
+use serde_json::Value;
 use tokio::sync::watch;
 
 use super::latest::Latest;
 use crate::RosError;
+use crate::clock::RosClock;
 use crate::dynamic::{Quality, Subscription};
 use crate::graph::Graph;
 use crate::tools::Surroundings;
@@ -23,6 +25,10 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// How long the middleware may take to connect with a publisher that is on the graph. One that was killed is never connected
 /// with.
 const CONNECT: Duration = Duration::from_secs(2);
+/// The header whose stamp says how old a message is.
+const HEADER: &str = "std_msgs/msg/Header";
+/// How far the clocks of two machines may differ: so far in the future a stamp still means now.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(1);
 
 /// The types with which the robot publishes a topic. What Cortex publishes does not count.
 pub(crate) fn types_of(graph: &Graph, topic: &str) -> BTreeSet<String> {
@@ -37,7 +43,8 @@ pub(super) fn nobody_publishes(topic: &str) -> String {
 
 /// Tells of the fields with every message, and whenever nobody is there to publish any.
 pub(super) async fn follow(around: Arc<Surroundings>, topic: String, fields: Vec<String>, latest: Arc<Latest>) {
-    let reading = Reading { topic, fields, latest };
+    let clock = around.shared().node.clock().clone();
+    let reading = Reading { topic, fields, latest, clock };
     let mut graph = around.graph.subscribe();
     loop {
         let types = types_of(&graph.borrow_and_update(), &reading.topic);
@@ -86,6 +93,8 @@ struct Reading {
     topic: String,
     fields: Vec<String>,
     latest: Arc<Latest>,
+    /// The clock of the stamps.
+    clock: RosClock,
 }
 
 impl Reading {
@@ -143,8 +152,13 @@ impl Reading {
     }
 
     fn tell(&self, message: MessageView<'_>, kept: bool) {
+        let age = age_of(message, &self.clock);
         for field in &self.fields {
-            self.latest.tell(self.source(field), value_of(message, field, kept));
+            let sighting = match value_of(message, field) {
+                Ok(value) => Sighting::Value { value, kept, age: age.clone() },
+                Err(reason) => Sighting::Unusable { reason },
+            };
+            self.latest.tell(self.source(field), sighting);
         }
     }
 
@@ -153,8 +167,47 @@ impl Reading {
     }
 }
 
+/// How old a message is by the stamp of its header, on the clock of Cortex. One that is zero was not filled in.
+fn age_of(message: MessageView<'_>, clock: &RosClock) -> Age {
+    let is_header = |header: &MessageView<'_>| header.message_type().name.to_string() == HEADER;
+    let Some(stamp) = message.nested("header").filter(is_header).and_then(|header| header.nested("stamp")) else {
+        return Age::Arrival;
+    };
+    let (Some(seconds), Some(nanoseconds)) = (stamp.integer("sec"), stamp.integer("nanosec")) else {
+        return Age::Arrival;
+    };
+    match age_at(seconds * 1_000_000_000 + nanoseconds, clock.now_ns().into()) {
+        Some(Ok(age)) => Age::Stamped(age),
+        Some(Err(reason)) => Age::Unknown { reason },
+        None => Age::Arrival,
+    }
+}
+
+/// How old what has this stamp is, both in nanoseconds. None: it has none. An error is why that can't be said.
+fn age_at(stamp: i128, now: i128) -> Option<Result<Duration, String>> {
+    if stamp == 0 {
+        return None;
+    }
+    if now == 0 {
+        return Some(Err("use_sim_time is set, and nothing was heard on /clock".to_owned()));
+    }
+    if stamp > now {
+        let ahead = Duration::from_nanos(u64::try_from(stamp - now).unwrap_or(u64::MAX));
+        let because = "the clocks differ, or only one side has use_sim_time";
+        return Some(if ahead <= CLOCKS_DIFFER {
+            Ok(Duration::ZERO)
+        } else {
+            Err(format!("its stamp lies {:.1} s in the future; {because}", ahead.as_secs_f64()))
+        });
+    }
+    Some(Ok(Duration::from_nanos(u64::try_from(now - stamp).unwrap_or(u64::MAX))))
+}
+
 /// The value of a field, by the names of the message's definition.
-pub(crate) fn value_of(message: MessageView<'_>, field: &str, kept: bool) -> Sighting {
+///
+/// # Errors
+/// Why it can't be used, for a person.
+pub(crate) fn value_of(message: MessageView<'_>, field: &str) -> Result<Value, String> {
     // As far as messages lie within messages, nothing beside them is written.
     let (mut view, mut rest) = (message, field);
     while let Some((first, inner)) = rest.split_once('.') {
@@ -163,13 +216,13 @@ pub(crate) fn value_of(message: MessageView<'_>, field: &str, kept: bool) -> Sig
     }
     let written = view.to_json(&WriteOptions { limits: LIMITS, ..WriteOptions::exact() });
     let Some(value) = at_path(&written.value, rest) else {
-        return Sighting::Unusable { reason: format!("{} has no field '{field}'", message.message_type().name) };
+        return Err(format!("{} has no field '{field}'", message.message_type().name));
     };
     let is_cut = written.left_out.iter().any(|cut| touches(&cut.path, rest));
     if is_cut {
-        return Sighting::Unusable { reason: format!("'{field}' is too long to be compared") };
+        return Err(format!("'{field}' is too long to be compared"));
     }
-    Sighting::Value { value: value.clone(), kept }
+    Ok(value.clone())
 }
 
 /// Whether what was cut at the path `cut` (`a.b[3].c`) is the field, or within it.
@@ -184,18 +237,14 @@ mod tests {
     use std::sync::Arc;
 
     use cortex_interfaces::{Interfaces, Message, ReadOptions};
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 
     fn seen(type_name: &str, message: &Value, field: &str) -> Result<Value, String> {
         let interface: Arc<_> = Interfaces::from_environment().message(type_name).unwrap();
         let message = Message::from_json(&interface, message, &ReadOptions::exact()).unwrap();
-        match value_of(message.view(), field, false) {
-            Sighting::Value { value, kept: false } => Ok(value),
-            Sighting::Unusable { reason } => Err(reason),
-            other => panic!("{other:?}"),
-        }
+        value_of(message.view(), field)
     }
 
     #[test]
@@ -209,6 +258,30 @@ mod tests {
         assert_eq!(
             seen("pose.covariance.36"),
             Err("nav_msgs/msg/Odometry has no field 'pose.covariance.36'".to_owned())
+        );
+    }
+
+    #[test]
+    fn regression_a_message_that_arrives_late_is_as_old_as_its_stamp() {
+        let interfaces = Interfaces::from_environment();
+        let clock = RosClock::simulated();
+        let age = |type_name: &str, message: Value| {
+            let interface = interfaces.message(type_name).unwrap();
+            age_of(Message::from_json(&interface, &message, &ReadOptions::exact()).unwrap().view(), &clock)
+        };
+        let odometry = |seconds: i32| {
+            age("nav_msgs/msg/Odometry", json!({"header": {"stamp": {"sec": seconds, "nanosec": 500_000_000}}}))
+        };
+        assert!(matches!(odometry(90), Age::Unknown { reason } if reason.contains("/clock")));
+        clock.set(r2r::builtin_interfaces::msg::Time { sec: 100, nanosec: 0 });
+        assert_eq!(odometry(90), Age::Stamped(Duration::from_millis(9_500)));
+        assert_eq!(odometry(100), Age::Stamped(Duration::ZERO));
+        assert!(matches!(odometry(130), Age::Unknown { reason } if reason.contains("30.5 s in the future")));
+        assert_eq!(age("nav_msgs/msg/Odometry", json!({})), Age::Arrival, "a stamp of zero is none");
+        assert_eq!(age("std_msgs/msg/String", json!({"data": "x"})), Age::Arrival);
+        assert_eq!(
+            age_at(i128::from(i32::MIN) * 1_000_000_000, 1),
+            Some(Ok(Duration::from_nanos(2_147_483_648_000_000_001)))
         );
     }
 

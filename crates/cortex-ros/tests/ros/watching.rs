@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cortex_core::condition::Sighting;
+use cortex_core::condition::{Age, Sighting};
 use cortex_core::{ToolProvider, Watch, Watching};
 use cortex_protocol::condition::Source;
 use cortex_ros::dynamic::Quality;
@@ -47,7 +47,7 @@ fn is_unusable(sighting: &Sighting) -> bool {
 }
 
 fn value(value: Value, kept: bool) -> Sighting {
-    Sighting::Value { value, kept }
+    Sighting::Value { value, kept, age: Age::Arrival }
 }
 
 ros_tests! {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use cortex_core::condition::{self, BoundCondition, Observations, Sighting, Verdict};
+use cortex_core::condition::{self, Age, BoundCondition, Observations, Sighting, Verdict};
 use cortex_core::{Watch, Watcher};
 use cortex_monitor::events::EventInput;
 use cortex_protocol::condition::{Condition, Source};
@@ -78,11 +78,17 @@ impl Sight {
         let mut inputs = Vec::new();
         for name in self.lookers.get(&source).into_iter().flatten() {
             let Some(look) = self.looks.get_mut(name) else { continue };
-            // Who leaves and comes back was not silent for longer than it was away.
-            if !look.is_silence || matches!(sighting, Sighting::Value { .. }) {
-                look.observations.see(source.clone(), sighting.clone(), now);
-                inputs.extend(look.news(name, now));
-            }
+            let sighting = match (&sighting, look.is_silence) {
+                (_, false) => sighting.clone(),
+                // Whoever says something is not silent, whatever the stamp says.
+                (Sighting::Value { value, kept, .. }, true) => {
+                    Sighting::Value { value: value.clone(), kept: *kept, age: Age::Arrival }
+                }
+                // Who leaves and comes back was not silent for longer than it was away.
+                (Sighting::Silent | Sighting::Unusable { .. } | Sighting::Absent { .. }, true) => continue,
+            };
+            look.observations.see(source.clone(), sighting, now);
+            inputs.extend(look.news(name, now));
         }
         inputs
     }
