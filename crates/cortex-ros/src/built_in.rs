@@ -5,10 +5,11 @@ use cortex_protocol::ToolSpec;
 use crate::catalog::Catalog;
 use crate::graph::{Graph, GraphNode};
 use crate::inspection;
+use crate::policy::Policy;
 use crate::tools::{parameter, topic};
 
 /// Those that are of use on this robot, in a stable order.
-pub(crate) fn tools(graph: &Graph, catalog: &Catalog) -> Vec<ToolSpec> {
-    let inspect = inspection::tool(graph.robot_nodes().map(GraphNode::short_name));
-    inspect.into_iter().chain(topic::tool(catalog)).chain(parameter::tool(graph)).collect()
+pub(crate) fn tools(graph: &Graph, catalog: &Catalog, policy: &Policy) -> Vec<ToolSpec> {
+    let inspect = inspection::tool(policy.shown(graph).map(GraphNode::short_name));
+    inspect.into_iter().chain(topic::tool(catalog)).chain(parameter::tool(policy.shown(graph))).collect()
 }

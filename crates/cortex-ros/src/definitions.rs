@@ -131,6 +131,7 @@ mod tests {
         let offer = Offer {
             types: BTreeSet::from(["std_srvs/srv/Trigger".to_owned()]),
             nodes: BTreeSet::from(["base".to_owned()]),
+            hidden: BTreeMap::new(),
             instances: BTreeSet::from([InstanceId::new(&[run])]),
         };
         Offers::from([(("/base/reset".to_owned(), OfferKind::Service), offer)])

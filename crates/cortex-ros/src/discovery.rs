@@ -151,6 +151,12 @@ impl Discovery {
         self.catalog.clone()
     }
 
+    /// Whether the configuration denies the component as a whole, so that nobody may be told of it.
+    #[must_use]
+    pub fn denies(&self, component: &ComponentName) -> bool {
+        self.shared.policy.denial_of_node(&format!("/{component}")).is_some()
+    }
+
     /// Waits until the graph has been quiet for a moment and every component has said what it can do, or was given
     /// up; at most for `limit`. Returns whether it came to that.
     pub async fn settled(&self, limit: Duration) -> bool {
@@ -292,7 +298,7 @@ impl Owner {
 
     fn rebuild(&mut self) {
         let (policy, types) = (&self.shared.policy, self.loader.types());
-        let topics = Catalog::published(&self.graph);
+        let topics = Catalog::published(&self.graph, policy);
         self.catalog = Arc::new(Catalog::new(&self.offers, topics, policy, types, &self.definitions));
     }
 
@@ -370,8 +376,8 @@ impl Owner {
 
     /// Everything on offer: what Cortex itself can do, the methods of components, and the rest of the robot.
     fn tools(&self) -> Vec<ToolSpec> {
-        let is_allowed = |method: &ToolSpec| self.shared.policy.refusal(&method_name(method)).is_none();
-        let mut tools = built_in::tools(&self.graph, &self.catalog);
+        let is_allowed = |method: &ToolSpec| refusal_of_method(&self.shared.policy, method.name.as_str()).is_none();
+        let mut tools = built_in::tools(&self.graph, &self.catalog, &self.shared.policy);
         let conditioned = |method: ToolSpec| {
             let name = method_name(&method);
             self.shared.policy.conditioned(method, &name)
@@ -396,6 +402,13 @@ impl Owner {
 /// The name by which the configuration knows a component's method: `/base/go_to`.
 pub(crate) fn method_name(method: &ToolSpec) -> String {
     format!("/{}", method.name.as_str().replace('.', "/"))
+}
+
+/// Why the method that is this tool is not offered: for its own name, or because its component is denied as a whole.
+pub(crate) fn refusal_of_method(policy: &Policy, tool: &str) -> Option<String> {
+    let component = tool.rsplit_once('.').map_or(tool, |(component, _)| component);
+    let refusal = policy.refusal(&format!("/{}", tool.replace('.', "/")));
+    refusal.or_else(|| policy.denial_of_node(&format!("/{component}")))
 }
 
 fn publish_changed<T: PartialEq>(publish: &watch::Sender<Arc<T>>, value: Arc<T>) {

@@ -1,6 +1,7 @@
 //! `inspect_component`: what can be learnt of a node of the robot, as JSON in a stable order.
 //!
-//! It works for every node, a Cortex component or not. Everything is bounded, in time and in size.
+//! It works for every node, a Cortex component or not. Everything is bounded, in time and in size. What the configuration
+//! denies is invisible to a model; a person at the terminal, whose configuration it is, sees it marked.
 
 use std::time::Duration;
 
@@ -10,10 +11,12 @@ use serde_json::{Map, Value, json};
 
 use crate::catalog::{Catalog, OfferKind, is_infrastructure};
 use crate::directory::component_name;
+use crate::discovery::refusal_of_method;
 use crate::dynamic::parameters::{Descriptor, Parameters};
 use crate::dynamic::{Endpoints, lifecycle};
 use crate::graph::{GraphNode, Interface};
-use crate::tools::parameter::has_parameters;
+use crate::policy::Policy;
+use crate::tools::parameter::{has_parameters, name_of};
 use crate::{Discovery, GraphWatch, RosError};
 
 /// The tool's name.
@@ -65,6 +68,36 @@ pub(crate) fn tool<'a>(nodes: impl Iterator<Item = &'a str>) -> Option<ToolSpec>
     })
 }
 
+/// Who reads what is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// A model, and with it the tape: what is denied does not exist.
+    Model,
+    /// Whoever owns the configuration: what is denied is marked.
+    Person,
+}
+
+/// What a reader may see.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    audience: Audience,
+    policy: &'a Policy,
+}
+
+impl View<'_> {
+    /// Whether something is shown that is refused for this reason.
+    fn shows(self, refusal: Option<&String>) -> bool {
+        self.audience == Audience::Person || refusal.is_none()
+    }
+
+    /// Of all interfaces those that are shown, each with why it is denied; without what belongs to the infrastructure.
+    fn of(self, all: &[Interface]) -> Vec<(&Interface, Option<String>)> {
+        let all = all.iter().filter(|interface| !is_infrastructure(interface));
+        let judged = all.map(|interface| (interface, self.policy.refusal(&interface.name)));
+        judged.filter(|(_, refusal)| self.shows(refusal.as_ref())).collect()
+    }
+}
+
 /// Looks at nodes.
 pub(crate) struct Inspector {
     graph: GraphWatch,
@@ -78,29 +111,33 @@ impl Inspector {
     }
 
     /// What is known of the node of this name, with or without the leading slash.
-    pub(crate) async fn inspect(&self, name: &str) -> Result<Value, RosError> {
+    pub(crate) async fn inspect(&self, name: &str, audience: Audience) -> Result<Value, RosError> {
         let graph = self.graph.current();
-        let Some(node) = graph.node(name) else {
-            let known = graph.robot_nodes().take(MOST_NODES).map(|node| node.short_name().to_owned()).collect();
+        let view = View { audience, policy: &self.discovery.shared().policy };
+        let found = graph.node(name).map(|node| (node, view.policy.hidden(node)));
+        let Some((node, hidden)) = found.filter(|(_, hidden)| view.shows(hidden.as_ref())) else {
+            let nodes = graph.robot_nodes().filter(|node| view.shows(view.policy.hidden(node).as_ref()));
+            let known = nodes.take(MOST_NODES).map(|node| node.short_name().to_owned()).collect();
             return Err(RosError::UnknownNode { name: capped(name, VALUE_CHARACTERS), known });
         };
         let catalog = self.discovery.catalog().borrow().clone();
-        let (parameters, lifecycle) = tokio::join!(self.parameters(node), self.lifecycle(node));
+        let (parameters, lifecycle) = tokio::join!(self.parameters(node, view), self.lifecycle(node));
         let mut report = Map::from_iter([
             ("component".to_owned(), json!(node.short_name())),
-            ("topics_in".to_owned(), interfaces(&node.subscriptions)),
-            ("topics_out".to_owned(), interfaces(&node.publishers)),
-            ("services".to_owned(), callable(&node.services, OfferKind::Service, &catalog)),
-            ("actions".to_owned(), callable(&node.actions, OfferKind::Action, &catalog)),
+            ("topics_in".to_owned(), interfaces(&node.subscriptions, view)),
+            ("topics_out".to_owned(), interfaces(&node.publishers, view)),
+            ("services".to_owned(), callable(&node.services, OfferKind::Service, &catalog, view)),
+            ("actions".to_owned(), callable(&node.actions, OfferKind::Action, &catalog, view)),
             ("parameters".to_owned(), parameters),
             ("lifecycle".to_owned(), lifecycle),
         ]);
-        report.append(&mut self.as_component(node));
+        report.append(&mut self.as_component(node, view));
+        mark(&mut report, hidden);
         Ok(Value::Object(report))
     }
 
     /// What only a Cortex component says of itself; null and empty for other nodes.
-    fn as_component(&self, node: &GraphNode) -> Map<String, Value> {
+    fn as_component(&self, node: &GraphNode, view: View<'_>) -> Map<String, Value> {
         let name = component_name(&node.name);
         let directory = self.discovery.directory().borrow().clone();
         let component = directory.component(&name);
@@ -109,15 +146,19 @@ impl Inspector {
             .map(|description| description.tools(&name))
             .unwrap_or_default()
             .iter()
-            .map(|tool| {
-                json!({
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.parameters,
-                    "phase": tool.phase,
-                    "effect": tool.effect,
-                    "timeout_s": tool.timeout.as_secs_f64(),
-                })
+            .map(|tool| (tool, refusal_of_method(view.policy, tool.name.as_str())))
+            .filter(|(_, refusal)| view.shows(refusal.as_ref()))
+            .map(|(tool, refusal)| {
+                let mut about = Map::from_iter([
+                    ("name".to_owned(), json!(tool.name)),
+                    ("description".to_owned(), json!(tool.description)),
+                    ("parameters".to_owned(), tool.parameters.clone()),
+                    ("phase".to_owned(), json!(tool.phase)),
+                    ("effect".to_owned(), json!(tool.effect)),
+                    ("timeout_s".to_owned(), json!(tool.timeout.as_secs_f64())),
+                ]);
+                mark(&mut about, refusal);
+                Value::Object(about)
             })
             .collect();
         let health = self.discovery.shared().heartbeats.health(&name).map(|health| {
@@ -137,19 +178,23 @@ impl Inspector {
     }
 
     /// The parameters with their values, or why there are none.
-    async fn parameters(&self, node: &GraphNode) -> Value {
+    async fn parameters(&self, node: &GraphNode, view: View<'_>) -> Value {
         if !has_parameters(node) {
             return Value::Null;
         }
-        match self.read_parameters(&node.name).await {
+        match self.read_parameters(node, view).await {
             Ok(values) => values,
             Err(problem) => json!(format!("not known: {problem}")),
         }
     }
 
-    async fn read_parameters(&self, node: &str) -> Result<Value, RosError> {
+    async fn read_parameters(&self, of: &GraphNode, view: View<'_>) -> Result<Value, RosError> {
+        let node = of.name.as_str();
+        let refusal = |parameter: &str| view.policy.refusal(&name_of(of, parameter));
         let parameters = Parameters::new(&self.endpoints, &self.discovery.shared().interfaces);
         let mut names = parameters.list(node, ANSWER_LIMIT).await?;
+        // Before anything is asked: the value of what is denied does not even come here.
+        names.retain(|parameter| view.shows(refusal(parameter).as_ref()));
         let left_out = names.len().saturating_sub(MOST_PARAMETERS);
         names.truncate(MOST_PARAMETERS);
         let (values, described) = tokio::try_join!(
@@ -160,7 +205,8 @@ impl Inspector {
             .into_iter()
             .map(|(name, value)| {
                 let descriptor = described.iter().find(|descriptor| descriptor.name == name);
-                (name, as_parameter(value, descriptor))
+                let refusal = refusal(&name);
+                (name, as_parameter(value, descriptor, refusal))
             })
             .collect();
         note_left_out(&mut report, left_out);
@@ -179,9 +225,17 @@ impl Inspector {
     }
 }
 
+/// Says, for a person, that no model is told of it, and why.
+fn mark(about: &mut Map<String, Value>, refusal: Option<String>) {
+    if let Some(reason) = refusal {
+        about.insert("denied".to_owned(), json!(reason));
+    }
+}
+
 /// A parameter's value, and what the node says of what it may be, as far as it says something.
-fn as_parameter(value: Value, descriptor: Option<&Descriptor>) -> Value {
+fn as_parameter(value: Value, descriptor: Option<&Descriptor>, refusal: Option<String>) -> Value {
     let mut parameter = Map::from_iter([("value".to_owned(), short(value))]);
+    mark(&mut parameter, refusal);
     let Some(descriptor) = descriptor else { return Value::Object(parameter) };
     parameter.insert("type".to_owned(), json!(descriptor.parameter_type.to_string()));
     if descriptor.read_only {
@@ -199,12 +253,12 @@ fn as_parameter(value: Value, descriptor: Option<&Descriptor>) -> Value {
 }
 
 /// Name to type and tool, or to type and the reason why there is no tool.
-fn callable(all: &[Interface], kind: OfferKind, catalog: &Catalog) -> Value {
-    let shown: Vec<&Interface> = all.iter().filter(|interface| !is_infrastructure(interface)).collect();
+fn callable(all: &[Interface], kind: OfferKind, catalog: &Catalog, view: View<'_>) -> Value {
+    let shown = view.of(all);
     let mut report: Map<String, Value> = shown
         .iter()
         .take(MOST_INTERFACES)
-        .map(|interface| {
+        .map(|(interface, _)| {
             let mut about = Map::from_iter([("type".to_owned(), json!(interface.types.join(" or ")))]);
             if let Some(tool) = catalog.tool_for(&interface.name, kind) {
                 about.insert("tool".to_owned(), json!(tool));
@@ -219,13 +273,17 @@ fn callable(all: &[Interface], kind: OfferKind, catalog: &Catalog) -> Value {
     Value::Object(report)
 }
 
-/// Name to type, without what belongs to the infrastructure.
-fn interfaces(all: &[Interface]) -> Value {
-    let shown: Vec<&Interface> = all.iter().filter(|interface| !is_infrastructure(interface)).collect();
+/// Name to type, and why it is denied where it is.
+fn interfaces(all: &[Interface], view: View<'_>) -> Value {
+    let shown = view.of(all);
     let mut report: Map<String, Value> = shown
         .iter()
         .take(MOST_INTERFACES)
-        .map(|interface| (interface.name.clone(), json!(interface.types.join(" or "))))
+        .map(|(interface, refusal)| {
+            let types = interface.types.join(" or ");
+            let told = refusal.as_ref().map_or_else(|| types.clone(), |reason| format!("{types} (denied: {reason})"));
+            (interface.name.clone(), json!(told))
+        })
         .collect();
     note_left_out(&mut report, shown.len().saturating_sub(MOST_INTERFACES));
     Value::Object(report)
@@ -246,14 +304,30 @@ fn short(value: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::PolicySettings;
 
     fn interface(name: &str, type_name: &str) -> Interface {
         Interface { name: name.to_owned(), types: vec![type_name.to_owned()] }
     }
 
+    fn shown(all: &[Interface]) -> Value {
+        interfaces(all, View { audience: Audience::Model, policy: &Policy::default() })
+    }
+
+    #[test]
+    fn what_is_denied_is_nothing_to_a_model_and_marked_for_a_person() {
+        let settings = PolicySettings { deny: vec!["/wifi/**".to_owned()], ..PolicySettings::default() };
+        let policy = Policy::new(&settings).unwrap();
+        let all = [interface("/wifi/scans", "std_msgs/msg/String"), interface("/odom", "nav_msgs/msg/Odometry")];
+        let told = |audience| interfaces(&all, View { audience, policy: &policy });
+        assert_eq!(told(Audience::Model), json!({"/odom": "nav_msgs/msg/Odometry"}));
+        let marked = "std_msgs/msg/String (denied: discovery.deny has '/wifi/**')";
+        assert_eq!(told(Audience::Person), json!({"/odom": "nav_msgs/msg/Odometry", "/wifi/scans": marked}));
+    }
+
     #[test]
     fn what_belongs_to_the_infrastructure_is_left_out() {
-        let shown = interfaces(&[
+        let shown = shown(&[
             interface("/base/get_parameters", "rcl_interfaces/srv/GetParameters"),
             interface("/base/describe", "cortex_msgs/srv/DescribeComponent"),
             interface("/base/drive/_action/send_goal", "nav_msgs/action/Drive_SendGoal"),
@@ -266,7 +340,7 @@ mod tests {
     #[test]
     fn a_flood_is_cut_and_the_cut_is_named() {
         let flood: Vec<Interface> = (0..1000).map(|number| interface(&format!("/t{number:04}"), "x/msg/Y")).collect();
-        let shown = interfaces(&flood);
+        let shown = shown(&flood);
         assert_eq!(shown["..."], "940 more are left out");
         assert_eq!(shown.as_object().unwrap().len(), MOST_INTERFACES + 1);
         assert!(short(json!("x".repeat(100_000))).to_string().len() < 2 * VALUE_CHARACTERS);

@@ -6,8 +6,11 @@ use std::time::Duration;
 use cortex_interfaces::{Convention, Conventions, InterfaceName};
 use cortex_protocol::condition::Conditions as ToolConditions;
 use cortex_protocol::{Effect, ResourceName, ToolSpec};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use thiserror::Error;
+
+use crate::catalog::is_infrastructure;
+use crate::graph::{Graph, GraphNode};
 
 /// The choices of whoever runs the robot.
 ///
@@ -74,6 +77,10 @@ pub struct PolicyError {
 pub struct Policy {
     allow: Patterns,
     deny: Patterns,
+    /// Nodes of which something by its own name may be allowed, such as a method or a parameter.
+    allowed_nodes: Patterns,
+    /// Nodes that are denied as a whole.
+    denied_nodes: Patterns,
     publish: Patterns,
     ends_with_answer: Patterns,
     effects: Patterns,
@@ -122,6 +129,8 @@ impl Policy {
         Ok(Self {
             allow: Patterns::new("allow", &settings.allow)?,
             deny: Patterns::new("deny", &settings.deny)?,
+            allowed_nodes: Patterns::of("allow", settings.allow.iter().flat_map(|text| with(text, parents(text))))?,
+            denied_nodes: Patterns::of("deny", settings.deny.iter().flat_map(|text| with(text, whole_nodes(text))))?,
             publish: Patterns::new("publish", &settings.publish)?,
             ends_with_answer: Patterns::new("ends_with_answer", &settings.ends_with_answer)?,
             effects: Patterns::new("effects", effects)?,
@@ -143,7 +152,33 @@ impl Policy {
         if let Some(pattern) = self.deny.first(name) {
             return Some(format!("discovery.deny has '{pattern}'"));
         }
-        self.allow.first(name).is_none().then(|| "nothing in discovery.allow matches it".to_owned())
+        self.allow.first(name).is_none().then(|| NOT_ALLOWED.to_owned())
+    }
+
+    /// Why the node of this full name is denied as a whole: nothing of it is offered, described or named. A pattern does so
+    /// that matches its name, `/wifi`, or everything below it, `/wifi/**`.
+    pub(crate) fn denial_of_node(&self, name: &str) -> Option<String> {
+        self.denied_nodes.first(name).map(|pattern| format!("discovery.deny has '{pattern}'"))
+    }
+
+    /// Why no model is told that this node exists. None where it is told: the node is not denied as a whole, and its name or
+    /// something of it is allowed.
+    pub(crate) fn hidden(&self, node: &GraphNode) -> Option<String> {
+        if let Some(denial) = self.denial_of_node(&node.name) {
+            return Some(denial);
+        }
+        if self.allow.first(&node.name).or_else(|| self.allowed_nodes.first(&node.name)).is_some() {
+            return None;
+        }
+        let all = [&node.services, &node.actions, &node.publishers, &node.subscriptions];
+        let mut others = all.into_iter().flatten().filter(|interface| !is_infrastructure(interface));
+        let is_named = others.any(|interface| self.refusal(&interface.name).is_none());
+        (!is_named).then(|| NOT_ALLOWED.to_owned())
+    }
+
+    /// The nodes of the robot that models are told of, by name.
+    pub(crate) fn shown<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = &'a GraphNode> {
+        graph.robot_nodes().filter(|node| self.hidden(node).is_none())
     }
 
     /// Whether the topic of this name may be published.
@@ -195,6 +230,8 @@ impl Default for Policy {
         Self {
             allow: Patterns::everything(),
             deny: Patterns::default(),
+            allowed_nodes: Patterns::everything(),
+            denied_nodes: Patterns::default(),
             publish: Patterns::default(),
             ends_with_answer: Patterns::default(),
             effects: Patterns::default(),
@@ -222,6 +259,32 @@ struct Patterns {
 
 /// The pattern that every name matches.
 const EVERYTHING: &str = "**";
+/// Why something is left out that no pattern names.
+const NOT_ALLOWED: &str = "nothing in discovery.allow matches it";
+
+/// Each of these globs, with the pattern that the person wrote.
+fn with(text: &str, globs: Vec<String>) -> impl Iterator<Item = (&str, String)> {
+    globs.into_iter().map(move |glob| (text, glob))
+}
+
+/// The globs for the nodes that a pattern denies as a whole: `/wifi/**` is everything below `/wifi`, so it is the node, too.
+fn whole_nodes(text: &str) -> Vec<String> {
+    let node = text.strip_suffix("/**").filter(|node| !node.is_empty());
+    std::iter::once(text).chain(node).map(str::to_owned).collect()
+}
+
+/// The globs for the nodes under whose name a pattern may name something: `/arm/left/*` does so of `/arm` and `/arm/left`.
+fn parents(text: &str) -> Vec<String> {
+    let ends = text.match_indices('/').map(|(end, _)| end).filter(|end| *end > 0);
+    let parents = ends.filter_map(|end| text.get(..end));
+    // One that ends in `**` would be any node. A part in braces that a slash cuts is no glob; such a pattern names no node.
+    parents.filter(|parent| !parent.ends_with(EVERYTHING) && glob(parent).is_ok()).map(str::to_owned).collect()
+}
+
+/// The glob of a text: `*` stays within a part of a name.
+fn glob(text: &str) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(text).literal_separator(true).build()
+}
 
 impl Patterns {
     fn everything() -> Self {
@@ -229,9 +292,16 @@ impl Patterns {
     }
 
     fn new<'a>(key: &'static str, texts: impl IntoIterator<Item = &'a String>) -> Result<Self, PolicyError> {
-        let texts: Vec<String> = texts.into_iter().cloned().collect();
+        Self::of(key, texts.into_iter().map(|text| (text.as_str(), text.clone())))
+    }
+
+    /// Globs, each with the text that stands for it.
+    fn of<'a>(key: &'static str, all: impl IntoIterator<Item = (&'a str, String)>) -> Result<Self, PolicyError> {
+        let mut texts = Vec::new();
         let mut builder = GlobSetBuilder::new();
-        for text in &texts {
+        let mut matches_all = false;
+        for (text, pattern) in all {
+            matches_all |= pattern == EVERYTHING;
             if !text.starts_with('/') && !text.starts_with(EVERYTHING) {
                 let problem = format!(
                     "'{text}' matches nothing, since ROS names begin with a slash; write '/{text}', or '**/{text}' for \
@@ -239,7 +309,7 @@ impl Patterns {
                 );
                 return Err(PolicyError { key, problem });
             }
-            let glob = GlobBuilder::new(text).literal_separator(true).build().map_err(|problem| PolicyError {
+            let glob = glob(&pattern).map_err(|problem| PolicyError {
                 key,
                 problem: format!(
                     "'{text}' is not a pattern ({}); '*' is anything within a part of a name, '**' any parts",
@@ -247,9 +317,9 @@ impl Patterns {
                 ),
             })?;
             builder.add(glob);
+            texts.push(text.to_owned());
         }
         let set = builder.build().map_err(|problem| PolicyError { key, problem: problem.to_string() })?;
-        let matches_all = texts.iter().any(|text| text == EVERYTHING);
         Ok(Self { texts, set, matches_all })
     }
 
@@ -301,6 +371,7 @@ fn check_rename(from: &str, to: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::{Interface, NodeRole};
 
     fn policy(change: impl FnOnce(&mut PolicySettings)) -> Result<Policy, PolicyError> {
         let mut settings = PolicySettings::default();
@@ -332,6 +403,38 @@ mod tests {
             assert_eq!(policy.refusal(name).is_none(), offered, "{name}: {:?}", policy.refusal(name));
         }
         assert_eq!(policy.refusal("/base/danger/x").unwrap(), "discovery.deny has '/base/danger/**'");
+    }
+
+    #[test]
+    fn a_node_is_denied_by_its_name_or_by_all_that_is_below_it_and_allowed_by_anything_that_is_named() {
+        let node = |name: &str, topic: &str| {
+            let topic = Interface { name: topic.to_owned(), types: vec!["std_msgs/msg/String".to_owned()] };
+            GraphNode::new(name.to_owned(), NodeRole::Robot).with_interfaces(vec![], vec![topic], vec![])
+        };
+        let denied =
+            policy(|settings| settings.deny = texts(&["/wifi/**", "/modem", "/base/go_to", "**/secret"])).unwrap();
+        for (name, is_shown) in [("/wifi", false), ("/wifi/left", false), ("/modem", false), ("/a/secret", false)] {
+            assert_eq!(denied.hidden(&node(name, "/scans")).is_none(), is_shown, "{name}");
+        }
+        assert_eq!(denied.hidden(&node("/wifi", "/scans")).unwrap(), "discovery.deny has '/wifi/**'");
+        assert_eq!(denied.hidden(&node("/base", "/odom")), None);
+        let allowed = policy(|settings| {
+            settings.allow = texts(&["/arm/**", "/base/go_to", "/navigate", "**/reset", "/{a/b,c}/d"]);
+            settings.deny = texts(&["/arm/left/**"]);
+        })
+        .unwrap();
+        for (name, topic, is_shown) in [
+            ("/arm", "/x", true),
+            ("/arm/right", "/x", true),
+            ("/arm/left", "/x", false),
+            ("/base", "/x", true),
+            ("/navigator", "/navigate", true),
+            ("/wifi", "/wifi/reset", true),
+            ("/wifi", "/wifi/scans", false),
+            ("/navigator", "/rosout", false),
+        ] {
+            assert_eq!(allowed.hidden(&node(name, topic)).is_none(), is_shown, "{name} with {topic}");
+        }
     }
 
     #[test]

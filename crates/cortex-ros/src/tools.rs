@@ -28,7 +28,7 @@ use crate::calls::{Halts, key};
 use crate::catalog::{Catalog, Entry, OfferKind, known};
 use crate::discovery::Shared;
 use crate::dynamic::Endpoints;
-use crate::inspection::{self, Inspector};
+use crate::inspection::{self, Audience, Inspector};
 use crate::stop::StopLatch;
 use crate::{Discovery, GraphWatch, RosError};
 use component::Components;
@@ -114,12 +114,13 @@ impl RosTools {
         }
     }
 
-    /// What is known of a node of the robot, a Cortex component or not, as JSON in a stable order.
+    /// What is known of a node of the robot, a Cortex component or not, as JSON in a stable order. For whoever owns the
+    /// configuration: what it denies is marked. The tool `inspect_component` tells nothing of it.
     ///
     /// # Errors
     /// [`RosError::UnknownNode`], with the names that there are.
     pub async fn inspect(&self, name: &str) -> Result<Value, RosError> {
-        self.inspector.inspect(name).await
+        self.inspector.inspect(name, Audience::Person).await
     }
 
     /// What is wrong with the conditions of a tool as the robot is now: evidence that shows nothing, topics that nobody
@@ -177,7 +178,7 @@ impl RosTools {
         let Some(name) = invocation.call.arguments.get("component").and_then(Value::as_str) else {
             return ToolOutcome::failure(FailureKind::InvalidArguments, "'component' must be the name of a component");
         };
-        match self.inspect(name).await {
+        match self.inspector.inspect(name, Audience::Model).await {
             Ok(report) => ToolOutcome::success(report),
             Err(problem @ RosError::UnknownNode { .. }) => {
                 ToolOutcome::failure(FailureKind::NotFound, problem.to_string())

@@ -2,8 +2,8 @@
 
 use cortex_protocol::Effect;
 
-/// Types that only read. Planners are among them: a path is computed, not driven.
-const OBSERVE: [&str; 24] = [
+/// Services that only read. Planners are among them: a path is computed, not driven. No action is: see [`COMPUTE`].
+const OBSERVE: [&str; 20] = [
     "control_msgs/srv/QueryCalibrationState",
     "control_msgs/srv/QueryTrajectoryState",
     "controller_manager_msgs/srv/ListControllerTypes",
@@ -17,21 +17,22 @@ const OBSERVE: [&str; 24] = [
     "moveit_msgs/srv/GetPositionIK",
     "moveit_msgs/srv/GetStateValidity",
     "moveit_msgs/srv/QueryPlannerInterfaces",
-    "nav2_msgs/action/ComputePathThroughPoses",
-    "nav2_msgs/action/ComputePathToPose",
-    "nav2_msgs/action/SmoothPath",
     "nav2_msgs/srv/GetCost",
     "nav2_msgs/srv/GetCosts",
     "nav2_msgs/srv/GetCostmap",
     "nav2_msgs/srv/IsPathValid",
     "nav_msgs/srv/GetMap",
     "nav_msgs/srv/GetPlan",
-    "tf2_msgs/action/LookupTransform",
     "tf2_msgs/srv/FrameGraph",
 ];
 
+/// Actions that move nothing by themselves, of servers that have one goal at a time: a new goal ends the one before. The
+/// drives of Nav2 are such users of its planner, so a path that is computed meanwhile stops them.
+const COMPUTE: [&str; 3] =
+    ["nav2_msgs/action/ComputePathThroughPoses", "nav2_msgs/action/ComputePathToPose", "nav2_msgs/action/SmoothPath"];
+
 /// Types that change something that does not move.
-const ACT: [&str; 10] = [
+const ACT: [&str; 11] = [
     "diagnostic_msgs/srv/AddDiagnostics",
     "nav2_msgs/srv/ClearCostmapAroundRobot",
     "nav2_msgs/srv/ClearCostmapExceptRegion",
@@ -42,6 +43,7 @@ const ACT: [&str; 10] = [
     "nav_msgs/srv/SetMap",
     "sensor_msgs/srv/SetCameraInfo",
     "slam_toolbox/srv/SaveMap",
+    "tf2_msgs/action/LookupTransform",
 ];
 
 /// Types that drive the base.
@@ -64,7 +66,7 @@ const BASE: [&str; 12] = [
 pub(crate) fn effect(type_name: &str) -> Effect {
     if OBSERVE.contains(&type_name) {
         Effect::Observe
-    } else if ACT.contains(&type_name) {
+    } else if ACT.contains(&type_name) || COMPUTE.contains(&type_name) {
         Effect::Act
     } else {
         Effect::Move
@@ -76,9 +78,10 @@ pub(crate) fn ends_with_answer(type_name: &str) -> bool {
     ACT.contains(&type_name)
 }
 
-/// What it holds, within the namespace of who offers it: `base`. None where that is not sure.
+/// What it holds, within the namespace of who offers it: `base`. None where that is not sure. What computes for the drives
+/// holds what they do: it would take their server away.
 pub(crate) fn resource(type_name: &str) -> Option<&'static str> {
-    BASE.contains(&type_name).then_some("base")
+    (BASE.contains(&type_name) || COMPUTE.contains(&type_name)).then_some("base")
 }
 
 #[cfg(test)]
@@ -91,6 +94,10 @@ mod tests {
         assert_eq!(effect("nav_msgs/srv/GetMap"), Effect::Observe);
         assert_eq!(effect("nav_msgs/srv/SetMap"), Effect::Act);
         assert_eq!(resource("nav2_msgs/action/NavigateToPose"), Some("base"));
+        assert_eq!(effect("nav2_msgs/action/ComputePathToPose"), Effect::Act);
+        assert_eq!(resource("nav2_msgs/action/ComputePathToPose"), Some("base"));
+        let is_action = |name: &&&str| name.contains("/action/");
+        assert_eq!(OBSERVE.iter().find(is_action), None, "a goal may end that of somebody else");
         assert!(OBSERVE.iter().all(|name| !ACT.contains(name) && resource(name).is_none()));
     }
 }

@@ -86,7 +86,8 @@ impl Catalog {
                 }
                 Verdict::Uncallable(reason) => {
                     let (name, kind) = key.clone();
-                    let Offer { types, nodes, .. } = offer.clone();
+                    let Offer { types, mut nodes, hidden, .. } = offer.clone();
+                    nodes.extend(hidden.into_keys());
                     catalog.uncallable.push(Uncallable { kind, name, types, nodes, reason });
                 }
                 Verdict::Pending => {}
@@ -97,21 +98,22 @@ impl Catalog {
 
     /// What could be called: services, actions, and the topics that may be published.
     pub(crate) fn offers(graph: &Graph, policy: &Policy) -> Offers {
-        let mut all = offers::callable(graph);
-        all.extend(offers::read(graph).into_iter().filter(|((name, _), _)| policy.may_publish(name)));
+        let mut all = offers::callable(graph, policy);
+        all.extend(offers::read(graph, policy).into_iter().filter(|((name, _), _)| policy.may_publish(name)));
         all.into_iter().take(MOST_OFFERS).collect()
     }
 
-    /// The topics that the robot publishes.
-    pub(crate) fn published(graph: &Graph) -> Offers {
-        offers::published(graph).into_iter().take(MOST_OFFERS).collect()
+    /// The topics that the robot publishes and that may be read.
+    pub(crate) fn published(graph: &Graph, policy: &Policy) -> Offers {
+        let all = offers::published(graph, policy).into_iter();
+        all.filter(|((name, _), offer)| refusal(name, offer, policy).is_none()).take(MOST_OFFERS).collect()
     }
 
     /// The types of what may be called.
     pub(crate) fn types_of(offers: &Offers, policy: &Policy) -> BTreeSet<TypeKey> {
         offers
             .iter()
-            .filter(|((name, _), offer)| offer.types.len() == 1 && policy.refusal(name).is_none())
+            .filter(|((name, _), offer)| offer.types.len() == 1 && refusal(name, offer, policy).is_none())
             .flat_map(|((_, kind), offer)| offer.types.iter().map(|name| (*kind, name.clone())))
             .collect()
     }
@@ -160,9 +162,17 @@ impl Catalog {
     }
 }
 
+/// Why what is offered under this name is left out by the configuration: for its name, or for who alone offers it.
+fn refusal(name: &str, offer: &Offer, policy: &Policy) -> Option<String> {
+    policy.refusal(name).or_else(|| {
+        let (node, reason) = offer.hidden.first_key_value().filter(|_| offer.nodes.is_empty())?;
+        Some(format!("the node /{node}, which offers it, is left out: {reason}"))
+    })
+}
+
 fn judge(key: &OfferKey, offer: &Offer, policy: &Policy, types: &Types, definitions: &Definitions) -> Verdict {
     let (name, kind) = (key.0.as_str(), key.1);
-    if let Some(reason) = policy.refusal(name) {
+    if let Some(reason) = refusal(name, offer, policy) {
         return Verdict::Uncallable(reason);
     }
     let mut named = offer.types.iter();

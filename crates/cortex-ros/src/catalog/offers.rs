@@ -6,6 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::graph::{AGENT_ACTION, Graph, GraphNode, InstanceId, Interface, is_hidden};
+use crate::policy::Policy;
 
 /// What is offered under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -35,6 +36,8 @@ pub(crate) struct Offer {
     pub(crate) types: BTreeSet<String>,
     /// Who offers it, by name, without the leading slash.
     pub(crate) nodes: BTreeSet<String>,
+    /// Those that offer it, too, and that no model is told of, with the reason.
+    pub(crate) hidden: BTreeMap<String, String>,
     /// The runs of those nodes, as far as they are known.
     pub(crate) instances: BTreeSet<InstanceId>,
 }
@@ -66,47 +69,55 @@ pub(crate) fn is_infrastructure(interface: &Interface) -> bool {
 }
 
 /// The services and the actions of the robot.
-pub(crate) fn callable(graph: &Graph) -> Offers {
+pub(crate) fn callable(graph: &Graph, policy: &Policy) -> Offers {
     let mut offers = Offers::new();
     for node in graph.robot_nodes() {
+        let hidden = policy.hidden(node);
         let services = node.services.iter().map(|service| (OfferKind::Service, service));
         let actions = node.actions.iter().map(|action| (OfferKind::Action, action));
         for (kind, interface) in services.chain(actions).filter(|(_, interface)| !is_infrastructure(interface)) {
-            note(&mut offers, kind, interface, node);
+            note(&mut offers, kind, interface, node, hidden.as_ref());
         }
     }
     offers
 }
 
-/// The topics that the robot's nodes publish, for reading.
-pub(crate) fn published(graph: &Graph) -> Offers {
+/// The topics that the robot's nodes publish, for reading. What is denied is not among them.
+pub(crate) fn published(graph: &Graph, policy: &Policy) -> Offers {
     let mut topics = Offers::new();
     for node in graph.robot_nodes() {
+        let hidden = policy.hidden(node);
         for topic in node.publishers.iter().filter(|topic| !is_infrastructure(topic)) {
-            note(&mut topics, OfferKind::Topic, topic, node);
+            note(&mut topics, OfferKind::Topic, topic, node, hidden.as_ref());
         }
     }
     topics
 }
 
 /// The topics that the robot's nodes read.
-pub(crate) fn read(graph: &Graph) -> Offers {
+pub(crate) fn read(graph: &Graph, policy: &Policy) -> Offers {
     let mut topics = Offers::new();
     for node in graph.robot_nodes() {
+        let hidden = policy.hidden(node);
         for topic in node.subscriptions.iter().filter(|topic| !is_infrastructure(topic)) {
-            note(&mut topics, OfferKind::Topic, topic, node);
+            note(&mut topics, OfferKind::Topic, topic, node, hidden.as_ref());
         }
     }
     topics
 }
 
-fn note(offers: &mut Offers, kind: OfferKind, interface: &Interface, node: &GraphNode) {
+fn note(offers: &mut Offers, kind: OfferKind, interface: &Interface, node: &GraphNode, hidden: Option<&String>) {
     let offer = offers.entry((interface.name.clone(), kind)).or_insert_with(|| Offer {
         types: BTreeSet::new(),
         nodes: BTreeSet::new(),
+        hidden: BTreeMap::new(),
         instances: BTreeSet::new(),
     });
     offer.types.extend(interface.types.iter().cloned());
-    offer.nodes.insert(node.short_name().to_owned());
+    let name = node.short_name().to_owned();
+    match hidden {
+        Some(reason) => _ = offer.hidden.insert(name, reason.clone()),
+        None => _ = offer.nodes.insert(name),
+    }
     offer.instances.extend(node.instances.iter().cloned());
 }

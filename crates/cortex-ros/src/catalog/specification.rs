@@ -12,6 +12,9 @@ use crate::policy::Policy;
 /// Nodes that a description names.
 const MOST_NODES: usize = 4;
 
+/// What stands for nodes that are left out, among the resources.
+const HIDDEN_NODES: &str = "(nodes that are left out)";
+
 /// What is known of something that can be called.
 pub(super) struct Facts<'a> {
     /// The full ROS name.
@@ -84,19 +87,19 @@ fn description(facts: &Facts<'_>) -> String {
 /// Who offers it, if that is one node.
 fn component(offer: &Offer) -> Option<ComponentName> {
     match offer.nodes.len() {
-        1 => offer.nodes.first().map(|node| ComponentName::new(node.as_str())),
+        1 if offer.hidden.is_empty() => offer.nodes.first().map(|node| ComponentName::new(node.as_str())),
         _ => None,
     }
 }
 
 /// What it holds: what the configuration says; else what is known of its type, in the namespace of its name,
-/// `robot1/base`; else itself and the nodes that offer it, as the methods of a component hold the component. What only
-/// looks holds nothing.
+/// `robot1/base`; else itself and the nodes that offer it, as the methods of a component hold the component. A service that
+/// only looks holds nothing; an action does so even then, since a second goal may end the first.
 fn resources(facts: &Facts<'_>, policy: &Policy) -> Vec<ResourceName> {
     if let Some(resources) = policy.resources(facts.name) {
         return resources;
     }
-    if facts.effect == Effect::Observe {
+    if facts.effect == Effect::Observe && facts.kind != OfferKind::Action {
         return Vec::new();
     }
     let name = facts.name.trim_start_matches('/');
@@ -105,6 +108,8 @@ fn resources(facts: &Facts<'_>, policy: &Policy) -> Vec<ResourceName> {
         let resource = namespace.map_or_else(|| resource.to_owned(), |namespace| format!("{namespace}/{resource}"));
         return vec![ResourceName::new(resource)];
     }
-    let names: BTreeSet<&str> = facts.offer.nodes.iter().map(String::as_str).chain([name]).collect();
+    // Nodes that nobody is told of are one here: their names may not be told, and they must not be called twice at a time.
+    let hidden = (!facts.offer.hidden.is_empty()).then_some(HIDDEN_NODES);
+    let names: BTreeSet<&str> = facts.offer.nodes.iter().map(String::as_str).chain([name]).chain(hidden).collect();
     names.into_iter().map(ResourceName::new).collect()
 }

@@ -41,7 +41,7 @@ fn catalog(graph: &Graph, policy: &Policy) -> Catalog {
 
 fn with_types(graph: &Graph, policy: &Policy, types: &Types) -> Catalog {
     let offers = Catalog::offers(graph, policy);
-    Catalog::new(&offers, Catalog::published(graph), policy, types, &Definitions::default())
+    Catalog::new(&offers, Catalog::published(graph, policy), policy, types, &Definitions::default())
 }
 
 fn types_of(graph: &Graph, policy: &Policy) -> BTreeSet<TypeKey> {
@@ -154,6 +154,75 @@ fn what_only_looks_may_be_called_while_planning() {
     assert_eq!((map.effect, map.phase, map.cancel), (Effect::Observe, ToolPhase::Both, CancelMode::Drop));
     let odd = spec("send_request_to_odd");
     assert_eq!((odd.effect, odd.phase), (Effect::Act, ToolPhase::Execution));
+}
+
+/// Nav2's servers have one goal at a time: a path that a model has computed while it plans ends the drive that needs one.
+#[test]
+fn regression_a_goal_that_only_computes_ended_that_of_a_drive() {
+    let goal = |name: &str| {
+        let of = |part: &str, kind: &str| (format!("/shop/{name}/_action/{part}"), format!("nav2_msgs/action/{kind}"));
+        [of(
+            "send_goal",
+            &format!("{}_SendGoal", if name == "navigate" { "NavigateToPose" } else { "ComputePathToPose" }),
+        )]
+    };
+    let of = |name: &str, goals: &[(String, String)]| {
+        let goals: Vec<(&str, &str)> = goals.iter().map(|(name, kind)| (name.as_str(), kind.as_str())).collect();
+        node(name, &goals)
+    };
+    let graph = Graph::new([of("/shop/bt_navigator", &goal("navigate")), of("/shop/planner_server", &goal("plan"))]);
+    let spec = |catalog: &Catalog, name: &str| catalog.entry(&name.into()).unwrap().spec.clone();
+    let catalog_of = |policy: &Policy| catalog(&graph, policy);
+    let known = catalog_of(&Policy::default());
+    let plan = spec(&known, "send_goal_to_shop/plan");
+    assert_eq!((plan.effect, plan.phase), (Effect::Act, ToolPhase::Execution), "it is no research");
+    assert_eq!(plan.resources, vec!["shop/base".into()]);
+    assert_eq!(plan.resources, spec(&known, "send_goal_to_shop/navigate").resources, "one waits for the other");
+    // Whoever runs the robot may know better, and it still waits.
+    let declared = catalog_of(&policy(|settings| {
+        settings.effects = BTreeMap::from([("/shop/plan".to_owned(), Effect::Observe)]);
+    }));
+    let plan = spec(&declared, "send_goal_to_shop/plan");
+    assert_eq!((plan.effect, plan.phase), (Effect::Observe, ToolPhase::Both));
+    assert_eq!(plan.resources, vec!["shop/base".into()]);
+}
+
+#[test]
+fn regression_two_goals_of_a_server_that_is_declared_to_look_ran_at_once() {
+    let count = ("/lamp/count/_action/send_goal", "test_msgs/action/Fibonacci_SendGoal");
+    let graph = Graph::new([node("/lamp", &[count, ("/lamp/look", TRIGGER)])]);
+    let look = |settings: &mut PolicySettings| {
+        settings.effects = BTreeMap::from([("/lamp/*".to_owned(), Effect::Observe)]);
+    };
+    let held = |catalog: &Catalog, tool: &str| catalog.entry(&tool.into()).unwrap().spec.resources.clone();
+    let declared = catalog(&graph, &policy(look));
+    assert_eq!(held(&declared, "send_goal_to_lamp/count"), vec!["lamp".into(), "lamp/count".into()]);
+    assert_eq!(held(&declared, "send_request_to_lamp/look"), vec![], "a service answers as many as ask");
+    let nothing = catalog(
+        &graph,
+        &policy(|settings| {
+            look(settings);
+            settings.resources = BTreeMap::from([("/lamp/count".to_owned(), Vec::new())]);
+        }),
+    );
+    assert_eq!(held(&nothing, "send_goal_to_lamp/count"), vec![], "a server that takes many goals");
+}
+
+#[test]
+fn what_is_denied_is_named_nowhere_and_what_its_node_alone_offers_is_left_out() {
+    let graph = Graph::new([
+        node("/wifi", &[("/wifi/reset", TRIGGER), ("/connect", TRIGGER), ("/dance", TRIGGER)]),
+        node("/base", &[("/dance", TRIGGER)]),
+    ]);
+    let catalog = catalog(&graph, &policy(|settings| settings.deny = vec!["/wifi/**".to_owned()]));
+    assert_eq!(names(&catalog), ["send_request_to_dance"]);
+    let dance = &catalog.entry(&"send_request_to_dance".into()).unwrap().spec;
+    assert!(!serde_json::to_string(dance).unwrap().contains("wifi"), "{dance:?}");
+    assert_eq!((dance.component.as_ref(), dance.resources.len()), (None, 3), "it holds the node that is left out, too");
+    assert_eq!(
+        catalog.reason_for("/connect", OfferKind::Service),
+        Some("the node /wifi, which offers it, is left out: discovery.deny has '/wifi/**'")
+    );
 }
 
 #[test]

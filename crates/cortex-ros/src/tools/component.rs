@@ -18,7 +18,7 @@ use super::{Surroundings, changed, late};
 use crate::RosError;
 use crate::calls::{Calls, Haltable, key};
 use crate::directory::{ComponentState, Directory, EXECUTE_METHOD, Loss, Run, below};
-use crate::discovery::method_name;
+use crate::discovery::{method_name, refusal_of_method};
 use crate::dynamic::ServiceClient;
 use crate::text::carried;
 
@@ -98,7 +98,12 @@ impl Components {
     pub(super) fn route(&self, invocation: &Invocation) -> Result<Route, ToolOutcome> {
         let directory = self.around.discovery.directory().borrow().clone();
         let tool = &invocation.call.tool;
-        let Some(found) = directory.find(tool) else {
+        // What is denied is no more known than what is not there.
+        let refusal = refusal_of_method(&self.around.shared().policy, tool.as_str());
+        if let (Some(refusal), Some(_)) = (&refusal, directory.find(tool)) {
+            tracing::info!("a call of '{tool}' was refused: {refusal}");
+        }
+        let Some(found) = directory.find(tool).filter(|_| refusal.is_none()) else {
             let problem = format!("there is no tool '{tool}' on the robot, or its component has left");
             return Err(ToolOutcome::failure(FailureKind::NotFound, problem));
         };
@@ -111,9 +116,6 @@ impl Components {
             return Err(ToolOutcome::failure(FailureKind::NotFound, problem));
         };
         let spec = method.tool(found.name);
-        if let Some(refusal) = self.around.shared().policy.refusal(&method_name(&spec)) {
-            return Err(ToolOutcome::failure(FailureKind::Denied, format!("'{tool}' is not offered: {refusal}")));
-        }
         let spec = self.around.shared().policy.conditioned(spec.clone(), &method_name(&spec));
         if let Some(outcome) = changed(&spec, invocation) {
             return Err(outcome);

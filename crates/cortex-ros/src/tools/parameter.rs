@@ -29,9 +29,9 @@ const MOST_NODES: usize = 200;
 /// Characters of a name that is none.
 const NAME_CHARACTERS: usize = 200;
 
-/// The tool, for a robot with nodes that have parameters. None where there are none.
-pub(crate) fn tool(graph: &Graph) -> Option<ToolSpec> {
-    graph.robot_nodes().find(|node| has_parameters(node))?;
+/// The tool, for a robot with these nodes. None where none of them has parameters.
+pub(crate) fn tool<'a>(mut nodes: impl Iterator<Item = &'a GraphNode>) -> Option<ToolSpec> {
+    nodes.find(|node| has_parameters(node))?;
     Some(ToolSpec {
         name: UPDATE.into(),
         description: "Changes a parameter of a component of the robot. inspect_component shows the parameters of a \
@@ -85,20 +85,32 @@ pub(super) async fn update(around: &Surroundings, invocation: &Invocation) -> To
     // One that has none by then has none.
     let _ = timeout(FOUND_LATER, graphs.wait_for(is_settled)).await;
     let graph = around.graph.current();
-    let Some(node) = graph.node(component).filter(|node| node.role == NodeRole::Robot) else {
-        let known = graph.robot_nodes().take(MOST_NODES).map(|node| node.short_name().to_owned()).collect();
+    let policy = &around.shared().policy;
+    let refusal_of = |node: &GraphNode, parameter: &str| policy.refusal(&name_of(node, parameter));
+    // What is denied is no more known than what is not there. A node that is not shown may have a parameter that is allowed.
+    let is_known = |node: &&GraphNode| {
+        let may_be_set = policy.denial_of_node(&node.name).is_none() && refusal_of(node, parameter).is_none();
+        node.role == NodeRole::Robot && (may_be_set || policy.hidden(node).is_none())
+    };
+    let Some(node) = graph.node(component).filter(is_known) else {
+        let known = policy.shown(&graph).take(MOST_NODES).map(|node| node.short_name().to_owned()).collect();
         let unknown = RosError::UnknownNode { name: capped(component, NAME_CHARACTERS), known };
         return ToolOutcome::failure(FailureKind::NotFound, unknown.to_string());
     };
-    if let Some(refusal) = around.shared().policy.refusal(&name_of(node, parameter)) {
-        let problem = format!("the parameter '{parameter}' of {component} is not offered: {refusal}");
-        return ToolOutcome::failure(FailureKind::Denied, problem);
-    }
     if !has_parameters(node) {
         return ToolOutcome::failure(FailureKind::NotFound, format!("{component} has no parameters"));
     }
     let parameters = Parameters::new(&around.endpoints, &around.shared().interfaces);
     let set = async {
+        if let Some(refusal) = refusal_of(node, parameter) {
+            tracing::info!(
+                "the parameter {} was not set: {refusal}",
+                capped(&name_of(node, parameter), NAME_CHARACTERS)
+            );
+            let (node, name) = (node.name.clone(), capped(parameter, NAME_CHARACTERS));
+            let known = parameters.list(&node, LIMIT).await?;
+            return Err(ParameterError::Unknown { node, name, known });
+        }
         let change = parameters.prepare(&node.name, parameter, value, LIMIT).await?;
         let sent = around.halts.unless_halted(&key(invocation), || change.send());
         let answer = match sent {
@@ -110,6 +122,11 @@ pub(super) async fn update(around: &Surroundings, invocation: &Invocation) -> To
     };
     match set.await {
         Ok(outcome) => outcome,
+        Err(ParameterError::Unknown { node: of, name, mut known }) => {
+            known.retain(|parameter| refusal_of(node, parameter).is_none());
+            let problem = ParameterError::Unknown { node: of, name, known };
+            ToolOutcome::failure(kind(&problem), problem.to_string())
+        }
         Err(problem) => ToolOutcome::failure(kind(&problem), problem.to_string()),
     }
 }

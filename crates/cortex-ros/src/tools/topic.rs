@@ -141,10 +141,11 @@ impl Topics {
     }
 
     fn type_of(&self, topic: &str, catalog: &Catalog) -> Result<String, ToolOutcome> {
-        if let Some(refusal) = self.around.shared().policy.refusal(topic) {
-            return Err(ToolOutcome::failure(FailureKind::Denied, format!("{topic} is not offered: {refusal}")));
-        }
         let Some(offer) = catalog.topic(topic) else {
+            // Nobody who asks is told whether a topic that is denied is there; whoever runs the robot is.
+            if let Some(refusal) = self.around.shared().policy.refusal(topic) {
+                tracing::info!("{} was not read: {refusal}", capped(topic, NAME_CHARACTERS));
+            }
             let known: Vec<&str> = catalog.topics().take(MOST_TOPICS).collect();
             let topic = capped(topic, NAME_CHARACTERS);
             let problem = format!("nobody publishes {topic}; there are: {}", known.join(", "));

@@ -303,7 +303,7 @@ ros_tests! {
             (4, "speed", json!("fast"), FailureKind::InvalidArguments, "number"),
             (5, "serial", json!("B2"), FailureKind::Reported, "read-only"),
             (6, "colour", json!("red"), FailureKind::InvalidArguments, "it has: serial, speed"),
-            (7, "use_sim_time", json!(true), FailureKind::Denied, "discovery.deny"),
+            (7, "use_sim_time", json!(true), FailureKind::InvalidArguments, "it has: serial, speed"),
         ] {
             let outcome = set(id, name, value).await;
             assert_eq!(outcome.status, status(kind), "{name}: {}", outcome.message);
@@ -311,6 +311,55 @@ ros_tests! {
         }
         let nobody = json!({"component": "nobody", "param_name": "x", "new_value": 1});
         assert_eq!(agent.call(invocation(8, "update_parameter", nobody)).await.status, status(FailureKind::NotFound));
+        agent.shut_down().await;
+    }
+
+    async fn regression_what_is_denied_was_shown_to_models_with_its_values() {
+        let agent = Agent::with_policy(policy(|settings| settings.deny = vec!["/shop/wifi/**".to_owned()]));
+        let _denied = robot(&["wifi", "/shop", "--only", "switch,topics,parameters"]).await;
+        let _lamp = robot(&["lamp", "/shop", "--only", "switch"]).await;
+        agent.tool("send_request_to_shop/lamp/switch").await;
+        assert!(agent.discovery.settled(LIMIT).await);
+        let tools = agent.tools_until(|tools| !tools.is_empty()).await;
+        let offered = serde_json::to_string(&tools).unwrap();
+        assert!(!offered.contains("wifi"), "{offered}");
+        let of_wifi = json!({"component": "shop/wifi", "param_name": "serial", "new_value": "B2"});
+        for (id, tool, arguments) in [
+            (1, "inspect_component", json!({"component": "shop/wifi"})),
+            (2, "inspect_component", json!({"component": "/shop/wifi"})),
+            (3, "update_parameter", of_wifi),
+            (4, "read_topic", json!({"topic": "/shop/greeting"})),
+        ] {
+            let outcome = agent.call(invocation(id, tool, arguments.clone())).await;
+            assert_eq!(outcome.status, status(FailureKind::NotFound), "{tool} {arguments}: {outcome:?}");
+            // What it was asked for is told, as for anything that is not there; nothing else is.
+            let told = serde_json::to_string(&outcome).unwrap().replacen("wifi", "", 1);
+            assert!(!told.contains("wifi") && !told.contains("deny") && !told.contains("serial"), "{told}");
+        }
+        // Whoever owns the configuration sees what it leaves out.
+        let report = agent.tools.inspect("shop/wifi").await.unwrap();
+        assert_eq!(report["denied"], "discovery.deny has '/shop/wifi/**'");
+        assert_eq!(report["parameters"]["serial"]["denied"], "discovery.deny has '/shop/wifi/**'");
+        let reasons: Vec<String> = agent.discovery.catalog().borrow().uncallable().iter()
+            .map(|uncallable| uncallable.reason.clone()).collect();
+        assert!(reasons.contains(&"discovery.deny has '/shop/wifi/**'".to_owned()), "{reasons:?}");
+        agent.shut_down().await;
+    }
+
+    async fn regression_a_denied_parameter_was_shown_beside_those_that_are_not() {
+        let agent = Agent::with_policy(policy(|settings| {
+            settings.deny = vec!["/shop/lamp/serial".to_owned(), "/shop/chatter".to_owned()];
+        }));
+        let _robot = robot(&["lamp", "/shop", "--only", "switch,topics,parameters"]).await;
+        agent.tool("update_parameter").await;
+        assert!(agent.discovery.settled(LIMIT).await);
+        let report = agent.call(invocation(1, "inspect_component", json!({"component": "shop/lamp"}))).await.value;
+        assert_eq!(report["parameters"]["speed"]["value"], 0.5, "{report}");
+        assert!(report["topics_out"].get("/shop/greeting").is_some(), "{report}");
+        assert!(report["parameters"].get("serial").is_none() && !report.to_string().contains("chatter"), "{report}");
+        let outcome = agent.call(invocation(2, "read_topic", json!({"topic": "/shop/chatter"}))).await;
+        assert_eq!(outcome.status, status(FailureKind::NotFound));
+        assert_eq!(outcome.message.matches("chatter").count(), 1, "{}", outcome.message);
         agent.shut_down().await;
     }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use cortex_monitor::{AttemptId, DeedOutcome, Effect, Input, Transition};
 use cortex_protocol::ComponentName;
 use cortex_recipe::ActionName;
+use cortex_ros::Discovery;
 use cortex_ros::monitoring::Monitoring;
 use cortex_ros::monitoring::deeds::Undone;
 use cortex_runtime::Runtime;
@@ -41,6 +42,7 @@ pub(super) struct RosHands {
     handle: Handle,
     watch: Watch,
     missions: Runtime,
+    discovery: Discovery,
     monitoring: Monitoring,
     deeds: Deeds,
     jobs: mpsc::Sender<Job>,
@@ -52,7 +54,7 @@ impl RosHands {
     pub(super) fn start(
         handle: Handle,
         watch: Watch,
-        missions: Runtime,
+        (missions, discovery): (Runtime, Discovery),
         monitoring: Monitoring,
         deeds: Deeds,
         operator: mpsc::Sender<String>,
@@ -62,7 +64,7 @@ impl RosHands {
         tasks.spawn(work(waiting, deeds.clone(), handle.clone()));
         let monitor = handle.clone();
         deeds.latch().on_change(move || monitor.look_again());
-        Self { handle, watch, missions, monitoring, deeds, jobs, operator }
+        Self { handle, watch, missions, discovery, monitoring, deeds, jobs, operator }
     }
 
     fn begin(&self, job: Job) {
@@ -82,7 +84,7 @@ impl Hands for RosHands {
     fn carry_out(&mut self, effect: &Effect) {
         // First: the gate in front of the tools is shut before anything else is done.
         self.watch.view.send_modify(|view| view.note(effect));
-        missions::tell(&self.missions, &self.watch.view.borrow(), effect);
+        missions::tell(&self.missions, &self.watch.view.borrow(), &self.discovery, effect);
         match effect {
             Effect::StartProcess { component, .. } => self.monitoring.expect_anew(component),
             Effect::Change { component, attempt, transition, limit } => {

@@ -176,7 +176,8 @@ impl Supervised {
             let tell = evidence::teller(handle.clone());
             let (graph, endpoints, discovery) = (&robot.graph, &robot.endpoints, &robot.discovery);
             let monitoring = Monitoring::start(graph, endpoints, discovery, &interfaces, own_node, watched, tell);
-            RosHands::start(handle, watch.clone(), missions.clone(), monitoring, deeds, message, &mut tasks)
+            let missions = (missions.clone(), discovery.clone());
+            RosHands::start(handle, watch.clone(), missions, monitoring, deeds, message, &mut tasks)
         })
         .context("the monitor can't be started")?;
         Ok(Self { supervisor, tasks })
