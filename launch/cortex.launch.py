@@ -80,10 +80,23 @@ def full_path(path):
     return os.path.abspath(os.path.expanduser(path))
 
 
+def file_of(name, path):
+    """The full path of a file that must be there.
+
+    Launch itself leaves out a parameters file that is not there, with a warning, and so what the file forbids.
+    """
+    file = full_path(path)
+    if not os.path.isfile(file):
+        raise RuntimeError(f"{name}: there is no file {file}; nothing is started without it")
+    if not os.access(file, os.R_OK):
+        raise RuntimeError(f"{name}: the file {file} can't be read; nothing is started without it")
+    return file
+
+
 def recipe_file(context, name):
     """The file of a recipe: one of this package, where only a name is given."""
     if os.sep in name or name.endswith(".toml"):
-        return full_path(name)
+        return file_of("recipe", name)
     recipes = os.path.join(FindPackageShare("cortex").perform(context), "recipes")
     known = sorted(file.removesuffix(".toml") for file in os.listdir(recipes) if file.endswith(".toml"))
     if name not in known:
@@ -104,8 +117,8 @@ def start(context):
     if value("model"):
         arguments += ["--model", value("model")]
     if value("config"):
-        arguments += ["--config", full_path(value("config"))]
-    parameters = [full_path(value("params_file"))] if value("params_file") else []
+        arguments += ["--config", file_of("config", value("config"))]
+    parameters = [file_of("params_file", value("params_file"))] if value("params_file") else []
     # What is given here goes over the file; what is not leaves the file its say.
     given = {name: is_true(value(name)) for name in ("use_sim_time", "autostart") if value(name)}
     if given:

@@ -108,17 +108,16 @@ async fn the_arguments_reach_the_node() {
     assert_eq!(arguments[1..], ["--model", "openai:m@http://localhost:1/v1"]);
     assert_eq!(nodes[0]["parameters"], json!([{"use_sim_time": true}]));
     assert_eq!(nodes[0]["respawn"], true);
-    let given = ["params_file:=/robot.yaml", "autostart:=false", "log_level:=debug"];
+    let robot = house.file("robot.yaml", "/**:\n  ros__parameters: {}\n");
+    let file = format!("params_file:={robot}");
+    let given = [file.as_str(), "autostart:=false", "log_level:=debug"];
     let (_, nodes) = read(&house, "cortex.launch.py", &given).await.unwrap();
-    assert_eq!(
-        nodes[0]["parameters"],
-        json!(["/robot.yaml", {"autostart": false}]),
-        "what is given goes over the file"
-    );
+    assert_eq!(nodes[0]["parameters"], json!([robot, {"autostart": false}]), "what is given goes over the file");
     assert_eq!(nodes[0]["ros_arguments"], json!(["--log-level", "cortex:=debug"]));
-    let (_, nodes) = read(&house, "cortex.launch.py", &["recipe:=./mine.toml"]).await.unwrap();
+    // The launch file is read in the folder of the tests.
+    let (_, nodes) = read(&house, "cortex.launch.py", &["recipe:=./Cargo.toml"]).await.unwrap();
     let own = own_arguments(&nodes[0])[0];
-    assert!(Path::new(own).is_absolute() && own.ends_with("/mine.toml"), "{own}");
+    assert!(Path::new(own).is_absolute() && own.ends_with("/Cargo.toml"), "{own}");
     let problem = read(&house, "cortex.launch.py", &["respawn:=perhaps"]).await.unwrap_err();
     assert!(problem.contains("'perhaps' is neither true nor false"), "{problem}");
 }
@@ -142,8 +141,12 @@ async fn a_slip_in_an_argument_is_told_by_launch_itself_with_what_there_is() {
 
 #[tokio::test]
 async fn files_are_found_from_wherever_they_are_named() {
-    let house = House::empty();
-    let home = std::env::var("HOME").unwrap();
+    let mut house = House::empty();
+    for name in ["c.toml", "p.yaml"] {
+        let _ = house.file(name, "");
+    }
+    let home = house.state().to_string_lossy().into_owned();
+    house.add_environment("HOME", home.clone());
     let (_, nodes) = read(&house, "cortex.launch.py", &["config:=~/c.toml", "params_file:=~/p.yaml"]).await.unwrap();
     assert_eq!(own_arguments(&nodes[0]), ["--config", &format!("{home}/c.toml")]);
     assert_eq!(nodes[0]["parameters"], json!([format!("{home}/p.yaml")]));
@@ -152,6 +155,50 @@ async fn files_are_found_from_wherever_they_are_named() {
         let file = nodes[0]["arguments"][1].as_str().unwrap();
         assert!(Path::new(file).is_absolute() && file.ends_with(found), "{file}");
     }
+}
+
+/// Launch leaves out a parameters file that is not there, and what the file denied was allowed.
+#[tokio::test]
+async fn regression_a_file_that_is_not_there_was_left_out_with_what_it_forbids() {
+    let house = House::empty();
+    for (given, told) in [
+        ("params_file:=/no/such.yaml", "params_file: there is no file /no/such.yaml; nothing is started without it"),
+        ("config:=/no/such.toml", "config: there is no file /no/such.toml"),
+        ("recipe:=/no/such.toml", "recipe: there is no file /no/such.toml"),
+        ("params_file:=/tmp", "params_file: there is no file /tmp"),
+    ] {
+        let problem = read(&house, "cortex.launch.py", &[given]).await.unwrap_err();
+        assert!(problem.contains(told), "{problem}");
+    }
+    let broken = house.file("broken.yaml", "/**:\n  ros__parameters:\n    discovery.deny: [\"/wifi/**\"\n");
+    let odd = house.file("odd.yaml", "discovery:\n  deny: nothing\n");
+    for (arguments, told) in [
+        (&["run", "--ros-args", "--params-file", "/no/such.yaml"][..], "/no/such.yaml"),
+        (&["run", "--ros-args", "--params-file", &broken], "broken.yaml"),
+        (&["run", "--ros-args", "--params-file", &odd], "odd.yaml"),
+        (&["run", "--config", "/no/such.toml"], "/no/such.toml"),
+        (&["run", "/no/such.toml"], "/no/such.toml"),
+    ] {
+        let (code, said, problem) = house.run("cortex", arguments).await;
+        assert!(
+            code.is_some_and(|code| code != 0) && !said.contains("ready"),
+            "{arguments:?}: {code:?} {said}{problem}"
+        );
+        assert!(problem.contains(told), "{arguments:?}: {problem}");
+    }
+}
+
+/// Unsecured would be worse than not at all, and looks the same to who starts it.
+#[tokio::test]
+async fn security_that_is_asked_for_and_can_not_be_had_keeps_cortex_from_starting() {
+    let mut house = House::empty();
+    let keystore = house.state().join("no-keystore").to_string_lossy().into_owned();
+    house.add_environment("ROS_SECURITY_ENABLE", "true".to_owned());
+    house.add_environment("ROS_SECURITY_STRATEGY", "Enforce".to_owned());
+    house.add_environment("ROS_SECURITY_KEYSTORE", keystore);
+    let (code, said, problem) = house.run("cortex", &["run", "--ros-args", "--enclave", "/cortex"]).await;
+    assert_eq!((code, said.as_str()), (Some(2), ""), "{problem}");
+    assert!(problem.to_lowercase().contains("security"), "it says why: {problem}");
 }
 
 #[tokio::test]
