@@ -13,6 +13,81 @@ async fn managed(house: &mut House, arguments: &[&str]) -> (Process, Process) {
     (cortex, manager)
 }
 
+/// The second one refused the task that the first carried out, and a stop was answered by either.
+#[tokio::test]
+async fn regression_two_cortexes_of_one_name_both_took_each_task() {
+    let mut house = House::empty();
+    house.start_cortex(&[]).await;
+    let first = house.process("cortex").id();
+    for arguments in [&["run"][..], &["run", "--ros-args", "-p", "autostart:=false"]] {
+        let (code, said, problem) = house.run("cortex", arguments).await;
+        assert_eq!((code, said.contains("ready") || said.contains("waiting")), (Some(2), false), "{said}\n{problem}");
+        let told = format!("another Cortex is /cortex already: process {first} on the machine '");
+        assert!(problem.contains(&told), "{problem}");
+    }
+    // Another name is another Cortex.
+    house.start("other", "cortex", &["run", "--ros-args", "-r", "__node:=other"]).await;
+    let (_, told, _) = house.run("cortex", &["doctor"]).await;
+    assert!(told.contains(&format!("/cortex takes tasks: process {first} on the machine '")), "{told}");
+    assert!(told.contains("/other takes tasks: process "), "{told}");
+    let sent = house.send("hello").await;
+    assert!(sent.output().starts_with("Nothing that could be done is discovered"), "the first one goes on: {sent:#?}");
+}
+
+#[tokio::test]
+async fn of_two_cortexes_that_start_at_once_exactly_one_becomes_active() {
+    let house = House::empty();
+    let (mut one, mut other) = (house.spawn("cortex", &["run"]), house.spawn("cortex", &["run"]));
+    let (code, ended, mut left) = tokio::select! {
+        code = one.wait() => (code, one, other),
+        code = other.wait() => (code, other, one),
+    };
+    assert_eq!(code, Some(2), "{}", ended.stderr().join("\n"));
+    assert!(ended.stderr().join("\n").contains(&format!("process {} on the machine '", left.id())));
+    assert_eq!(ended.stdout(), Vec::<String>::new(), "it was never active");
+    left.wait_for_line("ready: reflex takes tasks at /cortex/task").await;
+}
+
+/// The graph lists a killed process for some 20 s.
+#[tokio::test]
+async fn a_cortex_that_was_killed_does_not_lock_out_the_next_one() {
+    let mut house = House::empty();
+    house.start_cortex(&[]).await;
+    let killed = house.process("cortex");
+    killed.signal("KILL");
+    assert_eq!(killed.wait().await, None);
+    house.start("next", "cortex", &["run"]).await;
+    let sent = house.send("hello").await;
+    assert!(sent.output().starts_with("Nothing that could be done is discovered"), "{sent:#?}");
+}
+
+#[tokio::test]
+async fn regression_a_client_talked_to_either_of_two_cortexes_of_one_name() {
+    let mut house = House::empty();
+    house.start_cortex(&[]).await;
+    let first = house.process("cortex").id();
+    // One that does not yield, such as one that is not of this version.
+    house.start_python("twin", "twin.py", &[]).await;
+    let both = |told: &str| {
+        told.contains("2 Cortexes are named /cortex: ")
+            && told.contains(&format!("process {first} on the machine '"))
+            && told.contains("process 12345 on the machine 'elsewhere'")
+    };
+    let (code, told, problem) = house.run("cortex", &["doctor"]).await;
+    assert_eq!(code, Some(1), "{told}{problem}");
+    assert!(told.lines().any(|line| line.starts_with("FAIL  Cortex: ") && both(line)), "{told}");
+    for command in [&["send", "hello"][..], &["resume"]] {
+        let (code, told, problem) = house.run("cortex", command).await;
+        assert_eq!(code, Some(2), "{command:?}: {told}{problem}");
+        assert!(both(&problem) && problem.contains("nothing was"), "{command:?}: {problem}");
+    }
+    // A stop goes to both, whatever is known of them.
+    let (code, told, problem) = house.run("cortex", &["stop"]).await;
+    assert_eq!(code, Some(1), "{told}{problem}");
+    assert!(both(&problem) && problem.contains("each was told to stop"), "{problem}");
+    assert!(!house.process("cortex").has_ended(), "the one that was there first goes on");
+}
+
 /// What came of a command; each is given once.
 async fn command(manager: &mut Process, text: &str) -> Value {
     manager.write_line(text).await;

@@ -51,6 +51,18 @@ pub fn announce_often() {
     let _ = Command::new(program).arg0(name).args(arguments).env(PROFILES[0], file).exec();
 }
 
+/// Whether this process announces itself often: by the profile above, or by one that somebody wrote who thought of it.
+pub(crate) fn are_frequent() -> bool {
+    let mut profiles = PROFILES.iter().filter_map(|name| std::env::var_os(name)).filter(|file| !file.is_empty());
+    profiles.next().and_then(|file| std::fs::read_to_string(file).ok()).is_some_and(|text| is_frequent(&text))
+}
+
+/// Whether the announcements of a profile are less than a second apart.
+fn is_frequent(profile: &str) -> bool {
+    let lease = profile.split_once("<leaseAnnouncement>").and_then(|(_, rest)| rest.split_once("</leaseAnnouncement>"));
+    lease.is_some_and(|(lease, _)| !lease.contains("<sec>") || lease.contains("<sec>0</sec>"))
+}
+
 /// The profile as a file in the user's own cache, where nobody else can change it: Fast DDS reads real files only.
 fn profile_file() -> Option<PathBuf> {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -65,4 +77,17 @@ fn profile_file() -> Option<PathBuf> {
     std::fs::write(&written, PROFILE).ok()?;
     std::fs::rename(&written, &file).ok()?;
     Some(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_profiles_of_this_tree_announce_often_and_others_may_not() {
+        assert!(is_frequent(PROFILE));
+        assert!(is_frequent(include_str!("../../../config/fastdds_loopback.xml")));
+        assert!(!is_frequent(&PROFILE.replace("<leaseAnnouncement><sec>0<", "<leaseAnnouncement><sec>3<")));
+        assert!(!is_frequent("<dds/>"));
+    }
 }

@@ -7,6 +7,7 @@
 //! - [`meters`]: measures the way and the energy that the robot spends;
 //! - [`monitoring`]: what shows whether components work, and what can be done to them;
 //! - [`Discovery`]: finds the components; [`RosTools`]: calls and inspects them;
+//! - [`Instances`]: which Cortex this is, among those of its name;
 //! - [`task`] and [`TaskServer`]: take tasks over ROS; [`TaskClient`]: sends them;
 //! - [`stop`]: the stop, on a thread of its own.
 //!
@@ -32,6 +33,7 @@ mod graph_source;
 pub mod graph_watch;
 mod heartbeat;
 mod inspection;
+mod instance;
 mod json_topic;
 pub mod lifecycle;
 mod look_up;
@@ -70,6 +72,7 @@ pub use discovery::{DiscoveredTools, Discovery};
 pub use error::RosError;
 pub use graph_watch::GraphWatch;
 pub use heartbeat::HeardHealth;
+pub use instance::{Instance, Instances, Roll};
 pub use json_topic::{JsonTopic, LatchedText};
 pub use node::RosNode;
 pub use policy::{Policy, PolicyError, PolicySettings};

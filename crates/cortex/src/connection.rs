@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use cortex_ros::{GraphWatch, RosNode, TaskClient};
+use cortex_ros::{GraphWatch, Instance, Roll, RosError, RosNode, TaskClient};
 
 use crate::arguments::ServerArguments;
 use crate::robot::end_ros;
@@ -20,6 +20,8 @@ pub(crate) enum Purpose {
 pub(crate) struct Connection {
     node: RosNode,
     graph: GraphWatch,
+    server: String,
+    roll: Roll,
     pub(crate) client: TaskClient,
 }
 
@@ -36,12 +38,24 @@ impl Connection {
             }
         };
         let limit = Duration::from_secs_f64(arguments.wait);
-        let connected = match purpose {
-            Purpose::Tasks => TaskClient::connect(&node, &graph, &server, limit).await,
-            Purpose::Stop => TaskClient::connect_for_stop(&node, &graph, &server, limit).await,
+        let connected = async {
+            // First, so that those who are there are heard meanwhile.
+            let roll = Roll::call(&node, &server).await?;
+            let client = match purpose {
+                Purpose::Tasks => TaskClient::connect(&node, &graph, &server, limit).await?,
+                Purpose::Stop => TaskClient::connect_for_stop(&node, &graph, &server, limit).await?,
+            };
+            Ok::<_, RosError>((roll, client))
         };
-        match connected {
-            Ok(client) => Ok(Self { node, graph, client }),
+        match connected.await {
+            Ok((roll, client)) => {
+                let connection = Self { node, graph, server, roll, client };
+                // A stop waits for nobody.
+                let twins = if purpose == Purpose::Tasks { connection.twins().await } else { None };
+                let Some(twins) = twins else { return Ok(connection) };
+                connection.close().await;
+                anyhow::bail!("{twins}; nothing was sent, as each would take it")
+            }
             Err(error) => {
                 end_ros(node, graph, None).await;
                 Err(error).with_context(|| {
@@ -54,8 +68,21 @@ impl Connection {
         }
     }
 
+    /// What is to be told when more than one Cortex has the name of the server: who answers is a matter of chance.
+    pub(crate) async fn twins(&self) -> Option<String> {
+        let graph = self.graph.current();
+        let listed = graph.node(&self.server).map_or(0, |node| node.instances.len());
+        twins(&self.server, &self.roll.answers(listed).await)
+    }
+
     pub(crate) async fn close(self) {
         drop(self.client);
         end_ros(self.node, self.graph, None).await;
     }
+}
+
+/// Names those that share a name, and says what to do. None where there is one, or none that speaks.
+pub(crate) fn twins(name: &str, all: &[Instance]) -> Option<String> {
+    let told: Vec<String> = all.iter().map(ToString::to_string).collect();
+    (told.len() > 1).then(|| format!("{} Cortexes are named {name}: {}. End all but one", told.len(), told.join(", ")))
 }

@@ -14,12 +14,12 @@ use async_trait::async_trait;
 use cortex_core::ChatModel;
 use cortex_model::{ApiKey, ModelChoice};
 use cortex_protocol::ComponentName;
-use cortex_ros::RosNode;
 use cortex_ros::lifecycle::{self, Lifecycle, Managed, Outcome, State, Transition};
 use cortex_ros::node::USE_SIM_TIME;
 use cortex_ros::parameters::{self, Parameter, Parameters, value_as_json};
 use cortex_ros::r2r::ParameterValue;
 use cortex_ros::serving::Serving;
+use cortex_ros::{Instance, Instances, RosNode};
 use cortex_runtime::{Runtime, Settings};
 use figment::value::Value;
 use tokio::sync::watch;
@@ -87,6 +87,22 @@ pub(crate) fn starts_itself(node: &RosNode) -> bool {
     node.parameters().get(AUTOSTART) != Some(&ParameterValue::Bool(false))
 }
 
+/// Among whom Cortex runs.
+pub(crate) struct Among {
+    /// The others of its name.
+    pub(crate) instances: Instances,
+    /// What Cortex brings up, if it does.
+    pub(crate) robot: Option<supervision::Watch>,
+}
+
+/// What is told when another Cortex has the name.
+pub(crate) fn name_is_taken(name: &str, other: &Instance) -> String {
+    format!(
+        "another Cortex is {name} already: {other}. Two of one name would both take each task, so this one does not. End the \
+         other one, or give this one a name of its own, for example with `--ros-args -r __node:=NAME`, or a ROS_DOMAIN_ID"
+    )
+}
+
 /// The agent as its lifecycle drives it.
 struct Cortex {
     runtime: Runtime,
@@ -94,8 +110,7 @@ struct Cortex {
     /// What is told when it is active: the model and the name, for whoever started it.
     name: String,
     label: Mutex<String>,
-    /// What Cortex brings up, if it does.
-    robot: Option<supervision::Watch>,
+    among: Among,
     /// What the missions get to end when it is shut down.
     patience: Duration,
 }
@@ -113,7 +128,7 @@ impl Management {
         serving: Serving,
         runtime: &Runtime,
         sources: Sources,
-        robot: Option<supervision::Watch>,
+        among: Among,
         patience: Duration,
     ) -> anyhow::Result<Self> {
         let declared = declared(node, &sources.layers)?;
@@ -122,7 +137,7 @@ impl Management {
             sources: Mutex::new(sources),
             name: node.fully_qualified_name().to_owned(),
             label: Mutex::default(),
-            robot,
+            among,
             patience,
         });
         // Whoever comes early hears why.
@@ -255,10 +270,15 @@ impl Managed for Cortex {
                 failed => failed,
             },
             Transition::Activate => {
+                // It shuts down, too; whoever activates it learns of it here.
+                if let Some(other) = self.among.instances.superseded_by() {
+                    tracing::error!("Cortex can't become active: {}", name_is_taken(&self.name, &other));
+                    return Outcome::Failure;
+                }
                 self.runtime.work().await;
                 let label = self.label.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 let ready = format!("ready: {label} takes tasks at {}/task", self.name);
-                tokio::spawn(announce(ready, self.robot.clone()));
+                tokio::spawn(announce(ready, self.among.robot.clone()));
                 Outcome::Success
             }
             Transition::Deactivate => self.rest(INACTIVE).await,

@@ -8,13 +8,15 @@ use cortex_core::chat::{ChatRequest, Message, Purpose};
 use cortex_core::fragment::Fragment;
 use cortex_model::ModelChoice;
 use cortex_protocol::ToolSpec;
-use cortex_ros::{ComponentState, RosNode};
+use cortex_ros::graph::GraphNode;
+use cortex_ros::{ComponentState, Roll, RosNode};
 use cortex_runtime::StopRecord;
 use cortex_runtime::tape::Folder;
 
 use crate::arguments::RunArguments;
 use crate::commands::run::{policy, resolve};
 use crate::config::{self, Layers, Resolved};
+use crate::connection::twins;
 use crate::robot::Robot;
 
 /// How long the model may take to say a word.
@@ -34,6 +36,7 @@ enum Finding {
 pub(crate) async fn doctor(arguments: RunArguments) -> anyhow::Result<ExitCode> {
     let mut findings = vec![("ROS 2", environment())];
     findings.extend(shared_memory(&variable).map(|finding| ("ROS 2", finding)));
+    findings.extend(exposure(&variable).map(|finding| ("security", finding)));
     // A configuration that can't be used is told below.
     let known = |node: &RosNode| Ok(policy(node, arguments.config.as_deref()).unwrap_or_default());
     match Robot::visit(known).await {
@@ -43,7 +46,7 @@ pub(crate) async fn doctor(arguments: RunArguments) -> anyhow::Result<ExitCode> 
             findings.extend(components(&robot).into_iter().map(|finding| ("component", finding)));
             findings.extend(offers(&robot).into_iter().map(|finding| ("robot", finding)));
             findings.extend(conditions(&robot).into_iter().map(|finding| ("conditions", finding)));
-            findings.push(("Cortex", cortex(&robot)));
+            findings.extend(cortex(&robot).await.into_iter().map(|finding| ("Cortex", finding)));
             findings.extend(configuration(&robot, &arguments).await);
             findings.extend(confirmations(&arguments).map(|finding| ("model", finding)));
             robot.leave().await;
@@ -118,6 +121,37 @@ fn shared_memory(variable: &dyn Fn(&str) -> Option<String>) -> Option<Finding> {
             mend.to_owned(),
         )
     })
+}
+
+/// Whether others than this machine may command the robot. Who is on the graph may, with Cortex or past it.
+fn exposure(variable: &dyn Fn(&str) -> Option<String>) -> Option<Finding> {
+    let notable = |text: &str, mend: &str| Some(Finding::Notable(text.to_owned(), mend.to_owned()));
+    if variable("ROS_SECURITY_ENABLE").is_some_and(|enabled| enabled == "true") {
+        if variable("ROS_SECURITY_STRATEGY").is_some_and(|strategy| strategy == "Enforce") {
+            return None;
+        }
+        return notable(
+            "SROS2 is on, but nodes without keys run unsecured (ROS_SECURITY_STRATEGY is not Enforce)",
+            "set ROS_SECURITY_STRATEGY=Enforce for all nodes; docs/security.md tells more",
+        );
+    }
+    let has_profile = ["FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE", "CYCLONEDDS_URI"]
+        .iter()
+        .any(|name| variable(name).is_some());
+    let is_closed = match variable("ROS_AUTOMATIC_DISCOVERY_RANGE").as_deref() {
+        Some("LOCALHOST" | "OFF") => true,
+        // What the middleware is told by its own file is not judged.
+        Some("SYSTEM_DEFAULT") => has_profile,
+        _ => variable("ROS_LOCALHOST_ONLY").is_some_and(|only| only == "1"),
+    };
+    if is_closed {
+        return None;
+    }
+    notable(
+        "the graph is open to the subnet, without SROS2: anybody on the local network can command the robot",
+        "set ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST for all nodes where the robot is one machine, or a network of its own, or \
+         SROS2; docs/security.md says how",
+    )
 }
 
 fn graph(robot: &Robot) -> Finding {
@@ -212,18 +246,36 @@ fn offers(robot: &Robot) -> Vec<Finding> {
     findings
 }
 
-fn cortex(robot: &Robot) -> Finding {
+async fn cortex(robot: &Robot) -> Vec<Finding> {
     let graph = robot.graph.current();
-    let serving: Vec<&str> = graph
+    let serving: Vec<&GraphNode> = graph
         .nodes()
         .filter(|node| node.offers("task/_action/send_goal", "cortex_msgs/action/VisionLanguageAction_SendGoal"))
-        .map(|node| node.name.as_str())
         .collect();
     if serving.is_empty() {
-        Finding::Notable("none is running here".to_owned(), "start one with `cortex run`".to_owned())
-    } else {
-        Finding::Good(format!("{} takes tasks", serving.join(", ")))
+        let mend = "start one with `cortex run`".to_owned();
+        return vec![Finding::Notable("none is running here".to_owned(), mend)];
     }
+    let mut findings = Vec::new();
+    for node in serving {
+        let all = match Roll::call(&robot.node, &node.name).await {
+            // Two at least: the graph may not tell them apart.
+            Ok(roll) => roll.answers(node.instances.len().max(2)).await,
+            Err(problem) => {
+                tracing::warn!("{problem}");
+                Vec::new()
+            }
+        };
+        findings.push(match (twins(&node.name, &all), all.first()) {
+            (Some(twins), _) => Finding::Bad(
+                format!("{twins}: each takes every task, and each stop is answered by one of them"),
+                "give each a name of its own (`--ros-args -r __node:=NAME`) or a ROS_DOMAIN_ID".to_owned(),
+            ),
+            (None, Some(one)) => Finding::Good(format!("{} takes tasks: {one}", node.name)),
+            (None, None) => Finding::Good(format!("{} takes tasks", node.name)),
+        });
+    }
+    findings
 }
 
 async fn configuration(robot: &Robot, arguments: &RunArguments) -> Vec<(&'static str, Finding)> {
@@ -304,6 +356,30 @@ fn confirmations(arguments: &RunArguments) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_graph_that_is_open_to_the_subnet_is_told() {
+        let told = |set: &[(&str, &str)]| {
+            let variable = |name: &str| set.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+            exposure(&variable).map(|finding| match finding {
+                Finding::Good(text) | Finding::Notable(text, _) | Finding::Bad(text, _) => text,
+            })
+        };
+        let is_open = |set: &[(&str, &str)]| told(set).is_some_and(|text| text.contains("open to the subnet"));
+        let range = |range| ("ROS_AUTOMATIC_DISCOVERY_RANGE", range);
+        assert!(is_open(&[]) && is_open(&[range("SUBNET")]) && is_open(&[range("SYSTEM_DEFAULT")]));
+        assert!(is_open(&[("ROS_SECURITY_ENABLE", "false"), ("ROS_SECURITY_STRATEGY", "Enforce")]));
+        for closed in [
+            &[range("LOCALHOST")][..],
+            &[range("OFF")],
+            &[range("SYSTEM_DEFAULT"), ("FASTRTPS_DEFAULT_PROFILES_FILE", "a.xml")],
+            &[("ROS_LOCALHOST_ONLY", "1")],
+            &[("ROS_SECURITY_ENABLE", "true"), ("ROS_SECURITY_STRATEGY", "Enforce")],
+        ] {
+            assert_eq!(told(closed), None, "{closed:?}");
+        }
+        assert!(told(&[("ROS_SECURITY_ENABLE", "true")]).is_some_and(|text| text.contains("run unsecured")));
+    }
 
     #[test]
     fn shared_memory_of_fast_dds_is_told_unless_it_is_off() {

@@ -9,7 +9,7 @@ use cortex_core::ToolProvider;
 use cortex_model::{Reflex, api_key_from_environment};
 use cortex_protocol::ComponentName;
 use cortex_ros::serving::Serving;
-use cortex_ros::{Policy, RosNode, StopMemory, StopServer, StopStore, TaskServer};
+use cortex_ros::{Instances, Policy, RosNode, StopMemory, StopServer, StopStore, TaskServer};
 use cortex_runtime::{CallBounds, DryRun, JournalSettings, Runtime, RuntimeConfig, StopRecord};
 use tokio::sync::broadcast;
 
@@ -21,7 +21,7 @@ use crate::end_signal;
 use crate::events;
 use crate::launcher::Launcher;
 use crate::logging;
-use crate::management::{self, Management, Sources, tell};
+use crate::management::{self, Among, Management, Sources, tell};
 use crate::metrics::{Endpoint, Metrics};
 use crate::robot::{self, Robot};
 use crate::self_watch::{SelfWatch, Watched};
@@ -55,9 +55,34 @@ pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     };
     sources.bind_key(&resolved);
     let robot = Robot::discover(node, resolved.policy.clone())?;
-    let served = serve(&robot, sources, resolved, dry_run, recipe, &launcher).await;
+    let served = match claim_name(&robot, &launcher).await {
+        Ok(Some(instances)) => serve(&robot, sources, resolved, dry_run, recipe, &launcher, instances).await,
+        // It was told to end before it began.
+        Ok(None) => Ok(ExitCode::SUCCESS),
+        Err(problem) => Err(problem),
+    };
     robot.leave().await;
     served
+}
+
+/// Makes sure that no other Cortex of this name is on the graph, before anything is served, brought up or begun: two would
+/// both take each task. None where Cortex was told to end meanwhile.
+async fn claim_name(robot: &Robot, launcher: &Launcher) -> anyhow::Result<Option<Instances>> {
+    let instances = Instances::join(&robot.node).await?;
+    tokio::select! {
+        claimed = instances.claim() => match claimed {
+            Ok(()) => Ok(Some(instances)),
+            Err(other) => Err(anyhow::anyhow!(management::name_is_taken(robot.node.fully_qualified_name(), &other))),
+        },
+        signal = end_signal::end_signal() => {
+            tracing::info!("{} received; shutting down", signal?);
+            Ok(None)
+        }
+        gone = launcher.gone() => {
+            tracing::warn!("process {}, which has started Cortex, is gone; shutting down", gone?);
+            Ok(None)
+        }
+    }
 }
 
 /// Where the configuration comes from: the node's own parameters are one layer.
@@ -96,6 +121,7 @@ async fn serve(
     dry_run: bool,
     recipe: Option<RobotRecipe>,
     launcher: &Launcher,
+    instances: Instances,
 ) -> anyhow::Result<ExitCode> {
     logging::configure(resolved.log_level);
     // Before anything is started: what can't be had now must not be missed when the robot is up.
@@ -127,7 +153,8 @@ async fn serve(
         Agent::new(runtime.clone(), robot.discovery.clone(), watch.clone(), provided.actions, resolved.settle_timeout);
     let agent = Arc::new(agent);
     let serving = Serving::on(tokio::runtime::Handle::current());
-    let management = Management::serve(&robot.node, serving, &runtime, sources, watch.clone(), patience).await?;
+    let about = Among { instances: instances.clone(), robot: watch.clone() };
+    let management = Management::serve(&robot.node, serving, &runtime, sources, about, patience).await?;
     // First: nothing may begin that could not be stopped.
     let stop = StopServer::start(&robot.graph, robot.node.fully_qualified_name(), &robot.tools, agent.clone(), memory)?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
@@ -165,7 +192,7 @@ async fn serve(
     }
     management.begin(&robot.node).await;
 
-    let code = end(robot, &management, launcher).await?;
+    let code = end(robot, &management, launcher, &instances).await?;
     // Nothing begins any more, by itself or otherwise.
     if !runtime.shut_down(patience).await {
         tracing::error!("some calls did not end within {} s; they are given up", patience.as_secs());
@@ -252,8 +279,18 @@ fn told_down(not_down: &[ComponentName]) -> bool {
 }
 
 /// Waits until it is time to end, and says why.
-async fn end(robot: &Robot, management: &Management, launcher: &Launcher) -> std::io::Result<ExitCode> {
+async fn end(
+    robot: &Robot,
+    management: &Management,
+    launcher: &Launcher,
+    instances: &Instances,
+) -> std::io::Result<ExitCode> {
     Ok(tokio::select! {
+        other = instances.superseded() => {
+            let taken = management::name_is_taken(robot.node.fully_qualified_name(), &other);
+            tracing::error!("{taken}; shutting down");
+            ExitCode::FAILURE
+        }
         signal = end_signal::end_signal() => {
             tracing::info!("{} received; shutting down", signal?);
             ExitCode::SUCCESS
