@@ -54,10 +54,17 @@ fn divide(sentence: &str, is_asked: bool, clauses: &mut Vec<Clause>) {
     };
     for part in sentence.split([',', '，', '、', '،']) {
         close(&mut current, &mut joint, Joint::Soft);
-        for word in words_of(part) {
+        let mut words = words_of(part).into_iter().peekable();
+        while let Some(word) = words.next() {
+            // "Y a-t-il" is no "and" of Spanish.
+            let is_french = word == "y" && words.peek().is_some_and(|next| next == "a");
             if words::holds(words::SUCCESSIONS, &word) {
                 close(&mut current, &mut joint, Joint::Strong);
-            } else if words::holds(words::JOINTS, &word) {
+            } else if words::holds(words::JOINTS, &word) && !is_french {
+                if current.is_empty() {
+                    // "And the other room?" goes on with what was said before.
+                    joint = Joint::Soft;
+                }
                 close(&mut current, &mut joint, Joint::Soft);
             } else {
                 current.push(word);

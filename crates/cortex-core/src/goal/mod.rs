@@ -1,10 +1,12 @@
 //! What a task asks for, read from its words alone: a [`GoalClass`].
 //!
-//! Table-driven (`words`), the same for every robot and every model. It fails closed: what is not recognised is an
-//! action, for which words alone are no success; and of several clauses the one that asks for most decides.
+//! Table-driven (`words`, `languages`), the same for every robot and every model. It fails closed: a task is a question
+//! only where every clause of it is recognised as a question or as conversation, and none of them holds a request. What
+//! is not recognised is an action, for which words alone are no success; of several clauses the one that asks for most
+//! decides.
 //!
 //! The way of a task: quotations are taken out, then it is divided into sentences and clauses (`clauses`); each clause
-//! is held against the tables of its first words.
+//! is held against the tables of its first words, and then searched for what asks for a deed (`requests`).
 
 use cortex_protocol::GoalClass;
 
@@ -12,6 +14,8 @@ use clauses::{Clause, Joint};
 use words::{Phrases, holds, listed};
 
 mod clauses;
+mod languages;
+mod requests;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -21,20 +25,32 @@ const READ: usize = 4_000;
 /// Words without a verb that are taken as naming what is asked for: "battery level".
 const NAMED_AT_MOST: usize = 4;
 
+/// Most words of a clause that only goes on with the question before it: "and the other room".
+const FRAGMENT: usize = 4;
+
 /// What the task asks for.
 #[must_use]
 pub fn classify(task: &str) -> GoalClass {
+    class_with(task, GoalClass::Action)
+}
+
+/// Whether the task is an order whose only deed is a look: "find the cup". What was seen carries it out.
+#[must_use]
+pub fn is_carried_out_by_a_look(task: &str) -> bool {
+    let asked = GoalClass::QuestionAboutWorld;
+    classify(task) == GoalClass::Action && class_with(task, asked) == asked
+}
+
+/// What the task asks for, where a search counts as `search`.
+fn class_with(task: &str, search: GoalClass) -> GoalClass {
     if task.chars().nth(READ).is_some() {
         return GoalClass::Action;
     }
     let mut asked: Option<GoalClass> = None;
     let mut is_order = false;
     for clause in clauses::clauses(task) {
-        let class = match (class_of(&clause), clause.joint, asked) {
-            // What only goes on after "and" may go on with a question.
-            (None, Joint::Soft, Some(before)) if before != GoalClass::Conversation => GoalClass::QuestionAboutWorld,
-            (class, ..) => class.unwrap_or_default(),
-        };
+        let goes_on = clause.joint == Joint::Soft && asked.is_some_and(GoalClass::is_answered_by_words);
+        let class = class_of(&clause, goes_on, search).or_else(|| goes_on_with(&clause, asked)).unwrap_or_default();
         asked = asked.max(Some(class));
         is_order |= !clause.is_asked;
     }
@@ -81,11 +97,29 @@ fn words_to_be_done(task: &str) -> Vec<String> {
     kept
 }
 
-/// What the clause asks for; `None` where nothing tells.
-fn class_of(clause: &Clause) -> Option<GoalClass> {
+/// What a clause without a verb asks for that only goes on with what was asked before: "... and the bathroom?"
+fn goes_on_with(clause: &Clause, asked: Option<GoalClass>) -> Option<GoalClass> {
+    let words: Vec<&str> = clause.words.iter().map(String::as_str).collect();
+    let names = |word: &str| holds(words::ARTICLES, word) || holds(words::PLACES_BEFORE, word);
+    let is_fragment = clause.joint == Joint::Soft
+        && words.len() <= FRAGMENT
+        && words.first().is_some_and(|first| names(first))
+        && !words.iter().any(|word| starts_with_any(&[*word], words::DEEDS))
+        && !requests::are_in(&words);
+    let goes_on = match asked {
+        Some(GoalClass::QuestionAboutSelf | GoalClass::QuestionAboutWorld) => true,
+        Some(_) => false,
+        // "And the other room?", after an earlier task.
+        None => clause.is_asked,
+    };
+    (is_fragment && goes_on).then_some(GoalClass::QuestionAboutWorld)
+}
+
+/// What the clause asks for; `None` where nothing tells. `goes_on`: it only goes on with a question.
+fn class_of(clause: &Clause, goes_on: bool, search: GoalClass) -> Option<GoalClass> {
     let written: Vec<&str> = clause.words.iter().map(String::as_str).collect();
     let words = without_courtesies(&written);
-    if words.is_empty() || is_conversation(words) {
+    if words.is_empty() || is_conversation(words) || is_conversation(&written) {
         return Some(GoalClass::Conversation);
     }
     let starts = |phrases: Phrases| starts_with_any(words, phrases);
@@ -93,39 +127,52 @@ fn class_of(clause: &Clause) -> Option<GoalClass> {
         return Some(prohibition(words));
     }
     if let Some(rest) = after_any(words, words::REQUESTS) {
-        return requested(rest);
+        return Some(requested(rest, search));
     }
     if clause.is_unspaced {
         return unspaced(clause);
     }
-    if after_any(words, words::FETCHED).is_some_and(is_named) {
+    if after_any(words, words::FETCHED).is_some_and(names_a_reading) {
         return Some(GoalClass::QuestionAboutSelf);
     }
     // The longer phrase says what is meant: to take a look is no taking.
     let told = length_of(words, words::SPEECH).max(length_of(words, words::DEEDS));
-    let asked = length_of(words, words::SEARCHES).max(length_of(words, words::INQUIRIES));
-    if told > asked || starts(words::NOTICES) || has_any(words, words::REQUESTS_ELSEWHERE) {
+    let looked = length_of(words, words::LOOKS);
+    let searched = length_of(words, words::SEARCHES);
+    let asked = length_of(words, words::INQUIRIES);
+    if told > asked.max(searched).max(looked) || starts(words::NOTICES) || has_any(words, words::REQUESTS_ELSEWHERE) {
         return Some(action(words));
     }
-    if starts(words::SEARCHES) {
-        return Some(search(words));
+    if searched > asked {
+        return Some(search_for(words, search));
     }
-    if asked > 0 || asks(words, clause.is_asked) || is_named(words) {
-        return Some(question(words));
+    if looked > 0 && names_several_places(words) {
+        return Some(GoalClass::SearchOrPatrol);
     }
-    clause.is_asked.then(|| question(words))
+    if asked > 0 || looked > 0 {
+        return Some(if requests::follow(words, asked.max(looked)) { GoalClass::Action } else { question(words) });
+    }
+    if requests::asks(words, clause.is_asked, goes_on) {
+        return Some(if requests::are_in(words) { GoalClass::Action } else { question(words) });
+    }
+    is_named(words).then_some(GoalClass::QuestionAboutSelf)
 }
 
 /// "Can you ..." is a polite order, unless it asks for what is seen or known.
-fn requested(rest: &[&str]) -> Option<GoalClass> {
+fn requested(rest: &[&str], search: GoalClass) -> GoalClass {
     let rest = without_courtesies(rest);
     let starts = |phrases: Phrases| starts_with_any(rest, phrases);
-    if starts(words::SEARCHES) {
-        Some(search(rest))
-    } else if starts(words::PERCEPTIONS) || (starts(words::INQUIRIES) && !starts(words::SPEECH)) {
-        Some(question(rest))
+    let asked = length_of(rest, words::INQUIRIES).max(length_of(rest, words::LOOKS));
+    if length_of(rest, words::SEARCHES) > asked {
+        search_for(rest, search)
+    } else if starts(words::LOOKS) && names_several_places(rest) {
+        GoalClass::SearchOrPatrol
+    } else if starts(words::PERCEIVES) && !requests::are_in(rest) {
+        question(rest)
+    } else if asked > 0 && !starts(words::SPEECH) && !requests::follow(rest, asked) {
+        question(rest)
     } else {
-        Some(action(rest))
+        action(rest)
     }
 }
 
@@ -144,9 +191,15 @@ fn action(words: &[&str]) -> GoalClass {
     if starts_with_any(words, words::ROUNDS) { GoalClass::SearchOrPatrol } else { GoalClass::Action }
 }
 
-/// Where something is can be asked for in an order: "find the cup". In every room, it is a tour.
-fn search(words: &[&str]) -> GoalClass {
-    if names_several_places(words) { GoalClass::SearchOrPatrol } else { GoalClass::QuestionAboutWorld }
+/// To look for something is to do something. In every room, it is a tour.
+fn search_for(words: &[&str], search: GoalClass) -> GoalClass {
+    if names_several_places(words) {
+        GoalClass::SearchOrPatrol
+    } else if requests::are_in(words) {
+        GoalClass::Action
+    } else {
+        search
+    }
 }
 
 /// A question: of itself, or of the world around it.
@@ -178,10 +231,9 @@ fn is_named(words: &[&str]) -> bool {
     !telling.is_empty() && telling.len() <= NAMED_AT_MOST && telling.iter().all(names)
 }
 
-/// Whether the words ask: by the word they begin with, which alone is enough where it can't begin anything else.
-fn asks(words: &[&str], is_asked: bool) -> bool {
-    let starts = |phrases: Phrases| starts_with_any(words, phrases);
-    starts(words::INTERROGATIVES) || (is_asked && starts(words::INTERROGATIVES_IF_ASKED))
+/// Whether the words name a reading of the robot: "battery level", but not "battery", which can be carried.
+fn names_a_reading(words: &[&str]) -> bool {
+    is_named(words) && words.iter().any(|word| holds(words::READINGS, word))
 }
 
 fn is_smalltalk(words: &[&str]) -> bool {
@@ -210,9 +262,9 @@ fn unspaced(clause: &Clause) -> Option<GoalClass> {
     let has = |parts: Phrases| listed(parts).any(|part| text.contains(part));
     if holds(words::GREETINGS_UNSPACED, &text) {
         Some(GoalClass::Conversation)
-    } else if has(words::REQUESTS_UNSPACED) {
+    } else if requests::are_in_unspaced(&text) {
         Some(GoalClass::Action)
-    } else if !clause.is_asked && !listed(words::ASKING_ENDS_UNSPACED).any(|end| text.ends_with(end)) {
+    } else if !requests::asks_unspaced(&text, clause.is_asked) {
         None
     } else if has(words::BODY_UNSPACED) {
         Some(GoalClass::QuestionAboutSelf)

@@ -59,7 +59,6 @@ const TABLE: &[(GoalClass, &[&str])] = &[
             "Hello. How full is your battery?",
             "get the battery level",
             "Show me the status, please.",
-            "run diagnostics",
             "How full is your battery and what is your status?",
             "Which sensors do you have?",
             "Wie voll ist dein Akku?",
@@ -90,14 +89,11 @@ const TABLE: &[(GoalClass, &[&str])] = &[
             "look around",
             "Look and tell me what you see.",
             "Describe the surroundings.",
-            "Find the cup.",
             "Take a look at the table.",
             "See who is at the door",
             "Tell me how long until the train leaves",
-            "search the kitchen for the cup",
             "list all rooms",
             "How many rooms are there, and what is in them?",
-            "look for the blue cup and tell me where it is",
             "Why is it dark here?",
             "What is the capital of France?",
             "inspect the camera",
@@ -142,6 +138,10 @@ const TABLE: &[(GoalClass, &[&str])] = &[
             "say \"wait until I come\"",
             "tell the guest to wait until I come",
             "announce that all rooms are closed",
+            "Find the cup.",
+            "search the kitchen for the cup",
+            "look for the blue cup and tell me where it is",
+            "run diagnostics",
             "Find the cup and bring it.",
             "Read the sign aloud, then wave",
             "Look, then go to the kitchen.",
@@ -239,6 +239,56 @@ fn a_task_is_what_its_words_ask_for() {
         .collect();
     assert!(TABLE.iter().map(|(_, tasks)| tasks.len()).sum::<usize>() >= 100);
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The sentences of which the tables were made, and as many that were written afterwards: language, what it is, sentence.
+/// Of the latter, when they were first read, 5 of 91 orders passed for questions, 1 of 63 questions and 6 of 26 courtesies
+/// for orders; the tables know them now.
+const CORPUS: [&str; 2] = [include_str!("corpus/tuned.tsv"), include_str!("corpus/unseen.tsv")];
+
+fn corpus() -> Vec<(&'static str, &'static str, &'static str)> {
+    let lines = CORPUS.iter().flat_map(|file| file.lines());
+    lines
+        .map(|line| match line.split('\t').collect::<Vec<_>>()[..] {
+            [language, kind, sentence] => (language, kind, sentence),
+            _ => panic!("{line}"),
+        })
+        .collect()
+}
+
+#[test]
+fn regression_an_order_never_passes_for_a_question_in_whatever_language_and_form() {
+    let all = corpus();
+    let languages: std::collections::BTreeSet<&str> = all.iter().map(|(language, ..)| *language).collect();
+    let orders: Vec<_> = all.iter().filter(|(_, kind, _)| *kind == "order").collect();
+    assert!(all.len() >= 300 && languages.len() >= 9 && orders.len() * 3 >= all.len());
+    let wrong: Vec<_> = orders.iter().filter(|(.., sentence)| classify(sentence).is_answered_by_words()).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn questions_and_courtesies_are_seldom_taken_for_orders() {
+    let wrong = |kind: &str, is_wrong: fn(GoalClass) -> bool| -> Vec<&str> {
+        let of_kind = corpus().into_iter().filter(|(_, of, _)| *of == kind);
+        of_kind.map(|(.., sentence)| sentence).filter(|sentence| is_wrong(classify(sentence))).collect()
+    };
+    let questions = wrong("question", |class| !class.is_answered_by_words());
+    assert!(questions.len() <= 2, "{questions:#?}");
+    let mistaken = wrong("question", |class| class == Conversation);
+    assert!(mistaken.is_empty(), "words alone would be enough: {mistaken:#?}");
+    let chat = wrong("chat", |class| class != Conversation);
+    assert!(chat.len() <= 2, "{chat:#?}");
+}
+
+#[test]
+fn a_search_is_an_order_that_a_look_carries_out_and_no_other_order_is() {
+    for task in ["Find the cup.", "Could you find the cup?", "look for the blue cup and tell me where it is"] {
+        assert_eq!((classify(task), is_carried_out_by_a_look(task)), (Action, true), "{task}");
+    }
+    for task in ["Find the cup and bring it.", "Go to the kitchen.", "Look for the cup in every room", "hello", "look"]
+    {
+        assert!(!is_carried_out_by_a_look(task), "{task}");
+    }
 }
 
 #[test]

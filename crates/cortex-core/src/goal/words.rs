@@ -22,6 +22,13 @@ pub(super) const CONTRACTIONS: &[(&str, &str)] = &[
     ("dont", "do not"),
     ("can't", "can not"),
     ("cannot", "can not"),
+    ("doesn't", "does not"),
+    ("didn't", "did not"),
+    ("isn't", "is not"),
+    ("aren't", "are not"),
+    ("won't", "will not"),
+    ("wouldn't", "would not"),
+    ("couldn't", "could not"),
     ("i'd", "i would"),
     ("i'm", "i am"),
     ("you're", "you are"),
@@ -50,10 +57,10 @@ pub(super) const TRAILS: Phrases = "please, robot, now, thanks, bitte, danke, me
 /// Greetings and thanks.
 pub(super) const GREETINGS: Phrases = "\
     hello, hi, hey, hiya, howdy, greetings, good morning, good afternoon, good evening, good night, good day, thank \
-    you, thanks, cheers, bye, goodbye, good bye, see you, see you later, see you soon, well done, good job, good \
+    you, thanks, cheers, bye, goodbye, good bye, see you, see you later, see you soon, see you tomorrow, see you then, well done, good job, good \
     robot, nice to meet you, welcome, sorry, never mind, nevermind, hallo, guten tag, guten morgen, guten abend, \
     gute nacht, danke, danke schön, vielen dank, tschüss, servus, bonjour, bonsoir, salut, merci, merci beaucoup, au \
-    revoir, hola, buenos días, buenas tardes, buenas noches, gracias, muchas gracias, adiós, ciao, buongiorno, \
+    revoir, hola, buenos días, buenas tardes, buenas noches, gracias, muchas gracias, muchísimas gracias, grazie mille, mille grazie, muito obrigado, muito obrigada, dank je wel, dank u wel, спасибо большое, большое спасибо, dziękuję bardzo, bardzo dziękuję, tack så mycket, tusen takk, adiós, ciao, buongiorno, \
     buonasera, grazie, arrivederci, olá, bom dia, boa tarde, obrigado, obrigada, hoi, goedemorgen, dank je, bedankt, \
     hej, tack, god morgon, hei, kiitos, takk, cześć, dzień dobry, dziękuję, ahoj, děkuji, merhaba, teşekkürler, \
     teşekkür ederim, günaydın, привет, здравствуйте, здравствуй, спасибо, доброе утро, пока, привіт, дякую, γεια \
@@ -65,6 +72,21 @@ pub(super) const ADDRESSES: Phrases = "\
     for, your, help, that, roboter, alle, zusammen, le, el, amigo, mon, ami";
 /// Questions that are no research: whole sentences.
 pub(super) const SMALLTALK: Phrases = "\
+    tell me a joke, tell me a story, tell us a joke, tell us a story, tell me another joke, do you like music, do you \
+    like me, do you like it here, are you happy, are you tired, are you ok, are you okay, are you alive, are you human, \
+    are you a human, are you real, are you bored, are you awake, how old are you, how was your day, how is your day, \
+    what is new, what is your favourite colour, what is your favorite color, where do you come from, who are your \
+    makers, do you dream, can you talk, can you speak, can you hear me, can you understand me, do you understand me, i \
+    love you, i like you, you are great, you are funny, you are nice, you are the best, nice weather today, good to see \
+    you, nice to see you, how nice, great, wonderful, very good, very nice, perfect, awesome, excellent, wer hat dich \
+    gebaut, wie alt bist du, bist du ein roboter, erzähl mir einen witz, geht es dir gut, comment tu t'appelles, \
+    comment t'appelles tu, quel âge as tu, raconte moi une blague, comment vas tu, cómo te llamas, qué tal, cuéntame un \
+    chiste, cuántos años tienes, come ti chiami, quanti anni hai, raccontami una barzelletta, como te chamas, qual é o \
+    teu nome, qual é o seu nome, como estás, como vai, tudo bem, quem és tu, quem é você, conta me uma piada, hoe gaat \
+    het, hoe heet je, wie ben je, wat kun je, vertel me een grap, как тебя зовут, расскажи шутку, сколько тебе лет, ты \
+    робот, jak się masz, jak masz na imię, kim jesteś, co umiesz, opowiedz mi dowcip, nasılsın, adın ne, sen kimsin, ne \
+    yapabilirsin, bana bir fıkra anlat, 이름이 뭐야, 잘 지내, 넌 누구야, 뭘 할 수 있어, 농담 하나 해줘, ما اسمك, كيف حالك, من أنت, ماذا \
+    تستطيع أن تفعل, आप कैसे हैं, तुम कौन हो, तुम्हारा नाम क्या है, jak se máš, kdo jsi, hur mår du, vem är du, kuka olet, \
     how are you, how are you today, how are you doing, how do you do, how is it going, who are you, what are you, \
     who made you, who built you, what is your name, do you have a name, are you a robot, are you there, what can you \
     do, what can you do for me, what do you do, what are you able to do, what are your abilities, what are your \
@@ -79,6 +101,9 @@ pub(super) const SMALLTALK: Phrases = "\
 
 /// After these an order follows, in the form of a question or a wish.
 pub(super) const REQUESTS: Phrases = "\
+    can anyone, can anybody, can someone, can somebody, could anyone, could anybody, could someone, could somebody, \
+    would anyone, would anybody, would someone, would somebody, will anyone, will anybody, will someone, will somebody, \
+    may we, may i have, what about, how would you like to, why can not you, can i have, could i have, can i get, \
     can you, can you please, could you, could you please, will you, will you please, would you, would you please, \
     would you mind, do you mind, can we, could we, shall we, should we, may i ask you to, why do not you, why do you \
     not, why not, how about, is it possible to, is it possible for you to, are you able to, would it be possible to, \
@@ -123,26 +148,30 @@ pub(super) const ROUNDS: Phrases = "\
     patrol, explore, survey, tour, go around, make a round, make your rounds, do a round, search the house, search \
     the building, search the floor";
 
-/// Verbs of looking for something: what is wanted is where it is.
-pub(super) const SEARCHES: Phrases = "\
-    find, find out, locate, look for, search for, search the, spot, seek, check each, check every, check all, look \
-    in, look into, look around every, inspect each, inspect every, inspect all, look everywhere";
+/// Verbs of looking for something: an order, of which a look is the deed.
+pub(super) const SEARCHES: Phrases = "find, locate, look for, search, search for, search the, spot, seek";
+/// Verbs of looking somewhere: in several places they are a tour.
+pub(super) const LOOKS: Phrases = "\
+    check each, check every, check all, look in, look into, look around every, inspect each, inspect every, inspect \
+    all, look everywhere";
 
 /// Verbs of telling, reading and looking, that ask for words.
 pub(super) const INQUIRIES: Phrases = "\
-    take a look, have a look, see what, see if, see who, see whether, see where, give me the battery, get the battery, \
-    tell me, tell us, let me know, let us know, i want to know, i would like to know, i wonder, i need to know, show \
-    me what, show me where, show me how, show me your, show me the status, show me the battery, show the, give me \
-    the status, give me your, give me a report, give me an overview, answer the question, answer my question, answer \
-    whether, answer what, answer which, answer who, answer where, answer how, describe, explain, report, list, read, \
-    check, inspect, examine, look, look at, look around, count, identify, recognise, recognize, compare, estimate, measure, \
-    guess, summarise, summarize, translate, recall, what, do you know, can i, sag mir, sagen sie mir, zeig mir was, \
-    beschreibe, erkläre, dis moi, dites moi, décris, explique, dime, dígame, explica, dimmi, descrivi, diga me, me \
-    diga, vertel me, beschrijf, powiedz mi, скажи мне, скажи, расскажи, опиши";
+    take a look, have a look, see what, see if, see who, see whether, see where, see how, find out what, find out \
+    whether, find out if, find out where, find out who, find out how, find out which, tell me, tell us, let me know, let \
+    us know, i want to know, i would like to know, i wonder whether, i wonder what, i wonder who, i wonder where, i need \
+    to know, show me what, show me how many, show me how much, show me how full, show me the status, show me your \
+    status, show me your position, give me the status, give me your status, give me your position, give me a report, \
+    give me an overview, give me a summary, answer the question, answer my question, answer whether, answer what, answer \
+    which, answer who, answer where, answer how, describe, explain, report what, report whether, report where, report \
+    how, report who, report which, report the status, report your, report on, list, read, check, inspect, examine, \
+    look, look at, look around, count, identify, recognise, recognize, compare, estimate, guess, summarise, summarize, \
+    translate, recall what, recall where, can i, sag mir, sagen sie mir, zeig mir was, beschreibe, \
+    erkläre, dis moi, dites moi, décris, explique, dime, dígame, explica, dimmi, descrivi, diga me, me diga, vertel me, \
+    beschrijf, powiedz mi, скажи мне, скажи, расскажи, опиши";
 
-/// Verbs before the name of a reading.
-pub(super) const FETCHED: Phrases = "\
-    get, get me, give me, show, show me, fetch, query, request, display, print, monitor, test, run, verify";
+/// Verbs before the name of a reading. A part of the robot alone is none: "get the battery" may be carried out.
+pub(super) const FETCHED: Phrases = "get, get me, give me, show, show me, query, request, display, print";
 
 /// Words with which nothing but a question begins.
 pub(super) const INTERROGATIVES: Phrases = "\
@@ -151,18 +180,36 @@ pub(super) const INTERROGATIVES: Phrases = "\
     it, is the, is a, is an, is any, is anyone, is anybody, is anything, is somebody, is someone, is your, is my, \
     are you, are we, are the, are your, am i, was the, was there, were there, do you see, do you hear, do you know, \
     do you have, do you think, do we have, does the, does it, does anyone, does anybody, did you, did the, did \
-    anyone, did anybody, have you, has the, has anyone, has anybody, wo ist, wo bist, wo sind, wer ist, was siehst, \
+    anyone, did anybody, have you, has the, has anyone, has anybody";
+/// The same, elsewhere.
+pub(super) const INTERROGATIVES_ELSEWHERE: Phrases = "\
+    wo ist, wo bist, wo sind, wer ist, was siehst, \
     was ist, wie viel, wie viele, warum, weshalb, où est, où es, où sont, pourquoi, combien, que vois, qu'est ce \
     que, est ce que, dónde está, dónde estás, qué ves, qué hay, cuánto, cuánta, cuántos, cuántas, por qué, dove sei, \
     dov'è, cosa vedi, quanto, quanti, perché, onde está, o que, quantos, где, кто, почему, сколько, что ты видишь, \
     gdzie, dlaczego, ile, nerede, kaç";
 /// Words with which a question begins where a question mark says so.
 pub(super) const INTERROGATIVES_IF_ASKED: Phrases = "\
-    what, which, who, why, how, where, when, there, it, that, is, are, was, were, do, does, did, am, have, has, had, \
-    should, must, may, might, any, anyone, anybody, wer, wie, wo, wann, welche, ist, sind, hast, gibt, qui, que, \
-    quoi, quand, comment, quel, quelle, quién, qué, cómo, cuál, chi, che, come, quale, quem, qual, как, что";
+    what, which, who, why, how, where, when, there, it, that, is, are, was, were, do, does, did, am, have you, have \
+    they, have we, has, had, should i, may i, is not, are not, was not, does not, did not, has not, will it, will there, \
+    will the weather, any, anyone here, anyone there, anyone in, anyone at, anyone home, anybody here, anybody there, \
+    anybody in, anybody at, anybody home";
+/// With one of these anywhere a sentence asks for a deed, whatever it begins with.
+pub(super) const ASKS_FOR_A_DEED: Phrases = "\
+    please, could, would, let us, mind, possible, chance, you to, so kind, so good, be able, able to, willing to, up for, \
+    ready to, time to, about time, volunteer, volunteers, what if, need to, needs to, have to, has to, who can, who will, who wants, going to, feel like, kind \
+    enough, if not, otherwise";
+/// To whom something is told or shown: a deed.
+pub(super) const FOR_OTHERS: Phrases = "\
+    to the guest, to the guests, to the visitor, to the visitors, to him, to her, to them, to everyone, to everybody, to \
+    the children, to the kids, to the people, to my, to our, to mr, to mrs, aloud, out loud, loudly, loud";
+/// Small words after "check" and the like, with which something else is meant.
+pub(super) const PARTICLES: Phrases =
+    "in, out, off, through, into, after, up, down, over, back, to, me, us, forward, away";
 
 /// Verbs of perception: what is asked for is outside of the robot.
+pub(super) const PERCEIVES: Phrases = "see, hear, smell, notice, recognise, recognize, detect";
+/// The same, and words of what is perceived.
 pub(super) const PERCEPTIONS: Phrases = "\
     see, seen, saw, hear, heard, smell, feel, look, looking, watch, watching, notice, recognise, recognize, detect, \
     visible, in front of, behind you, next to you, around you, siehst, vois, ves, vedi";
@@ -175,8 +222,7 @@ pub(super) const BODY: Phrases = "\
     батарею, батареи, аккумулятор, заряд, pil, şarj, baterai, بطارية, البطارية, बैटरी, 배터리, 배터리는";
 /// What can be read of the robot, where nothing else is named.
 pub(super) const READINGS: Phrases = "\
-    status, state, health, level, position, pose, location, speed, temperature, voltage, percentage, check, report, \
-    self, test";
+    status, state, health, level, position, pose, location, speed, temperature, voltage, percentage, report";
 /// Phrases that speak of the robot.
 pub(super) const ITSELF: Phrases = "\
     are you, you are, where you, your status, your state, your health, your position, your pose, your location, your \
@@ -234,10 +280,6 @@ pub(super) const WITHOUT_END: Phrases = "\
 /// Greetings in scripts without spaces, as whole sentences.
 pub(super) const GREETINGS_UNSPACED: Phrases = "\
     你好, 您好, 谢谢, 謝謝, 再见, 早上好, こんにちは, こんばんは, おはよう, おはようございます, ありがとう, ありがとうございます, さようなら, สวัสดี, ขอบคุณ";
-/// Orders in scripts without spaces, also in the form of a question.
-pub(super) const REQUESTS_UNSPACED: Phrases = "\
-    请, 請, 帮, 幫, 可以, 可不可以, 能不能, 你能, 麻烦, 麻煩, ください, 下さい, くれ, もらえ, いただけ, お願い, てもら, ませんか, ましょう, ช่วย, กรุณา, 去, 拿, 带, \
-    行って, 持って";
 /// With these a sentence ends that asks, with or without a mark.
 pub(super) const ASKING_ENDS_UNSPACED: Phrases = "吗, 嗎, 呢, ですか, ますか, 何, どこ, ไหม, หรือ";
 /// Parts of a robot in scripts without spaces.
