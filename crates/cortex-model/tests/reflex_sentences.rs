@@ -8,7 +8,7 @@
 )]
 
 use reading::{Table, planned};
-use robots::{Phase, factory_robot, home_robot, house_robot, tool};
+use robots::{Phase, factory_robot, home_robot, hotel_robot, house_robot, tool};
 use serde_json::json;
 
 #[path = "support/reading.rs"]
@@ -215,6 +215,48 @@ async fn a_home_as_it_is_simulated_is_commanded_and_asked() {
         ("turn on the light when it is dark", "I can't honour \"when\""),
     ] {
         table.refused(task, &planned(task, house_robot()).await, says);
+    }
+    table.check();
+}
+
+#[tokio::test]
+async fn regression_words_that_nobody_handed_over_as_a_text_are_not_shown_and_no_verb_is_no_act() {
+    let mut table = Table::default();
+    for (task, plan) in [
+        ("go to the lobby", r#"cart-go_to {"station":"lobby"}"#),
+        ("open drawer 3", r#"drawers-open {"number":3}"#),
+        ("call the lift to floor 2", r#"lift-call {"floor":2}"#),
+        ("show \"Welcome\"", r#"display-show {"text":"Welcome"}"#),
+        ("show: Welcome to our hotel", r#"display-show {"text":"Welcome to our hotel"}"#),
+        ("say hello", r#"voice-announce {"text":"hello"}"#),
+        ("announce that dinner is ready", r#"voice-announce {"text":"dinner is ready"}"#),
+        ("tell everyone that dinner is ready", r#"voice-announce {"text":"dinner is ready"}"#),
+        ("scan", "scanner-scan"),
+    ] {
+        table.row(task, &planned(task, hotel_robot()).await, plan);
+    }
+    let mut bare = hotel_robot();
+    bare.iter_mut().for_each(|tool| tool.phrases.clear());
+    for task in [
+        "get the lift up to the third floor",
+        "get the guest a towel",
+        "show the guest to the kitchen",
+        "give the guest a towel",
+        "report the fire",
+        "check the guest in",
+        "bring the towels up to the third floor",
+        "lift to the third floor",
+        "the third floor please",
+        "frobnicate drawer 3",
+        "drawer 3",
+        "send the lift up",
+        "measure the hallway",
+        "display the way to the lobby",
+        "put the towel into drawer 2",
+        "write welcome",
+    ] {
+        table.refused(task, &planned(task, hotel_robot()).await, "Nothing was done.");
+        table.refused(task, &planned(task, bare.clone()).await, "Nothing was done.");
     }
     table.check();
 }

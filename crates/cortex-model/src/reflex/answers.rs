@@ -4,7 +4,7 @@ use cortex_core::fragment::capped;
 use cortex_protocol::{StepReport, StepStatus};
 use serde_json::Value;
 
-use super::lexicon::{self, Guard};
+use super::lexicon::Guard;
 use super::matching::listed;
 use super::numbers;
 use super::problem::Problem;
@@ -136,38 +136,27 @@ pub(super) fn finished(toolbox: &Toolbox<'_>, intents: &[Intent], done: &[Done<'
     if text.is_empty() { "The tool gave no answer.".to_owned() } else { capped(&text, ANSWER_CHARACTERS) }
 }
 
-/// What was done, in the person's own words: `went to the kitchen`.
+/// What was done, in the words of the call: the task's own words may say more than was done.
 fn deed(toolbox: &Toolbox<'_>, intent: &Intent, done: &Done<'_>) -> String {
-    let (Intent::Call { tool, clause, .. } | Intent::Tell { tool, clause, .. }) = intent else { return String::new() };
+    let (Intent::Call { tool, .. } | Intent::Tell { tool, .. }) = intent else { return String::new() };
     let speech = toolbox.get(*tool).and_then(|tool| tool.parameters.get(tool.speech?));
     let spoken = match (speech, done) {
         (Some(parameter), Done::Step(report)) => report.arguments.get(&parameter.name).and_then(Value::as_str),
         _ => None,
     };
-    match (spoken, intent) {
+    match (spoken, done) {
         (Some(text), _) => format!("said \"{}\"", capped(text, ANSWER_CHARACTERS / 2)),
-        (None, Intent::Tell { .. }) => "said it".to_owned(),
-        // A look that nobody asked for in words of its own.
-        (None, _) if toolbox.get(*tool).is_some_and(|tool| tool.looks) && !begins_with_look(clause) => {
-            "looked".to_owned()
-        }
-        (None, _) => in_the_past(&capped(clause, QUOTED_CHARACTERS)),
+        (None, Done::Step(report)) if !toolbox.get(*tool).is_some_and(|tool| tool.looks) => called(report),
+        (None, _) => "looked".to_owned(),
     }
 }
 
-fn begins_with_look(clause: &str) -> bool {
-    let first = clause.split_whitespace().next().unwrap_or_default().to_lowercase();
-    lexicon::canon(&first) == "see"
-}
-
-fn in_the_past(clause: &str) -> String {
-    let (verb, rest) = clause.split_once(' ').unwrap_or((clause, ""));
-    let verb = verb.to_lowercase();
-    if verb.is_empty() || !verb.bytes().all(|next| next.is_ascii_lowercase()) {
-        return format!("did \"{clause}\"");
-    }
-    let past = lexicon::past(&verb);
-    if rest.is_empty() { past } else { format!("{past} {rest}") }
+/// A call in its own words: the name of what was called, and its values.
+fn called(report: &StepReport) -> String {
+    let values: Vec<String> = report.arguments.values().map(slots::spoken).collect();
+    let words = name_words(report.tool.as_str()).join(" ");
+    let text = if values.is_empty() { words } else { format!("{words} ({})", values.join(", ")) };
+    capped(&text, QUOTED_CHARACTERS)
 }
 
 /// Why the task ended before its end.
@@ -192,7 +181,7 @@ pub(super) fn failed(
     let mut failed = String::new();
     for (index, step) in steps.iter().enumerate() {
         match step.status {
-            StepStatus::Success => done.push(name(index, step)),
+            StepStatus::Success => done.push(described(step)),
             _ if std::ptr::eq(*step, report) => failed = name(index, step),
             _ => open.push(name(index, step)),
         }
@@ -225,10 +214,7 @@ fn is_step(toolbox: &Toolbox<'_>, intent: &Intent) -> bool {
 
 /// A step without the person's words: the tool's name and its values.
 fn described(report: &StepReport) -> String {
-    let values: Vec<String> = report.arguments.values().map(slots::spoken).collect();
-    let words = name_words(report.tool.as_str()).join(" ");
-    let text = if values.is_empty() { words } else { format!("{words} ({})", values.join(", ")) };
-    format!("\"{}\"", capped(&text, QUOTED_CHARACTERS))
+    format!("\"{}\"", called(report))
 }
 
 /// A question that was not answered.
@@ -286,6 +272,9 @@ fn explained(toolbox: &Toolbox<'_>, clause: &str, problem: &Problem) -> String {
     let ability = |tool: usize| toolbox.get(tool).map(ability).unwrap_or_default();
     match problem {
         Problem::Unknown => format!("I did not understand \"{clause}\"."),
+        Problem::TextNotMarked => format!(
+            "In \"{clause}\" I can't tell which words are meant as a text; put the text itself into quotation marks."
+        ),
         Problem::UnknownWords { words } => format!("In \"{clause}\" I did not understand \"{}\".", quoted(words)),
         Problem::UnknownValue { parameter, said, choices, similar, .. } => {
             let meant = similar.as_ref().map(|similar| format!(" Did you mean \"{similar}\"?")).unwrap_or_default();

@@ -9,6 +9,8 @@ pub(super) enum Problem {
     Unknown,
     /// A tool is meant, but some of the words mean nothing to it.
     UnknownWords { words: String },
+    /// A text is wanted, and nothing says which of the words are meant as one.
+    TextNotMarked,
     /// A value that the tool does not take, with those that it takes and the one that may be meant.
     UnknownValue { parameter: String, said: String, choices: Vec<String>, similar: Option<String> },
     /// A value that must be said was not; with what it may be, as the end of a sentence.

@@ -62,6 +62,22 @@ pub(crate) fn home_robot() -> Vec<ToolDefinition> {
     ]
 }
 
+/// A robot of a hotel, whose only text that is not spoken is shown on its display.
+pub(crate) fn hotel_robot() -> Vec<ToolDefinition> {
+    let text = json!({"text": {"type": "string"}});
+    let station = json!({"station": {"enum": ["lobby", "kitchen", "laundry"]}});
+    let drawer = json!({"number": {"type": "integer", "minimum": 1, "maximum": 4}});
+    let floor = json!({"floor": {"type": "integer", "minimum": 0, "maximum": 9}});
+    vec![
+        tool("cart-go_to", Phase::Execution, "Drives to a station.", station, &["go to {station}"]),
+        tool("drawers-open", Phase::Execution, "Opens a drawer.", drawer, &["open drawer {number}"]),
+        tool("lift-call", Phase::Execution, "Calls the lift to a floor.", floor, &["call the lift to floor {floor}"]),
+        tool("display-show", Phase::Execution, "Shows a text on the display.", text.clone(), &["show {text}"]),
+        tool("voice-announce", Phase::Execution, "Announces a text.", text, &["announce {text}"]),
+        tool("scanner-scan", Phase::Both, "Scans what is in front of the robot.", json!({}), &["scan"]),
+    ]
+}
+
 /// A robot without a single sentence pattern.
 pub(crate) fn factory_robot() -> Vec<ToolDefinition> {
     vec![

@@ -156,6 +156,11 @@ impl Clause<'_, '_> {
             canon.is_some_and(|canon| words.contains(canon) || self.tool.method.contains(canon))
         };
         let last = if last > first && is_label(last) { last - 1 } else { last };
+        let colon = self.token(first).is_some_and(|next| next.is_mark(":")) && last > first;
+        let first = first + usize::from(colon);
+        if !self.hands_over_text(self.skip_fillers(0), first, last + 1) {
+            return Err(Miss::new(draft.matched + 1, Problem::TextNotMarked));
+        }
         let value =
             self.free_text(index, limit, first, last + 1).map_err(|problem| Miss::new(draft.matched + 1, problem))?;
         draft.has_text |= !matches!(self.tokens.get(first..=last), Some([only]) if only.kind == Kind::Quoted);

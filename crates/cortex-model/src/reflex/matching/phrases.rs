@@ -6,6 +6,7 @@ use super::Source;
 use super::clause::{Attempt, Clause, Draft, Miss};
 use super::values::BEFORE_NUMBERS;
 use crate::reflex::numbers;
+use crate::reflex::problem::Problem;
 use crate::reflex::slots::{self, ParameterKind};
 use crate::reflex::tokens::Kind;
 use crate::reflex::toolbox::Piece;
@@ -84,6 +85,12 @@ impl Clause<'_, '_> {
                     return said_before.then(|| Err(self.missing(draft.matched, parameter)));
                 }
                 draft.has_text |= !matches!(rest, [only] if only.kind == Kind::Quoted);
+                let colon = usize::from(self.token(begin).is_some_and(|next| next.is_mark(":")) && begin + 1 < end);
+                let begin = if self.tool.speech == Some(slot) { begin } else { begin + colon };
+                let verb = self.skip_fillers(0);
+                if self.tool.speech != Some(slot) && !self.hands_over_text(verb, begin, end) {
+                    return Some(Err(Miss::new(draft.matched + 2, Problem::TextNotMarked)));
+                }
                 self.free_text(slot, *limit, begin, end)
                     .map_err(|problem| Miss::new(draft.matched + 2, problem))
                     .map(|text| (text, end))

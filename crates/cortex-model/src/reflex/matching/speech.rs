@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 
 use super::clause::{Attempt, Clause, Miss};
 use super::{Source, guarded};
-use crate::reflex::lexicon::Guard;
+use crate::reflex::lexicon::{self, Guard};
 use crate::reflex::problem::Problem;
 use crate::reflex::slots::ParameterKind;
 use crate::reflex::tokens::Kind;
+use crate::reflex::toolbox::Usage;
 
 /// What is no text to speak but something said elsewhere.
 const VAGUE_SPEECH: [&str; 8] = ["it", "that", "this", "them", "something", "anything", "nothing", "so"];
@@ -57,6 +58,16 @@ impl Clause<'_, '_> {
             }
             Err(problem) => Some(Err(Miss::new(3, problem))),
         }
+    }
+
+    /// Whether some tokens are handed over as a text, where the tool does something with it: in quotation marks, after a
+    /// colon, or after a verb that is the tool's own and can mean nothing else. "Show the guest to the kitchen" hands over
+    /// none.
+    pub(super) fn hands_over_text(&self, verb: usize, from: usize, to: usize) -> bool {
+        let is_quoted = matches!(self.tokens.get(from..to), Some([only]) if only.kind == Kind::Quoted);
+        let after_colon = from.checked_sub(1).and_then(|before| self.token(before)).is_some_and(|it| it.is_mark(":"));
+        let is_own = self.token(verb).is_some_and(|verb| !lexicon::is_loose(&verb.canon));
+        is_quoted || after_colon || is_own || self.tool.usage != Usage::Step
     }
 
     /// Text of the person's own. What is to be spoken may hold any words; anything else must not hold those that turn
