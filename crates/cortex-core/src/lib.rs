@@ -44,4 +44,4 @@ pub use ports::{
     CallObserver, ChatModel, Invocation, ModelError, ModelErrorKind, ToolProvider, Unobserved, Watch, Watcher, Watching,
 };
 pub use schedule::collide;
-pub use toolset::{ToolSet, ToolSetError};
+pub use toolset::{ToolChanges, ToolSet, ToolSetError};

@@ -60,7 +60,42 @@ pub enum ToolSetError {
     },
 }
 
+/// How one set of tools becomes another.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToolChanges {
+    /// Tools that came, or that are not what they were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<ToolSpec>,
+    /// Tools that left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<ToolName>,
+}
+
+impl ToolChanges {
+    /// Whether nothing changes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.set.is_empty() && self.removed.is_empty()
+    }
+}
+
 impl ToolSet {
+    /// What makes `next` of this set.
+    #[must_use]
+    pub fn changes_to(&self, next: &Self) -> ToolChanges {
+        let is_new = |spec: &&ToolSpec| self.get(&spec.name) != Some(spec);
+        let removed = self.tools.keys().filter(|name| next.get(name).is_none());
+        ToolChanges { set: next.iter().filter(is_new).cloned().collect(), removed: removed.cloned().collect() }
+    }
+
+    /// This set after the changes.
+    #[must_use]
+    pub fn after(&self, changes: &ToolChanges) -> Self {
+        let is_changed = |name: &ToolName| changes.set.iter().any(|spec| spec.name == *name);
+        let stays = |spec: &&ToolSpec| !changes.removed.contains(&spec.name) && !is_changed(&spec.name);
+        self.rebuilt(self.iter().filter(stays).chain(&changes.set).cloned()).0
+    }
+
     /// A set of the given tools, and what had to be left out.
     #[must_use]
     pub fn new(specs: impl IntoIterator<Item = ToolSpec>) -> (Self, Vec<ToolSetError>) {

@@ -9,7 +9,7 @@ use cortex_core::fragment::capped;
 use cortex_core::mission::{MissionSetup, RequestId};
 use cortex_core::{
     CallObserver, CancelReason, ChatModel, ChatRequest, Containment, Effect, Input, Invocation, Mission, MissionLimits,
-    ModelError, ModelErrorKind, ToolProvider,
+    ModelError, ModelErrorKind, ToolProvider, ToolSet,
 };
 use cortex_protocol::{
     CallId, CloudEvent, Effect as ToolEffect, MissionEvent, MissionId, MissionResult, Origin, SessionId, ToolCall,
@@ -102,6 +102,8 @@ struct Drive {
     /// The beginning of the task, for whoever has to wait for it.
     task: String,
     began: Instant,
+    /// The tools of the robot as the mission was told of them last.
+    tools: ToolSet,
     inputs: mpsc::Sender<Input>,
     reporter: Reporter,
     requests: BTreeMap<u32, AbortHandle>,
@@ -176,6 +178,7 @@ pub(crate) async fn run_mission(
         id,
         task: capped(&setup.task, TASK_CHARACTERS),
         began: Instant::now(),
+        tools: setup.tools.clone(),
         inputs,
         reporter,
         requests: BTreeMap::new(),
@@ -206,7 +209,8 @@ impl Drive {
         mut meters: Meters,
     ) -> MissionResult {
         let mut offer = self.shared.offer.clone();
-        offer.mark_unchanged();
+        // What changed since the mission was set up is found by comparing.
+        offer.mark_changed();
         let mut orphaned = false;
         self.give_all(&mut mission, meters.all());
         self.give(&mut mission, Input::Start);
@@ -240,7 +244,16 @@ impl Drive {
                     None => continue,
                 },
                 Some(input) = inbox.recv() => input,
-                Ok(()) = offer.changed() => Input::ToolsChanged { tools: offer.borrow_and_update().tools.clone() },
+                Ok(()) = offer.changed() => {
+                    let now = offer.borrow_and_update().tools.clone();
+                    let changes = self.tools.changes_to(&now);
+                    // What only clients may call, or who carries out what, is no news for a mission.
+                    if changes.is_empty() {
+                        continue;
+                    }
+                    self.tools = now;
+                    Input::ToolsDiffer { changes }
+                }
                 input = meters.changed() => input,
                 () = tokio::time::sleep_until(self.began + wake) => Input::Tick,
             };

@@ -241,6 +241,37 @@ async fn a_tape_that_is_full_ends_the_mission_before_the_next_move() {
     );
 }
 
+/// The whole set was once on the tape for each task that anybody sent meanwhile, until the tape was full.
+#[tokio::test(start_paused = true)]
+async fn regression_an_unchanged_offer_is_no_event_and_a_change_is_recorded_as_the_difference() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = vec![calls(&[("base-go", json!({}))]), says("EXECUTE"), says("I went.")];
+    let going = Behaviour::Takes(Duration::from_secs(5), json!("there"));
+    let tools = vec![("base.go", going), ("arm.wave", Behaviour::Returns(json!("hi")))];
+    let house = house(TapeSettings::at(folder.path()), script, tools).await;
+    let running = house.runtime.submit(task("go")).await.unwrap();
+    house.tools.wait_until_begun().await;
+    for _ in 0..50 {
+        house.runtime.offer_tools(ProviderId(0), house.tools.specs()).await;
+    }
+    let mut changed = house.tools.specs();
+    changed.retain(|spec| spec.name.as_str() != "arm.wave");
+    changed.iter_mut().for_each(|spec| spec.description = "Drives, but slowly.".to_owned());
+    house.runtime.offer_tools(ProviderId(0), changed.clone()).await;
+    house.runtime.offer_tools(ProviderId(0), changed).await;
+    assert_eq!(running.result.await.unwrap().status, MissionStatus::Succeeded);
+    house.close().await;
+    let records = records(folder.path());
+    let told: Vec<&Record> = records.iter().filter(|record| record.kind.contains("tools_")).collect();
+    assert_eq!(told.len(), 1, "{:?}", told.iter().map(|record| &record.data.text).collect::<Vec<_>>());
+    assert_eq!(
+        (told[0].kind.as_str(), told[0].data.text.as_str()),
+        ("cortex.input.tools_differ", "1 tools came or changed, 1 left")
+    );
+    let tapes = Folder::new(folder.path().to_owned());
+    assert_eq!(replay(&mut tapes.read(&tapes.find("").unwrap()).unwrap()).unwrap().ending, Ending::Same);
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_outcome_that_is_too_long_for_a_line_is_cut_and_a_replay_says_so() {
     let folder = tempfile::tempdir().unwrap();

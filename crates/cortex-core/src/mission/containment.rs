@@ -15,7 +15,7 @@ use super::{Mission, Phase};
 use crate::chat::{ChatRequest, Message};
 use crate::containment::{Confined, Containment, Departed};
 use crate::fragment::{Fragment, capped, quoted};
-use crate::toolset::{self, ToolSet};
+use crate::toolset::{self, ToolChanges, ToolSet};
 
 /// Most characters of what the model is told of all that is kept from it.
 const TOLD_CHARACTERS: usize = 600;
@@ -62,9 +62,14 @@ impl Mission {
         tools
     }
 
+    /// Takes what of the tools of the robot is not as it was.
+    pub(super) fn on_tools_differ(&mut self, changes: &ToolChanges) {
+        self.on_tools_changed(self.kept.present.after(changes));
+    }
+
     /// Takes the tools of the robot as they are now.
     pub(super) fn on_tools_changed(&mut self, tools: ToolSet) {
-        if self.phase == Phase::Finished {
+        if self.phase == Phase::Finished || tools == self.kept.present {
             return;
         }
         self.kept.departed.note(&self.kept.present, &tools);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::chat::{ChatReply, ChatRequest};
 use crate::containment::Containment;
 use crate::ports::ModelError;
-use crate::toolset::ToolSet;
+use crate::toolset::{ToolChanges, ToolSet};
 
 /// Matches a model's reply to the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,10 +57,15 @@ pub enum Input {
         /// How.
         outcome: ToolOutcome,
     },
-    /// The tools on offer changed.
+    /// The tools on offer changed. What older tapes hold; today the difference is told.
     ToolsChanged {
         /// All of them, now.
         tools: ToolSet,
+    },
+    /// Some of the tools on offer changed.
+    ToolsDiffer {
+        /// What came, changed or left, since the mission was set up or was told last.
+        changes: ToolChanges,
     },
     /// What the monitor keeps from the missions changed.
     Contained {

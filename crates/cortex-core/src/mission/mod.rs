@@ -215,6 +215,7 @@ impl Mission {
             Input::CallProgressed { call, feedback } => self.on_call_progressed(call, feedback),
             Input::CallEnded { call, outcome } => self.on_call_ended(call, outcome),
             Input::ToolsChanged { tools } => self.on_tools_changed(tools),
+            Input::ToolsDiffer { changes } => self.on_tools_differ(&changes),
             Input::Contained { containment } => self.on_contained(containment),
             Input::Correct { text, origin } => self.on_correct(text, origin),
             Input::Metered { expense, total, is_live } => self.on_metered(expense, total, is_live),

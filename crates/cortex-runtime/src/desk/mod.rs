@@ -227,6 +227,9 @@ impl Desk {
             DeskMessage::Call { weight, reply } => self.on_call(weight, reply),
             DeskMessage::Left { tool, by } => self.on_left(&tool, &by),
             DeskMessage::Offer { provider, audience, tools } => {
+                if self.offered.get(&(audience, provider)) == Some(&tools) {
+                    return;
+                }
                 self.offered.insert((audience, provider), tools);
                 let offer = self.offer.borrow().rebuilt(&self.offered);
                 for problem in &offer.problems {

@@ -18,7 +18,7 @@ use crate::envelope::Envelope;
 /// The version of the format that this Cortex writes. A newer one is not read; an older one is.
 ///
 /// Counts on whenever an input, an effect or an event is added or can't be read any more as it was. (2: meters,
-/// corrections of a task, conditions.)
+/// corrections of a task, conditions. 3: changes of the tools as differences.)
 pub const VERSION: u32 = 3;
 /// Longest line, in bytes. An outcome of a tool may have 4 MiB, and twice that or more once it is escaped; what is longer
 /// is cut.
@@ -289,6 +289,7 @@ fn routing(entry: &Entry<'_>) -> Routing {
             Input::CallProgressed { .. } => ("tool", "input", "call_progressed", "component"),
             Input::CallEnded { .. } => ("tool", "input", "call_ended", "component"),
             Input::ToolsChanged { .. } => ("system", "input", "tools_changed", "component"),
+            Input::ToolsDiffer { .. } => ("system", "input", "tools_differ", "component"),
             Input::Contained { .. } => ("system", "input", "contained", "cortex"),
             Input::Correct { .. } => ("system", "input", "correct", "user"),
             Input::Metered { .. } => ("system", "input", "metered", "component"),
@@ -333,6 +334,9 @@ fn text(entry: &Entry<'_>) -> String {
                 format!("{call} ended: {:?} {}", outcome.status, capped(&outcome.message, SHOWN))
             }
             Input::ToolsChanged { tools } => format!("there are {} tools now", tools.iter().count()),
+            Input::ToolsDiffer { changes } => {
+                format!("{} tools came or changed, {} left", changes.set.len(), changes.removed.len())
+            }
             Input::Contained { containment } => {
                 let components: Vec<&str> = containment.quarantined().keys().map(ComponentName::as_str).collect();
                 let paused = if containment.paused().is_some() { "; the missions are paused" } else { "" };

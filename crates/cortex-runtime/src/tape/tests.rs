@@ -263,7 +263,8 @@ async fn a_line_that_this_version_does_not_know_is_told_with_the_version_that_wr
     let problem = replay(&mut folder.read(&mission).unwrap()).unwrap_err();
     assert!(matches!(&problem, TapeError::Unknown { line: 3, recorded_by, .. } if recorded_by == "0.0.7"), "{problem}");
     let told = problem.to_string();
-    assert!(told.contains("was recorded by cortex 0.0.7 (format 3), whose inputs and effects this cortex"), "{told}");
+    let recorded = format!("was recorded by cortex 0.0.7 (format {VERSION}), whose inputs and effects this cortex");
+    assert!(told.contains(&recorded), "{told}");
     assert!(!told.contains('\u{1b}'), "{told:?}");
 }
 
