@@ -263,7 +263,7 @@ async fn a_killed_launch_system_left_the_whole_robot_running() {
     launcher.signal("KILL");
     assert_eq!(launcher.wait().await, None);
     let sent = finish_send(task).await;
-    assert_eq!(sent.output(), "Cortex is shutting down.", "{sent:#?}");
+    assert_eq!(sent.words(), "Cortex is shutting down.", "{sent:#?}");
     assert_eq!(sent.step(1)["outcome"]["halt"], "halted", "while the robot still answered: {sent:#?}");
     launcher.wait_for_log("base is down", 1).await;
     launcher.wait_for_log("which has started Cortex, is gone; shutting down", 1).await;
@@ -304,7 +304,7 @@ async fn a_terminal_that_was_closed_had_cortex_end_without_halting_anything() {
     let is_under_way = |event: &Value| event["data"]["text"].as_str().is_some_and(|text| text.starts_with("in flight"));
     task.wait_for_json("the drive", is_under_way).await;
     house.process("cortex").signal("HUP");
-    assert_eq!(finish_send(task).await.output(), "Cortex is shutting down.");
+    assert_eq!(finish_send(task).await.words(), "Cortex is shutting down.");
     assert_eq!(house.process("cortex").wait().await, Some(0));
     assert!(house.process("cortex").stderr().join("\n").contains("SIGHUP received; shutting down"));
 }

@@ -111,7 +111,7 @@ async fn a_manager_starts_pauses_resumes_and_ends_cortex() {
     driving.wait_for_json("the start of a step", |line| line["type"] == "cortex.step.started").await;
     assert_eq!(command(&mut manager, "pause").await, json!({"done": true, "state": "inactive"}));
     let halted = finish_send(driving).await;
-    assert_eq!((halted.status(), halted.output()), ("failed", "The robot was stopped."));
+    assert_eq!((halted.status(), halted.words()), ("failed", "The robot was stopped."));
     let refused = house.send("say hello").await;
     assert!(refused.output().contains("its lifecycle is inactive"), "{}", refused.output());
 
@@ -184,7 +184,7 @@ async fn parameters_that_are_set_count_from_the_next_mission_on() {
     }
     let (code, _, problem) = house.run("cortex", &["stop"]).await;
     assert_eq!(code, Some(0), "{problem}");
-    assert_eq!(finish_send(driving).await.output(), "The robot was stopped.");
+    assert_eq!(finish_send(driving).await.words(), "The robot was stopped.");
     let log = house.process("cortex").stderr().join("\n");
     assert!(log.contains("parameter queue.policy is now \"reject\""), "{log}");
 }

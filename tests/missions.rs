@@ -72,7 +72,7 @@ async fn the_same_mission_with_a_language_model() {
     let house = House::with_robot(&format!("openai:scripted@{}", server.url())).await;
     let sent = house.send("go to the kitchen, look around and tell me what you see").await;
     assert_eq!((sent.status(), sent.code), ("succeeded", Some(0)), "{sent:#?}");
-    assert_eq!(sent.output(), "There is a red cup on the kitchen table.");
+    assert_eq!(sent.words(), "There is a red cup on the kitchen table.");
     let lines = sent.lines().join("\n");
     assert!(lines.contains("speaker.say{\"text\":\"I see this: I see a kettle"), "{lines}");
 
@@ -140,7 +140,7 @@ async fn stop_halts_the_robot_and_holds_until_resume() {
     assert_eq!(code, Some(0), "{told}");
     assert!(told.contains("One task was ended. Everything that Cortex began is at rest."), "{told}");
     let sent = finish_send(sending).await;
-    assert_eq!(sent.output(), "The robot was stopped.");
+    assert_eq!(sent.words(), "The robot was stopped.");
     let refused = house.send("go to the kitchen").await;
     assert_eq!(refused.status(), "failed");
     assert!(refused.output().contains("Call ~/resume"), "{}", refused.output());
@@ -185,7 +185,7 @@ async fn sigterm_ends_the_mission_with_a_result_and_the_process_without_a_crash(
     sending.wait_for_line("\"type\":\"cortex.step.started\"").await;
     house.process("cortex").signal("TERM");
     let sent = finish_send(sending).await;
-    assert_eq!(sent.output(), "Cortex is shutting down.", "{sent:#?}");
+    assert_eq!(sent.words(), "Cortex is shutting down.", "{sent:#?}");
     assert_eq!(house.process("cortex").wait().await, Some(0));
 }
 
@@ -225,7 +225,7 @@ async fn a_budget_of_metres_ends_the_drive_and_the_robot_stands() {
     house.start_cortex(&[]).await;
     let sent = house.send("go to the bathroom").await;
     assert_eq!((sent.status(), sent.code), ("failed", Some(1)), "{sent:#?}");
-    assert_eq!(sent.output(), "The task has used up its 2 metres.", "{:#?}", sent.lines());
+    assert_eq!(sent.words(), "The task has used up its 2 metres.", "{:#?}", sent.lines());
     let lines = sent.lines().join("\n");
     assert!(lines.contains("of 2 metres are spent") && lines.contains("base.go_to (step 1) has halted"), "{lines}");
     let spent = sent.events.last().and_then(|event| event.pointer("/data/payload/result/usage/metres"));

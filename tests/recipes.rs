@@ -101,7 +101,7 @@ async fn each_recipe_of_the_tree_brings_a_robot_up_that_does_what_it_is_told() {
             // The battery gets low, and before anything else the robot goes to its dock.
             robot.process().wait_for_log("task accepted: go to the living room", 1).await;
             let place = house.send("where are you?").await;
-            assert_eq!(place.output(), "I am in the living room.");
+            assert_eq!(place.words(), "I am in the living room.");
             let level = house.send("how full is the battery?").await;
             assert!(level.output().contains("and charging"), "{}", level.output());
         }
@@ -202,6 +202,24 @@ async fn a_component_that_is_killed_in_mid_mission_ends_it_with_the_reason_and_c
     assert_eq!(robot.stop().await, Some(0));
 }
 
+/// Reflex did not understand what the robot could do a moment ago.
+#[tokio::test]
+async fn regression_a_task_for_a_component_that_is_coming_up_again_waits_for_it() {
+    let (house, mut robot) = house_of("agent", &AGENT).await;
+    let before = robot.count();
+    assert!(robot.signal("base", "KILL"));
+    robot.wait_for(before, "base", |event| matches!(event, Event::Fails(_))).await;
+    let sent = house.send("go to the kitchen").await;
+    assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["base.go_to"]), "{:#?}", sent.lines());
+
+    let before = robot.count();
+    assert!(robot.signal("base", "KILL"));
+    robot.wait_for(before, "base", |event| matches!(event, Event::Started(_))).await;
+    let sent = house.send("go to the bedroom").await;
+    assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["base.go_to"]), "{:#?}", sent.lines());
+    assert_eq!(robot.stop().await, Some(0));
+}
+
 #[tokio::test]
 async fn a_component_that_hangs_is_noticed_by_its_heartbeat_and_started_anew() {
     let (house, mut robot) = house_of("agent", &AGENT).await;
@@ -276,7 +294,7 @@ async fn the_robot_comes_down_in_reverse_order_after_its_mission() {
         "halted",
         "the mission was ended first, while the robot still answered: {sent:#?}"
     );
-    assert_eq!(sent.output(), "Cortex is shutting down.", "and nothing moves");
+    assert_eq!(sent.words(), "Cortex is shutting down.", "and nothing moves");
     let down = robot.told().iter().filter(|told| told.event == Event::Down).map(|told| told.component.clone());
     let down: Vec<String> = down.collect();
     let place = |component: &str| down.iter().position(|other| other == component);

@@ -160,6 +160,7 @@ pub fn machine_time(steps: usize, in_a_row: bool) -> anyhow::Result<Duration> {
         identity: String::new(),
         tools: ToolSet::new([spec]).0,
         containment: cortex_core::Containment::default(),
+        departed: cortex_core::Departed::default(),
         limits,
     };
     let mut mission = Mission::new(setup);

@@ -73,10 +73,22 @@ impl Sent {
         self.events.iter().filter_map(|event| event.pointer("/data/text").and_then(Value::as_str)).collect()
     }
 
-    /// The answer or the reason.
+    /// The answer or the reason, with its last line of what was done.
     #[must_use]
     pub fn output(&self) -> &str {
         self.result.get("output").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// The answer or the reason, without its last line.
+    #[must_use]
+    pub fn words(&self) -> &str {
+        self.output().rsplit_once('\n').map_or("", |(words, _)| words)
+    }
+
+    /// The last line of the output: what was done and looked at.
+    #[must_use]
+    pub fn account(&self) -> &str {
+        self.output().rsplit_once('\n').map_or("", |(_, account)| account)
     }
 
     /// `succeeded`, `failed` or `cancelled`.

@@ -46,6 +46,17 @@ impl Departed {
         self.0.retain(|name, _| now.get(name).is_none());
     }
 
+    /// Whether none has left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All of them, in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.0.values()
+    }
+
     /// One of them.
     #[must_use]
     pub fn get(&self, tool: &ToolName) -> Option<&ToolSpec> {

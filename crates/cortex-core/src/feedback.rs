@@ -140,7 +140,10 @@ pub fn line(event: &MissionEvent) -> String {
                 HaltState::Unconfirmed => format!("WARNING: {tool}{which} did not confirm that it halted"),
             }
         }
-        MissionEvent::Finished { result } => format!("{}: {}", result.status, capped(&result.output, SHOWN * 2)),
+        // The account is never what is cut.
+        MissionEvent::Finished { result } => {
+            format!("{}: {}\n{}", result.status, capped(result.words(), SHOWN * 2), result.account)
+        }
         other => containment(other),
     };
     // One line that reads as it is written, whatever a tool or a person wrote.

@@ -65,6 +65,7 @@ async fn mission(task: &str, tools: ToolSet, limits: MissionLimits) -> (MissionR
         identity: String::new(),
         tools,
         containment: cortex_core::Containment::default(),
+        departed: cortex_core::Departed::default(),
         limits,
     };
     let mut mission = Mission::new(setup);
@@ -102,7 +103,7 @@ async fn mission(task: &str, tools: ToolSet, limits: MissionLimits) -> (MissionR
 async fn told(task: &str, look: ToolPhase) -> (MissionStatus, String, Vec<String>) {
     let (result, calls) = mission(task, robot(look), MissionLimits::default()).await;
     let calls = calls.iter().map(|call| format!("{} {}", call.tool, Value::Object(call.arguments.clone()))).collect();
-    (result.status, result.output, calls)
+    (result.status, result.words().to_owned(), calls)
 }
 
 #[tokio::test]

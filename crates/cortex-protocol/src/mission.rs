@@ -41,7 +41,7 @@ impl std::fmt::Display for Decision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MissionStatus {
-    /// A question was answered; nothing was to be done.
+    /// Words came of it, and no plan was carried out. A success only where words are what the task asks for.
     Answered,
     /// A plan was carried out to its end.
     Succeeded,
@@ -166,8 +166,15 @@ pub struct MissionResult {
     /// What kind of thing the task was taken for.
     #[serde(default)]
     pub class: GoalClass,
-    /// The answer, or the reason, for a person.
+    /// The answer, or the reason, for a person. Its last line is [`account`](Self::account).
     pub output: String,
+    /// One line in the machine's own words of what was done and looked at, made from the record alone. Empty on tapes
+    /// that were recorded before there was one.
+    #[serde(default)]
+    pub account: String,
+    /// Whether nothing but words came of a task that asks for more than words.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub words_alone: bool,
     /// Every step of every plan, in order.
     pub steps: Vec<StepReport>,
     /// How the steps were carried out.
@@ -196,10 +203,23 @@ pub struct Turn {
 }
 
 impl MissionResult {
-    /// Whether the person got what was asked for.
+    /// The [`account`](Self::account) of a task in which no tool was called.
+    pub const NOTHING_DONE: &str = "Nothing was done, nothing was looked at.";
+
+    /// Whether the person got what was asked for. Words are that only where words are all that is asked for.
     #[must_use]
     pub fn is_success(&self) -> bool {
-        matches!(self.status, MissionStatus::Answered | MissionStatus::Succeeded)
+        match self.status {
+            MissionStatus::Answered => !self.words_alone,
+            MissionStatus::Succeeded => true,
+            MissionStatus::Failed | MissionStatus::Cancelled => false,
+        }
+    }
+
+    /// The output without the account: what the model said, or the reason.
+    #[must_use]
+    pub fn words(&self) -> &str {
+        self.output.strip_suffix(self.account.as_str()).unwrap_or(&self.output).trim_end()
     }
 }
 

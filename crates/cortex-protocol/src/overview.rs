@@ -158,6 +158,9 @@ pub struct MissionOverview {
     pub more_steps: u32,
     /// What it said at its end, cut.
     pub output: String,
+    /// Whether it ended with words alone, and its task asks for more than words.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub words_alone: bool,
 }
 
 /// Where a mission stands.

@@ -158,13 +158,15 @@ pub(crate) async fn run_mission(
     // Seen at once with what is set up, so that nothing that changes from now on is missed.
     let mut containment = shared.containment.clone();
     let contained = containment.borrow_and_update().clone();
+    let offer = Arc::clone(&shared.offer.borrow());
     let setup = MissionSetup {
         task,
         session,
         earlier,
         identity: shared.config.identity.clone(),
-        tools: shared.offer.borrow().tools.clone(),
+        tools: offer.tools.clone(),
         containment: contained,
+        departed: offer.departed.clone(),
         limits: limits_for(shared.as_ref()),
     };
     if let Some(tape) = &mut reporter.tape {

@@ -60,6 +60,12 @@ impl Offer {
         Self { tools, for_clients, routes, problems, departed }
     }
 
+    /// Tools of components that have left, for missions.
+    #[must_use]
+    pub fn departed(&self) -> &Departed {
+        &self.departed
+    }
+
     /// A tool, whoever may call it.
     #[must_use]
     pub fn get(&self, tool: &ToolName) -> Option<&ToolSpec> {

@@ -4,12 +4,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use cortex_core::fragment::capped;
 use cortex_protocol::{MissionResult, SessionId, Turn};
 
 /// Conversations that are kept; the one that was silent for longest makes room.
 const SESSIONS: usize = 64;
 /// Tasks of one conversation that are kept: what a person still refers to.
 const TURNS: usize = 8;
+/// Most characters of what was said in the end.
+const SAID: usize = 500;
 
 /// The conversations.
 #[derive(Debug, Default)]
@@ -31,7 +34,9 @@ impl Sessions {
         let task = std::iter::once(task.as_str()).chain(result.corrections.iter().map(String::as_str));
         let task = task.collect::<Vec<_>>().join(" Corrected to: ");
         let turns = self.turns.entry(session.clone()).or_default();
-        turns.push_back(Turn { task, output: result.output.clone(), status: result.status });
+        // What was done is told whatever the model said besides.
+        let output = format!("{}\n{}", capped(result.words(), SAID), result.account);
+        turns.push_back(Turn { task, output: output.trim_end().to_owned(), status: result.status });
         if turns.len() > TURNS {
             turns.pop_front();
         }
@@ -56,6 +61,8 @@ mod tests {
             status: MissionStatus::Answered,
             class: GoalClass::QuestionAboutWorld,
             output: output.to_owned(),
+            account: String::new(),
+            words_alone: false,
             steps: Vec::new(),
             execution: cortex_protocol::execution::ExecutionReport::default(),
             corrections: Vec::new(),

@@ -291,7 +291,7 @@ async fn regression_nothing_is_begun_on_top_of_what_an_event_left() {
     assert_eq!(kind(&event.await.expect("it ends")), (OutcomeStatus::Cancelled, HaltState::Refused));
     let ended = running.result.await.expect("a result");
     assert_eq!(
-        (ended.status, ended.output.as_str()),
+        (ended.status, ended.words()),
         (MissionStatus::Failed, "base.go, called by the event door, did not confirm that it is at rest.")
     );
     assert_eq!(waiting.result.await.expect("a result").status, MissionStatus::Cancelled);

@@ -47,13 +47,13 @@ async fn one_that_rests_has_halted_everything_and_says_why_it_takes_no_task() {
     tools.wait_until_begun().await;
     assert_eq!(runtime.rest("deactivated").await.unwrap(), StopReport { not_stopped: vec![], missions_ended: 2 });
     assert_eq!(tools.halts().len(), 1);
-    assert_eq!(result_of(running).await.output, "The robot was stopped.");
+    assert_eq!(result_of(running).await.words(), "The robot was stopped.");
     result_of(waiting).await;
     let refusal = runtime.submit(task("three")).await.unwrap_err();
     assert_eq!(refusal.to_string(), "Cortex is not active: deactivated");
     assert!(!runtime.resume().await, "nobody has stopped it");
     runtime.work().await;
-    assert_eq!(result_of(runtime.submit(task("are you there?")).await.unwrap()).await.output, "Back again.");
+    assert_eq!(result_of(runtime.submit(task("are you there?")).await.unwrap()).await.words(), "Back again.");
 }
 
 #[tokio::test(start_paused = true)]
@@ -76,7 +76,7 @@ async fn other_settings_count_from_the_next_mission_on() {
     runtime.reconfigure(Settings { limits, queue, ..settings(vec![says("The new one.")]) });
     assert_eq!(runtime.limits().max_task_bytes, 9, "who shows them sees the new ones");
     assert_eq!(runtime.submit(task("two")).await.unwrap_err(), Rejection::Busy, "a rule of the desk counts at once");
-    assert_eq!(result_of(running).await.output, "The old one went.");
-    assert_eq!(result_of(runtime.submit(task("hello")).await.unwrap()).await.output, "The new one.");
+    assert_eq!(result_of(running).await.words(), "The old one went.");
+    assert_eq!(result_of(runtime.submit(task("hello")).await.unwrap()).await.words(), "The new one.");
     assert_eq!(runtime.submit(task("much too long")).await.unwrap_err(), Rejection::TooLong { bytes: 13, most: 9 });
 }

@@ -77,7 +77,7 @@ async fn a_task_is_carried_out_and_its_events_are_in_order() {
         ]
     );
     let result = result_of(ticket).await;
-    assert_eq!((result.status, result.output.as_str()), (MissionStatus::Succeeded, "I went."));
+    assert_eq!((result.status, result.words()), (MissionStatus::Succeeded, "I went."));
     assert_eq!(house.model.requests().len(), 3);
     assert!(house.runtime.shut_down(Duration::from_secs(1)).await);
 }
@@ -161,7 +161,7 @@ async fn a_model_that_hangs_or_panics_ends_the_mission_with_the_reason() {
     ] {
         let house = house(RuntimeConfig::default(), vec![line], vec![]).await;
         let result = result_of(house.runtime.submit(task("go")).await.unwrap()).await;
-        assert_eq!((result.status, result.output.as_str()), (MissionStatus::Failed, reason));
+        assert_eq!((result.status, result.words()), (MissionStatus::Failed, reason));
     }
 }
 
@@ -181,8 +181,8 @@ async fn regression_tasks_wait_for_each_other_and_are_never_mixed() {
     second.events.recv().await.unwrap();
     let queued = second.events.recv().await.unwrap();
     assert_eq!(queued.data.payload, MissionEvent::Queued { ahead: 1 });
-    assert_eq!(result_of(first).await.output, "First.");
-    assert_eq!(result_of(second).await.output, "Second.");
+    assert_eq!(result_of(first).await.words(), "First.");
+    assert_eq!(result_of(second).await.words(), "Second.");
 }
 
 #[tokio::test(start_paused = true)]
@@ -201,7 +201,7 @@ async fn a_waiting_task_can_be_cancelled() {
     let first = house.runtime.submit(task("one")).await.unwrap();
     let second = house.runtime.submit(task("two")).await.unwrap();
     assert!(house.runtime.cancel(second.id.clone()).await);
-    assert_eq!(result_of(second).await.output, "The task was cancelled before it began.");
+    assert_eq!(result_of(second).await.words(), "The task was cancelled before it began.");
     house.runtime.cancel(first.id.clone()).await;
     assert_eq!(result_of(first).await.status, MissionStatus::Cancelled);
 }
@@ -214,12 +214,12 @@ async fn stop_halts_everything_and_holds_until_resume() {
     let waiting = house.runtime.submit(task("two")).await.unwrap();
     house.tools.wait_until_begun().await;
     assert_eq!(house.runtime.stop().await.unwrap(), StopReport { not_stopped: vec![], missions_ended: 2 });
-    assert_eq!(result_of(running).await.output, "The robot was stopped.");
-    assert_eq!(result_of(waiting).await.output, "The robot was stopped before the task began.");
+    assert_eq!(result_of(running).await.words(), "The robot was stopped.");
+    assert_eq!(result_of(waiting).await.words(), "The robot was stopped before the task began.");
     assert_eq!(house.runtime.submit(task("three")).await.unwrap_err(), Rejection::Stopped);
     assert!(house.runtime.resume().await);
     assert!(!house.runtime.resume().await, "it was not stopped any more");
-    assert_eq!(result_of(house.runtime.submit(task("are you there?")).await.unwrap()).await.output, "Back again.");
+    assert_eq!(result_of(house.runtime.submit(task("are you there?")).await.unwrap()).await.words(), "Back again.");
 }
 
 #[tokio::test(start_paused = true)]
@@ -287,7 +287,7 @@ async fn a_component_that_came_back_and_is_at_rest_lets_tasks_begin_again_and_on
     let halts = house.tools.halts().len();
     until(|| house.tools.halts().len() > halts).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
-    assert_eq!(result_of(house.runtime.submit(task("hello")).await.unwrap()).await.output, "Hello.");
+    assert_eq!(result_of(house.runtime.submit(task("hello")).await.unwrap()).await.words(), "Hello.");
 }
 
 #[tokio::test(start_paused = true)]
@@ -298,8 +298,8 @@ async fn shutting_down_ends_every_mission_with_a_result() {
     let waiting = house.runtime.submit(task("two")).await.unwrap();
     house.tools.wait_until_begun().await;
     assert!(house.runtime.shut_down(Duration::from_secs(10)).await);
-    assert_eq!(result_of(running).await.output, "Cortex is shutting down.");
-    assert_eq!(result_of(waiting).await.output, "Cortex is shutting down; the task was not begun.");
+    assert_eq!(result_of(running).await.words(), "Cortex is shutting down.");
+    assert_eq!(result_of(waiting).await.words(), "Cortex is shutting down; the task was not begun.");
     assert_eq!(house.runtime.submit(task("three")).await.unwrap_err(), Rejection::ShuttingDown);
 }
 
@@ -405,7 +405,7 @@ async fn a_tool_that_changes_while_its_step_is_confirmed_is_not_called() {
 
 #[tokio::test(start_paused = true)]
 async fn a_conversation_goes_on_and_no_other_task_hears_of_it() {
-    let script = vec![says("The kitchen."), says("The bedroom."), says("Which one?")];
+    let script = vec![says("The kitchen."), says("The bedroom."), says("The bedroom!"), says("Which one?")];
     let house = house(RuntimeConfig::default(), script, vec![]).await;
     let asked = |text: &str, session: Option<&str>| Submission { session: session.map(Into::into), ..task(text) };
     for (text, session) in
@@ -421,10 +421,12 @@ async fn a_conversation_goes_on_and_no_other_task_hears_of_it() {
     };
     assert_eq!(heard(0), "where are you");
     assert!(
-        heard(1).contains("\"where are you\" -> ANSWERED: \"The kitchen. (Answered without looking.)\""),
+        heard(1).contains(
+            "\"where are you\" -> ANSWERED: \"The kitchen.\\nNothing was done, nothing was looked at.\""
+        ),
         "{}",
         heard(1)
     );
     assert!(heard(1).ends_with("The task now:\nand before?"));
-    assert_eq!(heard(2), "and then?");
+    assert_eq!(heard(3), "and then?");
 }

@@ -1,5 +1,6 @@
 //! The runtime as those see it who hand in tasks over ROS 2: tasks in, their events and results out, stop and resume.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -149,11 +150,20 @@ impl Agent {
     async fn described(&self) {
         let Some(robot) = &self.supervised else { return };
         let view = robot.view();
+        let offer = self.runtime.offer();
+        let left: BTreeSet<&ComponentName> =
+            offer.departed().iter().filter_map(|spec| spec.component.as_ref()).collect();
         let mut directory = self.discovery.directory();
         let known = directory.wait_for(|directory| {
-            let mut asked =
-                directory.components().filter(|(_, component)| component.state == ComponentState::Describing);
-            !asked.any(|(name, _)| view.borrow().works(name))
+            let view = view.borrow();
+            let known: BTreeMap<&ComponentName, ComponentState> =
+                directory.components().map(|(name, component)| (name, component.state)).collect();
+            let is_asked = |(name, state): (&&ComponentName, &ComponentState)| {
+                *state == ComponentState::Describing && view.works(name)
+            };
+            // What works again may not even have been seen again.
+            let is_unseen = |name: &&ComponentName| !known.contains_key(name) && view.works(name);
+            !known.iter().any(is_asked) && !left.iter().any(is_unseen)
         });
         // Both ends of it are fine: the task begins with what is known.
         let _ = tokio::time::timeout(DESCRIBED_WITHIN, known).await;
@@ -212,8 +222,8 @@ fn update(event: &CloudEvent) -> TaskUpdate {
 
 fn task_result(mission: MissionId, result: MissionResult) -> TaskResult {
     let ending = match result.status {
-        MissionStatus::Answered | MissionStatus::Succeeded => TaskEnding::Succeeded,
-        MissionStatus::Failed => TaskEnding::Failed,
+        _ if result.is_success() => TaskEnding::Succeeded,
+        MissionStatus::Answered | MissionStatus::Succeeded | MissionStatus::Failed => TaskEnding::Failed,
         MissionStatus::Cancelled => TaskEnding::Cancelled,
     };
     TaskResult { ending, output: result.output, mission }

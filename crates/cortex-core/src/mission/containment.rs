@@ -7,14 +7,15 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use cortex_protocol::{
-    CallId, ComponentName, FailureKind, MissionEvent, ToolCall, ToolFingerprint, ToolName, ToolOutcome,
+    CallId, ComponentName, Effect as ToolEffect, FailureKind, MissionEvent, ToolCall, ToolFingerprint, ToolName,
+    ToolOutcome, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{Mission, Phase};
 use crate::chat::{ChatRequest, Message};
 use crate::containment::{Confined, Containment, Departed};
-use crate::fragment::{Fragment, capped, quoted};
+use crate::fragment::{AwayTool, Fragment, capped, quoted};
 use crate::toolset::{self, ToolChanges, ToolSet};
 
 /// Most characters of what the model is told of all that is kept from it.
@@ -36,8 +37,8 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    pub(super) fn new(containment: Containment, present: ToolSet) -> Self {
-        Self { containment, present, ..Self::default() }
+    pub(super) fn new(containment: Containment, present: ToolSet, departed: Departed) -> Self {
+        Self { containment, present, departed, ..Self::default() }
     }
 }
 
@@ -220,15 +221,39 @@ impl Mission {
         }
     }
 
+    /// The tool that is away for a known reason and is asked for by this name, if it is awaited.
+    pub(super) fn awaited(&self, written: &str) -> Option<ToolName> {
+        let is_meant = |name: &&ToolName| name.as_str() == written || toolset::plain_wire_name(name) == written;
+        let name = self.kept.kept_back.keys().find(is_meant)?;
+        let is_away = self.away().any(|(spec, _)| spec.name == *name);
+        (is_away && self.may_come_back(name)).then(|| name.clone())
+    }
+
+    /// What is in quarantine and would be offered if it were not, with the reason.
+    fn away(&self) -> impl Iterator<Item = (&ToolSpec, &str)> {
+        let Kept { containment, present, departed, kept_back, .. } = &self.kept;
+        let may_act = self.goal.class.may_act();
+        kept_back.iter().filter_map(move |(name, because)| {
+            let spec = present.get(name).or_else(|| departed.get(name))?;
+            containment.reason_against(spec.component.as_ref()?)?;
+            (may_act || spec.effect == ToolEffect::Observe).then_some((spec, because.as_str()))
+        })
+    }
+
     /// Tells the model what is kept from it, where something is.
     pub(super) fn add_containment(&self, chat: &mut ChatRequest) {
-        let Some(text) = self.told_containment() else { return };
+        let tools: Vec<AwayTool> = self.away().map(|(spec, because)| AwayTool::new(spec, because)).collect();
+        let notice = self.told_containment().map(|text| Fragment::Notice { text });
+        let away = (!tools.is_empty()).then_some(Fragment::Away { tools });
+        if notice.is_none() {
+            return;
+        }
         let last = chat.messages.iter_mut().rev().find_map(|message| match message {
             Message::User { fragments } => Some(fragments),
             _ => None,
         });
         if let Some(fragments) = last {
-            fragments.push(Fragment::Notice { text });
+            fragments.extend(notice.into_iter().chain(away));
         }
     }
 

@@ -65,8 +65,13 @@ impl Mission {
     /// Ends the mission with these words, as the record says: with success or without.
     pub(super) fn end_by_record(&mut self, text: &str) {
         match self.judge() {
-            Ok(None) => self.finish(MissionStatus::Succeeded, text.to_owned()),
-            Ok(Some(skipped)) => self.finish(MissionStatus::Succeeded, format!("{text} ({skipped})")),
+            Ok(skipped) => {
+                let text = skipped.map_or_else(|| text.to_owned(), |skipped| format!("{text} ({skipped})"));
+                // A question is answered by what was found; steps that found nothing answer none.
+                let is_answer = !self.goal.class.is_answered_by_words() || self.goal.found_something;
+                let status = if is_answer { MissionStatus::Succeeded } else { MissionStatus::Answered };
+                self.finish(status, text);
+            }
             Err(reason) if text.contains(&reason) => self.give_up(text, text.to_owned()),
             Err(reason) => self.give_up(text, format!("{text} (Not done: {reason})")),
         }
@@ -238,10 +243,13 @@ impl Mission {
         let mut not_stopped: Vec<ToolName> = self.not_stopped.iter().map(|(tool, _)| tool.clone()).collect();
         not_stopped.dedup();
         let duration = self.now.saturating_sub(self.started);
-        let result = MissionResult {
+        let account = self.account();
+        let mut result = MissionResult {
             status,
             class: self.goal.class,
             output,
+            words_alone: status == MissionStatus::Answered && self.owes_more_than_words(),
+            account: String::new(),
             steps: self.reports.clone(),
             execution: self.timeline.report(&self.reports, duration),
             corrections: self.task_corrections.clone(),
@@ -249,8 +257,13 @@ impl Mission {
             usage: self.usage,
             duration,
         };
+        let words = result.output.clone();
+        result.output = format!("{}\n{account}", result.output.trim_end());
+        result.account = account;
         if status != MissionStatus::Cancelled {
-            self.effects.push(Effect::Say { text: result.output.clone() });
+            // Whoever only listens must hear that nothing came of it.
+            let text = if result.is_success() { words } else { result.output.clone() };
+            self.effects.push(Effect::Say { text });
         }
         self.report(MissionEvent::Finished { result: result.clone() });
         self.effects.push(Effect::Finish { result });

@@ -6,6 +6,7 @@ use cortex_protocol::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::account::Looks;
 use super::collections::Collections;
 use super::{Mission, rounds};
 use crate::chat::{ChatRequest, Message, ToolDefinition};
@@ -17,8 +18,6 @@ use crate::toolset::ToolSet;
 const QUOTED: usize = 1_000;
 /// Most tools that a conversation is told of.
 const ABILITIES: usize = 40;
-/// What is added to an answer that nothing was looked at for.
-const WITHOUT_LOOKING: &str = "(Answered without looking.)";
 
 const CONVERSATION: &str = "This is conversation: answer in words. Nothing is done for it.";
 const ABOUT_SELF: &str = "\
@@ -45,8 +44,12 @@ pub(super) struct Goal {
     pub(super) class: GoalClass,
     /// The tools that act, where nothing is to be done.
     pub(super) withheld: ToolSet,
-    /// Whether a tool was asked for anything.
-    pub(super) looked: bool,
+    /// Whether it is an order whose only deed is a look.
+    pub(super) is_search: bool,
+    /// Whether a look or a step has found anything, since the task was corrected last.
+    pub(super) found_something: bool,
+    /// The looks that brought something.
+    pub(super) looks: Looks,
     /// Whether the model was told, since its last plan, that words alone do nothing.
     pub(super) told: bool,
     /// Plans of an order that goes on which were carried out.
@@ -61,8 +64,10 @@ impl Goal {
     pub(super) fn of(task: &str) -> Self {
         Self {
             class: goal::classify(task),
+            is_search: goal::is_carried_out_by_a_look(task),
             withheld: ToolSet::default(),
-            looked: false,
+            found_something: false,
+            looks: Looks::default(),
             told: false,
             rounds: 0,
             rounded: 0,
@@ -125,9 +130,16 @@ impl Mission {
     pub(super) fn words_alone(&mut self, text: &str) {
         let class = self.goal.class;
         if class.is_answered_by_words() {
-            let unseen = class != GoalClass::Conversation && !self.goal.looked;
-            let output = if unseen { format!("{text} {WITHOUT_LOOKING}") } else { text.to_owned() };
-            self.finish(MissionStatus::Answered, output);
+            self.finish(MissionStatus::Answered, text.to_owned());
+            return;
+        }
+        if !self.owes_more_than_words() {
+            // What was looked for was looked for.
+            self.finish(MissionStatus::Answered, text.to_owned());
+            return;
+        }
+        if self.goal.told {
+            self.finish(MissionStatus::Answered, only_said(text));
             return;
         }
         let told = format!(
@@ -137,10 +149,20 @@ impl Mission {
         self.words_do_nothing(text, told, "Nothing was done.");
     }
 
+    /// Whether words are not all that the task asks for: something is to be done, or to be looked at first.
+    pub(super) fn owes_more_than_words(&self) -> bool {
+        match self.goal.class {
+            GoalClass::Conversation => false,
+            GoalClass::QuestionAboutSelf | GoalClass::QuestionAboutWorld => !self.goal.found_something,
+            GoalClass::Action if self.goal.is_search => !self.goal.found_something,
+            GoalClass::Action | GoalClass::SearchOrPatrol | GoalClass::StandingOrder | GoalClass::EndlessOrder => true,
+        }
+    }
+
     /// Tells the model once what words are not; the second time the mission fails, with the words as what was said.
     pub(super) fn words_do_nothing(&mut self, text: &str, told: String, reason: &str) {
         if self.goal.told {
-            self.fail(format!("{reason} The model only said: \"{}\"", capped(text, QUOTED)));
+            self.fail(format!("{reason} {}", only_said(text)));
             return;
         }
         self.goal.told = true;
@@ -160,20 +182,31 @@ impl Mission {
 
     /// Notes what a planning tool found.
     pub(super) fn learn_from_research(&mut self, tool: &ToolName, outcome: &ToolOutcome) {
-        self.goal.looked = true;
         if outcome.is_success() {
+            self.goal.found_something = true;
+            self.goal.looks.note(tool, self.now);
             self.goal.found.learn(tool, &outcome.value);
         }
     }
 
-    /// Notes what a step that only looks found.
+    /// Notes what a step brought: where it only looks, what it found.
     pub(super) fn learn_from_step(&mut self, number: StepNumber, outcome: &ToolOutcome) {
         let Some(tool) = self.step(number).map(|step| step.call.tool.clone()) else { return };
         let only_looks = self.setup.tools.get(&tool).is_some_and(|spec| spec.effect == ToolEffect::Observe);
-        if only_looks && outcome.is_success() {
+        if !outcome.is_success() {
+            return;
+        }
+        self.goal.found_something |= only_looks || !outcome.text().trim().is_empty();
+        if only_looks {
+            self.goal.looks.note(&tool, self.now);
             self.goal.found.learn(&tool, &outcome.value);
         }
     }
+}
+
+/// The words of a model that did nothing, as a quotation.
+fn only_said(text: &str) -> String {
+    format!("The model only said: \"{}\"", capped(text, QUOTED))
 }
 
 /// What the model is told of the class.

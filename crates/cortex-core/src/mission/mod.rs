@@ -15,7 +15,8 @@
 //! - `presence`: components that leave and come back; `containment`: what the monitor keeps from the mission;
 //! - `supervision`: what would go on for ever ends;
 //! - `operator`: what a person says in mid mission; `repetition`: what was done is not done again;
-//! - `ending`: replanning, halting and the one result; `record`: what of the task is still open;
+//! - `ending`: replanning, halting and the one result; `record`: what of the task is still open; `account`: what was done
+//!   and looked at, in one line;
 //! - `timeline`: when its steps did what;
 //! - `setup`: what it starts with; `exchange`: inputs and effects;
 //! - `prompts`: what the model is told.
@@ -38,6 +39,7 @@ use goals::Goal;
 use phase::{Arranged, Ending, Phase, Research, ResearchState};
 use timeline::Timeline;
 
+mod account;
 mod arguments;
 mod budget;
 mod collections;
@@ -161,7 +163,7 @@ impl Mission {
     pub fn new(setup: MissionSetup) -> Self {
         Self {
             goal: Goal::of(&setup.task),
-            kept: Kept::new(setup.containment.clone(), setup.tools.clone()),
+            kept: Kept::new(setup.containment.clone(), setup.tools.clone(), setup.departed.clone()),
             setup,
             phase: Phase::New,
             now: Duration::ZERO,

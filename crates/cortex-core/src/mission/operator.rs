@@ -60,7 +60,7 @@ impl Mission {
         self.task_corrections.push(text);
         self.corrected_plan = self.plan_number;
         self.goal.told = false;
-        self.goal.looked = false;
+        self.goal.found_something = false;
         match &mut self.phase {
             Phase::Halting { then, .. } => *then = Ending::Corrected,
             Phase::Planning { .. } => {
@@ -83,6 +83,8 @@ impl Mission {
     /// or an order that goes on. It never makes words enough for a task that needs deeds, nor ends an order that goes on.
     fn classify_anew(&mut self, text: &str) {
         let (before, said) = (self.goal.class, goal::classify(text));
+        let may_be_search = self.goal.is_search || before.is_answered_by_words();
+        self.goal.is_search = may_be_search && goal::is_carried_out_by_a_look(text);
         let asks_for_more = matches!(said, GoalClass::SearchOrPatrol) || said.goes_on();
         if said == before || before.goes_on() || !(before.is_answered_by_words() || asks_for_more) {
             return;

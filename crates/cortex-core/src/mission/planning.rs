@@ -1,5 +1,7 @@
 //! Phase 1: from the task to a committed plan or an answer.
 
+use std::collections::BTreeSet;
+
 use cortex_protocol::{
     CallId, Effect as ToolEffect, FailureKind, GoalClass, MissionEvent, Step, StepNumber, StepReport, StepStatus,
     ToolCall, ToolName, ToolOutcome, ToolPhase, ToolSpec,
@@ -129,6 +131,11 @@ impl Mission {
         }
         if self.goal.class == GoalClass::StandingOrder && calls.iter().any(|call| call.name == ORDER_FULFILLED) {
             self.on_fulfilled(reply, calls);
+            return;
+        }
+        let awaited: BTreeSet<ToolName> = calls.iter().filter_map(|call| self.awaited(&call.name)).collect();
+        if !awaited.is_empty() {
+            self.wait_to_plan(awaited);
             return;
         }
         let checked: Vec<(ModelCall, Result<GoodCall, String>)> =

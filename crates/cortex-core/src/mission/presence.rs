@@ -22,6 +22,8 @@ pub(super) enum AfterWait {
     Replan { reason: String },
     /// The end with this output. If the tools are back, the model, which said that it gives up, is asked again.
     GiveUp { said: String, output: String },
+    /// Another request for a plan: the model wanted these, which were away before there was any plan.
+    Plan { wanted: BTreeSet<ToolName> },
 }
 
 /// Where the tools are that the plan needs.
@@ -123,10 +125,33 @@ impl Mission {
         true
     }
 
+    /// Whether there is still time for a tool that has left, or was not there from the beginning.
+    pub(super) fn may_come_back(&self, tool: &ToolName) -> bool {
+        self.time_of(tool) > self.now
+    }
+
+    fn time_of(&self, tool: &ToolName) -> Duration {
+        let left_at = self.left_at.get(tool).copied().unwrap_or(self.started);
+        left_at.saturating_add(self.setup.limits.component_grace)
+    }
+
+    /// The model wants what is away: it is asked again once that is back, or its time is up. What it said is as if it had
+    /// never been said, since nothing of it could be done.
+    pub(super) fn wait_to_plan(&mut self, wanted: BTreeSet<ToolName>) {
+        let until = wanted.iter().map(|tool| self.time_of(tool)).min().unwrap_or(self.now);
+        self.tell_missing(wanted.clone(), until);
+        self.phase = Phase::Away { then: AfterWait::Plan { wanted }, until };
+    }
+
     /// Goes on once the tools are back or their time is up.
     pub(super) fn end_wait_if_over(&mut self) {
         let Phase::Away { then, until } = self.phase.clone() else { return };
-        let is_back = self.presence_of(failed_for_want) == Presence::AllThere;
+        let is_back = match &then {
+            AfterWait::Plan { wanted } => wanted.iter().all(|tool| self.setup.tools.get(tool).is_some()),
+            AfterWait::Replan { .. } | AfterWait::GiveUp { .. } => {
+                self.presence_of(failed_for_want) == Presence::AllThere
+            }
+        };
         if !is_back && self.now < until {
             return;
         }
@@ -141,6 +166,7 @@ impl Mission {
                 self.ask_again(&said, &back);
             }
             AfterWait::GiveUp { output, .. } => self.finish(MissionStatus::Failed, output),
+            AfterWait::Plan { .. } => self.ask_for_plan(),
         }
     }
 

@@ -6,7 +6,7 @@ use cortex_protocol::{SessionId, Turn};
 use serde::{Deserialize, Serialize};
 
 use super::Prices;
-use crate::containment::Containment;
+use crate::containment::{Containment, Departed};
 use crate::toolset::ToolSet;
 
 /// The bounds of one mission. Every one of them ends something that could otherwise go on for ever.
@@ -165,6 +165,9 @@ pub struct MissionSetup {
     /// What of them is kept from the missions.
     #[serde(default, skip_serializing_if = "Containment::is_empty")]
     pub containment: Containment,
+    /// Tools of components that have left before it began: what is away for a known reason may come back.
+    #[serde(default, skip_serializing_if = "Departed::is_empty")]
+    pub departed: Departed,
     /// The bounds.
     pub limits: MissionLimits,
 }

@@ -31,6 +31,8 @@ pub(super) struct Conversation<'r> {
     pub(super) rejection: Option<String>,
     /// What the robot can do, though not for this task.
     pub(super) abilities: &'r [ToolDefinition],
+    /// What it could do a moment ago: a call of it waits for it.
+    pub(super) away: Vec<&'r ToolDefinition>,
     /// How many calls were made before.
     pub(super) calls: usize,
 }
@@ -58,6 +60,7 @@ impl<'r> Conversation<'r> {
                                 read.rejection = None;
                             }
                             Fragment::Abilities { tools } => read.abilities = tools,
+                            Fragment::Away { tools } => read.away = tools.iter().map(|away| &away.tool).collect(),
                             _ => {}
                         }
                     }

@@ -60,8 +60,9 @@ impl ChatModel for Reflex {
 fn plan(request: &ChatRequest) -> ChatReply {
     let conversation = Conversation::read(request);
     let Some(task) = conversation.task else { return declined("There is no task.".to_owned()) };
-    // A call of what is only told of is refused by the core, with the reason.
-    let definitions: Vec<ToolDefinition> = request.tools.iter().chain(conversation.abilities).cloned().collect();
+    // A call of what is only told of is refused by the core, with the reason, and one of what is away waits for it.
+    let known = request.tools.iter().chain(conversation.abilities).chain(conversation.away.iter().copied());
+    let definitions: Vec<ToolDefinition> = known.cloned().collect();
     let toolbox = Toolbox::new(&definitions);
     if let Some(report) = conversation.failure() {
         let intents = reader::read(&toolbox, task).ok();

@@ -54,10 +54,13 @@ pub(super) async fn pause_over(end: Option<Instant>) {
 
 /// The result of a task of which nothing ran.
 pub(super) fn without_run(class: GoalClass, status: MissionStatus, output: String) -> MissionResult {
+    let account = MissionResult::NOTHING_DONE.to_owned();
     MissionResult {
         status,
         class,
-        output,
+        output: format!("{output}\n{account}"),
+        account,
+        words_alone: false,
         steps: Vec::new(),
         execution: cortex_protocol::execution::ExecutionReport::default(),
         corrections: Vec::new(),

@@ -18,7 +18,7 @@ use crate::envelope::Envelope;
 /// The version of the format that this Cortex writes. A newer one is not read; an older one is.
 ///
 /// Counts on whenever an input, an effect or an event is added or can't be read any more as it was. (2: meters,
-/// corrections of a task, conditions. 3: changes of the tools as differences.)
+/// corrections of a task, conditions. 3: changes of the tools as differences, accounts.)
 pub const VERSION: u32 = 3;
 /// Longest line, in bytes. An outcome of a tool may have 4 MiB, and twice that or more once it is escaped; what is longer
 /// is cut.

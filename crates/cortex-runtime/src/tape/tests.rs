@@ -26,6 +26,7 @@ fn setup() -> MissionSetup {
         identity: String::new(),
         tools: ToolSet::default(),
         containment: cortex_core::Containment::default(),
+        departed: cortex_core::Departed::default(),
         limits: MissionLimits::default(),
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use cortex_core::{ChatRequest, Message};
-use cortex_protocol::ToolCall;
+use cortex_protocol::{MissionStatus, ToolCall};
 use serde_json::Value;
 
 use crate::file::Expectation;
@@ -17,6 +17,8 @@ pub(crate) fn differences(expected: &Expectation, observed: &Observed) -> Vec<St
     let mut found = Differences::default();
     let result = &observed.result;
     found.equal("status", &[expected.status.to_string()], &[result.status.to_string()]);
+    let is_success = matches!(expected.status, MissionStatus::Answered | MissionStatus::Succeeded);
+    found.equal("success", &[expected.success.unwrap_or(is_success).to_string()], &[result.is_success().to_string()]);
     for part in &expected.output {
         found.holds("the output", part, std::slice::from_ref(&result.output));
     }

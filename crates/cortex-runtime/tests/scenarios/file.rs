@@ -237,6 +237,9 @@ pub(crate) struct LimitsTable {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Expectation {
     pub(crate) status: MissionStatus,
+    /// Whether the person got what was asked for, where the status alone does not say so: `answered` is a success unless
+    /// this is `false`.
+    pub(crate) success: Option<bool>,
     /// What the output says, each somewhere in it.
     #[serde(default)]
     pub(crate) output: Vec<String>,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use cortex_core::feedback;
 use cortex_protocol::mission::Expense;
-use cortex_protocol::{CloudEvent, MissionEvent, MissionResult, Usage, Verification};
+use cortex_protocol::{CloudEvent, MissionEvent, MissionResult, MissionStatus, Usage, Verification};
 use cortex_ros::task::{TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::{Canceller, RosError, SentTask};
 use serde_json::json;
@@ -38,8 +38,8 @@ pub(crate) async fn send(arguments: SendArguments) -> anyhow::Result<ExitCode> {
     let watched = watch(&connection, &task, &arguments, interrupts).await;
     connection.close().await;
     match watched? {
-        Watched::Ended(result) => {
-            print_result(&result, arguments.json);
+        Watched::Ended(result, status) => {
+            print_result(&result, status, arguments.json);
             Ok(match result.ending {
                 TaskEnding::Succeeded => ExitCode::SUCCESS,
                 TaskEnding::Failed => ExitCode::FAILURE,
@@ -55,7 +55,7 @@ pub(crate) async fn send(arguments: SendArguments) -> anyhow::Result<ExitCode> {
 
 /// How watching a task ended.
 enum Watched {
-    Ended(TaskResult),
+    Ended(TaskResult, Option<MissionStatus>),
     /// The person did not want to wait any longer.
     Left,
 }
@@ -69,6 +69,8 @@ async fn watch(
     let mut sent = connection.client.send(task, arguments.session.as_deref().unwrap_or_default()).await?;
     let mut cancelling = false;
     let mut last_line_seen = false;
+    // How the mission itself says that it ended: that words alone came of it shows in no other way.
+    let mut status = None;
     let canceller = sent.canceller.clone();
     let SentTask { updates, .. } = &mut sent;
     let mut updates = std::mem::replace(updates, tokio::sync::mpsc::channel(1).1);
@@ -87,6 +89,7 @@ async fn watch(
             }
             Some(update) = updates.recv() => {
                 last_line_seen |= update.completed;
+                status = status.or_else(|| status_of(&update));
                 if print_update(&update, arguments.json).is_err() && !cancelling {
                     // Nobody reads any more, so nobody watches the robot.
                     cancelling = true;
@@ -100,10 +103,11 @@ async fn watch(
     while !last_line_seen {
         let Ok(Some(update)) = tokio::time::timeout(LAST_LINE, updates.recv()).await else { break };
         last_line_seen |= update.completed;
+        status = status.or_else(|| status_of(&update));
         // The task has ended; what can't be shown now is lost with its reader.
         let _ = print_update(&update, arguments.json);
     }
-    Ok(Watched::Ended(ended?))
+    Ok(Watched::Ended(ended?, status))
 }
 
 async fn cancel(canceller: Canceller) {
@@ -126,6 +130,10 @@ fn print_update(update: &TaskUpdate, as_json: bool) -> std::io::Result<()> {
     } else {
         writeln!(std::io::stdout(), "{}", update.feedback)
     }
+}
+
+fn status_of(update: &TaskUpdate) -> Option<MissionStatus> {
+    update.completed.then(|| result_of(&update.event)).flatten().map(|result| result.status)
 }
 
 /// The result in full, from the last event.
@@ -167,7 +175,7 @@ fn spending(result: &MissionResult) -> String {
     format!("spent: {}", spent.join(", "))
 }
 
-fn print_result(result: &TaskResult, as_json: bool) {
+fn print_result(result: &TaskResult, status: Option<MissionStatus>, as_json: bool) {
     if as_json {
         let status = match result.ending {
             TaskEnding::Succeeded => "succeeded",
@@ -182,6 +190,9 @@ fn print_result(result: &TaskResult, as_json: bool) {
     }
     let status = match result.ending {
         TaskEnding::Succeeded => "SUCCEEDED",
+        TaskEnding::Failed if status == Some(MissionStatus::Answered) => {
+            "ANSWERED, and nothing more: that is no success"
+        }
         TaskEnding::Failed => "FAILED",
         TaskEnding::Cancelled => "CANCELLED",
     };

@@ -152,6 +152,7 @@ impl Metrics {
             MissionEvent::Researched { tool, outcome, .. } => self.tool_called(tool, outcome, None),
             MissionEvent::Finished { result } => {
                 let ending = match result.status {
+                    MissionStatus::Answered if result.words_alone => "words_alone",
                     MissionStatus::Answered => "answered",
                     MissionStatus::Succeeded => "succeeded",
                     MissionStatus::Failed => "failed",

@@ -47,6 +47,7 @@ impl Missions {
                 steps: Vec::new(),
                 more_steps: 0,
                 output: String::new(),
+                words_alone: false,
             });
         }
         let Some(place) = self.open.iter().position(|mission| mission.id == event.subject) else { return };
@@ -54,7 +55,8 @@ impl Missions {
             let mut mission = self.open.remove(place);
             mission.phase = MissionPhase::Ended(result.status);
             mission.ended_ms = Some(now_ms);
-            mission.output = result.output.chars().take(TEXT_CHARACTERS).collect();
+            mission.words_alone = result.words_alone;
+            mission.output = shown(result);
             self.ended.push_back(mission);
             if self.ended.len() > MOST_ENDED {
                 self.ended.pop_front();
@@ -63,6 +65,14 @@ impl Missions {
             note(mission, &event.data.payload);
         }
     }
+}
+
+/// What it said, as far as it fits before what was done, which is never cut for it.
+fn shown(result: &MissionResult) -> String {
+    let account: String = result.account.chars().take(TEXT_CHARACTERS).collect();
+    let left = TEXT_CHARACTERS.saturating_sub(account.chars().count() + 1);
+    let words: String = result.words().chars().take(left).collect();
+    format!("{words} {account}").trim().to_owned()
 }
 
 fn note(mission: &mut MissionOverview, event: &MissionEvent) {

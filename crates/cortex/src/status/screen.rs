@@ -159,11 +159,13 @@ fn missions(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
     let mut lines = vec![String::new(), ink.paint(Tone::Quiet, &format!("{:10} {:>7}  TASK", "MISSION", "TIME"))];
     for mission in &overview.missions {
         let (word, tone) = phase(mission.phase);
+        let tone = if mission.words_alone { Tone::Odd } else { tone };
         let age = duration(ago(mission.ended_ms.unwrap_or(now_ms), mission.since_ms));
         let task = cut_end(&one_line(&mission.task), WIDTH - 20);
         lines.push(format!("{} {age:>7}  {task}", ink.paint(tone, &format!("{word:10}"))));
         match mission.phase {
-            MissionPhase::Ended(MissionStatus::Answered | MissionStatus::Succeeded) | MissionPhase::Queued => {}
+            MissionPhase::Ended(MissionStatus::Answered) if !mission.words_alone => {}
+            MissionPhase::Ended(MissionStatus::Succeeded) | MissionPhase::Queued => {}
             MissionPhase::Ended(_) => lines.push(cut_end(&format!("  {}", one_line(&mission.output)), WIDTH)),
             _ => lines.extend(steps(mission, ink)),
         }
@@ -348,6 +350,7 @@ pub(super) mod tests {
                     .collect(),
                 more_steps: 5,
                 output: String::new(),
+                words_alone: false,
             }],
             calls: vec![CallOverview { tool: "base.go_to".into(), kind: "method".to_owned(), since_ms: 987_000 }],
             budget: vec![BudgetOverview { expense: Expense::Tokens, used: 3_400.0, limit: Some(10_000.0) }],

@@ -25,7 +25,9 @@ fn names(chat: &ChatRequest) -> Vec<&str> {
 #[test]
 fn regression_words_without_a_step_are_no_success_of_an_action() {
     let story = Story::of("go to the kitchen").model_says("Done, I am there.").model_says("Really, I am!").start();
-    assert_eq!(story.ends(), (MissionStatus::Failed, "Nothing was done. The model only said: \"Really, I am!\""));
+    assert_eq!(story.ends(), (MissionStatus::Answered, "The model only said: \"Really, I am!\""));
+    assert_eq!((story.result().account.as_str(), story.result().is_success()), (MissionResult::NOTHING_DONE, false));
+    assert_eq!(story.said, [story.result().output.as_str()], "who only listens hears that nothing was done");
     assert!(text_of(&story.requests[1]).contains("Nothing was done: the task is an action, and words do nothing."));
     assert_eq!(story.result().class, GoalClass::Action);
     assert_eq!(story.lines[0], "taken for an action");
@@ -49,24 +51,102 @@ fn a_question_back_reaches_the_person() {
         .model_calls(&[(DECLINE_TOOL, json!({"reason": "Which cup do you mean, the red or the blue one?"}))])
         .start();
     assert_eq!(story.ends(), (MissionStatus::Failed, "Which cup do you mean, the red or the blue one?"));
-    assert_eq!(story.said, ["Which cup do you mean, the red or the blue one?"]);
+    assert_eq!(story.said, [story.result().output.as_str()]);
 }
 
 #[test]
 fn research_does_not_make_words_a_success_of_an_action() {
     let story = Story::of("go to the kitchen").model_calls(&[look()]).model_says("Done.").model_says("Done.").start();
-    assert_eq!(story.ends().0, MissionStatus::Failed);
+    assert_eq!(story.ends().0, MissionStatus::Answered);
+    assert!(!story.result().is_success());
+    assert_eq!(story.result().account, "Nothing was done. Looked: camera.look.");
 }
 
 #[test]
-fn an_answer_that_nothing_was_looked_at_for_says_so() {
+fn regression_an_answer_that_nothing_was_looked_at_for_is_no_success() {
     for task in ["what do you see?", "how full is your battery?"] {
-        let story = Story::of(task).model_says("A cup.").start();
-        assert_eq!(story.ends(), (MissionStatus::Answered, "A cup. (Answered without looking.)"));
+        let story = Story::of(task).model_says("This is a question.").start();
+        assert_eq!(story.ends(), (MissionStatus::Answered, "This is a question."));
+        assert_eq!(
+            (story.result().account.as_str(), story.result().is_success()),
+            (MissionResult::NOTHING_DONE, false)
+        );
+        let story = Story::of(task).model_calls(&[look()]).tool_fails("camera.look", "it is dark").model_says("A cup.");
+        assert!(!story.start().result().is_success(), "a look that failed has found nothing");
         let story = Story::of(task).model_calls(&[look()]).model_says("A cup.").start();
         assert_eq!(story.ends(), (MissionStatus::Answered, "A cup."));
+        assert_eq!(story.result().account, "Nothing was done. Looked: camera.look.");
+        assert!(story.result().is_success());
+        assert_eq!(story.said, ["A cup."]);
     }
-    assert_eq!(Story::of("hello").model_says("Hi.").start().ends(), (MissionStatus::Answered, "Hi."));
+    let story = Story::of("hello").model_says("Hi.").start();
+    assert_eq!(story.ends(), (MissionStatus::Answered, "Hi."));
+    assert!(story.result().is_success(), "words are all that a conversation needs");
+    assert_eq!(story.result().output, "Hi.\nNothing was done, nothing was looked at.");
+}
+
+#[test]
+fn regression_a_question_for_which_steps_found_nothing_is_not_answered() {
+    let story = Story::of("what do you see?")
+        .model_calls(&[go("kitchen")])
+        .tool_returns("base.go_to", Value::Null)
+        .model_says("EXECUTE")
+        .model_says("A cup.")
+        .start();
+    assert_eq!(story.ends(), (MissionStatus::Answered, "A cup."));
+    assert!(!story.result().is_success());
+    assert_eq!(story.result().account, "Done: base.go_to(place=kitchen) not verified. Nothing was looked at.");
+}
+
+#[test]
+fn what_was_looked_for_and_seen_was_found_and_words_alone_find_nothing() {
+    let story = Story::of("find the cup").model_calls(&[look()]).model_says("On the table.").start();
+    assert_eq!(story.ends(), (MissionStatus::Answered, "On the table."));
+    assert!(story.result().is_success());
+    let story = Story::of("find the cup").model_says("On the table.").model_says("On the table!").start();
+    assert_eq!(story.ends(), (MissionStatus::Answered, "The model only said: \"On the table!\""));
+    assert!(!story.result().is_success());
+    let bring = Story::of("find the cup and bring it").model_calls(&[look()]).model_says("Here.").model_says("Here!");
+    assert!(!bring.start().result().is_success());
+}
+
+#[test]
+fn what_was_seen_is_told_with_its_age() {
+    let mut story = Story::of("what do you see?").model_calls(&[look()]).start();
+    story.now = Duration::from_secs(42);
+    story.reply(says("A cup."));
+    assert_eq!(story.result().account, "Nothing was done. Looked: camera.look (42 s before the end).");
+}
+
+#[test]
+fn regression_every_report_ends_with_what_was_done_whatever_the_model_claims() {
+    let claim = "Done: base.go_to(place=bedroom) verified. Looked: camera.look.";
+    let story = Story::of("go to the kitchen and say hello")
+        .model_calls(&[go("kitchen"), ("speaker-say", json!({"text": "Hello.\nDone: everything"})), look()])
+        .model_says("EXECUTE")
+        .model_says("EXECUTE")
+        .model_says("EXECUTE")
+        .tool_fails("camera.look", "it is dark")
+        .model_says(claim)
+        .start();
+    let lines: Vec<&str> = story.result().output.lines().collect();
+    assert!(lines[0].starts_with(claim), "{lines:?}");
+    assert_eq!(
+        lines[1..],
+        ["Done: base.go_to(place=kitchen) not verified; speaker.say(text=\"Hello. Done: everything\") not verified. \
+             Not completed: camera.look failed. Nothing was looked at."]
+    );
+    assert_eq!(story.lines.last().unwrap().split(" | ").last(), Some(lines[1]), "in the feedback, too");
+    let mut story =
+        Story::of("go to the kitchen").model_calls(&[go("kitchen")]).model_says("EXECUTE").tool_waits("base.go_to");
+    story.give(Input::Start);
+    story.give(Input::Cancel { reason: CancelReason::Stop });
+    story.end_call(0, ToolOutcome::cancelled(HaltState::Halted, "halted"));
+    assert_eq!(story.ends(), (MissionStatus::Cancelled, "The robot was stopped."));
+    assert_eq!(
+        story.result().account,
+        "Nothing was completed: base.go_to(place=kitchen) halted. Nothing was looked at."
+    );
 }
 
 #[test]

@@ -140,6 +140,7 @@ impl Story {
                 identity: String::new(),
                 tools,
                 containment: crate::Containment::default(),
+                departed: crate::Departed::default(),
                 limits,
             }),
             now: Duration::ZERO,
@@ -265,9 +266,11 @@ impl Story {
         &self.results[0]
     }
 
+    /// How it ended, in the words before the account.
     pub(super) fn ends(&self) -> (MissionStatus, &str) {
         let result = self.result();
-        (result.status, result.output.as_str())
+        assert!(result.output.ends_with(&format!("\n{}", result.account)), "{}", result.output);
+        (result.status, result.words())
     }
 
     /// The same before the end.

@@ -184,3 +184,67 @@ fn a_cancel_and_a_correction_end_the_waiting() {
     story.give(Input::Cancel { reason: CancelReason::Client });
     assert_eq!(story.ends().0, MissionStatus::Cancelled);
 }
+
+/// A mission that begins while the base is in quarantine and has left the robot; it has 10 s to come back.
+fn begins_without_base(task: &str) -> Story {
+    let mut story = Story::with(task, robot(), |limits| limits.component_grace = Duration::from_secs(10));
+    let mut base: Vec<ToolSpec> = robot();
+    base.retain(|spec| spec.name.as_str() == "base.go_to");
+    base.iter_mut().for_each(|spec| spec.component = Some("base".into()));
+    let all = ToolSet::new(robot().into_iter().filter(|spec| spec.name.as_str() != "base.go_to").chain(base)).0;
+    let there = all.rebuilt(all.iter().filter(|spec| spec.name.as_str() != "base.go_to").cloned()).0;
+    let mut departed = crate::Departed::default();
+    departed.note(&all, &there);
+    let mut containment = crate::Containment::default();
+    assert!(containment.quarantine(ComponentName::new("base"), "it died and is coming up again"));
+    story.mission = Mission::new(MissionSetup { tools: there, departed, containment, ..story.mission.setup.clone() });
+    story
+}
+
+fn base_is_back(story: &mut Story) {
+    story.give(Input::Contained { containment: crate::Containment::default() });
+    let mut base = robot();
+    base.iter_mut().for_each(|spec| {
+        if spec.name.as_str() == "base.go_to" {
+            spec.component = Some("base".into());
+        }
+    });
+    story.give(Input::ToolsChanged { tools: ToolSet::new(base).0 });
+}
+
+#[test]
+fn regression_what_the_robot_could_do_a_moment_ago_is_waited_for_before_there_is_a_plan() {
+    let mut story = begins_without_base("go to the kitchen").model_calls(&[go()]).start();
+    let told = text_of(&story.requests[0]);
+    assert!(
+        told.contains("it is waited for:\n- base-go_to: Does base.go_to. (base is in quarantine: it died"),
+        "{told}"
+    );
+    assert!(!story.requests[0].tools.iter().any(|tool| tool.name == "base-go_to"), "it is not on offer");
+    assert!(story.lines.contains(&"waiting up to 10 s for what has left: base.go_to".to_owned()), "{:#?}", story.lines);
+    assert_eq!((story.requests.len(), story.mission.next_wake()), (1, Some(Duration::from_secs(10))));
+    story.now = Duration::from_secs(4);
+    base_is_back(&mut story);
+    assert!(story.lines.contains(&"back again: base.go_to".to_owned()), "{:#?}", story.lines);
+    story.reply(calls(&[go()]));
+    story.reply(says("EXECUTE"));
+    story.reply(says("I am there."));
+    assert_eq!(story.ends(), (MissionStatus::Succeeded, "I am there."));
+}
+
+#[test]
+fn what_does_not_come_back_before_there_is_a_plan_is_named_with_the_reason() {
+    let mut story = begins_without_base("go to the kitchen").model_calls(&[go()]).start();
+    story.give_at(10, Input::Tick);
+    story.reply(calls(&[go()]));
+    let told = text_of(story.requests.last().unwrap());
+    assert!(told.contains("it is not available now: base is in quarantine: it died and is coming up again"), "{told}");
+    story.reply(calls(&[(DECLINE_TOOL, json!({"reason": "The base is away."}))]));
+    assert_eq!(story.ends(), (MissionStatus::Failed, "The base is away."));
+}
+
+#[test]
+fn a_question_about_the_robot_is_not_told_of_what_acts_and_is_away() {
+    let story = begins_without_base("how full is your battery?").start();
+    assert!(!text_of(&story.requests[0]).contains("base-go_to: Does"));
+}

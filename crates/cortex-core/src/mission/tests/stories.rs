@@ -75,7 +75,8 @@ fn a_plan_is_confirmed_step_by_step_and_its_placeholders_are_bound() {
             "step 3/3 speaker.say{\"text\":\"I see a red cup\"}: started",
             "step 3/3 speaker.say: SUCCESS, done [0.0 s]",
             "asking for the answer or a further plan (turn 1)",
-            "SUCCEEDED: There is a red cup.",
+            "SUCCEEDED: There is a red cup. | Done: base.go_to(place=kitchen) not verified; speaker.say(text=\"I see a red \
+             cup\") not verified. Looked: camera.look.",
         ]
     );
 }
