@@ -22,7 +22,8 @@ pub(super) const LANGUAGES: &[Language] = &[
     // German.
     Language {
         opens: "\
-            wer, wie, wo, wann, was, welche, welcher, welches, welchen, woher, warum, wieso, weshalb, wessen, ist, sind, \
+            wer ist, wer sind, wer war, wer hat, wer steht, wer sitzt, wer liegt, wer wartet, wer ruft, wer spricht, wer \
+            wohnt, wie, wo, wann, was, welche, welcher, welches, welchen, woher, warum, wieso, weshalb, wessen, ist, sind, \
             war, waren, hat, hatte, hast du, bist du, gibt es, gibt's, steht, stehen, liegt, liegen, brennt, läuft, \
             funktioniert, siehst du, hörst du, weißt du, kennst du, riechst du, erkennst du, sehen sie, hören sie, \
             wissen sie",
@@ -58,7 +59,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         states: "está, están, es, son",
         requests: "\
             por favor, puede, puedes, pueden, podría, podrías, podrían, podemos, podéis, quieres, quiere, querría, \
-            querrías, posible, hora de, momento de, debes, debe, debería, deberías, hace falta, te importa, te importaría, \
+            querrías, posible, esperas, hora de, momento de, debes, debe, debería, deberías, hace falta, te importa, te importaría, \
             qué tal si, qué tal, me, nos, si, alguien puede, alguien que, capaz, dispuesto, va a, vas a, tal si",
         reasons: "por qué, quién",
         negations: "no, me, nos",
@@ -104,7 +105,7 @@ pub(super) const LANGUAGES: &[Language] = &[
     // Russian and Ukrainian.
     Language {
         opens: "\
-            где, кто, что, когда, как, сколько, какой, какая, какое, какие, какого, каким, чей, чья, чьё, каком, в каком, в какой, на каком, почему, \
+            где, кто, что, когда, как, сколько, какой, какая, какое, какие, какого, который, каким, чей, чья, чьё, каком, в каком, в какой, на каком, почему, \
             есть ли, есть, видишь, ты видишь, ты слышишь, ты знаешь, слышишь, знаешь, ты где, насколько, ты в, вы видите, \
             де, хто, що, коли, скільки, чому, який, яка",
         states: "\
@@ -166,7 +167,8 @@ pub(super) const LANGUAGES: &[Language] = &[
         opens: "\
             nerede, neredesin, ne görüyorsun, ne var, ne kadar, ne zaman, ne oldu, kim var, kim, kaç, neden, nasıl, hangi, \
             burada, orada, mutfakta, salonda, odada, masada",
-        states: "mı, mi, mu, mü, nerede, kaç, dolu, var",
+        // What ends in a particle is asked, too: see `ASKING_PARTICLES`.
+        states: "nerede, kaç, dolu, var",
         requests: "\
             lütfen, zahmet, mümkün, misin, mısın, musun, müsün, misiniz, mısınız, musunuz, müsünüz, miyiz, mıyız, gerek, \
             lazım, değilse, bana, bize, eğer, haydi, hadi, olur mu, biri, birisi, zamanı",
@@ -229,6 +231,10 @@ pub(super) const LANGUAGES: &[Language] = &[
     },
 ];
 
+/// Turkish: a sentence that ends in one of these asks. In other languages "mi" is "me", so one of the letters must say that
+/// it is Turkish.
+pub(super) const ASKING_PARTICLES: Phrases = "mı, mi, mu, mü";
+pub(super) const TURKISH_LETTERS: [char; 6] = ['ı', 'ğ', 'ş', 'ç', 'ö', 'ü'];
 /// Parts of words that ask for a deed, where words bend: Turkish.
 pub(super) const BENT_REQUESTS: Phrases = "abilir, ebilir, abilecek, ebilecek, alım mı, elim mi";
 

@@ -12,6 +12,7 @@ pub(super) fn asks(words: &[&str], is_asked: bool, goes_on: bool) -> bool {
         return true;
     }
     let opens = starts(words::INTERROGATIVES_IF_ASKED) || LANGUAGES.iter().any(|it| starts(it.opens));
+    let opens = opens || (is_asked && asks_in_turkish(words));
     // "The door is open?"
     let states = words.iter().any(|word| matches!(*word, "is" | "are")) || LANGUAGES.iter().any(|it| it.states(words));
     (opens && (is_asked || goes_on)) || (is_asked && (asks_in_korean(words) || (states && !goes_on)))
@@ -85,6 +86,13 @@ impl Language {
         let bends = words.iter().any(|word| listed(languages::BENT_REQUESTS).any(|part| word.contains(part)));
         proposes || bends || has_any(words, self.requests)
     }
+}
+
+/// "Kapı açık mı?", but not "Pencereyi kapatır mısın?"
+fn asks_in_turkish(words: &[&str]) -> bool {
+    let ends = words.last().is_some_and(|last| holds(languages::ASKING_PARTICLES, last));
+    let bends = words.iter().any(|word| listed(languages::BENT_REQUESTS).any(|part| word.contains(part)));
+    ends && !bends && words.iter().any(|word| word.contains(languages::TURKISH_LETTERS))
 }
 
 fn is_hangul(words: &[&str]) -> bool {

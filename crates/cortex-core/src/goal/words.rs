@@ -197,7 +197,7 @@ pub(super) const INTERROGATIVES_IF_ASKED: Phrases = "\
 /// With one of these anywhere a sentence asks for a deed, whatever it begins with.
 pub(super) const ASKS_FOR_A_DEED: Phrases = "\
     please, could, would, let us, mind, possible, chance, you to, so kind, so good, be able, able to, willing to, up for, \
-    ready to, time to, about time, volunteer, volunteers, what if, need to, needs to, have to, has to, who can, who will, who wants, going to, feel like, kind \
+    ready to, time to, about time, do you say we, volunteer, volunteers, what if, need to, needs to, have to, has to, who can, who will, who wants, going to, feel like, kind \
     enough, if not, otherwise";
 /// To whom something is told or shown: a deed.
 pub(super) const FOR_OTHERS: Phrases = "\

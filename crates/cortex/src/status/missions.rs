@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use cortex_protocol::overview::{MissionOverview, MissionPhase, StepOverview};
-use cortex_protocol::{CloudEvent, MissionEvent, StepNumber, StepStatus};
+use cortex_protocol::{CloudEvent, MissionEvent, MissionResult, StepNumber, StepStatus};
 
 /// Characters of a task and of an output that are shown.
 const TEXT_CHARACTERS: usize = 200;
@@ -116,9 +116,7 @@ fn set(mission: &mut MissionOverview, number: StepNumber, status: StepStatus) {
 pub(super) mod tests {
     use cortex_protocol::event::EventData;
     use cortex_protocol::execution::ExecutionReport;
-    use cortex_protocol::{
-        GoalClass, MissionResult, MissionStatus, Origin, Plan, Priority, Step, StepReport, ToolCall, Usage,
-    };
+    use cortex_protocol::{GoalClass, MissionStatus, Origin, Plan, Priority, Step, StepReport, ToolCall, Usage};
 
     use super::*;
 
@@ -169,6 +167,8 @@ pub(super) mod tests {
             status: MissionStatus::Succeeded,
             class: GoalClass::Action,
             output: "x".repeat(1_000),
+            account: String::new(),
+            words_alone: false,
             steps: Vec::<StepReport>::new(),
             execution: ExecutionReport::default(),
             corrections: Vec::new(),
