@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use cortex_core::confirmation;
 use cortex_core::mission::{Mission, MissionLimits, MissionSetup};
-use cortex_core::{CallArguments, ChatReply, Containment, Effect, Input, ModelCall, Purpose, ToolSet};
+use cortex_core::{CallArguments, ChatReply, Containment, Departed, Effect, Input, ModelCall, Purpose, ToolSet};
 use cortex_protocol::{
     CancelMode, Conditions, Decision, Dispatch, Effect as ToolEffect, MissionStatus, ToolOutcome, ToolPhase, ToolSpec,
 };
@@ -96,6 +96,7 @@ fn drive(replies: &[ChatReply]) -> (usize, usize, MissionStatus) {
         identity: String::new(),
         tools: ToolSet::new(vec![base()]).0,
         containment: Containment::default(),
+        departed: Departed::default(),
         limits: MissionLimits { max_replans: 0, ..MissionLimits::default() },
     });
     let plan = ModelCall {

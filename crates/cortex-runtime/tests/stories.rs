@@ -421,9 +421,7 @@ async fn a_conversation_goes_on_and_no_other_task_hears_of_it() {
     };
     assert_eq!(heard(0), "where are you");
     assert!(
-        heard(1).contains(
-            "\"where are you\" -> ANSWERED: \"The kitchen.\\nNothing was done, nothing was looked at.\""
-        ),
+        heard(1).contains("\"where are you\" -> ANSWERED: \"The kitchen.\\nNothing was done, nothing was looked at.\""),
         "{}",
         heard(1)
     );

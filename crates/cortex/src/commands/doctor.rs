@@ -348,7 +348,8 @@ fn confirmations(arguments: &RunArguments) -> Option<Finding> {
                  or it could not be read",
                 found.repeated, found.asked
             ),
-            "use a model that keeps to the one word, or an endpoint that takes a schema (endpoint.structured)".to_owned(),
+            "use a model that keeps to the one word, or an endpoint that takes a schema (endpoint.structured)"
+                .to_owned(),
         )
     })
 }
