@@ -92,6 +92,17 @@ impl Life {
         is_empty(&self.journal)
     }
 
+    /// Waits until what was left was asked to end so often, and the answer has been heard.
+    async fn has_asked(&self, times: usize) {
+        let asked = async {
+            while self.asked() < times {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), asked).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+
     fn asked(&self) -> usize {
         self.robot.asked.lock().unwrap().len()
     }
@@ -146,13 +157,11 @@ async fn regression_what_is_not_on_offer_is_not_at_rest_and_is_halted_when_it_co
     assert!(!is_empty(&life.journal), "should this life be killed, too, the next one finds it");
     // It was slow to describe itself; it goes and comes once more.
     life.offers_its_tool().await;
+    life.has_asked(1).await;
     life.runtime.offer_tools(ProviderId(0), Vec::new()).await;
     assert_eq!(life.task().await.unwrap_err(), unsettled);
     life.offers_its_tool().await;
-    while life.asked() < 2 {
-        tokio::task::yield_now().await;
-    }
-    tokio::time::sleep(Duration::from_millis(1)).await;
+    life.has_asked(2).await;
     assert_eq!(life.task().await.unwrap().0, MissionStatus::Answered);
     assert!(life.leaves_nothing().await);
 }
