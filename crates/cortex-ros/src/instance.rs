@@ -29,6 +29,8 @@ const TOPIC: &str = "instance";
 const LISTEN_OFTEN: Duration = Duration::from_millis(1_500);
 /// The same where it does not: the middleware finds some only by its next announcement, 3 s later.
 const LISTEN: Duration = Duration::from_millis(3_300);
+/// How long a client listens. It has announced itself then, and those that are there have answered.
+const ROLL: Duration = Duration::from_secs(1);
 /// How often a Cortex says who it is, beyond what the topic keeps for who comes late.
 const PERIOD: Duration = Duration::from_secs(1);
 /// Others that are kept. Whoever invents thousands must not exhaust us.
@@ -205,14 +207,23 @@ impl Roll {
         Ok(Self { heard: hear(node, agent, None).await?, since: Instant::now() })
     }
 
-    /// Those that have spoken, of so many that the graph lists: it is waited for them, but not for long, as one that was
-    /// killed is listed for a while.
-    pub async fn answers(&self, listed: usize) -> Vec<Instance> {
-        let mut heard = self.heard.subscribe();
-        // Listed once, it may not have been heard yet, and may be of a time before this topic.
-        let enough = heard.wait_for(|heard| listed <= 1 || heard.len() >= listed);
-        let _ = tokio::time::timeout_at(self.since + LISTEN_OFTEN, enough).await;
+    /// Those that have spoken within a second, or have been heard sooner where they are two. Where `listed`, the number of
+    /// those that the graph lists, is more than that, it is waited for them, but not for long: one that was killed is listed
+    /// for a while.
+    pub async fn answers(&self, listed: impl Fn() -> usize) -> Vec<Instance> {
+        self.more_than(1, ROLL).await;
+        let heard = self.heard.borrow().len();
+        if listed() > heard.max(1) {
+            self.more_than(heard.max(1), LISTEN).await;
+        }
         self.heard.borrow().values().cloned().collect()
+    }
+
+    /// Waits until more than so many have spoken, at most until so long after the beginning.
+    async fn more_than(&self, number: usize, limit: Duration) {
+        let mut heard = self.heard.subscribe();
+        // Both ends of it are fine.
+        let _ = tokio::time::timeout_at(self.since + limit, heard.wait_for(|heard| heard.len() > number)).await;
     }
 }
 

@@ -70,8 +70,7 @@ impl Connection {
 
     /// What is to be told when more than one Cortex has the name of the server: who answers is a matter of chance.
     pub(crate) async fn twins(&self) -> Option<String> {
-        let graph = self.graph.current();
-        let listed = graph.node(&self.server).map_or(0, |node| node.instances.len());
+        let listed = || self.graph.current().node(&self.server).map_or(0, |node| node.instances.len());
         twins(&self.server, &self.roll.answers(listed).await)
     }
 

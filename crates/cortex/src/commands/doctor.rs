@@ -259,8 +259,7 @@ async fn cortex(robot: &Robot) -> Vec<Finding> {
     let mut findings = Vec::new();
     for node in serving {
         let all = match Roll::call(&robot.node, &node.name).await {
-            // Two at least: the graph may not tell them apart.
-            Ok(roll) => roll.answers(node.instances.len().max(2)).await,
+            Ok(roll) => roll.answers(|| node.instances.len()).await,
             Err(problem) => {
                 tracing::warn!("{problem}");
                 Vec::new()
