@@ -1,6 +1,6 @@
 //! Cortex as a managed node: somebody else configures, activates, pauses and ends it, as Nav2's lifecycle manager does.
 
-use cortex_stories::{House, Process, finish_send};
+use cortex_stories::{House, Process, finish_send, wait_until_under_way};
 use serde_json::{Value, json};
 
 /// A Cortex that waits for a manager, and the manager.
@@ -61,13 +61,29 @@ async fn a_cortex_that_was_killed_does_not_lock_out_the_next_one() {
     assert!(sent.output().starts_with("Nothing that could be done is discovered"), "{sent:#?}");
 }
 
+/// As when a network is joined again: both serve by then.
+#[tokio::test]
+async fn a_cortex_that_finds_an_earlier_one_late_halts_what_it_began_and_ends() {
+    let mut house = House::with_slow_robot().await;
+    let mut driving = house.begin_send("go to the bathroom");
+    wait_until_under_way(&mut driving).await;
+    house.start_python("twin", "twin.py", &["earlier"]).await;
+    let halted = finish_send(driving).await;
+    assert_eq!((halted.status(), halted.output()), ("failed", "Cortex is shutting down."), "{halted:#?}");
+    assert_eq!(halted.step(1)["outcome"]["halt"], "halted", "{halted:#?}");
+    let cortex = house.process("cortex");
+    assert_eq!(cortex.wait().await, Some(1));
+    let told = "another Cortex is /cortex already: process 12345 on the machine 'elsewhere'";
+    assert!(cortex.stderr().join("\n").contains(told), "{}", cortex.stderr().join("\n"));
+}
+
 #[tokio::test]
 async fn regression_a_client_talked_to_either_of_two_cortexes_of_one_name() {
     let mut house = House::empty();
     house.start_cortex(&[]).await;
     let first = house.process("cortex").id();
     // One that does not yield, such as one that is not of this version.
-    house.start_python("twin", "twin.py", &[]).await;
+    house.start_python("twin", "twin.py", &["later"]).await;
     let both = |told: &str| {
         told.contains("2 Cortexes are named /cortex: ")
             && told.contains(&format!("process {first} on the machine '"))

@@ -1,7 +1,10 @@
-"""A second Cortex of the name /cortex, on another machine, as far as a client sees it: it says who it is, and stays.
+"""A second Cortex of the name /cortex, on another machine, as far as others see it: it says who it is, and stays.
 
-Prints "ready".
+Usage: twin.py earlier|later
+It started before or after any other, by its own word. Prints "ready".
 """
+
+import sys
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
@@ -14,8 +17,8 @@ node = rclpy.create_node("cortex")
 # By its services the graph tells two nodes of one name apart.
 node.create_service(ChangeState, "~/change_state", lambda _request, response: response)
 latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-# It started after any other.
-values = {"process": "12345", "started_ns": "99999999999999999999", "id": "a-run-of-its-own"}
+started = {"earlier": "1", "later": "99999999999999999999"}[sys.argv[1]]
+values = {"process": "12345", "started_ns": started, "id": "a-run-of-its-own"}
 identity = DiagnosticStatus(
     name="/cortex",
     message="serves",
