@@ -99,6 +99,13 @@ pub(crate) fn join(name: &str) -> anyhow::Result<RosNode> {
     RosNode::start(name, "").map_err(|problem| match problem {
         // It says itself what is wrong, and that is nothing of the surroundings.
         RosError::Arguments { .. } => problem.into(),
+        problem if std::env::var_os("ROS_SECURITY_ENABLE").is_some_and(|enabled| enabled == "true") => {
+            anyhow::Error::from(problem).context(
+                "the ROS node could not be started with security (ROS_SECURITY_ENABLE); ROS_SECURITY_KEYSTORE must hold the \
+                 enclave of `--ros-args --enclave`, and the middleware must be built with security; docs/security.md tells \
+                 more",
+            )
+        }
         problem => anyhow::Error::from(problem).context(
             "the ROS node could not be started; source a ROS 2 first, or use `cargo xtask env` in this repository",
         ),
