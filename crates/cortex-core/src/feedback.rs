@@ -6,7 +6,8 @@ use cortex_protocol::execution::ExecutionReport;
 use cortex_protocol::mission::{ArgumentChange, InFlight};
 use cortex_protocol::plan::Group;
 use cortex_protocol::{
-    HaltState, MissionEvent, MissionResult, OutcomeStatus, StepReport, StepStatus, ToolName, Verification,
+    Answer, HaltState, MissionEvent, MissionResult, OutcomeStatus, QuestionOutcome, StepReport, StepStatus, ToolName,
+    Verification,
 };
 use serde_json::{Map, Value};
 
@@ -46,6 +47,20 @@ pub fn summary(result: &MissionResult) -> Option<String> {
     Some(text)
 }
 
+/// How a question ended, for a person.
+fn shown_answer(outcome: &QuestionOutcome) -> String {
+    match outcome {
+        QuestionOutcome::Answered { answer: Answer::Approve { .. }, .. } => "approved".to_owned(),
+        QuestionOutcome::Answered { answer: Answer::Deny { reason }, .. } if reason.is_empty() => "denied".to_owned(),
+        QuestionOutcome::Answered { answer: Answer::Deny { reason }, .. } => {
+            format!("denied: {}", capped(reason, SHOWN))
+        }
+        QuestionOutcome::Answered { answer: Answer::Choose { choice }, .. } => capped(choice, SHOWN),
+        QuestionOutcome::Expired => "nobody answered in time".to_owned(),
+        QuestionOutcome::Withdrawn { because } => format!("withdrawn: {}", capped(because, SHOWN)),
+    }
+}
+
 /// The event in one line.
 #[must_use]
 pub fn line(event: &MissionEvent) -> String {
@@ -63,6 +78,16 @@ pub fn line(event: &MissionEvent) -> String {
         }
         MissionEvent::Researching { tool, arguments, .. } => format!("asking {tool}{}", shown_arguments(arguments)),
         MissionEvent::Researched { tool, outcome, .. } => format!("{tool} answered: {}", shown_outcome(outcome)),
+        MissionEvent::Asked { question } => {
+            format!("question {}: {}", question.number.0, capped(&question.text, SHOWN * 2))
+        }
+        MissionEvent::QuestionEnded { number, outcome } => format!("question {}: {}", number.0, shown_answer(outcome)),
+        MissionEvent::PolicyDenied { step, tool, reason } => {
+            format!("step {step} ({tool}) is denied: {}", capped(reason, SHOWN))
+        }
+        MissionEvent::Disputed { mission, reason, .. } => {
+            format!("the mission {mission} is disputed: {}", capped(reason, SHOWN))
+        }
         MissionEvent::ModelMistake { problem } => format!("the model is asked again: {}", capped(problem, SHOWN)),
         MissionEvent::Planned { plan, steps, cut } => {
             let names: Vec<String> =

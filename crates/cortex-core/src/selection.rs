@@ -139,6 +139,7 @@ mod tests {
             parameters: json!({"type": "object"}),
             phase,
             effect: Effect::Move,
+            effect_source: cortex_protocol::EffectSource::Declared,
             resources: Vec::new(),
             timeout: Duration::from_secs(1),
             dispatch: Dispatch::Wait,

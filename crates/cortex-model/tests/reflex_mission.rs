@@ -28,6 +28,7 @@ fn tool(name: &str, phase: ToolPhase, effect: ToolEffect, parameters: &Value, ph
         }),
         phase,
         effect,
+        effect_source: cortex_protocol::EffectSource::Declared,
         resources: Vec::new(),
         conditions: Conditions::default(),
         serves: None,

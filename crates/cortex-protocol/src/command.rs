@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{MissionId, SessionId};
+use crate::{Answer, MissionId, QuestionId, SessionId};
 
 /// Where a command or an event comes from, for the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -66,6 +66,24 @@ pub enum Command {
         /// In plain language.
         text: String,
         /// Who corrects it.
+        origin: Origin,
+    },
+    /// Answer a question.
+    Answer {
+        /// Which.
+        question: QuestionId,
+        /// What.
+        answer: Answer,
+        /// Who answers.
+        origin: Origin,
+    },
+    /// Say that a mission which has ended did not do what was asked; it is reopened.
+    Dispute {
+        /// Which.
+        mission: MissionId,
+        /// In plain language.
+        reason: String,
+        /// Who says so.
         origin: Origin,
     },
     /// Halt everything, now, and take no task until [`Command::Resume`].

@@ -199,6 +199,7 @@ impl MethodDescription {
             parameters: self.parameters.clone(),
             phase: self.phase,
             effect: self.effect,
+            effect_source: crate::EffectSource::Declared,
             resources,
             timeout: self
                 .timeout_s
@@ -328,6 +329,7 @@ mod tests {
                 parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}),
                 phase: ToolPhase::Execution,
                 effect: Effect::Move,
+                effect_source: crate::EffectSource::Declared,
                 resources: vec!["arm".into()],
                 timeout: DEFAULT_TIMEOUT,
                 dispatch: Dispatch::Wait,

@@ -12,7 +12,9 @@
 //! - [`command`]: what a client may ask for;
 //! - [`execution`]: how its steps were carried out;
 //! - [`event`]: the envelope (CloudEvents 1.0) that carries everything outwards;
-//! - [`overview`]: what goes on in a Cortex, on one screen.
+//! - [`overview`]: what goes on in a Cortex, on one screen;
+//! - [`policy`]: rules about which calls are allowed, ask a person, or are denied;
+//! - [`question`]: questions to people in mid mission.
 
 pub mod command;
 pub mod component;
@@ -24,6 +26,8 @@ mod id;
 pub mod mission;
 pub mod overview;
 pub mod plan;
+pub mod policy;
+pub mod question;
 pub mod tool;
 mod verification;
 
@@ -35,8 +39,10 @@ pub use goal::GoalClass;
 pub use id::{CallId, ComponentName, EventId, MissionId, ResourceName, SessionId, StepNumber, ToolName};
 pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Turn, Usage};
 pub use plan::{Plan, Priority, Step, StepStatus};
+pub use policy::{PolicyRule, PolicyVerdict};
+pub use question::{Answer, OpenQuestion, Question, QuestionId, QuestionNumber, QuestionOutcome};
 pub use tool::{
-    CancelMode, Dispatch, Effect, FailureKind, HaltState, OutcomeStatus, ToolCall, ToolFingerprint, ToolOutcome,
-    ToolPhase, ToolSpec,
+    CancelMode, Dispatch, Effect, EffectSource, FailureKind, HaltState, OutcomeStatus, ToolCall, ToolFingerprint,
+    ToolOutcome, ToolPhase, ToolSpec,
 };
 pub use verification::Verification;

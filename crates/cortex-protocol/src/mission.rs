@@ -333,6 +333,36 @@ pub enum MissionEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         changes: Vec<ArgumentChange>,
     },
+    /// A person is asked. Nothing else waits for a model meanwhile.
+    Asked {
+        /// What.
+        question: crate::Question,
+    },
+    /// A question has ended.
+    QuestionEnded {
+        /// Which.
+        number: crate::QuestionNumber,
+        /// How.
+        outcome: crate::QuestionOutcome,
+    },
+    /// Policy denies a call, or a person does.
+    PolicyDenied {
+        /// Which step.
+        step: StepNumber,
+        /// What would have been called.
+        tool: ToolName,
+        /// Why.
+        reason: String,
+    },
+    /// A person says that a mission which had ended did not do what was asked; it is reopened as this one.
+    Disputed {
+        /// The mission that is disputed.
+        mission: crate::MissionId,
+        /// In the person's words.
+        reason: String,
+        /// Who says so.
+        origin: Origin,
+    },
     /// A step's call failed; the model is asked for other arguments.
     Correcting {
         /// Which.

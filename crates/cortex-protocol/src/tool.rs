@@ -34,6 +34,19 @@ pub enum Effect {
     Move,
 }
 
+/// Who says what a tool does to the world. Policy asks people about what nobody has declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectSource {
+    /// The contract of its component, the recipe, the configuration, or Cortex for a tool of its own.
+    Declared,
+    /// Its interface: well known for what it does, and for how it is halted.
+    WellKnown,
+    /// Nobody: the strictest was assumed.
+    #[default]
+    Assumed,
+}
+
 /// When a step that calls the tool lets the next one be confirmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Default)]
 #[serde(rename_all = "snake_case")]
@@ -69,6 +82,9 @@ pub struct ToolSpec {
     pub phase: ToolPhase,
     /// What it does to the world; decides what happens when a check fails.
     pub effect: Effect,
+    /// Who says so.
+    #[serde(default)]
+    pub effect_source: EffectSource,
     /// What it holds while it runs.
     pub resources: Vec<ResourceName>,
     /// How long a call may take.

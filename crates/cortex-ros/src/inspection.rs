@@ -55,6 +55,7 @@ pub(crate) fn tool<'a>(nodes: impl Iterator<Item = &'a str>) -> Option<ToolSpec>
         }),
         phase: ToolPhase::Planning,
         effect: Effect::Observe,
+        effect_source: cortex_protocol::EffectSource::Declared,
         resources: Vec::new(),
         timeout: TOOL_TIMEOUT,
         dispatch: Dispatch::Wait,

@@ -113,6 +113,7 @@ pub fn tool(name: &str, phase: ToolPhase, effect: Effect) -> ToolSpec {
         parameters: json!({"type": "object"}),
         phase,
         effect,
+        effect_source: cortex_protocol::EffectSource::Declared,
         resources: Vec::new(),
         timeout: Duration::from_secs(30),
         dispatch: Dispatch::Wait,

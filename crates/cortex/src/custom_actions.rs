@@ -206,6 +206,7 @@ impl CustomActions {
             parameters: arguments_schema(&offer.map(|offer| offer.parameters.clone()).unwrap_or_default()),
             phase: if observes { ToolPhase::Both } else { ToolPhase::Execution },
             effect,
+            effect_source: cortex_protocol::EffectSource::Declared,
             resources,
             timeout: action.timeout_s.duration(),
             dispatch: Dispatch::Wait,

@@ -13,6 +13,7 @@ fn method(component: &str, method: &str) -> ToolSpec {
         parameters: json!({"type": "object", "properties": {"what": {"type": "string"}}}),
         phase: ToolPhase::Execution,
         effect: Effect::Move,
+        effect_source: cortex_protocol::EffectSource::Declared,
         resources: vec![component.as_str().into()],
         timeout: Duration::from_secs(30),
         dispatch: Dispatch::Wait,

@@ -12,6 +12,7 @@ fn tool(name: &str, parameters: Value) -> ToolSpec {
         parameters,
         phase: ToolPhase::Execution,
         effect: Effect::Move,
+        effect_source: cortex_protocol::EffectSource::Declared,
         resources: vec![],
         timeout: Duration::from_secs(1),
         dispatch: Dispatch::Wait,

@@ -62,14 +62,14 @@ const BASE: [&str; 12] = [
     "nav2_msgs/action/Wait",
 ];
 
-/// What something of this type does. In doubt, it moves.
-pub(crate) fn effect(type_name: &str) -> Effect {
+/// What something of this type does. None where that is not known: then it is taken to move.
+pub(crate) fn effect(type_name: &str) -> Option<Effect> {
     if OBSERVE.contains(&type_name) {
-        Effect::Observe
+        Some(Effect::Observe)
     } else if ACT.contains(&type_name) || COMPUTE.contains(&type_name) {
-        Effect::Act
+        Some(Effect::Act)
     } else {
-        Effect::Move
+        BASE.contains(&type_name).then_some(Effect::Move)
     }
 }
 
@@ -90,11 +90,11 @@ mod tests {
 
     #[test]
     fn what_is_not_known_may_move_and_no_type_is_known_twice() {
-        assert_eq!(effect("std_srvs/srv/Trigger"), Effect::Move);
-        assert_eq!(effect("nav_msgs/srv/GetMap"), Effect::Observe);
-        assert_eq!(effect("nav_msgs/srv/SetMap"), Effect::Act);
+        assert_eq!(effect("std_srvs/srv/Trigger"), None);
+        assert_eq!(effect("nav_msgs/srv/GetMap"), Some(Effect::Observe));
+        assert_eq!(effect("nav_msgs/srv/SetMap"), Some(Effect::Act));
         assert_eq!(resource("nav2_msgs/action/NavigateToPose"), Some("base"));
-        assert_eq!(effect("nav2_msgs/action/ComputePathToPose"), Effect::Act);
+        assert_eq!(effect("nav2_msgs/action/ComputePathToPose"), Some(Effect::Act));
         assert_eq!(resource("nav2_msgs/action/ComputePathToPose"), Some("base"));
         let is_action = |name: &&&str| name.contains("/action/");
         assert_eq!(OBSERVE.iter().find(is_action), None, "a goal may end that of somebody else");

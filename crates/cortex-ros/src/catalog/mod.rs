@@ -10,7 +10,7 @@ mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cortex_protocol::{Effect, ToolName, ToolSpec};
+use cortex_protocol::{Effect, EffectSource, ToolName, ToolSpec};
 use serde::Serialize;
 
 pub(crate) use answers::says_no;
@@ -196,12 +196,17 @@ fn judge(key: &OfferKey, offer: &Offer, policy: &Policy, types: &Types, definiti
             "discovery.rename gives its name to something else; rename this one, too".to_owned(),
         );
     };
-    let effect = policy.effect(name).unwrap_or_else(|| match kind {
+    let known = match kind {
         OfferKind::Service | OfferKind::Action => known::effect(type_name),
-        OfferKind::Topic => Effect::Move,
-    });
-    let spec =
-        specification::of(&specification::Facts { name, short: &short, kind, offer, type_name, form, effect }, policy);
+        OfferKind::Topic => None,
+    };
+    let (effect, effect_source) = match (policy.effect(name), known) {
+        (Some(declared), _) => (declared, EffectSource::Declared),
+        (None, Some(known)) => (known, EffectSource::WellKnown),
+        (None, None) => (Effect::Move, EffectSource::Assumed),
+    };
+    let facts = specification::Facts { name, short: &short, kind, offer, type_name, form, effect, effect_source };
+    let spec = specification::of(&facts, policy);
     Verdict::Callable(Box::new(Entry { spec, kind, name: name.to_owned(), type_name: type_name.clone() }))
 }
 

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use cortex_protocol::{CancelMode, ComponentName, Dispatch, Effect, ResourceName, ToolName, ToolPhase, ToolSpec};
+use cortex_protocol::{
+    CancelMode, ComponentName, Dispatch, Effect, EffectSource, ResourceName, ToolName, ToolPhase, ToolSpec,
+};
 
 use super::known;
 use super::{Offer, OfferKind, TypeForm};
@@ -26,6 +28,7 @@ pub(super) struct Facts<'a> {
     pub(super) type_name: &'a str,
     pub(super) form: &'a TypeForm,
     pub(super) effect: Effect,
+    pub(super) effect_source: EffectSource,
 }
 
 /// The tool that calls it.
@@ -42,6 +45,7 @@ pub(super) fn of(facts: &Facts<'_>, policy: &Policy) -> ToolSpec {
         parameters: facts.form.schema.clone(),
         phase: if observes { ToolPhase::Both } else { ToolPhase::Execution },
         effect: facts.effect,
+        effect_source: facts.effect_source,
         resources: resources(facts, policy),
         timeout: match facts.kind {
             OfferKind::Action => policy.goal_timeout,

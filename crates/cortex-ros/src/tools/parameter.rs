@@ -53,6 +53,7 @@ pub(crate) fn tool<'a>(mut nodes: impl Iterator<Item = &'a GraphNode>) -> Option
         }),
         phase: ToolPhase::Execution,
         effect: Effect::Act,
+        effect_source: cortex_protocol::EffectSource::Assumed,
         resources: Vec::new(),
         timeout: TIMEOUT,
         dispatch: Dispatch::Wait,

@@ -57,6 +57,7 @@ pub(crate) fn tool(catalog: &Catalog) -> Option<ToolSpec> {
         }),
         phase: ToolPhase::Both,
         effect: Effect::Observe,
+        effect_source: cortex_protocol::EffectSource::Declared,
         resources: Vec::new(),
         timeout: Duration::from_secs_f64(LONGEST_WAIT_S) + MARGIN,
         dispatch: Dispatch::Wait,

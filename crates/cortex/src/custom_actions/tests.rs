@@ -66,6 +66,7 @@ fn method(name: &str, effect: Effect, resources: &[&str]) -> ToolSpec {
         parameters: json!({"type": "object"}),
         phase: ToolPhase::Execution,
         effect,
+        effect_source: cortex_protocol::EffectSource::Declared,
         resources: resources.iter().map(|name| (*name).into()).collect(),
         timeout: Duration::from_secs(1),
         dispatch: Dispatch::Wait,

@@ -38,6 +38,7 @@ pub(super) fn tool(name: &str, phase: ToolPhase, effect: ToolEffect) -> ToolSpec
         parameters: json!({"type": "object", "properties": {"x": {}}, "additionalProperties": false}),
         phase,
         effect,
+        effect_source: cortex_protocol::EffectSource::Declared,
         resources: vec![],
         timeout: Duration::from_secs(30),
         dispatch: Dispatch::Wait,
