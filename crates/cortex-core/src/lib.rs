@@ -16,6 +16,7 @@
 //! - [`condition`]: what must hold of the robot, judged by what was observed;
 //! - [`containment`]: what is kept from the missions while a part of the robot has failed;
 //! - [`feedback`]: one readable line for each event;
+//! - [`policy`]: which calls are allowed, which ask a person, and which are denied;
 //! - [`ports`]: what adapters implement.
 
 pub mod arrangement;
@@ -31,6 +32,7 @@ pub mod goal;
 pub mod meter;
 pub mod mission;
 pub mod plan;
+pub mod policy;
 pub mod ports;
 mod schedule;
 pub mod selection;
@@ -39,7 +41,8 @@ pub mod toolset;
 pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpose, ToolDefinition};
 pub use containment::{Confined, Containment, Departed};
 pub use fragment::Fragment;
-pub use mission::{CancelReason, Effect, Input, Mission, MissionLimits};
+pub use mission::{ApprovalSettings, CancelReason, Effect, Input, Mission, MissionLimits};
+pub use policy::Policy;
 pub use ports::{
     CallObserver, ChatModel, Invocation, ModelError, ModelErrorKind, ToolProvider, Unobserved, Watch, Watcher, Watching,
 };

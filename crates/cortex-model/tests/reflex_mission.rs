@@ -68,6 +68,7 @@ async fn mission(task: &str, tools: ToolSet, limits: MissionLimits) -> (MissionR
         containment: cortex_core::Containment::default(),
         departed: cortex_core::Departed::default(),
         limits,
+        policy: cortex_core::mission::PolicySetup::default(),
     };
     let mut mission = Mission::new(setup);
     let mut inputs = vec![Input::Start];

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cortex_core::fragment::capped;
-use cortex_core::mission::{MissionSetup, RequestId};
+use cortex_core::mission::{MissionSetup, PolicySetup, RequestId};
+use cortex_core::policy::RobotState;
 use cortex_core::{
     CallObserver, CancelReason, ChatModel, ChatRequest, Containment, Effect, Input, Invocation, Mission, MissionLimits,
     ModelError, ModelErrorKind, ToolProvider, ToolSet,
@@ -30,8 +31,9 @@ use crate::journal::Journal;
 use crate::leftovers::Leftovers;
 use crate::meters::Meters;
 use crate::offer::Offer;
+use crate::questions::{AnswerMessage, Answers, Questions};
 use crate::tape::Tape;
-use crate::{CorrectionRefusal, RuntimeConfig};
+use crate::{AnswerRefusal, CorrectionRefusal, RuntimeConfig};
 
 /// Inputs that may wait for the mission. Every sender waits when it is full, but for progress, of which the latest wins.
 const INPUT_CAPACITY: usize = 256;
@@ -57,6 +59,7 @@ pub(crate) struct Shared {
     pub(crate) claims: Arc<Claims>,
     pub(crate) leftovers: Arc<Leftovers>,
     pub(crate) journal: Journal,
+    pub(crate) questions: Arc<Questions>,
 }
 
 /// Where the events of one mission go.
@@ -168,6 +171,12 @@ pub(crate) async fn run_mission(
         containment: contained,
         departed: offer.departed.clone(),
         limits: limits_for(shared.as_ref()),
+        policy: PolicySetup {
+            policy: shared.config.policy.clone(),
+            approval: shared.config.approval,
+            origin: reporter.envelope.origin().clone(),
+            state: RobotState::default(),
+        },
     };
     if let Some(tape) = &mut reporter.tape {
         tape.setup(&setup);
@@ -175,6 +184,7 @@ pub(crate) async fn run_mission(
     let meters = Meters::begin(&shared.config.meters, &setup.limits);
     let (journal, mission) = (shared.journal.clone(), id.clone());
     journal.begin_mission(&mission, &setup.task);
+    let answers = shared.questions.begin(&id, &setup.task);
     let drive = Drive {
         shared,
         id,
@@ -187,7 +197,8 @@ pub(crate) async fn run_mission(
         calls: BTreeMap::new(),
         result: None,
     };
-    let result = drive.run(Mission::new(setup), inbox, end, containment, corrections, meters).instrument(span).await;
+    let result =
+        drive.run(Mission::new(setup), inbox, end, containment, corrections, answers, meters).instrument(span).await;
     journal.end_mission(&mission).await;
     result
 }
@@ -208,6 +219,7 @@ impl Drive {
         mut end: watch::Receiver<Option<End>>,
         mut containment: watch::Receiver<Containment>,
         mut corrections: mpsc::Receiver<Correction>,
+        mut answers: Answers,
         mut meters: Meters,
     ) -> MissionResult {
         let mut offer = self.shared.offer.clone();
@@ -242,6 +254,10 @@ impl Drive {
                     Input::Contained { containment: containment.borrow_and_update().clone() }
                 }
                 Some(correction) = corrections.recv() => match self.taken(&mission, correction) {
+                    Some(input) => input,
+                    None => continue,
+                },
+                Some(message) = answers.next() => match self.answered(&mission, message) {
                     Some(input) => input,
                     None => continue,
                 },
@@ -285,6 +301,18 @@ impl Drive {
         Some(Input::Correct { text, origin })
     }
 
+    /// An answer as an input, if it counts. Answers who waits.
+    fn answered(&self, mission: &Mission, message: AnswerMessage) -> Option<Input> {
+        if let Err(reason) = mission.check_answer(message.number, &message.answer) {
+            message.refuse(AnswerRefusal::Refused { reason });
+            return None;
+        }
+        let AnswerMessage { number, answer, origin, reply } = message;
+        // Whoever answered may have left.
+        let _ = reply.send(Ok(()));
+        Some(Input::Answered { number, answer, origin })
+    }
+
     fn give(&mut self, mission: &mut Mission, input: Input) {
         if let Input::CallEnded { call, .. } = &input {
             self.calls.remove(call);
@@ -317,6 +345,8 @@ impl Drive {
                 // Its end is still awaited; only the guard goes.
                 drop(self.calls.remove(&call));
             }
+            Effect::AskPerson { question } => self.shared.questions.asked(&self.id, question),
+            Effect::CloseQuestion { number, outcome } => self.shared.questions.closed(&self.id, number, outcome),
             Effect::Say { text } => {
                 // Nobody may be listening.
                 let _ = self.shared.outputs.send(text);

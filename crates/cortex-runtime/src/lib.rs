@@ -12,6 +12,8 @@
 //! - `leftovers`: calls that are not known to be at rest, for the next stop;
 //! - `meters`: what the robot spends while a mission runs;
 //! - `offer`: the tools of all providers, merged;
+//! - `questions`: the open questions to people, and the way of an answer to its mission;
+//! - `disputes`: missions that a person reopens;
 //! - `envelope`: what happens, as CloudEvents;
 //! - [`Settings`]: what may change while it runs;
 //! - [`tape`]: the record of each mission: written before something moves, read back, replayed.
@@ -25,6 +27,7 @@ mod conditions;
 mod containment;
 mod desk;
 mod dispatch;
+mod disputes;
 mod drive;
 mod dry_run;
 mod envelope;
@@ -32,6 +35,7 @@ mod journal;
 mod leftovers;
 mod meters;
 mod offer;
+mod questions;
 mod sessions;
 mod settings;
 pub mod tape;
@@ -39,8 +43,11 @@ pub mod tape;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::{ChatModel, Containment, MissionLimits, ToolProvider, ToolSet};
-use cortex_protocol::{CloudEvent, ComponentName, MissionId, MissionResult, Origin, Submission, ToolName, ToolSpec};
+use cortex_core::{ApprovalSettings, ChatModel, Containment, MissionLimits, Policy, ToolProvider, ToolSet};
+use cortex_protocol::{
+    Answer, CloudEvent, ComponentName, MissionId, MissionResult, OpenQuestion, Origin, QuestionId, Submission,
+    ToolName, ToolSpec,
+};
 use thiserror::Error;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio_util::task::TaskTracker;
@@ -48,12 +55,14 @@ use tokio_util::task::TaskTracker;
 pub use crate::desk::Duty;
 use crate::desk::{Desk, DeskMessage};
 pub use crate::dispatch::{CallBounds, run_call};
+pub use crate::disputes::DisputeRefusal;
 use crate::drive::Correction;
 pub use crate::dry_run::DryRun;
 pub use crate::journal::{JournalSettings, StopRecord};
 pub use crate::meters::Meter;
 use crate::offer::Audience;
 pub use crate::offer::{Offer, ProviderId};
+pub use crate::questions::AnswerRefusal;
 pub use crate::settings::Settings;
 pub use crate::tape::TapeSettings;
 
@@ -102,6 +111,10 @@ pub struct RuntimeConfig {
     pub stopped: Option<String>,
     /// What measures the way and the energy that the robot spends.
     pub meters: Vec<Meter>,
+    /// Which calls are allowed, which ask a person, and which are denied.
+    pub policy: Policy,
+    /// How people are asked.
+    pub approval: ApprovalSettings,
 }
 
 impl Default for RuntimeConfig {
@@ -117,6 +130,8 @@ impl Default for RuntimeConfig {
             journal: None,
             stopped: None,
             meters: Vec::new(),
+            policy: Policy::default(),
+            approval: ApprovalSettings::default(),
         }
     }
 }
@@ -298,6 +313,7 @@ impl Runtime {
             tracker: tracker.clone(),
             claims: Arc::default(),
             leftovers: Arc::default(),
+            questions: Arc::default(),
         }));
         let first = Arc::clone(&shared.borrow());
         if first.journal.is_kept() {
@@ -478,6 +494,42 @@ impl Runtime {
     #[must_use]
     pub fn events(&self) -> broadcast::Receiver<Arc<CloudEvent>> {
         self.events.subscribe()
+    }
+
+    /// The open questions to people, oldest first, and their changes. How much patience is left is as of the last change;
+    /// [`open_questions`](Self::open_questions) says how much there is now.
+    #[must_use]
+    pub fn questions(&self) -> watch::Receiver<Arc<Vec<OpenQuestion>>> {
+        self.shared.borrow().questions.watch()
+    }
+
+    /// The open questions to people as they are now, oldest first.
+    #[must_use]
+    pub fn open_questions(&self) -> Vec<OpenQuestion> {
+        self.shared.borrow().questions.open_now()
+    }
+
+    /// Answers a question. The answer counts once this is `Ok`: it is given to the mission then.
+    ///
+    /// # Errors
+    /// Why the answer does not count. Nothing has changed then.
+    pub async fn answer(&self, question: QuestionId, answer: Answer, origin: Origin) -> Result<(), AnswerRefusal> {
+        let questions = Arc::clone(&self.shared.borrow().questions);
+        questions.answer(question, answer, origin).await
+    }
+
+    /// A person says that a mission which has ended did not do what was asked: its verification no longer counts, and a
+    /// new mission with the same task, in the same session, gets the reason and the record. Answers with the new mission.
+    ///
+    /// # Errors
+    /// Why the mission is not reopened.
+    pub async fn dispute(
+        &self,
+        mission: MissionId,
+        reason: String,
+        origin: Origin,
+    ) -> Result<MissionId, DisputeRefusal> {
+        disputes::dispute(self, mission, reason, origin).await
     }
 
     /// The words for people (`~/output`), from now on.

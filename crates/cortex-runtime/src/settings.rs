@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::{ChatModel, MissionLimits};
+use cortex_core::{ApprovalSettings, ChatModel, MissionLimits, Policy};
 
 use crate::drive::Shared;
 use crate::{QueuePolicy, RuntimeConfig};
@@ -21,13 +21,17 @@ pub struct Settings {
     pub limits: MissionLimits,
     /// What is done with a second task.
     pub queue: QueuePolicy,
+    /// Which calls are allowed, which ask a person, and which are denied.
+    pub policy: Policy,
+    /// How people are asked.
+    pub approval: ApprovalSettings,
 }
 
 impl Shared {
     /// The same runtime with other settings.
     pub(crate) fn with(&self, settings: Settings) -> Self {
-        let Settings { model, model_timeout, identity, limits, queue } = settings;
-        let config = RuntimeConfig { model_timeout, identity, limits, queue, ..self.config.clone() };
+        let Settings { model, model_timeout, identity, limits, queue, policy, approval } = settings;
+        let config = RuntimeConfig { model_timeout, identity, limits, queue, policy, approval, ..self.config.clone() };
         Self { config, model, ..self.clone() }
     }
 }

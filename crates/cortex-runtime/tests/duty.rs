@@ -35,6 +35,8 @@ fn settings(script: Vec<Line>) -> Settings {
         identity: config.identity,
         limits: config.limits,
         queue: config.queue,
+        policy: config.policy,
+        approval: config.approval,
     }
 }
 

@@ -230,6 +230,8 @@ impl Cortex {
             identity: config.identity,
             limits: config.limits,
             queue: config.queue,
+            policy: config.policy,
+            approval: config.approval,
         });
         Ok(resolved)
     }

@@ -1,11 +1,15 @@
 //! What goes into the machine and what comes out.
 
 use cortex_protocol::mission::Expense;
-use cortex_protocol::{CallId, MissionEvent, MissionResult, Origin, ToolCall, ToolFingerprint, ToolOutcome};
+use cortex_protocol::{
+    Answer, CallId, MissionEvent, MissionResult, Origin, Question, QuestionNumber, QuestionOutcome, ToolCall,
+    ToolFingerprint, ToolOutcome,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::chat::{ChatReply, ChatRequest};
 use crate::containment::Containment;
+use crate::policy::RobotState;
 use crate::ports::ModelError;
 use crate::toolset::{ToolChanges, ToolSet};
 
@@ -79,6 +83,20 @@ pub enum Input {
         /// Who corrects it, for the record.
         origin: Origin,
     },
+    /// A person answers a question. Checked by [`Mission::check_answer`](super::Mission::check_answer) before.
+    Answered {
+        /// Which of the mission's questions.
+        number: QuestionNumber,
+        /// What.
+        answer: Answer,
+        /// Who, as far as that is known.
+        origin: Origin,
+    },
+    /// What the rules of policy ask of the robot and of the time has changed.
+    RobotState {
+        /// All of it, now.
+        state: RobotState,
+    },
     /// What a meter says of the mission so far.
     Metered {
         /// Of what: the way or the energy.
@@ -131,6 +149,18 @@ pub enum Effect {
     CancelCall {
         /// Which.
         call: CallId,
+    },
+    /// Ask a person; answer with at most one [`Input::Answered`].
+    AskPerson {
+        /// What.
+        question: Question,
+    },
+    /// Close a question: it was answered, its time is up, or it is withdrawn.
+    CloseQuestion {
+        /// Which.
+        number: QuestionNumber,
+        /// How it ended.
+        outcome: QuestionOutcome,
     },
     /// Publish words for a person.
     Say {

@@ -40,6 +40,7 @@ use phase::{Arranged, Ending, Phase, Research, ResearchState};
 use timeline::Timeline;
 
 mod account;
+mod approval;
 mod arguments;
 mod budget;
 mod collections;
@@ -76,7 +77,9 @@ pub use exchange::{CancelReason, Effect, Input, RequestId};
 pub use operator::{MAX_CORRECTION_BYTES, MAX_CORRECTIONS};
 pub use prompts::DECLINE_TOOL;
 pub use rounds::ORDER_FULFILLED;
-pub use setup::{ConfirmationArguments, ConfirmationMode, MissionLimits, MissionSetup, OnFailure};
+pub use setup::{
+    ApprovalSettings, ConfirmationArguments, ConfirmationMode, MissionLimits, MissionSetup, OnFailure, PolicySetup,
+};
 
 /// A mission in progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -220,6 +223,8 @@ impl Mission {
             Input::ToolsDiffer { changes } => self.on_tools_differ(&changes),
             Input::Contained { containment } => self.on_contained(containment),
             Input::Correct { text, origin } => self.on_correct(text, origin),
+            Input::Answered { number, answer, origin } => self.on_answered(number, answer, origin),
+            Input::RobotState { state } => self.on_robot_state(state),
             Input::Metered { expense, total, is_live } => self.on_metered(expense, total, is_live),
             Input::Cancel { reason } => self.on_cancel(reason),
             Input::GiveUp { reason } => self.on_give_up(reason),

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use cortex_protocol::{SessionId, Turn};
+use cortex_protocol::{Origin, SessionId, Turn};
 use serde::{Deserialize, Serialize};
 
 use super::Prices;
 use crate::containment::{Containment, Departed};
+use crate::policy::{Policy, RobotState};
 use crate::toolset::ToolSet;
 
 /// The bounds of one mission. Every one of them ends something that could otherwise go on for ever.
@@ -170,4 +171,58 @@ pub struct MissionSetup {
     pub departed: Departed,
     /// The bounds.
     pub limits: MissionLimits,
+    /// What needs a person's leave. A record from before there was a policy has none.
+    #[serde(default = "PolicySetup::none")]
+    pub policy: PolicySetup,
+}
+
+/// What of a mission needs a person's leave, and how people are asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PolicySetup {
+    /// Which calls are allowed, which ask a person, and which are denied.
+    pub policy: Policy,
+    /// How people are asked.
+    pub approval: ApprovalSettings,
+    /// Who gave the task.
+    pub origin: Origin,
+    /// What the rules ask of the robot and of the time, at the beginning.
+    #[serde(default)]
+    pub state: RobotState,
+}
+
+impl Default for PolicySetup {
+    /// The defaults of policy, for a task of nobody in particular.
+    fn default() -> Self {
+        Self {
+            policy: Policy::default(),
+            approval: ApprovalSettings::default(),
+            origin: Origin::new("", ""),
+            state: RobotState::default(),
+        }
+    }
+}
+
+impl PolicySetup {
+    /// No policy: an older record replays as it was.
+    fn none() -> Self {
+        Self { policy: Policy::unrestricted(), ..Self::default() }
+    }
+}
+
+/// How people are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ApprovalSettings {
+    /// How long an answer may take. Then the default of the question counts: for approvals, no.
+    pub deadline: Duration,
+    /// How long an approval counts from the moment of the answer.
+    pub valid: Duration,
+    /// How often the model may ask a person in one mission.
+    pub max_questions: u32,
+}
+
+impl Default for ApprovalSettings {
+    fn default() -> Self {
+        Self { deadline: Duration::from_secs(120), valid: Duration::from_secs(600), max_questions: 5 }
+    }
 }

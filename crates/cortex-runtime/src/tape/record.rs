@@ -18,7 +18,7 @@ use crate::envelope::Envelope;
 /// The version of the format that this Cortex writes. A newer one is not read; an older one is.
 ///
 /// Counts on whenever an input, an effect or an event is added or can't be read any more as it was. (2: meters,
-/// corrections of a task, conditions. 3: changes of the tools as differences, accounts.)
+/// corrections of a task, conditions. 3: changes of the tools as differences, accounts, questions to people.)
 pub const VERSION: u32 = 3;
 /// Longest line, in bytes. An outcome of a tool may have 4 MiB, and twice that or more once it is escaped; what is longer
 /// is cut.
@@ -292,6 +292,8 @@ fn routing(entry: &Entry<'_>) -> Routing {
             Input::ToolsDiffer { .. } => ("system", "input", "tools_differ", "component"),
             Input::Contained { .. } => ("system", "input", "contained", "cortex"),
             Input::Correct { .. } => ("system", "input", "correct", "user"),
+            Input::Answered { .. } => ("agent", "input", "answered", "user"),
+            Input::RobotState { .. } => ("system", "input", "robot_state", "component"),
             Input::Metered { .. } => ("system", "input", "metered", "component"),
             Input::Cancel { .. } => ("system", "input", "cancel", "user"),
             Input::GiveUp { .. } => ("system", "input", "give_up", "cortex"),
@@ -302,6 +304,8 @@ fn routing(entry: &Entry<'_>) -> Routing {
             Effect::AbandonModel { .. } => ("agent", "effect", "abandon_model", "cortex"),
             Effect::Invoke { .. } => ("tool", "effect", "invoke", "cortex"),
             Effect::CancelCall { .. } => ("tool", "effect", "cancel_call", "cortex"),
+            Effect::AskPerson { .. } => ("agent", "effect", "ask_person", "cortex"),
+            Effect::CloseQuestion { .. } => ("agent", "effect", "close_question", "cortex"),
             Effect::Say { .. } => ("agent", "effect", "say", "cortex"),
             Effect::Report { .. } => ("agent", "effect", "report", "cortex"),
             Effect::Finish { .. } => ("agent", "effect", "finish", "cortex"),
@@ -343,6 +347,8 @@ fn text(entry: &Entry<'_>) -> String {
                 format!("in quarantine: [{}]{paused}", components.join(", "))
             }
             Input::Correct { text, .. } => format!("corrected by a person: {}", capped(text, SHOWN)),
+            Input::Answered { number, answer, .. } => format!("question {} was answered: {answer:?}", number.0),
+            Input::RobotState { .. } => "what policy asks of the robot and of the time has changed".to_owned(),
             Input::Metered { expense, total, is_live: true } => format!("{total:.3} {expense} so far"),
             Input::Metered { expense, total, is_live: false } => {
                 format!("nothing measures the {expense} any more, after {total:.3}")
@@ -361,6 +367,10 @@ fn text(entry: &Entry<'_>) -> String {
                 format!("about to begin {call}: {} {}", tool_call.tool, capped(&arguments, SHOWN))
             }
             Effect::CancelCall { call } => format!("ending {call}"),
+            Effect::AskPerson { question } => {
+                format!("asking people, question {}: {}", question.number.0, capped(&question.text, SHOWN))
+            }
+            Effect::CloseQuestion { number, .. } => format!("closing question {}", number.0),
             Effect::Say { text } => format!("saying: {}", capped(text, SHOWN)),
             Effect::Report { .. } => "reporting".to_owned(),
             Effect::Finish { result } => format!("the result is out: {}", result.status),

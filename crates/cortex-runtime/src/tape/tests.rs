@@ -28,6 +28,7 @@ fn setup() -> MissionSetup {
         containment: cortex_core::Containment::default(),
         departed: cortex_core::Departed::default(),
         limits: MissionLimits::default(),
+        policy: cortex_core::mission::PolicySetup::default(),
     }
 }
 

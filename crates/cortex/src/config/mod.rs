@@ -221,6 +221,8 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         journal: None,
         stopped: None,
         meters: Vec::new(),
+        policy: cortex_core::Policy::default(),
+        approval: cortex_core::ApprovalSettings::default(),
     };
     let meters = mission::meters(&config.budget)?;
     let settle_timeout = seconds("discovery.settle_timeout_s", config.discovery.settle_timeout_s)?;

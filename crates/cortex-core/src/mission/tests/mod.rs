@@ -114,6 +114,8 @@ pub(super) struct Story {
     pub(super) abandoned: Vec<RequestId>,
     pub(super) said: Vec<String>,
     pub(super) results: Vec<MissionResult>,
+    pub(super) questions: Vec<cortex_protocol::Question>,
+    pub(super) closed: Vec<(cortex_protocol::QuestionNumber, cortex_protocol::QuestionOutcome)>,
     unanswered: VecDeque<RequestId>,
 }
 
@@ -123,6 +125,16 @@ impl Story {
     }
 
     pub(super) fn with(task: &str, tools: Vec<ToolSpec>, bounds: impl FnOnce(&mut MissionLimits)) -> Self {
+        Self::under(task, tools, PolicySetup::default(), bounds)
+    }
+
+    /// A story under a policy.
+    pub(super) fn under(
+        task: &str,
+        tools: Vec<ToolSpec>,
+        policy: PolicySetup,
+        bounds: impl FnOnce(&mut MissionLimits),
+    ) -> Self {
         let (tools, problems) = ToolSet::new(tools);
         assert_eq!(problems, []);
         // Stories of failures are about what follows them; those of corrections allow them.
@@ -143,6 +155,7 @@ impl Story {
                 containment: crate::Containment::default(),
                 departed: crate::Departed::default(),
                 limits,
+                policy,
             }),
             now: Duration::ZERO,
             replies: VecDeque::new(),
@@ -155,6 +168,8 @@ impl Story {
             abandoned: vec![],
             said: vec![],
             results: vec![],
+            questions: vec![],
+            closed: vec![],
             unanswered: VecDeque::new(),
         }
     }
@@ -229,6 +244,8 @@ impl Story {
                         }
                     }
                     Effect::CancelCall { call } => self.cancelled.push(call),
+                    Effect::AskPerson { question } => self.questions.push(question),
+                    Effect::CloseQuestion { number, outcome } => self.closed.push((number, outcome)),
                     Effect::Say { text } => self.said.push(text),
                     Effect::Report { event } => self.lines.push(feedback::line(&event)),
                     Effect::Finish { result } => self.results.push(result),

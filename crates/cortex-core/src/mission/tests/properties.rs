@@ -262,6 +262,8 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
                 }
                 seen.calls.push(*call);
             }
+            // The robot of these stories has declared everything.
+            Effect::AskPerson { .. } | Effect::CloseQuestion { .. } => panic!("a person is asked: {effect:?}"),
             Effect::CancelCall { call } => assert!(!seen.ended.contains(call), "a cancel of an ended call"),
             Effect::Finish { result } => {
                 seen.results += 1;
@@ -405,6 +407,7 @@ fn mission_that(task: &str, on_failure: OnFailure) -> Mission {
             on_failure,
             ..MissionLimits::default()
         },
+        policy: crate::mission::PolicySetup::default(),
     })
 }
 
