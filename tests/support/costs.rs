@@ -163,6 +163,7 @@ pub fn machine_time(steps: usize, in_a_row: bool) -> anyhow::Result<Duration> {
         departed: cortex_core::Departed::default(),
         limits,
         policy: cortex_core::mission::PolicySetup::default(),
+        reopens: None,
     };
     let mut mission = Mission::new(setup);
     let effects = mission.handle(Duration::ZERO, Input::Start);

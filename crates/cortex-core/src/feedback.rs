@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use cortex_protocol::execution::ExecutionReport;
 use cortex_protocol::mission::{ArgumentChange, InFlight};
 use cortex_protocol::plan::Group;
+use cortex_protocol::question::Subject;
 use cortex_protocol::{
-    Answer, HaltState, MissionEvent, MissionResult, OutcomeStatus, QuestionOutcome, StepReport, StepStatus, ToolName,
-    Verification,
+    Answer, HaltState, MissionEvent, MissionId, MissionResult, OutcomeStatus, QuestionId, QuestionOutcome, StepReport,
+    StepStatus, ToolName, Verification,
 };
 use serde_json::{Map, Value};
 
@@ -58,6 +59,23 @@ fn shown_answer(outcome: &QuestionOutcome) -> String {
         QuestionOutcome::Answered { answer: Answer::Choose { choice }, .. } => capped(choice, SHOWN),
         QuestionOutcome::Expired => "nobody answered in time".to_owned(),
         QuestionOutcome::Withdrawn { because } => format!("withdrawn: {}", capped(because, SHOWN)),
+    }
+}
+
+/// The event of a mission in one line. That of a question says how it is answered.
+#[must_use]
+pub fn line_in(mission: &MissionId, event: &MissionEvent) -> String {
+    let MissionEvent::Asked { question } = event else { return line(event) };
+    let id = QuestionId { mission: mission.clone(), number: question.number };
+    let text = capped(&question.text, SHOWN * 2);
+    let seconds = question.patience.as_secs();
+    match &question.subject {
+        Subject::Choice { choices, .. } => {
+            format!("{text} ({}; within {seconds} s) question {id}", capped(&choices.join(" / "), SHOWN))
+        }
+        Subject::Call { .. } | Subject::Plan { .. } => {
+            format!("{text} (within {seconds} s: cortex approve {id}; or: cortex deny {id} \"reason\")")
+        }
     }
 }
 

@@ -69,6 +69,7 @@ async fn mission(task: &str, tools: ToolSet, limits: MissionLimits) -> (MissionR
         departed: cortex_core::Departed::default(),
         limits,
         policy: cortex_core::mission::PolicySetup::default(),
+        reopens: None,
     };
     let mut mission = Mission::new(setup);
     let mut inputs = vec![Input::Start];

@@ -1,10 +1,52 @@
 //! "That was not it": a person reopens a mission that has ended.
 
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cortex_core::mission::Reopened;
 use cortex_protocol::question::MAX_REASON_BYTES;
-use cortex_protocol::{MissionId, Origin};
+use cortex_protocol::{
+    MissionEvent, MissionId, MissionResult, MissionStatus, Origin, SessionId, StepReport, Submission,
+};
 use thiserror::Error;
 
+use crate::drive::Shared;
+use crate::tape::{Body, Folder, TapeError};
 use crate::{Rejection, Runtime};
+
+/// Missions that have ended of which is remembered what they did. Others are read from their tapes.
+const REMEMBERED: usize = 32;
+
+/// A mission that has ended.
+#[derive(Debug, Clone)]
+pub(crate) struct EndedMission {
+    pub(crate) id: MissionId,
+    pub(crate) task: String,
+    pub(crate) session: Option<SessionId>,
+    pub(crate) output: String,
+    pub(crate) status: MissionStatus,
+    pub(crate) steps: Vec<StepReport>,
+}
+
+/// The missions that ended last.
+#[derive(Default)]
+pub(crate) struct EndedMissions(Mutex<VecDeque<EndedMission>>);
+
+impl EndedMissions {
+    pub(crate) fn note(&self, id: MissionId, task: String, session: Option<SessionId>, result: &MissionResult) {
+        let (output, status, steps) = (result.output.clone(), result.status, result.steps.clone());
+        let mut ended = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.push_back(EndedMission { id, task, session, output, status, steps });
+        if ended.len() > REMEMBERED {
+            ended.pop_front();
+        }
+    }
+
+    fn find(&self, id: &MissionId) -> Option<EndedMission> {
+        let ended = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.iter().find(|mission| mission.id == *id).cloned()
+    }
+}
 
 /// Why a mission is not reopened.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -42,11 +84,12 @@ pub enum DisputeRefusal {
     Rejected(Rejection),
 }
 
+/// See [`Runtime::dispute`].
 pub(crate) async fn dispute(
-    _runtime: &Runtime,
+    runtime: &Runtime,
     mission: MissionId,
     reason: String,
-    _origin: Origin,
+    origin: Origin,
 ) -> Result<MissionId, DisputeRefusal> {
     let reason = reason.trim();
     if reason.is_empty() {
@@ -55,5 +98,84 @@ pub(crate) async fn dispute(
     if reason.len() > MAX_REASON_BYTES {
         return Err(DisputeRefusal::TooLong { bytes: reason.len() });
     }
-    Err(DisputeRefusal::Unknown { mission })
+    if runtime.is_open(&mission).await {
+        return Err(DisputeRefusal::Running { mission });
+    }
+    let shared = Arc::clone(&runtime.shared.borrow());
+    let reason = reason.to_owned();
+    let (known, said, by) = (mission.clone(), reason.clone(), origin.clone());
+    let recorded = tokio::task::spawn_blocking(move || find_and_record(&shared, &known, &said, &by));
+    let ended = recorded.await.map_err(|problem| DisputeRefusal::Unrecorded { problem: problem.to_string() })??;
+    let reopens = Reopened {
+        mission: ended.id,
+        reason,
+        origin: origin.clone(),
+        output: ended.output,
+        status: ended.status,
+        steps: ended.steps,
+    };
+    let submission = Submission { task: ended.task, session: ended.session, origin };
+    let ticket = runtime.submit_reopening(submission, reopens).await.map_err(DisputeRefusal::Rejected)?;
+    Ok(ticket.id)
+}
+
+/// Finds a mission that has ended, and notes on its tape that it is disputed.
+fn find_and_record(
+    shared: &Shared,
+    mission: &MissionId,
+    reason: &str,
+    origin: &Origin,
+) -> Result<EndedMission, DisputeRefusal> {
+    let unrecorded = |problem: &dyn std::fmt::Display| DisputeRefusal::Unrecorded { problem: problem.to_string() };
+    let remembered = shared.ended.find(mission);
+    let Some(tape) = &shared.config.tape else {
+        return remembered.ok_or_else(|| DisputeRefusal::Unknown { mission: mission.clone() });
+    };
+    let folder = Folder::new(tape.directory.clone());
+    // Only a name that stands in the folder is ever made a path of.
+    let known = match (folder.missions().map_err(|problem| unrecorded(&problem))?.contains(mission), remembered) {
+        (false, None) => return Err(DisputeRefusal::Unknown { mission: mission.clone() }),
+        // Removed to make room, or never written. The new mission's tape says what is disputed.
+        (false, Some(remembered)) => return Ok(remembered),
+        (true, _) if folder.is_being_written(mission) => {
+            return Err(DisputeRefusal::Running { mission: mission.clone() });
+        }
+        (true, Some(remembered)) => remembered,
+        (true, None) => read(&folder, mission).map_err(|problem| unrecorded(&problem))?,
+    };
+    match folder.record_dispute(mission, reason, origin, known.status) {
+        Ok(()) => {}
+        Err(problem) if tape.required => return Err(unrecorded(&problem)),
+        Err(problem) => tracing::warn!("the dispute of {mission} is not on its tape: {problem}"),
+    }
+    Ok(known)
+}
+
+/// What the tape says of a mission.
+fn read(folder: &Folder, mission: &MissionId) -> Result<EndedMission, TapeError> {
+    let mut ended = EndedMission {
+        id: mission.clone(),
+        task: String::new(),
+        session: None,
+        output: "The record of it breaks off.".to_owned(),
+        status: MissionStatus::Failed,
+        steps: Vec::new(),
+    };
+    let mut reader = folder.read(mission)?;
+    while let Some((record, _)) = reader.next_record()? {
+        // Of a line that can't be read nothing is known; the others still tell.
+        match record.body() {
+            Ok(Body::Published(MissionEvent::Accepted { task, session })) => {
+                ended.task = task;
+                ended.session = session;
+            }
+            Ok(Body::Published(MissionEvent::Finished { result })) => {
+                ended.output = result.output;
+                ended.status = result.status;
+                ended.steps = result.steps;
+            }
+            _ => {}
+        }
+    }
+    Ok(ended)
 }

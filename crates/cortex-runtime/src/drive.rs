@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cortex_core::fragment::capped;
-use cortex_core::mission::{MissionSetup, PolicySetup, RequestId};
+use cortex_core::mission::{MissionSetup, PolicySetup, Reopened, RequestId};
 use cortex_core::policy::RobotState;
 use cortex_core::{
     CallObserver, CancelReason, ChatModel, ChatRequest, Containment, Effect, Input, Invocation, Mission, MissionLimits,
@@ -26,12 +26,14 @@ use tracing::Instrument;
 
 use crate::calls::Call;
 use crate::claims::Claims;
+use crate::disputes::EndedMissions;
 use crate::envelope::Envelope;
 use crate::journal::Journal;
 use crate::leftovers::Leftovers;
 use crate::meters::Meters;
 use crate::offer::Offer;
 use crate::questions::{AnswerMessage, Answers, Questions};
+use crate::robot_state::StateWatch;
 use crate::tape::Tape;
 use crate::{AnswerRefusal, CorrectionRefusal, RuntimeConfig};
 
@@ -60,6 +62,8 @@ pub(crate) struct Shared {
     pub(crate) leftovers: Arc<Leftovers>,
     pub(crate) journal: Journal,
     pub(crate) questions: Arc<Questions>,
+    pub(crate) ended: Arc<EndedMissions>,
+    pub(crate) robot_state: Arc<StateWatch>,
 }
 
 /// Where the events of one mission go.
@@ -122,6 +126,8 @@ pub(crate) struct Request {
     pub(crate) session: Option<SessionId>,
     /// The earlier tasks of the same conversation.
     pub(crate) earlier: Vec<Turn>,
+    /// The mission that this one reopens, where a person disputes it.
+    pub(crate) reopens: Option<Box<Reopened>>,
 }
 
 /// Why the mission that runs is ended from outside.
@@ -155,13 +161,15 @@ pub(crate) async fn run_mission(
     end: watch::Receiver<Option<End>>,
     corrections: mpsc::Receiver<Correction>,
 ) -> MissionResult {
-    let Request { id, task, session, earlier } = request;
+    let Request { id, task, session, earlier, reopens } = request;
     let span = tracing::info_span!("mission", id = %id);
     let (inputs, inbox) = mpsc::channel(INPUT_CAPACITY);
     // Seen at once with what is set up, so that nothing that changes from now on is missed.
     let mut containment = shared.containment.clone();
     let contained = containment.borrow_and_update().clone();
     let offer = Arc::clone(&shared.offer.borrow());
+    let mut robot_state = shared.robot_state.state();
+    let state = robot_state.borrow_and_update().clone();
     let setup = MissionSetup {
         task,
         session,
@@ -175,8 +183,9 @@ pub(crate) async fn run_mission(
             policy: shared.config.policy.clone(),
             approval: shared.config.approval,
             origin: reporter.envelope.origin().clone(),
-            state: RobotState::default(),
+            state,
         },
+        reopens: reopens.map(|reopened| *reopened),
     };
     if let Some(tape) = &mut reporter.tape {
         tape.setup(&setup);
@@ -185,6 +194,7 @@ pub(crate) async fn run_mission(
     let (journal, mission) = (shared.journal.clone(), id.clone());
     journal.begin_mission(&mission, &setup.task);
     let answers = shared.questions.begin(&id, &setup.task);
+    let outside = Outside { end, containment, corrections, answers, robot_state };
     let drive = Drive {
         shared,
         id,
@@ -197,8 +207,7 @@ pub(crate) async fn run_mission(
         calls: BTreeMap::new(),
         result: None,
     };
-    let result =
-        drive.run(Mission::new(setup), inbox, end, containment, corrections, answers, meters).instrument(span).await;
+    let result = drive.run(Mission::new(setup), inbox, outside, meters).instrument(span).await;
     journal.end_mission(&mission).await;
     result
 }
@@ -211,17 +220,24 @@ fn limits_for(shared: &Shared) -> MissionLimits {
     limits
 }
 
+/// What reaches the mission from outside of its calls.
+struct Outside {
+    end: watch::Receiver<Option<End>>,
+    containment: watch::Receiver<Containment>,
+    corrections: mpsc::Receiver<Correction>,
+    answers: Answers,
+    robot_state: watch::Receiver<RobotState>,
+}
+
 impl Drive {
     async fn run(
         mut self,
         mut mission: Mission,
         mut inbox: mpsc::Receiver<Input>,
-        mut end: watch::Receiver<Option<End>>,
-        mut containment: watch::Receiver<Containment>,
-        mut corrections: mpsc::Receiver<Correction>,
-        mut answers: Answers,
+        outside: Outside,
         mut meters: Meters,
     ) -> MissionResult {
+        let Outside { mut end, mut containment, mut corrections, mut answers, mut robot_state } = outside;
         let mut offer = self.shared.offer.clone();
         // What changed since the mission was set up is found by comparing.
         offer.mark_changed();
@@ -257,10 +273,11 @@ impl Drive {
                     Some(input) => input,
                     None => continue,
                 },
-                Some(message) = answers.next() => match self.answered(&mission, message) {
-                    Some(input) => input,
-                    None => continue,
-                },
+                Ok(()) = robot_state.changed() => Input::RobotState { state: robot_state.borrow_and_update().clone() },
+                Some(message) = answers.next() => {
+                    self.take_answer(&mut mission, message);
+                    continue;
+                }
                 Some(input) = inbox.recv() => input,
                 Ok(()) = offer.changed() => {
                     let now = offer.borrow_and_update().tools.clone();
@@ -301,26 +318,32 @@ impl Drive {
         Some(Input::Correct { text, origin })
     }
 
-    /// An answer as an input, if it counts. Answers who waits.
-    fn answered(&self, mission: &Mission, message: AnswerMessage) -> Option<Input> {
-        if let Err(reason) = mission.check_answer(message.number, &message.answer) {
+    /// Gives the mission an answer, if it counts now, and tells who waits.
+    fn take_answer(&mut self, mission: &mut Mission, message: AnswerMessage) {
+        let now = self.began.elapsed();
+        if let Err(reason) = mission.check_answer(now, message.number, &message.answer) {
             message.refuse(AnswerRefusal::Refused { reason });
-            return None;
+            return;
         }
         let AnswerMessage { number, answer, origin, reply } = message;
+        // At the time for which it was checked: what counts for whom answered counts for the mission.
+        self.give_at(now, mission, Input::Answered { number, answer, origin });
         // Whoever answered may have left.
         let _ = reply.send(Ok(()));
-        Some(Input::Answered { number, answer, origin })
     }
 
     fn give(&mut self, mission: &mut Mission, input: Input) {
+        let now = self.began.elapsed();
+        self.give_at(now, mission, input);
+    }
+
+    fn give_at(&mut self, now: Duration, mission: &mut Mission, input: Input) {
         if let Input::CallEnded { call, .. } = &input {
             self.calls.remove(call);
         }
         if let Input::ModelReplied { request, .. } = &input {
             self.requests.remove(&request.0);
         }
-        let now = self.began.elapsed();
         if let Some(tape) = &mut self.reporter.tape {
             tape.input(now, &input);
         }

@@ -56,7 +56,7 @@ impl Envelope {
             action: action.to_owned(),
             actor: actor.to_owned(),
             sequence: self.sequence,
-            data: EventData { origin: self.origin.clone(), text: feedback::line(&payload), payload },
+            data: EventData { origin: self.origin.clone(), text: feedback::line_in(&self.mission, &payload), payload },
         }
     }
 }

@@ -13,6 +13,7 @@
 //! - `meters`: what the robot spends while a mission runs;
 //! - `offer`: the tools of all providers, merged;
 //! - `questions`: the open questions to people, and the way of an answer to its mission;
+//! - `robot_state`: what the rules of policy ask of the robot and of the time;
 //! - `disputes`: missions that a person reopens;
 //! - `envelope`: what happens, as CloudEvents;
 //! - [`Settings`]: what may change while it runs;
@@ -36,6 +37,7 @@ mod leftovers;
 mod meters;
 mod offer;
 mod questions;
+mod robot_state;
 mod sessions;
 mod settings;
 pub mod tape;
@@ -43,6 +45,7 @@ pub mod tape;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cortex_core::mission::Reopened;
 use cortex_core::{ApprovalSettings, ChatModel, Containment, MissionLimits, Policy, ToolProvider, ToolSet};
 use cortex_protocol::{
     Answer, CloudEvent, ComponentName, MissionId, MissionResult, OpenQuestion, Origin, QuestionId, Submission,
@@ -301,6 +304,7 @@ impl Runtime {
             tracker.spawn_blocking(move || mend(&folder));
         }
         let journal = journal::Journal::new(config.journal.clone());
+        let robot_state = robot_state::StateWatch::begin(&config.policy, &providers, &tracker);
         let shared = watch::Sender::new(Arc::new(drive::Shared {
             journal,
             config,
@@ -314,6 +318,8 @@ impl Runtime {
             claims: Arc::default(),
             leftovers: Arc::default(),
             questions: Arc::default(),
+            ended: Arc::default(),
+            robot_state,
         }));
         let first = Arc::clone(&shared.borrow());
         if first.journal.is_kept() {
@@ -359,8 +365,29 @@ impl Runtime {
     /// As [`submit`](Self::submit).
     pub async fn submit_at(&self, place: Place, submission: Submission) -> Result<MissionTicket, Rejection> {
         let (reply, answer) = oneshot::channel();
-        self.desk.send(DeskMessage::Submit { submission, place, reply }).await.map_err(|_| Rejection::ShuttingDown)?;
+        let message = DeskMessage::Submit { submission, place, reopens: None, reply };
+        self.desk.send(message).await.map_err(|_| Rejection::ShuttingDown)?;
         answer.await.unwrap_or(Err(Rejection::ShuttingDown))
+    }
+
+    /// Hands in a task anew whose mission a person disputes.
+    pub(crate) async fn submit_reopening(
+        &self,
+        submission: Submission,
+        reopens: Reopened,
+    ) -> Result<MissionTicket, Rejection> {
+        let (reply, answer) = oneshot::channel();
+        let message = DeskMessage::Submit { submission, place: Place::Last, reopens: Some(Box::new(reopens)), reply };
+        self.desk.send(message).await.map_err(|_| Rejection::ShuttingDown)?;
+        answer.await.unwrap_or(Err(Rejection::ShuttingDown))
+    }
+
+    /// Whether the mission runs or waits.
+    pub(crate) async fn is_open(&self, mission: &MissionId) -> bool {
+        let (reply, answer) = oneshot::channel();
+        let message = DeskMessage::IsOpen { mission: mission.clone(), reply };
+        // A closed desk has none.
+        self.desk.send(message).await.is_ok() && answer.await.unwrap_or(false)
     }
 
     /// Ends one mission, running or waiting. `false` if there is none of that id. Does not wait for its end.
@@ -543,6 +570,7 @@ impl Runtime {
     pub async fn shut_down(&self, patience: Duration) -> bool {
         // The desk closes its inbox and ends after its missions; a closed desk has done so already.
         let _ = self.desk.send(DeskMessage::ShutDown).await;
+        self.shared.borrow().robot_state.end();
         self.tracker.close();
         let at_rest = tokio::time::timeout(patience, self.tracker.wait()).await.is_ok();
         let journal = self.shared.borrow().journal.clone();

@@ -6,6 +6,7 @@ use std::time::Duration;
 use cortex_core::{ApprovalSettings, ChatModel, MissionLimits, Policy};
 
 use crate::drive::Shared;
+use crate::robot_state::StateWatch;
 use crate::{QueuePolicy, RuntimeConfig};
 
 /// What [`Runtime::reconfigure`](crate::Runtime::reconfigure) changes, all of it at once.
@@ -32,6 +33,11 @@ impl Shared {
     pub(crate) fn with(&self, settings: Settings) -> Self {
         let Settings { model, model_timeout, identity, limits, queue, policy, approval } = settings;
         let config = RuntimeConfig { model_timeout, identity, limits, queue, policy, approval, ..self.config.clone() };
-        Self { config, model, ..self.clone() }
+        let robot_state = if config.policy == self.config.policy {
+            Arc::clone(&self.robot_state)
+        } else {
+            StateWatch::begin(&config.policy, &self.providers, &self.tracker)
+        };
+        Self { config, model, robot_state, ..self.clone() }
     }
 }

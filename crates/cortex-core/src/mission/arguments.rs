@@ -121,6 +121,19 @@ pub(super) fn leaves_open(arguments: &Map<String, Value>) -> bool {
 /// What encloses a placeholder in the forms that models use.
 const BRACKETS: [(char, char); 3] = [('<', '>'), ('[', ']'), ('{', '}')];
 
+/// Whether the plan leaves anything of the value open. What lies too deep counts as open.
+pub(super) fn is_open_anywhere(value: &Value) -> bool {
+    fn search(value: &Value, depth: usize) -> bool {
+        match value {
+            _ if depth > DEPTH_LIMIT => true,
+            Value::Array(items) => items.iter().any(|item| search(item, depth + 1)),
+            Value::Object(fields) => fields.values().any(|field| search(field, depth + 1)),
+            value => is_open(value),
+        }
+    }
+    search(value, 0)
+}
+
 /// Whether the plan leaves the value open: a text with a placeholder, `<output of step 1>` or one in the model's own
 /// words, `<what I see>`, `[description]`.
 fn is_open(value: &Value) -> bool {

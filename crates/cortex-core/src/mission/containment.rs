@@ -40,6 +40,11 @@ impl Kept {
     pub(super) fn new(containment: Containment, present: ToolSet, departed: Departed) -> Self {
         Self { containment, present, departed, ..Self::default() }
     }
+
+    /// A tool of the robot, whether the mission may choose it or not.
+    pub(super) fn there(&self, tool: &ToolName) -> Option<&ToolSpec> {
+        self.present.get(tool)
+    }
 }
 
 /// What is really called, and by whom it is served.

@@ -178,6 +178,8 @@ impl Mission {
 
     /// Gives up the model's request and makes everything in flight come to rest; `then` follows.
     pub(super) fn halt_all(&mut self, then: Ending) {
+        self.withdraw_question(then.reason());
+        self.void_approvals();
         self.abandon_model();
         self.give_up_mending();
         let reason = then.reason().to_owned();
@@ -223,6 +225,7 @@ impl Mission {
     }
 
     pub(super) fn finish(&mut self, status: MissionStatus, mut output: String) {
+        self.withdraw_question("the task has ended");
         self.give_up_mending();
         let unfinished: Vec<StepNumber> =
             self.current_reports().filter(|report| !report.status.is_terminal()).map(|report| report.number).collect();

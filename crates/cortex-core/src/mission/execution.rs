@@ -119,6 +119,9 @@ impl Mission {
             self.fail(reason);
             return;
         }
+        if self.waits_for_approval(&step) {
+            return;
+        }
         if asked == 0 && self.needs_no_confirmation(&step) {
             return;
         }
@@ -362,6 +365,9 @@ impl Mission {
             self.advance();
             return;
         }
+        if !self.has_leave(step.number, &tool_call, fingerprint) {
+            return;
+        }
         let by = self.server_of(&tool_call.tool);
         self.timeline.began(self.now, step.number);
         let call = self.invoke(tool_call, fingerprint, Some(step.number));
@@ -435,6 +441,8 @@ impl Mission {
             {
                 self.ask_anew();
             }
+            // No model is asked to mend anything meanwhile.
+            Phase::Asking { .. } => self.review_question(),
             Phase::Confirming { step, .. } if has_failed || self.mends_another_than(step) => self.ask_anew(),
             Phase::Waiting { .. } if has_failed || !self.to_mend.is_empty() => self.advance(),
             Phase::Waiting { step, asked, .. } => self.confirm(step, asked, None),

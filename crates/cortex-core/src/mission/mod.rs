@@ -14,6 +14,7 @@
 //!   for;
 //! - `presence`: components that leave and come back; `containment`: what the monitor keeps from the mission;
 //! - `supervision`: what would go on for ever ends;
+//! - `approval`: policy, and what people approve; `ask_person`: what the model asks them; `dispute`: what they reopen;
 //! - `operator`: what a person says in mid mission; `repetition`: what was done is not done again;
 //! - `ending`: replanning, halting and the one result; `record`: what of the task is still open; `account`: what was done
 //!   and looked at, in one line;
@@ -32,6 +33,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chat::{ChatReply, ChatRequest, Message};
 use crate::ports::{ModelError, ModelErrorKind};
+use approval::Approvals;
 use containment::Kept;
 use correction::Failure;
 use flight::RunningCall;
@@ -42,12 +44,14 @@ use timeline::Timeline;
 mod account;
 mod approval;
 mod arguments;
+mod ask_person;
 mod budget;
 mod collections;
 mod compaction;
 mod containment;
 mod correction;
 mod cutting;
+mod dispute;
 mod ending;
 mod exchange;
 mod execution;
@@ -72,7 +76,9 @@ mod tests;
 
 pub use crate::arrangement::ARRANGE_TOOL;
 pub use crate::selection::FIND_TOOLS;
+pub use ask_person::ASK_PERSON;
 pub use budget::Prices;
+pub use dispute::Reopened;
 pub use exchange::{CancelReason, Effect, Input, RequestId};
 pub use operator::{MAX_CORRECTION_BYTES, MAX_CORRECTIONS};
 pub use prompts::DECLINE_TOOL;
@@ -145,6 +151,9 @@ pub struct Mission {
     told_silent: BTreeSet<Expense>,
     /// Steps of the current plan whose conflict was told.
     told_conflicts: BTreeSet<StepNumber>,
+    /// What people were asked and what they approved.
+    #[serde(default)]
+    approvals: Approvals,
     /// What is in flight.
     calls: BTreeMap<CallId, RunningCall>,
     /// What may still be going on, and what it says.
@@ -197,6 +206,7 @@ impl Mission {
             live_meters: BTreeSet::new(),
             told_silent: BTreeSet::new(),
             told_conflicts: BTreeSet::new(),
+            approvals: Approvals::default(),
             calls: BTreeMap::new(),
             not_stopped: Vec::new(),
             usage: Usage::default(),
@@ -241,6 +251,7 @@ impl Mission {
         let phase = match &self.phase {
             Phase::New | Phase::Finished => return None,
             Phase::Halting { until, .. } => return Some(*until),
+            Phase::Asking { until, .. } => Some(self.question_ends(*until)),
             Phase::Waiting { until, .. } => Some(self.next_stall().map_or(*until, |stall| stall.min(*until))),
             Phase::Planning { .. }
             | Phase::Researching { .. }
@@ -276,6 +287,7 @@ impl Mission {
                 self.setup.limits.max_task_bytes
             ));
         } else {
+            self.begin_reopened();
             self.begin_goal();
             self.warn_about_meters();
             self.ask_for_plan();
@@ -328,6 +340,7 @@ impl Mission {
             Phase::Waiting { step, until, asked } if self.now >= until || self.notice_stalls() => {
                 self.confirm(step, asked, None);
             }
+            Phase::Asking { .. } => self.end_unanswered_question(),
             Phase::Underway if self.has_due_retry() => self.advance(),
             Phase::Away { .. } => self.end_wait_if_over(),
             _ => self.give_up_what_is_gone(),

@@ -42,6 +42,7 @@ impl Mission {
             | Phase::Researching { .. }
             | Phase::Confirming { .. }
             | Phase::Correcting { .. }
+            | Phase::Asking { .. }
             | Phase::Waiting { .. }
             | Phase::Away { .. }
             | Phase::Underway => Ok(()),
@@ -61,6 +62,8 @@ impl Mission {
         self.corrected_plan = self.plan_number;
         self.goal.told = false;
         self.goal.found_something = false;
+        self.leave_question("the task was corrected");
+        self.void_approvals();
         match &mut self.phase {
             Phase::Halting { then, .. } => *then = Ending::Corrected,
             Phase::Planning { .. } => {
@@ -137,7 +140,9 @@ impl Mission {
         for entry in research {
             let answer = match entry.state {
                 ResearchState::Answered { outcome } => Fragment::ToolResult { outcome },
-                ResearchState::Waiting { .. } | ResearchState::Running { .. } => dropped(),
+                ResearchState::Waiting { .. } | ResearchState::Running { .. } | ResearchState::Asking { .. } => {
+                    dropped()
+                }
             };
             self.answer_call(entry.model_call, answer);
         }

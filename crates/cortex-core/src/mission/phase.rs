@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use cortex_protocol::{CallId, StepNumber, ToolCall, ToolFingerprint, ToolName, ToolOutcome};
+use cortex_protocol::{CallId, QuestionNumber, StepNumber, ToolCall, ToolFingerprint, ToolName, ToolOutcome};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::RequestId;
+use super::approval::AfterAnswer;
+use super::ask_person::Choice;
 use super::presence::AfterWait;
 use crate::arrangement::Arrangement;
 use crate::chat::ModelCall;
@@ -42,6 +44,12 @@ pub(super) enum Phase {
     Correcting {
         step: StepNumber,
         request: RequestId,
+    },
+    /// A person is asked: nothing new begins.
+    Asking {
+        number: QuestionNumber,
+        until: Duration,
+        then: AfterAnswer,
     },
     /// CONTINUE: until something in flight ends, or the time is up.
     Waiting {
@@ -89,6 +97,10 @@ pub(super) enum ResearchState {
     },
     Running {
         call: CallId,
+    },
+    /// It is a question to a person, which waits for everything else of the same reply.
+    Asking {
+        choice: Choice,
     },
     Answered {
         outcome: ToolOutcome,

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use cortex_protocol::{
-    CallId, Effect as ToolEffect, FailureKind, GoalClass, MissionEvent, Step, StepNumber, StepReport, StepStatus,
+    CallId, Effect as ToolEffect, FailureKind, GoalClass, MissionEvent, Plan, Step, StepNumber, StepReport, StepStatus,
     ToolCall, ToolName, ToolOutcome, ToolPhase, ToolSpec,
 };
 use serde_json::{Map, Value};
 
+use super::approval::Refusal;
+use super::ask_person::{ASK_PERSON, Choice};
 use super::cutting::{cut_to, kept_as, kept_steps};
 use super::failure::CUT;
 use super::{Arranged, DECLINE_TOOL, Mission, ORDER_FULFILLED, Phase, Research, ResearchState, prompts};
@@ -36,6 +38,8 @@ enum CallKind {
     Search { query: String },
     /// Of the tool that arranges the plan.
     Arrange { arrangement: Arrangement },
+    /// Of the tool that asks a person.
+    Ask { choice: Choice },
 }
 
 impl Mission {
@@ -53,6 +57,7 @@ impl Mission {
         self.compact();
         let mut chat = prompts::planning_request(&self.setup, &self.offered, &self.conversation);
         self.add_goal(&mut chat);
+        self.add_ask_person(&mut chat);
         self.add_containment(&mut chat);
         if let Some(request) = self.ask_model(chat) {
             self.phase = Phase::Planning { request };
@@ -164,17 +169,23 @@ impl Mission {
         }
         let good: Vec<GoodCall> = checked.into_iter().filter_map(|(_, result)| result.ok()).collect();
         let arranges = good.iter().any(|call| matches!(call.kind, CallKind::Arrange { .. }));
-        let is_step =
-            |call: &GoodCall| matches!(&call.kind, CallKind::Tool { spec, .. } if belongs_to_plan(spec, false));
+        let is_step = |call: &GoodCall| matches!(&call.kind, CallKind::Tool { spec, arguments } if belongs_to_plan(spec, false) || self.needs_leave(spec, arguments));
         let acts = arranges || self.looks_are_steps() || good.iter().any(is_step);
         let (mut plan_calls, mut research, mut arranged) = (Vec::new(), Vec::new(), Vec::new());
+        let mut asks = false;
         for call in good {
             match call.kind {
                 CallKind::Arrange { arrangement } => {
                     arranged.push(Arranged { model_call: call.model_call, arrangement });
                 }
-                CallKind::Tool { spec, .. } if belongs_to_plan(&spec, acts) => {
+                CallKind::Tool { spec, arguments }
+                    if belongs_to_plan(&spec, acts) || self.needs_leave(&spec, &arguments) =>
+                {
                     plan_calls.push((call.model_call, spec.name));
+                }
+                CallKind::Ask { .. } => {
+                    asks = true;
+                    research.push(call);
                 }
                 CallKind::Tool { .. } | CallKind::Search { .. } => research.push(call),
             }
@@ -184,8 +195,10 @@ impl Mission {
             1 => plan_calls.is_empty().then_some("it arranges the steps of the same reply, and there are none"),
             _ => Some("one call of it arranges the whole plan"),
         };
-        if let Some(problem) = problem {
-            let problem = format!("{ARRANGE_TOOL}: {problem}");
+        let problem = problem.map(|problem| format!("{ARRANGE_TOOL}: {problem}"));
+        let asks_too_late = asks && !plan_calls.is_empty();
+        let too_late = asks_too_late.then(|| format!("{ASK_PERSON}: ask first, and plan once you have the answer"));
+        if let Some(problem) = problem.or(too_late) {
             let all = arranged.into_iter().map(|arranged| arranged.model_call);
             let all = all.chain(plan_calls.into_iter().map(|(call, _)| call));
             let all = all.chain(research.into_iter().map(|call| call.model_call));
@@ -222,6 +235,10 @@ impl Mission {
             let query = arguments.get("query").and_then(Value::as_str);
             let query = query.ok_or("'query' must say what the tool should do, in a few words")?.to_owned();
             return Ok(GoodCall { model_call, kind: CallKind::Search { query } });
+        }
+        if model_call.name == ASK_PERSON && self.offers_ask_person() {
+            let choice = Choice::read(&arguments)?;
+            return Ok(GoodCall { model_call, kind: CallKind::Ask { choice } });
         }
         if model_call.name == ARRANGE_TOOL {
             let arrangement = Arrangement::read(&arguments)?;
@@ -279,6 +296,10 @@ impl Mission {
                     CallKind::Tool { arguments, .. } if !expansion::names(&arguments).is_empty() => {
                         refused("a planning tool is called for one value at a time".to_owned())
                     }
+                    CallKind::Ask { choice } => match self.may_ask_person() {
+                        Ok(()) => ResearchState::Asking { choice },
+                        Err(outcome) => ResearchState::Answered { outcome },
+                    },
                     CallKind::Arrange { .. } => refused("it arranges the steps of a plan".to_owned()),
                     CallKind::Tool { arguments, .. } if !binding::references(&arguments).is_empty() => refused(
                         "a planning tool is called before any step, so it can't refer to a step's output".to_owned(),
@@ -308,12 +329,13 @@ impl Mission {
     }
 
     /// Begins what does not need anything that is held; once every planning tool has answered, goes on.
-    fn go_on_with_research(&mut self) {
+    pub(super) fn go_on_with_research(&mut self) {
         let Phase::Researching { research, plan_calls, arranged } = self.phase.clone() else { return };
         let mut begun = research;
         for entry in &mut begun {
             let ResearchState::Waiting { tool_call, fingerprint } = entry.state.clone() else { continue };
-            if let Some(outcome) = self.forbidden(&tool_call) {
+            let refusal = self.forbidden(&tool_call).or_else(|| self.research_refusal(&tool_call, fingerprint));
+            if let Some(outcome) = refusal {
                 entry.state = ResearchState::Answered { outcome };
                 continue;
             }
@@ -332,6 +354,7 @@ impl Mission {
         }
         if answers.len() < begun.len() {
             self.phase = Phase::Researching { research: begun, plan_calls, arranged };
+            self.ask_next_choice();
             return;
         }
         for (model_call, outcome) in answers {
@@ -390,6 +413,7 @@ impl Mission {
                 return;
             }
         };
+        let Some((calls, arranged)) = self.cleared_by_policy(&plan, calls, arranged) else { return };
         // What matters most begins first among what may begin.
         let priority =
             |number: &StepNumber| plan.steps.iter().find(|step| step.number == *number).map(|step| step.priority);
@@ -438,6 +462,24 @@ impl Mission {
         self.plan = plan.clone();
         self.report(MissionEvent::Planned { plan: self.plan_number, steps: plan, cut });
         self.advance();
+    }
+
+    /// The calls of a plan of which policy denies nothing. Of another one the model is told once; then the mission fails.
+    fn cleared_by_policy(
+        &mut self,
+        plan: &Plan,
+        calls: Vec<(ModelCall, ToolName)>,
+        arranged: Option<Arranged>,
+    ) -> Option<(Vec<(ModelCall, ToolName)>, Option<Arranged>)> {
+        match self.refused_by_policy(plan) {
+            None => {
+                self.begin_plan_approvals();
+                return Some((calls, arranged));
+            }
+            Some(Refusal::Told(problem)) => self.wrong_plan(problem, calls, arranged),
+            Some(Refusal::Insisted(reason)) => self.fail(reason),
+        }
+        None
     }
 
     /// Nothing of the plan is done; every call of it is told why.

@@ -64,6 +64,7 @@ impl Mission {
         match &self.phase {
             Phase::Underway => self.advance(),
             Phase::Away { .. } => self.end_wait_if_over(),
+            Phase::Asking { .. } => self.review_question(),
             _ => self.give_up_what_is_gone(),
         }
     }

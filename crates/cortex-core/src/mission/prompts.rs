@@ -6,7 +6,7 @@ use cortex_protocol::mission::InFlight;
 use cortex_protocol::{Effect, Step, StepNumber, StepReport, ToolCall, ToolName, ToolOutcome, ToolPhase, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use super::{ConfirmationArguments, MissionSetup};
+use super::{ASK_PERSON, ConfirmationArguments, MissionSetup};
 use crate::arrangement::{self, ARRANGE_TOOL};
 use crate::chat::{CallArguments, ChatRequest, Message, ModelCall, Purpose, ToolDefinition};
 use crate::fragment::{Fragment, NOTE_CHARACTERS, capped, quoted};
@@ -92,7 +92,7 @@ pub(super) fn planning_request(
         .iter()
         .filter(|spec| offered.contains(&spec.name))
         .filter_map(|spec| Some(with_own(spec, setup.tools.definition(&spec.name)?)))
-        .filter(|definition| ![DECLINE_TOOL, ARRANGE_TOOL, FIND_TOOLS].contains(&definition.name.as_str()))
+        .filter(|definition| ![DECLINE_TOOL, ARRANGE_TOOL, FIND_TOOLS, ASK_PERSON].contains(&definition.name.as_str()))
         .collect();
     if tools.iter().any(|tool| tool.acts) {
         tools.push(arrangement::definition());

@@ -5,7 +5,7 @@ use std::time::Duration;
 use cortex_protocol::{Origin, SessionId, Turn};
 use serde::{Deserialize, Serialize};
 
-use super::Prices;
+use super::{Prices, Reopened};
 use crate::containment::{Containment, Departed};
 use crate::policy::{Policy, RobotState};
 use crate::toolset::ToolSet;
@@ -174,6 +174,9 @@ pub struct MissionSetup {
     /// What needs a person's leave. A record from before there was a policy has none.
     #[serde(default = "PolicySetup::none")]
     pub policy: PolicySetup,
+    /// The mission that this one reopens, where a person disputes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reopens: Option<Reopened>,
 }
 
 /// What of a mission needs a person's leave, and how people are asked.

@@ -99,9 +99,10 @@ impl Mission {
     }
 
     /// When too little has happened. What is waited for with a deadline of its own does not count: the end of a pause, and a
-    /// component that may come back.
+    /// component that may come back, an answer of a person.
     fn idle_ends(&self) -> Option<Duration> {
-        let waits = self.is_paused() || matches!(self.phase, Phase::Away { .. } | Phase::Halting { .. });
+        let waits =
+            self.is_paused() || matches!(self.phase, Phase::Away { .. } | Phase::Asking { .. } | Phase::Halting { .. });
         let max_idle = self.setup.limits.max_idle.filter(|_| !waits)?;
         Some(self.progress_at.saturating_add(max_idle))
     }

@@ -196,6 +196,12 @@ impl Policy {
         Self { settings: PolicySettings::default(), unrestricted: true }
     }
 
+    /// Whether there is no policy at all.
+    #[must_use]
+    pub fn is_unrestricted(&self) -> bool {
+        self.unrestricted
+    }
+
     /// The rules, in the order of the configuration.
     #[must_use]
     pub fn rules(&self) -> &[PolicyRule] {

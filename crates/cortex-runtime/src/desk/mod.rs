@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cortex_core::mission::Reopened;
 use cortex_core::{CancelReason, goal};
 use cortex_protocol::{
     CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission, ToolName, ToolSpec,
@@ -40,7 +41,14 @@ pub(crate) enum DeskMessage {
     Submit {
         submission: Submission,
         place: Place,
+        /// The mission that the task reopens.
+        reopens: Option<Box<Reopened>>,
         reply: oneshot::Sender<Result<MissionTicket, Rejection>>,
+    },
+    /// Whether the mission runs or waits.
+    IsOpen {
+        mission: MissionId,
+        reply: oneshot::Sender<bool>,
     },
     Cancel {
         mission: MissionId,
@@ -90,6 +98,8 @@ struct Running {
     result: oneshot::Sender<MissionResult>,
     /// The conversation that it belongs to, and what was asked.
     turn: Option<(SessionId, String)>,
+    /// The task and its conversation, should a person dispute what comes of it.
+    about: (String, Option<SessionId>),
 }
 
 /// Whether tasks are taken.
@@ -193,9 +203,13 @@ impl Desk {
     fn on_message(&mut self, message: DeskMessage) {
         self.shared = Arc::clone(&self.latest.borrow_and_update());
         match message {
-            DeskMessage::Submit { submission, place, reply } => {
+            DeskMessage::Submit { submission, place, reopens, reply } => {
                 // A client that left before the answer still has its mission; it can be cancelled like any other.
-                let _ = reply.send(self.submit(submission, place));
+                let _ = reply.send(self.submit(submission, place, reopens));
+            }
+            DeskMessage::IsOpen { mission, reply } => {
+                let runs = self.running.as_ref().is_some_and(|running| running.id == mission);
+                let _ = reply.send(runs || self.waiting.iter().any(|waiting| waiting.id == mission));
             }
             DeskMessage::Cancel { mission, reply } => {
                 let _ = reply.send(self.cancel(&mission));
@@ -246,7 +260,12 @@ impl Desk {
         }
     }
 
-    fn submit(&mut self, submission: Submission, place: Place) -> Result<MissionTicket, Rejection> {
+    fn submit(
+        &mut self,
+        submission: Submission,
+        place: Place,
+        reopens: Option<Box<Reopened>>,
+    ) -> Result<MissionTicket, Rejection> {
         match self.door {
             Door::Open => {}
             Door::Stopped => {
@@ -292,7 +311,7 @@ impl Desk {
         if ahead > 0 {
             reporter.report(MissionEvent::Queued { ahead: u32::try_from(ahead).unwrap_or(u32::MAX) });
         }
-        let mut waiting = Waiting { id: id.clone(), submission, reporter, result, pause_ends: None };
+        let mut waiting = Waiting { id: id.clone(), submission, reopens, reporter, result, pause_ends: None };
         if let Some(because) = paused {
             waiting.begin_pause(because, self.patience());
         }
@@ -320,7 +339,8 @@ impl Desk {
         let earlier = session.as_ref().map(|session| self.sessions.earlier(session)).unwrap_or_default();
         let class = goal::classify(&task);
         let turn = session.clone().map(|session| (session, task.clone()));
-        let request = Request { id: next.id.clone(), task, session, earlier };
+        let about = (task.clone(), session.clone());
+        let request = Request { id: next.id.clone(), task, session, earlier, reopens: next.reopens };
         let mission = run_mission(Arc::clone(&self.shared), request, next.reporter, ended, corrected);
         let running = self.shared.tracker.spawn(mission);
         self.shared.tracker.spawn(async move {
@@ -332,7 +352,7 @@ impl Desk {
             let _ = done.send(result).await;
         });
         self.contained = false;
-        self.running = Some(Running { id: next.id, end, corrections, result: next.result, turn });
+        self.running = Some(Running { id: next.id, end, corrections, result: next.result, turn, about });
     }
 
     fn on_ended(&mut self, result: MissionResult) {
@@ -342,6 +362,8 @@ impl Desk {
             if let Some((session, task)) = running.turn {
                 self.sessions.ended(&session, task, &result);
             }
+            let (task, session) = running.about;
+            self.shared.ended.note(running.id, task, session, &result);
             // The client may have left.
             let _ = running.result.send(result);
         }

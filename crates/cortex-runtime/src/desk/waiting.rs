@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use cortex_core::goal;
+use cortex_core::mission::Reopened;
 use cortex_protocol::{GoalClass, MissionEvent, MissionId, MissionResult, MissionStatus, Submission, Usage};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -13,6 +14,8 @@ use crate::drive::Reporter;
 pub(super) struct Waiting {
     pub(super) id: MissionId,
     pub(super) submission: Submission,
+    /// The mission that the task reopens.
+    pub(super) reopens: Option<Box<Reopened>>,
     pub(super) reporter: Reporter,
     pub(super) result: oneshot::Sender<MissionResult>,
     /// Until when it waits for the end of a pause.

@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use cortex_protocol::{MissionEvent, MissionId, MissionStatus};
+use cortex_protocol::{MissionEvent, MissionId, MissionStatus, Origin};
 use uuid::Uuid;
 
 use super::record::{Body, Entry, MAX_LINE_BYTES, entry_line};
@@ -48,6 +48,8 @@ pub enum TapeStatus {
     BrokenOff,
     /// It has ended.
     Ended(MissionStatus),
+    /// It has ended so, and a person says that it did not do what was asked.
+    Disputed(MissionStatus),
 }
 
 impl std::fmt::Display for TapeStatus {
@@ -56,6 +58,7 @@ impl std::fmt::Display for TapeStatus {
             Self::Running => formatter.write_str("RUNNING"),
             Self::BrokenOff => formatter.write_str("BROKEN OFF"),
             Self::Ended(status) => status.fmt(formatter),
+            Self::Disputed(status) => write!(formatter, "DISPUTED ({status})"),
         }
     }
 }
@@ -197,7 +200,7 @@ impl Folder {
             }
         }
         let status = match (self.last_word(mission)?, is_being_written) {
-            (Some(status), _) => TapeStatus::Ended(status),
+            (Some(word), _) => word,
             (None, true) => TapeStatus::Running,
             (None, false) => TapeStatus::BrokenOff,
         };
@@ -205,7 +208,7 @@ impl Folder {
     }
 
     /// How the mission ended, if its tape says so.
-    fn last_word(&self, mission: &MissionId) -> Result<Option<MissionStatus>, TapeError> {
+    fn last_word(&self, mission: &MissionId) -> Result<Option<TapeStatus>, TapeError> {
         let path = self.path(mission);
         let read = || -> io::Result<Vec<u8>> {
             let mut file = File::open(&path)?;
@@ -219,7 +222,8 @@ impl Folder {
         let last = end.strip_suffix(b"\n").and_then(|lines| lines.rsplit(|byte| *byte == b'\n').next());
         let record = last.and_then(|line| serde_json::from_slice::<Record>(line).ok());
         Ok(match record.map(|record| record.body()) {
-            Some(Ok(Body::Entry(Entry::Closed { status }))) => Some(status),
+            Some(Ok(Body::Entry(Entry::Closed { status }))) => Some(TapeStatus::Ended(status)),
+            Some(Ok(Body::Entry(Entry::Disputed { status, .. }))) => Some(TapeStatus::Disputed(status)),
             _ => None,
         })
     }
@@ -260,6 +264,29 @@ impl Folder {
         }
         file.sync_data()?;
         Ok(true)
+    }
+
+    /// Notes at the end of a tape that nobody writes that its mission is disputed. It is on the disk when this comes back.
+    ///
+    /// # Errors
+    /// When the tape can't be written, is being written, or holds no line.
+    pub fn record_dispute(
+        &self,
+        mission: &MissionId,
+        reason: &str,
+        by: &Origin,
+        status: MissionStatus,
+    ) -> io::Result<()> {
+        // A torn end would swallow the line.
+        self.mend_one(mission)?;
+        let mut file = OpenOptions::new().read(true).append(true).open(self.path(mission))?;
+        file.try_lock().map_err(|_| io::Error::other("its tape is being written"))?;
+        let last =
+            last_record(&mut file)?.ok_or_else(|| io::Error::other("the last line of its tape can't be read"))?;
+        let envelope = Envelope::new(last.source, last.subject, last.data.origin);
+        let disputed = Entry::Disputed { reason: reason.to_owned(), by: by.clone(), status };
+        file.write_all(&entry_line(&envelope, last.line.saturating_add(1), None, &disputed).1)?;
+        file.sync_data()
     }
 
     /// Makes the file of a new tape, and room for it.
@@ -327,6 +354,17 @@ fn mission_of(entry: &DirEntry) -> Option<MissionId> {
 /// Whether someone holds the lock. The lock of this look goes with the file.
 fn is_locked(file: &File) -> bool {
     matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
+}
+
+/// The last line of a tape without a torn end.
+fn last_record(file: &mut File) -> io::Result<Option<Record>> {
+    let length = file.metadata()?.len();
+    let reach = u64::try_from(2 * MAX_LINE_BYTES).unwrap_or(u64::MAX);
+    file.seek(SeekFrom::Start(length.saturating_sub(reach)))?;
+    let mut end = Vec::new();
+    Read::take(&mut *file, reach).read_to_end(&mut end)?;
+    let last = end.strip_suffix(b"\n").and_then(|lines| lines.rsplit(|byte| *byte == b'\n').next());
+    Ok(last.and_then(|line| serde_json::from_slice(line).ok()))
 }
 
 /// The torn end of a tape.

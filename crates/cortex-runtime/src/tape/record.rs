@@ -120,7 +120,16 @@ pub enum Entry<'a> {
         /// How much was cut.
         bytes: u64,
     },
-    /// The last line.
+    /// A person says that the mission, which has ended, did not do what was asked. Its verification no longer counts.
+    Disputed {
+        /// What was not as it should be.
+        reason: String,
+        /// Who says so.
+        by: Origin,
+        /// How the mission had ended.
+        status: MissionStatus,
+    },
+    /// The last line, unless the mission is disputed afterwards.
     Closed {
         /// How the mission ended.
         status: MissionStatus,
@@ -156,7 +165,7 @@ impl Record {
     pub fn is_for_people(&self) -> bool {
         let is_dry_run = self.data.payload.get("dry_run") == Some(&Value::Bool(true));
         match self.kind.as_str() {
-            "cortex.effect.invoke" | "cortex.tape.repaired" => true,
+            "cortex.effect.invoke" | "cortex.tape.repaired" | "cortex.tape.disputed" => true,
             "cortex.tape.opened" => is_dry_run,
             _ => self.sequence.is_some(),
         }
@@ -281,6 +290,7 @@ fn routing(entry: &Entry<'_>) -> Routing {
         Entry::Setup { .. } => ("system", "tape", "setup", "cortex"),
         Entry::Cut { .. } => ("system", "tape", "cut", "cortex"),
         Entry::Repaired { .. } => ("system", "tape", "repaired", "cortex"),
+        Entry::Disputed { .. } => ("agent", "tape", "disputed", "user"),
         Entry::Closed { .. } => ("system", "tape", "closed", "cortex"),
         Entry::Input { input, .. } => match input.as_ref() {
             Input::Start => ("agent", "input", "start", "cortex"),
@@ -323,6 +333,9 @@ fn text(entry: &Entry<'_>) -> String {
         Entry::Setup { setup } => format!("the mission has {} tools", setup.tools.iter().count()),
         Entry::Cut { bytes, .. } => format!("a line of {bytes} bytes was cut"),
         Entry::Repaired { bytes } => format!("the last line was torn by a crash; {bytes} bytes were cut"),
+        Entry::Disputed { reason, status, .. } => {
+            format!("DISPUTED, it had ended {status}; what it verified no longer counts: {}", capped(reason, SHOWN))
+        }
         Entry::Closed { status } => format!("the tape ends: {status}"),
         Entry::Input { input, .. } => match input.as_ref() {
             Input::Start => "the mission begins".to_owned(),

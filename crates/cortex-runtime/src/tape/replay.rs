@@ -96,7 +96,9 @@ pub fn replay(reader: &mut Reader) -> Result<Replay, TapeError> {
             Body::Entry(Entry::Cut { .. }) if is_input => Some(Ending::InputCut { line }),
             Body::Entry(Entry::Cut { .. }) => run.skip(line),
             Body::Entry(Entry::Closed { .. }) => run.nothing_left(),
-            Body::Entry(Entry::Opened { .. } | Entry::Setup { .. } | Entry::Repaired { .. }) => None,
+            Body::Entry(
+                Entry::Opened { .. } | Entry::Setup { .. } | Entry::Repaired { .. } | Entry::Disputed { .. },
+            ) => None,
         };
         if let Some(ending) = met {
             run.replay.ending = ending;

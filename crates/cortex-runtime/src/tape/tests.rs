@@ -29,6 +29,7 @@ fn setup() -> MissionSetup {
         departed: cortex_core::Departed::default(),
         limits: MissionLimits::default(),
         policy: cortex_core::mission::PolicySetup::default(),
+        reopens: None,
     }
 }
 

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use cortex_core::ModelErrorKind;
 use cortex_core::mission::{ConfirmationArguments, ConfirmationMode, OnFailure};
 use cortex_protocol::mission::Expense;
-use cortex_protocol::{Conditions, Dispatch, Effect, MissionStatus, ToolPhase};
+use cortex_protocol::question::ApprovalScope;
+use cortex_protocol::{Conditions, Dispatch, Effect, MissionStatus, PolicyRule, ToolPhase};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -23,6 +24,9 @@ pub(crate) struct ScenarioFile {
     /// What the robot of every scenario shows of itself.
     #[serde(default)]
     pub(crate) shows: BTreeMap<String, Value>,
+    /// The rules of policy that every scenario has.
+    #[serde(default)]
+    pub(crate) rules: Vec<PolicyRule>,
     pub(crate) scenario: Vec<Scenario>,
 }
 
@@ -59,6 +63,9 @@ pub(crate) struct Scenario {
     /// Topics that only repeat what is called.
     #[serde(default)]
     pub(crate) echoes: Vec<String>,
+    /// Further rules of policy.
+    #[serde(default)]
+    pub(crate) rules: Vec<PolicyRule>,
     /// `"reflex"`, or what the model says, reply by reply.
     pub(crate) model: Value,
     /// What it says whenever that is over.
@@ -92,6 +99,8 @@ pub(crate) struct ToolTable {
     pub(crate) does: Option<Value>,
     /// How many there are of it: `arm.wave_1`, `arm.wave_2` and so on.
     pub(crate) copies: Option<u32>,
+    /// Whether nobody has declared what it does, so that policy asks about it.
+    pub(crate) undeclared: Option<bool>,
     /// Whether it is there from the beginning.
     pub(crate) comes_later: Option<bool>,
 }
@@ -130,6 +139,14 @@ pub(crate) enum Happening {
     People(People),
     /// A person corrects the task that runs.
     Corrects(String),
+    /// A person approves what is asked: `once`, or for the `mission`.
+    Approves(ApprovalScope),
+    /// A person denies what is asked, for this reason.
+    Denies(String),
+    /// A person chooses this.
+    Chooses(String),
+    /// A person approves the mission's question of this number, which has ended or never was: it does not count.
+    ApprovesInVain(u32),
     /// The tool is no longer offered.
     Leaves(String),
     /// The tool is offered, maybe again.

@@ -44,11 +44,12 @@ struct Told {
 fn tell_all() -> Vec<Told> {
     let mut told = Vec::new();
     for (path, file) in file::read_all() {
-        let file::ScenarioFile { tools, shows, scenario: scenarios, .. } = file;
+        let file::ScenarioFile { tools, shows, rules, scenario: scenarios, .. } = file;
         for scenario in scenarios {
             let title = format!("{path}: {}", scenario.name);
             let began = Instant::now();
-            let world = world::make(&tools, &shows, &scenario).unwrap_or_else(|problem| panic!("{title}: {problem}"));
+            let world =
+                world::make(&tools, &shows, &rules, &scenario).unwrap_or_else(|problem| panic!("{title}: {problem}"));
             let observed = catch_unwind(AssertUnwindSafe(|| run::run(&scenario, world)))
                 .unwrap_or_else(|_| panic!("{title}: it could not be told to its end; the reason stands above"));
             let took = began.elapsed();

@@ -6,7 +6,10 @@ use std::time::Duration;
 use cortex_core::ChatRequest;
 use cortex_core::meter::Reading;
 use cortex_protocol::mission::Expense;
-use cortex_protocol::{CloudEvent, MissionId, MissionResult, Origin, Submission, ToolCall, ToolSpec};
+use cortex_protocol::question::ApprovalScope;
+use cortex_protocol::{
+    Answer, CloudEvent, MissionId, MissionResult, Origin, QuestionId, QuestionNumber, Submission, ToolCall, ToolSpec,
+};
 use cortex_runtime::{MissionTicket, ProviderId, Rejection, Runtime, StopReport};
 use cortex_testkit::FakeObservations;
 use tokio::sync::{broadcast, oneshot, watch};
@@ -177,6 +180,14 @@ impl Watch {
         self.meters.get(&expense).unwrap_or_else(|| panic!("there is no budget of {expense}, so no meter of it"))
     }
 
+    /// A person answers the question that is open.
+    async fn answer(&self, answer: Answer) {
+        let open = self.runtime.open_questions();
+        let [open] = open.as_slice() else { panic!("not one question is open: {open:?}") };
+        let taken = self.runtime.answer(open.id.clone(), answer, Origin::new("cli", "scenario")).await;
+        taken.expect("the answer counts");
+    }
+
     /// What happens now; it does not happen again.
     fn due(&mut self, is_due: impl Fn(&Moment) -> bool) -> Vec<Happening> {
         let (due, later) = std::mem::take(&mut self.happenings).into_iter().partition(|(moment, _)| is_due(moment));
@@ -205,6 +216,16 @@ impl Watch {
                 Happening::Corrects(text) => {
                     let taken = self.runtime.correct(None, text, Origin::new("cli", "scenario")).await;
                     assert_eq!(taken.ok().as_ref(), mission, "the correction was not taken");
+                }
+                Happening::Approves(scope) => self.answer(Answer::Approve { scope }).await,
+                Happening::Denies(reason) => self.answer(Answer::Deny { reason }).await,
+                Happening::Chooses(choice) => self.answer(Answer::Choose { choice }).await,
+                Happening::ApprovesInVain(number) => {
+                    let mission = mission.expect("there is a mission that asks").clone();
+                    let question = QuestionId { mission, number: QuestionNumber(number) };
+                    let answer = Answer::Approve { scope: ApprovalScope::Once };
+                    let taken = self.runtime.answer(question, answer, Origin::new("cli", "scenario")).await;
+                    assert!(taken.is_err(), "the answer counted");
                 }
                 Happening::Leaves(name) => {
                     self.offer.find(&name);

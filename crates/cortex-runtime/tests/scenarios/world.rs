@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use cortex_core::meter::Reading;
 use cortex_core::mission::MissionLimits;
+use cortex_core::policy::{Policy, PolicySettings};
 use cortex_core::{CallArguments, ChatModel, ChatReply, ModelCall, ModelError};
 use cortex_model::Reflex;
 use cortex_protocol::mission::Expense;
-use cortex_protocol::{Effect, FailureKind, HaltState, ToolOutcome, ToolPhase, ToolSpec};
+use cortex_protocol::{Effect, EffectSource, FailureKind, HaltState, PolicyRule, ToolOutcome, ToolPhase, ToolSpec};
 use cortex_runtime::{Meter, RuntimeConfig};
 use cortex_testkit::{Behaviour, FakeObservations, FakeTools, Line, ScriptedModel, tool};
 use serde::Deserialize;
@@ -52,6 +53,7 @@ type Result<T> = std::result::Result<T, String>;
 pub(crate) fn make(
     shared: &BTreeMap<String, ToolTable>,
     shows: &BTreeMap<String, Value>,
+    rules: &[PolicyRule],
     scenario: &Scenario,
 ) -> Result<World> {
     let mut tables = shared.clone();
@@ -89,6 +91,9 @@ pub(crate) fn make(
     let tools = tools.watched(Arc::clone(&observations));
     let happenings = scenario.happens.iter().cloned().map(happening).collect::<Result<_>>()?;
     let mut config = config(&scenario.limits);
+    let rules = rules.iter().chain(&scenario.rules).cloned().collect();
+    let settings = PolicySettings { rules, ..PolicySettings::default() };
+    config.policy = Policy::new(settings).map_err(|problem| problem.to_string())?;
     let meters = meters(&mut config);
     Ok(World { config, specs, absent, tools: Arc::new(tools), observations, model, script, happenings, meters })
 }
@@ -106,6 +111,7 @@ fn overridden(table: ToolTable, own: ToolTable) -> ToolTable {
         conditions: own.conditions.or(table.conditions),
         does: own.does.or(table.does),
         copies: own.copies.or(table.copies),
+        undeclared: own.undeclared.or(table.undeclared),
         comes_later: own.comes_later.or(table.comes_later),
     }
 }
@@ -127,6 +133,9 @@ fn spec(name: &str, table: &ToolTable) -> ToolSpec {
         spec.parameters = json!({
             "type": "object", "properties": properties, "required": required, "additionalProperties": false
         });
+    }
+    if table.undeclared == Some(true) {
+        spec.effect_source = EffectSource::Assumed;
     }
     spec.component = name.split_once('.').map(|(component, _)| component.into());
     spec.dispatch = table.dispatch.unwrap_or_default();

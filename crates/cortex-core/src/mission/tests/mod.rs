@@ -1,5 +1,7 @@
 //! Stories of the mission machine, told through a scripted model and scripted tools.
 
+mod approval;
+mod approval_histories;
 mod confirmations;
 mod corrections;
 mod goals;
@@ -156,6 +158,7 @@ impl Story {
                 departed: crate::Departed::default(),
                 limits,
                 policy,
+                reopens: None,
             }),
             now: Duration::ZERO,
             replies: VecDeque::new(),

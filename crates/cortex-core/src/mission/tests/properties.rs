@@ -408,6 +408,7 @@ fn mission_that(task: &str, on_failure: OnFailure) -> Mission {
             ..MissionLimits::default()
         },
         policy: crate::mission::PolicySetup::default(),
+        reopens: None,
     })
 }
 

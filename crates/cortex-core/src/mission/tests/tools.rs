@@ -89,7 +89,7 @@ fn a_change_that_is_undone_before_the_step_changes_nothing() {
 fn of_many_tools_those_that_the_task_needs_are_offered_and_the_rest_is_recorded() {
     let story = with_few_tools("switch the light on").start();
     let names = offered(&story.requests[0]);
-    assert_eq!(names.len(), 5 + 3, "with the three built-in tools: {names:?}");
+    assert_eq!(names.len(), 5 + 4, "with the four built-in tools: {names:?}");
     assert!(names.contains(&"send_request_to_lamp-switch") && names.contains(&FIND_TOOLS), "{names:?}");
     assert!(story.lines.contains(&"offering 5 of 502 tools".to_owned()), "{:?}", story.lines);
 }

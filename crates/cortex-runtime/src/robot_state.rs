@@ -1,0 +1,149 @@
+//! What the rules of policy ask of the robot and of the time: watched all the while, so that it is known when a mission
+//! begins, and handed to the missions when it changes. What was not told yet is unknown.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::Timelike;
+use cortex_core::condition::{self, BoundCondition, Observations, Verdict};
+use cortex_core::policy::{Policy, RobotState};
+use cortex_core::{ToolProvider, Watch, Watcher, Watching};
+use cortex_protocol::condition::Source;
+use futures::FutureExt;
+use serde_json::Map;
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+/// A value is too old from this long after its time on: times are compared exactly.
+const MOMENT: Duration = Duration::from_millis(1);
+/// Sightings that are taken at once; a flood of them must not keep a verdict from being told.
+const TAKEN_AT_ONCE: usize = 1_024;
+
+/// The watch under way. Dropping it ends it.
+pub(crate) struct StateWatch {
+    state: watch::Receiver<RobotState>,
+    token: CancellationToken,
+    _end: DropGuard,
+}
+
+impl StateWatch {
+    /// Begins to watch what the rules name, if they name anything.
+    pub(crate) fn begin(policy: &Policy, providers: &[Arc<dyn ToolProvider>], tracker: &TaskTracker) -> Arc<Self> {
+        let token = CancellationToken::new();
+        let conditions = conditions(policy);
+        let names_hours = policy.rules().iter().any(|rule| rule.hours.is_some());
+        let watcher = providers.iter().find_map(|provider| match provider.watching() {
+            Watching::By(watcher) => Some(watcher),
+            Watching::Nobody | Watching::Rehearsal => None,
+        });
+        let watcher = watcher.filter(|_| conditions.iter().any(Option::is_some));
+        let first = RobotState { conditions: Vec::new(), minute: names_hours.then(minute) };
+        let (sender, state) = watch::channel(first);
+        if watcher.is_some() || names_hours {
+            let watching = WatchOfState { conditions, names_hours, sender };
+            let ended = token.clone();
+            tracker.spawn(async move { ended.run_until_cancelled(watching.run(watcher)).await });
+        }
+        Arc::new(Self { state, _end: token.clone().drop_guard(), token })
+    }
+
+    pub(crate) fn state(&self) -> watch::Receiver<RobotState> {
+        self.state.clone()
+    }
+
+    pub(crate) fn end(&self) {
+        self.token.cancel();
+    }
+}
+
+/// The condition of each rule. None where a rule has none, or where it can't be evaluated without a call.
+fn conditions(policy: &Policy) -> Vec<Option<BoundCondition>> {
+    let rules = policy.rules().iter();
+    rules.map(|rule| rule.when.as_ref().and_then(|when| condition::bind(when, &Map::new()).ok())).collect()
+}
+
+fn minute() -> u16 {
+    let now = chrono::Local::now();
+    u16::try_from(now.hour() * 60 + now.minute()).unwrap_or_default()
+}
+
+struct WatchOfState {
+    conditions: Vec<Option<BoundCondition>>,
+    names_hours: bool,
+    sender: watch::Sender<RobotState>,
+}
+
+impl WatchOfState {
+    async fn run(self, watcher: Option<Arc<dyn Watcher>>) {
+        let started = Instant::now();
+        let mut watch = match watcher {
+            Some(watcher) => Some(watcher.watch(self.sources()).await),
+            None => None,
+        };
+        let mut observations = Observations::default();
+        loop {
+            let now = started.elapsed();
+            self.tell(&observations, now);
+            let bound = self.conditions.iter().flatten();
+            let stale = bound.filter_map(|one| one.stale_after(&observations, now)).min();
+            let stale = stale.and_then(|stale| started.checked_add(stale + MOMENT));
+            tokio::select! {
+                biased;
+                () = until(stale) => {}
+                () = next_minute(), if self.names_hours => {}
+                (source, sighting) = seen(&mut watch) => {
+                    observations.see(source, sighting, started.elapsed());
+                    for _ in 0..TAKEN_AT_ONCE {
+                        let Some((source, sighting)) = seen(&mut watch).now_or_never() else { break };
+                        observations.see(source, sighting, started.elapsed());
+                    }
+                }
+            }
+        }
+    }
+
+    fn sources(&self) -> BTreeSet<Source> {
+        let checks = self.conditions.iter().flatten().flat_map(|one| one.condition().checks());
+        checks.map(|check| check.source.clone()).collect()
+    }
+
+    fn tell(&self, observations: &Observations, now: Duration) {
+        let verdict = |one: &Option<BoundCondition>| match one {
+            Some(condition) => condition.evaluate(observations, None, now).verdict,
+            None => Verdict::Unknown,
+        };
+        let state = RobotState {
+            conditions: self.conditions.iter().map(verdict).collect(),
+            minute: self.names_hours.then(minute),
+        };
+        self.sender.send_if_modified(|known| {
+            let is_new = *known != state;
+            if is_new {
+                *known = state;
+            }
+            is_new
+        });
+    }
+}
+
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn next_minute() {
+    let left = 60 - u64::from(chrono::Local::now().second().min(59));
+    tokio::time::sleep(Duration::from_secs(left)).await;
+}
+
+async fn seen(watch: &mut Option<Box<dyn Watch>>) -> (Source, cortex_core::condition::Sighting) {
+    match watch {
+        Some(watch) => watch.next().await,
+        None => std::future::pending().await,
+    }
+}
