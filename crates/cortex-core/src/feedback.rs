@@ -79,6 +79,23 @@ pub fn line_in(mission: &MissionId, event: &MissionEvent) -> String {
     }
 }
 
+/// What people are asked and say, and what policy denies, in one line. Empty for other events.
+fn line_of_people(event: &MissionEvent) -> String {
+    match event {
+        MissionEvent::Asked { question } => {
+            format!("question {}: {}", question.number.0, capped(&question.text, SHOWN * 2))
+        }
+        MissionEvent::QuestionEnded { number, outcome } => format!("question {}: {}", number.0, shown_answer(outcome)),
+        MissionEvent::PolicyDenied { step, tool, reason } => {
+            format!("step {step} ({tool}) is denied: {}", capped(reason, SHOWN))
+        }
+        MissionEvent::Disputed { mission, reason, .. } => {
+            format!("the mission {mission} is disputed: {}", capped(reason, SHOWN))
+        }
+        _ => String::new(),
+    }
+}
+
 /// The event in one line.
 #[must_use]
 pub fn line(event: &MissionEvent) -> String {
@@ -96,16 +113,10 @@ pub fn line(event: &MissionEvent) -> String {
         }
         MissionEvent::Researching { tool, arguments, .. } => format!("asking {tool}{}", shown_arguments(arguments)),
         MissionEvent::Researched { tool, outcome, .. } => format!("{tool} answered: {}", shown_outcome(outcome)),
-        MissionEvent::Asked { question } => {
-            format!("question {}: {}", question.number.0, capped(&question.text, SHOWN * 2))
-        }
-        MissionEvent::QuestionEnded { number, outcome } => format!("question {}: {}", number.0, shown_answer(outcome)),
-        MissionEvent::PolicyDenied { step, tool, reason } => {
-            format!("step {step} ({tool}) is denied: {}", capped(reason, SHOWN))
-        }
-        MissionEvent::Disputed { mission, reason, .. } => {
-            format!("the mission {mission} is disputed: {}", capped(reason, SHOWN))
-        }
+        MissionEvent::Asked { .. }
+        | MissionEvent::QuestionEnded { .. }
+        | MissionEvent::PolicyDenied { .. }
+        | MissionEvent::Disputed { .. } => line_of_people(event),
         MissionEvent::ModelMistake { problem } => format!("the model is asked again: {}", capped(problem, SHOWN)),
         MissionEvent::Planned { plan, steps, cut } => {
             let names: Vec<String> =

@@ -206,9 +206,10 @@ impl Default for PolicySetup {
 }
 
 impl PolicySetup {
-    /// No policy: an older record replays as it was.
+    /// No policy, and no questions to people: an older record replays as it was.
     fn none() -> Self {
-        Self { policy: Policy::unrestricted(), ..Self::default() }
+        let approval = ApprovalSettings { max_questions: 0, ..ApprovalSettings::default() };
+        Self { policy: Policy::unrestricted(), approval, ..Self::default() }
     }
 }
 
