@@ -43,7 +43,7 @@ impl Method {
                 description: description.into(),
                 parameters: schema_of::<NoArguments>(),
                 phase: ToolPhase::default(),
-                effect: Effect::default(),
+                effect: None,
                 resources: None,
                 timeout_s: None,
                 cancel_method: None,
@@ -98,10 +98,11 @@ impl<A> MethodBuilder<A> {
         self
     }
 
-    /// What it does to the world. Default: it may move.
+    /// What it does to the world. Without it nobody has declared that: the method is taken to move, and by default Cortex asks
+    /// a person before each call.
     #[must_use]
     pub fn effect(mut self, effect: Effect) -> Self {
-        self.description.effect = effect;
+        self.description.effect = Some(effect);
         self
     }
 

@@ -12,8 +12,8 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::{
-    CancelMode, ComponentName, Condition, Conditions, Dispatch, Effect, Evidence, ResourceName, ToolName, ToolPhase,
-    ToolSpec,
+    CancelMode, ComponentName, Condition, Conditions, Dispatch, Effect, EffectSource, Evidence, ResourceName, ToolName,
+    ToolPhase, ToolSpec,
 };
 
 /// The version of the component contract that this crate speaks.
@@ -57,9 +57,9 @@ pub struct MethodDescription {
     /// When it may be called.
     #[serde(default)]
     pub phase: ToolPhase,
-    /// What it does to the world. Left out: it may move.
-    #[serde(default)]
-    pub effect: Effect,
+    /// What it does to the world. Left out: nobody has declared it. Then it is taken to move, and policy asks people first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
     /// What it holds while it runs. Left out: the component itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources: Option<Vec<ResourceName>>,
@@ -185,12 +185,19 @@ impl ComponentDescription {
 }
 
 impl MethodDescription {
+    /// What a call is taken to do to the world: in doubt, it moves.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        self.effect.unwrap_or_default()
+    }
+
     /// The method as a tool of `component`.
     #[must_use]
     pub fn tool(&self, component: &ComponentName) -> ToolSpec {
+        let effect = self.effect();
         let resources = match &self.resources {
             Some(resources) => resources.clone(),
-            None if self.effect == Effect::Observe => Vec::new(),
+            None if effect == Effect::Observe => Vec::new(),
             None => vec![ResourceName::new(component.as_str())],
         };
         ToolSpec {
@@ -198,15 +205,15 @@ impl MethodDescription {
             description: self.description.clone(),
             parameters: self.parameters.clone(),
             phase: self.phase,
-            effect: self.effect,
-            effect_source: crate::EffectSource::Declared,
+            effect,
+            effect_source: if self.effect.is_some() { EffectSource::Declared } else { EffectSource::Assumed },
             resources,
             timeout: self
                 .timeout_s
                 .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
                 .map_or(DEFAULT_TIMEOUT, |timeout| timeout.min(MAX_TIMEOUT)),
             dispatch: Dispatch::Wait,
-            cancel: if self.effect == Effect::Observe { CancelMode::Drop } else { CancelMode::Halt },
+            cancel: if effect == Effect::Observe { CancelMode::Drop } else { CancelMode::Halt },
             component: Some(component.clone()),
             phrases: self.phrases.clone(),
             conditions: self.conditions().with_sources(&|source| source.resolved_for(component)),
@@ -251,7 +258,7 @@ fn check_method(
     if method.parameters.get("type").and_then(Value::as_str) != Some("object") {
         return Err("its parameters are not a JSON Schema with \"type\": \"object\"".into());
     }
-    if method.phase != ToolPhase::Execution && method.effect != Effect::Observe {
+    if method.phase != ToolPhase::Execution && method.effect() != Effect::Observe {
         return Err(
             "a method of the planning phase must have the effect 'observe', since planning runs it at once".into()
         );
@@ -329,7 +336,7 @@ mod tests {
                 parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}),
                 phase: ToolPhase::Execution,
                 effect: Effect::Move,
-                effect_source: crate::EffectSource::Declared,
+                effect_source: EffectSource::Assumed,
                 resources: vec!["arm".into()],
                 timeout: DEFAULT_TIMEOUT,
                 dispatch: Dispatch::Wait,
@@ -340,6 +347,29 @@ mod tests {
                 serves: None,
             }
         );
+    }
+
+    #[test]
+    fn a_contract_that_leaves_the_effect_out_has_not_declared_it() {
+        let (description, problems) = parse(json!([
+            {"name": "lift", "description": "Lifts.", "cancel_method": "halt"},
+            {"name": "carry", "description": "Carries.", "effect": "move", "cancel_method": "halt"},
+            {"name": "halt", "description": "Stands.", "effect": "act"},
+        ]));
+        assert_eq!(problems, Vec::<String>::new());
+        let sources: Vec<_> =
+            description.tools(&"arm".into()).iter().map(|tool| (tool.effect, tool.effect_source)).collect();
+        assert_eq!(
+            sources,
+            [
+                (Effect::Move, EffectSource::Assumed),
+                (Effect::Move, EffectSource::Declared),
+                (Effect::Act, EffectSource::Declared),
+            ],
+            "how it is halted does not say what it does"
+        );
+        let written = serde_json::to_value(&description.methods[0]).unwrap();
+        assert_eq!(written.get("effect"), None, "what was left out stays left out: {written}");
     }
 
     #[test]

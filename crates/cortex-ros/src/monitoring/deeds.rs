@@ -340,7 +340,7 @@ fn role(description: Option<&ComponentDescription>, method: &str, arguments: &Ma
         return Role::Halts;
     }
     match description.method(method) {
-        Some(known) if known.effect == Effect::Observe => Role::Observes,
+        Some(known) if known.effect() == Effect::Observe => Role::Observes,
         Some(known) => known.cancel_method.clone().map_or(Role::Unhalted, Role::HaltedBy),
         None => Role::Unhalted,
     }
