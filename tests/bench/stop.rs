@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider};
-use cortex_protocol::{CallId, MissionId, Origin, Submission, ToolCall, ToolSpec};
+use cortex_protocol::{
+    Answer, CallId, MissionId, OpenQuestion, Origin, QuestionId, Submission, ToolCall, ToolSpec,
+};
 use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped};
 use cortex_ros::{StopServer, TaskClient, TaskHandler};
 use cortex_stories::{House, PATIENCE, Robot};
@@ -116,6 +118,18 @@ impl TaskHandler for Idle {
     }
 
     async fn correct(&self, _mission: Option<MissionId>, _text: String, _origin: Origin) -> StopReport {
+        StopReport { success: false, message: "it has no tasks".to_owned() }
+    }
+
+    fn questions(&self) -> Vec<OpenQuestion> {
+        Vec::new()
+    }
+
+    async fn answer(&self, _question: QuestionId, _answer: Answer, _origin: Origin) -> StopReport {
+        StopReport { success: false, message: "it asks nothing".to_owned() }
+    }
+
+    async fn dispute(&self, _mission: MissionId, _reason: String, _origin: Origin) -> StopReport {
         StopReport { success: false, message: "it has no tasks".to_owned() }
     }
 

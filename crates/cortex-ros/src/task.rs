@@ -3,7 +3,7 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use cortex_protocol::{MissionId, Origin, Submission, ToolName};
+use cortex_protocol::{Answer, MissionId, OpenQuestion, Origin, QuestionId, Submission, ToolName};
 use tokio::sync::{mpsc, oneshot};
 
 /// Carries out what comes in over ROS. The `cortex` binary implements it over the runtime.
@@ -33,6 +33,16 @@ pub trait TaskHandler: Send + Sync + 'static {
     /// Corrects the task of a mission in mid course; `None` is the one that runs. Answers at once; what comes of it is
     /// told by the task itself.
     async fn correct(&self, mission: Option<MissionId>, text: String, origin: Origin) -> StopReport;
+
+    /// The open questions to people, oldest first. Answers at once.
+    fn questions(&self) -> Vec<OpenQuestion>;
+
+    /// Answers a question. The report says whether the answer counts, and why not.
+    async fn answer(&self, question: QuestionId, answer: Answer, origin: Origin) -> StopReport;
+
+    /// Reopens a mission that has ended, because a person says that it did not do what was asked. The report names the
+    /// mission that reopens it, or says why none does.
+    async fn dispute(&self, mission: MissionId, reason: String, origin: Origin) -> StopReport;
 
     /// Takes tasks again.
     async fn resume(&self) -> StopReport;
@@ -107,11 +117,12 @@ pub struct Stopped {
     pub not_stopped: Vec<ToolName>,
 }
 
-/// What came of `~/stop`, `~/resume` or `~/correct`.
+/// What came of `~/stop`, `~/resume`, `~/correct`, `~/answer` or `~/dispute`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StopReport {
     /// Whether what was asked for is the case now.
     pub success: bool,
-    /// In words for a person; after a stop, what is not confirmed to be at rest; after a correction, the mission.
+    /// In words for a person; after a stop, what is not confirmed to be at rest; after a correction or a dispute,
+    /// the mission.
     pub message: String,
 }

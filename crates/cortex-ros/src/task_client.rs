@@ -6,13 +6,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cortex_protocol::question::ApprovalScope;
+use cortex_protocol::{Answer, OpenQuestion, QuestionId};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use r2r::QosProfile;
 use r2r::action_msgs::msg::GoalInfo;
 use r2r::action_msgs::srv::CancelGoal;
 use r2r::cortex_msgs::action::VisionLanguageAction::{FeedbackMessage, GetResult, Goal, SendGoal};
-use r2r::cortex_msgs::srv::CorrectTask;
+use r2r::cortex_msgs::srv::{AnswerQuestion, CorrectTask, DisputeMission, ListQuestions};
 use r2r::std_srvs::srv::Trigger;
 use r2r::unique_identifier_msgs::msg::UUID;
 use tokio::sync::{broadcast, mpsc, watch};
@@ -50,6 +52,9 @@ pub struct TaskClient {
     stop: ServiceClient<Trigger::Service>,
     resume: ServiceClient<Trigger::Service>,
     correct: ServiceClient<CorrectTask::Service>,
+    questions: ServiceClient<ListQuestions::Service>,
+    answer: ServiceClient<AnswerQuestion::Service>,
+    dispute: ServiceClient<DisputeMission::Service>,
     feedback: broadcast::Sender<FeedbackMessage>,
 }
 
@@ -136,6 +141,9 @@ impl TaskClient {
             stop: ServiceClient::create(node, &format!("{agent}/stop")).await?,
             resume: ServiceClient::create(node, &format!("{agent}/resume")).await?,
             correct: ServiceClient::create(node, &format!("{agent}/correct")).await?,
+            questions: ServiceClient::create(node, &format!("{agent}/questions")).await?,
+            answer: ServiceClient::create(node, &format!("{agent}/answer")).await?,
+            dispute: ServiceClient::create(node, &format!("{agent}/dispute")).await?,
             feedback,
         })
     }
@@ -189,6 +197,53 @@ impl TaskClient {
             CorrectTask::Request { mission: carried(mission.to_owned()), correction: carried(correction.to_owned()) };
         // The server answers within its own time, or a moment later.
         let CorrectTask::Response { success, message } = self.correct.call(&request, STOP_LIMIT).await?;
+        Ok(StopReport { success, message })
+    }
+
+    /// The open questions to people, oldest first.
+    ///
+    /// # Errors
+    /// When the agent can't be reached, or its answer can't be read.
+    pub async fn questions(&self) -> Result<Vec<OpenQuestion>, RosError> {
+        self.questions.wait_for_server(ANSWER_LIMIT).await?;
+        let answer = self.questions.call(&ListQuestions::Request {}, ANSWER_LIMIT).await?;
+        serde_json::from_str(&answer.questions_json).map_err(|problem| {
+            let service = format!("{}/questions", self.agent);
+            RosError::Endpoint { name: service, problem: format!("its answer can't be read: {problem}") }
+        })
+    }
+
+    /// Answers a question.
+    ///
+    /// # Errors
+    /// When the agent can't be reached.
+    pub async fn answer(&self, question: &QuestionId, answer: &Answer) -> Result<StopReport, RosError> {
+        self.answer.wait_for_server(ANSWER_LIMIT).await?;
+        let (answer, scope, reason) = match answer {
+            Answer::Approve { scope: ApprovalScope::Once } => ("approve", "once", ""),
+            Answer::Approve { scope: ApprovalScope::Mission } => ("approve", "mission", ""),
+            Answer::Deny { reason } => ("deny", "", reason.as_str()),
+            Answer::Choose { choice } => (choice.as_str(), "", ""),
+        };
+        let request = AnswerQuestion::Request {
+            question: carried(question.to_string()),
+            answer: carried(answer.to_owned()),
+            scope: scope.to_owned(),
+            reason: carried(reason.to_owned()),
+        };
+        let AnswerQuestion::Response { success, message } = self.answer.call(&request, STOP_LIMIT).await?;
+        Ok(StopReport { success, message })
+    }
+
+    /// Says that a mission which has ended did not do what was asked. Does not wait for what comes of that.
+    ///
+    /// # Errors
+    /// When the agent can't be reached.
+    pub async fn dispute(&self, mission: &str, reason: &str) -> Result<StopReport, RosError> {
+        self.dispute.wait_for_server(ANSWER_LIMIT).await?;
+        let request =
+            DisputeMission::Request { mission: carried(mission.to_owned()), reason: carried(reason.to_owned()) };
+        let DisputeMission::Response { success, message } = self.dispute.call(&request, STOP_LIMIT).await?;
         Ok(StopReport { success, message })
     }
 

@@ -1,5 +1,5 @@
-//! Takes tasks over ROS: the action `~/task`, the service `~/correct`, the topic `~/output`. (`~/stop` and `~/resume` have a
-//! thread of their own: the module `stop`.)
+//! Takes tasks over ROS: the action `~/task`, the service `~/correct`, the topic `~/output`, and `questions`: what people
+//! answer and dispute. (`~/stop` and `~/resume` have a thread of their own: the module `stop`.)
 //!
 //! A ROS 2 action is three services and two topics, and that is how it is served here. The action server of `r2r` 0.9.7
 //! was measured to take a whole core from ten seconds after the first result on, drops the way to cancel a goal whose
@@ -7,6 +7,8 @@
 //!
 //! Each goal that is accepted gets exactly one result. A refusal by the agent is a result too (`ABORTED`, with the
 //! reason), since a refused goal could carry none; only an id that was used before is refused.
+
+mod questions;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -38,7 +40,7 @@ use crate::{RosError, RosNode};
 const FEEDBACK_DEPTH: usize = 100;
 /// How long the agent may take to say whether it takes a task.
 const SUBMIT_LIMIT: Duration = Duration::from_secs(10);
-/// Requests to correct that are carried out at a time.
+/// Requests to correct, to answer and to dispute that are carried out at a time.
 const MOST_TRIGGERS: usize = 16;
 /// The result of a goal that is open when the server is shut down.
 const SHUTTING_DOWN: &str = "Cortex is shutting down";
@@ -69,6 +71,8 @@ struct Shared {
     feedback: Mutex<Publisher<FeedbackMessage>>,
     statuses: Mutex<Publisher<GoalStatusArray>>,
     output: Mutex<Publisher<StreamingString>>,
+    /// The full name of the node.
+    name: String,
     client: String,
     corrections: String,
     triggers: Arc<Semaphore>,
@@ -87,7 +91,7 @@ impl TaskServer {
     /// When the node was shut down, or an endpoint can't be created.
     pub async fn start(node: &RosNode, handler: Arc<dyn TaskHandler>) -> Result<Self, RosError> {
         let services = QosProfile::services_default();
-        let (endpoints, publishers) = node
+        let (endpoints, questions, publishers) = node
             .with_node(move |node| {
                 let feedback = QosProfile::default().keep_last(FEEDBACK_DEPTH);
                 let statuses = QosProfile::default().keep_last(1).transient_local();
@@ -102,7 +106,7 @@ impl TaskServer {
                     node.create_service::<CorrectTask::Service>("~/correct", services.clone())?,
                     node.create_service::<SendGoal::Service>("~/task/_action/send_goal", services)?,
                 );
-                Ok::<_, r2r::Error>((endpoints, publishers))
+                Ok::<_, r2r::Error>((endpoints, questions::endpoints(node)?, publishers))
             })
             .await??;
         let (feedback, statuses, output) = publishers;
@@ -112,6 +116,7 @@ impl TaskServer {
             feedback: Mutex::new(feedback),
             statuses: Mutex::new(statuses),
             output: Mutex::new(output),
+            name: node.fully_qualified_name().to_owned(),
             client: format!("{}/task", node.fully_qualified_name()),
             corrections: format!("{}/correct", node.fully_qualified_name()),
             triggers: Arc::new(Semaphore::new(MOST_TRIGGERS)),
@@ -124,6 +129,10 @@ impl TaskServer {
         shared.serve(results, Shared::give_result);
         shared.serve(cancels, Shared::cancel);
         shared.serve(corrections, Shared::correct);
+        let (answers, lists, disputes) = questions;
+        shared.serve(answers, questions::answer);
+        shared.serve(lists, questions::list);
+        shared.serve(disputes, questions::dispute);
         shared.serve(goals, Shared::take_goal);
         Ok(Self { shared })
     }

@@ -50,14 +50,14 @@ pub(crate) type Offers = BTreeMap<OfferKey, Offer>;
 
 /// Types that belong to the client library and to Cortex rather than to what the robot does. Nodes that can be managed
 /// or loaded are the business of whoever supervises the robot.
-const INFRASTRUCTURE: [&str; 9] = [
+const INFRASTRUCTURE: [&str; 8] = [
     "rcl_interfaces/",
     "type_description_interfaces/",
     "lifecycle_msgs/",
     "composition_interfaces/",
     "nav2_msgs/srv/ManageLifecycleNodes",
-    "cortex_msgs/srv/DescribeComponent",
-    "cortex_msgs/srv/ExecuteMethod",
+    // Those of components, and those in which people speak to a Cortex: no model answers what people are asked.
+    "cortex_msgs/srv/",
     "cortex_msgs/msg/ComponentStatus",
     AGENT_ACTION,
 ];

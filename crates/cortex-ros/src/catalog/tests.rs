@@ -65,6 +65,7 @@ fn services_and_actions_become_tools_and_what_belongs_to_ros_does_not() {
                 ("/arm/gripper/change_state", "lifecycle_msgs/srv/ChangeState"),
                 ("/arm/gripper/describe", "cortex_msgs/srv/DescribeComponent"),
                 ("/arm/gripper/execute_method", "cortex_msgs/srv/ExecuteMethod"),
+                ("/arm/gripper/answer", "cortex_msgs/srv/AnswerQuestion"),
                 ("/arm/_internal/reset", TRIGGER),
             ],
         ),
@@ -223,6 +224,20 @@ fn what_is_denied_is_named_nowhere_and_what_its_node_alone_offers_is_left_out() 
         catalog.reason_for("/connect", OfferKind::Service),
         Some("the node /wifi, which offers it, is left out: discovery.deny has '/wifi/**'")
     );
+}
+
+#[test]
+fn what_the_configuration_does_not_declare_and_no_type_tells_is_assumed() {
+    let graph = Graph::new([node("/door", &[("/door/open", TRIGGER), ("/door/lock", TRIGGER), ("/map", "nav_msgs/srv/GetMap")])]);
+    let declared = policy(|settings| settings.effects = BTreeMap::from([("/door/lock".to_owned(), Effect::Move)]));
+    let catalog = catalog(&graph, &declared);
+    let source = |name: &str| {
+        let spec = &catalog.entry(&name.into()).unwrap().spec;
+        (spec.effect, spec.effect_source)
+    };
+    assert_eq!(source("send_request_to_door/open"), (Effect::Move, EffectSource::Assumed));
+    assert_eq!(source("send_request_to_door/lock"), (Effect::Move, EffectSource::Declared));
+    assert_eq!(source("send_request_to_map"), (Effect::Observe, EffectSource::WellKnown));
 }
 
 #[test]

@@ -4,7 +4,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cortex_protocol::{MissionId, Origin, SessionId, Submission};
+use cortex_protocol::question::{ApprovalScope, CallSubject, PlanDigest, Subject};
+use cortex_protocol::{
+    Answer, Effect, MissionId, OpenQuestion, Origin, Question, QuestionId, QuestionNumber, SessionId, StepNumber,
+    Submission, ToolFingerprint,
+};
 use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::testing::Peer;
 use cortex_ros::{GraphWatch, RosError, RosNode, StopServer, TaskClient, TaskHandler, TaskServer, ros_tests};
@@ -20,6 +24,31 @@ struct ScriptedAgent {
     held: watch::Sender<bool>,
     stopping: CancellationToken,
     submissions: Mutex<Vec<Submission>>,
+    /// It has one question, until it is answered.
+    answers: Mutex<Vec<Answer>>,
+}
+
+fn question() -> OpenQuestion {
+    let call = CallSubject {
+        step: StepNumber(1),
+        tool: "door.open".into(),
+        arguments: serde_json::from_str(r#"{"name": "d\u0000\u00e9\u202ereer", "wide": 0.30000000000000004}"#).unwrap(),
+        fingerprint: ToolFingerprint(u64::MAX),
+        effect: Effect::Move,
+        resources: vec!["door".into()],
+        because: vec!["Nobody has declared what door.open does.".to_owned()],
+    };
+    OpenQuestion {
+        id: "m1/1".parse().unwrap(),
+        task: "open the door".to_owned(),
+        question: Question {
+            number: QuestionNumber(1),
+            text: "May the door be opened?".to_owned(),
+            subject: Subject::Call { call, plan: PlanDigest("p1".to_owned()) },
+            patience: LIMIT,
+        },
+        left: LIMIT,
+    }
 }
 
 #[async_trait]
@@ -73,6 +102,22 @@ impl TaskHandler for ScriptedAgent {
     async fn correct(&self, mission: Option<MissionId>, text: String, origin: Origin) -> StopReport {
         let mission = mission.map_or_else(|| "the one that runs".to_owned(), |mission| mission.to_string());
         StopReport { success: text != "no", message: format!("{mission}: {text} ({})", origin.client) }
+    }
+
+    fn questions(&self) -> Vec<OpenQuestion> {
+        self.answers.lock().unwrap().is_empty().then(question).into_iter().collect()
+    }
+
+    async fn answer(&self, question: QuestionId, answer: Answer, origin: Origin) -> StopReport {
+        let mut answers = self.answers.lock().unwrap();
+        let success = answers.is_empty();
+        let message = format!("{question} ({})", origin.client);
+        answers.push(answer);
+        StopReport { success, message }
+    }
+
+    async fn dispute(&self, mission: MissionId, reason: String, origin: Origin) -> StopReport {
+        StopReport { success: mission.as_str() == "m1", message: format!("{mission}: {reason} ({})", origin.client) }
     }
 
     async fn stop(&self) -> Result<Stopped, String> {
@@ -266,6 +311,22 @@ ros_tests! {
         assert_eq!((corrected.success, corrected.message.as_str()), (true, "m1: the other room (/cortex/correct)"));
         let refused = client.correct("", "no").await.unwrap();
         assert_eq!((refused.success, refused.message.as_str()), (false, "the one that runs: no (/cortex/correct)"));
+        // A question comes as it is asked, to the byte, and each answer as it is given.
+        assert_eq!(client.questions().await.unwrap(), [question()]);
+        let id = question().id;
+        let yes = Answer::Approve { scope: ApprovalScope::Mission };
+        let answers = [yes, Answer::Deny { reason: "A child is there.".into() }, Answer::Choose { choice: "ask".into() }];
+        for (answer, counts) in answers.iter().zip([true, false, false]) {
+            let answered = client.answer(&id, answer).await.unwrap();
+            assert_eq!((answered.success, answered.message.as_str()), (counts, "m1/1 (/cortex/answer)"));
+        }
+        assert_eq!(*again.agent.answers.lock().unwrap(), answers);
+        assert_eq!(client.questions().await.unwrap(), []);
+        let nameless = Answer::Choose { choice: String::new() };
+        assert!(client.answer(&id, &nameless).await.unwrap().message.contains("no answer is given"));
+        let disputed = client.dispute("m1", "It is still dark.").await.unwrap();
+        assert_eq!((disputed.success, disputed.message.as_str()), (true, "m1: It is still dark. (/cortex/dispute)"));
+        assert!(client.dispute("m1", " ").await.unwrap().message.contains("no reason is given"));
         again.shut_down().await;
         agent.robot.shut_down().await;
         node.shut_down();
