@@ -78,6 +78,14 @@ fn span(tree: &Spanned<DeTable<'_>>, path: &[Key]) -> Range<usize> {
     let mut found = 0..1;
     let mut here: Option<&Spanned<DeValue<'_>>> = None;
     for key in path {
+        // Who found it after the reading writes an index as text.
+        let index = match key {
+            Key::Name(name) if here.is_some_and(|value| value.get_ref().is_array()) => {
+                name.parse().ok().map(Key::Index)
+            }
+            Key::Name(_) | Key::Index(_) => None,
+        };
+        let key = index.as_ref().unwrap_or(key);
         let table = match here {
             None => Some(tree.get_ref()),
             Some(value) => value.get_ref().as_table(),

@@ -32,7 +32,7 @@ pub struct Place {
 /// Something that the reader of a recipe found wrong with it after it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// The keys that lead to it. Where one is missing, its table is meant.
+    /// The keys that lead to it, in arrays indices from 0. Where one is missing, its table is meant.
     pub path: Vec<String>,
     /// What is wrong.
     pub message: String,

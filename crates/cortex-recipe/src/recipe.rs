@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use cortex_protocol::ComponentName;
+use cortex_protocol::{ComponentName, PolicyRule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -38,6 +38,10 @@ pub struct Recipe {
     /// `config/cortex.toml`.
     #[serde(default)]
     pub cortex: Map<String, Value>,
+    /// Which calls ask a person first, and which are never made. They count beside the rules of the configuration: of all
+    /// that match a call, the strictest counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policy: Vec<PolicyRule>,
     /// The components by their names: the full name of the node without the leading slash.
     #[serde(default)]
     pub components: BTreeMap<ComponentName, ComponentRecipe>,

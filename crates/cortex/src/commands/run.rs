@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cortex_core::ToolProvider;
 use cortex_model::{Reflex, api_key_from_environment};
-use cortex_protocol::ComponentName;
+use cortex_protocol::{ComponentName, PolicyRule};
 use cortex_ros::serving::Serving;
 use cortex_ros::{Instances, Policy, RosNode, StopMemory, StopServer, StopStore, TaskServer};
 use cortex_runtime::{CallBounds, DryRun, JournalSettings, Runtime, RuntimeConfig, StopRecord};
@@ -44,8 +44,9 @@ pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     };
     let node = robot::join("cortex")?;
     let recipe = recipe.map(|recipe| recipe.brought_up_by(&node));
-    let layer = recipe.as_ref().map(|recipe| recipe.recipe.cortex.clone()).unwrap_or_default();
-    let read = sources(&node, run.config.as_deref(), layer, run.model);
+    let (layer, rules) =
+        recipe.as_ref().map(|recipe| (recipe.recipe.cortex.clone(), recipe.recipe.policy.clone())).unwrap_or_default();
+    let read = sources(&node, run.config.as_deref(), layer, rules, run.model);
     let (mut sources, resolved) = match read.and_then(|sources| sources.resolve().map(|resolved| (sources, resolved))) {
         Ok(read) => read,
         Err(problem) => {
@@ -90,10 +91,11 @@ fn sources(
     node: &RosNode,
     file: Option<&Path>,
     recipe: serde_json::Map<String, serde_json::Value>,
+    rules: Vec<PolicyRule>,
     model: Option<String>,
 ) -> anyhow::Result<Sources> {
     let ros = robot::parameters(node);
-    let layers = Layers { file: config::file(file), recipe, ros, model, ..Layers::default() };
+    let layers = Layers { file: config::file(file), recipe, rules, ros, model, ..Layers::default() };
     let models = ModelWatch::new(&Metrics::new());
     Ok(Sources { layers, api_key: api_key_from_environment()?, key_is_for: None, models })
 }
@@ -105,7 +107,7 @@ pub(crate) fn resolve(
     recipe: serde_json::Map<String, serde_json::Value>,
     model: Option<String>,
 ) -> anyhow::Result<Resolved> {
-    sources(node, file, recipe, model)?.resolve()
+    sources(node, file, recipe, Vec::new(), model)?.resolve()
 }
 
 /// What the configuration says of the robot, for commands that look at it.

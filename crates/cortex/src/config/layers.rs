@@ -13,7 +13,7 @@ const FILE_VARIABLE: &str = "CORTEX_CONFIG";
 /// The prefix of the variables that set keys: `CORTEX_MODEL`, `CORTEX_MISSION__MAX_REPLANS`.
 const PREFIX: &str = "CORTEX_";
 /// The top-level keys; other variables of the prefix are none of ours.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 16] = [
     "robot",
     "identity",
     "model",
@@ -25,6 +25,8 @@ const KEYS: [&str; 14] = [
     "calls",
     "discovery",
     "conditions",
+    "policy",
+    "approval",
     "tape",
     "watchdog",
     "metrics",
@@ -37,6 +39,8 @@ pub(crate) struct Layers {
     pub(crate) file: Option<PathBuf>,
     /// The table `[cortex]` of a recipe, if one is run.
     pub(crate) recipe: serde_json::Map<String, serde_json::Value>,
+    /// The rules of the recipe: they count beside those of every layer.
+    pub(crate) rules: Vec<cortex_protocol::PolicyRule>,
     /// ROS parameters of the node, by their dotted names.
     pub(crate) ros: Vec<(String, Value)>,
     /// `--model`.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use cortex_core::MissionLimits;
 use cortex_model::{ModelChoice, ModelSettings, Structured};
-use cortex_protocol::{Conditions, Effect, ResourceName};
+use cortex_protocol::{Conditions, Effect, PolicyRule, ResourceName};
 use cortex_ros::{Convention, Policy, PolicySettings};
 use cortex_runtime::{CallBounds, QueuePolicy, RuntimeConfig};
 use figment::Figment;
@@ -22,6 +22,7 @@ mod layers;
 mod mission;
 mod overrides;
 mod parameters;
+mod policy;
 mod tape;
 mod watch;
 
@@ -30,6 +31,8 @@ pub(crate) use mission::MeterSettings;
 use mission::{BudgetConfig, MissionConfig};
 pub(crate) use overrides::{Stranger, part};
 pub(crate) use parameters::declared;
+pub(crate) use policy::wrong_rule;
+use policy::{ApprovalConfig, PolicyConfig};
 use tape::TapeConfig;
 pub(crate) use watch::WatchSettings;
 use watch::{MetricsConfig, WatchdogConfig};
@@ -54,6 +57,8 @@ pub(crate) struct Config {
     pub(crate) discovery: DiscoveryConfig,
     /// What must hold before, while and after tools are called, by patterns as those of discovery.
     pub(crate) conditions: BTreeMap<String, Conditions>,
+    pub(crate) policy: PolicyConfig,
+    pub(crate) approval: ApprovalConfig,
     pub(crate) tape: TapeConfig,
     pub(crate) watchdog: WatchdogConfig,
     pub(crate) metrics: MetricsConfig,
@@ -144,6 +149,8 @@ impl Default for Config {
                 conventions: policy.conventions,
             },
             conditions: policy.conditions,
+            policy: PolicyConfig::default(),
+            approval: ApprovalConfig::default(),
             tape: TapeConfig::default(),
             watchdog: WatchdogConfig::default(),
             metrics: MetricsConfig::default(),
@@ -179,10 +186,11 @@ pub(crate) fn load(layers: &Layers) -> anyhow::Result<Resolved> {
     })?;
     let model_origin =
         figment.find_metadata("model").map_or_else(|| "default".to_owned(), |from| from.name.to_string());
-    resolve(&config, model_origin)
+    resolve(&config, &layers.rules, model_origin)
 }
 
-fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
+/// `rules` are those of the recipe.
+fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyhow::Result<Resolved> {
     let model: ModelChoice =
         config.model.parse().map_err(|error| anyhow::anyhow!("configuration: model (from {model_origin}): {error}"))?;
     let endpoint = ModelSettings {
@@ -221,8 +229,8 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
         journal: None,
         stopped: None,
         meters: Vec::new(),
-        policy: cortex_core::Policy::default(),
-        approval: cortex_core::ApprovalSettings::default(),
+        policy: policy::policy(&config.policy, rules)?,
+        approval: policy::approval(&config.approval)?,
     };
     let meters = mission::meters(&config.budget)?;
     let settle_timeout = seconds("discovery.settle_timeout_s", config.discovery.settle_timeout_s)?;
@@ -232,14 +240,14 @@ fn resolve(config: &Config, model_origin: String) -> anyhow::Result<Resolved> {
          refused",
         config.discovery.settle_timeout_s
     );
-    let policy = policy(&config.discovery, &config.conditions)?;
+    let policy = discovery_policy(&config.discovery, &config.conditions)?;
     let log_level = config.log_level;
     let watch = watch::settings(&config.watchdog, &config.metrics)?;
     let robot = config.robot.trim().to_owned();
     Ok(Resolved { robot, model, endpoint, runtime, meters, log_level, settle_timeout, policy, watch, model_origin })
 }
 
-fn policy(discovery: &DiscoveryConfig, conditions: &BTreeMap<String, Conditions>) -> anyhow::Result<Policy> {
+fn discovery_policy(discovery: &DiscoveryConfig, conditions: &BTreeMap<String, Conditions>) -> anyhow::Result<Policy> {
     let settings = PolicySettings {
         allow: discovery.allow.clone(),
         deny: discovery.deny.clone(),
@@ -277,10 +285,16 @@ fn at_least_one(key: &str, value: u32) -> anyhow::Result<()> {
 
 /// What is wrong with the configuration in a recipe: the key, as far as it is known, and what is wrong with it.
 pub(crate) fn mistakes(table: &serde_json::Map<String, serde_json::Value>) -> Vec<(Vec<String>, String)> {
+    let policy = table.get("policy").and_then(serde_json::Value::as_object);
+    if policy.is_some_and(|policy| policy.contains_key("rules")) {
+        let fix = "the rules of a recipe stand in [[policy]], where they count beside those of the configuration; here \
+                   they would replace them";
+        return vec![(vec!["policy".to_owned(), "rules".to_owned()], fix.to_owned())];
+    }
     let figment = Figment::from(Serialized::defaults(Config::default())).merge(Serialized::defaults(table));
     match figment.extract::<Config>() {
         Err(errors) => errors.into_iter().map(mistake).collect(),
-        Ok(config) => resolve(&config, "recipe".to_owned()).err().into_iter().map(meaning).collect(),
+        Ok(config) => resolve(&config, &[], "recipe".to_owned()).err().into_iter().map(meaning).collect(),
     }
 }
 
@@ -363,6 +377,24 @@ mod tests {
         assert_eq!(load(&layers).unwrap().model, ModelChoice::Reflex, "what is set later wins");
     }
 
+    fn rule(then: &str, key: &str, value: &str) -> PolicyRule {
+        serde_json::from_value(serde_json::json!({"then": then, "tools": ["base.*"], key: value})).unwrap()
+    }
+
+    #[test]
+    fn rules_of_a_recipe_count_beside_those_of_the_configuration() {
+        let text = "[policy]\nundeclared = \"deny\"\n[[policy.rules]]\nthen = \"deny\"\ntools = [\"base.*\"]\n\
+                    arguments = { place = { one_of = [\"street\"] }, \"pose.position.x\" = { above = 2 } }\n\
+                    [approval]\ndeadline_s = 7";
+        let (_folder, mut layers) = file_with(text);
+        layers.rules = vec![rule("allow", "because", "It is at home there.")];
+        let resolved = load(&layers).unwrap();
+        let thens: Vec<_> = resolved.runtime.policy.rules().iter().map(|rule| rule.then).collect();
+        assert_eq!(thens, [cortex_protocol::PolicyVerdict::Deny, cortex_protocol::PolicyVerdict::Allow]);
+        assert_eq!(resolved.runtime.policy.undeclared(), cortex_protocol::PolicyVerdict::Deny);
+        assert_eq!(resolved.runtime.approval.deadline, Duration::from_secs(7));
+    }
+
     #[test]
     fn mistakes_are_named_with_their_key() {
         for (text, expected) in [
@@ -404,10 +436,23 @@ mod tests {
             ("[[conditions.\"/a\".after]]\ntopic = '/b'\nwithin_s = 0", "'within_s' is 0"),
             ("[[conditions.\"/a\".during]]\ntopic = '~/b'", "write its full name, which begins with a slash"),
             ("[discovery.conventions]\n\"Pose\" = \"hidden\"", "configuration: discovery.conventions"),
+            ("[policy]\nundeclared = \"maybe\"", "unknown variant: found `maybe`"),
+            ("[policy]\nrule = []", "rule"),
+            ("[[policy.rules]]\nthen = \"deny\"", "configuration: policy.rules, rule 1: it names nothing"),
+            (
+                "[[policy.rules]]\nthen = \"deny\"\ntools = [\"a\"]\n[[policy.rules]]\nthen = \"ask\"\nhours = \"night\"",
+                "configuration: policy.rules, rule 2: hours = \"night\" is no span of the day. Fix: write it as",
+            ),
+            ("[[policy.rules]]\nthen = \"deny\"\ntool = [\"a\"]", "tool"),
+            ("[[policy.rules]]\ntools = [\"a\"]", "then"),
+            ("[approval]\ndeadline_s = 0", "approval.deadline_s is 0"),
         ] {
             let problem = problem(text);
             assert!(problem.contains(expected), "{text}: {problem}");
         }
+        let of_recipe = Layers { rules: vec![rule("ask", "hours", "night")], ..Layers::default() };
+        let problem = load(&of_recipe).unwrap_err().to_string();
+        assert!(problem.contains("policy of the recipe, rule 1: hours"), "{problem}");
         let missing = Layers { file: Some("/nowhere/cortex.toml".into()), ..Layers::default() };
         assert!(load(&missing).unwrap_err().to_string().contains("there is no file /nowhere/cortex.toml"));
     }

@@ -83,6 +83,14 @@ pub(crate) fn check(text: &str, file: &Path) -> Result<Recipe, Problems> {
             mend: "config/cortex.toml explains every key".to_owned(),
         })
         .collect();
+    if let Some((rule, message)) = config::wrong_rule(&recipe.policy) {
+        let rule = rule.map(|rule| rule.to_string());
+        mistakes.push(Mistake {
+            path: std::iter::once("policy".to_owned()).chain(rule).collect(),
+            message,
+            mend: "docs/approval.md explains rules".to_owned(),
+        });
+    }
     if let Some(world) = &recipe.world {
         let place = folder_of(file).join(world);
         if !place.is_file() {
