@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_protocol::{
-    CloudEvent, ComponentName, MissionEvent, MissionId, MissionResult, MissionStatus, Origin, Submission,
+    Answer, CloudEvent, ComponentName, MissionEvent, MissionId, MissionResult, MissionStatus, OpenQuestion, Origin,
+    QuestionId, Submission,
 };
 use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::{ComponentState, Discovery, TaskHandler};
@@ -88,6 +89,24 @@ impl TaskHandler for Agent {
 
     async fn correct(&self, mission: Option<MissionId>, text: String, origin: Origin) -> StopReport {
         match self.runtime.correct(mission, text, origin).await {
+            Ok(mission) => StopReport { success: true, message: mission.to_string() },
+            Err(refusal) => StopReport { success: false, message: format!("{refusal}.") },
+        }
+    }
+
+    fn questions(&self) -> Vec<OpenQuestion> {
+        self.runtime.open_questions()
+    }
+
+    async fn answer(&self, question: QuestionId, answer: Answer, origin: Origin) -> StopReport {
+        match self.runtime.answer(question.clone(), answer, origin).await {
+            Ok(()) => StopReport { success: true, message: format!("The answer to {question} counts.") },
+            Err(refusal) => StopReport { success: false, message: format!("{refusal}.") },
+        }
+    }
+
+    async fn dispute(&self, mission: MissionId, reason: String, origin: Origin) -> StopReport {
+        match self.runtime.dispute(mission, reason, origin).await {
             Ok(mission) => StopReport { success: true, message: mission.to_string() },
             Err(refusal) => StopReport { success: false, message: format!("{refusal}.") },
         }

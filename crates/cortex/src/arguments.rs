@@ -21,6 +21,7 @@ Examples:
   cortex run recipes/agent.toml                    bring a whole robot up and keep it alive
   cortex send \"go to the kitchen and say hello\"    give the running Cortex a task
   cortex correct \"the other room\"                  change the task while the robot is on its way
+  cortex pending                                   what missions ask people; `cortex approve` or `cortex deny` answers
   cortex status --watch                            what goes on in it
   cortex tools                                     what the robot can do
   cortex call send_request_to_lamp/switch '{\"data\": true}'
@@ -42,6 +43,16 @@ pub(crate) enum Command {
     Send(SendArguments),
     /// Say in mid task what is to be done instead. What moves is halted, and the task is planned anew.
     Correct(CorrectArguments),
+    /// List the questions that missions ask people: what exactly would be called, why that is asked, and the time left.
+    Pending(PendingArguments),
+    /// Approve what a mission asks about: exactly these calls, with exactly these arguments.
+    Approve(ApproveArguments),
+    /// Deny what a mission asks about. The model is told the reason.
+    Deny(DenyArguments),
+    /// Answer a question that has choices.
+    Answer(AnswerArguments),
+    /// Say that a mission which has ended did not do what was asked: it is reopened with the reason.
+    Dispute(DisputeArguments),
     /// Halt everything the robot does for Cortex, and take no task until `cortex resume`.
     Stop(ServerArguments),
     /// Take tasks again after a stop.
@@ -261,6 +272,61 @@ pub(crate) struct CorrectArguments {
     pub(crate) server: ServerArguments,
 }
 
+/// How a question is named.
+const QUESTION: &str = "The question, as `cortex pending` lists it, or the end of that: `019a-7f3c/2`, `c/2`. May be left out \
+                        where one is open";
+
+#[derive(Debug, Args)]
+pub(crate) struct PendingArguments {
+    /// Print JSON, as `~/questions` has it.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApproveArguments {
+    #[arg(value_name = "ID", help = QUESTION)]
+    pub(crate) question: Option<String>,
+    /// Approve each of these calls as often as this mission makes it, and not only once.
+    #[arg(long)]
+    pub(crate) mission: bool,
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DenyArguments {
+    #[arg(value_name = "ID", help = QUESTION)]
+    pub(crate) question: Option<String>,
+    /// Why, in plain language: the model is told.
+    pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
+pub(crate) struct AnswerArguments {
+    #[arg(value_name = "ID", help = QUESTION)]
+    pub(crate) question: Option<String>,
+    /// One of the choices, as `cortex pending` lists them.
+    pub(crate) choice: String,
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DisputeArguments {
+    /// The mission, as its result and `cortex tape list` name it.
+    pub(crate) mission: String,
+    /// What was not as it should be, in plain language: "the cup is still on the floor".
+    pub(crate) reason: String,
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
+}
+
 fn positive_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds.is_finite() && seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),
@@ -276,6 +342,17 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn the_question_may_be_left_out() {
+        let parsed = |words: &[&str]| Arguments::try_parse_from([&["cortex"], words].concat()).map(|all| all.command);
+        assert!(matches!(parsed(&["answer", "red cup"]), Ok(Command::Answer(AnswerArguments { question: None, .. }))));
+        let Ok(Command::Answer(answer)) = parsed(&["answer", "m/1", "red cup"]) else { panic!("an answer") };
+        assert_eq!((answer.question.as_deref(), answer.choice.as_str()), (Some("m/1"), "red cup"));
+        assert!(matches!(parsed(&["approve"]), Ok(Command::Approve(ApproveArguments { mission: false, .. }))));
+        assert!(parsed(&["approve", "m/1", "if nobody is there"]).is_err(), "a yes stands alone");
+        assert!(parsed(&["dispute", "m"]).is_err() && parsed(&["answer"]).is_err());
     }
 
     #[test]

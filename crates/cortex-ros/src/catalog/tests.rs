@@ -228,7 +228,10 @@ fn what_is_denied_is_named_nowhere_and_what_its_node_alone_offers_is_left_out() 
 
 #[test]
 fn what_the_configuration_does_not_declare_and_no_type_tells_is_assumed() {
-    let graph = Graph::new([node("/door", &[("/door/open", TRIGGER), ("/door/lock", TRIGGER), ("/map", "nav_msgs/srv/GetMap")])]);
+    let graph = Graph::new([node(
+        "/door",
+        &[("/door/open", TRIGGER), ("/door/lock", TRIGGER), ("/map", "nav_msgs/srv/GetMap")],
+    )]);
     let declared = policy(|settings| settings.effects = BTreeMap::from([("/door/lock".to_owned(), Effect::Move)]));
     let catalog = catalog(&graph, &declared);
     let source = |name: &str| {

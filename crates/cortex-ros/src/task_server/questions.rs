@@ -94,9 +94,8 @@ const LATE: &str = "the agent did not answer in time";
 /// another answer than theirs makes the request unusable.
 fn read(request: &AnswerQuestion::Request) -> Result<(QuestionId, Answer), String> {
     let AnswerQuestion::Request { question, answer, scope, reason } = request;
-    let question = question.trim().parse().map_err(|problem: cortex_protocol::question::InvalidQuestionId| {
-        problem.to_string()
-    })?;
+    let question =
+        question.trim().parse().map_err(|problem: cortex_protocol::question::InvalidQuestionId| problem.to_string())?;
     let answer = match answer.as_str() {
         "" => return Err("no answer is given; write 'approve', 'deny', or one of the choices".to_owned()),
         "approve" => Answer::Approve { scope: scope_of(scope)? },

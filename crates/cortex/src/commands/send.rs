@@ -14,6 +14,7 @@ use serde_json::json;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::arguments::SendArguments;
+use crate::commands::questions::Prompt;
 use crate::connection::{Connection, Purpose};
 
 /// Exit status of a cancelled task: that of a program that SIGINT ended.
@@ -72,6 +73,7 @@ async fn watch(
     // How the mission itself says that it ended: that words alone came of it shows in no other way.
     let mut status = None;
     let canceller = sent.canceller.clone();
+    let mut prompt = Prompt::new(&connection.client, &arguments.server.server);
     let SentTask { updates, .. } = &mut sent;
     let mut updates = std::mem::replace(updates, tokio::sync::mpsc::channel(1).1);
     let result = sent.result();
@@ -95,8 +97,10 @@ async fn watch(
                     cancelling = true;
                     tokio::spawn(cancel(canceller.clone()));
                 }
+                prompt.note(&update.event);
             }
             ended = &mut result => break ended,
+            () = prompt.progress() => {}
         }
     };
     // The result and the last feedback travel on different ways.
