@@ -128,6 +128,11 @@ impl Catalog {
         self.entries.get(tool)
     }
 
+    /// The tools, each with the full ROS name of what it stands for.
+    pub fn names(&self) -> impl Iterator<Item = (&ToolName, &str)> {
+        self.entries.iter().map(|(tool, entry)| (tool, entry.name.as_str()))
+    }
+
     /// How many services, actions and topics can be called.
     #[must_use]
     pub fn callable(&self) -> usize {

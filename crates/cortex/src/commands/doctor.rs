@@ -1,5 +1,6 @@
 //! `cortex doctor`: why does it not work? Each check says what it found; each failure comes with its mend.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -7,13 +8,14 @@ use cortex_core::ToolSet;
 use cortex_core::chat::{ChatRequest, Message, Purpose};
 use cortex_core::fragment::Fragment;
 use cortex_model::ModelChoice;
-use cortex_protocol::ToolSpec;
+use cortex_protocol::{ToolName, ToolSpec};
 use cortex_ros::graph::GraphNode;
 use cortex_ros::{ComponentState, Roll, RosNode};
 use cortex_runtime::StopRecord;
 use cortex_runtime::tape::Folder;
 
 use crate::arguments::RunArguments;
+use crate::commands::policy_report::{self, Remark};
 use crate::commands::run::{policy, resolve};
 use crate::config::{self, Layers, Resolved};
 use crate::connection::twins;
@@ -277,6 +279,17 @@ async fn cortex(robot: &Robot) -> Vec<Finding> {
     findings
 }
 
+/// What asks a person first, and what is denied.
+fn asked_and_denied(robot: &Robot, policy: &cortex_core::Policy) -> Vec<Finding> {
+    let (tools, catalog) = (robot.discovery.tools(), robot.discovery.catalog());
+    let names: BTreeMap<ToolName, String> =
+        catalog.borrow().names().map(|(tool, name)| (tool.clone(), name.to_owned())).collect();
+    let remarks = policy_report::remarks(policy, &tools.borrow(), &names);
+    let mut findings = vec![Finding::Good(policy_report::undeclared(policy).to_owned())];
+    findings.extend(remarks.into_iter().map(|Remark { text, change }| Finding::Notable(text, change)));
+    findings
+}
+
 async fn configuration(robot: &Robot, arguments: &RunArguments) -> Vec<(&'static str, Finding)> {
     let resolved =
         match resolve(&robot.node, arguments.config.as_deref(), serde_json::Map::new(), arguments.model.clone()) {
@@ -288,6 +301,7 @@ async fn configuration(robot: &Robot, arguments: &RunArguments) -> Vec<(&'static
         };
     let stops = resolved.runtime.tape.as_ref().map(StopRecord::all).unwrap_or_default();
     let mut findings: Vec<_> = stops.iter().filter_map(stopped).map(|finding| ("stop", finding)).collect();
+    findings.extend(asked_and_denied(robot, &resolved.runtime.policy).into_iter().map(|finding| ("policy", finding)));
     findings.extend(of_model(&resolved).await);
     findings
 }

@@ -5,6 +5,7 @@ pub(crate) mod correct;
 pub(crate) mod doctor;
 pub(crate) mod inspect;
 pub(crate) mod plan;
+mod policy_report;
 pub(crate) mod questions;
 pub(crate) mod recipe;
 pub(crate) mod run;

@@ -1,10 +1,16 @@
 //! `cortex recipe`: checks recipes, and prints what they may say. Needs neither ROS nor a running Cortex.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+use cortex_protocol::{CancelMode, Conditions, Dispatch, EffectSource, ToolPhase, ToolSpec};
+use cortex_recipe::{Action, ActionName, Mistake, Problems, Recipe};
+
 use crate::arguments::RecipeCommand;
+use crate::commands::policy_report;
+use crate::config;
 use crate::supervision::{self, MissingPrograms};
 
 pub(crate) fn recipe(command: RecipeCommand) -> anyhow::Result<ExitCode> {
@@ -35,6 +41,9 @@ fn check(file: &Path) -> anyhow::Result<bool> {
             let actions = number(recipe.actions.len(), "action");
             let events = number(recipe.events.len(), "event");
             print_line(&format!("{}: right; {components}, {actions}, {events}", file.display()));
+            for line in policy(&recipe, &text) {
+                print_line(&format!("  policy: {line}"));
+            }
             for remark in recipe.remarks() {
                 print_line(&format!("  note: {remark}"));
             }
@@ -45,6 +54,45 @@ fn check(file: &Path) -> anyhow::Result<bool> {
             Ok(false)
         }
     }
+}
+
+/// What the recipe alone tells of what would ask a person and what would be denied: what happens to what nobody has declared,
+/// each rule, and each action that models are offered and that is not simply allowed.
+fn policy(recipe: &Recipe, text: &str) -> Vec<String> {
+    // It was checked.
+    let Some(policy) = config::policy_of(recipe) else { return Vec::new() };
+    let rules = policy_report::rules(&recipe.policy).into_iter().enumerate().map(|(index, rule)| {
+        let mistake =
+            Mistake { path: vec!["policy".to_owned(), index.to_string()], message: String::new(), mend: String::new() };
+        let place = Problems::locate(text, vec![mistake]).iter().find_map(|problem| problem.place.clone());
+        let line = place.map(|place| format!(" (line {})", place.line)).unwrap_or_default();
+        format!("rule {}{line} {rule}", index + 1)
+    });
+    let offered: Vec<ToolSpec> = recipe.actions.iter().filter_map(|(name, action)| offered(name, action)).collect();
+    let remarks = policy_report::remarks(&policy, &offered, &BTreeMap::new());
+    let remarks = remarks.into_iter().map(|remark| format!("the action {} -> {}", remark.text, remark.change));
+    std::iter::once(policy_report::undeclared(&policy).to_owned()).chain(rules).chain(remarks).collect()
+}
+
+/// An action as far as policy looks at it before there is a robot, if models are offered it.
+fn offered(name: &ActionName, action: &Action) -> Option<ToolSpec> {
+    let offer = action.tool.as_ref()?;
+    Some(ToolSpec {
+        name: name.as_str().into(),
+        description: offer.description.clone(),
+        parameters: serde_json::Value::Null,
+        phase: ToolPhase::Execution,
+        effect: offer.effect,
+        effect_source: EffectSource::Declared,
+        resources: offer.resources.clone(),
+        timeout: action.timeout_s.duration(),
+        dispatch: Dispatch::Wait,
+        cancel: CancelMode::Halt,
+        component: action.component.clone(),
+        phrases: Vec::new(),
+        conditions: Conditions::default(),
+        serves: None,
+    })
 }
 
 /// A reader that has gone (`cortex recipe schema | head`) is nobody's loss.
@@ -76,6 +124,40 @@ mod tests {
             assert!(shown.starts_with(expected), "{lines}: {shown}");
             assert!(shown.contains("config/cortex.toml explains"), "{shown}");
         }
+    }
+
+    #[test]
+    fn a_wrong_rule_is_told_where_it_stands() {
+        let rule = "[[policy]]\nthen = \"deny\"\ntools = [\"base.*\"]\n";
+        let shown = shown(&format!("recipe = 1\n{rule}[[policy]]\nthen = \"ask\"\nhours = \"night\"\n"));
+        assert!(shown.starts_with("robot.toml:5:"), "{shown}");
+        assert!(shown.contains("hours = \"night\" is no span of the day. Fix: write it as"), "{shown}");
+        let shown = super::tests::shown("recipe = 1\n[[policy]]\nthen = \"deny\"\ntool = [\"base.*\"]\n");
+        assert!(shown.starts_with("robot.toml:4:1: unknown field `tool`"), "{shown}");
+        let shown = super::tests::shown(&format!(
+            "recipe = 1\n[cortex]\n{}",
+            rule.replace("[[policy]]", "[[cortex.policy.rules]]")
+        ));
+        assert!(shown.contains("the rules of a recipe stand in [[policy]]"), "{shown}");
+    }
+
+    #[test]
+    fn what_asks_and_what_is_denied_is_told_as_far_as_the_recipe_tells_it() {
+        let text = "recipe = 1\n[cortex.policy]\nundeclared = \"deny\"\n\n[[policy]]\nthen = \"ask\"\ntools = [\"vent\", \"base.*\"]\n\
+                    hours = \"22:00-06:00\"\nbecause = \"It is loud.\"\n\
+                    [actions.vent]\nservice = { name = \"/tank/vent\", type = \"std_srvs/srv/Trigger\" }\n\
+                    tool = { description = \"Vents the tank.\" }\n";
+        let recipe = supervision::check(text, Path::new("robot.toml"))
+            .unwrap_or_else(|problems| panic!("{}", problems.show("robot.toml")));
+        assert_eq!(
+            policy(&recipe, text),
+            [
+                "what nobody has declared is denied, and so are parameters (policy.undeclared = \"deny\")",
+                "rule 1 (line 5) asks about vent, base.* at 22:00-06:00: It is loud.",
+                "the action vent allowed; asks when the time is 22:00-06:00: It is loud. -> the rules that name it: \
+             [[policy.rules]], or [[policy]] in the recipe",
+            ]
+        );
     }
 
     #[test]

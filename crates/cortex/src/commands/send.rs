@@ -100,7 +100,8 @@ async fn watch(
                 prompt.note(&update.event);
             }
             ended = &mut result => break ended,
-            () = prompt.progress() => {}
+            // A task that is cancelled needs no answer.
+            () = prompt.progress(), if !cancelling => {}
         }
     };
     // The result and the last feedback travel on different ways.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use cortex_core::MissionLimits;
 use cortex_model::{ModelChoice, ModelSettings, Structured};
 use cortex_protocol::{Conditions, Effect, PolicyRule, ResourceName};
+use cortex_recipe::Recipe;
 use cortex_ros::{Convention, Policy, PolicySettings};
 use cortex_runtime::{CallBounds, QueuePolicy, RuntimeConfig};
 use figment::Figment;
@@ -314,6 +315,12 @@ fn meaning(problem: anyhow::Error) -> (Vec<String>, String) {
     let text = text.strip_prefix("configuration: ").unwrap_or(&text);
     let key = text.split([' ', ':']).next().unwrap_or_default();
     (key.split('.').map(str::to_owned).collect(), text.to_owned())
+}
+
+/// The policy that a recipe alone makes. None: something in it can't be used.
+pub(crate) fn policy_of(recipe: &Recipe) -> Option<cortex_core::Policy> {
+    let figment = Figment::from(Serialized::defaults(Config::default())).merge(Serialized::defaults(&recipe.cortex));
+    policy::policy(&figment.extract::<Config>().ok()?.policy, &recipe.policy).ok()
 }
 
 /// The folder of the tapes.
