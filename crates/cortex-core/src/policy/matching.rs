@@ -235,14 +235,21 @@ fn value_passes(value: &Value, test: &ArgumentTest, reading: Reading, depth: usi
         (Some(_), None) => Matched::Unknown,
         (Some(bound), Some(number)) => Matched::of(holds(number, bound)),
     };
-    let one_of = |values: &[Value]| values.iter().map(|one| is_same(value, one)).fold(Matched::No, Matched::or);
+    let one_of = |values: &[Value], spelling: Spelling| {
+        values.iter().map(|one| is_same(value, one, spelling)).fold(Matched::No, Matched::or)
+    };
+    // In doubt about how a text is spelt, a rule that asks or denies matches, and one that allows does not.
+    let (listed, unlisted) = match reading {
+        Reading::Any => (Spelling::Loose, Spelling::Exact),
+        Reading::Every => (Spelling::Exact, Spelling::Loose),
+    };
     let mut matched =
         compared(test.above, |number, bound| number > bound).and(compared(test.below, |number, bound| number < bound));
     if let Some(values) = &test.one_of {
-        matched = matched.and(one_of(values));
+        matched = matched.and(one_of(values, listed));
     }
     if let Some(values) = &test.none_of {
-        matched = matched.and(match one_of(values) {
+        matched = matched.and(match one_of(values, unlisted) {
             Matched::Yes => Matched::No,
             Matched::No => Matched::Yes,
             Matched::Unknown => Matched::Unknown,
@@ -251,8 +258,8 @@ fn value_passes(value: &Value, test: &ArgumentTest, reading: Reading, depth: usi
     if let Some(parts) = &test.contains {
         matched = matched.and(match value {
             Value::String(text) => {
-                let text = folded(text);
-                Matched::of(parts.iter().any(|part| text.contains(&folded(part))))
+                let text = listed.folded(text);
+                Matched::of(parts.iter().any(|part| text.contains(&listed.folded(part))))
             }
             _ => Matched::Unknown,
         });
@@ -266,9 +273,9 @@ fn is_open(value: &Value) -> bool {
 }
 
 /// Values of different kinds can't be compared.
-fn is_same(value: &Value, other: &Value) -> Matched {
+fn is_same(value: &Value, other: &Value, spelling: Spelling) -> Matched {
     match (value, other) {
-        (Value::String(one), Value::String(other)) => Matched::of(folded(one) == folded(other)),
+        (Value::String(one), Value::String(other)) => Matched::of(spelling.folded(one) == spelling.folded(other)),
         (Value::Number(one), Value::Number(other)) => match (one.as_f64(), other.as_f64()) {
             (Some(one), Some(other)) => Matched::of(one == other),
             _ => Matched::Unknown,
@@ -280,8 +287,21 @@ fn is_same(value: &Value, other: &Value) -> Matched {
     }
 }
 
-/// The text as it is compared: without surrounding space, whatever its case. Both ways, because one letter may have two
-/// small forms or none that is large.
-fn folded(text: &str) -> String {
-    text.trim().to_uppercase().to_lowercase()
+/// Which spellings of a text are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spelling {
+    /// Case and surrounding space do not matter.
+    Exact,
+    /// Nor does anything that is no letter and no digit: `operating wing` is `operating_wing`.
+    Loose,
+}
+
+impl Spelling {
+    /// The text as it is compared. Case is folded both ways, because one letter may have two small forms or none that is
+    /// large. A text without letters and digits stays as it is.
+    fn folded(self, text: &str) -> String {
+        let folded = text.trim().to_uppercase().to_lowercase();
+        let bare: String = folded.chars().filter(|character| character.is_alphanumeric()).collect();
+        if self == Self::Exact || bare.is_empty() { folded } else { bare }
+    }
 }
