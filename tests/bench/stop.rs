@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider};
-use cortex_protocol::{
-    Answer, CallId, MissionId, OpenQuestion, Origin, QuestionId, Submission, ToolCall, ToolSpec,
-};
+use cortex_protocol::{Answer, CallId, MissionId, OpenQuestion, Origin, QuestionId, Submission, ToolCall, ToolSpec};
 use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped};
 use cortex_ros::{StopServer, TaskClient, TaskHandler};
 use cortex_stories::{House, PATIENCE, Robot};

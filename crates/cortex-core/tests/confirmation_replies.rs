@@ -9,10 +9,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use cortex_core::confirmation;
-use cortex_core::mission::{Mission, MissionLimits, MissionSetup};
+use cortex_core::mission::{Mission, MissionLimits, MissionSetup, PolicySetup};
 use cortex_core::{CallArguments, ChatReply, Containment, Departed, Effect, Input, ModelCall, Purpose, ToolSet};
 use cortex_protocol::{
-    CancelMode, Conditions, Decision, Dispatch, Effect as ToolEffect, MissionStatus, ToolOutcome, ToolPhase, ToolSpec,
+    CancelMode, Conditions, Decision, Dispatch, Effect as ToolEffect, EffectSource, MissionStatus, ToolOutcome,
+    ToolPhase, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -75,6 +76,7 @@ fn base() -> ToolSpec {
         }),
         phase: ToolPhase::Execution,
         effect: ToolEffect::Move,
+        effect_source: EffectSource::Declared,
         resources: Vec::new(),
         timeout: Duration::from_secs(30),
         dispatch: Dispatch::Wait,
@@ -97,6 +99,8 @@ fn drive(replies: &[ChatReply]) -> (usize, usize, MissionStatus) {
         tools: ToolSet::new(vec![base()]).0,
         containment: Containment::default(),
         departed: Departed::default(),
+        policy: PolicySetup::default(),
+        reopens: None,
         limits: MissionLimits { max_replans: 0, ..MissionLimits::default() },
     });
     let plan = ModelCall {
