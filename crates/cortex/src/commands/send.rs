@@ -1,6 +1,7 @@
 //! `cortex send`: a task from the command line.
 
-use std::io::{Read as _, Write as _};
+use std::borrow::Cow;
+use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use serde_json::json;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::arguments::SendArguments;
-use crate::commands::questions::Prompt;
+use crate::commands::questions::{Prompt, plain_lines};
 use crate::connection::{Connection, Purpose};
 
 /// Exit status of a cancelled task: that of a program that SIGINT ended.
@@ -133,12 +134,17 @@ fn print_update(update: &TaskUpdate, as_json: bool) -> std::io::Result<()> {
         let lines = [verification(&result), feedback::summary(&result), Some(spending(&result))];
         lines.into_iter().flatten().try_for_each(|line| writeln!(std::io::stdout(), "{line}"))
     } else {
-        writeln!(std::io::stdout(), "{}", update.feedback)
+        writeln!(std::io::stdout(), "{}", shown(&update.feedback))
     }
 }
 
 fn status_of(update: &TaskUpdate) -> Option<MissionStatus> {
     update.completed.then(|| result_of(&update.event)).flatten().map(|result| result.status)
+}
+
+/// Text of a model or a tool as it may be written to standard output.
+fn shown(text: &str) -> Cow<'_, str> {
+    if std::io::stdout().is_terminal() { Cow::Owned(plain_lines(text)) } else { Cow::Borrowed(text) }
 }
 
 /// The result in full, from the last event.
@@ -201,5 +207,5 @@ fn print_result(result: &TaskResult, status: Option<MissionStatus>, as_json: boo
         TaskEnding::Failed => "FAILED",
         TaskEnding::Cancelled => "CANCELLED",
     };
-    let _ = writeln!(std::io::stdout(), "\n{}\n\n{status}", result.output);
+    let _ = writeln!(std::io::stdout(), "\n{}\n\n{status}", shown(&result.output));
 }

@@ -17,6 +17,7 @@ use crate::arguments::{
 };
 use crate::connection::{Connection, Purpose};
 pub(crate) use prompt::Prompt;
+pub(crate) use shown::plain_lines;
 
 /// The name of the node that is asked where no other is named.
 pub(crate) const DEFAULT_SERVER: &str = "/cortex";

@@ -118,6 +118,11 @@ pub(super) fn plain(text: &str) -> String {
     shown
 }
 
+/// Lines in which every character shows. Nothing that a tool has said may imitate or wipe out a question beside it.
+pub(crate) fn plain_lines(text: &str) -> String {
+    text.split('\n').map(plain).collect::<Vec<_>>().join("\n")
+}
+
 /// JSON in which every character shows, and that has the same value.
 fn exact(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
