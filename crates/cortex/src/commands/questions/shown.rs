@@ -92,7 +92,9 @@ pub(super) fn choices(choices: &[String]) -> String {
 pub(super) fn answered(open: &OpenQuestion, answer: &Answer) -> String {
     let about = match &open.question.subject {
         Subject::Call { call, .. } => plain(call.tool.as_str()),
-        Subject::Plan { steps, .. } => format!("{} steps", steps.len()),
+        Subject::Plan { steps, .. } => {
+            steps.iter().map(|call| plain(call.tool.as_str())).collect::<Vec<_>>().join(", ")
+        }
         Subject::Choice { .. } => plain(&open.question.text),
     };
     match answer {
