@@ -10,6 +10,10 @@ const LAMP: &str = "send_request_to_greenhouse-lamp";
 /// More seconds than a story lasts.
 const LONG: &str = "3600.0";
 
+/// Its parameters may be changed.
+const SETS_PARAMETERS: &str = "[[policy.rules]]\nthen = \"allow\"\ntools = [\"update_parameter\"]\n\
+                               arguments = { component = { one_of = [\"greenhouse\"] } }\n";
+
 /// What the greenhouse can do beside itself: without that, whatever may move holds the node that offers it.
 const HOLDS_NOTHING: &str = "[discovery.resources]\n\"/greenhouse/**\" = []\n";
 
@@ -17,6 +21,7 @@ const HOLDS_NOTHING: &str = "[discovery.resources]\n\"/greenhouse/**\" = []\n";
 async fn greenhouse(cut_seconds: &str) -> House {
     let mut house = House::empty();
     house.set_environment(Greenhouse::built().await.environment());
+    house.allow_undeclared();
     let setting = format!("cut_seconds:={cut_seconds}");
     house.start_python("greenhouse", "greenhouse.py", &["--ros-args", "-p", &setting]).await;
     house
@@ -259,6 +264,7 @@ async fn what_has_types_that_are_not_installed_is_listed_with_the_reason() {
 #[tokio::test]
 async fn a_node_is_inspected_and_its_parameter_is_changed() {
     let mut house = greenhouse(LONG).await;
+    house.configure(SETS_PARAMETERS);
     let change = |value: Value| {
         calls([(
             "update_parameter",
@@ -291,6 +297,7 @@ async fn a_node_is_inspected_and_its_parameter_is_changed() {
 #[tokio::test]
 async fn of_many_tools_a_model_is_offered_what_the_task_needs_and_finds_the_rest() {
     let mut house = House::empty();
+    house.allow_undeclared();
     house.start_python("crowd", "crowd.py", &["50", "10"]).await;
     let wanted = "send_request_to_node_031-service_07";
     let model = model([

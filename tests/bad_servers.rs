@@ -14,6 +14,7 @@ async fn one_call(tool: &str, arguments: Value) -> OpenAiServer {
 /// A house with such servers, and a model that calls one of them.
 async fn call_of(script: &str, kind: &str, options: &[&str]) -> (House, Sent) {
     let mut house = House::empty();
+    house.allow_undeclared();
     let arguments: Vec<&str> = [kind].iter().chain(options).copied().collect();
     house.start_python("bad", script, &arguments).await;
     let (tool, arguments) = match script {
@@ -65,6 +66,7 @@ async fn a_service_that_dies_in_a_call_is_lost() {
 #[tokio::test]
 async fn a_goal_that_is_rejected_ends_the_plan_and_the_model_is_told() {
     let mut house = House::empty();
+    house.allow_undeclared();
     house.start_python("bad", "bad_goals.py", &["rejects"]).await;
     let model = one_call("send_goal_to_rejects", json!({"order": 7})).await;
     house.start_cortex_with(&model).await;
@@ -135,6 +137,7 @@ async fn a_goal_without_new_feedback_is_told_as_stalled() {
 #[tokio::test]
 async fn a_stop_says_of_each_goal_whether_it_stopped_refused_or_is_unknown() {
     let mut house = House::empty();
+    house.allow_undeclared();
     // All three are of one node, and would wait for each other.
     house.configure("[discovery.resources]\n\"/**\" = []\n");
     let kinds = ["works", "refuses_cancel", "ignores_cancel"];
@@ -162,6 +165,7 @@ async fn a_stop_says_of_each_goal_whether_it_stopped_refused_or_is_unknown() {
 #[tokio::test]
 async fn a_graph_that_flaps_does_not_disturb_what_works() {
     let mut house = House::empty();
+    house.allow_undeclared();
     house.start_python("flapping", "bad_services.py", &["works", "--flap"]).await;
     let model = model(
         (0..5)
@@ -180,6 +184,7 @@ async fn a_graph_that_flaps_does_not_disturb_what_works() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_method_that_means_something_else_than_when_it_was_planned_is_not_called() {
     let mut house = House::empty();
+    house.allow_undeclared();
     house.start("painter", "cortex-misbehave", &["fails", "--name", "painter"]).await;
     let (asked, mut was_asked) = tokio::sync::mpsc::channel(1);
     let (go_on, may_go_on) = mpsc::sync_channel::<()>(1);

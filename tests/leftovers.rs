@@ -20,6 +20,7 @@ fn journal(house: &House) -> PathBuf {
 /// A house in which a Cortex was killed while such a server carried out a goal of it.
 async fn killed_in_a_goal(kind: &str) -> House {
     let mut house = House::empty();
+    house.allow_undeclared();
     house.start_python("server", "bad_goals.py", &[kind, "--seconds", SECONDS]).await;
     let tool = format!("send_goal_to_{kind}");
     let model = model([calls([(tool.as_str(), json!({"order": 7}))]), says("EXECUTE")]).await;
@@ -92,6 +93,7 @@ async fn a_method_that_a_killed_cortex_left_is_halted_by_its_next_life() {
 #[tokio::test]
 async fn regression_a_goal_that_an_event_has_begun_is_cancelled_by_the_next_life_of_a_killed_cortex() {
     let mut house = House::empty();
+    house.allow_undeclared();
     house.start_python("server", "bad_goals.py", &["works", "--seconds", SECONDS]).await;
     house.start_python("door", "door.py", &[]).await;
     let recipe = house.file(

@@ -32,6 +32,7 @@ async fn status_until(house: &House, what: &str, wanted: impl Fn(&Overview) -> b
 #[tokio::test]
 async fn the_status_tells_of_components_missions_goals_the_model_and_the_stop() {
     let mut house = House::empty();
+    house.allow_undeclared();
     house.start_python("server", "many_goals.py", &["go"]).await;
     house.start("sim", "cortex-sim", &[]).await;
     let model = model([calls([("send_goal_to_go", json!({"order": 1}))]), says("EXECUTE")]).await;

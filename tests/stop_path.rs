@@ -13,6 +13,7 @@ const TOOL: &str = "send_goal_to_go";
 /// A house with a server of goals, and with a mission that has so many of them in flight.
 async fn with_goals(goals: usize, configuration: &str, fault: Option<&str>) -> (House, Process, OpenAiServer) {
     let mut house = House::empty();
+    house.allow_undeclared();
     house.configure(&format!(
         "[mission]\nmax_parallel_steps = {goals}\nmax_execution_steps = {goals}\n[discovery.resources]\n\"/**\" = \
          []\n{configuration}"

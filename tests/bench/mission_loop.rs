@@ -109,6 +109,7 @@ fn large_plans(table: &mut Table) -> anyhow::Result<()> {
 /// A goal of a real action server that goes on for a minute, with a step that waits for it.
 async fn long_goal(house: &mut House, table: &mut Table) -> anyhow::Result<()> {
     let seconds = GOAL.as_secs().to_string();
+    house.allow_undeclared();
     house.start_python("server", "bad_goals.py", &["works", "--seconds", &seconds]).await;
     house.start_python("services", "bad_services.py", &["works"]).await;
     let node = RosNode::start("_bench_loop", "")?;

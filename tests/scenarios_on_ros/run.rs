@@ -53,6 +53,7 @@ pub(crate) async fn tell(title: String, tools: BTreeMap<String, ToolTable>, mut 
     let robot = robot(&tools, &scenario, &world.specs);
     let model = model(&scenario).await;
     let mut house = House::empty();
+    house.allow_undeclared();
     house.configure(&configuration(&scenario.limits, &robot));
     let path = house.file("robot.json", &robot.description.to_string());
     house.start_python("robot", "scripted_robot.py", &[&path]).await;

@@ -141,6 +141,11 @@ impl House {
         self.environment.push(("CORTEX_CONFIG", path));
     }
 
+    /// Lets missions call what nobody has declared, where people are not what a story is about.
+    pub fn allow_undeclared(&mut self) {
+        self.add_environment("CORTEX_POLICY__UNDECLARED", "allow".to_owned());
+    }
+
     /// Makes a file for its processes, and returns its path.
     ///
     /// # Panics

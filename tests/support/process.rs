@@ -151,8 +151,13 @@ impl Process {
 
     /// Writes a line to its standard input.
     pub async fn write_line(&mut self, line: &str) {
+        self.write(&format!("{line}\n")).await;
+    }
+
+    /// Writes to its standard input.
+    pub async fn write(&mut self, text: &str) {
         let Some(stdin) = &mut self.child.stdin else { panic!("{} reads no more", self.name) };
-        let written = stdin.write_all(format!("{line}\n").as_bytes()).await;
+        let written = stdin.write_all(text.as_bytes()).await;
         assert!(written.is_ok(), "{} does not read", self.name);
     }
 

@@ -66,6 +66,7 @@ fn mission(tools: &ToolSet, policy: &PolicySetup) -> (Duration, u32) {
         identity: String::new(),
         tools: tools.clone(),
         containment: Containment::default(),
+        departed: cortex_core::Departed::default(),
         limits: MissionLimits { max_execution_steps: STEPS, ..MissionLimits::default() },
         policy: policy.clone(),
         reopens: None,

@@ -299,10 +299,12 @@ async fn configuration(robot: &Robot, arguments: &RunArguments) -> Vec<(&'static
                 return vec![("configuration", Finding::Bad(format!("{problem:#}"), mend))];
             }
         };
+    let good = Finding::Good(format!("the model is {} (from: {})", resolved.model, resolved.model_origin));
     let stops = resolved.runtime.tape.as_ref().map(StopRecord::all).unwrap_or_default();
     let mut findings: Vec<_> = stops.iter().filter_map(stopped).map(|finding| ("stop", finding)).collect();
     findings.extend(asked_and_denied(robot, &resolved.runtime.policy).into_iter().map(|finding| ("policy", finding)));
-    findings.extend(of_model(&resolved).await);
+    findings.push(("configuration", good));
+    findings.push(("model", model(&resolved).await));
     findings
 }
 
@@ -315,18 +317,18 @@ fn stopped(record: &StopRecord) -> Option<Finding> {
     Some(Finding::Notable(text, mend))
 }
 
-async fn of_model(resolved: &Resolved) -> Vec<(&'static str, Finding)> {
-    let good = Finding::Good(format!("the model is {} (from: {})", resolved.model, resolved.model_origin));
+/// Whether the model answers.
+async fn model(resolved: &Resolved) -> Finding {
     let model = match cortex_model::build(&resolved.model, resolved.endpoint.clone()) {
         Ok(model) => model,
         Err(problem) => {
             let mend = "set what it names, or use `--model reflex`".to_owned();
-            return vec![("configuration", good), ("model", Finding::Bad(problem.to_string(), mend))];
+            return Finding::Bad(problem.to_string(), mend);
         }
     };
     if resolved.model == ModelChoice::Reflex {
         let text = "reflex: embedded, needs no network; it understands plain English commands only".to_owned();
-        return vec![("configuration", good), ("model", Finding::Good(text))];
+        return Finding::Good(text);
     }
     let request = ChatRequest {
         purpose: Purpose::Plan,
@@ -335,7 +337,7 @@ async fn of_model(resolved: &Resolved) -> Vec<(&'static str, Finding)> {
         temperature: 0.0,
         max_tokens: 200,
     };
-    let answered = match tokio::time::timeout(MODEL_LIMIT, model.chat(&request)).await {
+    match tokio::time::timeout(MODEL_LIMIT, model.chat(&request)).await {
         Ok(Ok(_)) => Finding::Good(format!("{} answers", model.label())),
         Ok(Err(error)) => Finding::Bad(
             error.message,
@@ -345,8 +347,7 @@ async fn of_model(resolved: &Resolved) -> Vec<(&'static str, Finding)> {
             format!("{} did not answer within {} s", model.label(), MODEL_LIMIT.as_secs()),
             "check that it runs, and that it is fast enough".to_owned(),
         ),
-    };
-    vec![("configuration", good), ("model", answered)]
+    }
 }
 
 /// Whether the model that the last missions had needs a second request for many a step. Missions that can't be read, or are

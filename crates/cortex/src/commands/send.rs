@@ -105,6 +105,7 @@ async fn watch(
             () = prompt.progress(), if !cancelling => {}
         }
     };
+    prompt.task_has_ended();
     // The result and the last feedback travel on different ways.
     while !last_line_seen {
         let Ok(Some(update)) = tokio::time::timeout(LAST_LINE, updates.recv()).await else { break };
@@ -112,6 +113,7 @@ async fn watch(
         status = status.or_else(|| status_of(&update));
         // The task has ended; what can't be shown now is lost with its reader.
         let _ = print_update(&update, arguments.json);
+        prompt.note(&update.event);
     }
     Ok(Watched::Ended(ended?, status))
 }

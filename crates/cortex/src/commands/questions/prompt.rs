@@ -22,6 +22,8 @@ pub(crate) struct Prompt<'a> {
     open: VecDeque<(QuestionId, Question)>,
     /// Whether the first of them stands in the terminal.
     is_asked: bool,
+    /// Whether the task has ended: nothing is asked any more, whatever is still heard of it.
+    is_over: bool,
     /// An answer on its way.
     answering: Option<BoxFuture<'a, Result<StopReport, RosError>>>,
 }
@@ -43,7 +45,15 @@ enum Reply {
 
 impl<'a> Prompt<'a> {
     pub(crate) fn new(client: &'a TaskClient, server: &'a str) -> Self {
-        Self { client, server, terminal: Terminal::find(), open: VecDeque::new(), is_asked: false, answering: None }
+        Self {
+            client,
+            server,
+            terminal: Terminal::find(),
+            open: VecDeque::new(),
+            is_asked: false,
+            is_over: false,
+            answering: None,
+        }
     }
 
     /// Takes note of an event of the task, which may ask something, or end a question.
@@ -65,7 +75,15 @@ impl<'a> Prompt<'a> {
         }
     }
 
+    /// The task has ended. What is still heard of it may say how a question ended.
+    pub(crate) fn task_has_ended(&mut self) {
+        self.is_over = true;
+    }
+
     fn asked(&mut self, id: QuestionId, question: Question) {
+        if self.is_over {
+            return;
+        }
         if self.terminal.as_ref().is_some_and(Terminal::is_at_hand) {
             self.open.push_back((id, question));
             self.ask();
@@ -94,12 +112,19 @@ impl<'a> Prompt<'a> {
     /// Puts the first open question into the terminal, if none stands there.
     fn ask(&mut self) {
         let (Some(terminal), Some((id, question))) = (&mut self.terminal, self.open.front()) else { return };
-        if self.is_asked || self.answering.is_some() {
+        if self.is_asked || self.is_over || self.answering.is_some() {
             return;
         }
         self.is_asked = true;
         terminal.forget();
-        eprintln!("\n{}  ({} s)", shown::plain(&question.text), question.patience.as_secs());
+        let seconds = question.patience.as_secs();
+        match &question.subject {
+            Subject::Choice { .. } => eprintln!("\n{}  ({seconds} s)", shown::plain(&question.text)),
+            // The calls themselves say it to the byte.
+            Subject::Call { .. } | Subject::Plan { .. } => {
+                eprintln!("\nA person must approve this, within {seconds} s:")
+            }
+        }
         for line in shown::subject(&question.subject) {
             eprintln!("  {line}");
         }
