@@ -173,7 +173,7 @@ async fn a_program_that_is_nowhere_is_one_error_and_nothing_is_started() {
     // The robot may be another machine than the one where its recipe is checked.
     let (code, output, errors) = house.run("cortex", &["recipe", "check", &file]).await;
     assert_eq!(code, Some(0), "{errors}");
-    assert!(output.ends_with("robot.toml: right; 3 components, 1 action, 0 events"), "{output}");
+    assert!(output.contains("robot.toml: right; 3 components, 1 action, 0 events\n  policy: what nobody"), "{output}");
     assert!(errors.contains("robot.toml:5:21: warning: there is no program 'no-such-arm'"), "{errors}");
 }
 
