@@ -167,9 +167,9 @@ fn requested(rest: &[&str], search: GoalClass) -> GoalClass {
         search_for(rest, search)
     } else if starts(words::LOOKS) && names_several_places(rest) {
         GoalClass::SearchOrPatrol
-    } else if starts(words::PERCEIVES) && !requests::are_in(rest) {
-        question(rest)
-    } else if asked > 0 && !starts(words::SPEECH) && !requests::follow(rest, asked) {
+    } else if (starts(words::PERCEIVES) && !requests::are_in(rest))
+        || (asked > 0 && !starts(words::SPEECH) && !requests::follow(rest, asked))
+    {
         question(rest)
     } else {
         action(rest)
