@@ -130,7 +130,11 @@ impl Call {
         let mut seen = Observations::default();
         for (name, value) in &self.state {
             let (topic, field) = name.split_once(' ').unwrap_or((name, ""));
-            seen.see(Source::topic(topic, field), Sighting::Value { value: value.clone(), kept: false }, now);
+            seen.see(
+                Source::topic(topic, field),
+                Sighting::Value { value: value.clone(), kept: false, age: None },
+                now,
+            );
         }
         let judge = |rule: &PolicyRule| {
             let bound = rule.when.as_ref().map(|when| condition::bind(when, &Map::new()).unwrap());

@@ -111,6 +111,7 @@ impl History {
             identity: String::new(),
             tools: robots()[0].clone(),
             containment: crate::Containment::default(),
+            departed: crate::Departed::default(),
             limits: MissionLimits {
                 component_grace: Duration::ZERO,
                 max_conversation_bytes: 4_000,
