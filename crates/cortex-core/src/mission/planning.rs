@@ -25,6 +25,9 @@ use crate::selection::{self, FIND_TOOLS};
 /// Most planning tools that one reply may call.
 const MAX_RESEARCH_CALLS: usize = 16;
 
+/// The calls of a reply that are steps of its plan.
+type PlanCalls = Vec<(ModelCall, ToolName)>;
+
 /// A call that can be done as it stands.
 struct GoodCall {
     model_call: ModelCall,
@@ -468,9 +471,9 @@ impl Mission {
     fn cleared_by_policy(
         &mut self,
         plan: &Plan,
-        calls: Vec<(ModelCall, ToolName)>,
+        calls: PlanCalls,
         arranged: Option<Arranged>,
-    ) -> Option<(Vec<(ModelCall, ToolName)>, Option<Arranged>)> {
+    ) -> Option<(PlanCalls, Option<Arranged>)> {
         match self.refused_by_policy(plan) {
             None => {
                 self.begin_plan_approvals();

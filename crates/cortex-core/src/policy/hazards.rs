@@ -79,7 +79,7 @@ pub(super) fn reason(spec: &ToolSpec, call: Option<&ToolCall>) -> Option<String>
     if spec.name.as_str() == PARAMETER_TOOL {
         let call = call?;
         let texts = ["component", "param_name"].into_iter().filter_map(|name| call.arguments.get(name)?.as_str());
-        let about = texts.filter_map(|text| about(text)).next()?;
+        let about = texts.filter_map(about).next()?;
         return Some(format!("A parameter of this name is denied until a rule names it: {about}."));
     }
     if spec.effect_source != EffectSource::Assumed {
@@ -107,8 +107,8 @@ pub(super) fn names(rule: &PolicyRule, spec: &ToolSpec) -> bool {
 
 fn about(name: &str) -> Option<&'static str> {
     let words = words(name);
-    let has = |word: &&str| words.iter().any(|found| found == *word);
-    WORDS.iter().find(|(all, _)| all.iter().all(|word| has(&word))).map(|(_, told)| *told)
+    let has = |word: &&str| words.iter().any(|found| found == word);
+    WORDS.iter().find(|(all, _)| all.iter().all(has)).map(|(_, told)| *told)
 }
 
 /// The words of a name, in lower case: `resetEStop_now` has `reset`, `e`, `stop`, `now`.
@@ -123,11 +123,13 @@ fn words(name: &str) -> Vec<String> {
         }
         if character.is_alphanumeric() {
             // `EStop` is two words, `ESTOP` is one.
-            if character.is_lowercase() && word.chars().count() > 1 && word.chars().all(char::is_uppercase) {
-                if let Some(last) = word.pop() {
-                    found.push(std::mem::take(&mut word));
-                    word.push(last);
-                }
+            let is_shouted = word.chars().count() > 1 && word.chars().all(char::is_uppercase);
+            if character.is_lowercase()
+                && is_shouted
+                && let Some(last) = word.pop()
+            {
+                found.push(std::mem::take(&mut word));
+                word.push(last);
             }
             word.push(character);
         }

@@ -95,7 +95,7 @@ fn a_denied_step_fails_with_the_reason_and_the_same_call_is_not_asked_about_agai
 fn after_the_deadline_it_is_no_and_an_answer_counts_no_more() {
     let mut story = story().model_calls(&[("pump-run", json!({}))]);
     story.give(Input::Start);
-    assert_eq!(story.mission.check_answer(Duration::from_secs(120), QuestionNumber(1), &approve()).is_err(), true);
+    assert!(story.mission.check_answer(Duration::from_secs(120), QuestionNumber(1), &approve()).is_err());
     story.now = Duration::from_secs(120);
     // The answer comes before the machine was woken.
     story.give(answered(1, approve()));

@@ -337,10 +337,11 @@ impl History {
     /// A call that policy asks about was approved: to the byte, in time, and not used before.
     fn check(&mut self, step: StepNumber, call: &ToolCall, fingerprint: ToolFingerprint) {
         let now = self.now;
+        let bytes = |call: &ToolCall| Value::Object(call.arguments.clone()).to_string();
+        let wanted = bytes(call);
         let fits = |yes: &Yes| {
             yes.call.tool == call.tool
-                && Value::Object(yes.call.arguments.clone()).to_string()
-                    == Value::Object(call.arguments.clone()).to_string()
+                && bytes(&yes.call) == wanted
                 && yes.fingerprint == fingerprint
                 && yes.only_for.is_none_or(|only| only == step)
                 && now < yes.until
