@@ -1,5 +1,3 @@
-mod hazard_suite;
-
 use super::*;
 use cortex_protocol::{Effect, EffectSource, ToolPhase};
 use serde_json::{Value, json};
