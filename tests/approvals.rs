@@ -1,5 +1,7 @@
 //! Calls that people are asked about, on real ROS 2: a gate of which nobody has declared what its services do.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a story that can't be told ends here, and says why")]
+
 use cortex_stories::{House, Process, Sent, calls, finish_send, model as model_of, prompts, says};
 use cortex_testkit::{OpenAiServer, Served};
 use serde_json::{Value, json};

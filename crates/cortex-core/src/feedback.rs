@@ -7,8 +7,8 @@ use cortex_protocol::mission::{ArgumentChange, InFlight};
 use cortex_protocol::plan::Group;
 use cortex_protocol::question::Subject;
 use cortex_protocol::{
-    Answer, HaltState, MissionEvent, MissionId, MissionResult, OutcomeStatus, QuestionId, QuestionOutcome, StepReport,
-    StepStatus, ToolName, Verification,
+    Answer, HaltState, MissionEvent, MissionId, MissionResult, OutcomeStatus, QuestionId, QuestionOutcome, StepNumber,
+    StepReport, StepStatus, ToolName, Verification,
 };
 use serde_json::{Map, Value};
 
@@ -185,15 +185,7 @@ pub fn line(event: &MissionEvent) -> String {
                 format!("stopping {}: {reason}", named(tools))
             }
         }
-        MissionEvent::Halted { step, tool, state, .. } => {
-            let which = step.map(|step| format!(" (step {step})")).unwrap_or_default();
-            match state {
-                HaltState::AtRest => format!("{tool}{which} had ended"),
-                HaltState::Halted => format!("{tool}{which} has halted"),
-                HaltState::Refused => format!("WARNING: {tool}{which} refuses to halt"),
-                HaltState::Unconfirmed => format!("WARNING: {tool}{which} did not confirm that it halted"),
-            }
-        }
+        MissionEvent::Halted { step, tool, state, .. } => shown_halt(*step, tool, *state),
         // The account is never what is cut.
         MissionEvent::Finished { result } => {
             format!("{}: {}\n{}", result.status, capped(result.words(), SHOWN * 2), result.account)
@@ -203,6 +195,16 @@ pub fn line(event: &MissionEvent) -> String {
     // One line that reads as it is written, whatever a tool or a person wrote.
     let text: String = text.chars().map(|character| if is_unseen(character) { ' ' } else { character }).collect();
     text.split(['\n', '\r']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" | ")
+}
+
+fn shown_halt(step: Option<StepNumber>, tool: &ToolName, state: HaltState) -> String {
+    let which = step.map(|step| format!(" (step {step})")).unwrap_or_default();
+    match state {
+        HaltState::AtRest => format!("{tool}{which} had ended"),
+        HaltState::Halted => format!("{tool}{which} has halted"),
+        HaltState::Refused => format!("WARNING: {tool}{which} refuses to halt"),
+        HaltState::Unconfirmed => format!("WARNING: {tool}{which} did not confirm that it halted"),
+    }
 }
 
 /// What the monitor keeps from the mission, in one line.

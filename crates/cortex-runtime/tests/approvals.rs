@@ -1,7 +1,7 @@
 //! Questions to people and disputes, through the runtime: who is refused and why, what is on the tape, and that a tape with
 //! answers replays.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on ends here, and says why")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that can't go on ends here, and says why")]
 
 use std::sync::Arc;
 use std::time::Duration;

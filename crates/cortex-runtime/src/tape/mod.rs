@@ -189,7 +189,7 @@ impl Tape {
 
     /// What the mission starts with.
     pub(crate) fn setup(&mut self, setup: &MissionSetup) {
-        self.write(&Entry::Setup { setup: Cow::Borrowed(setup) });
+        self.write(&Entry::Setup { setup: Box::new(Cow::Borrowed(setup)) });
     }
 
     /// What the machine is given next, and when.

@@ -94,7 +94,7 @@ pub enum Entry<'a> {
     /// What the mission starts with.
     Setup {
         /// Everything that the machine is made of.
-        setup: Cow<'a, MissionSetup>,
+        setup: Box<Cow<'a, MissionSetup>>,
     },
     /// What the machine was given.
     Input {

@@ -122,7 +122,7 @@ impl<'a> Prompt<'a> {
             Subject::Choice { .. } => eprintln!("\n{}  ({seconds} s)", shown::plain(&question.text)),
             // The calls themselves say it to the byte.
             Subject::Call { .. } | Subject::Plan { .. } => {
-                eprintln!("\nA person must approve this, within {seconds} s:")
+                eprintln!("\nA person must approve this, within {seconds} s:");
             }
         }
         for line in shown::subject(&question.subject) {
