@@ -166,8 +166,8 @@ pub(super) mod tests {
         let result = MissionResult {
             status: MissionStatus::Succeeded,
             class: GoalClass::Action,
-            output: "x".repeat(1_000),
-            account: String::new(),
+            output: format!("{}\nDone: base.go_to.", "x".repeat(1_000)),
+            account: "Done: base.go_to.".to_owned(),
             words_alone: false,
             steps: Vec::<StepReport>::new(),
             execution: ExecutionReport::default(),
@@ -181,6 +181,7 @@ pub(super) mod tests {
         assert_eq!(all.iter().map(|mission| mission.id.as_str()).collect::<Vec<_>>(), ["m2", "m1"]);
         assert_eq!((all[1].phase, all[1].ended_ms), (MissionPhase::Ended(MissionStatus::Succeeded), Some(1_400)));
         assert_eq!(all[1].output.len(), TEXT_CHARACTERS);
+        assert!(all[1].output.ends_with(" Done: base.go_to."), "what was done is not what is cut: {}", all[1].output);
         assert_eq!(missions.running(), None);
     }
 

@@ -4,7 +4,7 @@ use cortex_protocol::question::{ApprovalScope, Subject};
 use cortex_protocol::{Answer, EffectSource, Origin, QuestionNumber, QuestionOutcome};
 
 use super::*;
-use crate::mission::PolicySetup;
+use crate::mission::{ConfirmationArguments, PolicySetup};
 use crate::policy::{Policy, PolicySettings};
 
 /// A robot with an arm and a pump of which nobody has declared what they do, and a declared base and camera.
@@ -142,11 +142,16 @@ fn arguments_that_are_filled_in_later_are_asked_about_once_they_are_known() {
 
 #[test]
 fn other_arguments_than_those_approved_ask_again() {
-    let mut story = Story::with("do it", laboratory(), |limits| limits.max_corrections = 1)
+    let may_correct = |limits: &mut MissionLimits| {
+        limits.max_corrections = 1;
+        limits.confirmation_arguments = ConfirmationArguments::Any;
+    };
+    let mut story = Story::with("do it", laboratory(), may_correct)
         .model_calls(&[("pump-run", json!({"x": 5}))])
         .model_says("EXECUTE")
         .tool_ends("pump.run", ToolOutcome::failure(FailureKind::Reported, "too much"))
-        .model_calls(&[("pump-run", json!({"x": 3}))]);
+        .model_calls(&[("pump-run", json!({"x": 3}))])
+        .model_says("EXECUTE");
     story.give(Input::Start);
     story.give(answered(1, approve()));
     assert_eq!(story.invoked.len(), 1);
@@ -367,5 +372,6 @@ fn a_disputed_mission_begins_with_the_dispute_and_the_record() {
     story.give(Input::Start);
     assert!(story.lines[0].contains("first") && story.lines[0].contains("The light is still on."), "{:?}", story.lines);
     assert!(format!("{:?}", story.requests[0].messages).contains("The light is still on."));
-    assert_eq!(story.ends().0, MissionStatus::Failed, "words do nothing for what is disputed");
+    assert_eq!(story.ends().0, MissionStatus::Answered);
+    assert!(!story.result().is_success(), "words do nothing for what is disputed");
 }
