@@ -265,17 +265,17 @@ async fn what_has_types_that_are_not_installed_is_listed_with_the_reason() {
 async fn a_node_is_inspected_and_its_parameter_is_changed() {
     let mut house = greenhouse(LONG).await;
     house.configure(SETS_PARAMETERS);
-    let change = |value: Value| {
-        calls([(
-            "update_parameter",
-            json!({"component": "greenhouse", "param_name": "cut_seconds", "new_value": value}),
-        )])
+    let change = |value: Value, instead_of: &[u32]| {
+        let named = json!({
+            "component": "greenhouse", "param_name": "cut_seconds", "new_value": value, "instead_of": instead_of,
+        });
+        calls([("update_parameter", named)])
     };
     let model = model([
         calls([("inspect_component", json!({"component": "greenhouse"}))]),
-        change(json!(true)),
+        change(json!(true), &[]),
         says("EXECUTE"),
-        change(json!(0)),
+        change(json!(0), &[1]),
         says("EXECUTE"),
         says("They are cut at once now."),
     ])

@@ -40,6 +40,8 @@ pub enum Effect {
 pub enum EffectSource {
     /// The contract of its component, the recipe, the configuration, or Cortex for a tool of its own.
     Declared,
+    /// The configuration, by a pattern with a wildcard: it may match what nobody thought of.
+    Pattern,
     /// Its interface: well known for what it does, and for how it is halted.
     WellKnown,
     /// Nobody: the strictest was assumed.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cortex_interfaces::{Convention, Conventions, InterfaceName};
 use cortex_protocol::condition::Conditions as ToolConditions;
-use cortex_protocol::{Effect, ResourceName, ToolSpec};
+use cortex_protocol::{Effect, EffectSource, ResourceName, ToolSpec};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use thiserror::Error;
 
@@ -191,9 +191,12 @@ impl Policy {
         self.ends_with_answer.first(name).is_some()
     }
 
-    /// What the configuration says that it does. None where it says nothing.
-    pub(crate) fn effect(&self, name: &str) -> Option<Effect> {
-        self.effects.all(name).into_iter().filter_map(|index| self.effect_of.get(index).copied()).max()
+    /// What the configuration says that it does, and whether it does so by the full name. None where it says nothing.
+    pub(crate) fn effect(&self, name: &str) -> Option<(Effect, EffectSource)> {
+        let matching = self.effects.all(name);
+        let strictest = matching.iter().filter_map(|index| self.effect_of.get(*index).copied()).max()?;
+        let by_name = matching.iter().any(|index| self.effects.texts.get(*index).is_some_and(|text| text == name));
+        Some((strictest, if by_name { EffectSource::Declared } else { EffectSource::Pattern }))
     }
 
     /// What the configuration says that it holds, in order. None where it says nothing.
@@ -458,10 +461,9 @@ mod tests {
         })
         .unwrap();
         let effect = |name| policy.effect(name);
-        assert_eq!(
-            (effect("/lamp/state"), effect("/map/get"), effect("/x")),
-            (Some(Effect::Act), Some(Effect::Observe), None)
-        );
+        assert_eq!(effect("/lamp/state"), Some((Effect::Act, EffectSource::Declared)));
+        assert_eq!(effect("/map/get"), Some((Effect::Observe, EffectSource::Pattern)), "it may not have been meant");
+        assert_eq!(effect("/x"), None);
     }
 
     #[test]

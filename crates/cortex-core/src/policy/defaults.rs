@@ -20,7 +20,7 @@ pub(super) fn of_tool(spec: &ToolSpec, undeclared: PolicyVerdict) -> Judgement {
         (undeclared.max(PolicyVerdict::Ask), vec![PARAMETERS.to_owned()])
     } else {
         match (spec.effect, spec.effect_source) {
-            (Effect::Observe, _) | (_, EffectSource::Declared | EffectSource::WellKnown) => {
+            (Effect::Observe, _) | (_, EffectSource::Declared | EffectSource::Pattern | EffectSource::WellKnown) => {
                 (PolicyVerdict::Allow, Vec::new())
             }
             (Effect::Act | Effect::Move, EffectSource::Assumed) => {

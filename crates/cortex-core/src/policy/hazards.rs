@@ -82,12 +82,17 @@ pub(super) fn reason(spec: &ToolSpec, call: Option<&ToolCall>) -> Option<String>
         let about = texts.filter_map(about).next()?;
         return Some(format!("A parameter of this name is denied until a rule names it: {about}."));
     }
-    if spec.effect_source != EffectSource::Assumed {
-        return None;
+    match spec.effect_source {
+        EffectSource::Declared | EffectSource::WellKnown => return None,
+        // A pattern such as `/arm/**` need not have meant the reset of its emergency stop.
+        EffectSource::Assumed | EffectSource::Pattern => {}
     }
     let of_type = TYPES.iter().find(|(name, _)| spec.description.contains(&format!("({name})")));
     let told = of_type.map(|(_, told)| *told).or_else(|| about(spec.name.as_str()))?;
-    Some(format!("{} is denied until a rule names it: {told}, and nobody has declared what it does.", spec.name))
+    Some(format!(
+        "{} is denied until a rule names it: {told}, and nobody has declared what it does by its full name.",
+        spec.name
+    ))
 }
 
 /// Whether a rule names a tool that is denied until then: in full, without a wildcard. Of parameters it must name the

@@ -100,8 +100,9 @@ fn a_hazard_is_denied_until_a_rule_names_it_in_full() {
         assert_eq!(judged_by(json!([{"then": "ask", "effects": ["move"]}])), PolicyVerdict::Deny);
         assert_eq!(judged_by(json!([{"then": "ask", "tools": [spec.name]}])), PolicyVerdict::Ask);
     }
-    let declared = moving("base.reset_estop", EffectSource::Declared);
-    assert_eq!(judged(&Policy::default(), &declared, json!({"place": "x"})), PolicyVerdict::Allow);
+    let by = |source| judged(&Policy::default(), &moving("base.reset_estop", source), json!({"place": "x"}));
+    assert_eq!(by(EffectSource::Declared), PolicyVerdict::Allow);
+    assert_eq!(by(EffectSource::Pattern), PolicyVerdict::Deny, "`/base/**` need not have meant it");
 }
 
 #[test]
@@ -288,7 +289,7 @@ fn what_happens_to_a_tool_is_told_in_one_line() {
             "reset_estop",
             EffectSource::Assumed,
             "denied: reset_estop is denied until a rule names it: it is about an emergency stop, and nobody has declared what \
-             it does.",
+             it does by its full name.",
         ),
     ] {
         assert_eq!(policy.judge_tool(&moving(name, source)).to_string(), told);

@@ -206,7 +206,7 @@ fn judge(key: &OfferKey, offer: &Offer, policy: &Policy, types: &Types, definiti
         OfferKind::Topic => None,
     };
     let (effect, effect_source) = match (policy.effect(name), known) {
-        (Some(declared), _) => (declared, EffectSource::Declared),
+        (Some(declared), _) => declared,
         (None, Some(known)) => (known, EffectSource::WellKnown),
         (None, None) => (Effect::Move, EffectSource::Assumed),
     };
