@@ -70,7 +70,8 @@ pub struct ArgumentTest {
     /// A number less than this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<f64>,
-    /// One of these values. Texts are compared without regard to case and surrounding space.
+    /// One of these values. Texts are compared without regard to case and surrounding space; where the rule asks or denies,
+    /// by their letters and digits alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub one_of: Option<Vec<Value>>,
     /// None of these values.
