@@ -191,7 +191,7 @@ async fn a_method_that_means_something_else_than_when_it_was_planned_is_not_call
     let may_go_on = Mutex::new(may_go_on);
     let model = OpenAiServer::answering(move |request| {
         let told = request["messages"].to_string();
-        if told.contains("You confirm one step") {
+        if told.contains("Decide on one step") {
             let _ = asked.try_send(());
             let _ = tokio::task::block_in_place(|| may_go_on.lock().unwrap().recv_timeout(PATIENCE));
             return says("EXECUTE");
