@@ -69,7 +69,7 @@ async fn a_cortex_that_finds_an_earlier_one_late_halts_what_it_began_and_ends() 
     wait_until_under_way(&mut driving).await;
     house.start_python("twin", "twin.py", &["earlier"]).await;
     let halted = finish_send(driving).await;
-    assert_eq!((halted.status(), halted.output()), ("failed", "Cortex is shutting down."), "{halted:#?}");
+    assert_eq!((halted.status(), halted.words()), ("failed", "Cortex is shutting down."), "{halted:#?}");
     assert_eq!(halted.step(1)["outcome"]["halt"], "halted", "{halted:#?}");
     let cortex = house.process("cortex");
     assert_eq!(cortex.wait().await, Some(1));

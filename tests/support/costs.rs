@@ -83,7 +83,7 @@ pub async fn missions(
         let submission = Submission { task: task.to_owned(), session: None, origin: Origin::new("cli", "bench") };
         let result = runtime.submit(submission).await?.result.await.context("no result")?;
         let took = begun.elapsed();
-        ensure!(result.steps.len() == steps && result.output == "Done.", "the mission failed: {}", result.output);
+        ensure!(result.steps.len() == steps && result.words() == "Done.", "the mission failed: {}", result.output);
         let sizes = server.request_sizes();
         let new = sizes.get(asked..).unwrap_or_default();
         costs.push(Cost { requests: new.len(), bytes: new.iter().sum(), took });
@@ -114,7 +114,7 @@ pub async fn three_together() -> anyhow::Result<Duration> {
         Submission { task: "Go, all of you.".to_owned(), session: None, origin: Origin::new("cli", "bench") };
     let result = runtime.submit(submission).await?.result.await.context("no result")?;
     let took = begun.elapsed();
-    ensure!(result.output == "Done.", "the mission failed: {}", result.output);
+    ensure!(result.words() == "Done.", "the mission failed: {}", result.output);
     ensure!(runtime.shut_down(PATIENCE).await, "something was left running");
     Ok(took)
 }
