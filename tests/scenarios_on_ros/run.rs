@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cortex_core::chat::Purpose;
-use cortex_core::mission::{ConfirmationMode, DECLINE_TOOL};
+use cortex_core::mission::{ConfirmationArguments, ConfirmationMode, DECLINE_TOOL};
 use cortex_core::{ChatRequest, Message, ToolDefinition};
 use cortex_protocol::{CloudEvent, MissionEvent, MissionResult, ToolCall, ToolSpec};
 use cortex_runtime::{Rejection, StopReport};
@@ -225,6 +225,13 @@ fn configuration(limits: &LimitsTable, robot: &Robot) -> String {
         limits.confirmation.map(|mode| match mode {
             ConfirmationMode::Always => "\"always\"".to_owned(),
             ConfirmationMode::Adaptive => "\"adaptive\"".to_owned(),
+        }),
+    );
+    set(
+        "confirmation_arguments",
+        limits.confirmation_arguments.map(|arguments| match arguments {
+            ConfirmationArguments::AsPlanned => "\"as_planned\"".to_owned(),
+            ConfirmationArguments::Any => "\"any\"".to_owned(),
         }),
     );
     set("[budget]\nmax_tokens", limits.tokens.map(|number| number.to_string()));
