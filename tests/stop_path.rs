@@ -212,6 +212,7 @@ async fn a_stop_that_can_not_be_written_down_is_carried_out_and_says_so() {
 #[tokio::test]
 async fn regression_what_was_begun_and_can_not_be_halted_is_named_by_a_stop_until_a_person_resumes() {
     let mut house = House::empty();
+    house.allow_undeclared();
     house.start_python("server", "bad_services.py", &["works"]).await;
     let model =
         model([calls([("send_request_to_works", json!({"data": true}))]), says("EXECUTE"), says("Done.")]).await;
