@@ -99,8 +99,7 @@ fn definition() -> ToolDefinition {
     let text = json!({"type": "string"});
     ToolDefinition {
         name: ASK_PERSON.to_owned(),
-        description: "Asks a person to choose, where the task leaves open what is meant. Alone, before you plan."
-            .to_owned(),
+        description: "Asks a person which is meant, where the task leaves it open. Alone, before you plan.".to_owned(),
         parameters: json!({
             "type": "object",
             "properties": {
