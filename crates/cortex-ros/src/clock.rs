@@ -4,10 +4,11 @@
 //! something is silent, follows the machine's steady clock, simulation or not: a simulation that stands still, or a
 //! `/clock` that nobody publishes, must not keep a stop or a time-out from coming.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use r2r::builtin_interfaces::msg::Time;
+use tokio::sync::watch;
 
 /// Tells the time. Clones share it.
 ///
@@ -18,7 +19,7 @@ pub enum RosClock {
     /// The clock of the machine.
     System,
     /// The last time on `/clock`; zero before the first.
-    Simulated(Arc<Mutex<Time>>),
+    Simulated(Arc<watch::Sender<Time>>),
 }
 
 impl RosClock {
@@ -30,7 +31,7 @@ impl RosClock {
     /// Sets a simulated clock. It may be set back: simulations begin anew.
     pub(crate) fn set(&self, now: Time) {
         if let Self::Simulated(time) = self {
-            *time.lock().unwrap_or_else(PoisonError::into_inner) = now;
+            time.send_replace(now);
         }
     }
 
@@ -39,7 +40,16 @@ impl RosClock {
     pub fn now(&self) -> Time {
         match self {
             Self::System => to_time(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()),
-            Self::Simulated(time) => time.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            Self::Simulated(time) => time.borrow().clone(),
+        }
+    }
+
+    /// Waits until a simulated clock has a time: what is stamped before has none. For ever, where nobody publishes
+    /// `/clock`; the caller bounds the wait.
+    pub async fn started(&self) {
+        if let Self::Simulated(time) = self {
+            // The sender is this clock's own, so the wait ends with a time.
+            let _ = time.subscribe().wait_for(|time| *time != Time::default()).await;
         }
     }
 

@@ -22,6 +22,8 @@ use crate::robot::Robot;
 const CANCELLED: u8 = 130;
 /// Longest search for the tool.
 const FIND_LIMIT: Duration = Duration::from_secs(8);
+/// How long the first time of a simulation may take to come. Simulations publish it many times a second.
+const CLOCK_LIMIT: Duration = Duration::from_secs(2);
 /// How long a call may take to halt, and then to say how it ended.
 const BOUNDS: CallBounds = CallBounds { halt_timeout: Duration::from_secs(10), return_grace: Duration::from_secs(1) };
 
@@ -54,6 +56,10 @@ async fn find_and_run(
         let found = find(robot, &arguments.tool).await?;
         if found.1.component.is_none() {
             named_node(robot, &values).await;
+        }
+        // A message that is stamped before the first `/clock` is stamped 0, which is as old as can be.
+        if tokio::time::timeout(CLOCK_LIMIT, robot.node.clock().started()).await.is_err() {
+            eprintln!("cortex: use_sim_time is set, and nothing came on /clock: messages are stamped 0");
         }
         anyhow::Ok(found)
     };
