@@ -45,14 +45,12 @@ fn tool(source: EffectSource) -> ToolSpec {
 
 fn rules() -> Vec<PolicyRule> {
     let rule = |number: usize| {
-        json!({
-            "then": "deny",
-            "tools": ["base.*", "arm.*"],
-            "arguments": {
-                "place": {"one_of": [format!("pit {number}"), format!("street {number}"), "roof"]},
-                "speed": {"above": 1.5}
-            }
-        })
+        let place = json!({"one_of": [format!("pit {number}"), format!("street {number}"), "roof"]});
+        let arguments = match number % 2 {
+            0 => json!({"place": place}),
+            _ => json!({"place": place, "speed": {"above": 1.5}}),
+        };
+        json!({"then": "deny", "tools": ["base.*", "arm.*"], "arguments": arguments})
     };
     (0..RULES).filter_map(|number| serde_json::from_value(rule(number)).ok()).collect()
 }

@@ -147,7 +147,7 @@ impl Call {
             let bound = rule.when.as_ref().map(|when| condition::bind(when, &Map::new()).unwrap());
             bound.map_or(Verdict::Unknown, |bound| bound.evaluate(&seen, None, now).verdict)
         };
-        policy.rules().iter().map(judge).collect()
+        policy.rules().map(judge).collect()
     }
 
     fn minute(&self) -> u16 {

@@ -44,6 +44,8 @@ pub enum EffectSource {
     Pattern,
     /// Its interface: well known for what it does, and for how it is halted.
     WellKnown,
+    /// Its interface: well known for what it does, but nothing halts it.
+    TypeOnly,
     /// Nobody: the strictest was assumed.
     #[default]
     Assumed,

@@ -34,7 +34,7 @@ impl StateWatch {
     pub(crate) fn begin(policy: &Policy, providers: &[Arc<dyn ToolProvider>], tracker: &TaskTracker) -> Arc<Self> {
         let token = CancellationToken::new();
         let conditions = conditions(policy);
-        let names_hours = policy.rules().iter().any(|rule| rule.hours.is_some());
+        let names_hours = policy.rules().any(|rule| rule.hours.is_some());
         let watcher = providers.iter().find_map(|provider| match provider.watching() {
             Watching::By(watcher) => Some(watcher),
             Watching::Nobody | Watching::Rehearsal => None,
@@ -61,7 +61,7 @@ impl StateWatch {
 
 /// The condition of each rule. None where a rule has none, or where it can't be evaluated without a call.
 fn conditions(policy: &Policy) -> Vec<Option<BoundCondition>> {
-    let rules = policy.rules().iter();
+    let rules = policy.rules();
     rules.map(|rule| rule.when.as_ref().and_then(|when| condition::bind(when, &Map::new()).ok())).collect()
 }
 

@@ -6,7 +6,7 @@ use cortex_protocol::condition::{Check, Reference, Source, Test, reference};
 use cortex_protocol::policy::ArgumentTest;
 use serde_json::Value;
 
-use super::matching::hours_of;
+use super::compiled::hours_of;
 use super::{MAX_RULES, PolicyError, PolicySettings};
 
 /// Most patterns, values or tests of one list.

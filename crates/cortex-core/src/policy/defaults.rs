@@ -16,18 +16,21 @@ pub(super) fn judge(call: &ToolCall, spec: &ToolSpec, undeclared: PolicyVerdict)
 
 /// The default of a tool that is no hazard.
 pub(super) fn of_tool(spec: &ToolSpec, undeclared: PolicyVerdict) -> Judgement {
+    let allowed = Judgement { verdict: PolicyVerdict::Allow, reasons: Vec::new() };
     let (verdict, reasons) = if spec.name.as_str() == PARAMETER_TOOL {
         (undeclared.max(PolicyVerdict::Ask), vec![PARAMETERS.to_owned()])
     } else {
         match (spec.effect, spec.effect_source) {
             (Effect::Observe, _) | (_, EffectSource::Declared | EffectSource::Pattern | EffectSource::WellKnown) => {
-                (PolicyVerdict::Allow, Vec::new())
+                return allowed;
+            }
+            (Effect::Act | Effect::Move, EffectSource::TypeOnly) => {
+                (undeclared, vec![format!("Nothing halts {}, and nobody has declared it for this robot.", spec.name)])
             }
             (Effect::Act | Effect::Move, EffectSource::Assumed) => {
-                let reason = format!("Nobody has declared what {} does.", spec.name);
-                (undeclared, if undeclared == PolicyVerdict::Allow { Vec::new() } else { vec![reason] })
+                (undeclared, vec![format!("Nobody has declared what {} does.", spec.name)])
             }
         }
     };
-    Judgement { verdict, reasons }
+    if verdict == PolicyVerdict::Allow { allowed } else { Judgement { verdict, reasons } }
 }

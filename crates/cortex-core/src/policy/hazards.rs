@@ -2,11 +2,11 @@
 //! power, or takes a node or the machine down. Only where nobody has declared the effect, and for parameters: what a
 //! contract or the configuration declares is declared.
 
-use cortex_protocol::{EffectSource, PolicyRule, ToolCall, ToolSpec};
+use cortex_protocol::{EffectSource, ToolCall, ToolSpec};
 use serde_json::Value;
 
 use super::PARAMETER_TOOL;
-use super::matching::is_called;
+use super::compiled::CompiledRule;
 
 /// Interfaces, as they stand in the description of a tool that was made of one.
 const TYPES: [(&str, &str); 14] = [
@@ -85,7 +85,7 @@ pub(super) fn reason(spec: &ToolSpec, call: Option<&ToolCall>) -> Option<String>
     match spec.effect_source {
         EffectSource::Declared | EffectSource::WellKnown => return None,
         // A pattern such as `/arm/**` need not have meant the reset of its emergency stop.
-        EffectSource::Assumed | EffectSource::Pattern => {}
+        EffectSource::Assumed | EffectSource::TypeOnly | EffectSource::Pattern => {}
     }
     let of_type = TYPES.iter().find(|(name, _)| spec.description.contains(&format!("({name})")));
     let told = of_type.map(|(_, told)| *told).or_else(|| about(spec.name.as_str()))?;
@@ -97,17 +97,17 @@ pub(super) fn reason(spec: &ToolSpec, call: Option<&ToolCall>) -> Option<String>
 
 /// Whether a rule names a tool that is denied until then: in full, without a wildcard. Of parameters it must name the
 /// node or the parameter.
-pub(super) fn names(rule: &PolicyRule, spec: &ToolSpec) -> bool {
-    let in_full = rule.tools.iter().any(|pattern| !pattern.contains('*') && is_called(pattern, &spec.name));
+pub(super) fn names(rule: &CompiledRule, spec: &ToolSpec) -> bool {
     let names_parameter = || {
         ["component", "param_name"].into_iter().any(|name| {
-            rule.arguments
+            let tests = &rule.written.arguments;
+            tests
                 .get(name)
                 .and_then(|test| test.one_of.as_ref())
                 .is_some_and(|values| !values.is_empty() && values.iter().all(Value::is_string))
         })
     };
-    in_full && (spec.name.as_str() != PARAMETER_TOOL || names_parameter())
+    rule.names_in_full(&spec.name) && (spec.name.as_str() != PARAMETER_TOOL || names_parameter())
 }
 
 fn about(name: &str) -> Option<&'static str> {

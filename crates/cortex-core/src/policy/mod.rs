@@ -2,11 +2,13 @@
 //! confirmation; pure, so that a tape replays it. See `docs/mission-loop.md`, "Approval by people".
 //!
 //! - `check`: rules are checked once, and a rule that can't mean what it says is refused;
+//! - `compiled`: rules as they are matched;
 //! - `matching`: whether a rule matches a call, in three values;
 //! - `defaults`: the verdict where no rule matches; `hazards`: tools that are denied until a rule names them;
 //! - `words`: verdicts and rules for people.
 
 mod check;
+mod compiled;
 mod defaults;
 mod hazards;
 mod matching;
@@ -20,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::condition::Verdict;
+use compiled::CompiledRule;
 use matching::Matched;
 
 /// The built-in tool that changes a parameter of any node.
@@ -47,7 +50,8 @@ impl Default for PolicySettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenPolicy", into = "WrittenPolicy")]
 pub struct Policy {
-    settings: PolicySettings,
+    rules: Vec<CompiledRule>,
+    undeclared: PolicyVerdict,
     /// Whether there is no policy at all: only records of missions from before there was one have none.
     unrestricted: bool,
 }
@@ -81,15 +85,16 @@ impl TryFrom<WrittenPolicy> for Policy {
 
 impl From<Policy> for WrittenPolicy {
     fn from(policy: Policy) -> Self {
-        let PolicySettings { rules, undeclared } = policy.settings;
-        Self { settings: PolicySettingsOnTape { rules, undeclared }, unrestricted: policy.unrestricted }
+        let Policy { rules, undeclared, unrestricted } = policy;
+        let rules = rules.into_iter().map(|rule| rule.written).collect();
+        Self { settings: PolicySettingsOnTape { rules, undeclared }, unrestricted }
     }
 }
 
 impl Default for Policy {
     /// No rules: the defaults alone.
     fn default() -> Self {
-        Self { settings: PolicySettings::default(), unrestricted: false }
+        Self { rules: Vec::new(), undeclared: PolicySettings::default().undeclared, unrestricted: false }
     }
 }
 
@@ -186,14 +191,15 @@ impl Policy {
     /// The first rule that can't be used, with what is wrong and how to fix it.
     pub fn new(settings: PolicySettings) -> Result<Self, PolicyError> {
         check::check(&settings)?;
-        Ok(Self { settings, unrestricted: false })
+        let PolicySettings { rules, undeclared } = settings;
+        Ok(Self { rules: rules.into_iter().map(CompiledRule::new).collect(), undeclared, unrestricted: false })
     }
 
     /// No policy at all: every call is allowed. For records of missions from before there was a policy, so that they
     /// replay as they were.
     #[must_use]
     pub fn unrestricted() -> Self {
-        Self { settings: PolicySettings::default(), unrestricted: true }
+        Self { unrestricted: true, ..Self::default() }
     }
 
     /// Whether there is no policy at all.
@@ -204,14 +210,14 @@ impl Policy {
 
     /// The rules, in the order of the configuration.
     #[must_use]
-    pub fn rules(&self) -> &[PolicyRule] {
-        &self.settings.rules
+    pub fn rules(&self) -> impl ExactSizeIterator<Item = &PolicyRule> {
+        self.rules.iter().map(|rule| &rule.written)
     }
 
     /// What happens to calls of tools whose effect nobody has declared.
     #[must_use]
     pub fn undeclared(&self) -> PolicyVerdict {
-        self.settings.undeclared
+        self.undeclared
     }
 
     /// Judges a call. Of all rules that match, the strictest counts; where none matches, the defaults count.
@@ -222,19 +228,19 @@ impl Policy {
         }
         let mut judged: Option<Judgement> = None;
         let mut is_named = false;
-        for (index, rule) in self.settings.rules.iter().enumerate() {
+        for (index, rule) in self.rules.iter().enumerate() {
             let matched = matching::matched(rule, index, call, spec, context);
             let counts = match matched {
                 Matched::Yes => true,
-                Matched::Unknown => rule.then != PolicyVerdict::Allow,
+                Matched::Unknown => rule.written.then != PolicyVerdict::Allow,
                 Matched::No => false,
             };
             if !counts {
                 continue;
             }
             is_named |= matched == Matched::Yes && hazards::names(rule, spec);
-            let reasons = vec![words::reason(rule, spec, matched)];
-            let one = Judgement { verdict: rule.then, reasons };
+            let reasons = vec![words::reason(&rule.written, spec, matched)];
+            let one = Judgement { verdict: rule.written.then, reasons };
             judged = Some(match judged {
                 None => one,
                 Some(judged) => judged.and(one),
@@ -242,7 +248,7 @@ impl Policy {
         }
         let judged = match judged {
             Some(judged) => judged,
-            None => return defaults::judge(call, spec, self.settings.undeclared),
+            None => return defaults::judge(call, spec, self.undeclared),
         };
         match hazards::reason(spec, Some(call)) {
             Some(reason) if !is_named => judged.and(Judgement { verdict: PolicyVerdict::Deny, reasons: vec![reason] }),

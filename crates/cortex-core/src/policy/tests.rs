@@ -63,6 +63,8 @@ fn looks_are_free_what_is_declared_is_allowed_and_the_rest_asks() {
     }
     let unknown = moving("send_request_to_start_cleaning", EffectSource::Assumed);
     assert_eq!(judged(&policy, &unknown, json!({"place": "x"})), PolicyVerdict::Ask);
+    let clears_costmap = spec("send_request_to_clear", Effect::Act, EffectSource::TypeOnly);
+    assert_eq!(judged(&policy, &clears_costmap, json!({})), PolicyVerdict::Ask, "well known, but nothing halts it");
     for (undeclared, then) in [(PolicyVerdict::Allow, PolicyVerdict::Allow), (PolicyVerdict::Deny, PolicyVerdict::Deny)]
     {
         let policy = Policy::new(PolicySettings { undeclared, ..PolicySettings::default() }).unwrap();

@@ -6,7 +6,8 @@ use cortex_protocol::policy::ArgumentTest;
 use cortex_protocol::{PolicyRule, PolicyVerdict, ToolSpec};
 use serde_json::Value;
 
-use super::matching::{Matched, matches_tool};
+use super::compiled::CompiledRule;
+use super::matching::Matched;
 use super::{Policy, PolicyCase, ToolPolicy, defaults, hazards};
 use crate::fragment::capped;
 
@@ -71,15 +72,16 @@ pub(super) fn tool_policy(policy: &Policy, spec: &ToolSpec) -> ToolPolicy {
     if policy.unrestricted {
         return ToolPolicy { verdict: PolicyVerdict::Allow, reasons: Vec::new(), cases: Vec::new() };
     }
-    let rules: Vec<&PolicyRule> = policy.rules().iter().filter(|rule| matches_tool(rule, spec)).collect();
-    let always: Vec<&&PolicyRule> = rules.iter().filter(|rule| case(rule).is_empty()).collect();
-    let strictest = always.iter().map(|rule| rule.then).max();
+    let rules: Vec<&CompiledRule> = policy.rules.iter().filter(|rule| rule.is_about(spec)).collect();
+    let (always, sometimes): (Vec<&CompiledRule>, Vec<&CompiledRule>) =
+        rules.into_iter().partition(|rule| case(&rule.written).is_empty());
+    let strictest = always.iter().map(|rule| rule.written.then).max();
     let hazard = hazards::reason(spec, None).filter(|_| !always.iter().any(|rule| hazards::names(rule, spec)));
     let (verdict, reasons) = match (hazard, strictest) {
         (Some(reason), _) => (PolicyVerdict::Deny, vec![reason]),
         (None, Some(strictest)) => {
-            let because = always.iter().filter(|rule| rule.then == strictest);
-            (strictest, because.map(|rule| reason(rule, spec, Matched::Yes)).collect())
+            let because = always.iter().filter(|rule| rule.written.then == strictest);
+            (strictest, because.map(|rule| reason(&rule.written, spec, Matched::Yes)).collect())
         }
         (None, None) => {
             let default = defaults::of_tool(spec, policy.undeclared());
@@ -87,12 +89,10 @@ pub(super) fn tool_policy(policy: &Policy, spec: &ToolSpec) -> ToolPolicy {
         }
     };
     // Next to a rule that always applies, only a stricter one changes anything; next to a default, any other one does.
-    let changes = |rule: &&&PolicyRule| {
-        let is_case = !case(rule).is_empty();
-        is_case && if strictest.is_some() { rule.then > verdict } else { rule.then != verdict }
-    };
-    let cases = rules
+    let changes = |rule: &&PolicyRule| if strictest.is_some() { rule.then > verdict } else { rule.then != verdict };
+    let cases = sometimes
         .iter()
+        .map(|rule| &rule.written)
         .filter(changes)
         .map(|rule| PolicyCase { verdict: rule.then, when: case(rule), because: rule.because.trim().to_owned() })
         .collect();

@@ -207,7 +207,11 @@ fn judge(key: &OfferKey, offer: &Offer, policy: &Policy, types: &Types, definiti
     };
     let (effect, effect_source) = match (policy.effect(name), known) {
         (Some(declared), _) => declared,
-        (None, Some(known)) => (known, EffectSource::WellKnown),
+        // A goal is halted by cancelling it, a request by nothing.
+        (None, Some(known)) if kind == OfferKind::Action || known == Effect::Observe => {
+            (known, EffectSource::WellKnown)
+        }
+        (None, Some(known)) => (known, EffectSource::TypeOnly),
         (None, None) => (Effect::Move, EffectSource::Assumed),
     };
     let facts = specification::Facts { name, short: &short, kind, offer, type_name, form, effect, effect_source };

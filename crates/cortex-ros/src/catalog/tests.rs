@@ -230,7 +230,12 @@ fn what_is_denied_is_named_nowhere_and_what_its_node_alone_offers_is_left_out() 
 fn what_the_configuration_does_not_declare_and_no_type_tells_is_assumed() {
     let graph = Graph::new([node(
         "/door",
-        &[("/door/open", TRIGGER), ("/door/lock", TRIGGER), ("/map", "nav_msgs/srv/GetMap")],
+        &[
+            ("/door/open", TRIGGER),
+            ("/door/lock", TRIGGER),
+            ("/map", "nav_msgs/srv/GetMap"),
+            ("/set_map", "nav_msgs/srv/SetMap"),
+        ],
     )]);
     let declared = policy(|settings| settings.effects = BTreeMap::from([("/door/lock".to_owned(), Effect::Move)]));
     let catalog = catalog(&graph, &declared);
@@ -241,6 +246,7 @@ fn what_the_configuration_does_not_declare_and_no_type_tells_is_assumed() {
     assert_eq!(source("send_request_to_door/open"), (Effect::Move, EffectSource::Assumed));
     assert_eq!(source("send_request_to_door/lock"), (Effect::Move, EffectSource::Declared));
     assert_eq!(source("send_request_to_map"), (Effect::Observe, EffectSource::WellKnown));
+    assert_eq!(source("send_request_to_set_map"), (Effect::Act, EffectSource::TypeOnly), "nothing halts a request");
 }
 
 #[test]

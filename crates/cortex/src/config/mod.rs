@@ -396,7 +396,7 @@ mod tests {
         let (_folder, mut layers) = file_with(text);
         layers.rules = vec![rule("allow", "because", "It is at home there.")];
         let resolved = load(&layers).unwrap();
-        let thens: Vec<_> = resolved.runtime.policy.rules().iter().map(|rule| rule.then).collect();
+        let thens: Vec<_> = resolved.runtime.policy.rules().map(|rule| rule.then).collect();
         assert_eq!(thens, [cortex_protocol::PolicyVerdict::Deny, cortex_protocol::PolicyVerdict::Allow]);
         assert_eq!(resolved.runtime.policy.undeclared(), cortex_protocol::PolicyVerdict::Deny);
         assert_eq!(resolved.runtime.approval.deadline, Duration::from_secs(7));
