@@ -259,7 +259,7 @@ fn tool(body: &Value) -> ToolDefinition {
         name: text("name"),
         description: text("description"),
         parameters: body["function"]["parameters"].clone(),
-        acts: false,
+        phase: cortex_protocol::ToolPhase::Planning,
         phrases: Vec::new(),
     }
 }

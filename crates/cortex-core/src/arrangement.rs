@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cortex_protocol::{Priority, StepNumber};
+use cortex_protocol::{Priority, StepAddress, StepNumber};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::chat::ToolDefinition;
 use crate::fragment::capped;
+use crate::plan;
 
 /// The built-in tool by which a model arranges the steps of the same reply.
 pub const ARRANGE_TOOL: &str = "arrange_plan";
@@ -27,6 +28,12 @@ pub struct Arrangement {
     pub priorities: BTreeMap<StepNumber, Priority>,
     /// The steps that repeat what was done, with the reason.
     pub again: BTreeMap<StepNumber, String>,
+    /// The steps that wait for others than the one before them.
+    #[serde(default)]
+    pub after: BTreeMap<StepNumber, Vec<StepNumber>>,
+    /// The steps that do the work of steps of earlier plans.
+    #[serde(default)]
+    pub instead_of: BTreeMap<StepNumber, Vec<StepAddress>>,
 }
 
 /// A group as a model asked for it.
@@ -51,6 +58,8 @@ struct Written {
     high: Option<Vec<u32>>,
     low: Option<Vec<u32>>,
     again: Option<Vec<WrittenAgain>>,
+    after: Option<Vec<WrittenAfter>>,
+    instead_of: Option<Vec<WrittenInsteadOf>>,
 }
 
 #[derive(Deserialize)]
@@ -67,6 +76,20 @@ struct WrittenGroup {
 struct WrittenAgain {
     step: u32,
     reason: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenAfter {
+    step: u32,
+    steps: Vec<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenInsteadOf {
+    step: u32,
+    steps: Vec<StepAddress>,
 }
 
 impl Arrangement {
@@ -96,7 +119,30 @@ impl Arrangement {
             }
             arrangement.again.insert(StepNumber(step), capped(reason.trim(), TEXT_CHARACTERS));
         }
+        for WrittenAfter { step, steps } in written.after.unwrap_or_default() {
+            let steps = steps.into_iter().map(StepNumber).collect();
+            if arrangement.after.insert(StepNumber(step), steps).is_some() {
+                return Err(format!("'after' names step {step} twice"));
+            }
+        }
+        for WrittenInsteadOf { step, steps } in written.instead_of.unwrap_or_default() {
+            arrangement.instead_of.entry(StepNumber(step)).or_default().extend(steps);
+        }
         Ok(arrangement)
+    }
+
+    /// Moves into the steps what it says of their order and of the work that they take over.
+    ///
+    /// # Errors
+    /// When it names a step that there is not.
+    pub(crate) fn apply(&mut self, mut requests: Vec<plan::Request>) -> Result<Vec<plan::Request>, String> {
+        for (step, after) in std::mem::take(&mut self.after) {
+            of(&mut requests, step, "after")?.after = Some(after);
+        }
+        for (step, earlier) in std::mem::take(&mut self.instead_of) {
+            of(&mut requests, step, "instead_of")?.instead_of.extend(earlier);
+        }
+        Ok(requests)
     }
 
     fn add_group(&mut self, written: WrittenGroup) -> Result<(), String> {
@@ -157,8 +203,22 @@ impl Arrangement {
         ) -> BTreeMap<StepNumber, T> {
             of.iter().flat_map(|(step, value)| places(*step).into_iter().map(|place| (place, value.clone()))).collect()
         }
-        Self { priorities: moved(&self.priorities, &places), again: moved(&self.again, &places), groups }
+        // The rest is in the steps by now.
+        let (after, instead_of) = (BTreeMap::new(), BTreeMap::new());
+        Self {
+            priorities: moved(&self.priorities, &places),
+            again: moved(&self.again, &places),
+            groups,
+            after,
+            instead_of,
+        }
     }
+}
+
+fn of<'a>(requests: &'a mut [plan::Request], step: StepNumber, name: &str) -> Result<&'a mut plan::Request, String> {
+    let index = usize::try_from(step.0).ok().and_then(|number| number.checked_sub(1));
+    let request = index.and_then(|index| requests.get_mut(index));
+    request.ok_or_else(|| format!("'{name}' of {ARRANGE_TOOL}: there is no step {step}"))
 }
 
 /// The tool as a model sees it. The same in every request.
@@ -183,11 +243,19 @@ pub(crate) fn definition() -> ToolDefinition {
         "properties": {"step": {"type": "integer"}, "reason": {"type": "string"}},
         "required": ["step", "reason"]
     });
+    let of_step = |item: Value| {
+        json!({
+            "type": "object",
+            "properties": {"step": {"type": "integer"}, "steps": {"type": "array", "items": item}},
+            "required": ["step", "steps"]
+        })
+    };
     ToolDefinition {
         name: ARRANGE_TOOL.to_owned(),
         description: "Optional, beside the steps of a plan (numbered as called): groups of steps that do not wait for \
-                      each other, steps that matter more or less than others, and steps that do again what was done. \
-                      If a critical step fails, the plan ends."
+                      each other, steps that wait for others than the one before (after), that matter more or less, that \
+                      do again what was done, or that do the work of undone steps of earlier plans in another way \
+                      (instead_of, as PLAN.STEP). If a critical step fails, the plan ends."
             .to_owned(),
         parameters: json!({
             "type": "object",
@@ -196,10 +264,12 @@ pub(crate) fn definition() -> ToolDefinition {
                 "critical": steps(),
                 "high": steps(),
                 "low": steps(),
-                "again": {"type": "array", "items": again}
+                "again": {"type": "array", "items": again},
+                "after": {"type": "array", "items": of_step(json!({"type": "integer"}))},
+                "instead_of": {"type": "array", "items": of_step(json!({"type": "string"}))}
             }
         }),
-        acts: false,
+        phase: cortex_protocol::ToolPhase::Planning,
         phrases: Vec::new(),
     }
 }
@@ -220,6 +290,8 @@ mod tests {
             "critical": [3],
             "low": [1],
             "again": [{"step": 2, "reason": "the door has closed again"}],
+            "after": [{"step": 3, "steps": []}],
+            "instead_of": [{"step": 1, "steps": ["1.2"]}],
         }));
         let steps = |numbers: &[u32]| numbers.iter().copied().map(StepNumber).collect();
         let expected = Arrangement {
@@ -234,6 +306,8 @@ mod tests {
             ],
             priorities: BTreeMap::from([(StepNumber(1), Priority::Low), (StepNumber(3), Priority::Critical)]),
             again: BTreeMap::from([(StepNumber(2), "the door has closed again".into())]),
+            after: BTreeMap::from([(StepNumber(3), Vec::new())]),
+            instead_of: BTreeMap::from([(StepNumber(1), vec!["1.2".parse().unwrap()])]),
         };
         assert_eq!(read, Ok(expected));
     }
@@ -248,6 +322,8 @@ mod tests {
             (json!({"groups": [{"name": "a", "steps": [1]}, {"name": "b", "steps": [1]}]}), "step 1 is in two groups"),
             (json!({"high": [1], "low": [1]}), "step 1 has two priorities"),
             (json!({"again": [{"step": 1, "reason": " "}]}), "say why step 1"),
+            (json!({"instead_of": [{"step": 1, "steps": ["the last"]}]}), "a step is named PLAN.STEP"),
+            (json!({"after": [{"step": 1, "steps": [2]}, {"step": 1, "steps": []}]}), "'after' names step 1 twice"),
             (json!({"urgent": [1]}), "unknown field `urgent`"),
             (json!({"critical": [-1]}), "invalid value"),
         ] {
@@ -268,7 +344,7 @@ mod tests {
         let expected = Arrangement {
             groups: vec![GroupRequest { name: "b".into(), steps: both.into(), at_once: 1, after: Some(vec![]) }],
             priorities: both.map(|step| (step, Priority::High)).into(),
-            again: BTreeMap::new(),
+            ..Arrangement::default()
         };
         assert_eq!(left, Ok(expected));
     }

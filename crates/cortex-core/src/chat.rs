@@ -1,5 +1,6 @@
 //! What a model is asked and what it answers, independent of any provider.
 
+use cortex_protocol::ToolPhase;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -86,8 +87,8 @@ pub struct ToolDefinition {
     pub description: String,
     /// JSON Schema of the arguments.
     pub parameters: Value,
-    /// Whether calling it is part of a plan, rather than research that is done at once.
-    pub acts: bool,
+    /// Whether calling it is a step of a plan, research that is done at once, or either.
+    pub phase: ToolPhase,
     /// Sentences that people use for it, with `{parameter}` in place of values. Not sent to language models.
     pub phrases: Vec<String>,
 }

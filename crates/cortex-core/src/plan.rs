@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use cortex_protocol::plan::Group;
-use cortex_protocol::{Plan, ResourceName, Step, StepNumber, StepStatus, ToolCall};
+use cortex_protocol::{Plan, ResourceName, Step, StepAddress, StepNumber, StepStatus, ToolCall};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
@@ -65,8 +65,8 @@ pub struct Request {
     pub call: ToolCall,
     /// The steps that must have begun before; `None`: the one before it in the list.
     pub after: Option<Vec<StepNumber>>,
-    /// The steps of the plan before that it does the work of.
-    pub instead_of: Vec<StepNumber>,
+    /// The steps of earlier plans that it does the work of. Plan 0 is the one before.
+    pub instead_of: Vec<StepAddress>,
 }
 
 /// Makes a plan of the requests, in their order, numbered from 1.

@@ -76,7 +76,7 @@ pub(crate) fn definition(left_out: usize) -> ToolDefinition {
             "required": ["query"],
             "additionalProperties": false,
         }),
-        acts: false,
+        phase: ToolPhase::Planning,
         phrases: Vec::new(),
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use cortex_protocol::{ToolName, ToolPhase, ToolSpec};
+use cortex_protocol::{ToolName, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -180,7 +180,7 @@ impl ToolSet {
             name: tool.wire_name.clone(),
             description: tool.spec.description.clone(),
             parameters: tool.spec.parameters.clone(),
-            acts: tool.spec.phase == ToolPhase::Execution,
+            phase: tool.spec.phase,
             phrases: tool.spec.phrases.clone(),
         })
     }

@@ -42,7 +42,7 @@ fn request() -> ChatRequest {
             name: "base-go_to".to_owned(),
             description: "Drives to a room.".to_owned(),
             parameters: json!({"type": "object", "properties": {"place": {"type": "string"}}}),
-            acts: true,
+            phase: cortex_protocol::ToolPhase::Execution,
             phrases: vec!["go to {place}".to_owned()],
         }],
         temperature: 0.2,

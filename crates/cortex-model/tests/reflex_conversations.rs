@@ -9,7 +9,7 @@
 
 use cortex_core::{CallArguments, ChatModel as _, ChatRequest, Fragment, Message, ModelCall, Purpose, ToolDefinition};
 use cortex_model::Reflex;
-use cortex_protocol::{FailureKind, StepNumber, StepReport, StepStatus, ToolOutcome};
+use cortex_protocol::{FailureKind, StepNumber, StepReport, StepStatus, ToolOutcome, ToolPhase};
 use reading::{ask, request, shown};
 use robots::{Phase, home_robot, tool};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ async fn told_in_the_end(task: &str, tools: Vec<ToolDefinition>, results: &[(&st
         turns.push(shown(&reply));
         let calls: Vec<ModelCall> = reply.calls;
         conversation.push(Message::Assistant { text: String::new(), calls: calls.clone() });
-        let acts = |name: &str| tools.iter().any(|tool| tool.name == name && tool.acts);
+        let acts = |name: &str| tools.iter().any(|tool| tool.name == name && tool.phase == ToolPhase::Execution);
         let is_plan = calls.iter().any(|call| acts(&call.name));
         let mut reports: Vec<StepReport> = Vec::new();
         let mut ended = false;
@@ -88,7 +88,8 @@ async fn told_in_the_end(task: &str, tools: Vec<ToolDefinition>, results: &[(&st
         }
         if is_plan {
             let notice = Fragment::Notice { text: "The plan was carried out.".to_owned() };
-            conversation.push(Message::User { fragments: vec![Fragment::Ledger { steps: reports }, notice] });
+            conversation
+                .push(Message::User { fragments: vec![Fragment::Ledger { steps: reports, outputs: 20_000 }, notice] });
         }
     }
     panic!("it never came to an end: {turns:?}")
@@ -231,7 +232,8 @@ async fn a_step_that_failed_because_its_tool_is_gone_is_still_told() {
         verification: None,
         by: None,
     };
-    let conversation = vec![Message::User { fragments: vec![Fragment::Ledger { steps: vec![report] }] }];
+    let conversation =
+        vec![Message::User { fragments: vec![Fragment::Ledger { steps: vec![report], outputs: 20_000 }] }];
     let tools = home_robot().into_iter().filter(|tool| !tool.name.starts_with("base")).collect();
     let reply = ask(&request("go to the living room", tools, conversation)).await;
     assert_eq!(shown(&reply), "I could not do \"base go to (living room)\": base left the graph.");
@@ -279,7 +281,7 @@ async fn steps_that_were_cut_are_planned_next() {
         report(1, "kitchen", StepStatus::Success, ""),
         report(2, "bedroom", StepStatus::Blocked, "cut: the plan was too long"),
     ];
-    let conversation = vec![Message::User { fragments: vec![Fragment::Ledger { steps }] }];
+    let conversation = vec![Message::User { fragments: vec![Fragment::Ledger { steps, outputs: 20_000 }] }];
     let reply = ask(&request("go to the kitchen and go to the bedroom", home_robot(), conversation)).await;
     assert_eq!(shown(&reply), r#"base-go_to {"place":"bedroom"}"#);
 }

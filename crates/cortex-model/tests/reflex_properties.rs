@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use cortex_core::{CallArguments, ChatModel as _, ChatReply, ChatRequest, Fragment, Message, Purpose, ToolDefinition};
 use cortex_model::Reflex;
+use cortex_protocol::ToolPhase;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -18,22 +19,27 @@ use serde_json::{Value, json};
 const AT_MOST: Duration = Duration::from_secs(30);
 
 fn tools() -> Vec<ToolDefinition> {
-    let tool = |name: &str, acts: bool, properties: Value, phrase: &str| ToolDefinition {
+    let tool = |name: &str, phase: ToolPhase, properties: Value, phrase: &str| ToolDefinition {
         name: name.to_owned(),
         description: "Does what its name says, for example in the kitchen.".to_owned(),
         parameters: json!({"type": "object", "properties": properties, "required": properties.as_object().unwrap().keys().collect::<Vec<_>>()}),
-        acts,
+        phase,
         phrases: vec![phrase.to_owned()],
     };
     vec![
-        tool("base-go_to", true, json!({"place": {"enum": ["kitchen", "living_room"]}}), "go to {place}"),
-        tool("speaker-say", true, json!({"text": {"type": "string"}}), "say {text}"),
-        tool("camera-look", true, json!({}), "look around"),
-        tool("battery-level", false, json!({}), "how full is the battery"),
-        tool("arm-grasp", true, json!({"object": {"type": "string"}}), "put {object} into {object}"),
+        tool(
+            "base-go_to",
+            ToolPhase::Execution,
+            json!({"place": {"enum": ["kitchen", "living_room"]}}),
+            "go to {place}",
+        ),
+        tool("speaker-say", ToolPhase::Execution, json!({"text": {"type": "string"}}), "say {text}"),
+        tool("camera-look", ToolPhase::Execution, json!({}), "look around"),
+        tool("battery-level", ToolPhase::Planning, json!({}), "how full is the battery"),
+        tool("arm-grasp", ToolPhase::Execution, json!({"object": {"type": "string"}}), "put {object} into {object}"),
         tool(
             "belt-set_speed",
-            true,
+            ToolPhase::Execution,
             json!({"speed_mps": {"type": "number", "maximum": 2}}),
             "set the speed to {speed_mps}",
         ),
@@ -175,7 +181,7 @@ proptest! {
         ]),
     ) {
         let mut tools = tools();
-        tools.push(ToolDefinition { name, description, parameters, acts: true, phrases: vec![phrase] });
+        tools.push(ToolDefinition { name, description, parameters, phase: ToolPhase::Execution, phrases: vec![phrase] });
         let reply = reply_to(&task, tools.clone());
         prop_assert!(is_sound(&reply, &tools), "{task:?}: {reply:?}");
     }

@@ -1,6 +1,7 @@
 //! Newtypes for every name and number that identifies something.
 
 use std::fmt;
+use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,5 +94,59 @@ pub struct StepNumber(pub u32);
 impl fmt::Display for StepNumber {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}", self.0)
+    }
+}
+
+/// A step of any plan of a mission, written `PLAN.STEP`: `2.3` is step 3 of plan 2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "WrittenAddress", into = "String")]
+#[schemars(with = "String")]
+pub struct StepAddress {
+    /// The plan, from 1. 0: the plan before that of whoever names the step, as older records have it.
+    pub plan: u32,
+    /// The step of that plan.
+    pub step: StepNumber,
+}
+
+/// An address as it stands in a record.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenAddress {
+    Full(String),
+    OfThePlanBefore(u32),
+}
+
+impl TryFrom<WrittenAddress> for StepAddress {
+    type Error = String;
+
+    fn try_from(written: WrittenAddress) -> Result<Self, String> {
+        match written {
+            WrittenAddress::Full(text) => text.parse(),
+            WrittenAddress::OfThePlanBefore(step) => Ok(Self { plan: 0, step: StepNumber(step) }),
+        }
+    }
+}
+
+impl FromStr for StepAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let read = || {
+            let (plan, step) = text.trim().split_once('.')?;
+            Some(Self { plan: plan.parse().ok()?, step: StepNumber(step.parse().ok()?) })
+        };
+        read().ok_or_else(|| "a step is named PLAN.STEP, such as 1.2".to_owned())
+    }
+}
+
+impl From<StepAddress> for String {
+    fn from(address: StepAddress) -> Self {
+        address.to_string()
+    }
+}
+
+impl fmt::Display for StepAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}", self.plan, self.step)
     }
 }

@@ -36,7 +36,7 @@ pub use component::{ComponentDescription, DescriptionError, MethodDescription};
 pub use condition::{Condition, Conditions, Evidence};
 pub use event::CloudEvent;
 pub use goal::GoalClass;
-pub use id::{CallId, ComponentName, EventId, MissionId, ResourceName, SessionId, StepNumber, ToolName};
+pub use id::{CallId, ComponentName, EventId, MissionId, ResourceName, SessionId, StepAddress, StepNumber, ToolName};
 pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Turn, Usage};
 pub use plan::{Plan, Priority, Step, StepStatus};
 pub use policy::{PolicyRule, PolicyVerdict};

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::execution::{ExecutionReport, StepTiming};
 use crate::{
-    CallId, ComponentName, GoalClass, HaltState, Origin, Plan, ResourceName, SessionId, StepNumber, StepStatus,
-    ToolName, ToolOutcome, Verification,
+    CallId, ComponentName, GoalClass, HaltState, Origin, Plan, ResourceName, SessionId, StepAddress, StepNumber,
+    StepStatus, ToolName, ToolOutcome, Verification,
 };
 
 /// What the confirmation of a step decided.
@@ -134,8 +134,8 @@ pub struct StepReport {
     pub tool: ToolName,
     /// With what, placeholders resolved where they were.
     pub arguments: Map<String, Value>,
-    /// The steps of the plan before that it does the work of, as the model says.
-    pub instead_of: Vec<StepNumber>,
+    /// The steps of earlier plans that it does the work of, as the model says.
+    pub instead_of: Vec<StepAddress>,
     /// Where it stands.
     pub status: StepStatus,
     /// What the call returned, once it has ended.

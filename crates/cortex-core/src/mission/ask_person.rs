@@ -109,7 +109,7 @@ fn definition() -> ToolDefinition {
             },
             "required": ["question", "choices"]
         }),
-        acts: false,
+        phase: cortex_protocol::ToolPhase::Planning,
         phrases: Vec::new(),
     }
 }

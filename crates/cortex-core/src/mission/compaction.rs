@@ -1,39 +1,74 @@
-//! Keeping a long mission's conversation within bounds. What stays, word for word: the rules, the task, the record of
-//! every step, how people corrected the task, what is in flight, and the last exchange with the model. What goes: older research and older turns.
+//! Keeping a long mission's conversation within bounds. What stays, word for word: the rules, the task, how people corrected
+//! it, what is in flight, and the latest exchanges with the model, the newest one always. Every step stays in the record, with as much of its output
+//! as there is room for; [`RECALL_STEP`](super::RECALL_STEP) shows the rest. What goes: older exchanges.
 
-use cortex_protocol::MissionEvent;
+use cortex_protocol::{MissionEvent, StepReport};
 
 use super::Mission;
 use crate::chat::{CallArguments, Message};
-use crate::fragment::Fragment;
+use crate::fragment::{Fragment, LEDGER_OUTPUTS};
 
-const NOTICE: &str = "The conversation had become too long: what was said and found out before the last exchange was left \
-                      out. The record above is complete. Ask again for what you still need to know.";
+const NOTICE: &str = "The conversation had become too long: what was said and found out before what follows was left out. \
+                      The record above has every step; recall_step shows one with its whole output. Ask again for what \
+                      else you still need to know.";
 
 impl Mission {
-    /// Shortens the planning conversation where it is longer than allowed.
+    /// Shortens the planning conversation where it is longer than allowed: to a half, so that its beginning stays the same
+    /// for a while.
     pub(super) fn compact(&mut self) {
-        let before = size(&self.conversation);
-        if before <= self.setup.limits.max_conversation_bytes {
+        let (before, limit) = (size(&self.conversation), self.setup.limits.max_conversation_bytes);
+        if before <= limit {
             return;
         }
-        // A call and its answers stay together, or providers refuse the conversation.
-        let last = self.conversation.iter().rposition(|message| matches!(message, Message::Assistant { .. }));
-        let kept = self.conversation.split_off(last.unwrap_or(self.conversation.len()));
+        let begins = self.kept_from(limit / 2);
+        if begins <= usize::from(self.is_compacted) {
+            // There is nothing older than what must stay.
+            return;
+        }
+        let kept = self.conversation.split_off(begins);
+        let shown = |message: &Message, report: &StepReport| {
+            match message {
+            Message::User { fragments } => fragments.iter().any(|fragment| {
+                matches!(fragment, Fragment::Ledger { steps, .. } if steps.iter().any(|step| step.plan == report.plan))
+            }),
+            _ => false,
+        }
+        };
+        // What a message that stays reports is not reported twice.
+        let is_older = |report: &&StepReport| !kept.iter().any(|message| shown(message, report));
+        let steps: Vec<StepReport> = self.reports.iter().filter(is_older).cloned().collect();
         let mut fragments = self.correction_fragments();
+        if !steps.is_empty() {
+            fragments.push(Fragment::Ledger { steps, outputs: (limit / 8).min(LEDGER_OUTPUTS) });
+        }
         if !self.reports.is_empty() {
-            fragments.push(Fragment::Ledger { steps: self.reports.clone() });
+            fragments.push(Fragment::Owed { steps: self.owed() });
         }
         fragments.push(Fragment::InFlight { goals: self.in_flight() });
         fragments.push(Fragment::Notice { text: NOTICE.to_owned() });
-        let mut conversation = vec![Message::User { fragments }];
-        conversation.extend(kept);
-        let after = size(&conversation);
-        // The last exchange alone may be what is long.
-        if after < before {
-            self.conversation = conversation;
-            self.report(MissionEvent::Compacted { before: count(before), after: count(after) });
+        self.conversation = vec![Message::User { fragments }];
+        self.conversation.extend(kept);
+        self.is_compacted = true;
+        let after = size(&self.conversation);
+        self.report(MissionEvent::Compacted { before: count(before), after: count(after) });
+    }
+
+    /// Where the latest exchanges begin that have no more bytes than this; the newest one has as many as it has. A call and
+    /// its answers stay together, or providers refuse the conversation.
+    fn kept_from(&self, bytes: usize) -> usize {
+        let mut room = bytes;
+        let mut begins = None;
+        for (index, message) in self.conversation.iter().enumerate().rev() {
+            let length = size_of_message(message);
+            if begins.is_some() && length > room {
+                break;
+            }
+            room = room.saturating_sub(length);
+            if matches!(message, Message::Assistant { .. }) {
+                begins = Some(index);
+            }
         }
+        begins.unwrap_or(self.conversation.len())
     }
 }
 

@@ -189,15 +189,7 @@ impl Mission {
             attempt,
             problem: outcome.message.clone(),
         });
-        let shown = (number, self.step_count(), prompts::shown_step(&step, Some(tried)));
-        let chat = prompts::correction_request(
-            &self.setup,
-            self.correction_fragments(),
-            self.begun_reports(),
-            shown,
-            self.in_flight(),
-            outcome,
-        );
+        let chat = prompts::correction_request(&self.setup, self.in_plan(&step, Some(tried)), outcome);
         if let Some(request) = self.ask_model(chat) {
             self.timeline.asked(self.now, number);
             self.timeline.corrected();

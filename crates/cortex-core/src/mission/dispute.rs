@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Mission;
 use crate::chat::Message;
-use crate::fragment::Fragment;
+use crate::fragment::{Fragment, LEDGER_OUTPUTS};
 
 const DISPUTED: &str = "This task was carried out before, and a person says that it was not done as it should be. The record \
                         above is of that time; nothing of it counts as done now. Do what is still to be done, and look \
@@ -37,7 +37,7 @@ impl Mission {
         let earlier = Turn { task: self.setup.task.clone(), output, status };
         let fragments = vec![
             Fragment::Earlier { turns: vec![earlier] },
-            Fragment::Ledger { steps },
+            Fragment::Ledger { steps, outputs: LEDGER_OUTPUTS },
             Fragment::Notice { text: DISPUTED.to_owned() },
             Fragment::Correction { text: reason.clone() },
         ];

@@ -7,8 +7,10 @@ use cortex_protocol::{
     ToolName,
 };
 
+use super::prompts::PlanRecord;
 use super::reports::failure_text;
 use super::{CancelReason, Effect, Ending, Mission, Phase, prompts, record};
+use crate::fragment;
 
 impl Mission {
     pub(super) fn on_cancel(&mut self, reason: CancelReason) {
@@ -77,21 +79,43 @@ impl Mission {
         }
     }
 
-    /// Whether everything that was planned was done: each step has ended well, was skipped, or was made good by a later
-    /// plan. A plan that only says why another failed is no success. What was skipped is named.
-    fn judge(&self) -> Result<Option<String>, String> {
+    /// The steps that nothing has made good: what success is judged by, and what the model is told.
+    fn open(&self) -> Vec<&StepReport> {
         let only_looks = |report: &StepReport| {
             self.setup.tools.get(&report.tool).is_some_and(|spec| spec.effect == ToolEffect::Observe)
         };
-        let open = record::open_steps(&self.reports, only_looks);
+        record::open_steps(&self.reports, only_looks)
+    }
+
+    pub(super) fn owed(&self) -> Vec<StepReport> {
+        self.open().into_iter().cloned().collect()
+    }
+
+    /// Whether nothing that counts was done.
+    fn is_all_skipped(&self) -> bool {
+        // What was done before a correction is not what it asks for; words alone are told apart elsewhere.
+        let counts_from =
+            if self.owes_a_correction() || self.goal.class.is_answered_by_words() { 0 } else { self.corrected_plan };
+        !self.reports.iter().any(|report| report.plan > counts_from && report.status == StepStatus::Success)
+    }
+
+    /// What the current plan came to.
+    pub(super) fn plan_record(&mut self) -> PlanRecord {
+        let steps: Vec<StepReport> = self.current_reports().cloned().collect();
+        self.may_recall |= fragment::leaves_out(&steps, fragment::LEDGER_OUTPUTS);
+        let owed = self.owed();
+        PlanRecord { number: self.plan_number, is_all_skipped: owed.is_empty() && self.is_all_skipped(), steps, owed }
+    }
+
+    /// Whether everything that was planned was done: each step has ended well, was skipped, or was made good by a later
+    /// plan. A plan that only says why another failed is no success. What was skipped is named.
+    fn judge(&self) -> Result<Option<String>, String> {
+        let open = self.open();
         if !open.is_empty() {
             let missing: Vec<String> = open.into_iter().map(what_is_missing).collect();
             return Err(format!("{}.", missing.join("; ")));
         }
-        // What was done before a correction is not what it asks for; words alone are told apart elsewhere.
-        let counts_from =
-            if self.owes_a_correction() || self.goal.class.is_answered_by_words() { 0 } else { self.corrected_plan };
-        if !self.reports.iter().any(|report| report.plan > counts_from && report.status == StepStatus::Success) {
+        if self.is_all_skipped() {
             return Err("every step was skipped.".to_owned());
         }
         let skipped: Vec<String> =
@@ -109,8 +133,8 @@ impl Mission {
             self.round_carried_out();
             return;
         }
-        let steps = self.current_reports().cloned().collect();
-        self.conversation.push(prompts::plan_report(steps, None));
+        let record = self.plan_record();
+        self.conversation.push(prompts::plan_report(record, None));
         self.planning_turn = 0;
         self.ask_for_plan();
     }
@@ -150,8 +174,8 @@ impl Mission {
             self.fail(format!("{reason} {tried} plans were tried, the most that a task may have."));
             return;
         }
-        let steps = self.current_reports().cloned().collect();
-        self.conversation.push(prompts::plan_report(steps, Some(&reason)));
+        let record = self.plan_record();
+        self.conversation.push(prompts::plan_report(record, Some(&reason)));
         self.planning_turn = 0;
         self.report(MissionEvent::Replanning { plan: self.plan_number + 1, reason });
         self.ask_for_plan();

@@ -130,20 +130,11 @@ impl Mission {
             Some(proposed) => self.resolved_arguments(&step, Some(proposed.clone())).ok(),
             None => binding::bind(&step.call.arguments, &self.outputs_for(&step.call.arguments), Form::Value).ok(),
         };
-        let done = self.begun_reports();
         let notice = match problem {
             Some(problem) => Some(prompts::asked_again(&problem)),
             None => self.told_of_proposal(number),
         };
-        let shown = (number, self.step_count(), prompts::shown_step(&step, bound));
-        let mut chat = prompts::confirmation_request(
-            &self.setup,
-            self.correction_fragments(),
-            done,
-            shown,
-            self.in_flight(),
-            notice,
-        );
+        let mut chat = prompts::confirmation_request(&self.setup, self.in_plan(&step, bound), notice);
         self.add_containment(&mut chat);
         if let Some(request) = self.ask_model(chat) {
             self.timeline.asked(self.now, number);

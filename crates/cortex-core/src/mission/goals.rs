@@ -10,12 +10,14 @@ use super::account::Looks;
 use super::collections::Collections;
 use super::{Mission, rounds};
 use crate::chat::{ChatRequest, Message, ToolDefinition};
-use crate::fragment::{Fragment, capped};
+use crate::fragment::{Finding, Fragment, capped};
 use crate::goal;
 use crate::toolset::ToolSet;
 
 /// Most characters of a model's words that are quoted as what it said.
 const QUOTED: usize = 1_000;
+/// Most findings of research that are kept for later requests.
+const FINDINGS: usize = 5;
 /// Most tools that a conversation is told of.
 const ABILITIES: usize = 40;
 
@@ -50,6 +52,9 @@ pub(super) struct Goal {
     pub(super) found_something: bool,
     /// The looks that brought something.
     pub(super) looks: Looks,
+    /// What research found last.
+    #[serde(default)]
+    pub(super) findings: Vec<Finding>,
     /// Whether the model was told, since its last plan, that words alone do nothing.
     pub(super) told: bool,
     /// Plans of an order that goes on which were carried out.
@@ -68,6 +73,7 @@ impl Goal {
             withheld: ToolSet::default(),
             found_something: false,
             looks: Looks::default(),
+            findings: Vec::new(),
             told: false,
             rounds: 0,
             rounded: 0,
@@ -96,7 +102,9 @@ impl Mission {
             self.setup.tools = tools;
             return;
         }
-        let looks = |spec: &&ToolSpec| spec.effect == ToolEffect::Observe;
+        // Nothing needs to be looked at for a greeting.
+        let is_question = self.goal.class != GoalClass::Conversation;
+        let looks = |spec: &&ToolSpec| is_question && spec.effect == ToolEffect::Observe;
         self.setup.tools = tools.rebuilt(tools.iter().filter(looks).cloned()).0;
         self.goal.withheld = tools.rebuilt(tools.iter().filter(|spec| !looks(spec)).cloned()).0;
     }
@@ -186,6 +194,10 @@ impl Mission {
             self.goal.found_something = true;
             self.goal.looks.note(tool, self.now);
             self.goal.found.learn(tool, &outcome.value);
+            let findings = &mut self.goal.findings;
+            findings.push(Finding::new(tool, &outcome.text()));
+            let older = findings.len().saturating_sub(FINDINGS);
+            findings.drain(..older);
         }
     }
 

@@ -20,7 +20,7 @@
 //!   and looked at, in one line;
 //! - `timeline`: when its steps did what;
 //! - `setup`: what it starts with; `exchange`: inputs and effects;
-//! - `prompts`: what the model is told.
+//! - `prompts`: what the model is told; `recall`: what it may ask for of what was left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -63,6 +63,7 @@ mod phase;
 mod planning;
 mod presence;
 mod prompts;
+mod recall;
 mod record;
 mod repetition;
 mod reports;
@@ -82,6 +83,7 @@ pub use dispute::Reopened;
 pub use exchange::{CancelReason, Effect, Input, RequestId};
 pub use operator::{MAX_CORRECTION_BYTES, MAX_CORRECTIONS};
 pub use prompts::DECLINE_TOOL;
+pub use recall::RECALL_STEP;
 pub use rounds::ORDER_FULFILLED;
 pub use setup::{
     ApprovalSettings, ConfirmationArguments, ConfirmationMode, MissionLimits, MissionSetup, OnFailure, PolicySetup,
@@ -100,6 +102,12 @@ pub struct Mission {
     /// The planning conversation after its fixed beginning. Only ever grows, so that providers can cache it, until it is
     /// compacted.
     conversation: Vec<Message>,
+    /// Whether something of it was left out.
+    #[serde(default)]
+    is_compacted: bool,
+    /// Whether the model may ask for what was left out: once it may, it may.
+    #[serde(default)]
+    may_recall: bool,
     /// What the model is offered, by name. Only ever grows.
     offered: BTreeSet<ToolName>,
     /// The versions of the tools that the model was shown last: a call is for these and for no others.
@@ -181,6 +189,8 @@ impl Mission {
             now: Duration::ZERO,
             started: Duration::ZERO,
             conversation: Vec::new(),
+            is_compacted: false,
+            may_recall: false,
             offered: BTreeSet::new(),
             shown: BTreeMap::new(),
             planned: BTreeMap::new(),

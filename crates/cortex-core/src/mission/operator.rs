@@ -155,9 +155,9 @@ impl Mission {
     /// Asks for a plan of the task as it is now. Everything is at rest.
     pub(super) fn plan_as_corrected(&mut self) {
         // What the model has been told of stands in the conversation already.
-        let ended: Vec<StepReport> = match &self.phase {
-            Phase::Planning { .. } => Vec::new(),
-            _ => self.current_reports().cloned().collect(),
+        let ended = match &self.phase {
+            Phase::Planning { .. } => None,
+            _ => (self.plan_number > 0).then(|| self.plan_record()),
         };
         let untold = self.task_corrections.get(self.told_corrections..).unwrap_or_default().to_vec();
         self.told_corrections = self.task_corrections.len();

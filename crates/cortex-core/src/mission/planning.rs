@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use cortex_protocol::{
-    CallId, Effect as ToolEffect, FailureKind, GoalClass, MissionEvent, Plan, Step, StepNumber, StepReport, StepStatus,
-    ToolCall, ToolName, ToolOutcome, ToolPhase, ToolSpec,
+    CallId, Effect as ToolEffect, FailureKind, GoalClass, MissionEvent, Plan, Step, StepAddress, StepNumber,
+    StepReport, StepStatus, ToolCall, ToolName, ToolOutcome, ToolPhase, ToolSpec,
 };
 use serde_json::{Map, Value};
 
@@ -12,6 +12,7 @@ use super::approval::Refusal;
 use super::ask_person::{ASK_PERSON, Choice};
 use super::cutting::{cut_to, kept_as, kept_steps};
 use super::failure::CUT;
+use super::recall::{self, RECALL_STEP};
 use super::{Arranged, DECLINE_TOOL, Mission, ORDER_FULFILLED, Phase, Research, ResearchState, prompts};
 use crate::arrangement::{ARRANGE_TOOL, Arrangement};
 use crate::binding;
@@ -24,6 +25,9 @@ use crate::selection::{self, FIND_TOOLS};
 
 /// Most planning tools that one reply may call.
 const MAX_RESEARCH_CALLS: usize = 16;
+
+/// What is said of a call that is wrong as the one before it.
+const SAME: &str = "the same as for the call before";
 
 /// The calls of a reply that are steps of its plan.
 type PlanCalls = Vec<(ModelCall, ToolName)>;
@@ -43,6 +47,8 @@ enum CallKind {
     Arrange { arrangement: Arrangement },
     /// Of the tool that asks a person.
     Ask { choice: Choice },
+    /// Of the tool that shows a step of the record.
+    Recall { step: StepAddress },
 }
 
 impl Mission {
@@ -58,7 +64,8 @@ impl Mission {
         self.came_back.clear();
         self.offer_tools();
         self.compact();
-        let mut chat = prompts::planning_request(&self.setup, &self.offered, &self.conversation);
+        self.may_recall |= self.is_compacted;
+        let mut chat = prompts::planning_request(&self.setup, &self.offered, &self.conversation, self.may_recall);
         self.add_goal(&mut chat);
         self.add_ask_person(&mut chat);
         self.add_containment(&mut chat);
@@ -190,7 +197,7 @@ impl Mission {
                     asks = true;
                     research.push(call);
                 }
-                CallKind::Tool { .. } | CallKind::Search { .. } => research.push(call),
+                CallKind::Tool { .. } | CallKind::Search { .. } | CallKind::Recall { .. } => research.push(call),
             }
         }
         let problem = match arranged.len() {
@@ -242,6 +249,10 @@ impl Mission {
         if model_call.name == ASK_PERSON && self.offers_ask_person() {
             let choice = Choice::read(&arguments)?;
             return Ok(GoodCall { model_call, kind: CallKind::Ask { choice } });
+        }
+        if model_call.name == RECALL_STEP && self.may_recall {
+            let step = recall::read(&arguments)?;
+            return Ok(GoodCall { model_call, kind: CallKind::Recall { step } });
         }
         if model_call.name == ARRANGE_TOOL {
             let arrangement = Arrangement::read(&arguments)?;
@@ -296,6 +307,7 @@ impl Mission {
                         refused(format!("at most {MAX_RESEARCH_CALLS} planning tools can be called at once"))
                     }
                     CallKind::Search { query } => ResearchState::Answered { outcome: self.find_tools(&query) },
+                    CallKind::Recall { step } => ResearchState::Answered { outcome: self.recall(step) },
                     CallKind::Tool { arguments, .. } if !expansion::names(&arguments).is_empty() => {
                         refused("a planning tool is called for one value at a time".to_owned())
                     }
@@ -375,8 +387,9 @@ impl Mission {
             return;
         }
         let requests = calls.iter().map(|(call, tool)| prompts::plan_request(&self.setup.tools, call, tool)).collect();
-        let arrangement = arranged.as_ref().map(|arranged| arranged.arrangement.clone()).unwrap_or_default();
-        let wanted = match self.written_out(requests, &arrangement) {
+        let mut arrangement = arranged.as_ref().map(|arranged| arranged.arrangement.clone()).unwrap_or_default();
+        let arranged_requests = arrangement.apply(requests).and_then(|requests| self.with_addresses(requests));
+        let wanted = match arranged_requests.and_then(|requests| self.written_out(requests, &arrangement)) {
             Ok(wanted) => wanted,
             Err(problem) => {
                 self.wrong_plan(problem, calls, arranged);
@@ -397,7 +410,7 @@ impl Mission {
                 return;
             }
         };
-        let instead_of: Vec<Vec<StepNumber>> = requests.iter().map(|request| request.instead_of.clone()).collect();
+        let instead_of: Vec<Vec<StepAddress>> = requests.iter().map(|request| request.instead_of.clone()).collect();
         let is_longer = wanted.len() != calls.len();
         let arrangement =
             if is_longer { arrangement.renumbered(|step| expansion::places(&wanted, step)) } else { arrangement };
@@ -467,6 +480,20 @@ impl Mission {
         self.advance();
     }
 
+    /// The requests with the steps that they take the place of named in full.
+    fn with_addresses(&self, mut requests: Vec<plan::Request>) -> Result<Vec<plan::Request>, String> {
+        for address in requests.iter_mut().flat_map(|request| &mut request.instead_of) {
+            if address.plan == 0 {
+                address.plan = self.plan_number;
+            }
+            let is_named = |report: &StepReport| report.plan == address.plan && report.number == address.step;
+            if !self.reports.iter().any(is_named) {
+                return Err(format!("'instead_of' names {address}, and no earlier plan has such a step"));
+            }
+        }
+        Ok(requests)
+    }
+
     /// The calls of a plan of which policy denies nothing. Of another one the model is told once; then the mission fails.
     fn cleared_by_policy(
         &mut self,
@@ -513,8 +540,12 @@ impl Mission {
     /// Tells the model what was wrong and asks again. Every call gets its answer, or providers refuse the conversation.
     pub(super) fn mistake(&mut self, problem: String, answers: Vec<(ModelCall, String)>) {
         let had_calls = !answers.is_empty();
+        let mut said: Option<String> = None;
         for (call, told) in answers {
-            self.answer_call(call, Fragment::Notice { text: told });
+            // Said once, however many calls were wrong in the same way.
+            let text = if said.as_ref() == Some(&told) { SAME.to_owned() } else { told.clone() };
+            said = Some(told);
+            self.answer_call(call, Fragment::Notice { text });
         }
         if !had_calls {
             let text = format!("Your reply could not be used: {problem}. Call tools, or answer in words.");

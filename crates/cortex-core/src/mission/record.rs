@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use cortex_protocol::{StepReport, StepStatus};
+use cortex_protocol::{StepAddress, StepReport, StepStatus};
 
 /// The steps that did not end well and that no later step took over, in order.
 ///
-/// One step takes over one other: a step of a later plan with the same call, or one of the next plan that names it in
-/// `instead_of` and calls the same tool. What it took over is as open as it is itself. A look that was tried and failed need
+/// One step takes over one other: a step of a later plan with the same call, or one that names it in `instead_of` and
+/// calls the same tool. What it took over is as open as it is itself. A look that was tried and failed need
 /// not be repeated where later plans went on without it; one that never began is as open as any step. What a person's correction of the task has overtaken is taken over by any
-/// step of the same tool in a later plan, or by steps of the next plan that name it, whatever they call.
+/// step of the same tool in a later plan, or by steps that name it, whatever they call.
 pub(super) fn open_steps(reports: &[StepReport], only_looks: impl Fn(&StepReport) -> bool) -> Vec<&StepReport> {
     let mut used = BTreeSet::new();
     let mut open = Vec::new();
@@ -45,7 +45,11 @@ fn takes_over(later: &StepReport, open: &StepReport) -> bool {
 }
 
 fn stands_for(later: &StepReport, open: &StepReport) -> bool {
-    later.plan == open.plan + 1 && later.instead_of.contains(&open.number)
+    let names = |address: &StepAddress| {
+        let plan = if address.plan == 0 { later.plan.saturating_sub(1) } else { address.plan };
+        plan == open.plan && address.step == open.number
+    };
+    later.plan > open.plan && later.instead_of.iter().any(names)
 }
 
 #[cfg(test)]
@@ -61,7 +65,7 @@ mod tests {
             number: StepNumber(number),
             tool: "base.go_to".into(),
             arguments,
-            instead_of: instead_of.iter().copied().map(StepNumber).collect(),
+            instead_of: instead_of.iter().map(|step| StepAddress { plan: plan - 1, step: StepNumber(*step) }).collect(),
             status,
             outcome: None,
             note: String::new(),

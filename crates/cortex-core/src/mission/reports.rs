@@ -8,6 +8,7 @@ use cortex_protocol::{
 use serde_json::{Map, Value};
 
 use super::Mission;
+use super::prompts::{self, StepInPlan};
 use crate::{binding, schedule};
 
 impl Mission {
@@ -66,9 +67,23 @@ impl Mission {
         u32::try_from(self.plan.steps.len()).unwrap_or(u32::MAX)
     }
 
-    /// The steps of the current plan that have begun or will not.
-    pub(super) fn begun_reports(&self) -> Vec<StepReport> {
-        self.current_reports().filter(|report| report.status != StepStatus::Pending).cloned().collect()
+    /// A step, what it would be called with, and what stands around it, for the model to decide upon.
+    pub(super) fn in_plan(&self, step: &Step, arguments: Option<Map<String, Value>>) -> StepInPlan {
+        let is_other = |report: &StepReport| report.plan != self.plan_number || report.number != step.number;
+        let has_begun = |report: &&StepReport| report.status != StepStatus::Pending && is_other(report);
+        let is_to_come = |number: &&StepNumber| {
+            **number != step.number && self.status(**number).is_some_and(|status| status == StepStatus::Pending)
+        };
+        StepInPlan {
+            number: step.number,
+            steps: self.step_count(),
+            call: prompts::shown_step(step, arguments),
+            corrections: self.correction_fragments(),
+            done: self.reports.iter().filter(has_begun).cloned().collect(),
+            findings: self.goal.findings.clone(),
+            rest: self.order.iter().filter(is_to_come).filter_map(|number| self.step(*number).cloned()).collect(),
+            goals: self.in_flight(),
+        }
     }
 
     pub(super) fn current_reports(&self) -> impl Iterator<Item = &StepReport> {

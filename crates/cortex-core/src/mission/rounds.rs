@@ -17,7 +17,7 @@ impl Mission {
     pub(super) fn round_carried_out(&mut self) {
         self.goal.rounds = self.goal.rounds.saturating_add(1);
         self.goal.rounded = self.plan_number;
-        let steps = self.current_reports().cloned().collect();
+        let record = self.plan_record();
         let rounds = self.goal.rounds;
         let text = match self.goal.class {
             GoalClass::StandingOrder => format!(
@@ -27,8 +27,9 @@ impl Mission {
             ),
             _ => format!("Round {rounds} was carried out. Nobody has ended the order: plan the next round."),
         };
-        self.conversation
-            .push(Message::User { fragments: vec![Fragment::Ledger { steps }, Fragment::Notice { text }] });
+        let mut fragments = record.fragments();
+        fragments.push(Fragment::Notice { text });
+        self.conversation.push(Message::User { fragments });
         self.planning_turn = 0;
         self.ask_for_plan();
     }
@@ -214,7 +215,7 @@ pub(super) fn fulfilled_definition() -> ToolDefinition {
             },
             "required": ["step", "words"]
         }),
-        acts: false,
+        phase: cortex_protocol::ToolPhase::Planning,
         phrases: Vec::new(),
     }
 }

@@ -10,7 +10,7 @@ fn tool(name: &str, parameters: Value) -> ToolSpec {
         name: name.into(),
         description: "Does it.".into(),
         parameters,
-        phase: ToolPhase::Execution,
+        phase: cortex_protocol::ToolPhase::Execution,
         effect: Effect::Move,
         effect_source: cortex_protocol::EffectSource::Declared,
         resources: vec![],

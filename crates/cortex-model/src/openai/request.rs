@@ -166,7 +166,7 @@ mod tests {
             name: "base-go_to".to_owned(),
             description: "Drives.".to_owned(),
             parameters: json!({"type": "object"}),
-            acts: true,
+            phase: cortex_protocol::ToolPhase::Execution,
             phrases: vec!["go to {place}".to_owned()],
         };
         let sent = body("qwen3", &request(messages, vec![tool]), &dialect("http://localhost/v1"), true);

@@ -100,7 +100,7 @@ mod tests {
                 name: "speaker-say".to_owned(),
                 description: "Says a text aloud.".to_owned(),
                 parameters: json!({"properties": {"text": {"type": "string", "maxLength": 40}}}),
-                acts: true,
+                phase: cortex_protocol::ToolPhase::Execution,
                 phrases: Vec::new(),
             }],
             temperature: 0.0,

@@ -54,7 +54,7 @@ impl<'r> Conversation<'r> {
                                 read.rejection = None;
                                 steps.clear();
                             }
-                            Fragment::Ledger { steps: reports } => {
+                            Fragment::Ledger { steps: reports, .. } => {
                                 steps.extend(reports.iter().map(|report| ((report.plan, report.number.0), report)));
                                 // What was proposed before was carried out.
                                 read.rejection = None;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use cortex_core::ToolDefinition;
 use cortex_core::mission::{ARRANGE_TOOL, DECLINE_TOOL, ORDER_FULFILLED};
+use cortex_protocol::ToolPhase;
 use serde_json::Value;
 
 use super::lexicon;
@@ -123,16 +124,12 @@ impl<'r> Tool<'r> {
         let method = if spoken_method.is_empty() { unspoken.clone() } else { spoken_method };
         let component = canons(component);
         let Description { verb, described, about } = read_description(&definition.description);
-        let mut parameters = slots::parameters(&definition.parameters);
-        let usage = match (definition.acts, takes_after(&definition.parameters)) {
-            (true, _) => Usage::Step,
-            (false, true) => Usage::Either,
-            (false, false) => Usage::Research,
+        let parameters = slots::parameters(&definition.parameters);
+        let usage = match definition.phase {
+            ToolPhase::Execution => Usage::Step,
+            ToolPhase::Both => Usage::Either,
+            ToolPhase::Planning => Usage::Research,
         };
-        // The core's own argument, not one of the tool.
-        if takes_after(&definition.parameters) {
-            parameters.retain(|parameter| !["after", "instead_of"].contains(&parameter.name.as_str()));
-        }
         let speech = speech_parameter(&component, &method, verb.as_deref(), &parameters);
         let names_sight = method.iter().chain(&verb).any(|word| word == "see");
         let looks = names_sight || (described.contains("see") && usage != Usage::Step);
@@ -185,14 +182,6 @@ fn split_name(wire_name: &str) -> (Vec<String>, Vec<String>) {
         Some((component, method)) => (name_words(component), name_words(method)),
         None => (Vec::new(), name_words(name)),
     }
-}
-
-/// Whether the core offers the tool as a step: then its calls may name the steps to wait for.
-fn takes_after(schema: &Value) -> bool {
-    let after = schema.pointer("/properties/after");
-    let is_list = after.and_then(|after| after.get("type")).and_then(Value::as_str) == Some("array");
-    let of_numbers = after.and_then(|after| after.pointer("/items/type")).and_then(Value::as_str) == Some("integer");
-    is_list && of_numbers
 }
 
 /// The first sentence of a description.
@@ -282,7 +271,7 @@ mod tests {
             name: name.to_owned(),
             description: description.to_owned(),
             parameters,
-            acts: true,
+            phase: ToolPhase::Execution,
             phrases: phrases.iter().map(|phrase| (*phrase).to_owned()).collect(),
         }
     }
@@ -291,7 +280,6 @@ mod tests {
     fn a_tool_is_read_from_its_definition_alone() {
         let schema = json!({"type": "object", "properties": {
             "place": {"enum": ["kitchen"]},
-            "after": {"type": "array", "items": {"type": "integer", "minimum": 1}},
         }, "required": ["place"]});
         let phrases = ["go to the {place}", "{place}", "fly to {planet}"];
         let definition = definition("left-base-go_to-0a1b2c3d", "Drives to a room. Never at night.", schema, &phrases);

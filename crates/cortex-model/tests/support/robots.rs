@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test uses its own robots")]
 
 use cortex_core::ToolDefinition;
+use cortex_protocol::ToolPhase;
 use serde_json::{Value, json};
 
 /// In which phase a tool may be called, as the core shows it in a definition.
@@ -14,15 +15,16 @@ pub(crate) enum Phase {
 
 pub(crate) fn tool(name: &str, phase: Phase, description: &str, properties: Value, phrases: &[&str]) -> ToolDefinition {
     let required: Vec<&String> = properties.as_object().unwrap().keys().collect();
-    let mut parameters = json!({"type": "object", "properties": properties, "required": required});
-    if phase != Phase::Planning {
-        parameters["properties"]["after"] = json!({"type": "array", "items": {"type": "integer", "minimum": 1}});
-    }
+    let parameters = json!({"type": "object", "properties": properties, "required": required});
     ToolDefinition {
         name: name.to_owned(),
         description: description.to_owned(),
         parameters,
-        acts: phase == Phase::Execution,
+        phase: match phase {
+            Phase::Planning => ToolPhase::Planning,
+            Phase::Execution => ToolPhase::Execution,
+            Phase::Both => ToolPhase::Both,
+        },
         phrases: phrases.iter().map(|phrase| (*phrase).to_owned()).collect(),
     }
 }

@@ -182,7 +182,7 @@ fn a_long_conversation_is_compacted_and_keeps_the_task_the_record_and_the_last_e
     let last = text_of(story.requests.last().unwrap());
     assert!(last.len() < 20_000, "{}", last.len());
     assert!(last.contains("go and see") && last.contains("report 7") && !last.contains("report 1 "), "{last}");
-    assert!(last.contains("plan 1, step 1: base.go_to {\"place\":\"kitchen\"} -> SUCCESS"), "{last}");
+    assert!(last.contains("1.1 base.go_to {\"place\":\"kitchen\"} -> SUCCESS"), "{last}");
     assert!(story.lines.iter().any(|line| line.starts_with("the conversation was shortened from")));
 }
 

@@ -15,6 +15,7 @@ mod quoting;
 mod repetition;
 mod skips;
 mod stories;
+mod told;
 mod tools;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -180,6 +181,11 @@ impl Story {
     pub(super) fn model(mut self, reply: ChatReply) -> Self {
         self.replies.push_back(Ok(reply));
         self
+    }
+
+    /// A reply before all others.
+    pub(super) fn first(&mut self, reply: ChatReply) {
+        self.replies.push_front(Ok(reply));
     }
 
     pub(super) fn model_says(self, text: &str) -> Self {
@@ -351,7 +357,7 @@ pub(super) fn ledger_of(chat: &ChatRequest) -> Vec<StepReport> {
             _ => vec![],
         })
         .filter_map(|fragment| match fragment {
-            Fragment::Ledger { steps } => Some(steps),
+            Fragment::Ledger { steps, .. } | Fragment::Brief { steps, .. } => Some(steps),
             _ => None,
         })
         .next_back()

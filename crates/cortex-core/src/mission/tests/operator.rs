@@ -40,7 +40,7 @@ fn a_correction_halts_what_moves_and_the_mission_plans_anew_with_the_persons_wor
     let asked = text_of(story.requests.last().unwrap());
     for told in [
         "The person in charge corrects the task: the other room",
-        "plan 1, step 1: base.go_to {\"place\":\"kitchen\"} -> FAILED, cancelled: \"halted\"",
+        "1.1 base.go_to {\"place\":\"kitchen\"} -> FAILED, cancelled: \"halted\"",
         "(\"was not run, because the task was corrected\")",
         "names them in 'instead_of'",
     ] {

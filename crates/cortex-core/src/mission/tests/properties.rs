@@ -211,6 +211,8 @@ struct Seen {
     unsatisfied: BTreeSet<StepNumber>,
     results: usize,
     no_more_motion: bool,
+    /// What the model was asked last, as text.
+    asked_last: String,
     /// Tokens that replies have cost.
     tokens: u64,
     /// What is kept from the missions.
@@ -242,6 +244,11 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
         match &effect {
             Effect::AskModel { request, chat } => {
                 check_conversation(chat);
+                check_told(mission, chat);
+                let text = text_of(chat);
+                let is_news = matches!(input, Input::CallEnded { .. });
+                assert!(!is_news || seen.asked_last != text, "the same request after a new outcome: {text}");
+                seen.asked_last = text;
                 assert!(seen.tokens < MAX_TOKENS, "a request after {} tokens", seen.tokens);
                 seen.requests.push(*request);
             }
@@ -322,6 +329,31 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
             Effect::AbandonModel { .. } | Effect::Say { .. } => {}
         }
         seen.effects.push(effect);
+    }
+}
+
+/// What the verdict will be made of is in each request for a plan: every step that is owed, and the record of every step.
+fn check_told(mission: &Mission, chat: &ChatRequest) {
+    if chat.purpose != Purpose::Plan {
+        return;
+    }
+    let address = |report: &StepReport| (report.plan, report.number);
+    let (mut recorded, mut owed) = (BTreeSet::new(), BTreeSet::new());
+    for message in &chat.messages {
+        let Message::User { fragments } = message else { continue };
+        for fragment in fragments {
+            match fragment {
+                Fragment::Ledger { steps, .. } => recorded.extend(steps.iter().map(address)),
+                Fragment::Owed { steps } => owed = steps.iter().map(address).collect(),
+                _ => {}
+            }
+        }
+    }
+    for report in mission.owed() {
+        assert!(owed.contains(&address(&report)), "the model is not told of what is owed: {report:?}");
+    }
+    for report in &mission.reports {
+        assert!(recorded.contains(&address(report)), "a step is not in the record: {report:?}");
     }
 }
 

@@ -1,0 +1,50 @@
+//! What was left out of a request can be asked for: the whole output of a step.
+
+use cortex_protocol::{FailureKind, StepAddress, StepReport, ToolOutcome};
+use serde_json::{Map, Value, json};
+
+use super::Mission;
+use crate::chat::ToolDefinition;
+
+/// The built-in tool by which a model reads a step of the record.
+pub const RECALL_STEP: &str = "recall_step";
+
+impl Mission {
+    /// The step that a model asks for.
+    pub(super) fn recall(&self, address: StepAddress) -> ToolOutcome {
+        let is_meant = |report: &&StepReport| report.plan == address.plan && report.number == address.step;
+        let Some(report) = self.reports.iter().find(is_meant) else {
+            let reason = format!("there is no step {address} in this mission; steps are named PLAN.STEP");
+            return ToolOutcome::failure(FailureKind::InvalidArguments, reason);
+        };
+        let mut told = json!({"tool": report.tool, "arguments": report.arguments, "status": report.status});
+        if let Some(outcome) = &report.outcome {
+            told["output"] = Value::from(outcome.text());
+        }
+        if !report.note.is_empty() {
+            told["note"] = Value::from(report.note.as_str());
+        }
+        ToolOutcome::success(told)
+    }
+}
+
+/// Reads which step is asked for.
+pub(super) fn read(arguments: &Map<String, Value>) -> Result<StepAddress, String> {
+    let step = arguments.get("step").cloned().unwrap_or_default();
+    serde_json::from_value(step).map_err(|_| "'step' must be PLAN.STEP, such as \"1.2\"".to_owned())
+}
+
+/// The tool as a model sees it.
+pub(super) fn definition() -> ToolDefinition {
+    ToolDefinition {
+        name: RECALL_STEP.to_owned(),
+        description: "Shows a step of the record with its whole output.".to_owned(),
+        parameters: json!({
+            "type": "object",
+            "properties": {"step": {"type": "string", "description": "PLAN.STEP, such as 1.2"}},
+            "required": ["step"]
+        }),
+        phase: cortex_protocol::ToolPhase::Planning,
+        phrases: Vec::new(),
+    }
+}
