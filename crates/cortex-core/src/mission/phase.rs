@@ -76,7 +76,7 @@ pub(super) enum Phase {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Arranged {
     pub(super) model_call: ModelCall,
-    pub(super) arrangement: Arrangement,
+    pub(super) arrangement: Box<Arrangement>,
 }
 
 /// One call of a planning tool.

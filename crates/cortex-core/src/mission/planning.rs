@@ -186,7 +186,7 @@ impl Mission {
         for call in good {
             match call.kind {
                 CallKind::Arrange { arrangement } => {
-                    arranged.push(Arranged { model_call: call.model_call, arrangement });
+                    arranged.push(Arranged { model_call: call.model_call, arrangement: Box::new(arrangement) });
                 }
                 CallKind::Tool { spec, arguments }
                     if belongs_to_plan(&spec, acts) || self.needs_leave(&spec, &arguments) =>
@@ -387,7 +387,7 @@ impl Mission {
             return;
         }
         let requests = calls.iter().map(|(call, tool)| prompts::plan_request(&self.setup.tools, call, tool)).collect();
-        let mut arrangement = arranged.as_ref().map(|arranged| arranged.arrangement.clone()).unwrap_or_default();
+        let mut arrangement = arranged.as_ref().map(|arranged| (*arranged.arrangement).clone()).unwrap_or_default();
         let arranged_requests = arrangement.apply(requests).and_then(|requests| self.with_addresses(requests));
         let wanted = match arranged_requests.and_then(|requests| self.written_out(requests, &arrangement)) {
             Ok(wanted) => wanted,

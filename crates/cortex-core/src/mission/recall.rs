@@ -17,14 +17,14 @@ impl Mission {
             let reason = format!("there is no step {address} in this mission; steps are named PLAN.STEP");
             return ToolOutcome::failure(FailureKind::InvalidArguments, reason);
         };
-        let mut told = json!({"tool": report.tool, "arguments": report.arguments, "status": report.status});
-        if let Some(outcome) = &report.outcome {
-            told["output"] = Value::from(outcome.text());
-        }
-        if !report.note.is_empty() {
-            told["note"] = Value::from(report.note.as_str());
-        }
-        ToolOutcome::success(told)
+        let output = report.outcome.as_ref().map(ToolOutcome::text);
+        ToolOutcome::success(json!({
+            "tool": report.tool,
+            "arguments": report.arguments,
+            "status": report.status,
+            "output": output,
+            "note": report.note,
+        }))
     }
 }
 

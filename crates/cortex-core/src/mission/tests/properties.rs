@@ -224,6 +224,16 @@ struct Seen {
     metres_are_live: bool,
 }
 
+impl Seen {
+    fn note_asked(&mut self, chat: &ChatRequest, cause: &Input) {
+        check_conversation(chat);
+        let text = text_of(chat);
+        let is_news = matches!(cause, Input::CallEnded { .. });
+        assert!(!is_news || self.asked_last != text, "the same request after a new outcome: {text}");
+        self.asked_last = text;
+    }
+}
+
 fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
     seen.inputs.push((now, input.clone()));
     if matches!(input, Input::Cancel { .. }) {
@@ -243,12 +253,8 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
         assert_eq!(seen.results, 0, "an effect after the result: {effect:?}");
         match &effect {
             Effect::AskModel { request, chat } => {
-                check_conversation(chat);
                 check_told(mission, chat);
-                let text = text_of(chat);
-                let is_news = matches!(input, Input::CallEnded { .. });
-                assert!(!is_news || seen.asked_last != text, "the same request after a new outcome: {text}");
-                seen.asked_last = text;
+                seen.note_asked(chat, &input);
                 assert!(seen.tokens < MAX_TOKENS, "a request after {} tokens", seen.tokens);
                 seen.requests.push(*request);
             }
