@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use cortex_protocol::mission::InFlight;
 use cortex_protocol::tool::value_as_text;
 use cortex_protocol::{
-    GoalClass, OutcomeStatus, Step, StepNumber, StepReport, ToolCall, ToolName, ToolOutcome, ToolSpec, Turn,
+    GoalClass, OutcomeStatus, Step, StepAddress, StepReport, ToolCall, ToolName, ToolOutcome, ToolSpec, Turn,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -89,6 +89,8 @@ pub enum Fragment {
     },
     /// What comes after the step that is decided upon.
     Rest {
+        /// Its plan.
+        plan: u32,
         /// The steps that have not begun, in their order.
         steps: Vec<Step>,
     },
@@ -99,9 +101,9 @@ pub enum Fragment {
     },
     /// The step to decide upon.
     Step {
-        /// Its number.
-        number: StepNumber,
-        /// Out of how many.
+        /// Its plan and number.
+        address: StepAddress,
+        /// How many steps its plan has.
         steps: u32,
         /// What would be called, placeholders resolved where they could be.
         call: ToolCall,
@@ -169,7 +171,8 @@ impl Fragment {
             Self::Rules { text } => text.clone(),
             Self::Task { text } => format!("The task: {text}"),
             Self::Correction { text } => format!("The person in charge corrects the task: {text}"),
-            Self::Identity { text } | Self::Goal { text, .. } => capped(text, NOTE_CHARACTERS),
+            Self::Identity { text } => format!("The robot: {}", capped(text, NOTE_CHARACTERS)),
+            Self::Goal { text, .. } => capped(text, NOTE_CHARACTERS),
             // In our words, with those of others within.
             Self::Notice { text } => one_line(text, NOTE_CHARACTERS),
             Self::Abilities { tools } => render_abilities(tools),
@@ -178,9 +181,10 @@ impl Fragment {
             Self::Ledger { steps, outputs } => record::ledger(steps, *outputs),
             Self::Owed { steps } => record::owed(steps),
             Self::Brief { steps, findings } => record::brief(steps, findings),
-            Self::Rest { steps } => record::rest(steps),
-            Self::Step { number, steps, call } => format!(
-                "Step {number} of {steps}: {} with arguments {}",
+            Self::Rest { plan, steps } => record::rest(*plan, steps),
+            Self::Step { address, steps, call } => format!(
+                "Step {address} (plan {} has {steps}): {} with arguments {}",
+                address.plan,
                 name(&call.tool),
                 render_arguments(&call.arguments, STEP_ARGUMENTS_CHARACTERS)
             ),

@@ -79,7 +79,7 @@ async fn a_request_goes_out_after_the_book_and_its_reply_comes_back() {
         arrived[0].body,
         json!({
             "model": "m",
-            "messages": [{"role": "user", "content": "go to the kitchen"}],
+            "messages": [{"role": "user", "content": "The task: go to the kitchen"}],
             "tools": [{"type": "function", "function": {
                 "name": "base-go_to",
                 "description": "Drives to a room.",

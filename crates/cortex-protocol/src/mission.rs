@@ -134,6 +134,9 @@ pub struct StepReport {
     pub tool: ToolName,
     /// With what, placeholders resolved where they were.
     pub arguments: Map<String, Value>,
+    /// With what it was planned, where that held placeholders. Empty: as called.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub planned: Map<String, Value>,
     /// The steps of earlier plans that it does the work of, as the model says.
     pub instead_of: Vec<StepAddress>,
     /// Where it stands.

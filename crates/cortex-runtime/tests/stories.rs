@@ -419,12 +419,12 @@ async fn a_conversation_goes_on_and_no_other_task_hears_of_it() {
         let told = fragments.iter().filter(|fragment| !matches!(fragment, Fragment::Goal { .. }));
         told.map(Fragment::render).collect()
     };
-    assert_eq!(heard(0), "where are you");
+    assert_eq!(heard(0), "The task: where are you");
     assert!(
         heard(1).contains("\"where are you\" -> ANSWERED: \"The kitchen.\\nNothing was done, nothing was looked at.\""),
         "{}",
         heard(1)
     );
-    assert!(heard(1).ends_with("The task now:\nand before?"));
+    assert!(heard(1).ends_with("The task: and before?"));
     assert_eq!(heard(3), "and then?");
 }

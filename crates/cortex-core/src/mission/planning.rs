@@ -9,6 +9,7 @@ use cortex_protocol::{
 use serde_json::{Map, Value};
 
 use super::approval::Refusal;
+use super::arguments;
 use super::ask_person::{ASK_PERSON, Choice};
 use super::cutting::{cut_to, kept_as, kept_steps};
 use super::failure::CUT;
@@ -454,7 +455,9 @@ impl Mission {
         let mut noted: Vec<Vec<String>> = vec![Vec::new(); calls.len()];
         for (index, Wanted { origin, request, .. }) in wanted.into_iter().enumerate() {
             let told = match kept.iter().position(|kept_index| *kept_index == index) {
-                Some(position) => format!("noted as step {}; its result comes with the report", position + 1),
+                Some(position) => {
+                    format!("noted as step {}.{}; its result comes with the report", self.plan_number, position + 1)
+                }
                 None => {
                     number += 1;
                     let note = CUT;
@@ -520,11 +523,13 @@ impl Mission {
     }
 
     fn new_report(&self, number: StepNumber, call: ToolCall, status: StepStatus, note: &str) -> StepReport {
+        let planned = if arguments::leaves_open(&call.arguments) { call.arguments.clone() } else { Map::new() };
         StepReport {
             plan: self.plan_number,
             number,
             tool: call.tool,
             arguments: call.arguments,
+            planned,
             instead_of: Vec::new(),
             status,
             outcome: None,

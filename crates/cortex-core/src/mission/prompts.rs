@@ -39,9 +39,9 @@ const NAMES_SHOWN: usize = 1_500;
 const PLANNING_RULES: &str = "\
 You are Cortex, the planner of a robot that works near people. You are given a task in plain language and tools.
 
-Research tools answer at once and change nothing: use them when you need facts. Acting tools are not run when you call \
-them: your calls of acting tools in one reply, in order, become the plan, and each step is confirmed before it runs. \
-Put the whole plan into one reply.
+Tools that only look answer at once: use them when you need facts. Tools that act are not run when you call them: your \
+calls of them in one reply, in order, become the plan, with the looks between them, and each step is confirmed before it \
+runs. Put the whole plan into one reply.
 
 - Use only the tools you are given, with arguments that fit their schemas. Never invent places, objects or values.
 - To use the result of an earlier step as an argument, write <output of step N>, or <output of step N.field>.
@@ -120,8 +120,8 @@ pub(super) fn planning_request(
 
 /// A step that is decided upon or mended, and what stands around it.
 pub(super) struct StepInPlan {
-    /// Its number, and of how many steps.
-    pub number: StepNumber,
+    /// Which step it is, and how many its plan has.
+    pub address: StepAddress,
     pub steps: u32,
     /// What would be called, or was.
     pub call: ToolCall,
@@ -137,7 +137,7 @@ pub(super) struct StepInPlan {
 
 /// The request for a decision on one step. It carries the schema of that step's tool only.
 pub(super) fn confirmation_request(setup: &MissionSetup, step: StepInPlan, notice: Option<String>) -> ChatRequest {
-    let StepInPlan { number, steps, call, corrections, done, findings, rest, goals } = step;
+    let StepInPlan { address, steps, call, corrections, done, findings, rest, goals } = step;
     let tools = setup.tools.definition(&call.tool).into_iter().collect();
     let mut fragments = vec![Fragment::Task { text: setup.task.clone() }];
     fragments.extend(corrections);
@@ -145,8 +145,8 @@ pub(super) fn confirmation_request(setup: &MissionSetup, step: StepInPlan, notic
         fragments.push(Fragment::Brief { steps: done, findings });
     }
     fragments.push(Fragment::InFlight { goals });
-    fragments.push(Fragment::Step { number, steps, call });
-    fragments.push(Fragment::Rest { steps: rest });
+    fragments.push(Fragment::Step { address, steps, call });
+    fragments.push(Fragment::Rest { plan: address.plan, steps: rest });
     if let Some(text) = notice {
         fragments.push(Fragment::Notice { text });
     }

@@ -6,7 +6,7 @@ use cortex_protocol::{StepAddress, StepReport, StepStatus};
 
 /// The steps that did not end well and that no later step took over, in order.
 ///
-/// One step takes over one other: a step of a later plan with the same call, or one that names it in `instead_of` and
+/// One step takes over one other: a step of a later plan with the same call, as planned or as called, or one that names it in `instead_of` and
 /// calls the same tool. What it took over is as open as it is itself. A look that was tried and failed need
 /// not be repeated where later plans went on without it; one that never began is as open as any step. What a person's correction of the task has overtaken is taken over by any
 /// step of the same tool in a later plan, or by steps that name it, whatever they call.
@@ -40,8 +40,13 @@ pub(super) fn open_steps(reports: &[StepReport], only_looks: impl Fn(&StepReport
 }
 
 fn takes_over(later: &StepReport, open: &StepReport) -> bool {
-    let is_same = later.arguments == open.arguments || open.overtaken;
+    let is_same = later.arguments == open.arguments || is_planned_alike(later, open) || open.overtaken;
     later.plan > open.plan && later.tool == open.tool && (is_same || stands_for(later, open))
+}
+
+/// Whether both were planned with the same arguments, in which something was still to be filled in.
+fn is_planned_alike(later: &StepReport, open: &StepReport) -> bool {
+    !open.planned.is_empty() && later.planned == open.planned
 }
 
 fn stands_for(later: &StepReport, open: &StepReport) -> bool {
@@ -65,6 +70,7 @@ mod tests {
             number: StepNumber(number),
             tool: "base.go_to".into(),
             arguments,
+            planned: serde_json::Map::new(),
             instead_of: instead_of.iter().map(|step| StepAddress { plan: plan - 1, step: StepNumber(*step) }).collect(),
             status,
             outcome: None,
@@ -93,6 +99,19 @@ mod tests {
     fn regression_driving_home_does_not_make_good_a_kitchen_that_was_not_reached() {
         let (failed, done) = (StepStatus::Failed, StepStatus::Success);
         assert_eq!(open(&[step(1, 1, "kitchen", failed, &[]), step(2, 1, "home", done, &[])]), [(1, 1)]);
+    }
+
+    #[test]
+    fn regression_a_call_that_was_planned_alike_and_filled_in_did_not_pay_what_was_owed() {
+        let planned = |plan, said: &str, asked: &str, status| StepReport {
+            planned: serde_json::Map::from_iter([("place".to_owned(), json!(asked))]),
+            ..step(plan, 1, said, status, &[])
+        };
+        let blocked = planned(1, "<what was seen>", "<what was seen>", StepStatus::Blocked);
+        let done = StepStatus::Success;
+        assert_eq!(open(&[blocked.clone(), planned(2, "a cup", "<what was seen>", done)]), []);
+        assert_eq!(open(&[blocked.clone(), planned(2, "a cup", "<what was heard>", done)]), [(1, 1)]);
+        assert_eq!(open(&[blocked, step(2, 1, "a cup", done, &[])]), [(1, 1)], "other words are not those asked for");
     }
 
     #[test]

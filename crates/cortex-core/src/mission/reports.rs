@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cortex_protocol::{
-    MissionEvent, OutcomeStatus, Step, StepNumber, StepReport, StepStatus, ToolOutcome, Verification,
+    MissionEvent, OutcomeStatus, Step, StepAddress, StepNumber, StepReport, StepStatus, ToolOutcome, Verification,
 };
 use serde_json::{Map, Value};
 
@@ -75,7 +75,7 @@ impl Mission {
             **number != step.number && self.status(**number).is_some_and(|status| status == StepStatus::Pending)
         };
         StepInPlan {
-            number: step.number,
+            address: StepAddress { plan: self.plan_number, step: step.number },
             steps: self.step_count(),
             call: prompts::shown_step(step, arguments),
             corrections: self.correction_fragments(),

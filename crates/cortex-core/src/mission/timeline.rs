@@ -240,6 +240,7 @@ mod tests {
             number: StepNumber(number),
             tool: "a.b".into(),
             arguments: Map::new(),
+            planned: serde_json::Map::new(),
             instead_of: vec![],
             status: StepStatus::Success,
             outcome: None,

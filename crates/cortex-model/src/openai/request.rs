@@ -176,7 +176,7 @@ mod tests {
                 "model": "qwen3",
                 "messages": [
                     {"role": "system", "content": "Be careful.\n\nA robot."},
-                    {"role": "user", "content": "go"},
+                    {"role": "user", "content": "The task: go"},
                     {"role": "assistant", "content": null, "tool_calls": [
                         {"id": "call_0_1", "type": "function",
                          "function": {"name": "base-go_to", "arguments": "{\"place\":\"kitchen\"}"}},

@@ -74,7 +74,7 @@ mod tests {
 
     use cortex_core::{Purpose, ToolDefinition};
     use cortex_protocol::mission::InFlight;
-    use cortex_protocol::{CallId, StepNumber};
+    use cortex_protocol::{CallId, StepAddress, StepNumber};
     use serde_json::json;
 
     use super::*;
@@ -91,7 +91,7 @@ mod tests {
         let mut fragments = vec![Fragment::InFlight { goals: vec![goal; goals] }];
         if let Some(arguments) = arguments {
             let call = ToolCall { tool: "speaker.say".into(), arguments: arguments.as_object().cloned().unwrap() };
-            fragments.push(Fragment::Step { number: StepNumber(2), steps: 2, call });
+            fragments.push(Fragment::Step { address: StepAddress { plan: 1, step: StepNumber(2) }, steps: 2, call });
         }
         let request = ChatRequest {
             purpose: Purpose::Confirm,

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use cortex_core::ToolDefinition;
 use cortex_core::mission::{ARRANGE_TOOL, DECLINE_TOOL, ORDER_FULFILLED};
 use cortex_protocol::ToolPhase;
-use serde_json::Value;
 
 use super::lexicon;
 use super::slots::{self, Parameter, ParameterKind};
@@ -262,7 +261,7 @@ fn read_phrase(phrase: &str, parameters: &[Parameter]) -> Option<Vec<Piece>> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

@@ -19,6 +19,7 @@ fn report(number: u32, text: &str) -> StepReport {
         number: StepNumber(number),
         tool: text.into(),
         arguments,
+        planned: serde_json::Map::new(),
         instead_of: Vec::new(),
         status: StepStatus::Success,
         outcome: Some(ToolOutcome::success(json!(text))),
@@ -71,7 +72,7 @@ fn pieces(text: &str) -> Vec<(Fragment, usize)> {
             },
             15,
         ),
-        (Fragment::Rest { steps: vec![step(text), step("done")] }, 1),
+        (Fragment::Rest { plan: 1, steps: vec![step(text), step("done")] }, 1),
         (Fragment::Failure { outcome: failed(text) }, 1),
         (Fragment::ToolResult { outcome: ToolOutcome::success(json!(text)) }, 1),
         (Fragment::ToolResult { outcome: ToolOutcome::success(json!({"text": text})) }, 1),
@@ -81,7 +82,7 @@ fn pieces(text: &str) -> Vec<(Fragment, usize)> {
         (Fragment::Notice { text: text.to_owned() }, 1),
         (
             Fragment::Step {
-                number: StepNumber(1),
+                address: cortex_protocol::StepAddress { plan: 1, step: StepNumber(1) },
                 steps: 1,
                 call: ToolCall { tool: text.into(), arguments: report(1, text).arguments },
             },
@@ -159,7 +160,7 @@ proptest! {
             let rendered = piece.render();
             prop_assert_eq!(lines(&rendered), expected, "{:?}", rendered);
             let starts = rendered.lines().skip(1).all(|line| {
-                ["- ", "The task now:"].iter().any(|start| line.starts_with(start)) || line.is_empty()
+                line.starts_with("- ")
             });
             prop_assert!(starts, "{:?}", rendered);
         }

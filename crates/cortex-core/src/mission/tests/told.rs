@@ -124,8 +124,8 @@ fn a_confirmation_shows_what_all_plans_did_and_found_who_the_robot_is_and_what_c
     for told in [
         "- battery.level found \"81 percent\"",
         "- 1.1 base.go_to {\"place\":\"kitchen\"} -> FAILED, failed: \"blocked\"",
-        "Step 1 of 3: base.go_to with arguments {\"place\":\"bedroom\"}",
-        "After it: 2 speaker.say, 3 memory.end_episode.",
+        "Step 2.1 (plan 2 has 3): base.go_to with arguments {\"place\":\"bedroom\"}",
+        "After it: 2.2 speaker.say, 2.3 memory.end_episode.",
     ] {
         assert!(asked.contains(told), "{told}: {asked}");
     }
