@@ -196,7 +196,7 @@ async fn a_method_that_means_something_else_than_when_it_was_planned_is_not_call
             let _ = tokio::task::block_in_place(|| may_go_on.lock().unwrap().recv_timeout(PATIENCE));
             return says("EXECUTE");
         }
-        if told.contains("plan 1, step 1") { says("It has changed.") } else { calls([("painter-go", json!({}))]) }
+        if told.contains("- 1.1 ") { says("It has changed.") } else { calls([("painter-go", json!({}))]) }
     })
     .await
     .unwrap();

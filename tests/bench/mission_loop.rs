@@ -38,16 +38,25 @@ pub(crate) async fn measure(house: &mut House, table: &mut Table) -> anyhow::Res
 }
 
 async fn counts(table: &mut Table) -> anyhow::Result<()> {
-    for steps in [5, 20] {
+    for steps in [5, 20, 120] {
         for (kind, named) in [(Steps::Act, "that act"), (Steps::ActAndLook, "of which half only look")] {
             for confirmation in [Always, Adaptive] {
                 let costs = missions(1, steps, kind, confirmation, Record::None).await?;
                 let cost = costs.first().context("no mission")?;
-                let wanted = if steps == 20 { "at most 90 kB" } else { "" };
+                let wanted = match steps {
+                    20 => "at most 85 kB",
+                    120 => "at most 600 kB",
+                    _ => "",
+                };
                 table.add(
                     format!("{steps} steps {named}, {COMPONENTS} components, {}", name(confirmation)),
                     wanted,
-                    format!("{:.1} kB in {} requests", kilobytes(cost.bytes), cost.requests),
+                    format!(
+                        "{:.1} kB in {} requests, {} % of it the beginning of an earlier one",
+                        kilobytes(cost.bytes),
+                        cost.requests,
+                        cost.unchanged * 100 / cost.bytes.max(1)
+                    ),
                     "exact",
                 );
             }

@@ -30,6 +30,8 @@ pub struct Cost {
     pub requests: usize,
     /// Bytes of their bodies in all.
     pub bytes: usize,
+    /// Of these, the bytes with which a request begins as an earlier one did: what a provider may have in its cache.
+    pub unchanged: usize,
     /// From the submission to the result.
     pub took: Duration,
 }
@@ -70,6 +72,9 @@ pub async fn missions(
         Arc::new(FakeTools::new(robot.iter().map(|spec| (spec.name.as_str(), Behaviour::Returns(json!("done"))))));
     let mut config = RuntimeConfig::default();
     config.limits.confirmation = confirmation;
+    let needed = u32::try_from(steps)?;
+    config.limits.max_execution_steps = config.limits.max_execution_steps.max(needed);
+    config.limits.max_model_calls = config.limits.max_model_calls.max(needed + 5);
     if let Record::In(folder, flush) = record {
         config.tape = Some(TapeSettings { flush, ..TapeSettings::at(folder) });
     }
@@ -86,11 +91,22 @@ pub async fn missions(
         ensure!(result.steps.len() == steps && result.words() == "Done.", "the mission failed: {}", result.output);
         let sizes = server.request_sizes();
         let new = sizes.get(asked..).unwrap_or_default();
-        costs.push(Cost { requests: new.len(), bytes: new.iter().sum(), took });
+        let unchanged = unchanged(server.requests().get(asked..).unwrap_or_default());
+        costs.push(Cost { requests: new.len(), bytes: new.iter().sum(), unchanged, took });
         asked = sizes.len();
     }
     ensure!(runtime.shut_down(PATIENCE).await, "something was left running");
     Ok(costs)
+}
+
+/// Of how many bytes the requests begin as one before them did. Providers read the tools first, then the messages.
+fn unchanged(requests: &[Value]) -> usize {
+    let texts: Vec<String> =
+        requests.iter().map(|request| format!("{}{}", request["tools"], request["messages"])).collect();
+    let shared =
+        |one: &str, other: &str| one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    let before = |index: usize, text: &str| texts.iter().take(index).map(|other| shared(text, other)).max();
+    texts.iter().enumerate().filter_map(|(index, text)| before(index, text)).sum()
 }
 
 /// How long a mission of three steps of one second each takes that nothing orders.

@@ -426,5 +426,5 @@ async fn a_conversation_goes_on_and_no_other_task_hears_of_it() {
         heard(1)
     );
     assert!(heard(1).ends_with("The task: and before?"));
-    assert_eq!(heard(3), "and then?");
+    assert_eq!(heard(3), "The task: and then?");
 }

@@ -175,7 +175,7 @@ mod tests {
             json!({
                 "model": "qwen3",
                 "messages": [
-                    {"role": "system", "content": "Be careful.\n\nA robot."},
+                    {"role": "system", "content": "Be careful.\n\nThe robot: A robot."},
                     {"role": "user", "content": "The task: go"},
                     {"role": "assistant", "content": null, "tool_calls": [
                         {"id": "call_0_1", "type": "function",

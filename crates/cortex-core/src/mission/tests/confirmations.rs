@@ -117,7 +117,7 @@ fn the_arguments_of_a_call_with_words_are_kept_as_proposed_and_run_when_a_bare_e
         .start();
     assert_eq!(story.invoked_tools(), ["camera.look"]);
     let asked = text_of(story.requests.last().unwrap());
-    assert!(asked.contains("Step 2 of 2: speaker.say with arguments {\"text\":\"a cup\"}"), "{asked}");
+    assert!(asked.contains("Step 1.2 (plan 1 has 2): speaker.say with arguments {\"text\":\"a cup\"}"), "{asked}");
     story.reply(says("EXECUTE"));
     assert_eq!(story.invoked[1].1.arguments, *json!({"text": "a cup"}).as_object().unwrap());
     let told = r#"step 2/2 speaker.say: EXECUTE with text "a cup" (planned: "<what I see>")"#;

@@ -416,7 +416,7 @@ fn other_arguments_are_confirmed_anew_with_the_error_and_as_they_would_run() {
     let mut story = with_one_correction(ConfirmationArguments::Any).model_calls(&[say("a cup")]).start();
     assert_eq!((story.invoked.len(), purposes(&story).last()), (1, Some(&Purpose::Confirm)));
     let asked = text_of(story.requests.last().unwrap());
-    assert!(asked.contains("Step 1 of 1: speaker.say with arguments {\"text\":\"a cup\"}"), "{asked}");
+    assert!(asked.contains("Step 1.1 (plan 1 has 1): speaker.say with arguments {\"text\":\"a cup\"}"), "{asked}");
     assert!(asked.contains("was tried with other arguments and failed: \"too long\""), "{asked}");
     story.reply(says("SKIP no longer needed"));
     assert_eq!(story.statuses_so_far(), [StepStatus::Failed], "what was tried and failed is no step that was skipped");

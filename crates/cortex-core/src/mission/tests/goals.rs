@@ -212,7 +212,7 @@ fn one_step_is_written_out_for_each_place_that_the_tool_takes() {
     let said: Vec<&Value> = story.invoked.iter().filter_map(|(_, call)| call.arguments.get("text")).collect();
     assert_eq!(said, ["kitchen: a cup", "bedroom: a bed"]);
     assert!(text_of(&story.requests[0]).contains("<each NAME>"));
-    assert!(text_of(story.requests.last().unwrap()).contains("written out as 2 steps: the first noted as step 1;"));
+    assert!(text_of(story.requests.last().unwrap()).contains("written out as 2 steps: the first noted as step 1.1;"));
 }
 
 #[test]
