@@ -320,6 +320,17 @@ mod tests {
         assert!(halts.settle());
     }
 
+    #[test]
+    fn regression_a_stop_that_comes_after_the_last_look_waits_for_what_is_being_sent() {
+        let halts = Arc::new(Halts::default());
+        let calls = Calls::new(&halts);
+        let other = Arc::clone(&halts);
+        let is_settled = halts.latch().stop_after_next_look(move || other.settle());
+        assert_eq!(calls.send(&invocation(1), "base", || "sent"), Ok("sent"));
+        assert_eq!(is_settled.try_recv(), Ok(false));
+        assert!(halts.settle() && calls.is_open(&call(1)), "a second look finds what was sent");
+    }
+
     /// The oldest open call used to be forgotten, and counted as at rest from then on.
     #[test]
     fn regression_a_call_that_may_go_on_is_never_forgotten_for_another_one() {

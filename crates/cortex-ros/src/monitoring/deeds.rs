@@ -375,7 +375,12 @@ fn said(reason: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::stop::Known;
+    use crate::testing::Peer;
+    use crate::{GraphWatch, Policy, RosNode};
 
     #[test]
     fn what_a_method_is_to_a_stop_is_what_its_component_says() {
@@ -396,5 +401,54 @@ mod tests {
         assert_eq!(role("look", &nothing), Role::Observes);
         assert_eq!(role("fly", &nothing), Role::Unhalted);
         assert_eq!(super::role(None, "freeze", &nothing), Role::Unhalted, "of whom nothing is known");
+    }
+
+    crate::ros_tests! {
+        /// The last look used to be made outside of the lock: a stop right after it found nothing under way, and the
+        /// message or the change was sent behind its back.
+        async fn regression_a_stop_right_before_a_recipe_sends_knows_of_it() {
+            const LIMIT: Duration = Duration::from_secs(30);
+            const SERVICE: (&str, &str) = ("/deep/down/configured/list_parameters", "rcl_interfaces/srv/ListParameters");
+            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/configured.py");
+            let mut peer = Peer::python(&script, &[]).unwrap();
+            peer.line("ready").await.unwrap();
+            let node = RosNode::start("cortex", "").unwrap();
+            let graph = GraphWatch::start(node.fully_qualified_name()).unwrap();
+            let endpoints = Endpoints::start(&graph).unwrap();
+            let interfaces = Arc::new(Interfaces::from_environment());
+            let discovery = Discovery::start(&node, &graph, &endpoints, &interfaces, Policy::default());
+            let latch = StopLatch::default();
+            let deeds = Deeds::new(&endpoints, &interfaces, &discovery, &latch);
+            let text = interfaces.message("std_msgs/msg/String").unwrap();
+            let mut heard = endpoints.subscribe("/cleaning", &text, Quality::RELIABLE).await.unwrap();
+            let resume = || assert!(latch.open(latch.latest().unwrap()));
+
+            let known = latch.race_beside_tools();
+            let message = Map::from_iter([("data".to_owned(), json!("start"))]);
+            deeds.publish("/cleaning", "std_msgs/msg/String", &message, LIMIT).await.unwrap();
+            assert_eq!(known.try_recv(), Ok(Known::IsBeingSent), "a message");
+            assert!(tokio::time::timeout(LIMIT, heard.next()).await.unwrap().is_some());
+
+            resume();
+            let known = latch.race_beside_tools();
+            let values = Map::from_iter([("speed".to_owned(), json!(0.5))]);
+            deeds.parameters(&"deep/down/configured".into(), &values, LIMIT).await.unwrap();
+            assert_eq!(known.try_recv(), Ok(Known::IsBeingSent), "a change of a parameter");
+            assert_eq!(peer.line("now").await.unwrap(), "speed 0.5");
+
+            resume();
+            let known = latch.race_beside_tools();
+            deeds.request(SERVICE.0, SERVICE.1, &Map::new(), Effect::Act, LIMIT).await.unwrap();
+            assert_eq!(known.try_recv(), Ok(Known::IsBeingSent), "a request");
+
+            // One that came before the look is obeyed.
+            let stopped = deeds.publish("/cleaning", "std_msgs/msg/String", &message, LIMIT).await;
+            assert_eq!(stopped, Err(Undone::Stopped));
+            drop(heard);
+            discovery.shut_down().await;
+            endpoints.shut_down();
+            graph.shut_down();
+            node.shut_down();
+        }
     }
 }

@@ -163,6 +163,7 @@ impl EndingDeeds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stop::Known;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     fn names(ending: &EndingDeeds) -> Vec<String> {
@@ -222,5 +223,14 @@ mod tests {
             std::thread::spawn(move || EndingDeeds::begin(&other).is_none()).join().unwrap()
         });
         assert!(stuck.unwrap().0);
+    }
+
+    #[test]
+    fn regression_a_stop_that_comes_after_the_last_look_finds_what_is_being_sent() {
+        let latch = StopLatch::default();
+        let known = latch.race_beside_tools();
+        let (sent, _open) = latch.send("/cmd_vel".into(), AtStop::Stays, || "sent").unwrap();
+        assert_eq!((sent, known.try_recv()), ("sent", Ok(Known::IsBeingSent)));
+        assert_eq!(EndingDeeds::begin(&latch).unwrap().count(), 1, "a second look finds what was sent");
     }
 }

@@ -24,6 +24,8 @@ struct State {
     /// What was begun since the last resume and can't be halted.
     begun: Begun,
     listeners: Listeners,
+    #[cfg(test)]
+    race: super::race::Race,
 }
 
 /// Who is told of each change.
@@ -46,7 +48,10 @@ impl StopLatch {
     /// Whether the robot is stopped.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.0.state.load(Ordering::SeqCst) & CLOSED != 0
+        let is_closed = self.0.state.load(Ordering::SeqCst) & CLOSED != 0;
+        #[cfg(test)]
+        self.0.race.was_looked_at();
+        is_closed
     }
 
     /// How many stops there were, and whether the robot is stopped: both of one moment.
@@ -71,6 +76,11 @@ impl StopLatch {
 
     pub(super) fn deeds(&self) -> &OpenDeeds {
         &self.0.deeds
+    }
+
+    #[cfg(test)]
+    pub(super) fn race(&self) -> &super::race::Race {
+        &self.0.race
     }
 
     pub(super) fn begun(&self) -> &Begun {

@@ -21,6 +21,8 @@
 mod begun;
 pub(crate) mod deeds;
 mod latch;
+#[cfg(test)]
+mod race;
 mod record;
 mod thread;
 mod words;
@@ -37,6 +39,8 @@ pub use begun::Unhaltable;
 pub use deeds::OpenDeed;
 pub use latch::StopLatch;
 pub(crate) use latch::StopNumber;
+#[cfg(test)]
+pub(crate) use race::Known;
 pub use record::{StopMemory, StopStore};
 
 use crate::beats::Beats;
