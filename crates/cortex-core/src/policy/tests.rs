@@ -126,6 +126,13 @@ fn the_strictest_rule_that_matches_counts_with_all_its_reasons() {
 }
 
 #[test]
+fn a_rule_about_an_effect_is_about_no_other_one() {
+    let policy = rules(json!([{"then": "deny", "effects": ["move"]}]));
+    let of = |effect| judged(&policy, &spec("lamp.switch", effect, EffectSource::Declared), json!({"place": "hall"}));
+    assert_eq!((of(Effect::Move), of(Effect::Act)), (PolicyVerdict::Deny, PolicyVerdict::Allow));
+}
+
+#[test]
 fn what_is_not_known_never_lets_a_call_through() {
     let spec = moving("base.go_to", EffectSource::Declared);
     let tested = |then: &str, arguments: Value, given: Value| {

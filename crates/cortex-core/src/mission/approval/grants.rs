@@ -164,4 +164,19 @@ mod tests {
         assert_eq!(canonical(&other), one);
         assert_ne!(canonical(&object(json!({"a": "1"}))), canonical(&object(json!({"a": 1}))));
     }
+
+    #[test]
+    fn a_yes_is_for_its_step_of_its_plan_once_and_for_a_time() {
+        let call = ToolCall { tool: "pump.run".into(), arguments: Map::new() };
+        let bytes = CallBytes::of(&call, ToolFingerprint(1));
+        let (plan, other) = (PlanDigest("sha256:one".to_owned()), PlanDigest("sha256:other".to_owned()));
+        let (step, until) = (StepNumber(1), Duration::from_secs(10));
+        let mut grants = Grants::default();
+        grants.add(bytes.clone(), Some((step, plan.clone())), until);
+        let now = Duration::from_secs(9);
+        assert!(!grants.has(StepNumber(2), &bytes, Some(&plan), now) && !grants.has(step, &bytes, Some(&plan), until));
+        assert!(!grants.take(step, &bytes, Some(&other), now) && !grants.take(step, &bytes, None, now), "another plan");
+        assert!(grants.take(step, &bytes, Some(&plan), now));
+        assert!(!grants.take(step, &bytes, Some(&plan), now), "it is used up");
+    }
 }

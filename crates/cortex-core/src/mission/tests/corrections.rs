@@ -137,6 +137,18 @@ fn the_model_is_asked_about_every_step_once_something_has_changed() {
     assert_eq!(purposes(&story), [Purpose::Plan, Purpose::Confirm, Purpose::Confirm]);
 }
 
+#[test]
+fn regression_tools_that_are_what_they_were_counted_as_a_change() {
+    let mut story = adaptive(robot())
+        .model_calls(&[go("kitchen"), ("camera-look", json!({}))])
+        .tool_waits("base.go_to")
+        .model_says("EXECUTE")
+        .start();
+    story.give(Input::ToolsChanged { tools: ToolSet::new(robot()).0 });
+    story.end_call(0, ToolOutcome::success(Value::Null));
+    assert_eq!(purposes(&story), [Purpose::Plan, Purpose::Confirm, Purpose::Plan], "the look is not asked about");
+}
+
 fn spends(prompt_tokens: u64, reply: ChatReply) -> ChatReply {
     ChatReply { prompt_tokens, ..reply }
 }
