@@ -236,3 +236,30 @@ fn shown(outcome: &QuestionOutcome) -> String {
         QuestionOutcome::Withdrawn { because } => format!("it was withdrawn: {because}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use cortex_protocol::question::{ApprovalScope, Subject};
+
+    use super::*;
+
+    /// However a mission ends: the one that runs it may be dropped in mid question.
+    #[tokio::test(start_paused = true)]
+    async fn a_question_ends_with_the_mission_that_has_asked_it() {
+        let questions = Arc::new(Questions::default());
+        let mission = MissionId::new("pumping");
+        let answers = questions.begin(&mission, "pump");
+        let subject = Subject::Choice { choices: vec!["red".to_owned(), "blue".to_owned()], default: None };
+        let question = QuestionId { mission: mission.clone(), number: QuestionNumber(1) };
+        let asked = Question { number: question.number, text: "Which?".into(), subject, patience: Duration::MAX };
+        questions.asked(&mission, asked);
+        assert_eq!(questions.open_now().len(), 1);
+        drop(answers);
+        assert!(questions.open_now().is_empty() && questions.watch().borrow().is_empty());
+        let yes = Answer::Approve { scope: ApprovalScope::Once };
+        let refused = questions.answer(question.clone(), yes, Origin::new("cli", "test")).await;
+        assert_eq!(refused, Err(AnswerRefusal::Ended { question, how: "the task has ended".to_owned() }));
+    }
+}

@@ -1,11 +1,17 @@
 //! Questions to people and disputes, through the runtime: who is refused and why, what is on the tape, and that a tape with
 //! answers replays.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that can't go on ends here, and says why")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test that can't go on ends here, and says why"
+)]
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use cortex_core::policy::{Policy, PolicySettings};
 use cortex_protocol::question::ApprovalScope;
 use cortex_protocol::{
     Answer, Effect, EffectSource, MissionId, MissionStatus, Origin, QuestionId, QuestionNumber, Submission, ToolPhase,
@@ -13,7 +19,7 @@ use cortex_protocol::{
 };
 use cortex_runtime::tape::{Body, Entry, Folder, TapeStatus, replay};
 use cortex_runtime::{AnswerRefusal, DisputeRefusal, MissionTicket, ProviderId, Runtime, RuntimeConfig, TapeSettings};
-use cortex_testkit::{Behaviour, FakeTools, Line, ScriptedModel, calls, says, tool};
+use cortex_testkit::{Behaviour, FakeObservations, FakeTools, Line, ScriptedModel, calls, says, tool};
 use serde_json::json;
 
 fn someone() -> Origin {
@@ -29,8 +35,25 @@ fn pump() -> ToolSpec {
 }
 
 async fn laboratory(script: Vec<Line>, folder: &tempfile::TempDir) -> (Runtime, Arc<FakeTools>) {
-    let tools = Arc::new(FakeTools::new([("pump.run", Behaviour::Returns(json!("pumped")))]));
     let config = RuntimeConfig { tape: Some(TapeSettings::at(folder.path())), ..RuntimeConfig::default() };
+    let tools = FakeTools::new([("pump.run", Behaviour::Returns(json!("pumped")))]);
+    start(config, script, tools).await
+}
+
+/// A laboratory with these rules, which shows these observations.
+async fn ruled(
+    rules: serde_json::Value,
+    script: Vec<Line>,
+    shown: &Arc<FakeObservations>,
+) -> (Runtime, Arc<FakeTools>) {
+    let settings = PolicySettings { rules: serde_json::from_value(rules).unwrap(), ..PolicySettings::default() };
+    let config = RuntimeConfig { policy: Policy::new(settings).unwrap(), ..RuntimeConfig::default() };
+    let pumped = Behaviour::Takes(Duration::from_secs(5), json!("pumped"));
+    start(config, script, FakeTools::new([("pump.run", pumped)]).watched(Arc::clone(shown))).await
+}
+
+async fn start(config: RuntimeConfig, script: Vec<Line>, tools: FakeTools) -> (Runtime, Arc<FakeTools>) {
+    let tools = Arc::new(tools);
     let runtime = Runtime::start(config, Arc::new(ScriptedModel::new(script)), vec![tools.clone()]);
     runtime.offer_tools(ProviderId(0), vec![pump()]).await;
     (runtime, tools)
@@ -43,7 +66,8 @@ fn pumping() -> Vec<Line> {
 /// The question that is asked next.
 async fn asked(runtime: &Runtime) -> QuestionId {
     let mut questions = runtime.questions();
-    let open = questions.wait_for(|open| !open.is_empty()).await.unwrap();
+    let asked = questions.wait_for(|open| !open.is_empty());
+    let open = tokio::time::timeout(Duration::from_secs(60), asked).await.expect("a person is asked").unwrap();
     open[0].id.clone()
 }
 
@@ -103,6 +127,46 @@ async fn a_question_of_a_mission_that_is_cancelled_is_not_open_any_more() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_rule_asks_of_the_robot_is_known_anew_while_a_mission_runs() {
+    let shown = Arc::new(FakeObservations::default());
+    shown.repeat("/battery", json!({"percentage": 0.9}));
+    let low = json!({"topic": "/battery", "field": "percentage", "less": 0.2});
+    let rules = json!([
+        {"then": "allow", "tools": ["pump.run"]},
+        {"then": "deny", "tools": ["pump.run"], "when": low, "because": "The battery is low."},
+    ]);
+    let twice = calls(&[("pump-run", json!({"liters": 1})), ("pump-run", json!({"liters": 2}))]);
+    let script =
+        vec![Line::After(Duration::from_secs(1), Box::new(twice)), says("EXECUTE"), says("EXECUTE"), says("So.")];
+    let (runtime, tools) = ruled(rules, script, &shown).await;
+    let ticket = runtime.submit(task("pump")).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(60), tools.wait_until_begun()).await.expect("the first step begins");
+    shown.repeat("/battery", json!({"percentage": 0.1}));
+    let (_, result) = result_of(ticket).await;
+    assert_eq!((result.status, tools.calls().len()), (MissionStatus::Failed, 1), "{result:#?}");
+    assert!(result.steps.iter().any(|step| step.outcome.as_ref().is_some_and(|it| it.message.contains("battery"))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_about_the_time_of_the_day_is_judged_by_the_clock() {
+    let rules = json!([{"then": "allow", "tools": ["pump.run"], "hours": "00:00-24:00"}]);
+    let (runtime, tools) = ruled(rules, pumping(), &Arc::default()).await;
+    let (_, result) = result_of(runtime.submit(task("pump")).await.unwrap()).await;
+    assert_eq!((result.status, tools.calls().len()), (MissionStatus::Succeeded, 1), "at all hours: {result:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_about_who_asks_is_judged_by_who_sent_the_task() {
+    let rules = json!([{"then": "allow", "tools": ["pump.run"], "who": ["cli:owner"]}]);
+    for (client, calls) in [("owner", 1), ("guest", 0)] {
+        let (runtime, tools) = ruled(rules.clone(), pumping(), &Arc::default()).await;
+        let submission = Submission { origin: Origin::new("cli", client), ..task("pump") };
+        let (_, result) = result_of(runtime.submit(submission).await.unwrap()).await;
+        assert_eq!((result.is_success(), tools.calls().len()), (calls == 1, calls), "{client}: {result:#?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_disputed_mission_is_reopened_with_the_reason_and_its_tape_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let script = pumping().into_iter().chain(pumping()).collect();
@@ -157,4 +221,13 @@ async fn a_disputed_mission_is_reopened_with_the_reason_and_its_tape_says_so() {
     let (next_life, _) = laboratory(vec![says("Nothing was done.")], &folder).await;
     let third = next_life.dispute(first, "Still empty.".to_owned(), someone()).await.unwrap();
     assert_ne!(third, second);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mission_that_runs_is_corrected_and_not_disputed_where_nothing_is_recorded_either() {
+    let (runtime, _) = ruled(json!([]), pumping(), &Arc::default()).await;
+    let ticket = runtime.submit(task("pump")).await.unwrap();
+    asked(&runtime).await;
+    let refused = runtime.dispute(ticket.id.clone(), "no".to_owned(), someone()).await;
+    assert_eq!(refused, Err(DisputeRefusal::Running { mission: ticket.id }));
 }

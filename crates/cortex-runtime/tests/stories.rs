@@ -1,6 +1,6 @@
 //! Stories of the runtime: a scripted model, tools that misbehave, people who cancel. On a paused clock.
 
-#![expect(clippy::expect_used, reason = "a story that can't be told ends here, and says why")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a story that can't be told ends here, and says why")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -320,6 +320,33 @@ async fn a_tool_that_leaves_while_a_mission_runs_is_not_called() {
     assert_eq!(house.tools.called(), ["base.go"]);
     assert_eq!(result.status, MissionStatus::Failed);
     assert!(result.output.contains("the tool 'arm.wave' is no longer there"), "{}", result.output);
+}
+
+/// The base died, and a task came while it was coming up again: it was not known that there ever was a base.
+#[tokio::test(start_paused = true)]
+async fn regression_a_mission_that_begins_while_a_component_is_coming_up_again_did_not_know_of_it() {
+    let script = vec![plan_of("base-go"), plan_of("base-go"), says("EXECUTE"), says("I went.")];
+    let tools = vec![("arm.wave", Behaviour::Returns(json!("hi"))), ("base.go", Behaviour::Returns(json!("there")))];
+    let house = house(RuntimeConfig::default(), script, tools).await;
+    let mut specs = house.tools.specs();
+    for spec in &mut specs {
+        spec.component = spec.name.as_str().split_once('.').map(|(component, _)| component.into());
+    }
+    let all = specs.clone();
+    specs.retain(|spec| spec.name.as_str() != "base.go");
+    house.runtime.offer_tools(ProviderId(0), all.clone()).await;
+    house.runtime.quarantine("base".into(), "it died and is coming up again".to_owned());
+    house.runtime.offer_tools(ProviderId(0), specs).await;
+    let mut ticket = house.runtime.submit(task("go")).await.unwrap();
+    let mut lines = Vec::new();
+    while !lines.iter().any(|line: &String| line.contains("waiting up to 10 s for what has left: base.go")) {
+        let event = ticket.events.recv().await.unwrap_or_else(|| panic!("it did not wait for the base: {lines:#?}"));
+        lines.push(event.data.text.clone());
+    }
+    house.runtime.release(&"base".into());
+    house.runtime.offer_tools(ProviderId(0), all).await;
+    let result = result_of(ticket).await;
+    assert_eq!((result.status, house.tools.called()), (MissionStatus::Succeeded, vec!["base.go".to_owned()]));
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,15 +5,16 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cortex_core::{Effect, Input};
 use cortex_protocol::{MissionResult, MissionStatus, Origin, Submission};
 use cortex_runtime::tape::replay::Ending;
 use cortex_runtime::tape::{Body, Entry, Folder, Record, TapeError, TapeStatus, replay};
-use cortex_runtime::{ProviderId, Runtime, RuntimeConfig, TapeSettings};
+use cortex_runtime::{ProviderId, Rejection, Runtime, RuntimeConfig, TapeSettings};
 use cortex_testkit::{Behaviour, FakeTools, Line, ScriptedModel, calls, says};
 use serde_json::json;
+use uuid::{Timestamp, Uuid};
 
 /// What the model says, and how the tools behave.
 type Script = (Vec<Line>, Vec<(&'static str, Behaviour)>);
@@ -352,4 +353,47 @@ async fn a_stop_in_mid_mission_is_on_the_tape() {
     let cancel = cancel[position(&cancel, "cortex.input.cancel")].body().unwrap();
     assert!(matches!(cancel, Body::Entry(Entry::Input { input, .. }) if matches!(*input, Input::Cancel { .. })));
     assert_eq!(replay(&mut tapes.read(&ticket.id).unwrap()).unwrap().ending, Ending::Same);
+}
+
+/// After a restart with a clock that was set back, the newest tapes had the smallest ids, and were removed first.
+#[tokio::test(start_paused = true)]
+async fn regression_a_restart_with_a_clock_that_was_set_back_made_tapes_older_than_those_that_were_there() {
+    let folder = tempfile::tempdir().unwrap();
+    // Made an hour from now, by the clock as it is.
+    let later = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + Duration::from_secs(3_600);
+    let earlier_life = Uuid::new_v7(Timestamp::from_unix(uuid::NoContext, later.as_secs(), later.subsec_nanos()));
+    std::fs::write(folder.path().join(format!("{earlier_life}.jsonl")), "").unwrap();
+    let house = house(TapeSettings::at(folder.path()), vec![says("Hello.")], vec![]).await;
+    house.run("hello").await;
+    house.close().await;
+    // The tape of the earlier life was empty, and is gone.
+    let missions = Folder::new(folder.path().to_owned()).missions().unwrap();
+    assert_eq!(missions.len(), 1, "{missions:?}");
+    assert!(missions[0].as_str() > earlier_life.to_string().as_str(), "{missions:?} comes after {earlier_life}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn regression_a_task_that_is_too_long_was_on_the_tape_and_in_the_events_before_it_was_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let house = house(TapeSettings::at(folder.path()), vec![], vec![]).await;
+    let mut events = house.runtime.events();
+    let most = house.runtime.limits().max_task_bytes;
+    let refused = house.runtime.submit(task(&"x".repeat(most + 1))).await.unwrap_err();
+    assert_eq!(refused, Rejection::TooLong { bytes: most + 1, most });
+    assert!(events.try_recv().is_err(), "nobody is told of it");
+    house.close().await;
+    assert_eq!(Folder::new(folder.path().to_owned()).missions().unwrap(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_offered_again_as_it_was_is_no_new_offer() {
+    let folder = tempfile::tempdir().unwrap();
+    let (script, tools) = went();
+    let house = house(TapeSettings::at(folder.path()), script, tools).await;
+    // A task is taken once the offer before it was.
+    house.run("go").await;
+    let before = house.runtime.offer();
+    house.runtime.offer_tools(ProviderId(0), house.tools.specs()).await;
+    let _ = house.runtime.submit(task("hello")).await.unwrap();
+    assert!(Arc::ptr_eq(&before, &house.runtime.offer()));
 }

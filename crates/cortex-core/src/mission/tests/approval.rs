@@ -468,6 +468,7 @@ fn a_correction_answers_the_models_question_so_that_the_conversation_stays_whole
 
 #[test]
 fn a_disputed_mission_begins_with_the_dispute_and_the_record() {
+    let first = story().model_calls(&[("base-go", json!({"x": 7}))]).model_says("EXECUTE").model_says("Done.").start();
     let mut story = story().model_says("Done.").model_says("Done.");
     let mut setup = story.mission.setup.clone();
     setup.reopens = Some(Reopened {
@@ -476,12 +477,14 @@ fn a_disputed_mission_begins_with_the_dispute_and_the_record() {
         origin: Origin::new("cli", "test"),
         output: "The light is off.".to_owned(),
         status: MissionStatus::Succeeded,
-        steps: vec![],
+        steps: first.result().steps.clone(),
     });
     story.mission = Mission::new(setup);
     story.give(Input::Start);
     assert!(story.lines[0].contains("first") && story.lines[0].contains("The light is still on."), "{:?}", story.lines);
-    assert!(format!("{:?}", story.requests[0].messages).contains("The light is still on."));
+    let told = text_of(&story.requests[0]);
+    assert!(told.contains("The light is still on.") && told.contains(r#"base.go {"x":7}"#), "{told}");
     assert_eq!(story.ends().0, MissionStatus::Answered);
+    assert_eq!(story.result().account, MissionResult::NOTHING_DONE, "nothing of the first counts as done");
     assert!(!story.result().is_success(), "words do nothing for what is disputed");
 }
