@@ -59,7 +59,14 @@ fn robot(look: ToolPhase) -> ToolSet {
 
 /// Runs a mission to its end; returns its result and every call in order.
 async fn mission(task: &str, tools: ToolSet, limits: MissionLimits) -> (MissionResult, Vec<ToolCall>) {
-    let setup = MissionSetup {
+    let mut mission = Mission::new(setup(task, tools, limits));
+    let mut calls = Vec::new();
+    let result = go_on(&mut mission, Input::Start, &mut calls).await;
+    (result.unwrap_or_else(|| panic!("the mission never ended: {mission:?}")), calls)
+}
+
+fn setup(task: &str, tools: ToolSet, limits: MissionLimits) -> MissionSetup {
+    MissionSetup {
         task: task.to_owned(),
         session: None,
         earlier: Vec::new(),
@@ -70,12 +77,14 @@ async fn mission(task: &str, tools: ToolSet, limits: MissionLimits) -> (MissionR
         limits,
         policy: cortex_core::mission::PolicySetup::default(),
         reopens: None,
-    };
-    let mut mission = Mission::new(setup);
-    let mut inputs = vec![Input::Start];
-    let mut calls = Vec::new();
+    }
+}
+
+/// Runs a mission until it ends or waits for something; returns its result if it has ended.
+async fn go_on(mission: &mut Mission, input: Input, calls: &mut Vec<ToolCall>) -> Option<MissionResult> {
+    let mut inputs = vec![input];
     for _ in 0..1_000 {
-        let Some(input) = inputs.pop() else { break };
+        let input = inputs.pop()?;
         for effect in mission.handle(Duration::ZERO, input) {
             match effect {
                 Effect::AskModel { request, chat } => {
@@ -95,12 +104,12 @@ async fn mission(task: &str, tools: ToolSet, limits: MissionLimits) -> (MissionR
                     calls.push(tool_call);
                     inputs.push(Input::CallEnded { call, outcome });
                 }
-                Effect::Finish { result } => return (result, calls),
+                Effect::Finish { result } => return Some(result),
                 _ => {}
             }
         }
     }
-    panic!("the mission never ended: {mission:?}")
+    panic!("the mission goes on and on: {mission:?}")
 }
 
 async fn told(task: &str, look: ToolPhase) -> (MissionStatus, String, Vec<String>) {
@@ -237,4 +246,25 @@ async fn a_plan_that_was_too_long_is_carried_out_in_parts() {
     assert_eq!(result.status, MissionStatus::Succeeded, "{}", result.output);
     let said: Vec<&Value> = calls.iter().map(|call| &call.arguments["text"]).collect();
     assert_eq!(said, ["one", "two", "three", "four", "five"]);
+}
+
+/// It said that it did not understand what the robot could do a moment ago.
+#[tokio::test]
+async fn regression_a_task_for_what_is_coming_up_again_was_not_understood() {
+    let all = robot(ToolPhase::Both);
+    let of_base = |spec: &ToolSpec| spec.name.as_str() == "base.go_to";
+    let all = all
+        .rebuilt(all.iter().cloned().map(|spec| ToolSpec { component: of_base(&spec).then(|| "base".into()), ..spec }));
+    let all = all.0;
+    let without_base = all.rebuilt(all.iter().filter(|spec| !of_base(spec)).cloned()).0;
+    let mut setup = setup("go to the kitchen", without_base.clone(), MissionLimits::default());
+    setup.departed.note(&all, &without_base);
+    assert!(setup.containment.quarantine("base".into(), "it died and is coming up again"));
+    let (mut mission, mut calls) = (Mission::new(setup), Vec::new());
+    let ended = go_on(&mut mission, Input::Start, &mut calls).await;
+    assert_eq!(ended, None, "it waits for the base");
+    let released = Input::Contained { containment: cortex_core::Containment::default() };
+    assert_eq!(go_on(&mut mission, released, &mut calls).await, None);
+    let result = go_on(&mut mission, Input::ToolsChanged { tools: all }, &mut calls).await.expect("the base is back");
+    assert_eq!((result.status, calls.len()), (MissionStatus::Succeeded, 1), "{result:#?}");
 }
