@@ -1,7 +1,18 @@
 //! The tape of a real Cortex: read while it runs, after its end, and after it was killed.
 
+use std::path::{Path, PathBuf};
+
 use cortex_stories::{House, finish_send};
 use serde_json::Value;
+
+const MISSION: &str = "01a20790-d074-749e-b483-1967aea2d110";
+
+/// A tape that has ended, in the folder of this robot. No robot is needed to read it.
+fn reference_in(house: &House) -> std::io::Result<(PathBuf, String)> {
+    std::fs::create_dir_all(house.tapes())?;
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/cortex-runtime/tests/reference_tape.jsonl");
+    Ok((house.tapes().join(format!("{MISSION}.jsonl")), std::fs::read_to_string(recorded)?))
+}
 
 #[tokio::test]
 async fn a_mission_is_listed_shown_followed_and_replayed() {
@@ -78,4 +89,56 @@ async fn the_tape_of_a_cortex_that_was_killed_shows_what_it_was_about_to_move() 
     house.end("cortex");
     let (_, shown, _) = house.run("cortex", &["tape", "show", "0"]).await;
     assert!(shown.contains("the last line was torn by a crash; 18 bytes were cut"), "{shown}");
+}
+
+/// A `text` that was edited was shown as it stood, under SUCCEEDED and "the same".
+#[tokio::test]
+async fn regression_a_tape_that_was_changed_is_told_with_the_line() {
+    let house = House::empty();
+    let (path, whole) = reference_in(&house).unwrap();
+    let accepted = "task accepted: Grasp the cup in the kitchen.";
+    assert!(whole.lines().nth(1).unwrap().contains(accepted), "the task is in line 2");
+    std::fs::write(&path, whole.replacen(accepted, "task accepted: Leave the cup in the kitchen.", 1)).unwrap();
+
+    let (code, listed, _) = house.run("cortex", &["tape", "list"]).await;
+    assert_eq!(code, Some(0));
+    assert!(listed.contains("CHANGED") && listed.contains("line 2"), "{listed}");
+    for command in ["show", "replay"] {
+        let (code, said, complained) = house.run("cortex", &["tape", command, "0"]).await;
+        assert_eq!(code, Some(1), "{command}: {said}");
+        assert!(complained.contains("this tape was changed: line 2"), "{command}: {complained}");
+    }
+
+    // What ended well did not fail, and the last line has no line after it that would tell.
+    let ended = "\"tape\":\"closed\",\"status\":\"succeeded\"";
+    assert!(whole.contains(ended));
+    std::fs::write(&path, whole.replacen(ended, "\"tape\":\"closed\",\"status\":\"failed\"", 1)).unwrap();
+    let (_, listed, _) = house.run("cortex", &["tape", "list"]).await;
+    let last = format!("line {}", whole.lines().count());
+    assert!(listed.contains("CHANGED") && listed.contains(&last), "{listed}");
+
+    std::fs::write(&path, &whole).unwrap();
+    for (command, expected) in [("list", "SUCCEEDED"), ("show", "task accepted"), ("replay", "the same: ")] {
+        let arguments = ["tape", command, "0"];
+        let arguments = if command == "list" { &arguments[..2] } else { &arguments[..] };
+        let (code, said, complained) = house.run("cortex", arguments).await;
+        assert_eq!((code, complained.as_str()), (Some(0), ""), "{command}: {said}");
+        assert!(said.contains(expected), "{command}: {said}");
+    }
+
+    let old: String = whole
+        .lines()
+        .map(|line| match line.find(",\"previous\":") {
+            Some(at) => format!("{}}}\n", &line[..at]),
+            None => line.replace("\"version\":4", "\"version\":3") + "\n",
+        })
+        .collect();
+    std::fs::write(&path, old).unwrap();
+    let (_, listed, _) = house.run("cortex", &["tape", "list"]).await;
+    assert!(listed.contains("SUCCEEDED   (no hashes) Grasp the cup"), "{listed}");
+    for command in ["show", "replay"] {
+        let (code, _, complained) = house.run("cortex", &["tape", command, "0"]).await;
+        assert_eq!(code, Some(0));
+        assert!(complained.contains("carries no hashes"), "{command}: {complained}");
+    }
 }

@@ -13,9 +13,9 @@ use std::time::Duration;
 use cortex_core::MissionLimits;
 use cortex_core::meter::Reading;
 use cortex_protocol::mission::Expense;
-use cortex_protocol::{Dispatch, Effect, MissionStatus, Origin, Submission, ToolPhase};
+use cortex_protocol::{Dispatch, Effect, MissionId, MissionStatus, Origin, Submission, ToolPhase};
 use cortex_runtime::tape::replay::Ending;
-use cortex_runtime::tape::{Body, Folder, Reader, replay};
+use cortex_runtime::tape::{Body, Folder, Integrity, Reader, replay};
 use cortex_runtime::{Meter, ProviderId, Runtime, RuntimeConfig, TapeSettings};
 use cortex_testkit::{Behaviour, FakeTools, ScriptedModel, calls, says, tool};
 use serde_json::{Value, json};
@@ -103,6 +103,10 @@ async fn a_tape_that_was_recorded_once_is_still_read_and_replayed() {
     if std::env::var_os("CORTEX_RECORD").is_some() {
         record().await;
     }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (tapes, mission) = (Folder::new(folder.path().to_owned()), MissionId::new("reference"));
+    std::fs::copy(reference(), tapes.path(&mission)).expect("the reference tape");
+    assert_eq!(tapes.check(&mission).expect("its lines can be checked"), Integrity::Unchanged, "{HINT}");
     let mut reader = Reader::open(&reference()).expect("the reference tape");
     let mut kinds = Vec::new();
     while let Some((record, _)) = reader.next_record().expect("its lines can be read") {

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cortex_core::{Effect, Input};
 use cortex_protocol::{MissionResult, MissionStatus, Origin, Submission};
 use cortex_runtime::tape::replay::Ending;
-use cortex_runtime::tape::{Body, Entry, Folder, Record, TapeError, TapeStatus, replay};
+use cortex_runtime::tape::{Body, Entry, Folder, Integrity, Record, TapeError, TapeStatus, replay};
 use cortex_runtime::{ProviderId, Rejection, Runtime, RuntimeConfig, TapeSettings};
 use cortex_testkit::{Behaviour, FakeTools, Line, ScriptedModel, calls, says};
 use serde_json::json;
@@ -146,6 +146,7 @@ async fn a_replay_of_what_was_recorded_wants_the_same_done() {
         assert_eq!((replayed.ending, replayed.cut), (Ending::Same, 0), "{result:?}");
         assert!(replayed.inputs >= 2 && replayed.effects >= 2);
         assert_eq!(tapes.summary(&mission).unwrap().status, TapeStatus::Ended(result.status));
+        assert_eq!(tapes.check(&mission).unwrap(), Integrity::Unchanged);
     }
 }
 
@@ -235,6 +236,7 @@ async fn a_tape_that_is_full_ends_the_mission_before_the_next_move() {
     let mission = tapes.find("").unwrap();
     assert!(std::fs::metadata(tapes.path(&mission)).unwrap().len() <= 16_000);
     assert_eq!(tapes.summary(&mission).unwrap().status, TapeStatus::BrokenOff);
+    assert_eq!(tapes.check(&mission).unwrap(), Integrity::Unchanged, "what breaks off is not changed");
     assert_eq!(
         replay(&mut tapes.read(&mission).unwrap()).unwrap().ending,
         Ending::BrokenOff,
@@ -286,8 +288,10 @@ async fn an_outcome_that_is_too_long_for_a_line_is_cut_and_a_replay_says_so() {
     assert!(matches!(ended.body().unwrap(), Body::Entry(Entry::Cut { bytes, .. }) if bytes > 17 * 1024 * 1024));
     assert!(ended.data.text.ends_with("(cut)"));
     let tapes = Folder::new(folder.path().to_owned());
-    let replayed = replay(&mut tapes.read(&tapes.find("").unwrap()).unwrap()).unwrap();
+    let mission = tapes.find("").unwrap();
+    let replayed = replay(&mut tapes.read(&mission).unwrap()).unwrap();
     assert_eq!(replayed.ending, Ending::InputCut { line: ended.line });
+    assert_eq!(tapes.check(&mission).unwrap(), Integrity::Unchanged);
 }
 
 #[tokio::test(start_paused = true)]
@@ -306,6 +310,7 @@ async fn tasks_that_wait_have_tapes_of_their_own() {
         let summary = tapes.summary(id).unwrap();
         assert_eq!((summary.task.as_str(), summary.status), (text, TapeStatus::Ended(MissionStatus::Cancelled)));
         assert_eq!(replay(&mut tapes.read(id).unwrap()).unwrap().ending, ending);
+        assert_eq!(tapes.check(id).unwrap(), Integrity::Unchanged);
     }
     assert!(matches!(tapes.find("0"), Err(TapeError::Ambiguous { candidates, .. }) if candidates.len() == 2));
     assert!(matches!(tapes.find("nobody"), Err(TapeError::Missing { .. })));

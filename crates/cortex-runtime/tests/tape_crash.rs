@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use cortex_protocol::{Origin, Submission};
-use cortex_runtime::tape::{Flush, Folder};
+use cortex_runtime::tape::{Flush, Folder, Integrity};
 use cortex_runtime::{ProviderId, Runtime, RuntimeConfig, TapeSettings};
 use cortex_testkit::{FakeTools, ScriptedModel, says};
 
@@ -74,6 +74,7 @@ async fn a_kill_while_old_tapes_are_removed_leaves_nothing_that_can_not_be_read_
                 reader.body(&record).unwrap_or_else(|problem| panic!("{mission}: {problem}"));
             }
             assert_eq!(reader.torn_bytes(), 0, "{mission} is torn after it was mended");
+            assert_eq!(folder.check(mission).expect("a tape can be checked"), Integrity::Unchanged, "{mission}");
         }
         assert!(
             !missions.is_empty() && bytes <= FOLDER_BYTES + TAPE_BYTES,

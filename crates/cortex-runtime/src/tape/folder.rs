@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use cortex_protocol::{MissionEvent, MissionId, MissionStatus, Origin};
 use uuid::Uuid;
 
+use super::chain::Chain;
 use super::record::{Body, Entry, MAX_LINE_BYTES, entry_line};
 use super::writer::Medium;
 use super::{Flush, Reader, Record, TapeError};
@@ -257,10 +258,8 @@ impl Folder {
             return Ok(true);
         }
         file.set_len(torn.whole)?;
-        if let Some(before) = torn.last_record {
-            let envelope = Envelope::new(before.source, before.subject, before.data.origin);
-            let repaired = Entry::Repaired { bytes: torn.bytes };
-            file.write_all(&entry_line(&envelope, before.line.saturating_add(1), None, &repaired).1)?;
+        if let Some(before) = torn.last_line {
+            file.write_all(&before.next(&Entry::Repaired { bytes: torn.bytes }))?;
         }
         file.sync_data()?;
         Ok(true)
@@ -281,11 +280,8 @@ impl Folder {
         self.mend_one(mission)?;
         let mut file = OpenOptions::new().read(true).append(true).open(self.path(mission))?;
         file.try_lock().map_err(|_| io::Error::other("its tape is being written"))?;
-        let last =
-            last_record(&mut file)?.ok_or_else(|| io::Error::other("the last line of its tape can't be read"))?;
-        let envelope = Envelope::new(last.source, last.subject, last.data.origin);
-        let disputed = Entry::Disputed { reason: reason.to_owned(), by: by.clone(), status };
-        file.write_all(&entry_line(&envelope, last.line.saturating_add(1), None, &disputed).1)?;
+        let last = last_line(&mut file)?.ok_or_else(|| io::Error::other("the last line of its tape can't be read"))?;
+        file.write_all(&last.next(&Entry::Disputed { reason: reason.to_owned(), by: by.clone(), status }))?;
         file.sync_data()
     }
 
@@ -356,15 +352,37 @@ fn is_locked(file: &File) -> bool {
     matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
 }
 
+/// The last whole line of a tape that is gone on with.
+struct LastLine {
+    record: Record,
+    chain: Chain,
+}
+
+impl LastLine {
+    /// The last of these lines.
+    fn of(lines: &[u8]) -> Option<Self> {
+        let last = lines.strip_suffix(b"\n")?.rsplit(|byte| *byte == b'\n').next()?;
+        Some(Self { record: serde_json::from_slice(last).ok()?, chain: Chain::after(last) })
+    }
+
+    /// The line that comes after it.
+    fn next(self, entry: &Entry<'_>) -> Vec<u8> {
+        let Self { record, mut chain } = self;
+        let envelope = Envelope::new(record.source, record.subject, record.data.origin);
+        let mut line = entry_line(&envelope, record.line.saturating_add(1), None, entry).1;
+        chain.link(&mut line);
+        line
+    }
+}
+
 /// The last line of a tape without a torn end.
-fn last_record(file: &mut File) -> io::Result<Option<Record>> {
+fn last_line(file: &mut File) -> io::Result<Option<LastLine>> {
     let length = file.metadata()?.len();
     let reach = u64::try_from(2 * MAX_LINE_BYTES).unwrap_or(u64::MAX);
     file.seek(SeekFrom::Start(length.saturating_sub(reach)))?;
     let mut end = Vec::new();
     Read::take(&mut *file, reach).read_to_end(&mut end)?;
-    let last = end.strip_suffix(b"\n").and_then(|lines| lines.rsplit(|byte| *byte == b'\n').next());
-    Ok(last.and_then(|line| serde_json::from_slice(line).ok()))
+    Ok(LastLine::of(&end))
 }
 
 /// The torn end of a tape.
@@ -374,14 +392,14 @@ struct Torn {
     /// How many are not.
     bytes: u64,
     /// The last whole line.
-    last_record: Option<Record>,
+    last_line: Option<LastLine>,
 }
 
 impl Torn {
     fn of(file: &mut File) -> io::Result<Option<Self>> {
         let length = file.metadata()?.len();
         if length == 0 {
-            return Ok(Some(Self { whole: 0, bytes: 0, last_record: None }));
+            return Ok(Some(Self { whole: 0, bytes: 0, last_line: None }));
         }
         let mut last_byte = [0];
         file.seek(SeekFrom::End(-1))?;
@@ -396,10 +414,8 @@ impl Torn {
         Read::take(&mut *file, reach).read_to_end(&mut end)?;
         let kept = end.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let lines = end.get(..kept).unwrap_or_default();
-        let last = lines.strip_suffix(b"\n").and_then(|lines| lines.rsplit(|byte| *byte == b'\n').next());
         let torn = u64::try_from(end.len() - kept).unwrap_or(u64::MAX);
-        let last_record = last.and_then(|line| serde_json::from_slice(line).ok());
-        Ok(Some(Self { whole: length - torn, bytes: torn, last_record }))
+        Ok(Some(Self { whole: length - torn, bytes: torn, last_line: LastLine::of(lines) }))
     }
 }
 

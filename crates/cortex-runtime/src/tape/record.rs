@@ -13,13 +13,15 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::TapeError;
+use super::chain::LINK_BYTES;
 use crate::envelope::Envelope;
 
 /// The version of the format that this Cortex writes. A newer one is not read; an older one is.
 ///
 /// Counts on whenever an input, an effect or an event is added or can't be read any more as it was. (2: meters,
-/// corrections of a task, conditions. 3: changes of the tools as differences, accounts, questions to people.)
-pub const VERSION: u32 = 3;
+/// corrections of a task, conditions. 3: changes of the tools as differences, accounts, questions to people.
+/// 4: each line carries the hash of the line before.)
+pub const VERSION: u32 = 4;
 /// Longest line, in bytes. An outcome of a tool may have 4 MiB, and twice that or more once it is escaped; what is longer
 /// is cut.
 pub(super) const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
@@ -64,6 +66,10 @@ pub struct Record<Payload = Value> {
     pub causationid: Option<EventId>,
     /// The body.
     pub data: RecordData<Payload>,
+    /// SHA-256 over the line before, without the end of the line, in hexadecimal digits. None on the first line, and in
+    /// formats before 4. The writer adds it to lines that are made without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<String>,
 }
 
 /// The body of a line.
@@ -206,6 +212,7 @@ pub(super) fn entry_line(
         line,
         causationid: cause.cloned(),
         data: RecordData { origin: envelope.origin().clone(), text: text(entry), payload: entry },
+        previous: None,
     };
     (id, as_line(&record))
 }
@@ -232,13 +239,14 @@ pub(super) fn published_line(event: &CloudEvent, line: u64, cause: Option<&Event
             text: event.data.text.clone(),
             payload: &event.data.payload,
         },
+        previous: None,
     })
 }
 
 /// The line with its end, its payload cut if it is too long.
 fn as_line<Payload: Serialize>(record: &Record<Payload>) -> Vec<u8> {
     let mut line = json(record);
-    if line.len() >= MAX_LINE_BYTES {
+    if line.len() + LINK_BYTES >= MAX_LINE_BYTES {
         let payload = json(&record.data.payload);
         let beginning = payload.get(..KEPT_OF_CUT).unwrap_or(&payload);
         let cut = Entry::Cut {
@@ -273,6 +281,7 @@ fn with_data<Old, New>(record: &Record<Old>, data: RecordData<New>) -> Record<Ne
         line: record.line,
         causationid: record.causationid.clone(),
         data,
+        previous: None,
     }
 }
 

@@ -6,6 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::{mpsc, oneshot};
 
+use super::chain::{Chain, LINK_BYTES};
+
 /// Jobs that may wait for a slow disk. A mission makes a few for each thing that happens.
 const QUEUE: usize = 4_096;
 /// What may wait in bytes: a few of the longest lines. A disk that is further behind has failed.
@@ -58,7 +60,7 @@ pub(super) fn queue(opening: Opening) -> (Writer, Drain) {
 }
 
 impl Writer {
-    /// Has a line written after all that came before. Never waits.
+    /// Has a line written after all that came before, with the hash of the line before. Never waits.
     pub(super) fn put(&self, line: Vec<u8>) {
         if self.problem.get().is_some() {
             return;
@@ -92,24 +94,30 @@ impl Writer {
 /// The medium, before and after its opening.
 enum Place {
     Closed(Opening),
-    Open(Box<dyn Medium>),
+    Open(Box<dyn Medium>, Chain),
     Lost,
 }
 
 impl Place {
-    fn write(self, lines: &[u8], sync: bool) -> (Self, Result<(), String>) {
+    fn write(self, lines: Vec<Vec<u8>>, sync: bool) -> (Self, Result<(), String>) {
         let opened = match self {
-            Self::Closed(opening) => opening(),
-            Self::Open(medium) => Ok(medium),
+            Self::Closed(opening) => opening().map(|medium| (medium, Chain::default())),
+            Self::Open(medium, chain) => Ok((medium, chain)),
             Self::Lost => return (Self::Lost, Err("it is not open".to_owned())),
         };
-        let mut medium = match opened {
-            Ok(medium) => medium,
+        let (mut medium, mut chain) = match opened {
+            Ok(opened) => opened,
             Err(problem) => return (Self::Lost, Err(problem.to_string())),
         };
-        let appended = if lines.is_empty() { Ok(()) } else { medium.append(lines) };
+        // Here, where waiting is allowed: the hash of a long line takes milliseconds.
+        let mut linked = Vec::with_capacity(lines.iter().map(|line| line.len() + LINK_BYTES).sum());
+        for mut line in lines {
+            chain.link(&mut line);
+            linked.extend(line);
+        }
+        let appended = if linked.is_empty() { Ok(()) } else { medium.append(&linked) };
         let written = appended.and_then(|()| if sync { medium.sync() } else { Ok(()) });
-        (Self::Open(medium), written.map_err(|problem| problem.to_string()))
+        (Self::Open(medium, chain), written.map_err(|problem| problem.to_string()))
     }
 }
 
@@ -125,14 +133,14 @@ impl Drain {
             let (mut lines, mut waiting) = (Vec::new(), Vec::new());
             for job in batch {
                 match job {
-                    Job::Line(line) => lines.extend(line),
+                    Job::Line(line) => lines.push(line),
                     Job::Sync(reply) => waiting.push(reply),
                 }
             }
-            let (bytes, sync) = (lines.len(), !waiting.is_empty());
+            let (bytes, sync) = (lines.iter().map(Vec::len).sum(), !waiting.is_empty());
             if self.problem.get().is_none() {
                 let taken = std::mem::replace(&mut place, Place::Lost);
-                let written = tokio::task::spawn_blocking(move || taken.write(&lines, sync)).await;
+                let written = tokio::task::spawn_blocking(move || taken.write(lines, sync)).await;
                 let (kept, outcome) =
                     written.unwrap_or_else(|_| (Place::Lost, Err("its writer has failed or was ended".to_owned())));
                 place = kept;

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use cortex_core::Effect;
 use cortex_protocol::MissionId;
 use cortex_runtime::tape::replay::{Difference, Ending};
-use cortex_runtime::tape::{Body, Entry, Folder, Follower, Reader, Record, replay};
+use cortex_runtime::tape::{Body, Entry, Folder, Follower, Integrity, Reader, Record, Summary, replay};
 
 use crate::arguments::{TapeArguments, TapeCommand};
 use crate::config::{self, Layers};
@@ -77,27 +77,58 @@ fn list(folder: &Folder) -> anyhow::Result<ExitCode> {
         eprintln!("cortex: {others} other file(s) in {} are no tapes and are left alone", folder.directory().display());
     }
     for mission in missions {
-        match folder.summary(&mission) {
-            Ok(about) => {
-                let task: String = harmless(&about.task).chars().take(TASK_SHOWN).collect();
-                let mark = if about.dry_run { "(dry run) " } else { "" };
-                say(&format!("{}  {mission}  {:10}  {mark}{task}", short_time(&about.time), about.status.to_string()))?;
+        let (time, status, rest) = match (folder.check(&mission), folder.summary(&mission)) {
+            (Ok(Integrity::Changed { line, change }), about) => {
+                let says = about.map_or(String::new(), |about| format!("; it says {}: {}", about.status, task(&about)));
+                (String::new(), "CHANGED".to_owned(), format!("line {line}: {}{says}", harmless(&change.to_string())))
+            }
+            (Ok(integrity), Ok(about)) => {
+                let dry_run = if about.dry_run { "(dry run) " } else { "" };
+                let no_hashes = if integrity == Integrity::NoHashes { "(no hashes) " } else { "" };
+                (short_time(&about.time), about.status.to_string(), format!("{dry_run}{no_hashes}{}", task(&about)))
             }
             // One that is broken, or that goes away meanwhile, does not hide the others.
-            Err(problem) => {
-                say(&format!("{:19}  {mission}  {:10}  {}", "", "UNREADABLE", harmless(&problem.to_string())))?;
+            (Err(problem), _) | (_, Err(problem)) => {
+                (String::new(), "UNREADABLE".to_owned(), harmless(&problem.to_string()))
             }
-        }
+        };
+        say(&format!("{time:19}  {mission}  {status:10}  {rest}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
+fn task(about: &Summary) -> String {
+    harmless(&about.task).chars().take(TASK_SHOWN).collect()
+}
+
+/// Says so when a tape was changed, or when that can't be known. Whether it is not known to have been changed.
+fn is_trusted(folder: &Folder, mission: &MissionId) -> anyhow::Result<bool> {
+    match folder.check(mission)? {
+        Integrity::Changed { line, change } => {
+            let change = harmless(&change.to_string());
+            eprintln!("cortex: this tape was changed: line {line} is not as it was written ({change})");
+            Ok(false)
+        }
+        Integrity::NoHashes => {
+            eprintln!("cortex: this tape carries no hashes (its format is older than 4): a change could not be seen");
+            Ok(true)
+        }
+        _ => Ok(true),
+    }
+}
+
+/// What a command that has done its work says of the tape that it has read.
+fn code_for(is_trusted: bool) -> ExitCode {
+    if is_trusted { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
 fn show(folder: &Folder, mission: &MissionId, view: View) -> anyhow::Result<ExitCode> {
+    let is_trusted = is_trusted(folder, mission)?;
     let mut reader = folder.read(mission)?;
     if !print_new(&mut reader, view)? {
         explain_end(folder, mission, &reader)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(code_for(is_trusted))
 }
 
 /// Says why a tape has no last line.
@@ -167,20 +198,21 @@ async fn follow(folder: &Folder, prefix: Option<String>, view: View) -> anyhow::
 }
 
 fn run_again(folder: &Folder, mission: &MissionId) -> anyhow::Result<ExitCode> {
+    let is_trusted = is_trusted(folder, mission)?;
     let replayed = replay(&mut folder.read(mission)?)?;
     let (inputs, effects) = (replayed.inputs, replayed.effects);
     let code = match &replayed.ending {
         Ending::Same => {
             say(&format!("the same: {inputs} inputs, {effects} effects"))?;
-            ExitCode::SUCCESS
+            code_for(is_trusted)
         }
         Ending::BrokenOff => {
             say(&format!("the same as far as the tape goes: {inputs} inputs, {effects} effects; it breaks off there"))?;
-            ExitCode::SUCCESS
+            code_for(is_trusted)
         }
         Ending::NeverBegan => {
             say("nothing to replay: the mission never began")?;
-            ExitCode::SUCCESS
+            code_for(is_trusted)
         }
         Ending::InputCut { line } => {
             say(&format!(
