@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use cortex_core::Invocation;
 use cortex_protocol::{CallId, CancelMode, FailureKind, HaltState, MissionId, ToolName, ToolOutcome};
 
+use tokio::sync::watch;
+
 use crate::stop::StopLatch;
 
 /// Calls that are remembered. A halt comes while a call runs or soon after; a mission has at most a few dozen calls.
@@ -77,6 +79,8 @@ impl Unsent {
 #[derive(Debug, Default)]
 pub(crate) struct Halts {
     halted: Mutex<Halted>,
+    /// Changes with each halt.
+    changed: watch::Sender<()>,
     latch: StopLatch,
 }
 
@@ -96,6 +100,19 @@ impl Halts {
         while halted.order.len() > REMEMBERED {
             if let Some(oldest) = halted.order.pop_front() {
                 halted.keys.remove(&oldest);
+            }
+        }
+        drop(halted);
+        self.changed.send_replace(());
+    }
+
+    /// Resolves when the call is halted: one that waits to be sent need not wait any longer.
+    pub(crate) async fn until_halted(&self, key: CallKey) {
+        let mut changed = self.changed.subscribe();
+        while !self.lock().keys.contains(&key) {
+            // The sender lives as long as this does.
+            if changed.changed().await.is_err() {
+                return;
             }
         }
     }

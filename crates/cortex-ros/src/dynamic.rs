@@ -47,6 +47,7 @@ mod quality;
 mod question;
 mod service_client;
 mod subscription;
+mod turns;
 
 pub use action_client::ActionClient;
 pub(crate) use cancelling::Asked;
@@ -58,3 +59,6 @@ pub use quality::{Durability, Quality, Reliability};
 pub(crate) use question::Question;
 pub use service_client::ServiceClient;
 pub use subscription::Subscription;
+pub(crate) use turns::Turn;
+#[cfg(test)]
+pub(crate) use turns::Turns;

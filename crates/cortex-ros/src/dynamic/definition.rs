@@ -9,11 +9,16 @@ use crate::rcl::context::Node;
 
 pub(super) fn check_service(node: &Node, service: &str, interface: &ServiceInterface) -> Result<(), RosError> {
     // How the middleware calls the two topics that a service is made of. The server reads one and publishes the other.
-    let requests = announced(node, &format!("rq{service}Request"), Naming::Middleware, End::Subscriptions)?;
+    let requests = announced(node, &requests_topic(service), Naming::Middleware, End::Subscriptions)?;
     let answers = announced(node, &format!("rr{service}Reply"), Naming::Middleware, End::Publishers)?;
     let same = all_are(&interface.request, requests.iter().map(|end| end.type_hash.as_deref()))
         && all_are(&interface.response, answers.iter().map(|end| end.type_hash.as_deref()));
     if same { Ok(()) } else { Err(other(service, &interface.name.to_string())) }
+}
+
+/// How the middleware calls the topic by which the servers of a service get requests.
+pub(super) fn requests_topic(service: &str) -> String {
+    format!("rq{service}Request")
 }
 
 pub(super) fn check_action(node: &Node, action: &str, interface: &ActionInterface) -> Result<(), RosError> {

@@ -10,6 +10,7 @@ use super::letterbox::Letterbox;
 use super::publisher::Outlet;
 use super::service_client::Requests;
 use super::subscription::Inlet;
+use super::turns::AllTurns;
 use crate::RosError;
 use crate::rcl::context::{GuardCondition, Node};
 
@@ -23,6 +24,8 @@ pub(super) struct Hub {
     graph: watch::Sender<u64>,
     /// For what every action has: its states, and the service that cancels.
     pub(super) own_interfaces: Interfaces,
+    /// How many requests are at each service.
+    pub(super) turns: AllTurns,
 }
 
 struct Open {
@@ -63,7 +66,7 @@ impl Hub {
     pub(super) fn new(node: Arc<Node>, wake: Arc<GuardCondition>, graph: watch::Sender<u64>) -> Arc<Self> {
         let open = Open { node, wake, endpoints: BTreeMap::new(), next: 0, generation: 0, dropped: VecDeque::new() };
         let own_interfaces = Interfaces::from_environment();
-        Arc::new(Self { open: Mutex::new(Some(open)), graph, own_interfaces })
+        Arc::new(Self { open: Mutex::new(Some(open)), graph, own_interfaces, turns: AllTurns::default() })
     }
 
     /// The node that endpoints are made on.

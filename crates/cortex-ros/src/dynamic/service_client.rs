@@ -8,8 +8,11 @@ use cortex_interfaces::{Message, ServiceInterface};
 use tokio::sync::oneshot;
 
 use super::answers::Answers;
+use super::definition::requests_topic;
 use super::hub::{Endpoint, Hub, Registration, Slot};
+use super::turns::{Turn, Turns, room};
 use crate::RosError;
+use crate::rcl::announced::{End, Naming, announced};
 use crate::rcl::client::Client;
 
 /// Answers of one client that are handed on before others get their turn.
@@ -30,6 +33,7 @@ struct Shared {
     interface: Arc<ServiceInterface>,
     service: String,
     registration: Registration,
+    turns: Arc<Turns>,
 }
 
 impl ServiceClient {
@@ -38,8 +42,9 @@ impl ServiceClient {
         let client = Slot::new(Client::create(&hub.node()?, service, interface)?);
         let requests = Arc::new(Requests { client, answers: Answers::default() });
         let registration = hub.register(Endpoint::Requests(Arc::clone(&requests)))?;
+        let turns = hub.turns.of(service);
         let (interface, service) = (Arc::clone(interface), service.to_owned());
-        Ok(Self { shared: Arc::new(Shared { requests, interface, service, registration }) })
+        Ok(Self { shared: Arc::new(Shared { requests, interface, service, registration, turns }) })
     }
 
     /// The type of the service.
@@ -73,6 +78,17 @@ impl ServiceClient {
             Ok(available) => available,
             Err(_) => Err(RosError::NoServer { service: self.shared.service.clone(), waited: limit }),
         }
+    }
+
+    /// Waits until the service has room for another request, in the order of the callers; to be called when a server is
+    /// there, and held until the request is answered. What can't wait, such as a halt, is sent without a turn.
+    ///
+    /// # Errors
+    /// [`RosError::TooMany`] when too many wait already, and after the shutdown.
+    pub(crate) async fn turn(&self) -> Result<Turn, RosError> {
+        let topic = requests_topic(&self.shared.service);
+        let servers = announced(&*self.hub().node()?, &topic, Naming::Middleware, End::Subscriptions)?;
+        self.shared.turns.take(room(servers.iter().map(|server| server.history))).await
     }
 
     /// Sends a request, now, and returns the answer to wait for. Dropping that forgets the answer; the request is not

@@ -22,8 +22,21 @@ pub(crate) struct Announced {
     pub(crate) reliability: Reliability,
     /// The same.
     pub(crate) durability: Durability,
+    /// How much of what has come, and was not taken yet, it keeps.
+    pub(crate) history: History,
     /// The hash of the type, such as `RIHS01_8b3c…`. None where it tells none.
     pub(crate) type_hash: Option<String>,
+}
+
+/// How much an end of a topic keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum History {
+    /// The latest so many.
+    KeepLast(usize),
+    /// As much as there is memory for.
+    KeepAll,
+    /// Most middlewares do not tell it to other processes.
+    Unknown,
 }
 
 /// How the name of a topic is meant.
@@ -88,6 +101,7 @@ unsafe fn read(end: &rcl::rmw_topic_endpoint_info_t) -> Announced {
         topic_type: owned(end.topic_type),
         reliability: quality::reliability(&end.qos_profile),
         durability: quality::durability(&end.qos_profile),
+        history: quality::history(&end.qos_profile),
         #[cfg(has_type_hashes)]
         type_hash: hash(&end.topic_type_hash),
         #[cfg(not(has_type_hashes))]

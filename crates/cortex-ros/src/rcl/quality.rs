@@ -6,6 +6,7 @@ use rcl::rmw_qos_history_policy_e as History;
 use rcl::rmw_qos_liveliness_policy_e as Liveliness;
 use rcl::rmw_qos_reliability_policy_e as Reliable;
 
+use super::announced;
 use crate::dynamic::{Durability, Quality, Reliability};
 
 /// What the library calls "default" for times: no deadline, no end of life, no lease.
@@ -46,5 +47,14 @@ pub(super) fn durability(profile: &rcl::rmw_qos_profile_t) -> Durability {
         Durability::TransientLocal
     } else {
         Durability::Volatile
+    }
+}
+
+/// What is not known is no number.
+pub(super) fn history(profile: &rcl::rmw_qos_profile_t) -> announced::History {
+    match profile.history {
+        History::RMW_QOS_POLICY_HISTORY_KEEP_LAST => announced::History::KeepLast(profile.depth),
+        History::RMW_QOS_POLICY_HISTORY_KEEP_ALL => announced::History::KeepAll,
+        _ => announced::History::Unknown,
     }
 }

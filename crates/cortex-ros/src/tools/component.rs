@@ -13,10 +13,11 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use super::late::ServerLost;
 use super::pool::Pool;
 use super::{Surroundings, changed, late};
 use crate::RosError;
-use crate::calls::{Calls, Haltable, key};
+use crate::calls::{Calls, Haltable, halted_before_it_was_sent, key};
 use crate::directory::{ComponentState, Directory, EXECUTE_METHOD, Loss, Run, below};
 use crate::discovery::{method_name, refusal_of_method};
 use crate::dynamic::ServiceClient;
@@ -89,6 +90,14 @@ pub(super) struct Route {
     cancel_method: Option<String>,
 }
 
+/// A call on its way.
+struct Sent {
+    /// The answer arrives here.
+    answer: oneshot::Receiver<Answer>,
+    /// Keeps the call's place at the component while its caller waits.
+    caller: oneshot::Sender<ServerLost>,
+}
+
 impl Components {
     pub(super) fn new(around: &Arc<Surroundings>) -> Self {
         Self { around: Arc::clone(around), clients: Pool::default(), calls: Arc::new(Calls::new(&around.halts)) }
@@ -129,14 +138,24 @@ impl Components {
         })
     }
 
-    /// Sends the call. The answer arrives at the returned channel, unless nobody waits any more.
-    async fn send(&self, invocation: &Invocation, route: &Route) -> Result<oneshot::Receiver<Answer>, ToolOutcome> {
+    /// Sends the call, when its turn has come.
+    async fn send(&self, invocation: &Invocation, route: &Route) -> Result<Sent, ToolOutcome> {
         let unavailable = |problem: RosError| ToolOutcome::failure(FailureKind::Unavailable, problem.to_string());
         let component = &route.component;
         let client = self.client(component).await.map_err(unavailable)?;
         let arguments = Value::Object(invocation.call.arguments.clone());
         let request = request(&client, &route.method, &arguments).map_err(unavailable)?;
         client.wait_for_server(SERVER_LIMIT).await.map_err(unavailable)?;
+        let turn = tokio::select! {
+            biased;
+            () = self.around.halts.until_halted(key(invocation)) => return Err(halted_before_it_was_sent()),
+            // Looked at first: what others had sent gives its turn back when the component is lost.
+            loss = self.lost(component, route.run) => {
+                let problem = format!("the component '{component}' {loss} before '{}' was sent", route.method);
+                return Err(ToolOutcome::failure(FailureKind::ComponentLost, problem));
+            }
+            turn = client.turn() => turn.map_err(unavailable)?,
+        };
         let (cancel, cancel_method) = (route.cancel, route.cancel_method.clone());
         let call = SentCall { component: component.clone(), cancel, cancel_method, client: client.clone() };
         let answer = match self.calls.send(invocation, call, || client.send(&request)) {
@@ -148,6 +167,8 @@ impl Components {
             Err(unsent) => return Err(unsent.outcome()),
         };
         let (deliver, delivered) = oneshot::channel();
+        let (caller, given_up) = oneshot::channel();
+        let answer = late::in_place(answer, turn, given_up);
         self.around.waiting.spawn(late::wait(
             answer,
             Arc::clone(&self.calls),
@@ -155,7 +176,7 @@ impl Components {
             invocation.timeout,
             deliver,
         ));
-        Ok(delivered)
+        Ok(Sent { answer: delivered, caller })
     }
 
     /// Resolves when the component of this run is lost.
@@ -226,8 +247,8 @@ impl Components {
 
     /// Carries out a call to its end.
     pub(super) async fn invoke(&self, invocation: &Invocation, route: Route) -> ToolOutcome {
-        let answer = match self.send(invocation, &route).await {
-            Ok(answer) => answer,
+        let Sent { answer, caller } = match self.send(invocation, &route).await {
+            Ok(sent) => sent,
             Err(outcome) => return outcome,
         };
         // What a lost or silent component started may go on without it.
@@ -245,6 +266,8 @@ impl Components {
                 Err(_) => failure(FailureKind::Timeout, component, "it has not answered").with_halt(unknown),
             },
             loss = self.lost(component, route.run) => {
+                // The answer may have come just now.
+                let _ = caller.send(ServerLost);
                 let problem = format!("the component '{component}' {loss} while '{}' was under way", route.method);
                 tracing::warn!(mission = %invocation.mission, "lost: {problem}");
                 ToolOutcome::failure(FailureKind::ComponentLost, problem).with_halt(unknown)

@@ -7,12 +7,13 @@ use cortex_core::Invocation;
 use cortex_protocol::{CancelMode, FailureKind, HaltState, ToolOutcome};
 use tokio::sync::oneshot;
 
+use super::late::ServerLost;
 use super::messages::{message_of, outcome_of};
 use super::pool::Pool;
 use super::server::Server;
 use super::{Surroundings, late};
 use crate::RosError;
-use crate::calls::{Calls, key};
+use crate::calls::{Calls, halted_before_it_was_sent, key};
 use crate::catalog::Entry;
 use crate::dynamic::ServiceClient;
 
@@ -50,6 +51,20 @@ impl Services {
             return unavailable(problem);
         }
         let server = Server::of(entry, &self.around.graph.current());
+        let who = &entry.name;
+        let turn = tokio::select! {
+            biased;
+            () = self.around.halts.until_halted(key(invocation)) => return halted_before_it_was_sent(),
+            // Looked at first: what others had sent gives its turn back when the server is lost.
+            loss = server.lost(self.around.graph.subscribe()) => {
+                let problem = format!("the server of {who} {loss} before the request was sent");
+                return ToolOutcome::failure(FailureKind::ComponentLost, problem);
+            }
+            turn = client.turn() => match turn {
+                Ok(turn) => turn,
+                Err(problem) => return unavailable(problem),
+            },
+        };
         let send = || {
             self.around.note_unhaltable(invocation, entry);
             client.send(&request)
@@ -63,9 +78,10 @@ impl Services {
             Err(unsent) => return unsent.outcome(),
         };
         let (deliver, answer_of_server) = oneshot::channel();
+        let (caller, given_up) = oneshot::channel();
+        let answer = late::in_place(answer, turn, given_up);
         let waiting = late::wait(answer, Arc::clone(&self.calls), key(invocation), invocation.timeout, deliver);
         self.around.waiting.spawn(waiting);
-        let who = &entry.name;
         // What a lost server began may go on without it.
         let unknown = match entry.spec.cancel {
             CancelMode::Drop => HaltState::AtRest,
@@ -82,6 +98,8 @@ impl Services {
                 }
             },
             loss = server.lost(self.around.graph.subscribe()) => {
+                // The answer may have come just now.
+                let _ = caller.send(ServerLost);
                 let problem = format!("the server of {who} {loss} before it answered");
                 ToolOutcome::failure(FailureKind::ComponentLost, problem).with_halt(unknown)
             }

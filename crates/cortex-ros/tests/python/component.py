@@ -13,7 +13,7 @@ import time
 import rclpy
 from peer import spin
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import MultiThreadedExecutor
+from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
 
 from cortex_msgs.msg import ComponentStatus
@@ -102,9 +102,11 @@ def main():
     parser.add_argument("name")
     parser.add_argument("--heartbeat", action="store_true")
     parser.add_argument("--describe", default="well", choices=["well", "garbage", "partly", "slow"])
+    parser.add_argument("--one-at-a-time", action="store_true")
     options = parser.parse_args()
     rclpy.init(args=[])
-    spin(Component(options), executor=MultiThreadedExecutor(4))
+    executor = SingleThreadedExecutor() if options.one_at_a_time else MultiThreadedExecutor(4)
+    spin(Component(options), executor=executor)
 
 
 main()

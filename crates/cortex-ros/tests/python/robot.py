@@ -1,7 +1,7 @@
 """A robot that knows nothing of Cortex: services, actions, topics and parameters of everyday and of odd types.
 
 Usage: robot.py NAME [NAMESPACE] [--no-rosout] [--only OFFER,...]
-An offer that begins with a slash is a topic of that name.
+`slow` is offered only when it is named. An offer that begins with a slash is a topic of that name.
 Prints "ready" when everything is served, and "called WHAT" when something is called.
 """
 
@@ -57,6 +57,12 @@ def switch(request, response):
 def never(_request, response):
     say("called never")
     time.sleep(60)
+    return response
+
+
+def slow(_request, response):
+    time.sleep(0.2)
+    response.success = True
     return response
 
 
@@ -118,6 +124,9 @@ if offered("switch"):
     node.create_service(SetBool, "~/switch", switch, callback_group=group)
 if offered("never"):
     node.create_service(Trigger, "~/never", never, callback_group=group)
+if "slow" in only:
+    # One request at a time: the others stay in the queue.
+    node.create_service(Trigger, "~/slow", slow)
 if offered("leave"):
     node.create_service(Trigger, "~/leave", leave, callback_group=group)
 if offered("map"):

@@ -140,6 +140,17 @@ ros_tests! {
         agent.shut_down().await;
     }
 
+    /// The queue of a service holds 10 requests by default; of 16 that were sent at once, the others were lost.
+    async fn regression_more_requests_than_the_queue_of_a_service_holds_are_all_answered() {
+        let agent = Agent::start();
+        let _robot = robot(&["lamp", "--only", "slow"]).await;
+        agent.tool("send_request_to_lamp/slow").await;
+        let calls = (1..=16).map(|id| agent.call(invocation(id, "send_request_to_lamp/slow", json!({}))));
+        let outcomes = futures::future::join_all(calls).await;
+        assert!(outcomes.iter().all(ToolOutcome::is_success), "{outcomes:?}");
+        agent.shut_down().await;
+    }
+
     async fn a_service_whose_server_leaves_before_it_answers_is_lost() {
         let agent = Agent::start();
         let _robot = robot(&["lamp", "--only", "leave"]).await;

@@ -100,6 +100,44 @@ ros_tests! {
         agent.shut_down().await;
     }
 
+    /// The queue of a service holds 10 requests by default; of 16 that were sent at once, the others were lost.
+    async fn regression_more_calls_than_the_queue_of_a_component_holds_are_all_answered() {
+        let agent = Agent::start();
+        let mut peer = component(&["helper", "--one-at-a-time"]).await;
+        agent.tool("helper.work").await;
+        let calls = (1..=16).map(|id| agent.call(invocation(id, "helper.work", json!({"seconds": 0.2}))));
+        let outcomes = futures::future::join_all(calls).await;
+        let answered = outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Succeeded).count();
+        assert_eq!(answered, 16, "{outcomes:?}");
+        for _ in 0..16 {
+            peer.line("called work").await.unwrap();
+        }
+
+        // One that waits for its turn is not sent any more once it is halted, and waits no longer.
+        let long = |id| invocation(id, "helper.work", json!({"seconds": 2.0}));
+        let tools = agent.tools.clone();
+        let mut running: Vec<_> = (17..=40)
+            .map(|id| {
+                let (tools, call) = (tools.clone(), agent.planned(long(id)));
+                tokio::spawn(async move { tools.invoke(call, std::sync::Arc::new(cortex_core::Unobserved)).await })
+            })
+            .collect();
+        peer.line("called work").await.unwrap();
+        let last = running.pop().unwrap();
+        assert_eq!(agent.tools.halt(&agent.planned(long(40))).await, HaltState::AtRest);
+        let outcome = tokio::time::timeout(Duration::from_secs(5), last).await.expect("it ends at once").unwrap();
+        assert_eq!(outcome, ToolOutcome::cancelled(HaltState::AtRest, "it was halted before it was sent"));
+
+        // What waits for its turn when the component leaves was never sent, and is told so.
+        terminate(&peer);
+        let lost = tokio::time::timeout(LIMIT, futures::future::join_all(running)).await.expect("all end").into_iter();
+        let (unsent, sent): (Vec<_>, Vec<_>) =
+            lost.map(Result::unwrap).partition(|outcome| outcome.message.ends_with("before 'work' was sent"));
+        assert!(unsent.iter().all(|outcome| outcome.halt == HaltState::AtRest), "{unsent:?}");
+        assert!(!sent.is_empty() && sent.len() <= 10, "{} were sent: {sent:?}", sent.len());
+        agent.shut_down().await;
+    }
+
     async fn a_component_that_leaves_in_mid_call_is_lost_at_once() {
         let agent = Agent::start();
         let mut peer = component(&["helper"]).await;
