@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use cortex_protocol::strict_json;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -204,7 +205,7 @@ fn read_arguments(text: &str) -> Result<Value, String> {
     if text.trim().is_empty() {
         return Ok(Value::Object(Map::new()));
     }
-    match serde_json::from_str(text) {
+    match strict_json::read(text) {
         Ok(Value::Object(arguments)) => Ok(Value::Object(arguments)),
         Ok(_) => Err("the arguments must be a JSON object".to_owned()),
         Err(problem) => Err(format!("the arguments are not JSON: {problem}")),

@@ -1,6 +1,6 @@
 //! What a model is asked and what it answers, independent of any provider.
 
-use cortex_protocol::ToolPhase;
+use cortex_protocol::{ToolPhase, strict_json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -148,11 +148,34 @@ impl CallArguments {
         if trimmed.is_empty() {
             return Self::Object(Map::new());
         }
-        let problem = match serde_json::from_str::<Value>(trimmed) {
+        let problem = match strict_json::read::<Value>(trimmed) {
             Ok(Value::Object(fields)) => return Self::Object(fields),
             Ok(_) => "it is not a JSON object".to_owned(),
             Err(problem) => problem.to_string(),
         };
         Self::Malformed { text: trimmed.chars().take(SHOWN).collect(), problem }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `{"place":"kitchen","place":"office"}` drove to the office.
+    #[test]
+    fn regression_the_last_of_two_values_of_one_name_counted() {
+        for text in [
+            r#"{"place":"kitchen","place":"office"}"#,
+            r#"{"place":"kitchen","place":"kitchen"}"#,
+            r#"{"place":"kitchen","pl\u0061ce":"office"}"#,
+            r#"{"pose":{"x":1,"y":2,"x":3}}"#,
+            r#"{"poses":[{"x":1},{"x":1,"x":2}]}"#,
+        ] {
+            let read = CallArguments::read(text);
+            let CallArguments::Malformed { problem, .. } = &read else { panic!("{text}: {read:?}") };
+            assert!(problem.contains("is given twice"), "{problem}");
+        }
+        let read = CallArguments::read(r#"{"from":{"x":1},"to":{"x":2}}"#);
+        assert!(matches!(read, CallArguments::Object(_)), "the same name in two objects: {read:?}");
     }
 }

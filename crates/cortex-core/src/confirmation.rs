@@ -3,7 +3,7 @@
 //! A yes stands alone: EXECUTE counts only with no word beside it, and words beside it are never interpreted, since no table
 //! can read language. The other decisions may be wrapped in words. What can't be read is never EXECUTE.
 
-use cortex_protocol::{Decision, Effect};
+use cortex_protocol::{Decision, Effect, strict_json};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -174,8 +174,8 @@ fn read_json(text: &str) -> Result<Option<Reading>, Unusable> {
     if !inner.starts_with('{') {
         return Ok(None);
     }
-    let wrapped = serde_json::from_str(inner).map(|Wrapped { answer }| answer);
-    let Answer { decision: word, reason } = wrapped.or_else(|_| serde_json::from_str(inner)).map_err(|problem| {
+    let wrapped = strict_json::read(inner).map(|Wrapped { answer }| answer);
+    let Answer { decision: word, reason } = wrapped.or_else(|_| strict_json::read(inner)).map_err(|problem| {
         format!("it looks like JSON but is not {{\"decision\": ..., \"reason\": ...}}: {problem}")
     })?;
     let reason = reason.unwrap_or_default().trim().to_owned();

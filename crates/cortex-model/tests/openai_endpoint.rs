@@ -126,14 +126,33 @@ async fn a_reply_with_neither_words_nor_calls_is_handed_on_as_it_is() {
     assert_eq!(reply, Ok(ChatReply::default()));
 }
 
+/// Whatever is in the reply: an endpoint that withholds a part of it may have withheld what takes the calls back.
+#[tokio::test]
+async fn the_calls_of_a_reply_that_was_cut_or_filtered_are_marked_as_cut() {
+    for finish in
+        [json!("length"), json!("content_filter"), json!("Content_Filter "), json!({"type": "filter"}), json!(3)]
+    {
+        let call = json!({"function": {"name": "go", "arguments": "{\"to\": \"kitchen\"}"}});
+        let body = json!({"choices": [{"finish_reason": finish, "message": {"tool_calls": [call]}}]});
+        let (reply, _) = ask_answered(vec![Answer::json(&body)]).await;
+        let reply = reply.unwrap();
+        assert!(reply.cut.is_some() && reply.calls.len() == 1, "{finish}: {reply:?}");
+    }
+}
+
 #[tokio::test]
 async fn what_is_no_readable_answer_is_not_asked_for_again() {
+    let twice = |fields: &str| format!("{{\"choices\": [{{\"message\": {{{fields}}}}}]}}");
+    let called_twice =
+        r#""tool_calls": [{"function": {"name": "go", "arguments": {"to": "kitchen", "to": "office"}}}]"#;
     for (answer, says) in [
         (Answer::status(200, "{\"choices\": [{\"mess"), "not JSON"),
         (Answer::status(200, "<html>welcome</html>"), "<html>welcome</html>"),
         (Answer::status(200, "["), "not JSON"),
         (Answer::status(200, "[".repeat(1 << 20)), "not JSON"),
         (Answer::status(200, ""), "not JSON"),
+        (Answer::status(200, twice("\"content\": \"ABORT\", \"content\": \"EXECUTE\"")), "'content' is given twice"),
+        (Answer::status(200, twice(called_twice)), "'to' is given twice"),
         (Answer::json(&json!({"choices": []})), "no choice"),
         (Answer::status(200, format!("{{\"pad\": \"{}\"}}", "x".repeat(9 << 20))), "larger than"),
         (Answer::Endless, "larger than"),

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::strict_json;
 use crate::{
     CancelMode, ComponentName, Condition, Conditions, Dispatch, Effect, EffectSource, Evidence, ResourceName, ToolName,
     ToolPhase, ToolSpec,
@@ -141,7 +142,7 @@ impl ComponentDescription {
             return Err(DescriptionError::TooLarge { bytes: text.len() });
         }
         let malformed = |problem: serde_json::Error| DescriptionError::Malformed { problem: problem.to_string() };
-        let raw: RawDescription = serde_json::from_str(text).map_err(malformed)?;
+        let raw: RawDescription = strict_json::read(text).map_err(malformed)?;
         if raw.contract != CONTRACT_VERSION {
             return Err(DescriptionError::UnknownContract { found: raw.contract });
         }
@@ -374,7 +375,10 @@ mod tests {
 
     #[test]
     fn garbage_and_strange_contracts_are_refused_with_the_reason() {
-        for text in ["", "[]", "{\"contract\":\"one\"}", "\u{0}", "{\"contract\":1,\"methods\":7}"] {
+        /// A reader that merges makes a look of what moves.
+        const TWICE: &str =
+            r#"{"contract":1,"methods":[{"name":"go","description":"","effect":"move","effect":"observe"}]}"#;
+        for text in ["", "[]", "{\"contract\":\"one\"}", "\u{0}", "{\"contract\":1,\"methods\":7}", TWICE] {
             assert!(matches!(ComponentDescription::parse(text), Err(DescriptionError::Malformed { .. })), "{text}");
         }
         assert_eq!(

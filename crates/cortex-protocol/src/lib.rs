@@ -14,7 +14,8 @@
 //! - [`event`]: the envelope (CloudEvents 1.0) that carries everything outwards;
 //! - [`overview`]: what goes on in a Cortex, on one screen;
 //! - [`policy`]: rules about which calls are allowed, ask a person, or are denied;
-//! - [`question`]: questions to people in mid mission.
+//! - [`question`]: questions to people in mid mission;
+//! - [`strict_json`]: how JSON from outside is read.
 
 pub mod command;
 pub mod component;
@@ -28,6 +29,7 @@ pub mod overview;
 pub mod plan;
 pub mod policy;
 pub mod question;
+pub mod strict_json;
 pub mod tool;
 mod verification;
 

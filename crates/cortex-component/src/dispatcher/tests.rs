@@ -83,6 +83,7 @@ async fn garbage_is_answered_with_what_is_wrong() {
         ("go_to", "{", "the arguments are not JSON"),
         ("go_to", "[]", "the arguments must be a JSON object"),
         ("go_to", "\u{feff}", "the arguments are not JSON"),
+        ("go_to", r#"{"place":"kitchen","place":"office"}"#, "'place' is given twice"),
         ("go_to", "", "\"place\" is a required property"),
         ("go_to", r#"{"place":7}"#, "place: 7 is not of type \"string\""),
         ("go_to", r#"{"place":"kitchen","speed":1}"#, "'speed' was unexpected"),

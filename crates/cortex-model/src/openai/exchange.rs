@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use async_openai::config::Config;
 use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
+use cortex_protocol::strict_json;
 use reqwest::header::{AUTHORIZATION, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Response, StatusCode, Url, redirect};
 use secrecy::SecretString;
@@ -125,7 +126,7 @@ pub(super) async fn carry(client: reqwest::Client, factory: HttpRequestFactory) 
         return Err(Fault::Status { status, retry_after, body: beginning_of(response).await }.into());
     }
     let body = whole_body(response).await?;
-    if let Err(problem) = serde_json::from_slice::<serde::de::IgnoredAny>(&body) {
+    if let Err(problem) = strict_json::read_bytes::<serde::de::IgnoredAny>(&body) {
         let beginning = String::from_utf8_lossy(&body).chars().take(200).collect();
         return Err(Fault::NotJson { problem: problem.to_string(), beginning }.into());
     }

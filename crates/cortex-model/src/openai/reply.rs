@@ -39,14 +39,19 @@ pub(super) fn read(body: &Value, request: &ChatRequest) -> Result<ChatReply, Fai
     };
     let (text, is_thinking) = without_thoughts(&read_text(message));
     let calls = read_calls(message, request);
-    let finish = choice.get("finish_reason").and_then(Value::as_str).unwrap_or_default();
+    let finish = match choice.get("finish_reason") {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(word)) => word.clone(),
+        // In a form that nobody knows, it is a word that nobody knows.
+        Some(other) => other.to_string(),
+    };
     let unfinished = is_thinking.then(|| "it ended within a thought".to_owned());
     let usage = |key: &str| body.get("usage").and_then(|usage| usage.get(key)).and_then(Value::as_u64).unwrap_or(0);
     Ok(ChatReply {
         text,
         calls,
         refusal: read_refusal(message),
-        cut: why_cut(finish, request.max_tokens).or(unfinished),
+        cut: why_cut(&finish, request.max_tokens).or(unfinished),
         prompt_tokens: usage("prompt_tokens"),
         completion_tokens: usage("completion_tokens"),
     })

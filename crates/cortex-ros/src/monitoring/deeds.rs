@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use cortex_core::fragment::capped;
 use cortex_interfaces::{Interfaces, Message, ReadOptions};
-use cortex_protocol::{ComponentDescription, ComponentName, Effect};
+use cortex_protocol::{ComponentDescription, ComponentName, Effect, strict_json};
 use futures::FutureExt as _;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
@@ -247,7 +247,7 @@ impl Deeds {
             return Err(said(text("error_msg")));
         }
         // What is no JSON was done all the same.
-        Ok(serde_json::from_str(text("response_json")).unwrap_or_default())
+        Ok(strict_json::read(text("response_json")).unwrap_or_default())
     }
 
     /// Sets parameters of a component, one after the other.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use cortex_core::Invocation;
 use cortex_core::fragment::capped;
 use cortex_interfaces::{Message, ReadOptions};
-use cortex_protocol::{CancelMode, ComponentName, FailureKind, HaltState, ToolOutcome};
+use cortex_protocol::{CancelMode, ComponentName, FailureKind, HaltState, ToolOutcome, strict_json};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -363,7 +363,7 @@ fn outcome_of(component: &ComponentName, response: &Response) -> ToolOutcome {
         let problem = format!("its result has {} bytes; at most {MOST_RESPONSE_BYTES} are read", text.len());
         return failure(FailureKind::BadResponse, component, problem);
     }
-    serde_json::from_str(text).map_or_else(
+    strict_json::read(text).map_or_else(
         |problem| {
             let shown = capped(text, SHOWN_CHARACTERS);
             let problem = format!("it says that it succeeded, but its result is not JSON ({problem}): {shown}");
@@ -410,9 +410,13 @@ mod tests {
     #[test]
     fn garbage_and_floods_are_bad_responses_that_can_be_read() {
         let nested = "[".repeat(10_000);
-        for (garbage, says) in
-            [("nonsense", "nonsense"), ("{\"a\":", "not JSON"), (nested.as_str(), "recursion"), ("{} {}", "not JSON")]
-        {
+        for (garbage, says) in [
+            ("nonsense", "nonsense"),
+            ("{\"a\":", "not JSON"),
+            (nested.as_str(), "recursion"),
+            ("{} {}", "not JSON"),
+            (r#"{"at":"a","at":"b"}"#, "'at' is given twice"),
+        ] {
             let outcome = answer(true, "", garbage);
             assert_eq!(outcome.status, cortex_protocol::OutcomeStatus::Failed(FailureKind::BadResponse));
             assert!(outcome.message.contains("'base'") && outcome.message.contains(says), "{}", outcome.message);

@@ -28,7 +28,8 @@ const CLOCK_LIMIT: Duration = Duration::from_secs(2);
 const BOUNDS: CallBounds = CallBounds { halt_timeout: Duration::from_secs(10), return_grace: Duration::from_secs(1) };
 
 pub(crate) async fn call(arguments: CallArguments) -> anyhow::Result<ExitCode> {
-    let values: Value = serde_json::from_str(&arguments.arguments).context("the arguments are not JSON")?;
+    let values: Value =
+        cortex_protocol::strict_json::read(&arguments.arguments).context("the arguments are not JSON")?;
     let Value::Object(values) = values else {
         anyhow::bail!("the arguments must be a JSON object, such as '{{\"data\": true}}'");
     };

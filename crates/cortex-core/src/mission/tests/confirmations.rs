@@ -163,6 +163,14 @@ fn regression_a_reply_that_was_cut_counted_as_an_answer() {
     let story = Story::of("go").model(cut(calls(&[go("kitchen")]))).start();
     assert_eq!(purposes(&story), [Purpose::Plan, Purpose::Plan], "a plan that was cut is no plan");
     assert!(text_of(&story.requests[1]).contains("not whole: it was cut at 500 tokens"));
+    for planned in
+        [vec![go("kitchen")], vec![("camera-look", json!({})), go("kitchen")], vec![("camera-look", json!({}))]]
+    {
+        let cut_plan = cut(calls(&planned));
+        let story = Story::of("go").model(cut_plan.clone()).model(cut_plan).start();
+        assert_eq!((story.invoked.len(), story.ends().0), (0, MissionStatus::Failed), "{planned:?}");
+        assert_eq!(story.result().steps.len(), 0, "nothing was planned: {:?}", story.lines);
+    }
     let story = Story::of("who are you?").model(cut(says("I am"))).model_says("I am Cortex.").start();
     assert_eq!(story.ends(), (MissionStatus::Answered, "I am Cortex."), "nor are words that were cut an answer");
     let story = Story::of("go").model(cut(says("I"))).model(cut(says("I"))).start();
