@@ -18,6 +18,15 @@ const DEPTH_LIMIT: usize = 32;
 /// Most bytes of text that one argument may come to hold by its placeholders. Longer results are not for arguments.
 const BOUND_BYTES: usize = 64 * 1024;
 
+/// Most bytes of a placeholder with its brackets. What closes later closes something else.
+const LONGEST: usize = 600;
+/// Characters within which something says that it is meant as a placeholder.
+const BEGINNING: usize = 60;
+
+/// What may open something that was meant as a placeholder, and what may close it.
+const OPENINGS: [char; 4] = ['<', '＜', '[', '{'];
+const CLOSINGS: [char; 4] = ['>', '＞', ']', '}'];
+
 /// In which form a text that is nothing but a placeholder takes the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
@@ -60,17 +69,29 @@ pub fn is_placeholder_at(arguments: &Map<String, Value>, pointer: &str) -> bool 
 /// Everything in the text that stands for something else, as written, with where it begins: placeholders, and
 /// `<each place>` (see [`expansion`](crate::expansion)).
 pub(crate) fn bracketed(text: &str) -> Vec<(usize, &str)> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(start) = text.get(at..).and_then(|rest| rest.find('<')).map(|offset| at + offset) {
-        let Some(length) = text.get(start..).and_then(|opened| opened.find('>')) else { break };
-        let written = text.get(start..=start + length).unwrap_or_default();
-        let stands_for_something = read_placeholder(written).is_some() || expansion::is_each(written);
-        if stands_for_something {
+    let mut found: Vec<(usize, &str)> = Vec::new();
+    for (start, written) in spans(text, &['<'], &['>']) {
+        let is_within = found.last().is_some_and(|(before, written)| start < before + written.len());
+        if !is_within && (read_placeholder(written).is_some() || expansion::is_each(written)) {
             found.push((start, written));
         }
-        at = if stands_for_something { start + length + 1 } else { start + 1 };
     }
+    found
+}
+
+/// Everything in the text from an opening to the next closing, in order, as far as a placeholder can be long. One pass,
+/// however many openings there are.
+pub(crate) fn spans<'a>(text: &'a str, openings: &[char], closings: &[char]) -> Vec<(usize, &'a str)> {
+    let mut found = Vec::new();
+    let mut end = None;
+    for (at, next) in text.char_indices().rev() {
+        if closings.contains(&next) {
+            end = Some(at + next.len_utf8());
+        } else if openings.contains(&next) {
+            found.extend(end.filter(|end| end - at <= LONGEST).and_then(|end| Some((at, text.get(at..end)?))));
+        }
+    }
+    found.reverse();
     found
 }
 
@@ -217,20 +238,7 @@ fn visit_texts(value: &Value, depth: usize, visit: &mut impl FnMut(&str)) {
 
 /// Every placeholder of the text, in order. Other text in angle brackets is none.
 fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    while let Some(start) = rest.find('<') {
-        let opened = rest.get(start..).unwrap_or_default();
-        let Some(length) = opened.find('>') else { break };
-        let written = opened.get(..=length).unwrap_or_default();
-        if let Some(placeholder) = read_placeholder(written) {
-            found.push(placeholder);
-            rest = opened.get(length + 1..).unwrap_or_default();
-        } else {
-            rest = opened.get(1..).unwrap_or_default();
-        }
-    }
-    found
+    bracketed(text).into_iter().filter_map(|(_, written)| read_placeholder(written)).collect()
 }
 
 /// Reads `<output of step 1>` and the ways in which models vary it: `result` for `output`, `from` for `of`, any case.
@@ -249,8 +257,80 @@ fn read_placeholder(written: &str) -> Option<Placeholder<'_>> {
         return None;
     }
     let mut parts = target.split('.');
-    let number = parts.next()?.parse().ok()?;
-    Some(Placeholder { written, step: StepNumber(number), path: parts.collect() })
+    let number = parts.next().filter(|number| number.bytes().all(|digit| digit.is_ascii_digit()))?.parse().ok()?;
+    let path: Vec<&str> = parts.collect();
+    (!path.contains(&"")).then_some(Placeholder { written, step: StepNumber(number), path })
+}
+
+/// The first text of the arguments, names of fields included, that was meant as a placeholder for what a step returned and
+/// is none, as it is written. Nothing could fill it in, so it would go to the tool as it is.
+#[must_use]
+pub fn malformed(arguments: &Map<String, Value>) -> Option<&str> {
+    arguments.iter().find_map(|(name, value)| meant_as_reference(name).next().or_else(|| malformed_in(value, 0)))
+}
+
+fn malformed_in(value: &Value, depth: usize) -> Option<&str> {
+    if depth > DEPTH_LIMIT {
+        return None;
+    }
+    match value {
+        Value::String(text) => meant_as_reference(text).find(|written| read_placeholder(written).is_none()),
+        Value::Array(items) => items.iter().find_map(|item| malformed_in(item, depth + 1)),
+        // A name is never filled in.
+        Value::Object(fields) => fields
+            .iter()
+            .find_map(|(name, field)| meant_as_reference(name).next().or_else(|| malformed_in(field, depth + 1))),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+/// Every part of the text that somebody meant to stand for what a step returned, whether it can or not.
+fn meant_as_reference(text: &str) -> impl Iterator<Item = &str> {
+    let openings = text.char_indices().filter(|(_, next)| OPENINGS.contains(next));
+    openings.filter_map(|(start, _)| text.get(start..)).filter(|opened| is_meant(opened)).map(|opened| {
+        let is_last = |(_, next): &(usize, char)| CLOSINGS.contains(next);
+        let end = opened.char_indices().take(LONGEST).find(is_last).map(|(at, next)| at + next.len_utf8());
+        end.and_then(|end| opened.get(..end)).unwrap_or(opened)
+    })
+}
+
+fn is_meant(opened: &str) -> bool {
+    let mut words = opened.chars().take(BEGINNING).skip(1).skip_while(|next| next.is_whitespace()).peekable();
+    // "[<output of step 1>]" is a list of one.
+    if !words.peek().is_some_and(|next| next.is_alphabetic()) {
+        return false;
+    }
+    let letters = words.filter(|next| next.is_alphanumeric()).flat_map(char::to_lowercase);
+    let letters: String = letters.take(MEANT_CHARACTERS).collect();
+    MEANT.iter().any(|beginning| letters.starts_with(beginning))
+}
+
+/// As many as the longest beginning has.
+const MEANT_CHARACTERS: usize = 15;
+
+/// How a reference to a step begins, without what stands between the words.
+const MEANT: [&str; 8] = [
+    "outputofstep",
+    "outputfromstep",
+    "outputsofstep",
+    "outputsfromstep",
+    "resultofstep",
+    "resultfromstep",
+    "resultsofstep",
+    "resultsfromstep",
+];
+
+/// The text with something closed in place of each placeholder for what a step returned.
+pub(crate) fn without_references(text: &str) -> String {
+    let (mut kept, mut rest) = (String::with_capacity(text.len()), text);
+    for placeholder in placeholders(text) {
+        let Some((before, after)) = rest.split_once(placeholder.written) else { continue };
+        kept.push_str(before);
+        kept.push('0');
+        rest = after;
+    }
+    kept.push_str(rest);
+    kept
 }
 
 #[cfg(test)]
@@ -320,5 +400,16 @@ mod tests {
         let outputs = BTreeMap::from([(StepNumber(1), json!("<output of step 1><output of step 2>"))]);
         let bound = bind(&object(json!({"text": "x <output of step 1>"})), &outputs, Form::Text);
         assert_eq!(bound.map(Value::Object), Ok(json!({"text": "x <output of step 1><output of step 2>"})));
+    }
+
+    /// Each opening looked for its closing through all of the text: 1 MB of "<" took minutes.
+    #[test]
+    fn regression_a_flood_of_brackets_was_searched_for_minutes() {
+        for flood in ["<".repeat(1 << 19), "<a".repeat(1 << 18), "<output of step [".repeat(1 << 16)] {
+            let arguments = object(json!({"text": format!("{flood}>")}));
+            let begun = std::time::Instant::now();
+            let _ = (references(&arguments), malformed(&arguments));
+            assert!(begun.elapsed().as_secs() < 10, "{:?}", begun.elapsed());
+        }
     }
 }

@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 
 use cortex_protocol::mission::ArgumentChange;
-use cortex_protocol::{Effect, ToolSpec};
+use cortex_protocol::{Effect, Step, ToolSpec};
 use serde_json::{Map, Value};
 
-use super::ConfirmationArguments;
-use crate::fragment::capped;
+use super::{ConfirmationArguments, Mission};
+use crate::binding::{self, Form};
+use crate::fragment::{capped, quoted};
 
 /// How deep arguments are compared; what lies deeper is compared as a whole.
 const DEPTH_LIMIT: usize = 32;
@@ -118,6 +119,38 @@ pub(super) fn leaves_open(arguments: &Map<String, Value>) -> bool {
     false
 }
 
+impl Mission {
+    /// Whether nothing in the arguments would reach the tool as the placeholder that it is.
+    pub(super) fn check_placeholders(&self, step: &Step, arguments: &Map<String, Value>) -> Result<(), String> {
+        let Some(spec) = self.setup.tools.get(&step.call.tool) else { return Ok(()) };
+        let planned = &step.call.arguments;
+        let bound = binding::bind(planned, &self.outputs_for(planned), Form::Value).unwrap_or_default();
+        // What the step was shown with holds what steps returned, which stands for nothing else; there the plan counts.
+        let own = |(name, value): (&String, &Value)| {
+            let value = if bound.get(name) == Some(value) { planned.get(name).unwrap_or(value) } else { value };
+            (name.clone(), value.clone())
+        };
+        let arguments: Map<String, Value> = arguments.iter().map(own).collect();
+        if let Some(written) = binding::malformed(&arguments) {
+            return Err(no_placeholder(written));
+        }
+        unfilled(spec, &arguments).map_or(Ok(()), |written| {
+            Err(format!(
+                "its arguments hold {written}, and nothing fills in that: call the step's tool with all arguments, with the \
+                 words or values themselves in its place, or ABORT"
+            ))
+        })
+    }
+}
+
+/// Why a reference to a step is refused.
+pub(super) fn no_placeholder(written: &str) -> String {
+    format!(
+        "{} is no placeholder: write <output of step N> or <output of step N.field>, with the number of a step of the plan",
+        quoted(written, SHOWN)
+    )
+}
+
 /// What encloses a placeholder in the forms that models use.
 const BRACKETS: [(char, char); 3] = [('<', '>'), ('[', ']'), ('{', '}')];
 
@@ -138,11 +171,112 @@ pub(super) fn is_open_anywhere(value: &Value) -> bool {
 /// words, `<what I see>`, `[description]`.
 fn is_open(value: &Value) -> bool {
     let Some(text) = value.as_str() else { return false };
-    BRACKETS.into_iter().any(|(opening, closing)| {
-        text.split(opening).skip(1).any(|part| {
-            part.split_once(closing).is_some_and(|(inner, _)| inner.starts_with(|first: char| first.is_alphabetic()))
+    unfilled_in_text(text, false).is_some()
+        || BRACKETS.into_iter().any(|(opening, closing)| {
+            text.split(opening).skip(1).any(|part| {
+                part.split_once(closing)
+                    .is_some_and(|(inner, _)| inner.starts_with(|first: char| first.is_alphabetic()))
+            })
         })
+}
+
+/// The first placeholder that a call with these arguments would give to the tool as it is written, if it has one:
+/// `<what I saw>`, `{{name}}`, `${name}`, `{name}`. Those for what a step returned are filled in and are none of them.
+///
+/// Text in angle brackets is none where it begins with no letter, is an address, is a value that the schema lists, or is
+/// markup in an argument for markup.
+pub(super) fn unfilled(spec: &ToolSpec, arguments: &Map<String, Value>) -> Option<String> {
+    arguments.iter().find_map(|(name, value)| {
+        let schema = spec.parameters.get("properties").and_then(|properties| properties.get(name));
+        let asked =
+            Asked { schema, takes_markup: takes_markup(&spec.description) || schema.is_some_and(describes_markup) };
+        unfilled_in(value, &asked, 0)
     })
+}
+
+/// What the schema asks for in one argument.
+struct Asked<'a> {
+    schema: Option<&'a Value>,
+    takes_markup: bool,
+}
+
+fn unfilled_in(value: &Value, asked: &Asked<'_>, depth: usize) -> Option<String> {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        _ if depth > DEPTH_LIMIT => Some(format!("what lies deeper than {DEPTH_LIMIT} levels")),
+        Value::String(text) => {
+            let is_listed = asked.schema.is_some_and(|schema| lists(schema, value, 0));
+            if is_listed { None } else { unfilled_in_text(&binding::without_references(text), asked.takes_markup) }
+        }
+        Value::Array(items) => items.iter().find_map(|item| unfilled_in(item, asked, depth + 1)),
+        Value::Object(fields) => fields.iter().find_map(|(name, field)| {
+            unfilled_in_text(name, asked.takes_markup).or_else(|| unfilled_in(field, asked, depth + 1))
+        }),
+    }
+}
+
+fn unfilled_in_text(text: &str, takes_markup: bool) -> Option<String> {
+    let angled = binding::spans(text, &['<', '＜'], &['>', '＞']).into_iter().find(|(_, written)| {
+        let inner = written.get(written.chars().next().map_or(0, char::len_utf8)..).unwrap_or_default();
+        let inner = inner.trim_end_matches(['>', '＞']);
+        inner.starts_with(begins_name) && !is_address(inner) && !(takes_markup && is_tag(inner))
+    });
+    let braced = binding::spans(text, &['{'], &['}']).into_iter().find(|(start, written)| {
+        let inner = written.trim_start_matches('{').trim_end_matches('}');
+        let is_template = text.get(..*start).unwrap_or_default().ends_with(['$', '{']);
+        let is_name = |next: char| next.is_alphanumeric() || " _.-'".contains(next);
+        if is_template {
+            inner.trim_start().starts_with(begins_name)
+        } else {
+            inner.starts_with(begins_name) && inner.chars().all(is_name)
+        }
+    });
+    angled.or(braced).map(|(_, written)| capped(written, SHOWN))
+}
+
+fn begins_name(next: char) -> bool {
+    next.is_alphabetic() || next == '_'
+}
+
+/// An e-mail address or a URL, as it stands in angle brackets in a message.
+fn is_address(inner: &str) -> bool {
+    !inner.contains(char::is_whitespace) && (inner.contains('@') || inner.contains("://"))
+}
+
+/// The inside of a tag: a name, and attributes with their values. `what I see` has words that are none.
+fn is_tag(inner: &str) -> bool {
+    let mut parts = inner.trim_end_matches('/').splitn(2, char::is_whitespace);
+    let is_name =
+        parts.next().is_some_and(|name| name.chars().all(|next| next.is_ascii_alphanumeric() || ":_-.".contains(next)));
+    is_name && parts.next().is_none_or(|attributes| attributes.trim().is_empty() || attributes.contains('='))
+}
+
+/// Whether a description asks for markup.
+fn takes_markup(description: &str) -> bool {
+    let mut words = description.split(|next: char| !next.is_alphanumeric());
+    words.any(|word| MARKUP.iter().any(|kind| word.eq_ignore_ascii_case(kind)))
+}
+
+/// What a description calls text in which angle brackets are markup.
+const MARKUP: [&str; 7] = ["html", "xml", "xhtml", "ssml", "svg", "urdf", "markup"];
+
+fn describes_markup(schema: &Value) -> bool {
+    let texts = ["description", "title", "contentMediaType"].into_iter();
+    texts.filter_map(|key| schema.get(key)?.as_str()).any(takes_markup)
+}
+
+/// Whether the schema lists this very value.
+fn lists(schema: &Value, value: &Value, depth: usize) -> bool {
+    let within = |inner: &Value| depth < DEPTH_LIMIT && lists(inner, value, depth + 1);
+    match schema {
+        Value::Object(fields) => {
+            fields.get("const") == Some(value)
+                || fields.get("enum").and_then(Value::as_array).is_some_and(|values| values.contains(value))
+                || fields.values().any(within)
+        }
+        Value::Array(items) => items.iter().any(within),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
 }
 
 #[cfg(test)]

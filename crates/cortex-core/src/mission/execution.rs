@@ -323,6 +323,7 @@ impl Mission {
             (_, _) => step.call.arguments.clone(),
         };
         let outputs = self.outputs_for(&arguments);
+        self.check_placeholders(step, &arguments)?;
         let missing = |placeholders: Vec<String>| format!("there is no value for {}", placeholders.join(", "));
         let as_values = binding::bind(&arguments, &outputs, Form::Value).map_err(missing)?;
         let arguments = match self.setup.tools.check(tool, &as_values) {

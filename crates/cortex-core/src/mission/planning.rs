@@ -9,7 +9,7 @@ use cortex_protocol::{
 use serde_json::{Map, Value};
 
 use super::approval::Refusal;
-use super::arguments;
+use super::arguments::{self, no_placeholder};
 use super::ask_person::{ASK_PERSON, Choice};
 use super::cutting::{cut_to, kept_as, kept_steps};
 use super::failure::CUT;
@@ -280,7 +280,11 @@ impl Mission {
                 return Err("it was not among your tools; it is now: read its description and call it again".to_owned());
             }
         }
+        prompts::plan_request(&self.setup.tools, &model_call, &spec.name)?;
         let arguments = prompts::without_own(&spec, &arguments);
+        if let Some(written) = binding::malformed(&arguments) {
+            return Err(no_placeholder(written));
+        }
         self.setup.tools.check_unbound(&spec.name, &arguments)?;
         Ok(GoodCall { model_call, kind: CallKind::Tool { spec: Box::new(spec), arguments } })
     }
@@ -320,6 +324,9 @@ impl Mission {
                     CallKind::Tool { arguments, .. } if !binding::references(&arguments).is_empty() => refused(
                         "a planning tool is called before any step, so it can't refer to a step's output".to_owned(),
                     ),
+                    CallKind::Tool { spec, arguments } if arguments::unfilled(&spec, &arguments).is_some() => {
+                        refused("a placeholder in its arguments is not filled in".to_owned())
+                    }
                     CallKind::Tool { spec, arguments } => ResearchState::Waiting {
                         fingerprint: spec.fingerprint(),
                         tool_call: ToolCall { tool: spec.name, arguments },
@@ -387,10 +394,12 @@ impl Mission {
             self.fail(reason);
             return;
         }
-        let requests = calls.iter().map(|(call, tool)| prompts::plan_request(&self.setup.tools, call, tool)).collect();
+        let requests: Result<Vec<plan::Request>, String> =
+            calls.iter().map(|(call, tool)| prompts::plan_request(&self.setup.tools, call, tool)).collect();
         let mut arrangement = arranged.as_ref().map(|arranged| (*arranged.arrangement).clone()).unwrap_or_default();
-        let arranged_requests = arrangement.apply(requests).and_then(|requests| self.with_addresses(requests));
-        let wanted = match arranged_requests.and_then(|requests| self.written_out(requests, &arrangement)) {
+        let requests = requests.and_then(|requests| arrangement.apply(requests));
+        let requests = requests.and_then(|requests| self.with_addresses(requests));
+        let wanted = match requests.and_then(|requests| self.written_out(requests, &arrangement)) {
             Ok(wanted) => wanted,
             Err(problem) => {
                 self.wrong_plan(problem, calls, arranged);

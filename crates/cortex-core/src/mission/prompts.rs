@@ -294,31 +294,44 @@ pub(super) fn without_own(spec: &ToolSpec, arguments: &Map<String, Value>) -> Ma
     arguments
 }
 
-/// A checked call as a step to be planned.
-pub(super) fn plan_request(tools: &ToolSet, call: &ModelCall, tool: &ToolName) -> plan::Request {
+/// A checked call as a step to be planned, or why what it says of other steps can't be read.
+pub(super) fn plan_request(tools: &ToolSet, call: &ModelCall, tool: &ToolName) -> Result<plan::Request, String> {
     let written = match &call.arguments {
         CallArguments::Object(arguments) => arguments.clone(),
         CallArguments::Malformed { .. } => Map::new(),
     };
     let spec = tools.get(tool);
-    let numbers = |own: &str| -> Option<Vec<u32>> {
-        let written = written.get(own).filter(|_| spec.is_some_and(|spec| takes(spec, own)))?;
-        let read = |number: &Value| number.as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or(0);
-        Some(written.as_array()?.iter().map(read).collect())
+    let own = |name: &str| {
+        written.get(name).filter(|written| !written.is_null() && spec.is_some_and(|spec| takes(spec, name)))
     };
-    let after = numbers(AFTER).map(|numbers| numbers.into_iter().map(StepNumber).collect());
-    let instead_of = addresses(&written, spec);
+    let after = own(AFTER).map(|written| {
+        let steps = written.as_array().and_then(|numbers| numbers.iter().map(step_number).collect());
+        steps.ok_or_else(|| format!("'{AFTER}' must be a list of numbers of steps, such as [1]"))
+    });
+    let instead_of = own(INSTEAD_OF).map(|written| {
+        let steps = written.as_array().and_then(|steps| steps.iter().map(step_address).collect());
+        steps.ok_or_else(|| format!("'{INSTEAD_OF}' must be a list of steps as PLAN.STEP, such as [\"1.2\"]"))
+    });
+    let (after, instead_of) = (after.transpose()?, instead_of.transpose()?.unwrap_or_default());
     let arguments = spec.map_or_else(|| written.clone(), |spec| without_own(spec, &written));
-    plan::Request { call: ToolCall { tool: tool.clone(), arguments }, after, instead_of }
+    Ok(plan::Request { call: ToolCall { tool: tool.clone(), arguments }, after, instead_of })
 }
 
-/// The undone steps that a call names: by `PLAN.STEP`, or by their number in the last plan.
-fn addresses(written: &Map<String, Value>, spec: Option<&ToolSpec>) -> Vec<StepAddress> {
-    let own = written.get(INSTEAD_OF).filter(|_| spec.is_some_and(|spec| takes(spec, INSTEAD_OF)));
-    let listed = own.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    // One that can't be read names no step, and so the plan is refused.
-    let nowhere = StepAddress { plan: 0, step: StepNumber(0) };
-    listed.iter().map(|address| serde_json::from_value(address.clone()).unwrap_or(nowhere)).collect()
+/// The number of a step, as JSON Schema takes integers: 1.0 is one.
+fn step_number(written: &Value) -> Option<StepNumber> {
+    let whole =
+        written.as_f64().filter(|number| number.fract() == 0.0 && (1.0..=f64::from(u32::MAX)).contains(number))?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is whole and within the range")]
+    let number = whole as u32;
+    Some(StepNumber(number))
+}
+
+/// A step of any plan, by `PLAN.STEP`, or by its number in the last plan.
+fn step_address(written: &Value) -> Option<StepAddress> {
+    match written.as_str() {
+        Some(text) => text.parse().ok(),
+        None => step_number(written).map(|step| StepAddress { plan: 0, step }),
+    }
 }
 
 /// The step as the confirmation shows it.

@@ -9,6 +9,7 @@ mod groups;
 mod meters;
 mod operator;
 mod parallel;
+mod placeholders;
 mod presence;
 mod properties;
 mod quoting;
