@@ -1,11 +1,14 @@
-//! What a mission may spend. A warning comes at four fifths; at the whole no further request goes to a model, so that a
-//! budget is exceeded by at most one call.
+//! What a mission may spend. A warning comes at four fifths; at the whole nothing begins and what moves is halted, so that
+//! a budget is exceeded by at most one reply of a model.
+//!
+//! A part is kept for the closing words: one request, and as many tokens as it is likely to cost. Confirmations and
+//! corrections leave it alone. Where the words fail all the same, the record closes the mission (`closing`).
 //!
 //! The way and the energy are measured outside (`meter`), and spent while things move: at the whole, what is in flight is
 //! halted. Where a budget names them and nothing measures them, nothing moves: a check that can't be made fails closed.
 
 use cortex_protocol::mission::Expense;
-use cortex_protocol::{Effect as ToolEffect, MissionEvent, ToolName};
+use cortex_protocol::{Effect as ToolEffect, GoalClass, MissionEvent, ToolName};
 use serde::{Deserialize, Serialize};
 
 use super::{Mission, Phase};
@@ -13,6 +16,11 @@ use crate::chat::ChatReply;
 
 /// The part of a budget at which a warning is given.
 const WARNING: f64 = 0.8;
+
+/// The part of a budget of tokens or money that is kept for the closing words at most.
+const CLOSING_PART: f64 = 0.2;
+/// Tokens of closing words. They are a few sentences.
+const CLOSING_TOKENS: u64 = 250;
 
 /// What a model's tokens cost, in the currency of the budget, for a million.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -33,6 +41,27 @@ impl Mission {
         usage.cost =
             (count(usage.prompt_tokens) * prices.prompt + count(usage.completion_tokens) * prices.completion) / 1e6;
         self.warn_about_budget();
+    }
+
+    /// Halts what moves, if a reply has spent the budget. Whatever it says lets nothing begin.
+    pub(super) fn halt_if_spent(&mut self) {
+        if !self.calls.is_empty()
+            && let Some((expense, limit)) = self.spent_budget()
+        {
+            self.on_give_up(used_up(expense, limit));
+        }
+    }
+
+    /// Ends the mission, if its budget is spent. Returns whether it does.
+    pub(super) fn ends_for_budget(&mut self) -> bool {
+        let Some((expense, limit)) = self.spent_budget() else { return false };
+        self.fail_or_close(used_up(expense, limit));
+        true
+    }
+
+    /// Notes what the next request for closing words is likely to cost, by the last request for a plan.
+    pub(super) fn note_closing_cost(&mut self, reply: &ChatReply) {
+        self.closing_prompt_tokens = reply.prompt_tokens;
     }
 
     /// Takes what a meter says. Ends the mission at the whole of the budget, and when something moves unmeasured.
@@ -58,6 +87,9 @@ impl Mission {
         }
         self.warn_about_budget();
         self.warn_about_meters();
+        if self.needs_only_words() && self.ends_for_budget() {
+            return;
+        }
         if let Some((expense, limit)) = self.spent_budget() {
             self.on_give_up(used_up(expense, limit));
             return;
@@ -107,7 +139,9 @@ impl Mission {
             return;
         }
         for (expense, used, limit) in self.expenses() {
-            if used >= limit * WARNING && self.warned.insert(expense) {
+            if used >= (limit * WARNING).min(limit - self.kept_for_closing(expense, limit))
+                && self.warned.insert(expense)
+            {
                 self.report(MissionEvent::BudgetWarning { expense, used, limit });
             }
         }
@@ -116,6 +150,39 @@ impl Mission {
     /// The first budget that is spent, with its size.
     pub(super) fn spent_budget(&self) -> Option<(Expense, f64)> {
         self.expenses().into_iter().find(|(_, used, limit)| used >= limit).map(|(expense, _, limit)| (expense, limit))
+    }
+
+    /// Why the model is not asked about a step: what is left of a budget is kept for the closing words.
+    pub(super) fn spent_but_for_closing(&self) -> Option<String> {
+        let is_spent =
+            |(expense, used, limit): &(Expense, f64, f64)| *used >= *limit - self.kept_for_closing(*expense, *limit);
+        let (expense, used, limit) = self.expenses().into_iter().find(is_spent)?;
+        Some(match expense {
+            _ if used >= limit => used_up(expense, limit),
+            Expense::ModelCalls => {
+                format!("The task has used up its {limit} {expense}, but for those kept for its closing words.")
+            }
+            _ => format!("The task has used up its {limit} {expense}, but for what is kept for its closing words."),
+        })
+    }
+
+    /// What of a budget is kept for the closing words.
+    fn kept_for_closing(&self, expense: Expense, limit: f64) -> f64 {
+        // Words never end it.
+        if self.goal.class == GoalClass::EndlessOrder {
+            return 0.0;
+        }
+        let prompt = self.closing_prompt_tokens;
+        let kept = match expense {
+            Expense::ModelCalls => return 1.0,
+            Expense::Tokens => count(prompt.saturating_add(CLOSING_TOKENS)),
+            Expense::Money => {
+                let prices = self.setup.limits.prices;
+                (count(prompt) * prices.prompt + count(CLOSING_TOKENS) * prices.completion) / 1e6
+            }
+            Expense::Seconds | Expense::Metres | Expense::WattHours => return 0.0,
+        };
+        kept.min(limit * CLOSING_PART)
     }
 
     fn expenses(&self) -> Vec<(Expense, f64, f64)> {

@@ -31,7 +31,10 @@ impl Mission {
     /// Fails for a reason outside of the mission. What is already coming to rest for good goes on doing so.
     pub(super) fn on_give_up(&mut self, reason: String) {
         match &mut self.phase {
-            Phase::Finished | Phase::Halting { then: Ending::Failed { .. } | Ending::Cancelled { .. }, .. } => {}
+            Phase::Finished
+            | Phase::Halting {
+                then: Ending::Failed { .. } | Ending::Closed { .. } | Ending::Cancelled { .. }, ..
+            } => {}
             Phase::Halting { then, .. } => *then = Ending::Failed { reason },
             _ => self.fail(reason),
         }
@@ -109,7 +112,7 @@ impl Mission {
 
     /// Whether everything that was planned was done: each step has ended well, was skipped, or was made good by a later
     /// plan. A plan that only says why another failed is no success. What was skipped is named.
-    fn judge(&self) -> Result<Option<String>, String> {
+    pub(super) fn judge(&self) -> Result<Option<String>, String> {
         let open = self.open();
         if !open.is_empty() {
             let missing: Vec<String> = open.into_iter().map(what_is_missing).collect();
@@ -133,6 +136,7 @@ impl Mission {
             self.round_carried_out();
             return;
         }
+        self.awaits_closing_words = true;
         let record = self.plan_record();
         self.conversation.push(prompts::plan_report(record, None));
         self.planning_turn = 0;
@@ -238,12 +242,15 @@ impl Mission {
         self.give_up_mending();
         match then {
             // Replanning while something may still be moving would put two plans on one robot.
-            Ending::Replan { .. } | Ending::Corrected | Ending::Failed { .. } if !self.not_stopped.is_empty() => {
+            Ending::Replan { .. } | Ending::Corrected | Ending::Failed { .. } | Ending::Closed { .. }
+                if !self.not_stopped.is_empty() =>
+            {
                 self.finish(MissionStatus::Failed, then.reason().to_owned());
             }
             Ending::Replan { reason } => self.replan(reason),
             Ending::Corrected => self.plan_as_corrected(),
             Ending::Failed { reason } => self.finish(MissionStatus::Failed, reason),
+            Ending::Closed { reason } => self.close_by_record(&reason),
             Ending::Cancelled { reason } => self.finish(MissionStatus::Cancelled, reason),
         }
     }

@@ -351,6 +351,9 @@ impl Mission {
             self.fail(reason);
             return;
         }
+        if self.ends_for_budget() {
+            return;
+        }
         let tool_call = ToolCall { tool: step.call.tool.clone(), arguments: arguments.clone() };
         if let Some(outcome) = self.forbidden(&tool_call) {
             self.end_step(step.number, outcome);

@@ -9,6 +9,7 @@
 //! - `failure`: what a failed step does to its plan;
 //! - `arguments`: those that a step runs with, and which of them a confirmation may change;
 //! - `correction`: mending a call that failed; `budget`: what a mission may spend;
+//!   `closing`: how it ends where its closing words fail;
 //!   `compaction`: keeping its conversation within bounds;
 //! - `goals`: what the class of the task decides; `rounds`: orders that go on; `collections`: what `<each place>` stands
 //!   for;
@@ -31,7 +32,7 @@ use cortex_protocol::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::chat::{ChatReply, ChatRequest, Message};
+use crate::chat::{ChatReply, ChatRequest, Message, Purpose};
 use crate::ports::{ModelError, ModelErrorKind};
 use approval::Approvals;
 use containment::Kept;
@@ -46,6 +47,7 @@ mod approval;
 mod arguments;
 mod ask_person;
 mod budget;
+mod closing;
 mod collections;
 mod compaction;
 mod containment;
@@ -153,6 +155,12 @@ pub struct Mission {
     corrected_plan: u32,
     /// The budgets of which a warning was given.
     warned: BTreeSet<Expense>,
+    /// Tokens that the last request for a plan or an answer held: about what the next one costs.
+    #[serde(default)]
+    closing_prompt_tokens: u64,
+    /// Whether everything planned was done, and the model was asked for nothing but words since.
+    #[serde(default)]
+    awaits_closing_words: bool,
     /// The meters that measure.
     live_meters: BTreeSet<Expense>,
     /// The meters of which was said that they do not.
@@ -213,6 +221,8 @@ impl Mission {
             told_corrections: 0,
             corrected_plan: 0,
             warned: BTreeSet::new(),
+            closing_prompt_tokens: 0,
+            awaits_closing_words: false,
             live_meters: BTreeSet::new(),
             told_silent: BTreeSet::new(),
             told_conflicts: BTreeSet::new(),
@@ -307,7 +317,11 @@ impl Mission {
     fn on_model_replied(&mut self, request: RequestId, reply: Result<ChatReply, ModelError>) {
         if let Ok(reply) = &reply {
             self.book(reply);
+            if matches!(self.phase, Phase::Planning { request: current } if current == request) {
+                self.note_closing_cost(reply);
+            }
         }
+        self.halt_if_spent();
         let reply = reply.and_then(whole);
         self.note_progress();
         match self.phase.clone() {
@@ -337,7 +351,7 @@ impl Mission {
             }
             _ if expired => {
                 let seconds = self.setup.limits.max_duration.as_secs();
-                self.fail(format!("The task was not done within {seconds} s, the most that a task may take."));
+                self.fail_or_close(format!("The task was not done within {seconds} s, the most that a task may take."));
                 return;
             }
             _ if self.give_up_pausing() || self.give_up_without_progress() => return,
@@ -363,11 +377,18 @@ impl Mission {
         }
     }
 
-    /// Asks the model, unless the budget is spent: then the mission fails and `None` comes back.
+    /// Asks the model, unless the budget is spent: then the mission ends and `None` comes back. What asks about a step leaves
+    /// what is kept for the closing words.
     fn ask_model(&mut self, chat: ChatRequest) -> Option<RequestId> {
-        if let Some((expense, limit)) = self.spent_budget() {
-            self.fail(budget::used_up(expense, limit));
-            return None;
+        match chat.purpose {
+            Purpose::Plan if self.ends_for_budget() => return None,
+            Purpose::Plan => {}
+            Purpose::Confirm | Purpose::Correct => {
+                if let Some(reason) = self.spent_but_for_closing() {
+                    self.fail(reason);
+                    return None;
+                }
+            }
         }
         self.usage.model_calls += 1;
         self.warn_about_budget();

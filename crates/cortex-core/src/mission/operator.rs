@@ -34,9 +34,9 @@ impl Mission {
         match &self.phase {
             Phase::New => Err("the task has not begun".to_owned()),
             Phase::Finished => Err("the task has ended".to_owned()),
-            Phase::Halting { then: Ending::Failed { .. } | Ending::Cancelled { .. }, .. } => {
-                Err("the task is ending".to_owned())
-            }
+            Phase::Halting {
+                then: Ending::Failed { .. } | Ending::Closed { .. } | Ending::Cancelled { .. }, ..
+            } => Err("the task is ending".to_owned()),
             Phase::Halting { then: Ending::Replan { .. } | Ending::Corrected, .. }
             | Phase::Planning { .. }
             | Phase::Researching { .. }
@@ -61,6 +61,7 @@ impl Mission {
         self.task_corrections.push(text);
         self.corrected_plan = self.plan_number;
         self.goal.told = false;
+        self.awaits_closing_words = false;
         self.goal.found_something = false;
         self.leave_question("the task was corrected");
         self.void_approvals();
@@ -186,7 +187,10 @@ impl Ending {
     /// Why everything is brought to rest.
     pub(super) fn reason(&self) -> &str {
         match self {
-            Self::Replan { reason } | Self::Failed { reason } | Self::Cancelled { reason } => reason,
+            Self::Replan { reason }
+            | Self::Failed { reason }
+            | Self::Closed { reason }
+            | Self::Cancelled { reason } => reason,
             Self::Corrected => CORRECTED,
         }
     }

@@ -119,6 +119,10 @@ pub(super) enum Ending {
     Failed {
         reason: String,
     },
+    /// Everything planned was done, and there will be no closing words, for this reason.
+    Closed {
+        reason: String,
+    },
     Cancelled {
         reason: String,
     },

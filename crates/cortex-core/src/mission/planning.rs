@@ -58,7 +58,7 @@ impl Mission {
         self.planning_turn += 1;
         if self.planning_turn > self.setup.limits.max_planning_steps {
             let turns = self.setup.limits.max_planning_steps;
-            self.fail(format!("The model made neither a plan nor an answer in {turns} turns."));
+            self.fail_or_close(format!("The model made neither a plan nor an answer in {turns} turns."));
             return;
         }
         self.report(MissionEvent::Planning { turn: self.planning_turn, plan: self.plan_number + 1 });
@@ -118,7 +118,7 @@ impl Mission {
             }
             Err(error) => {
                 let hint = if error.hint.is_empty() { String::new() } else { format!(" {}", error.hint) };
-                self.fail(format!("The model failed: {}.{hint}", error.message.trim_end_matches('.')));
+                self.fail_or_close(format!("The model failed: {}.{hint}", error.message.trim_end_matches('.')));
                 return;
             }
         };
@@ -136,6 +136,7 @@ impl Mission {
     /// Runs the research of a reply and commits its plan; or, if any call is wrong, does nothing but say so.
     fn sort_calls(&mut self, reply: &ChatReply) {
         let calls: Vec<ModelCall> = self.with_own_ids(&reply.calls);
+        self.awaits_closing_words &= calls.iter().all(|call| self.is_a_look(&call.name));
         if let Some(declined) = calls.iter().find(|call| call.name == DECLINE_TOOL) {
             let reason = match &declined.arguments {
                 CallArguments::Object(arguments) => arguments.get("reason").and_then(Value::as_str).unwrap_or_default(),
@@ -363,6 +364,9 @@ impl Mission {
                 continue;
             }
             if self.is_free_for(&tool_call.tool) {
+                if self.ends_for_budget() {
+                    return;
+                }
                 let (tool, arguments) = (tool_call.tool.clone(), tool_call.arguments.clone());
                 let call = self.invoke(tool_call, fingerprint, None);
                 self.report(MissionEvent::Researching { call, tool, arguments });

@@ -2,6 +2,7 @@
 
 mod approval;
 mod approval_histories;
+mod budgets;
 mod confirmations;
 mod corrections;
 mod goals;
@@ -273,6 +274,27 @@ impl Story {
     pub(super) fn reply(&mut self, reply: ChatReply) {
         let request = self.unanswered.pop_front().expect("the model was not asked");
         self.give(Input::ModelReplied { request, reply: Ok(reply) });
+    }
+
+    /// The same, with an answer that may be none.
+    pub(super) fn answer(&mut self, reply: Result<ChatReply, ModelError>) {
+        let request = self.unanswered.pop_front().expect("the model was not asked");
+        self.give(Input::ModelReplied { request, reply });
+    }
+
+    /// Whether this call has not ended.
+    pub(super) fn is_open(&self, index: usize) -> bool {
+        self.invoked.get(index).is_some_and(|(call, _)| self.mission.calls.contains_key(call))
+    }
+
+    /// Ends it as its component would: well, or halted where it was cancelled.
+    pub(super) fn close_call(&mut self, index: usize) {
+        if !self.is_open(index) {
+            return;
+        }
+        let is_cancelled = self.cancelled.contains(&self.invoked[index].0);
+        let halted = ToolOutcome::cancelled(cortex_protocol::HaltState::Halted, "halted");
+        self.end_call(index, if is_cancelled { halted } else { ToolOutcome::success(Value::Null) });
     }
 
     /// Whether the model is being asked something that the script has no reply for.

@@ -264,6 +264,7 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
                 let component = component_of(&tool_call.tool).unwrap();
                 let because = seen.containment.reason_against(&component);
                 assert_eq!(because, None, "{} was called in quarantine", tool_call.tool);
+                check_budget(mission, seen, now);
                 let moves = tool_call.tool.as_str().contains("base.");
                 if let Some(most) = seen.max_metres.filter(|_| moves) {
                     assert!(seen.metres_are_live && seen.metres < most, "something moves unmeasured or too far");
@@ -361,6 +362,13 @@ fn check_told(mission: &Mission, chat: &ChatRequest) {
     for report in &mission.reports {
         assert!(recorded.contains(&address(report)), "a step is not in the record: {report:?}");
     }
+}
+
+/// Whatever begins, it begins within every budget.
+fn check_budget(mission: &Mission, seen: &Seen, now: Duration) {
+    let tokens = mission.usage.prompt_tokens + mission.usage.completion_tokens;
+    assert!(tokens < MAX_TOKENS && seen.requests.len() < 20, "a call began after a budget was spent");
+    assert!(now < mission.started + mission.setup.limits.max_duration, "a call began after its time");
 }
 
 fn looks(tool: &ToolName) -> bool {
