@@ -229,7 +229,7 @@ pub(crate) fn definition() -> ToolDefinition {
         "properties": {
             "name": {"type": "string"},
             "steps": steps(),
-            "at_once": {"type": "integer", "description": "How many may run at a time. Default 1."},
+            "at_once": {"type": "integer", "description": "How many may run at a time. More than 1 only where they can't disturb each other. Default 1."},
             "after": {
                 "type": "array",
                 "items": {"type": "string"},
@@ -253,9 +253,10 @@ pub(crate) fn definition() -> ToolDefinition {
     ToolDefinition {
         name: ARRANGE_TOOL.to_owned(),
         description: "Optional, beside the steps of a plan (numbered as called): groups of steps that do not wait for \
-                      each other, steps that wait for others than the one before (after), that matter more or less, that \
-                      do again what was done, or that do the work of undone steps of earlier plans in another way \
-                      (instead_of, as PLAN.STEP). If a critical step fails, the plan ends."
+                      each other; steps that wait for others than the one before (after); that begin before or after \
+                      others (critical, high, low; if a critical one fails, the plan ends); that do once more what \
+                      succeeded (again); or that come to the same as an open step of an earlier plan, by the same tool \
+                      with other arguments (instead_of, as PLAN.STEP)."
             .to_owned(),
         parameters: json!({
             "type": "object",

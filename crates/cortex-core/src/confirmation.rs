@@ -8,12 +8,15 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::chat::{CallArguments, ChatReply};
+use crate::fragment::quoted;
 
 /// The word that lets a step run.
 const EXECUTE: &str = "EXECUTE";
 /// What may stand on both sides of EXECUTE, the same on each.
 const MARKUP: [char; 3] = ['*', '_', '`'];
 const NO_DECISION: &str = "it holds none of EXECUTE, SKIP, ABORT, CONTINUE";
+/// Most characters of such words.
+const WORDS_QUOTED: usize = 300;
 const WORDS_BESIDE_EXECUTE: &str = "words stood beside EXECUTE, and words are not read";
 const WORDS_BESIDE_CALL: &str = "words stood beside the call, and words are not read";
 
@@ -110,10 +113,15 @@ pub fn read(reply: &ChatReply, wire_name: &str, canonical_name: &str) -> Result<
             if reply.text.trim().is_empty() {
                 return Ok(Reading { decision: Decision::Execute, arguments: Some(arguments), reason: String::new() });
             }
-            Err(Unusable { problem: WORDS_BESIDE_CALL.to_owned(), proposed: Some(arguments) })
+            Err(Unusable { problem: beside(WORDS_BESIDE_CALL, reply.text.trim()), proposed: Some(arguments) })
         }
         calls => Err(format!("it makes {} calls; at most one call of the step's tool is allowed", calls.len()).into()),
     }
+}
+
+/// What is said of words that are not read, with the words: whoever is asked again may not remember them.
+fn beside(problem: &str, words: &str) -> String {
+    format!("{problem}: {}", quoted(words, WORDS_QUOTED))
 }
 
 /// Reads a reply of words alone.
@@ -129,7 +137,7 @@ fn read_text(text: &str) -> Result<Reading, Unusable> {
     decisions.dedup();
     match decisions.as_slice() {
         [] => Err(NO_DECISION.into()),
-        [Decision::Execute] => Err(WORDS_BESIDE_EXECUTE.into()),
+        [Decision::Execute] => Err(beside(WORDS_BESIDE_EXECUTE, text).into()),
         [decision] => Ok(Reading { decision: *decision, arguments: None, reason: rest_of(text) }),
         _ => Err("it holds more than one decision".into()),
     }
@@ -184,7 +192,7 @@ fn read_json(text: &str) -> Result<Option<Reading>, Unusable> {
     match decision {
         None => Err("its \"decision\" is none of EXECUTE, SKIP, ABORT, CONTINUE".into()),
         Some(Decision::Execute) if word != EXECUTE => Err("its \"decision\" is not written as EXECUTE".into()),
-        Some(Decision::Execute) if !reason.is_empty() => Err(WORDS_BESIDE_EXECUTE.into()),
+        Some(Decision::Execute) if !reason.is_empty() => Err(beside(WORDS_BESIDE_EXECUTE, &reason).into()),
         Some(decision) => Ok(Some(Reading { decision, arguments: None, reason })),
     }
 }
@@ -332,7 +340,7 @@ mod tests {
         for text in ["No. Unsafe, abort: a child is in the way.", "ABORT, unsafe", "EXECUTE", "Going now.", "\u{200b}"]
         {
             let unusable = read(&reply_with_call(text, "base-go_to"), "base-go_to", "base.go_to").unwrap_err();
-            assert_eq!(unusable.problem, WORDS_BESIDE_CALL, "{text}");
+            assert!(unusable.problem.starts_with(WORDS_BESIDE_CALL), "{text}");
             assert_eq!(unusable.proposed.map(Value::Object), Some(json!({"place": "kitchen"})), "kept as proposed");
         }
     }

@@ -105,7 +105,7 @@ fn definition() -> ToolDefinition {
             "properties": {
                 "question": text,
                 "choices": {"type": "array", "items": text, "minItems": 2, "maxItems": MAX_CHOICES},
-                "default": {"type": "string", "description": "What counts if nobody answers."}
+                "default": {"type": "string", "description": "The choice that counts if nobody answers. Only a safe one."}
             },
             "required": ["question", "choices"]
         }),

@@ -189,7 +189,8 @@ impl Mission {
             attempt,
             problem: outcome.message.clone(),
         });
-        let chat = prompts::correction_request(&self.setup, self.in_plan(&step, Some(tried)), outcome);
+        let chat =
+            prompts::correction_request(&self.setup, self.in_plan(&step, Some(tried)), &step.call.arguments, outcome);
         if let Some(request) = self.ask_model(chat) {
             self.timeline.asked(self.now, number);
             self.timeline.corrected();

@@ -29,8 +29,8 @@ const ABOUT_WORLD: &str = "\
 This is a question. Look before you answer. Plan steps that move the robot only where looking from here can't answer it.";
 const SEVERAL_PLACES: &str = "\
 This is to be done at several places. To do steps once for each of several values, write <each NAME> in their arguments; \
-NAME is an argument with listed values, such as place, or a list that a research tool has returned. The steps from the \
-first to the last that name it are repeated as a block for each value, and a look right after them with them. Take no \
+NAME is an argument with listed values, such as place, or a list that a look has returned. The steps from the \
+first to the last that name it are repeated as a block for each value; looks right after the block belong to it. Take no \
 other values than those that are listed or were found.";
 const STANDING: &str = "\
 This is a standing order. Plan one round of it; after each round you get the record. Once the output of a step shows that \
@@ -123,6 +123,9 @@ impl Mission {
                 withheld.filter_map(|spec| self.goal.withheld.definition(&spec.name)).collect();
             fragments.push(Fragment::Abilities { tools });
         }
+        if class == GoalClass::Conversation {
+            chat.tools.clear();
+        }
         let text = guidance(class);
         if !text.is_empty() {
             fragments.push(Fragment::Goal { class, text });
@@ -195,7 +198,7 @@ impl Mission {
             self.goal.looks.note(tool, self.now);
             self.goal.found.learn(tool, &outcome.value);
             let findings = &mut self.goal.findings;
-            findings.push(Finding::new(tool, &outcome.text()));
+            findings.push(Finding::new(tool, &outcome.text(), self.plan_number + 1, self.now));
             let older = findings.len().saturating_sub(FINDINGS);
             findings.drain(..older);
         }

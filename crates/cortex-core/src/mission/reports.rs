@@ -81,6 +81,7 @@ impl Mission {
             corrections: self.correction_fragments(),
             done: self.reports.iter().filter(has_begun).cloned().collect(),
             findings: self.goal.findings.clone(),
+            now: self.now,
             rest: self.order.iter().filter(is_to_come).filter_map(|number| self.step(*number).cloned()).collect(),
             goals: self.in_flight(),
         }

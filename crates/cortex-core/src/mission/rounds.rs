@@ -22,7 +22,7 @@ impl Mission {
         let text = match self.goal.class {
             GoalClass::StandingOrder => format!(
                 "Round {rounds} of at most {} was carried out. If the output of a step shows that the order is fulfilled, \
-                 call {ORDER_FULFILLED}; if not, plan the next round.",
+                 and everything else that was asked for is done, call {ORDER_FULFILLED}; if not, plan the next round.",
                 self.setup.limits.max_rounds
             ),
             _ => format!("Round {rounds} was carried out. Nobody has ended the order: plan the next round."),
@@ -211,7 +211,7 @@ pub(super) fn fulfilled_definition() -> ToolDefinition {
             "properties": {
                 "step": number("The look that succeeded and whose output shows it."),
                 "plan": number("The plan of the step; without it, the last one."),
-                "words": {"type": "string", "description": "The words of its output that show it, copied."}
+                "words": {"type": "string", "description": "The whole sentence of its output that shows it, copied. A denial shows nothing."}
             },
             "required": ["step", "words"]
         }),

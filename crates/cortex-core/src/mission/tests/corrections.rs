@@ -409,7 +409,11 @@ fn with_one_correction(confirmation_arguments: ConfirmationArguments) -> Story {
 fn what_the_plan_left_open_may_be_corrected_as_it_may_be_confirmed() {
     let story = with_one_correction(ConfirmationArguments::AsPlanned).model_calls(&[say("a cup")]).start();
     assert_eq!(story.invoked.len(), 2);
-    assert!(text_of(&story.requests[2]).contains("Only its placeholders"), "{}", text_of(&story.requests[2]));
+    assert!(
+        text_of(&story.requests[2]).contains("Only what stood as a placeholder"),
+        "{}",
+        text_of(&story.requests[2])
+    );
 }
 
 #[test]

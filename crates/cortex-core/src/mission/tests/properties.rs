@@ -234,6 +234,7 @@ impl Seen {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "one arm for each effect")]
 fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
     seen.inputs.push((now, input.clone()));
     if matches!(input, Input::Cancel { .. }) {

@@ -68,12 +68,13 @@ fn pieces(text: &str) -> Vec<(Fragment, usize)> {
         (
             Fragment::Brief {
                 steps: (1..=30).map(|number| report(number, text)).collect(),
-                findings: vec![Finding::new(&text.into(), text)],
+                findings: vec![Finding::new(&text.into(), text, 1, Duration::ZERO)],
+                now: Duration::ZERO,
             },
             15,
         ),
         (Fragment::Rest { plan: 1, steps: vec![step(text), step("done")] }, 1),
-        (Fragment::Failure { outcome: failed(text) }, 1),
+        (Fragment::Failure { planned: Some(report(1, text).arguments), outcome: failed(text) }, 1),
         (Fragment::ToolResult { outcome: ToolOutcome::success(json!(text)) }, 1),
         (Fragment::ToolResult { outcome: ToolOutcome::success(json!({"text": text})) }, 1),
         (Fragment::ToolResult { outcome: ToolOutcome::success(json!({text: [text, 1]})) }, 1),

@@ -83,7 +83,7 @@ fn regression_what_was_never_run_was_forgotten_two_plans_later() {
     story.reply(calls(&[("speaker-say", json!({"text": "b"})), ("memory-end_episode", json!({}))]));
     story.reply(says("EXECUTE"));
     story.reply(says("EXECUTE"));
-    assert!(last(&story).contains("Nothing that was planned is left undone."), "{}", last(&story));
+    assert!(last(&story).contains("No planned step is open."), "{}", last(&story));
     story.reply(says("Done."));
     assert_eq!(story.ends(), (MissionStatus::Succeeded, "Done."));
 }
@@ -122,7 +122,7 @@ fn a_confirmation_shows_what_all_plans_did_and_found_who_the_robot_is_and_what_c
     let asked = last(&story);
     assert_eq!(story.requests.last().map(|chat| chat.purpose), Some(Purpose::Confirm));
     for told in [
-        "- battery.level found \"81 percent\"",
+        "- battery.level before plan 1, 0 s ago: \"81 percent\"",
         "- 1.1 base.go_to {\"place\":\"kitchen\"} -> FAILED, failed: \"blocked\"",
         "Step 2.1 (plan 2 has 3): base.go_to with arguments {\"place\":\"bedroom\"}",
         "After it: 2.2 speaker.say, 2.3 memory.end_episode.",
@@ -172,7 +172,7 @@ fn a_confirmation_grows_by_at_most_80_bytes_for_each_step_done_whatever_it_retur
 fn for_a_greeting_no_tool_is_offered() {
     let story = Story::of("Hello").model_says("Hello!").start();
     let names: Vec<&str> = story.requests[0].tools.iter().map(|tool| tool.name.as_str()).collect();
-    assert_eq!(names, [DECLINE_TOOL]);
+    assert!(names.is_empty(), "{names:?}");
     assert_eq!(story.ends(), (MissionStatus::Answered, "Hello!"));
 }
 
