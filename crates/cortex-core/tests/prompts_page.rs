@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 const ABOUT: &str = "\
 # What the model is told
 
-Each kind of request, in full, as a model gets it. This page is made by a test from missions of the real machine \
+The kinds of requests, in full, as a model gets it. This page is made by a test from missions of the real machine \
 (`crates/cortex-core/tests/prompts_page.rs`), so it is what is sent.
 The tools that go with a request are listed below its messages, each as its JSON. What stands above word for word is not \
 repeated.
@@ -67,6 +67,10 @@ fn robot() -> ToolSet {
     let text = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
     ToolSet::new([
         tool("base.go_to", "Drives to a room.", ToolEffect::Move, place),
+        ToolSpec {
+            dispatch: Dispatch::Background,
+            ..tool("base.dock", "Drives to the dock.", ToolEffect::Move, no_arguments())
+        },
         tool("speaker.say", "Says a text aloud.", ToolEffect::Act, text),
         tool("camera.look", "Tells what the camera sees.", ToolEffect::Observe, no_arguments()),
     ])
@@ -80,6 +84,16 @@ enum Reply {
 
 /// One mission: what the model replies and what the calls come to, in order. Returns its requests.
 fn requests(task: &str, replies: Vec<Reply>, outcomes: Vec<ToolOutcome>) -> Vec<ChatRequest> {
+    requests_of(task, replies, outcomes.into_iter().map(Some).collect(), None)
+}
+
+/// The same, where calls without an outcome go on, and a person corrects the task in the end.
+fn requests_of(
+    task: &str,
+    replies: Vec<Reply>,
+    outcomes: Vec<Option<ToolOutcome>>,
+    correction: Option<&str>,
+) -> Vec<ChatRequest> {
     let mut mission = Mission::new(MissionSetup {
         task: task.to_owned(),
         session: None,
@@ -93,8 +107,10 @@ fn requests(task: &str, replies: Vec<Reply>, outcomes: Vec<ToolOutcome>) -> Vec<
         reopens: None,
     });
     let (mut replies, mut outcomes) = (VecDeque::from(replies), VecDeque::from(outcomes));
+    let mut correction = correction
+        .map(|text| Input::Correct { text: text.to_owned(), origin: cortex_protocol::Origin::new("cli", "page") });
     let (mut inputs, mut asked) = (VecDeque::from([Input::Start]), Vec::new());
-    while let Some(input) = inputs.pop_front() {
+    while let Some(input) = inputs.pop_front().or_else(|| correction.take()) {
         for effect in mission.handle(Duration::ZERO, input) {
             match effect {
                 Effect::AskModel { request, chat } => {
@@ -110,7 +126,16 @@ fn requests(task: &str, replies: Vec<Reply>, outcomes: Vec<ToolOutcome>) -> Vec<
                     inputs.push_back(Input::ModelReplied { request, reply: Ok(reply) });
                 }
                 Effect::Invoke { call, .. } => {
-                    let outcome = outcomes.pop_front().unwrap_or_else(|| ToolOutcome::success(Value::Null));
+                    match outcomes.pop_front().unwrap_or_else(|| Some(ToolOutcome::success(Value::Null))) {
+                        Some(outcome) => inputs.push_back(Input::CallEnded { call, outcome }),
+                        None => {
+                            inputs.push_back(Input::CallAccepted { call });
+                            inputs.push_back(Input::CallProgressed { call, feedback: "half way".to_owned() });
+                        }
+                    }
+                }
+                Effect::CancelCall { call } => {
+                    let outcome = ToolOutcome::cancelled(cortex_protocol::HaltState::Halted, "halted");
                     inputs.push_back(Input::CallEnded { call, outcome });
                 }
                 _ => {}
@@ -201,6 +226,12 @@ fn page() -> String {
         vec![Reply::Calls(vec![go("kitchen"), look()]), Reply::Says("EXECUTE"), Reply::Says("EXECUTE")],
         vec![ToolOutcome::success(json!("arrived")), free()],
     );
+    let delivery = requests_of(
+        "Dock, and say hello on the way.",
+        vec![Reply::Calls(vec![("base-dock", json!({})), say("hello")]), Reply::Says("EXECUTE")],
+        vec![None],
+        Some("do not say anything"),
+    );
     let greeting = requests("Hello", vec![], vec![]);
     let question = requests("What do you see?", vec![], vec![]);
     let mut seen = BTreeSet::new();
@@ -215,6 +246,8 @@ fn page() -> String {
         ("A step whose call failed", at(&errand, 7)),
         ("After a plan that was carried out", at(&errand, 8)),
         ("After a round of an order that goes on", at(&patrol, 3)),
+        ("A step while something is in flight", at(&delivery, 2)),
+        ("After a person has corrected the task", at(&delivery, 3)),
         ("A greeting", at(&greeting, 0)),
         ("A question", at(&question, 0)),
     ];
