@@ -420,3 +420,26 @@ fn publish_changed<T: PartialEq>(publish: &watch::Sender<Arc<T>>, value: Arc<T>)
         changed
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::PolicySettings;
+
+    #[test]
+    fn regression_the_methods_of_a_component_that_is_denied_by_its_name_were_offered() {
+        let denying = |pattern: &str| {
+            Policy::new(&PolicySettings { deny: vec![pattern.to_owned()], ..PolicySettings::default() }).unwrap()
+        };
+        for (pattern, tool, is_refused) in [
+            ("/arm", "arm.wave", true),
+            ("/arm/**", "arm.wave", true),
+            ("/left/arm", "left/arm.wave", true),
+            ("/arm/wave", "arm.wave", true),
+            ("/arm/wave", "arm.rest", false),
+            ("/arm", "army.march", false),
+        ] {
+            assert_eq!(refusal_of_method(&denying(pattern), tool).is_some(), is_refused, "{pattern} and {tool}");
+        }
+    }
+}

@@ -102,11 +102,10 @@ impl Counter {
     fn hear(&self, message: &Message) {
         let value = match &self.field {
             None => None,
-            Some(field) => match value_of(message.view(), field) {
+            Some(field) => match comparable(value_of(message.view(), field)) {
                 // What can't be compared is no progress.
-                Ok(value) if is_unknown(&value) => return,
-                Err(_) => return,
-                Ok(value) => Some(value),
+                None => return,
+                known => known,
             },
         };
         let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
@@ -157,6 +156,11 @@ fn has_changed(before: &Value, now: &Value, changes_by: Option<f64>) -> bool {
     distance >= changes_by
 }
 
+/// A value that can be compared with others.
+fn comparable(found: Result<Value, String>) -> Option<Value> {
+    found.ok().filter(|value| !is_unknown(value))
+}
+
 /// Whether something in a value is not known: a number that is none, which is written as a text.
 fn is_unknown(value: &Value) -> bool {
     match value {
@@ -205,9 +209,11 @@ mod tests {
     fn regression_a_number_that_became_none_was_progress() {
         for none in [json!("NaN"), json!({"x": 1.0, "y": "NaN"}), json!([1, null])] {
             assert!(is_unknown(&none), "{none}");
+            assert_eq!(comparable(Ok(none)), None);
         }
         for known in [json!(1.0), json!("Infinity"), json!({"x": [1.0, true]}), json!([])] {
             assert!(!is_unknown(&known), "{known}");
+            assert_eq!(comparable(Ok(known.clone())), Some(known));
         }
     }
 }

@@ -261,6 +261,20 @@ mod tests {
         );
     }
 
+    #[tokio::test]
+    async fn regression_the_age_of_a_message_was_not_told_with_its_values() {
+        let clock = RosClock::simulated();
+        clock.set(r2r::builtin_interfaces::msg::Time { sec: 100, nanosec: 0 });
+        let (topic, field) = ("/odom".to_owned(), "pose.pose.position.x".to_owned());
+        let reading = Reading { topic, fields: vec![field], latest: Arc::default(), clock };
+        let interface = Interfaces::from_environment().message("nav_msgs/msg/Odometry").unwrap();
+        let stamped = json!({"header": {"stamp": {"sec": 90}}, "pose": {"pose": {"position": {"x": 1.5}}}});
+        reading.tell(Message::from_json(&interface, &stamped, &ReadOptions::exact()).unwrap().view(), false);
+        let (_, sighting) = reading.latest.next().await;
+        let age = Age::Stamped(Duration::from_secs(10));
+        assert_eq!(sighting, Sighting::Value { value: json!(1.5), kept: false, age });
+    }
+
     #[test]
     fn regression_a_message_that_arrives_late_is_as_old_as_its_stamp() {
         let interfaces = Interfaces::from_environment();

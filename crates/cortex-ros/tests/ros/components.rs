@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::support::{Agent, LIMIT, component, invocation, names, terminate};
 use cortex_core::ToolProvider;
 use cortex_protocol::{FailureKind, HaltState, OutcomeStatus, ToolOutcome};
-use cortex_ros::{ComponentState, ros_tests};
+use cortex_ros::{ComponentState, Policy, PolicySettings, ros_tests};
 use serde_json::{Value, json};
 
 ros_tests! {
@@ -243,6 +243,23 @@ ros_tests! {
         let report = agent.tools.inspect("/garbled").await.unwrap();
         assert_eq!((&report["state"], &report["tools"]), (&json!("does not say what it can do"), &json!([])));
         assert_eq!(report["problems"], json!(problems("garbled")));
+        agent.shut_down().await;
+    }
+
+    async fn regression_a_denied_method_was_shown_to_models() {
+        let settings = PolicySettings { deny: vec!["/helper/die".to_owned()], ..PolicySettings::default() };
+        let agent = Agent::with_policy(Policy::new(&settings).unwrap());
+        let _peer = component(&["helper"]).await;
+        agent.tool("helper.echo").await;
+        let report = agent.call(invocation(1, "inspect_component", json!({"component": "helper"}))).await.value;
+        assert_eq!(report["tools"].as_array().map(Vec::len), Some(7), "{report}");
+        assert!(!report.to_string().contains("helper.die"), "{report}");
+        let refused = agent.call(invocation(2, "helper.die", json!({}))).await;
+        assert_eq!(refused.status, OutcomeStatus::Failed(FailureKind::NotFound), "{refused:?}");
+        // Whoever owns the configuration sees it.
+        let report = agent.tools.inspect("helper").await.unwrap();
+        let die = report["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "helper.die").unwrap();
+        assert_eq!(die["denied"], "discovery.deny has '/helper/die'");
         agent.shut_down().await;
     }
 }
