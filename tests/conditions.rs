@@ -26,9 +26,10 @@ async fn regression_a_component_that_says_it_arrived_and_did_not_move_has_failed
     let step = last_step(&sent);
     assert_eq!((&step["status"], &step["verification"]), (&"FAILED".into(), &"failed".into()), "{step:#}");
     assert_eq!(step["outcome"]["status"]["failed"], "contradicted");
-    let seen = "no evidence: it says \"arrived\", but /lies/position data is \"there\" (it is \"here\"";
+    let seen = "contradicted: it says \"arrived\", but it was seen not to be so: \
+                /lies/position data is \"there\" (it is \"here\"";
     assert!(why(step).contains(seen), "{step:#}");
-    assert!(sent.output().contains("no evidence"), "{}", sent.output());
+    assert!(sent.output().contains("contradicted"), "{}", sent.output());
     let (code, told, _) = house.run("cortex", &["tools"]).await;
     assert_eq!(code, Some(0));
     assert!(told.contains("done when /lies/position data is \"there\", at most 1 s after it says so"), "{told}");

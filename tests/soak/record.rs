@@ -46,6 +46,7 @@ impl Record {
             let status = match goal.outcome.status {
                 OutcomeStatus::Succeeded => "succeeded".to_owned(),
                 OutcomeStatus::Cancelled => format!("cancelled, {:?}", goal.outcome.halt),
+                OutcomeStatus::NotBegun => "not begun".to_owned(),
                 OutcomeStatus::Failed(kind) => format!("failed, {kind:?}, {:?}", goal.outcome.halt),
             };
             *counts.entry(status).or_default() += 1;
@@ -74,7 +75,7 @@ fn judge(goal: &Ended, events: &[&str]) -> anyhow::Result<()> {
     let end = ends.first().copied();
     match (outcome.status, outcome.halt) {
         (OutcomeStatus::Succeeded, _) => ensure!(end == Some("succeeded"), "it did not succeed"),
-        (OutcomeStatus::Cancelled, _) => ensure!(*cancelled, "nobody cancelled it"),
+        (OutcomeStatus::Cancelled | OutcomeStatus::NotBegun, _) => ensure!(*cancelled, "nobody cancelled it"),
         (OutcomeStatus::Failed(FailureKind::Reported), _) => {
             ensure!(matches!(end, Some("aborted" | "rejected" | "canceled")), "its server did not say so");
         }

@@ -1,6 +1,7 @@
 //! One readable line for each event of a mission: what operators read while the robot works.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use cortex_protocol::execution::ExecutionReport;
 use cortex_protocol::mission::{ArgumentChange, InFlight};
@@ -28,10 +29,16 @@ pub fn summary(result: &MissionResult) -> Option<String> {
     if *steps == 0 {
         return None;
     }
-    let mut text = format!(
-        "{succeeded} of {steps} step(s) succeeded in {:.1} s ({steps_per_second:.2} a second)",
-        result.duration.as_secs_f64()
-    );
+    let mut text = format!("{succeeded} of {steps} step(s) succeeded in ");
+    if result.duration < Duration::from_secs(1) {
+        let _ = write!(text, "{} ms", result.duration.as_millis());
+    } else {
+        let _ = write!(text, "{:.1} s", result.duration.as_secs_f64());
+        // Of a moment there is no rate that would mean something.
+        if *succeeded > 0 {
+            let _ = write!(text, " ({steps_per_second:.2} a second)");
+        }
+    }
     for (number, what) in [(retries, "tried again"), (corrections, "corrected")] {
         if *number > 0 {
             let _ = write!(text, ", {number} {what}");
@@ -46,6 +53,13 @@ pub fn summary(result: &MissionResult) -> Option<String> {
         let _ = write!(text, "; {sum:.1} s of work in {busy:.1} s, since steps ran together");
     }
     Some(text)
+}
+
+/// A time in seconds as people write it: 100, 2.5, 0.25.
+#[must_use]
+pub fn in_seconds(time: Duration) -> String {
+    let digits = if time < Duration::from_secs(1) { 1e3 } else { 1e2 };
+    ((time.as_secs_f64() * digits).round() / digits).to_string()
 }
 
 /// How a question ended, for a person.
@@ -68,7 +82,7 @@ pub fn line_in(mission: &MissionId, event: &MissionEvent) -> String {
     let MissionEvent::Asked { question } = event else { return line(event) };
     let id = QuestionId { mission: mission.clone(), number: question.number };
     let text = capped(&question.text, SHOWN * 2);
-    let seconds = question.patience.as_secs();
+    let seconds = in_seconds(question.patience);
     match &question.subject {
         Subject::Choice { choices, .. } => {
             format!("{text} ({}; within {seconds} s) question {id}", capped(&choices.join(" / "), SHOWN))
@@ -268,6 +282,7 @@ fn shown_outcome(outcome: &cortex_protocol::ToolOutcome) -> String {
         }
         OutcomeStatus::Failed(_) => format!("failed: {}", capped(&outcome.message, SHOWN)),
         OutcomeStatus::Cancelled => format!("cancelled: {}", capped(&outcome.message, SHOWN)),
+        OutcomeStatus::NotBegun => format!("not begun: {}", capped(&outcome.message, SHOWN)),
     }
 }
 
@@ -315,7 +330,6 @@ fn shown_in_flight(goals: &[InFlight]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn a_line_stays_one_line_whatever_a_tool_wrote() {
@@ -330,5 +344,32 @@ mod tests {
             }],
         };
         assert_eq!(line(&event), "in flight: base.go_to 12 s, half | way | there [WARNING: no new feedback for 11 s]");
+    }
+
+    #[test]
+    fn a_time_is_told_as_it_is() {
+        let told = |milliseconds| in_seconds(Duration::from_millis(milliseconds));
+        assert_eq!([100_000, 2_500, 250, 12_346, 0].map(told), ["100", "2.5", "0.25", "12.35", "0"]);
+    }
+
+    /// A mission of so many steps, of which so many succeeded, in so many milliseconds.
+    fn summary_of(steps: u32, succeeded: u32, milliseconds: u64) -> String {
+        let duration = Duration::from_millis(milliseconds);
+        let steps_per_second = f64::from(succeeded) / duration.as_secs_f64();
+        let execution = ExecutionReport { steps, succeeded, steps_per_second, ..ExecutionReport::default() };
+        let finished = serde_json::json!({
+            "status": "failed", "output": "", "steps": [], "not_stopped": [], "usage": cortex_protocol::Usage::default(),
+            "execution": execution, "duration": duration,
+        });
+        summary(&serde_json::from_value(finished).unwrap()).unwrap()
+    }
+
+    /// It said "0 of 1 step(s) succeeded in 0.0 s (176.90 a second)".
+    #[test]
+    fn regression_a_rate_is_told_of_what_succeeded_and_only_where_the_time_gives_one() {
+        assert_eq!(summary_of(1, 0, 6), "0 of 1 step(s) succeeded in 6 ms");
+        assert_eq!(summary_of(1, 1, 6), "1 of 1 step(s) succeeded in 6 ms");
+        assert_eq!(summary_of(3, 0, 20_000), "0 of 3 step(s) succeeded in 20.0 s");
+        assert_eq!(summary_of(3, 3, 30_000), "3 of 3 step(s) succeeded in 30.0 s (0.10 a second)");
     }
 }

@@ -314,6 +314,7 @@ fn render_outcome(outcome: &ToolOutcome, limit: usize) -> String {
         }
         OutcomeStatus::Failed(_) => format!("failed: {}", quoted(&outcome.message, limit)),
         OutcomeStatus::Cancelled => format!("cancelled: {}", quoted(&outcome.message, limit)),
+        OutcomeStatus::NotBegun => format!("not begun: {}", quoted(&outcome.message, limit)),
     }
 }
 

@@ -51,7 +51,7 @@ pub struct ExecutionReport {
     pub skipped: u32,
     /// Succeeded steps of all steps, 0 to 1. None where there are no steps.
     pub success_rate: Option<f64>,
-    /// Steps that ran to their end for each second of the mission. 0 where no time has passed.
+    /// Steps that succeeded for each second of the mission. 0 where no time has passed.
     pub steps_per_second: f64,
     /// Calls that were tried again.
     pub retries: u32,

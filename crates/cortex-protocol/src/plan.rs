@@ -35,7 +35,7 @@ pub enum StepStatus {
     Success,
     /// Ended otherwise.
     Failed,
-    /// Never begun, because the plan ended or something it depends on failed.
+    /// Never begun, because the plan or the mission ended, or something it depends on failed.
     Blocked,
     /// Left out by a decision.
     Skipped,

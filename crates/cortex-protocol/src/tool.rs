@@ -153,6 +153,8 @@ pub enum OutcomeStatus {
     Failed(FailureKind),
     /// It was cancelled before it had ended.
     Cancelled,
+    /// It was cancelled before it began: nothing was sent.
+    NotBegun,
 }
 
 /// Why a call failed. A stable code; the words for people are in [`ToolOutcome::message`].
@@ -263,6 +265,11 @@ impl ToolOutcome {
             halt,
             evidence: Vec::new(),
         }
+    }
+
+    /// The call was cancelled before it began.
+    pub fn not_begun(message: impl Into<String>) -> Self {
+        Self { status: OutcomeStatus::NotBegun, ..Self::cancelled(HaltState::AtRest, message) }
     }
 
     /// The same outcome with what is known about rest.

@@ -47,7 +47,7 @@ impl Verification {
                 | FailureKind::NoEvidence
                 | FailureKind::Internal,
             ) => Self::Unknown,
-            OutcomeStatus::Failed(_) | OutcomeStatus::Cancelled => Self::Failed,
+            OutcomeStatus::Failed(_) | OutcomeStatus::Cancelled | OutcomeStatus::NotBegun => Self::Failed,
         }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn key(invocation: &Invocation) -> CallKey {
 
 /// What comes of a call that was halted before it was sent.
 pub(crate) fn halted_before_it_was_sent() -> ToolOutcome {
-    ToolOutcome::cancelled(HaltState::AtRest, "it was halted before it was sent")
+    ToolOutcome::not_begun("it was halted before it was sent")
 }
 
 /// Why a call is not sent.

@@ -7,10 +7,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use cortex_core::feedback::in_seconds;
 use cortex_core::{CallObserver, Invocation, ToolProvider};
-use cortex_protocol::{
-    CancelMode, Effect, FailureKind, HaltState, ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec,
-};
+use cortex_protocol::{CancelMode, Effect, FailureKind, ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -170,7 +169,7 @@ impl Shared {
             biased;
             () = cancelled.cancelled() => Err(before_it_began()),
             claimed = claimed => claimed.map_err(|conflict| {
-                let seconds = call.patience.as_secs();
+                let seconds = in_seconds(call.patience);
                 let message = format!("it was not called: {conflict}, and was not free within {seconds} s");
                 ToolOutcome::failure(FailureKind::NotReady, message)
             }),
@@ -192,7 +191,7 @@ fn too_late(waited: Duration) -> ToolOutcome {
 }
 
 fn before_it_began() -> ToolOutcome {
-    ToolOutcome::cancelled(HaltState::AtRest, "it was cancelled before it began")
+    ToolOutcome::not_begun("it was cancelled before it began")
 }
 
 /// Waits until a call that moves something is on the tape, or is not wanted any more.

@@ -43,7 +43,7 @@ impl Runtime {
         let _ = self.desk.send(DeskMessage::Call { weight: Weight::of(&spec), reply }).await;
         let leave = tokio::select! {
             biased;
-            () = unwanted.cancelled() => return ToolOutcome::cancelled(HaltState::AtRest, "it was cancelled before it began"),
+            () = unwanted.cancelled() => return ToolOutcome::not_begun("it was cancelled before it began"),
             leave = answer => leave,
         };
         let leave = match leave {

@@ -48,7 +48,7 @@ pub(crate) async fn run_call(
     };
     let ready = tokio::select! {
         biased;
-        () = cancelled.cancelled() => Err(ToolOutcome::cancelled(HaltState::AtRest, "it was cancelled before it began")),
+        () = cancelled.cancelled() => Err(ToolOutcome::not_begun("it was cancelled before it began")),
         ready = prepare(watcher.as_ref(), &spec, &invocation) => ready,
     };
     let mut supervision = match ready {
@@ -110,13 +110,18 @@ fn judged(outcome: ToolOutcome, seen: Result<Vec<String>, Finding>) -> ToolOutco
     match seen {
         Ok(evidence) => ToolOutcome { evidence, ..outcome },
         Err(Finding { verdict, told }) => {
-            let kind = match verdict {
-                Verdict::Broken => FailureKind::Contradicted,
-                Verdict::Unknown | Verdict::Holds => FailureKind::NoEvidence,
-            };
             let said = capped(&outcome.text(), TOLD);
             let said = if said.is_empty() { "that it is done".to_owned() } else { format!("\"{said}\"") };
-            ToolOutcome::failure(kind, format!("no evidence: it says {said}, but {told}")).with_halt(outcome.halt)
+            let (kind, message) = match verdict {
+                Verdict::Broken => {
+                    let message = format!("contradicted: it says {said}, but it was seen not to be so: {told}");
+                    (FailureKind::Contradicted, message)
+                }
+                Verdict::Unknown | Verdict::Holds => {
+                    (FailureKind::NoEvidence, format!("no evidence: it says {said}, but nobody knows it: {told}"))
+                }
+            };
+            ToolOutcome::failure(kind, message).with_halt(outcome.halt)
         }
     }
 }

@@ -98,6 +98,11 @@ pub(crate) async fn carry_out(
     let rest = rest_after(halt, returned.as_ref());
     match (returned, interruption) {
         (Some(outcome), _) if outcome.is_success() => outcome,
+        (Some(outcome), Interruption::Cancelled) if outcome.status == OutcomeStatus::NotBegun => outcome,
+        (Some(outcome), Interruption::TimedOut) if outcome.status == OutcomeStatus::NotBegun => {
+            let message = format!("it waited {seconds} s for its turn, and was not called");
+            ToolOutcome::failure(FailureKind::Expired, message)
+        }
         (_, Interruption::Cancelled) => ToolOutcome::cancelled(rest, "it was cancelled"),
         (_, Interruption::TimedOut) => timed_out(seconds, rest),
     }

@@ -5,6 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use cortex_core::feedback::in_seconds;
 use cortex_core::fragment::capped;
 use cortex_core::mission::{MissionSetup, PolicySetup, Reopened, RequestId};
 use cortex_core::policy::RobotState;
@@ -489,7 +490,8 @@ async fn ask(
         Ok(Ok(reply)) => reply,
         Ok(Err(_)) => failed(ModelErrorKind::BadReply, "the model's adapter failed in an unforeseen way".to_owned()),
         Err(_) => {
-            failed(ModelErrorKind::Timeout, format!("{} did not answer within {} s", model.label(), patience.as_secs()))
+            let message = format!("{} did not answer within {} s", model.label(), in_seconds(patience));
+            failed(ModelErrorKind::Timeout, message)
         }
     }
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Mission;
+use crate::feedback::in_seconds;
 
 /// Most characters of each part of the line; of what does not fit it is said how much there is.
 const PART_CHARACTERS: usize = 400;
@@ -59,7 +60,7 @@ impl Mission {
         let mut looked = Counted::default();
         for (tool, (count, at)) in looks {
             let age = self.now.saturating_sub(*at);
-            let aged = if age > FRESH { format!(" ({} s before the end)", age.as_secs()) } else { String::new() };
+            let aged = if age > FRESH { format!(" ({} s before the end)", in_seconds(age)) } else { String::new() };
             looked.add_several(format!("{}{aged}", shown_name(tool)), *count);
         }
         if done.0.is_empty() && failed.0.is_empty() && looked.0.is_empty() {

@@ -2,8 +2,8 @@
 
 use cortex_protocol::mission::ArgumentChange;
 use cortex_protocol::{
-    CallId, Decision, Effect as ToolEffect, FailureKind, MissionEvent, Step, StepNumber, StepStatus, ToolCall,
-    ToolFingerprint, ToolName, ToolOutcome, ToolSpec,
+    CallId, Decision, Effect as ToolEffect, FailureKind, MissionEvent, OutcomeStatus, Step, StepNumber, StepStatus,
+    ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec,
 };
 use serde_json::{Map, Value};
 
@@ -406,10 +406,14 @@ impl Mission {
         }
         let mut has_failed = false;
         if let Some(number) = step {
-            self.timeline.call_ended(self.now, number);
-            let duration = self.now.saturating_sub(started);
-            if let Some(report) = self.report_of(number) {
-                report.duration = Some(duration);
+            if outcome.status == OutcomeStatus::NotBegun {
+                self.timeline.call_withdrawn(number);
+            } else {
+                self.timeline.call_ended(self.now, number);
+                let duration = self.now.saturating_sub(started);
+                if let Some(report) = self.report_of(number) {
+                    report.duration = Some(duration);
+                }
             }
             // A plan that is coming to rest is over: nothing of it is mended.
             let is_ending = matches!(self.phase, Phase::Halting { .. });

@@ -33,6 +33,7 @@ use cortex_protocol::{
 use serde::{Deserialize, Serialize};
 
 use crate::chat::{ChatReply, ChatRequest, Message, Purpose};
+use crate::feedback::in_seconds;
 use crate::ports::{ModelError, ModelErrorKind};
 use approval::Approvals;
 use containment::Kept;
@@ -350,7 +351,7 @@ impl Mission {
                 return;
             }
             _ if expired => {
-                let seconds = self.setup.limits.max_duration.as_secs();
+                let seconds = in_seconds(self.setup.limits.max_duration);
                 self.fail_or_close(format!("The task was not done within {seconds} s, the most that a task may take."));
                 return;
             }

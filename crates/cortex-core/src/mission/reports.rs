@@ -7,16 +7,22 @@ use cortex_protocol::{
 };
 use serde_json::{Map, Value};
 
-use super::Mission;
 use super::prompts::{self, StepInPlan};
+use super::{Mission, Phase};
 use crate::{binding, schedule};
 
 impl Mission {
     /// Writes the outcome into the step's record; it replaces whatever stood there.
     pub(super) fn end_step(&mut self, number: StepNumber, outcome: ToolOutcome) {
+        // A step that has run before is being tried again.
+        let never_ran = |mission: &mut Self| mission.report_of(number).is_some_and(|report| report.duration.is_none());
         let status = match outcome.status {
             OutcomeStatus::Succeeded => StepStatus::Success,
-            OutcomeStatus::Failed(_) | OutcomeStatus::Cancelled => StepStatus::Failed,
+            // What is cancelled while the mission goes on is a failure that it has to deal with.
+            OutcomeStatus::NotBegun if matches!(self.phase, Phase::Halting { .. }) && never_ran(self) => {
+                StepStatus::Blocked
+            }
+            OutcomeStatus::Failed(_) | OutcomeStatus::Cancelled | OutcomeStatus::NotBegun => StepStatus::Failed,
         };
         self.learn_from_step(number, &outcome);
         if let Some(report) = self.report_of(number) {

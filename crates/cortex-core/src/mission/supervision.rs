@@ -7,6 +7,7 @@ use cortex_protocol::{CallId, FailureKind, HaltState, ToolOutcome};
 use serde::{Deserialize, Serialize};
 
 use super::{Effect, Mission, Phase, RunningCall};
+use crate::feedback::in_seconds;
 
 /// A goal has hung when it is silent for so many times the longest that it was silent before.
 const GAPS: u32 = 5;
@@ -62,7 +63,7 @@ impl Mission {
         let hung: Vec<CallId> = self.calls.iter().filter(|(_, call)| is_hung(call)).map(|(id, _)| *id).collect();
         for call in hung {
             let silent_since = self.calls.get(&call).and_then(|running| running.feedback_at).unwrap_or_default();
-            let seconds = self.now.saturating_sub(silent_since).as_secs();
+            let seconds = in_seconds(self.now.saturating_sub(silent_since));
             self.cut_call(call, FailureKind::Timeout, format!("it gave no feedback for {seconds} s, and was halted"));
         }
     }

@@ -94,6 +94,17 @@ impl Timeline {
         }
     }
 
+    /// Its present call was cancelled before it began.
+    pub(super) fn call_withdrawn(&mut self, step: StepNumber) {
+        let Some(times) = self.step(step) else { return };
+        times.running = None;
+        if times.ran.is_zero() {
+            times.began = None;
+        }
+        // One that was being tried again ended at the latest then.
+        times.ended = times.began.map(|began| began + times.ran);
+    }
+
     pub(super) fn retried(&mut self) {
         self.retries = self.retries.saturating_add(1);
     }
@@ -124,7 +135,6 @@ impl Timeline {
         let with = |status| count(reports.iter().filter(|report| report.status == status).count());
         let (steps, succeeded) = (count(reports.len()), with(StepStatus::Success));
         let failed = with(StepStatus::Failed);
-        let ran = self.plans.iter().flat_map(|plan| plan.steps.values()).filter(|times| times.ended.is_some()).count();
         let seconds = duration.as_secs_f64();
         ExecutionReport {
             plans: count(self.plans.len()),
@@ -134,7 +144,7 @@ impl Timeline {
             blocked: with(StepStatus::Blocked),
             skipped: with(StepStatus::Skipped),
             success_rate: (steps > 0).then(|| f64::from(succeeded) / f64::from(steps)),
-            steps_per_second: if seconds > 0.0 { f64::from(count(ran)) / seconds } else { 0.0 },
+            steps_per_second: if seconds > 0.0 { f64::from(succeeded) / seconds } else { 0.0 },
             retries: self.retries,
             corrections: self.corrections,
             confirmations: self.confirmations,
@@ -292,6 +302,13 @@ mod tests {
             ..ExecutionReport::default()
         };
         assert_eq!(report, expected);
+    }
+
+    /// A failed step that was over at once made the rate of a mission in which nothing had succeeded.
+    #[test]
+    fn regression_the_rate_counts_what_succeeded() {
+        let failed = StepReport { status: StepStatus::Failed, ..done(1) };
+        assert!(told().report(&[failed], seconds(30)).steps_per_second.abs() < f64::EPSILON);
     }
 
     #[test]

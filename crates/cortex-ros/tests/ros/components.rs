@@ -126,7 +126,7 @@ ros_tests! {
         let last = running.pop().unwrap();
         assert_eq!(agent.tools.halt(&agent.planned(long(40))).await, HaltState::AtRest);
         let outcome = tokio::time::timeout(Duration::from_secs(5), last).await.expect("it ends at once").unwrap();
-        assert_eq!(outcome, ToolOutcome::cancelled(HaltState::AtRest, "it was halted before it was sent"));
+        assert_eq!(outcome, ToolOutcome::not_begun("it was halted before it was sent"));
 
         // What waits for its turn when the component leaves was never sent, and is told so.
         terminate(&peer);

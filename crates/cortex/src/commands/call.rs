@@ -43,7 +43,7 @@ pub(crate) async fn call(arguments: CallArguments) -> anyhow::Result<ExitCode> {
     Ok(match outcome.status {
         OutcomeStatus::Succeeded => ExitCode::SUCCESS,
         OutcomeStatus::Failed(_) => ExitCode::FAILURE,
-        OutcomeStatus::Cancelled => ExitCode::from(CANCELLED),
+        OutcomeStatus::Cancelled | OutcomeStatus::NotBegun => ExitCode::from(CANCELLED),
     })
 }
 
@@ -242,7 +242,9 @@ fn print_outcome(outcome: &ToolOutcome, as_json: bool) {
             OutcomeStatus::Succeeded if outcome.value.is_null() => writeln!(std::io::stdout(), "SUCCEEDED"),
             OutcomeStatus::Succeeded => writeln!(std::io::stdout(), "{:#}\nSUCCEEDED", outcome.value),
             OutcomeStatus::Failed(_) => writeln!(std::io::stdout(), "FAILED: {}", outcome.message),
-            OutcomeStatus::Cancelled => writeln!(std::io::stdout(), "CANCELLED: {}", outcome.message),
+            OutcomeStatus::Cancelled | OutcomeStatus::NotBegun => {
+                writeln!(std::io::stdout(), "CANCELLED: {}", outcome.message)
+            }
         }
     };
 }

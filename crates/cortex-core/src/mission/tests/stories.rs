@@ -553,6 +553,38 @@ fn a_mission_takes_no_longer_than_it_may() {
     );
 }
 
+/// A step whose call waited for something else when the mission was cancelled was counted as failed.
+#[test]
+fn regression_a_step_that_was_cancelled_before_it_began_has_not_failed() {
+    let mut story =
+        Story::of("go").tool_waits("base.go_to").model_calls(&[go("kitchen")]).model_says("EXECUTE").start();
+    story.give_at(2, Input::Cancel { reason: CancelReason::Client });
+    story.end_call(0, ToolOutcome::not_begun("it was cancelled before it began"));
+    assert_eq!(story.statuses(), [StepStatus::Blocked]);
+    let result = story.result();
+    assert_eq!(result.status, MissionStatus::Cancelled);
+    let report = &result.execution;
+    assert_eq!((report.failed, report.blocked, report.busy, report.sum), (0, 1, Duration::ZERO, Duration::ZERO));
+    assert_eq!((result.steps[0].duration, result.steps[0].verification), (None, None));
+    assert_eq!(result.account, MissionResult::NOTHING_DONE);
+    let line = "step 1/1 base.go_to: not begun: it was cancelled before it began";
+    assert!(story.lines.iter().any(|told| told == line), "{:#?}", story.lines);
+}
+
+/// It said "within 2 s".
+#[test]
+fn regression_a_time_that_is_no_whole_number_of_seconds_is_told_as_it_is() {
+    let mut story = Story::with("go", robot(), |limits| limits.max_duration = Duration::from_millis(2_500))
+        .tool_waits("base.go_to")
+        .model_calls(&[go("kitchen")])
+        .model_says("EXECUTE")
+        .start();
+    story.give_at(3, Input::Tick);
+    story.end_call(0, ToolOutcome::cancelled(HaltState::Halted, "halted"));
+    let (_, words) = story.ends();
+    assert!(words.starts_with("The task was not done within 2.5 s,"), "{words}");
+}
+
 #[test]
 fn a_stalled_goal_is_warned_about() {
     let mut story =
