@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use cortex_core::Invocation;
-use cortex_protocol::{CallId, CancelMode, FailureKind, HaltState, MissionId, ToolName, ToolOutcome};
+use cortex_protocol::{CallId, CancelMode, FailureKind, MissionId, ToolName, ToolOutcome};
 
 use tokio::sync::watch;
 
