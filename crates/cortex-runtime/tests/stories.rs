@@ -1,6 +1,6 @@
 //! Stories of the runtime: a scripted model, tools that misbehave, people who cancel. On a paused clock.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "a story that can't be told ends here, and says why")]
+#![expect(clippy::expect_used, reason = "a story that can't be told ends here, and says why")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
