@@ -106,10 +106,13 @@ pub struct ChatReply {
     /// whatever it holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<String>,
-    /// Tokens read, where reported.
+    /// Tokens read.
     pub prompt_tokens: u64,
-    /// Tokens written, where reported.
+    /// Tokens written.
     pub completion_tokens: u64,
+    /// Whether the endpoint did not report all of them, and they are estimated.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tokens_estimated: bool,
 }
 
 /// One call that a model makes.

@@ -14,6 +14,7 @@ use cortex_protocol::{
 use serde_json::{Map, Value};
 
 use crate::fragment::capped;
+use crate::mission::ESTIMATED;
 use crate::plan::group_label;
 
 /// Most characters of a tool's output or arguments in a line.
@@ -164,10 +165,11 @@ pub fn line(event: &MissionEvent) -> String {
         MissionEvent::Retrying { step, tool, problem } => {
             format!("step {step} {tool} is tried again: {}", capped(problem, SHOWN))
         }
-        MissionEvent::BudgetWarning { expense, used, limit } => {
+        MissionEvent::BudgetWarning { expense, used, limit, estimated } => {
             // Money needs digits that seconds do not.
             let used = (used * 1e4).round() / 1e4;
-            format!("WARNING: {used} of {limit} {expense} are spent")
+            let (about, why) = if *estimated { ("about ", ESTIMATED) } else { ("", "") };
+            format!("WARNING: {about}{used} of {limit} {expense} are spent{why}")
         }
         MissionEvent::MeterSilent { expense } => {
             format!("WARNING: there is a budget of {expense}, but nothing measures them: nothing may move")

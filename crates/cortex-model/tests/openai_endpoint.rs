@@ -114,16 +114,45 @@ async fn arguments_as_an_object_and_finish_reasons_of_other_servers_do_not_spoil
                 name: "base-go_to".to_owned(),
                 arguments: CallArguments::Object(arguments),
             }],
+            prompt_tokens: 73,
+            completion_tokens: 21,
+            tokens_estimated: true,
             ..ChatReply::default()
         })
     );
+}
+
+/// A budget of tokens bound nothing where the endpoint told no tokens.
+#[tokio::test]
+async fn regression_an_endpoint_that_tells_no_usage_cost_nothing() {
+    let message = json!({"role": "assistant", "content": "x".repeat(400)});
+    for usage in [
+        json!(null),
+        json!({}),
+        json!({"prompt_tokens": 0, "completion_tokens": 0}),
+        json!({"prompt_tokens": -1}),
+        json!(7),
+    ] {
+        let body = json!({"choices": [{"finish_reason": "stop", "message": message}], "usage": usage});
+        let server = Server::start(vec![Answer::json(&body)]).await;
+        let reply = ask(&server.base_url, settings()).await.unwrap();
+        let sent = server.arrived()[0].body.to_string().len() as u64;
+        assert!(reply.tokens_estimated, "{usage}");
+        assert_eq!(reply.prompt_tokens, sent.div_ceil(4), "{usage}: a quarter of the bytes, rounded up");
+        assert_eq!(reply.completion_tokens, (message.to_string().len() as u64).div_ceil(4), "{usage}");
+    }
+    let half = json!({"choices": [{"message": message}], "usage": {"prompt_tokens": 9}});
+    let reply = ask_answered(vec![Answer::json(&half)]).await.0.unwrap();
+    assert_eq!((reply.prompt_tokens, reply.tokens_estimated), (9, true), "what is told counts");
+    assert!(reply.completion_tokens > 100);
+    assert!(!ask_answered(vec![says("Hello.")]).await.0.unwrap().tokens_estimated);
 }
 
 #[tokio::test]
 async fn a_reply_with_neither_words_nor_calls_is_handed_on_as_it_is() {
     let body = json!({"choices": [{"finish_reason": "stop", "message": {"role": "assistant"}}]});
     let (reply, _) = ask_answered(vec![Answer::json(&body)]).await;
-    assert_eq!(reply, Ok(ChatReply::default()));
+    assert_eq!(reply.map(|reply| (reply.text, reply.calls)), Ok((String::new(), Vec::new())));
 }
 
 /// Whatever is in the reply: an endpoint that withholds a part of it may have withheld what takes the calls back.

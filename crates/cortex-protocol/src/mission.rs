@@ -67,10 +67,13 @@ impl std::fmt::Display for MissionStatus {
 pub struct Usage {
     /// Requests sent to a model.
     pub model_calls: u32,
-    /// Tokens read by the model, where it reports them.
+    /// Tokens read by the model; estimated where it does not report them.
     pub prompt_tokens: u64,
-    /// Tokens written by the model, where it reports them.
+    /// Tokens written by the model; estimated where it does not report them.
     pub completion_tokens: u64,
+    /// Whether any of the tokens, and so of the cost, are an estimate: a quarter of the bytes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tokens_estimated: bool,
     /// What the tokens cost, in the currency of the configured prices. 0 where there are none.
     pub cost: f64,
     /// The way that the robot went, in metres, where the configuration names its odometry.
@@ -394,6 +397,9 @@ pub enum MissionEvent {
         used: f64,
         /// How much may be.
         limit: f64,
+        /// Whether what is spent is an estimate.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        estimated: bool,
     },
     /// What a budget is measured by says nothing, so that nothing may move.
     MeterSilent {

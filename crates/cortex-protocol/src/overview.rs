@@ -69,10 +69,13 @@ pub struct ModelOverview {
     pub requests: u64,
     /// Those that got no usable answer.
     pub errors: u64,
-    /// Tokens that it read, where it reports them.
+    /// Tokens that it read; estimated where it does not report them.
     pub prompt_tokens: u64,
-    /// Tokens that it wrote, where it reports them.
+    /// Tokens that it wrote; estimated where it does not report them.
     pub completion_tokens: u64,
+    /// Whether any of the tokens are an estimate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tokens_estimated: bool,
     /// The last error, and when it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error: Option<ModelErrorOverview>,

@@ -49,6 +49,7 @@ impl ModelWatch {
             Ok(reply) => {
                 figures.prompt_tokens = figures.prompt_tokens.saturating_add(reply.prompt_tokens);
                 figures.completion_tokens = figures.completion_tokens.saturating_add(reply.completion_tokens);
+                figures.tokens_estimated |= reply.tokens_estimated;
                 if let Some(error) = &mut figures.last_error {
                     error.is_over = true;
                 }

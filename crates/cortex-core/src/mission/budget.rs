@@ -31,12 +31,16 @@ pub struct Prices {
     pub completion: f64,
 }
 
+/// Said of tokens, and of what they cost, that nobody has counted.
+pub(crate) const ESTIMATED: &str = " (estimated: the model's endpoint does not count them)";
+
 impl Mission {
     /// Books what a reply has cost.
     pub(super) fn book(&mut self, reply: &ChatReply) {
         let usage = &mut self.usage;
         usage.prompt_tokens = usage.prompt_tokens.saturating_add(reply.prompt_tokens);
         usage.completion_tokens = usage.completion_tokens.saturating_add(reply.completion_tokens);
+        usage.tokens_estimated |= reply.tokens_estimated;
         let prices = self.setup.limits.prices;
         usage.cost =
             (count(usage.prompt_tokens) * prices.prompt + count(usage.completion_tokens) * prices.completion) / 1e6;
@@ -48,14 +52,14 @@ impl Mission {
         if !self.calls.is_empty()
             && let Some((expense, limit)) = self.spent_budget()
         {
-            self.on_give_up(used_up(expense, limit));
+            self.on_give_up(self.used_up(expense, limit));
         }
     }
 
     /// Ends the mission, if its budget is spent. Returns whether it does.
     pub(super) fn ends_for_budget(&mut self) -> bool {
         let Some((expense, limit)) = self.spent_budget() else { return false };
-        self.fail_or_close(used_up(expense, limit));
+        self.fail_or_close(self.used_up(expense, limit));
         true
     }
 
@@ -91,7 +95,7 @@ impl Mission {
             return;
         }
         if let Some((expense, limit)) = self.spent_budget() {
-            self.on_give_up(used_up(expense, limit));
+            self.on_give_up(self.used_up(expense, limit));
             return;
         }
         let moving = self.calls.values().map(|call| call.tool.clone()).find_map(|tool| self.refusal_of_motion(&tool));
@@ -142,7 +146,8 @@ impl Mission {
             if used >= (limit * WARNING).min(limit - self.kept_for_closing(expense, limit))
                 && self.warned.insert(expense)
             {
-                self.report(MissionEvent::BudgetWarning { expense, used, limit });
+                let estimated = self.is_estimated(expense);
+                self.report(MissionEvent::BudgetWarning { expense, used, limit, estimated });
             }
         }
     }
@@ -158,11 +163,16 @@ impl Mission {
             |(expense, used, limit): &(Expense, f64, f64)| *used >= *limit - self.kept_for_closing(*expense, *limit);
         let (expense, used, limit) = self.expenses().into_iter().find(is_spent)?;
         Some(match expense {
-            _ if used >= limit => used_up(expense, limit),
+            _ if used >= limit => self.used_up(expense, limit),
             Expense::ModelCalls => {
                 format!("The task has used up its {limit} {expense}, but for those kept for its closing words.")
             }
-            _ => format!("The task has used up its {limit} {expense}, but for what is kept for its closing words."),
+            _ => {
+                let estimated = if self.is_estimated(expense) { ESTIMATED } else { "" };
+                format!(
+                    "The task has used up its {limit} {expense}{estimated}, but for what is kept for its closing words."
+                )
+            }
         })
     }
 
@@ -185,6 +195,17 @@ impl Mission {
         kept.min(limit * CLOSING_PART)
     }
 
+    /// Why the mission ends, for a person.
+    fn used_up(&self, expense: Expense, limit: f64) -> String {
+        let estimated = if self.is_estimated(expense) { ESTIMATED } else { "" };
+        format!("The task has used up its {limit} {expense}{estimated}.")
+    }
+
+    /// Whether what is spent of this is an estimate.
+    fn is_estimated(&self, expense: Expense) -> bool {
+        self.usage.tokens_estimated && matches!(expense, Expense::Tokens | Expense::Money)
+    }
+
     fn expenses(&self) -> Vec<(Expense, f64, f64)> {
         let limits = &self.setup.limits;
         let tokens = self.usage.prompt_tokens.saturating_add(self.usage.completion_tokens);
@@ -199,11 +220,6 @@ impl Mission {
         expenses.extend(limits.max_watt_hours.map(|limit| (Expense::WattHours, self.usage.watt_hours, limit)));
         expenses
     }
-}
-
-/// Why the mission ends, for a person.
-pub(super) fn used_up(expense: Expense, limit: f64) -> String {
-    format!("The task has used up its {limit} {expense}.")
 }
 
 /// Exact up to 2^53, far beyond any budget.

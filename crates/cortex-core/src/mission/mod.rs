@@ -81,6 +81,7 @@ mod tests;
 pub use crate::arrangement::ARRANGE_TOOL;
 pub use crate::selection::FIND_TOOLS;
 pub use ask_person::ASK_PERSON;
+pub(crate) use budget::ESTIMATED;
 pub use budget::Prices;
 pub use dispute::Reopened;
 pub use exchange::{CancelReason, Effect, Input, RequestId};

@@ -9,6 +9,7 @@
 //! - `reply`: from the body that came back to a [`ChatReply`];
 //! - `failure`: what went wrong, and whether asking again can help.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_openai::Client;
@@ -39,6 +40,8 @@ pub struct OpenAiModel {
     key: Option<ApiKey>,
     settings: ModelSettings,
     dialect: Dialect,
+    /// Whether the log says that tokens are estimated.
+    told_no_usage: AtomicBool,
 }
 
 impl OpenAiModel {
@@ -60,6 +63,7 @@ impl OpenAiModel {
             key: settings.api_key.clone(),
             settings,
             dialect: Dialect::for_endpoint(base_url, structured),
+            told_no_usage: AtomicBool::new(false),
         })
     }
 
@@ -67,7 +71,17 @@ impl OpenAiModel {
     async fn attempt(&self, request: &ChatRequest, with_schema: bool) -> Result<ChatReply, Failure> {
         let body = request::body(&self.name, request, &self.dialect, with_schema);
         match self.client.chat().create_byot::<_, Value>(&body).await {
-            Ok(value) => reply::read(&value, request),
+            Ok(value) => {
+                let mut reply = reply::read(&value, request)?;
+                reply::estimate_untold(&mut reply, &body, &value);
+                if reply.tokens_estimated && !self.told_no_usage.swap(true, Ordering::Relaxed) {
+                    tracing::warn!(
+                        model = %self.label,
+                        "the endpoint does not report usage; tokens are estimated: a quarter of the bytes of request and reply"
+                    );
+                }
+                Ok(reply)
+            }
             Err(OpenAIError::Boxed(error)) => Err(match error.downcast::<Fault>() {
                 Ok(fault) => Failure::of_fault(*fault),
                 Err(other) => Failure::of_client(&other.to_string()),

@@ -54,7 +54,27 @@ pub(super) fn read(body: &Value, request: &ChatRequest) -> Result<ChatReply, Fai
         cut: why_cut(&finish, request.max_tokens).or(unfinished),
         prompt_tokens: usage("prompt_tokens"),
         completion_tokens: usage("completion_tokens"),
+        tokens_estimated: false,
     })
+}
+
+/// Bytes of JSON that make a token, about: fewer for text in languages with long tokens, more for others.
+const BYTES_OF_A_TOKEN: usize = 4;
+
+/// Estimates the tokens that the answer `body` does not tell of, so that a budget of tokens binds with any endpoint.
+pub(super) fn estimate_untold(reply: &mut ChatReply, sent: &Value, body: &Value) {
+    let estimate =
+        |value: &Value| u64::try_from(value.to_string().len().div_ceil(BYTES_OF_A_TOKEN)).unwrap_or(u64::MAX);
+    // Nobody reads nothing.
+    if reply.prompt_tokens == 0 {
+        reply.prompt_tokens = estimate(sent);
+        reply.tokens_estimated = true;
+    }
+    if reply.completion_tokens == 0 {
+        // What was thought cost tokens, too.
+        reply.completion_tokens = body.pointer("/choices/0/message").map(estimate).unwrap_or_default();
+        reply.tokens_estimated = true;
+    }
 }
 
 /// Some gateways answer 200 and put the error into the body.
@@ -208,6 +228,7 @@ mod tests {
                 cut: None,
                 prompt_tokens: 12,
                 completion_tokens: 3,
+                tokens_estimated: false,
             })
         );
     }

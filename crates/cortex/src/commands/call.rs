@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use cortex_core::{CallObserver, Invocation, ToolSet};
-use cortex_protocol::{CallId, HaltState, OutcomeStatus, ToolCall, ToolOutcome, ToolSpec};
+use cortex_protocol::{CallId, HaltState, OutcomeStatus, ToolCall, ToolOutcome, ToolSpec, strict_json};
 use cortex_ros::{Catalog, RosTools, Uncallable};
 use cortex_runtime::{CallBounds, run_call};
 use serde_json::{Map, Value, json};
@@ -28,11 +28,7 @@ const CLOCK_LIMIT: Duration = Duration::from_secs(2);
 const BOUNDS: CallBounds = CallBounds { halt_timeout: Duration::from_secs(10), return_grace: Duration::from_secs(1) };
 
 pub(crate) async fn call(arguments: CallArguments) -> anyhow::Result<ExitCode> {
-    let values: Value =
-        cortex_protocol::strict_json::read(&arguments.arguments).context("the arguments are not JSON")?;
-    let Value::Object(values) = values else {
-        anyhow::bail!("the arguments must be a JSON object, such as '{{\"data\": true}}'");
-    };
+    let values = read_values(&arguments.arguments)?;
     // Before anything is sent: from here on a signal halts the call, and none is lost.
     let interruptions = Interruptions::listen()?;
     let robot = Robot::look(|node| policy(node, arguments.config.as_deref()))?;
@@ -45,6 +41,13 @@ pub(crate) async fn call(arguments: CallArguments) -> anyhow::Result<ExitCode> {
         OutcomeStatus::Failed(_) => ExitCode::FAILURE,
         OutcomeStatus::Cancelled | OutcomeStatus::NotBegun => ExitCode::from(CANCELLED),
     })
+}
+
+fn read_values(text: &str) -> anyhow::Result<Map<String, Value>> {
+    match strict_json::read(text).context("the arguments are not JSON")? {
+        Value::Object(values) => Ok(values),
+        _ => anyhow::bail!("the arguments must be a JSON object, such as '{{\"data\": true}}'"),
+    }
 }
 
 async fn find_and_run(
@@ -247,4 +250,17 @@ fn print_outcome(outcome: &ToolOutcome, as_json: bool) {
             }
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_say_two_things_are_refused() {
+        assert!(read_values(r#"{"place": "kitchen"}"#).is_ok());
+        for text in [r#"{"place": "kitchen", "place": "office"}"#, "[1]", "kitchen", "{"] {
+            assert!(read_values(text).is_err(), "{text}");
+        }
+    }
 }

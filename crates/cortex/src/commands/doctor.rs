@@ -338,6 +338,12 @@ async fn model(resolved: &Resolved) -> Finding {
         max_tokens: 200,
     };
     match tokio::time::timeout(MODEL_LIMIT, model.chat(&request)).await {
+        Ok(Ok(reply)) if reply.tokens_estimated => Finding::Notable(
+            format!("{} answers, and does not report how many tokens it has read and written", model.label()),
+            "budgets of tokens and money count an estimate, a quarter of the bytes; if the server can report `usage`, \
+             turn that on"
+                .to_owned(),
+        ),
         Ok(Ok(_)) => Finding::Good(format!("{} answers", model.label())),
         Ok(Err(error)) => Finding::Bad(
             error.message,

@@ -173,13 +173,15 @@ fn verification(result: &MissionResult) -> Option<String> {
 
 /// What the mission has spent: `spent: 4 requests to the model, 812 tokens, 3.2 metres, 12 s`.
 fn spending(result: &MissionResult) -> String {
-    let Usage { model_calls, prompt_tokens, completion_tokens, cost, metres, watt_hours } = result.usage;
+    let Usage { model_calls, prompt_tokens, completion_tokens, tokens_estimated, cost, metres, watt_hours } =
+        result.usage;
+    let about = if tokens_estimated { "about " } else { "" };
     let tokens = prompt_tokens.saturating_add(completion_tokens);
     let some = |amount: f64, text: String| (amount > 0.0).then_some(text);
     let spent = [
         (model_calls > 0).then(|| format!("{model_calls} {}", Expense::ModelCalls)),
-        (tokens > 0).then(|| format!("{tokens} {}", Expense::Tokens)),
-        some(cost, format!("{cost:.4} {}", Expense::Money)),
+        (tokens > 0).then(|| format!("{about}{tokens} {}", Expense::Tokens)),
+        some(cost, format!("{about}{cost:.4} {}", Expense::Money)),
         some(metres, format!("{metres:.1} {}", Expense::Metres)),
         some(watt_hours, format!("{watt_hours:.2} {}", Expense::WattHours)),
         Some(format!("{:.1} {}", result.duration.as_secs_f64(), Expense::Seconds)),

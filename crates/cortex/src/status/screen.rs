@@ -96,7 +96,8 @@ fn head(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
     let tokens = model.prompt_tokens.saturating_add(model.completion_tokens);
     let mut text = format!("model {}: {} requests", cut(&model.name, 36), model.requests);
     if tokens > 0 {
-        let _ = write!(text, ", {tokens} tokens");
+        let about = if model.tokens_estimated { "about " } else { "" };
+        let _ = write!(text, ", {about}{tokens} tokens");
     }
     if model.errors > 0 {
         let _ = write!(text, ", {} errors", model.errors);

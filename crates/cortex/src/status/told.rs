@@ -34,8 +34,12 @@ impl Told {
             self.at_begin = now();
             self.metered.clear();
         }
-        if let MissionEvent::BudgetWarning { expense: expense @ (Expense::Metres | Expense::WattHours), used, limit } =
-            &event.data.payload
+        if let MissionEvent::BudgetWarning {
+            expense: expense @ (Expense::Metres | Expense::WattHours),
+            used,
+            limit,
+            ..
+        } = &event.data.payload
         {
             self.metered.retain(|known| known.expense != *expense);
             self.metered.push(BudgetOverview { expense: *expense, used: *used, limit: Some(*limit) });

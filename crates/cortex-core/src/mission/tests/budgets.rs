@@ -38,6 +38,20 @@ fn regression_a_drive_began_after_the_tokens_were_spent() {
 }
 
 #[test]
+fn tokens_that_were_estimated_are_told_as_about() {
+    let estimated = |tokens, reply| ChatReply { tokens_estimated: true, ..costs(tokens, reply) };
+    let story = Story::with("go", robot(), |limits| limits.max_tokens = Some(100))
+        .model(estimated(10, calls(&[go("kitchen")])))
+        .model(costs(90, says("EXECUTE")))
+        .start();
+    assert_eq!((story.invoked.len(), story.result().usage.tokens_estimated), (0, true));
+    let why = "The task has used up its 100 tokens (estimated: the model's endpoint does not count them).";
+    assert_eq!(story.ends(), (MissionStatus::Failed, why));
+    let told = "WARNING: about 100 of 100 tokens are spent (estimated: the model's endpoint does not count them)";
+    assert!(story.lines.contains(&told.to_owned()), "{:#?}", story.lines);
+}
+
+#[test]
 fn what_moves_is_halted_when_a_reply_spends_the_budget() {
     let mut story = Story::with("dock and go", robot(), |limits| limits.max_tokens = Some(100))
         .tool_waits("base.dock")
