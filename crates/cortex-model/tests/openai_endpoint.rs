@@ -114,7 +114,7 @@ async fn arguments_as_an_object_and_finish_reasons_of_other_servers_do_not_spoil
                 name: "base-go_to".to_owned(),
                 arguments: CallArguments::Object(arguments),
             }],
-            prompt_tokens: 73,
+            prompt_tokens: 76,
             completion_tokens: 21,
             tokens_estimated: true,
             ..ChatReply::default()

@@ -225,16 +225,16 @@ async fn a_tape_that_is_full_ends_the_mission_before_the_next_move() {
     let folder = tempfile::tempdir().unwrap();
     let go = || ("base-go", json!({}));
     let script = vec![calls(&[go(), go()]), says("EXECUTE"), says("EXECUTE"), says("Never asked.")];
-    let tape = TapeSettings { max_mission_bytes: 16_000, ..TapeSettings::at(folder.path()) };
-    let house = house(tape, script, vec![("base.go", Behaviour::Returns(json!("x".repeat(8_000))))]).await;
+    let tape = TapeSettings { max_mission_bytes: 20_000, ..TapeSettings::at(folder.path()) };
+    let house = house(tape, script, vec![("base.go", Behaviour::Returns(json!("x".repeat(10_000))))]).await;
     let result = house.run("go twice").await;
     assert_eq!(result.status, MissionStatus::Failed);
-    assert!(result.output.contains("it has reached 16000 bytes"), "{}", result.output);
+    assert!(result.output.contains("it has reached 20000 bytes"), "{}", result.output);
     assert_eq!(house.tools.called(), ["base.go"]);
     house.close().await;
     let tapes = Folder::new(folder.path().to_owned());
     let mission = tapes.find("").unwrap();
-    assert!(std::fs::metadata(tapes.path(&mission)).unwrap().len() <= 16_000);
+    assert!(std::fs::metadata(tapes.path(&mission)).unwrap().len() <= 20_000);
     assert_eq!(tapes.summary(&mission).unwrap().status, TapeStatus::BrokenOff);
     assert_eq!(tapes.check(&mission).unwrap(), Integrity::Unchanged, "what breaks off is not changed");
     assert_eq!(
