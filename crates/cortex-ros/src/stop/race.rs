@@ -1,7 +1,7 @@
 //! For tests: a stop in the moment between a look at the latch and what is sent because of that look.
 
 use std::fmt;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
 use super::StopLatch;
@@ -41,7 +41,7 @@ impl StopLatch {
         &self,
         look: impl FnOnce() -> T + Send + 'static,
     ) -> Receiver<T> {
-        let (known, receiver) = channel();
+        let (known, receiver) = sync_channel(1);
         let latch = self.clone();
         let stop = move || {
             latch.close();
