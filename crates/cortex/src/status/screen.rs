@@ -94,7 +94,7 @@ fn head(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
     }
     let model = &overview.model;
     let tokens = model.prompt_tokens.saturating_add(model.completion_tokens);
-    let mut text = format!("model {}: {} requests", cut(&model.name, 36), model.requests);
+    let mut text = format!("model {}: {} requests", cut(&model.name, 30), model.requests);
     if tokens > 0 {
         let about = if model.tokens_estimated { "about " } else { "" };
         let _ = write!(text, ", {about}{tokens} tokens");
@@ -326,6 +326,7 @@ pub(super) mod tests {
                 errors: 1,
                 prompt_tokens: 3_000,
                 completion_tokens: 400,
+                tokens_estimated: true,
                 last_error: Some(ModelErrorOverview {
                     message: "the endpoint can't be reached ".repeat(5),
                     at_ms: 990_000,
@@ -377,7 +378,7 @@ pub(super) mod tests {
             "STOPPED (~/stop was called). Nothing is sent until `cortex resume`.",
             "not known to be at rest: base.go_to, arm.wave",
             "missions are paused: base does not work",
-            "12 requests, 3400 tokens, 1 errors",
+            "12 requests, about 3400 tokens, 1 errors",
             "10 s ago: the endpoint can't be reached",
             "spent: 3400 of 10000 tokens",
             "base                     failed   recovering  active       2 (1 restarts)",
