@@ -1,5 +1,5 @@
-//! The end of a mission that lacks nothing but its closing words. They are asked of the model; where it has none, or a budget
-//! is spent, the record alone closes the mission, so that no mission fails whose steps were all done.
+//! The end of a mission that lacks nothing but its closing words. They are asked of the model; where a budget is spent before,
+//! the record alone closes the mission. A model that fails is another thing: it might have had more to plan.
 
 use cortex_protocol::{Effect as ToolEffect, StepReport, StepStatus, ToolName};
 
@@ -24,7 +24,7 @@ impl Mission {
             && self.judge().is_ok()
     }
 
-    /// Ends the mission for a reason that has nothing to do with its steps: without success, unless they were all done.
+    /// Ends the mission because a budget is spent: without success, unless its steps were all done.
     pub(super) fn fail_or_close(&mut self, reason: String) {
         if !self.needs_only_words() {
             self.fail(reason);

@@ -58,7 +58,7 @@ impl Mission {
         self.planning_turn += 1;
         if self.planning_turn > self.setup.limits.max_planning_steps {
             let turns = self.setup.limits.max_planning_steps;
-            self.fail_or_close(format!("The model made neither a plan nor an answer in {turns} turns."));
+            self.fail(format!("The model made neither a plan nor an answer in {turns} turns."));
             return;
         }
         self.report(MissionEvent::Planning { turn: self.planning_turn, plan: self.plan_number + 1 });
@@ -118,7 +118,7 @@ impl Mission {
             }
             Err(error) => {
                 let hint = if error.hint.is_empty() { String::new() } else { format!(" {}", error.hint) };
-                self.fail_or_close(format!("The model failed: {}.{hint}", error.message.trim_end_matches('.')));
+                self.fail(format!("The model failed: {}.{hint}", error.message.trim_end_matches('.')));
                 return;
             }
         };

@@ -92,7 +92,7 @@ impl Mission {
         let seconds = self.setup.limits.max_idle.unwrap_or_default().as_secs_f64();
         let tools: Vec<&str> = self.calls.values().map(|call| call.tool.as_str()).collect();
         let in_flight = if tools.is_empty() { String::new() } else { format!(" In flight was {}.", tools.join(", ")) };
-        self.fail_or_close(format!(
+        self.fail(format!(
             "Nothing has happened for {seconds} s: no step ended, no goal gave feedback, and the model gave no answer.\
              {in_flight}"
         ));

@@ -94,7 +94,7 @@ fn regression_a_mission_whose_steps_succeeded_failed_for_its_closing_words() {
 }
 
 #[test]
-fn where_the_closing_words_fail_the_record_closes_the_mission() {
+fn where_a_budget_ends_before_the_closing_words_the_record_closes_the_mission() {
     let done = || {
         Story::with("go", robot(), |limits| {
             limits.max_tokens = Some(1_000);
@@ -107,11 +107,16 @@ fn where_the_closing_words_fail_the_record_closes_the_mission() {
     let look = || calls(&[("battery-level", json!({}))]);
     for (name, story) in [
         ("no model", done().model_fails(no_answer())),
-        ("tokens", done().model(costs(2_000, look()))),
-        ("requests", done().model(look()).model(look())),
         ("turns", done().model(says("")).model(says(""))),
         ("cut", done().model(cut(says("Do"))).model(cut(says("Do")))),
     ] {
+        let story = story.start();
+        assert_eq!(story.ends().0, MissionStatus::Failed, "{name}: it might have had more to plan: {:#?}", story.lines);
+        assert!(story.result().account.starts_with("Done: base.go_to(place=kitchen)"), "{}", story.result().account);
+    }
+    for (name, story) in
+        [("tokens", done().model(costs(2_000, look()))), ("requests", done().model(look()).model(look()))]
+    {
         let story = story.start();
         assert_eq!(story.ends().0, MissionStatus::Succeeded, "{name}: {:#?}", story.lines);
         assert!(story.ends().1.starts_with("All that was planned was done."), "{name}: {}", story.ends().1);
@@ -196,12 +201,12 @@ fn what_the_record_does_not_say_is_not_closed_as_a_success() {
 
 #[test]
 fn a_question_is_closed_with_what_was_found() {
-    let story = Story::of("what is in the kitchen?")
+    let story = Story::with("what is in the kitchen?", robot(), |limits| limits.max_tokens = Some(1_000))
         .tool_returns("camera.look", json!("a red cup"))
         .model_calls(&[go("kitchen"), ("camera-look", json!({}))])
         .model_says("EXECUTE")
         .model_says("EXECUTE")
-        .model_fails(no_answer())
+        .model(costs(2_000, calls(&[("battery-level", json!({}))])))
         .start();
     assert_eq!(story.ends().0, MissionStatus::Succeeded);
     assert!(story.ends().1.contains("camera.look: \"a red cup\""), "{}", story.ends().1);
@@ -223,12 +228,12 @@ fn closing() -> impl Strategy<Value = Closing> {
 
 proptest! {
     /// Whatever the bounds and what each reply costs: nothing begins once a budget is spent, and where every step was done
-    /// the mission has succeeded, however its closing words fail.
+    /// the mission has succeeded, unless the model failed.
     #[test]
     fn nothing_begins_after_a_budget_is_spent_and_what_was_done_is_a_success(
         steps in 1..5_usize,
         costs_of in prop::collection::vec(0..400_u64, 12),
-        closings in prop::collection::vec(closing(), 8),
+        closings in prop::collection::vec(closing(), 0..3),
         (max_tokens, max_model_calls) in (prop::option::of(1..2_500_u64), 1..12_u32),
         (max_metres, metres) in (prop::option::of(1.0..6.0_f64), prop::collection::vec(0.0..2.0_f64, 12)),
         together in prop::bool::ANY,
@@ -241,7 +246,8 @@ proptest! {
         let mut story = Story::with("do it", robot(), limits).tool_waits("speaker.say").tool_waits("base.dock");
         story.give(Input::Metered { expense: Expense::Metres, total: 0.0, is_live: true });
         let mut story = story.start();
-        let (mut way, mut closings) = (0.0, closings.into_iter().cycle());
+        let has_words = closings.iter().all(|closing| matches!(closing, Closing::Words | Closing::Looks));
+        let (mut way, mut closings) = (0.0, closings.into_iter());
         let after = |step: usize| if together || step == 0 { json!([]) } else { json!([step]) };
         let plan: Vec<(&str, Value)> =
             (0..steps).map(|step| ("speaker-say", json!({"text": step.to_string(), "after": after(step)}))).collect();
@@ -282,6 +288,8 @@ proptest! {
         let result = story.result();
         prop_assert!(result.usage.model_calls <= max_model_calls);
         let done = result.steps.len() == steps && result.steps.iter().all(|step| step.status == StepStatus::Success);
-        prop_assert_eq!(result.status == MissionStatus::Succeeded, done, "{:#?}", story.lines);
+        let succeeded = result.status == MissionStatus::Succeeded;
+        prop_assert!(!succeeded || done, "{:#?}", story.lines);
+        prop_assert!(succeeded || !done || !has_words, "{:#?}", story.lines);
     }
 }
