@@ -1,5 +1,5 @@
-//! How many requests of this process may be at one service at a time. A server keeps what it does not work on yet in a queue
-//! of some length, 10 by default, and loses what comes on top without a word. So the rest waits here, in order.
+//! How many requests of this process may be at one service at a time. A server keeps what it does not work on yet in a
+//! queue of some length, 10 by default, and loses what comes on top without a word. So the rest waits here, in order.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -68,8 +68,8 @@ pub(crate) struct Turn {
 }
 
 impl Turns {
-    /// Waits for a turn, in the order of the callers, where so many may be at the service. Whoever stops waiting gives its
-    /// place up.
+    /// Waits for a turn, in the order of the callers, where so many may be at the service. Whoever stops waiting gives
+    /// its place up.
     ///
     /// # Errors
     /// When too many wait.

@@ -15,15 +15,16 @@ use crate::dynamic::Turn;
 const OVERTIME: Duration = Duration::from_secs(60);
 /// How long the answer to a call that was given up is waited for, to learn that it is at rest.
 const LIMIT: Duration = Duration::from_secs(600);
-/// How long a request that was given up keeps its place at the service. It may still be in the queue there; but one that is
-/// never answered must not keep others away.
+/// How long a request that was given up keeps its place at the service. It may still be in the queue there; but one
+/// that is never answered must not keep others away.
 const GIVEN_UP_KEEPS_PLACE: Duration = Duration::from_secs(10);
 
 /// The server of a request is no more, and its queue with it.
 pub(super) struct ServerLost;
 
-/// Waits for the answer to a request that has a place at its service. It keeps the place until it is answered; after its
-/// caller has given up, which the end of the channel tells, for a while only; and not at all once the server is lost.
+/// Waits for the answer to a request that has a place at its service. It keeps the place until it is answered; after
+/// its caller has given up, which the end of the channel tells, for a while only; and not at all once the server is
+/// lost.
 pub(super) async fn in_place<T>(
     answer: impl Future<Output = T> + Send,
     turn: Turn,

@@ -1,5 +1,6 @@
-//! The chain of a tape: each line carries the SHA-256 of the line before it, so that a line that is changed afterwards no
-//! longer agrees with the next one. Whoever writes all later lines anew as well can't be found out so: `docs/tape.md`.
+//! The chain of a tape: each line carries the SHA-256 of the line before it, so that a line that is changed afterwards
+//! no longer agrees with the next one. Whoever writes all later lines anew as well can't be found out so:
+//! `docs/tape.md`.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
@@ -61,7 +62,8 @@ impl Chain {
         Self { previous: Some(LineHash::of(line)) }
     }
 
-    /// Adds the hash of the line before to this line, which is the next that is written. Every line ends with its `data`.
+    /// Adds the hash of the line before to this line, which is the next that is written. Every line ends with its
+    /// `data`.
     pub(super) fn link(&mut self, line: &mut Vec<u8>) {
         if let (Some(previous), true) = (self.previous, line.ends_with(b"}}\n")) {
             line.truncate(line.len().saturating_sub(2));
@@ -251,8 +253,8 @@ impl Check {
     }
 }
 
-/// Whether the lines are as they were written. None: this is no tape. A line without an end is left out: it is still being
-/// written, or a crash has cut it off.
+/// Whether the lines are as they were written. None: this is no tape. A line without an end is left out: it is still
+/// being written, or a crash has cut it off.
 ///
 /// # Errors
 /// When they can't be read.

@@ -1,7 +1,9 @@
-//! The tape: one append-only record for each mission, lines of CloudEvents. It holds everything that the mission machine
-//! was given and everything that it wanted done, so that a mission can be read afterwards, and run again. `docs/tape.md`.
+//! The tape: one append-only record for each mission, lines of CloudEvents. It holds everything that the mission
+//! machine was given and everything that it wanted done, so that a mission can be read afterwards, and run again.
+//! `docs/tape.md`.
 //!
-//! - [`record`]: one line; `writer`: how lines get onto the disk; `chain`: how a change afterwards is found out; [`folder`]: the files, their names, age and mending;
+//! - [`record`]: one line; `writer`: how lines get onto the disk; `chain`: how a change afterwards is found out;
+//! - [`folder`]: the files, their names, age and mending;
 //! - [`reader`]: reading them back; [`mod@replay`]: running a mission again; [`follow`]: reading along.
 //!
 //! What moves something is on the disk before it is carried out: see `Tape::clearance`.
