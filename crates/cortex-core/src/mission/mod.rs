@@ -3,7 +3,8 @@
 //! Pure: time comes in with each input, what is to be done goes out as [`Effect`]s. The state is `serde`; the same
 //! inputs always give the same effects. See `docs/mission-loop.md`.
 //!
-//! - `planning`: phase 1, from the task to a committed plan or an answer; `cutting`: plans that are too long;
+//! - `planning`: phase 1, from the task to a plan or an answer; `calls`: what its replies call; `research`: looks that are
+//!   done at once; `commitment`: the plan that comes of it; `cutting`: plans that are too long;
 //! - `execution`: phase 2, the confirmed steps; `flight`: the calls under way; `reports`: the record of each step;
 //! - `phase`: where it stands;
 //! - `failure`: what a failed step does to its plan;
@@ -48,8 +49,10 @@ mod approval;
 mod arguments;
 mod ask_person;
 mod budget;
+mod calls;
 mod closing;
 mod collections;
+mod commitment;
 mod compaction;
 mod containment;
 mod correction;
@@ -70,6 +73,7 @@ mod recall;
 mod record;
 mod repetition;
 mod reports;
+mod research;
 mod rounds;
 mod setup;
 mod supervision;

@@ -1,0 +1,102 @@
+//! The calls of a reply, checked before anything is done about them.
+
+use cortex_protocol::{Effect as ToolEffect, StepAddress, ToolPhase, ToolSpec};
+use serde_json::{Map, Value};
+
+use super::arguments::no_placeholder;
+use super::ask_person::{ASK_PERSON, Choice};
+use super::recall::{self, RECALL_STEP};
+use super::{Mission, prompts};
+use crate::arrangement::{ARRANGE_TOOL, Arrangement};
+use crate::binding;
+use crate::chat::{CallArguments, ModelCall};
+use crate::selection::FIND_TOOLS;
+
+/// A call that can be done as it stands.
+pub(super) struct GoodCall {
+    pub(super) model_call: ModelCall,
+    pub(super) kind: CallKind,
+}
+
+pub(super) enum CallKind {
+    /// Of a tool of the robot.
+    Tool { spec: Box<ToolSpec>, arguments: Map<String, Value> },
+    /// Of the search for tools.
+    Search { query: String },
+    /// Of the tool that arranges the plan.
+    Arrange { arrangement: Arrangement },
+    /// Of the tool that asks a person.
+    Ask { choice: Choice },
+    /// Of the tool that shows a step of the record.
+    Recall { step: StepAddress },
+}
+
+impl Mission {
+    /// What a call is of, if it can be done as it stands.
+    pub(super) fn check_call(&mut self, model_call: ModelCall) -> Result<GoodCall, String> {
+        let arguments = match &model_call.arguments {
+            CallArguments::Object(arguments) => arguments.clone(),
+            CallArguments::Malformed { problem, .. } => return Err(format!("its arguments can't be read: {problem}")),
+        };
+        if model_call.name == FIND_TOOLS && self.searches() {
+            let query = arguments.get("query").and_then(Value::as_str);
+            let query = query.ok_or("'query' must say what the tool should do, in a few words")?.to_owned();
+            return Ok(GoodCall { model_call, kind: CallKind::Search { query } });
+        }
+        if model_call.name == ASK_PERSON && self.offers_ask_person() {
+            let choice = Choice::read(&arguments)?;
+            return Ok(GoodCall { model_call, kind: CallKind::Ask { choice } });
+        }
+        if model_call.name == RECALL_STEP && self.may_recall {
+            let step = recall::read(&arguments)?;
+            return Ok(GoodCall { model_call, kind: CallKind::Recall { step } });
+        }
+        if model_call.name == ARRANGE_TOOL {
+            let arrangement = Arrangement::read(&arguments)?;
+            return Ok(GoodCall { model_call, kind: CallKind::Arrange { arrangement } });
+        }
+        let spec = self.setup.tools.resolve(&model_call.name).cloned().ok_or_else(|| {
+            let refusal = self.goal.refusal(&model_call.name).or_else(|| self.kept_back(&model_call.name));
+            refusal.unwrap_or_else(|| {
+                format!(
+                    "there is no tool of this name; the tools are: {}",
+                    prompts::names(&self.setup.tools, &self.offered)
+                )
+            })
+        })?;
+        match self.shown.get(&spec.name) {
+            Some(shown) if *shown == spec.fingerprint() => {}
+            Some(_) => {
+                return Err(
+                    "it has changed while you were asked; read its new description and call it again".to_owned()
+                );
+            }
+            None => {
+                self.offer([spec.name.clone()]);
+                return Err("it was not among your tools; it is now: read its description and call it again".to_owned());
+            }
+        }
+        prompts::plan_request(&self.setup.tools, &model_call, &spec.name)?;
+        let arguments = prompts::without_own(&spec, &arguments);
+        if let Some(written) = binding::malformed(&arguments) {
+            return Err(no_placeholder(written));
+        }
+        self.setup.tools.check_unbound(&spec.name, &arguments)?;
+        Ok(GoodCall { model_call, kind: CallKind::Tool { spec: Box::new(spec), arguments } })
+    }
+
+    /// Whether there are tools that the model is not offered.
+    fn searches(&self) -> bool {
+        prompts::left_out(&self.setup.tools, &self.offered).next().is_some()
+    }
+}
+
+/// Whether a call is a step of the plan rather than research that is done at once. A tool of both phases is research
+/// on its own, but a step among steps: its place in their order matters.
+pub(super) fn belongs_to_plan(spec: &ToolSpec, among_steps: bool) -> bool {
+    match spec.phase {
+        ToolPhase::Execution => true,
+        ToolPhase::Both => among_steps || spec.effect != ToolEffect::Observe,
+        ToolPhase::Planning => spec.effect != ToolEffect::Observe,
+    }
+}

@@ -1,0 +1,191 @@
+//! From the calls of a reply to the plan that is carried out.
+
+use cortex_protocol::{MissionEvent, Plan, Step, StepAddress, StepNumber, StepReport, StepStatus, ToolCall, ToolName};
+use serde_json::Map;
+
+use super::approval::Refusal;
+use super::cutting::{cut_to, kept_as, kept_steps};
+use super::failure::CUT;
+use super::{Arranged, Mission, arguments, prompts};
+use crate::chat::ModelCall;
+use crate::expansion::{self, Wanted};
+use crate::fragment::Fragment;
+use crate::plan;
+
+/// The calls of a reply that are steps of its plan.
+type PlanCalls = Vec<(ModelCall, ToolName)>;
+
+impl Mission {
+    /// Makes the plan and begins it; a plan that can't be is a mistake of the model.
+    pub(super) fn commit(&mut self, calls: Vec<(ModelCall, ToolName)>, arranged: Option<Arranged>) {
+        let over = self.plan_number >= self.plans_allowed();
+        let over = over.then(|| format!("The task was not done after {} plans.", self.plans_tried()));
+        if let Some(reason) = self.rounds_are_over().or(over) {
+            self.fail(reason);
+            return;
+        }
+        let requests: Result<Vec<plan::Request>, String> =
+            calls.iter().map(|(call, tool)| prompts::plan_request(&self.setup.tools, call, tool)).collect();
+        let mut arrangement = arranged.as_ref().map(|arranged| (*arranged.arrangement).clone()).unwrap_or_default();
+        let requests = requests.and_then(|requests| arrangement.apply(requests));
+        let requests = requests.and_then(|requests| self.with_addresses(requests));
+        let wanted = match requests.and_then(|requests| self.written_out(requests, &arrangement)) {
+            Ok(wanted) => wanted,
+            Err(problem) => {
+                self.wrong_plan(problem, calls, arranged);
+                return;
+            }
+        };
+        let tools: Vec<ToolName> = wanted.iter().map(|wanted| wanted.request.call.tool.clone()).collect();
+        let kept = kept_steps(&tools, &self.setup.limits);
+        let last = u32::try_from(kept.len()).unwrap_or(u32::MAX);
+        let is_whole = kept.len() == wanted.len();
+        let stay = kept.iter().filter_map(|index| wanted.get(*index)).map(|wanted| wanted.request.clone());
+        let requests: Result<Vec<plan::Request>, String> =
+            if is_whole { Ok(stay.collect()) } else { stay.map(|request| cut_to(&kept, request)).collect() };
+        let requests = match requests {
+            Ok(requests) => requests,
+            Err(problem) => {
+                self.wrong_plan(problem, calls, arranged);
+                return;
+            }
+        };
+        let instead_of: Vec<Vec<StepAddress>> = requests.iter().map(|request| request.instead_of.clone()).collect();
+        let is_longer = wanted.len() != calls.len();
+        let arrangement =
+            if is_longer { arrangement.renumbered(|step| expansion::places(&wanted, step)) } else { arrangement };
+        let arrangement = if is_whole { arrangement } else { arrangement.renumbered(|step| kept_as(&kept, step)) };
+        let made = plan::build_arranged(requests, &arrangement);
+        let made = made.and_then(|plan| plan::order(&plan).map(|order| (plan, order)));
+        let made = made.map_err(|problem| problem.to_string());
+        let made = made.and_then(|made| self.repetition_in(&made.0).map_or(Ok(made), Err));
+        let plan = match made {
+            Ok((plan, order)) => {
+                self.order = order;
+                plan
+            }
+            Err(problem) => {
+                self.wrong_plan(problem, calls, arranged);
+                return;
+            }
+        };
+        let Some((calls, arranged)) = self.cleared_by_policy(&plan, calls, arranged) else { return };
+        // What matters most begins first among what may begin.
+        let priority =
+            |number: &StepNumber| plan.steps.iter().find(|step| step.number == *number).map(|step| step.priority);
+        self.order.sort_by_key(priority);
+        self.plan_number += 1;
+        self.told_conflicts.clear();
+        self.corrections.clear();
+        self.retries.clear();
+        self.to_mend.clear();
+        self.tools_changed = false;
+        self.planning_turn = 0;
+        self.goal.told = false;
+        // The calls were just checked to be for the versions that were shown.
+        let fingerprint = |step: &Step| Some((step.number, *self.shown.get(&step.call.tool)?));
+        self.planned = plan.steps.iter().filter_map(fingerprint).collect();
+        for (step, instead_of) in plan.steps.iter().zip(instead_of) {
+            let report = self.new_report(step.number, step.call.clone(), StepStatus::Pending, "");
+            self.reports.push(StepReport { instead_of, ..report });
+        }
+        let mut cut = Vec::new();
+        let mut number = last;
+        let mut noted: Vec<Vec<String>> = vec![Vec::new(); calls.len()];
+        for (index, Wanted { origin, request, .. }) in wanted.into_iter().enumerate() {
+            let told = match kept.iter().position(|kept_index| *kept_index == index) {
+                Some(position) => {
+                    format!("noted as step {}.{}; its result comes with the report", self.plan_number, position + 1)
+                }
+                None => {
+                    number += 1;
+                    let note = CUT;
+                    cut.push(request.call.tool.clone());
+                    let report = self.new_report(StepNumber(number), request.call, StepStatus::Blocked, note);
+                    self.reports.push(report);
+                    note.to_owned()
+                }
+            };
+            if let Some(noted) = noted.get_mut(origin) {
+                noted.push(told);
+            }
+        }
+        for ((call, _), told) in calls.into_iter().zip(noted) {
+            self.answer_call(call, Fragment::Notice { text: told_of(&told) });
+        }
+        if let Some(Arranged { model_call, .. }) = arranged {
+            self.answer_call(model_call, Fragment::Notice { text: "noted".to_owned() });
+        }
+        self.timeline.planned(self.now, &plan);
+        self.plan = plan.clone();
+        self.report(MissionEvent::Planned { plan: self.plan_number, steps: plan, cut });
+        self.advance();
+    }
+
+    /// The requests with the steps that they take the place of named in full.
+    fn with_addresses(&self, mut requests: Vec<plan::Request>) -> Result<Vec<plan::Request>, String> {
+        for address in requests.iter_mut().flat_map(|request| &mut request.instead_of) {
+            if address.plan == 0 {
+                address.plan = self.plan_number;
+            }
+            let is_named = |report: &StepReport| report.plan == address.plan && report.number == address.step;
+            if !self.reports.iter().any(is_named) {
+                return Err(format!("'instead_of' names {address}, and no earlier plan has such a step"));
+            }
+        }
+        Ok(requests)
+    }
+
+    /// The calls of a plan of which policy denies nothing. Of another one the model is told once; then the mission fails.
+    fn cleared_by_policy(
+        &mut self,
+        plan: &Plan,
+        calls: PlanCalls,
+        arranged: Option<Arranged>,
+    ) -> Option<(PlanCalls, Option<Arranged>)> {
+        match self.refused_by_policy(plan) {
+            None => {
+                self.begin_plan_approvals();
+                return Some((calls, arranged));
+            }
+            Some(Refusal::Told(problem)) => self.wrong_plan(problem, calls, arranged),
+            Some(Refusal::Insisted(reason)) => self.fail(reason),
+        }
+        None
+    }
+
+    /// Nothing of the plan is done; every call of it is told why.
+    fn wrong_plan(&mut self, problem: String, calls: Vec<(ModelCall, ToolName)>, arranged: Option<Arranged>) {
+        let calls = calls.into_iter().map(|(call, _)| call).chain(arranged.map(|arranged| arranged.model_call));
+        let answers = calls.map(|call| (call, problem.clone())).collect();
+        self.mistake(problem, answers);
+    }
+
+    fn new_report(&self, number: StepNumber, call: ToolCall, status: StepStatus, note: &str) -> StepReport {
+        let planned = if arguments::leaves_open(&call.arguments) { call.arguments.clone() } else { Map::new() };
+        StepReport {
+            plan: self.plan_number,
+            number,
+            tool: call.tool,
+            arguments: call.arguments,
+            planned,
+            instead_of: Vec::new(),
+            status,
+            outcome: None,
+            note: note.to_owned(),
+            duration: None,
+            timing: cortex_protocol::execution::StepTiming::default(),
+            overtaken: false,
+            verification: None,
+            by: None,
+        }
+    }
+}
+
+/// What became of one call: of one step, or of one for each of several values.
+fn told_of(told: &[String]) -> String {
+    match told {
+        [first, .., last] => format!("written out as {} steps: the first {first}; the last {last}", told.len()),
+        _ => told.concat(),
+    }
+}
