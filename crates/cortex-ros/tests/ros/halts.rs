@@ -32,7 +32,7 @@ async fn halted_at_once(agent: &Agent, invocation: Invocation) -> ToolOutcome {
 }
 
 fn never_sent() -> ToolOutcome {
-    ToolOutcome::cancelled(HaltState::AtRest, "it was halted before it was sent")
+    ToolOutcome::not_begun("it was halted before it was sent")
 }
 
 ros_tests! {
