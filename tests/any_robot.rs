@@ -98,7 +98,8 @@ async fn a_model_uses_a_service_and_an_action_that_cortex_has_never_seen() {
     let prompts = prompts(&model);
     assert_eq!(prompts.len(), 7);
     let (during, after, last) = (&prompts[4], &prompts[5], &prompts[6]);
-    let age = during.split_once("In flight (called, not ended):\n- send_goal_to_greenhouse/harvest (step 2), running for ");
+    let age =
+        during.split_once("In flight (called, not ended):\n- send_goal_to_greenhouse/harvest (step 2), running for ");
     let seconds = age.and_then(|(_, rest)| rest.split_once(" s")?.0.parse::<u32>().ok());
     assert!(seconds.is_some_and(|seconds| seconds >= 2), "as long as the slow service takes: {during}");
     assert!(during.contains("latest feedback: ") && during.contains("tomatoes"), "{during}");

@@ -21,11 +21,11 @@ async fn a_mission_asks_the_model_once_for_each_step_and_twice_besides() {
 
 /// The system that Cortex follows needed 257 kB: it sent the schemas of all tools with each confirmation.
 #[tokio::test]
-async fn regression_twenty_steps_with_ten_components_need_at_most_85_kb_of_requests() {
+async fn regression_twenty_steps_with_ten_components_need_at_most_90_kb_of_requests() {
     for kind in [Steps::Act, Steps::ActAndLook] {
         for confirmation in [Always, Adaptive] {
             let Cost { bytes, requests, .. } = cost(20, kind, confirmation).await;
-            assert!(bytes <= 85_000, "{kind:?}, {confirmation:?}: {bytes} bytes in {requests} requests");
+            assert!(bytes <= 90_000, "{kind:?}, {confirmation:?}: {bytes} bytes in {requests} requests");
         }
     }
 }

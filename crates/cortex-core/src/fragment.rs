@@ -81,14 +81,11 @@ pub enum Fragment {
         /// The steps that nothing has made good.
         steps: Vec<StepReport>,
     },
-    /// What was done and found so far, in a few words for each step.
+    /// What was done and found so far, in a few words for each step. Made by [`Fragment::brief`]: with every output in full,
+    /// the requests of a long mission would fill its tape.
     Brief {
-        /// Steps in the order of their plans.
-        steps: Vec<StepReport>,
-        /// What research found, the latest last.
-        findings: Vec<Finding>,
-        /// The time of the request, in that of the findings.
-        now: Duration,
+        /// A line each, without what stands before all of them.
+        lines: Vec<String>,
     },
     /// What comes after the step that is decided upon.
     Rest {
@@ -169,6 +166,12 @@ impl AwayTool {
 }
 
 impl Fragment {
+    /// What was done and found: the steps in the order of their plans, what research found, the latest last, and the time of
+    /// the request, in that of the findings.
+    pub(crate) fn brief(steps: &[&StepReport], findings: &[Finding], now: Duration) -> Self {
+        Self::Brief { lines: record::brief_lines(steps, findings, now) }
+    }
+
     /// The piece as text for a language model.
     #[must_use]
     pub fn render(&self) -> String {
@@ -185,7 +188,7 @@ impl Fragment {
             Self::Earlier { turns } => render_earlier(turns),
             Self::Ledger { steps, outputs } => record::ledger(steps, *outputs),
             Self::Owed { steps } => record::owed(steps),
-            Self::Brief { steps, findings, now } => record::brief(steps, findings, *now),
+            Self::Brief { lines } => record::brief(lines),
             Self::Rest { plan, steps } => record::rest(*plan, steps),
             Self::Step { address, steps, call } => format!(
                 "Step {address} (plan {} has {steps}): {} with arguments {}",

@@ -1,7 +1,6 @@
 //! What the model is told. The beginning of every planning request is the same for the whole mission.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use cortex_protocol::mission::InFlight;
 use cortex_protocol::{
@@ -13,7 +12,7 @@ use super::recall::{self, RECALL_STEP};
 use super::{ASK_PERSON, ConfirmationArguments, MissionSetup};
 use crate::arrangement::{self, ARRANGE_TOOL};
 use crate::chat::{CallArguments, ChatRequest, Message, ModelCall, Purpose, ToolDefinition};
-use crate::fragment::{Finding, Fragment, LEDGER_OUTPUTS, NOTE_CHARACTERS, capped, quoted};
+use crate::fragment::{Fragment, LEDGER_OUTPUTS, NOTE_CHARACTERS, capped, quoted};
 use crate::plan;
 use crate::selection::{self, FIND_TOOLS};
 use crate::toolset::ToolSet;
@@ -131,10 +130,8 @@ pub(super) struct StepInPlan {
     pub call: ToolCall,
     /// How people corrected the task.
     pub corrections: Vec<Fragment>,
-    /// What was done and found so far, of all plans.
-    pub done: Vec<StepReport>,
-    pub findings: Vec<Finding>,
-    pub now: Duration,
+    /// What was done and found so far, of all plans, if anything was.
+    pub record: Option<Fragment>,
     /// What comes after it.
     pub rest: Vec<Step>,
     pub goals: Vec<InFlight>,
@@ -142,13 +139,11 @@ pub(super) struct StepInPlan {
 
 /// The request for a decision on one step. It carries the schema of that step's tool only.
 pub(super) fn confirmation_request(setup: &MissionSetup, step: StepInPlan, notice: Option<String>) -> ChatRequest {
-    let StepInPlan { address, steps, call, corrections, done, findings, now, rest, goals } = step;
+    let StepInPlan { address, steps, call, corrections, record, rest, goals } = step;
     let tools = setup.tools.definition(&call.tool).into_iter().collect();
     let mut fragments = vec![Fragment::Task { text: setup.task.clone() }];
     fragments.extend(corrections);
-    if !done.is_empty() || !findings.is_empty() {
-        fragments.push(Fragment::Brief { steps: done, findings, now });
-    }
+    fragments.extend(record);
     fragments.push(Fragment::InFlight { goals });
     fragments.push(Fragment::Step { address, steps, call });
     fragments.push(Fragment::Rest { plan: address.plan, steps: rest });

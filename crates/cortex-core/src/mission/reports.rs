@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::prompts::{self, StepInPlan};
 use super::{Mission, Phase};
+use crate::fragment::Fragment;
 use crate::{binding, schedule};
 
 impl Mission {
@@ -80,14 +81,14 @@ impl Mission {
         let is_to_come = |number: &&StepNumber| {
             **number != step.number && self.status(**number).is_some_and(|status| status == StepStatus::Pending)
         };
+        let done: Vec<&StepReport> = self.reports.iter().filter(has_begun).collect();
+        let findings = &self.goal.findings;
         StepInPlan {
             address: StepAddress { plan: self.plan_number, step: step.number },
             steps: self.step_count(),
             call: prompts::shown_step(step, arguments),
             corrections: self.correction_fragments(),
-            done: self.reports.iter().filter(has_begun).cloned().collect(),
-            findings: self.goal.findings.clone(),
-            now: self.now,
+            record: (!done.is_empty() || !findings.is_empty()).then(|| Fragment::brief(&done, findings, self.now)),
             rest: self.order.iter().filter(is_to_come).filter_map(|number| self.step(*number).cloned()).collect(),
             goals: self.in_flight(),
         }

@@ -380,7 +380,7 @@ pub(super) fn ledger_of(chat: &ChatRequest) -> Vec<StepReport> {
             _ => vec![],
         })
         .filter_map(|fragment| match fragment {
-            Fragment::Ledger { steps, .. } | Fragment::Brief { steps, .. } => Some(steps),
+            Fragment::Ledger { steps, .. } => Some(steps),
             _ => None,
         })
         .next_back()

@@ -66,11 +66,11 @@ fn pieces(text: &str) -> Vec<(Fragment, usize)> {
         (Fragment::Earlier { turns: vec![turn] }, 2),
         (Fragment::Owed { steps: vec![report(1, text), report(2, "done")] }, 3),
         (
-            Fragment::Brief {
-                steps: (1..=30).map(|number| report(number, text)).collect(),
-                findings: vec![Finding::new(&text.into(), text, 1, Duration::ZERO)],
-                now: Duration::ZERO,
-            },
+            Fragment::brief(
+                &(1..=30).map(|number| report(number, text)).collect::<Vec<_>>().iter().collect::<Vec<_>>(),
+                &[Finding::new(&text.into(), text, 1, Duration::ZERO)],
+                Duration::ZERO,
+            ),
             15,
         ),
         (Fragment::Rest { plan: 1, steps: vec![step(text), step("done")] }, 1),

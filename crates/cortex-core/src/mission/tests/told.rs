@@ -168,6 +168,18 @@ fn a_confirmation_grows_by_at_most_80_bytes_for_each_step_done_whatever_it_retur
     }
 }
 
+/// With every output in full in each request, the tape of a long patrol would be full of them.
+#[test]
+fn a_confirmation_is_as_short_on_the_tape_as_it_is_told() {
+    let mut story = Story::of("speak").tool_returns("speaker.say", json!({"text": "y".repeat(100_000)}));
+    story.first(calls(&[("speaker-say", json!({"text": "a"})), ("speaker-say", json!({"text": "b"}))]));
+    let story = story.model_says("EXECUTE").start();
+    let chat = story.requests.last().unwrap();
+    assert_eq!(chat.purpose, Purpose::Confirm);
+    let written = serde_json::to_string(chat).unwrap().len();
+    assert!(written < 4_000, "{written} bytes");
+}
+
 #[test]
 fn for_a_greeting_no_tool_is_offered() {
     let story = Story::of("Hello").model_says("Hello!").start();
