@@ -44,7 +44,8 @@ pub use fragment::Fragment;
 pub use mission::{ApprovalSettings, CancelReason, Effect, Input, Mission, MissionLimits};
 pub use policy::Policy;
 pub use ports::{
-    CallObserver, ChatModel, Invocation, ModelError, ModelErrorKind, ToolProvider, Unobserved, Watch, Watcher, Watching,
+    CONFIRMATION_HOLDS, CallObserver, ChatModel, Invocation, ModelError, ModelErrorKind, ToolProvider, Unobserved,
+    Watch, Watcher, Watching,
 };
 pub use schedule::collide;
 pub use toolset::{ToolChanges, ToolSet, ToolSetError};

@@ -70,6 +70,10 @@ pub enum ModelErrorKind {
     CutReply,
 }
 
+/// How long a confirmed call that acts may have waited, for what others hold or for its turn at its service, and still
+/// begin. After that it is confirmed anew.
+pub const CONFIRMATION_HOLDS: Duration = Duration::from_secs(10);
+
 /// One call on its way to a provider.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Invocation {

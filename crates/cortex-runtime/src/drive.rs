@@ -10,8 +10,8 @@ use cortex_core::fragment::capped;
 use cortex_core::mission::{MissionSetup, PolicySetup, Reopened, RequestId};
 use cortex_core::policy::RobotState;
 use cortex_core::{
-    CallObserver, CancelReason, ChatModel, ChatRequest, Containment, Effect, Input, Invocation, Mission, MissionLimits,
-    ModelError, ModelErrorKind, ToolProvider, ToolSet,
+    CONFIRMATION_HOLDS, CallObserver, CancelReason, ChatModel, ChatRequest, Containment, Effect, Input, Invocation,
+    Mission, MissionLimits, ModelError, ModelErrorKind, ToolProvider, ToolSet,
 };
 use cortex_protocol::{
     CallId, CloudEvent, Effect as ToolEffect, MissionEvent, MissionId, MissionResult, Origin, SessionId, ToolCall,
@@ -43,8 +43,6 @@ const INPUT_CAPACITY: usize = 256;
 
 /// How long a step waits for what a client's call holds: as long as a drive across a house may take.
 const HELD_PATIENCE: Duration = Duration::from_secs(60);
-/// How long a confirmed step may have waited for what others hold and still begin. After that it is confirmed anew.
-const CONFIRMATION_HOLDS: Duration = Duration::from_secs(10);
 /// Most characters of a task by which others are told who holds something.
 const TASK_CHARACTERS: usize = 80;
 

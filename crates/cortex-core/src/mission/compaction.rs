@@ -1,6 +1,7 @@
 //! Keeping a long mission's conversation within bounds. What stays, word for word: the rules, the task, how people corrected
-//! it, what is in flight, and the latest exchanges with the model, the newest one always. Every step stays in the record, with as much of its output
-//! as there is room for; [`RECALL_STEP`](super::RECALL_STEP) shows the rest. What goes: older exchanges.
+//! it, what is in flight, and the latest exchanges with the model, the newest one always. Every step stays in the record,
+//! with as much of its output as there is room for; [`RECALL_STEP`](super::RECALL_STEP) shows the rest. What goes: older
+//! exchanges.
 
 use cortex_protocol::{MissionEvent, StepReport};
 
@@ -26,13 +27,13 @@ impl Mission {
             return;
         }
         let kept = self.conversation.split_off(begins);
-        let shown = |message: &Message, report: &StepReport| {
-            match message {
-            Message::User { fragments } => fragments.iter().any(|fragment| {
-                matches!(fragment, Fragment::Ledger { steps, .. } if steps.iter().any(|step| step.plan == report.plan))
-            }),
+        let reports = |fragment: &Fragment, plan: u32| match fragment {
+            Fragment::Ledger { steps, .. } => steps.iter().any(|step| step.plan == plan),
             _ => false,
-        }
+        };
+        let shown = |message: &Message, report: &StepReport| match message {
+            Message::User { fragments } => fragments.iter().any(|fragment| reports(fragment, report.plan)),
+            _ => false,
         };
         // What a message that stays reports is not reported twice.
         let is_older = |report: &&StepReport| !kept.iter().any(|message| shown(message, report));
@@ -68,7 +69,8 @@ impl Mission {
                 begins = Some(index);
             }
         }
-        begins.unwrap_or(self.conversation.len())
+        // Before the first exchange there is nothing that may go: what was disputed, what people corrected.
+        begins.unwrap_or(0)
     }
 }
 

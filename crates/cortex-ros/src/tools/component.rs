@@ -7,7 +7,7 @@ use std::time::Duration;
 use cortex_core::Invocation;
 use cortex_core::fragment::capped;
 use cortex_interfaces::{Message, ReadOptions};
-use cortex_protocol::{CancelMode, ComponentName, FailureKind, HaltState, ToolOutcome, strict_json};
+use cortex_protocol::{CancelMode, ComponentName, Effect, FailureKind, HaltState, ToolOutcome, strict_json};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -86,6 +86,7 @@ pub(super) struct Route {
     run: Run,
     component: ComponentName,
     method: String,
+    effect: Effect,
     cancel: CancelMode,
     cancel_method: Option<String>,
 }
@@ -133,6 +134,7 @@ impl Components {
             run: found.run,
             component: found.name.clone(),
             method: method.name.clone(),
+            effect: spec.effect,
             cancel: spec.cancel,
             cancel_method: method.cancel_method.clone(),
         })
@@ -154,7 +156,7 @@ impl Components {
                 let problem = format!("the component '{component}' {loss} before '{}' was sent", route.method);
                 return Err(ToolOutcome::failure(FailureKind::ComponentLost, problem));
             }
-            turn = client.turn() => turn.map_err(unavailable)?,
+            turn = late::turn(client.turn(), route.effect) => turn?,
         };
         let (cancel, cancel_method) = (route.cancel, route.cancel_method.clone());
         let call = SentCall { component: component.clone(), cancel, cancel_method, client: client.clone() };

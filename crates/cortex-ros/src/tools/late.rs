@@ -4,6 +4,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cortex_core::CONFIRMATION_HOLDS;
+use cortex_protocol::{Effect, FailureKind, ToolOutcome};
 use futures::future::Either;
 use tokio::sync::oneshot;
 
@@ -18,6 +20,26 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// How long a request that was given up keeps its place at the service. It may still be in the queue there; but one
 /// that is never answered must not keep others away.
 const GIVEN_UP_KEEPS_PLACE: Duration = Duration::from_secs(10);
+
+/// Waits for the turn of a call at its service, a call that acts only as long as what was decided about it holds: it is
+/// decided upon anew then, since nothing was sent.
+pub(super) async fn turn(
+    turn: impl Future<Output = Result<Turn, RosError>> + Send,
+    effect: Effect,
+) -> Result<Turn, ToolOutcome> {
+    let turn = match effect {
+        Effect::Observe => turn.await,
+        Effect::Act | Effect::Move => match tokio::time::timeout(CONFIRMATION_HOLDS, turn).await {
+            Ok(turn) => turn,
+            Err(_) => {
+                let seconds = CONFIRMATION_HOLDS.as_secs();
+                let message = format!("it waited {seconds} s for its turn, and was not called");
+                return Err(ToolOutcome::failure(FailureKind::Expired, message));
+            }
+        },
+    };
+    turn.map_err(|problem| ToolOutcome::failure(FailureKind::Unavailable, problem.to_string()))
+}
 
 /// The server of a request is no more, and its queue with it.
 pub(super) struct ServerLost;
@@ -85,6 +107,24 @@ mod tests {
         turns.take(1).await.unwrap();
         waiting.abort();
         began.elapsed()
+    }
+
+    /// What was confirmed a minute ago would have been sent when the queue of its service had room at last.
+    #[tokio::test(start_paused = true)]
+    async fn regression_a_confirmed_call_waited_for_its_turn_without_being_confirmed_anew() {
+        let turns = Turns::default();
+        let mut held = Vec::new();
+        while let Some(Ok(other)) = futures::FutureExt::now_or_never(turns.take(1)) {
+            held.push(other);
+        }
+        for effect in [Effect::Act, Effect::Move] {
+            let refused = turn(turns.take(1), effect).await.err().map(|outcome| outcome.status);
+            assert_eq!(refused, Some(cortex_protocol::OutcomeStatus::Failed(FailureKind::Expired)), "{effect:?}");
+        }
+        let looks = tokio::time::timeout(CONFIRMATION_HOLDS * 10, turn(turns.take(1), Effect::Observe)).await;
+        assert!(looks.is_err(), "a look waits on");
+        drop(held);
+        assert!(turn(turns.take(1), Effect::Move).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]

@@ -60,9 +60,9 @@ impl Services {
                 let problem = format!("the server of {who} {loss} before the request was sent");
                 return ToolOutcome::failure(FailureKind::ComponentLost, problem);
             }
-            turn = client.turn() => match turn {
+            turn = late::turn(client.turn(), entry.spec.effect) => match turn {
                 Ok(turn) => turn,
-                Err(problem) => return unavailable(problem),
+                Err(outcome) => return outcome,
             },
         };
         let send = || {
