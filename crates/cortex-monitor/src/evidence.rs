@@ -92,6 +92,16 @@ impl Evidence {
         self.diagnostics = Diagnostics::default();
     }
 
+    /// A node of its name is there again that something else has started: neither the reports nor the silence of the one
+    /// before are its own.
+    pub fn forget_predecessor(&mut self, now: Duration) {
+        self.forget_diagnostics();
+        self.unanswered = 0;
+        self.heard = None;
+        self.reported = None;
+        self.since = now;
+    }
+
     /// Whether its node has been away for so long that it was no slip of discovery.
     #[must_use]
     pub fn is_gone(&self, now: Duration) -> bool {
@@ -185,11 +195,20 @@ impl Evidence {
             add(Severity::Failure, FailureKind::Component, not_active(state, recipe));
         }
         if let Some(severity) = self.muteness(recipe) {
-            let message = format!("it does not answer any more: asked {} times for its state", self.unanswered);
+            let asked = match severity {
+                Severity::Suspicion => SUSPECT_UNANSWERED,
+                Severity::Failure => FAILED_UNANSWERED,
+            };
+            let message = format!("it does not answer any more: asked {asked} times for its state");
             add(severity, FailureKind::Component, message);
         }
-        if let Some((severity, silence)) = self.silence(now, recipe) {
-            add(severity, FailureKind::Component, format!("no heartbeat for {:.1} s", silence.as_secs_f64()));
+        // A process that has ended sends no heartbeat either; its end says why.
+        if self.ended.is_none()
+            && let Some((severity, limit)) = self.silence(now, recipe)
+        {
+            // The bound, not the time since: that would be another one whenever somebody reads it.
+            let message = format!("no heartbeat for more than {:.1} s", limit.as_secs_f64());
+            add(severity, FailureKind::Component, message);
         }
         for (window, progress) in self.windows.iter().zip(&recipe.progress) {
             if window.falls_short(now) {
@@ -253,16 +272,13 @@ impl Evidence {
         }
     }
 
+    /// How bad its silence is, and the longest silence that would not be.
     fn silence(&self, now: Duration, recipe: &ComponentRecipe) -> Option<(Severity, Duration)> {
         let period = self.heartbeat(recipe)?;
         let silence = now.saturating_sub(self.heard.unwrap_or(self.since).max(self.since));
-        if silence >= period.mul_f64(SILENT_BEATS) {
-            Some((Severity::Failure, silence))
-        } else if silence >= period.mul_f64(SUSPECT_BEATS) {
-            Some((Severity::Suspicion, silence))
-        } else {
-            None
-        }
+        let bounds = [(Severity::Failure, SILENT_BEATS), (Severity::Suspicion, SUSPECT_BEATS)];
+        let mut bounds = bounds.into_iter().map(|(severity, beats)| (severity, period.mul_f64(beats)));
+        bounds.find(|(_, limit)| silence >= *limit)
     }
 }
 
@@ -336,7 +352,7 @@ mod tests {
             [Symptom {
                 severity: Severity::Failure,
                 kind: FailureKind::Component,
-                message: "no heartbeat for 4.0 s".into()
+                message: "no heartbeat for more than 3.5 s".into()
             }]
         );
     }
@@ -405,7 +421,7 @@ mod tests {
         };
         assert_eq!(messages(12.0), ["lamp: hot", "no path"]);
         assert_eq!(messages(13.0), ["lamp: hot", "no path"]);
-        assert_eq!(messages(17.0), ["no heartbeat for 5.0 s", "lamp: hot", "no path"]);
+        assert_eq!(messages(17.0), ["no heartbeat for more than 3.5 s", "lamp: hot", "no path"]);
     }
 
     #[test]

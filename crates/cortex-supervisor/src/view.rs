@@ -45,6 +45,8 @@ pub struct ComponentView {
     pub starts: u32,
     /// The transition of its lifecycle that it was last asked for.
     pub transition: Option<Transition>,
+    /// The attempts of its ladder that count: they are forgiven one by one while it works.
+    pub attempts: u32,
     /// What is done or was last done about its failure.
     pub action: Option<ActionName>,
     /// Why the last attempt did not help, or why it was given up.
@@ -124,12 +126,19 @@ impl RobotView {
                 view.health = Some(*health);
                 view.symptoms.clone_from(symptoms);
             }),
-            MonitorEvent::AttemptBegan { component, action, .. } | MonitorEvent::RestartBegan { component, action } => {
-                self.with(component, |view| {
-                    view.standing = Standing::Recovering;
-                    view.action = Some(action.clone());
-                });
+            MonitorEvent::SymptomsChanged { component, symptoms } => {
+                self.with(component, |view| view.symptoms.clone_from(symptoms));
             }
+            MonitorEvent::AttemptBegan { component, action, attempt } => self.with(component, |view| {
+                view.standing = Standing::Recovering;
+                view.attempts = *attempt;
+                view.action = Some(action.clone());
+            }),
+            MonitorEvent::AttemptsForgiven { component, left } => self.with(component, |view| view.attempts = *left),
+            MonitorEvent::RestartBegan { component, action } => self.with(component, |view| {
+                view.standing = Standing::Recovering;
+                view.action = Some(action.clone());
+            }),
             MonitorEvent::HeldByStop { component, action } => self.with(component, |view| {
                 view.standing = Standing::Recovering;
                 view.reason = format!("{action} is not done while the robot is stopped");

@@ -291,6 +291,13 @@ pub enum MonitorEvent {
         /// What is wrong, the worst first.
         symptoms: Vec<Symptom>,
     },
+    /// Its health is as it was, for other reasons.
+    SymptomsChanged {
+        /// Whose.
+        component: ComponentName,
+        /// What is wrong now, the worst first. Empty: nothing any more, and it has yet to show that it works.
+        symptoms: Vec<Symptom>,
+    },
     /// Something is done about a failure.
     AttemptBegan {
         /// Whose.
@@ -299,6 +306,13 @@ pub enum MonitorEvent {
         action: ActionName,
         /// From 1, as far as attempts are not forgiven.
         attempt: u32,
+    },
+    /// It has worked long enough that attempts are forgiven.
+    AttemptsForgiven {
+        /// Whose.
+        component: ComponentName,
+        /// The attempts that still count.
+        left: u32,
     },
     /// What is to be done about a failure next is not done while the robot is stopped; it waits for the resume.
     HeldByStop {

@@ -14,6 +14,9 @@ use crate::damping::Damping;
 use crate::evidence::Evidence;
 use crate::health::{Ending, FailureKind, Health, LifecycleState, Severity, Symptom};
 
+/// How often other symptoms of one state of health are reported at most.
+const SYMPTOMS_PERIOD: Duration = Duration::from_secs(1);
+
 /// One component.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Member {
@@ -46,11 +49,19 @@ pub(super) struct Member {
     pub(super) returned: bool,
     /// How often it did so since it worked last, or since its ladder began.
     pub(super) returns: u32,
-    /// What was told last of its health, and of what it waits for.
-    pub(super) told: Option<Health>,
+    /// What was told last of its health and its symptoms, and of what it waits for.
+    pub(super) told: Option<Told>,
     pub(super) told_waiting: Vec<ComponentName>,
     /// How somebody wants it to be restarted although it works.
     pub(super) wanted: Option<ActionName>,
+}
+
+/// The last report of a component's health.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Told {
+    health: Health,
+    symptoms: Vec<Symptom>,
+    at: Duration,
 }
 
 /// Where a component is on its way.
@@ -249,8 +260,7 @@ impl Member {
                 return;
             }
             if was_gone && self.process.is_none() {
-                // Something else has started it anew, so what was said was said about the one before.
-                self.evidence.forget_diagnostics();
+                self.evidence.forget_predecessor(now);
             }
             self.on_begun_anew(now);
         }
@@ -384,6 +394,8 @@ impl Member {
         };
         let judged = self.is_judged();
         let evidence = judged.then(|| self.evidence.next_look(now, &self.recipe)).flatten();
+        let symptoms = judged.then(|| self.evidence.symptoms(now, &self.recipe));
+        let told = symptoms.and_then(|symptoms| self.tells_symptoms_at(&symptoms));
         let good =
             [&self.damping, &self.telling].into_iter().filter_map(|damping| damping.good_at().filter(|_| judged));
         let cleared = match &self.course {
@@ -392,7 +404,7 @@ impl Member {
             _ => None,
         };
         // What is over, and did not lead to a step, waits for something else.
-        until.into_iter().chain(cleared).chain(evidence).chain(good).filter(|at| *at > now).min()
+        until.into_iter().chain(cleared).chain(evidence).chain(told).chain(good).filter(|at| *at > now).min()
     }
 
     fn is_wanted(&self, turn: &Turn<'_>) -> bool {
@@ -427,15 +439,27 @@ impl Member {
         self.telling.judge(turn.now, fails || unproven);
         // That it is good for a moment is no news: it may come and go many times a second.
         let is_news = health != Health::Healthy || !self.telling.is_bad();
-        if self.told != Some(health) && is_news {
-            self.told = Some(health);
-            turn.report(MonitorEvent::HealthChanged {
-                component: self.name.clone(),
-                health,
-                symptoms: symptoms.clone(),
-            });
+        let told = self.told.as_ref().map(|told| told.health);
+        if told != Some(health) && is_news {
+            self.told = Some(Told { health, symptoms: symptoms.clone(), at: turn.now });
+            let (component, symptoms) = (self.name.clone(), symptoms.clone());
+            turn.report(MonitorEvent::HealthChanged { component, health, symptoms });
+        } else if let Some(health) = told
+            && self.tells_symptoms_at(&symptoms).is_some_and(|at| turn.now >= at)
+        {
+            // Without symptoms it has yet to show that it works.
+            self.told = Some(Told { health, symptoms: symptoms.clone(), at: turn.now });
+            let (component, symptoms) = (self.name.clone(), symptoms.clone());
+            turn.report(MonitorEvent::SymptomsChanged { component, symptoms });
         }
         symptoms
+    }
+
+    /// When the symptoms are to be told, where they are others than those that were: it still fails, but for another reason.
+    /// Not at once each time, since a component may report a new reason many times a second.
+    fn tells_symptoms_at(&self, symptoms: &[Symptom]) -> Option<Duration> {
+        let told = self.told.as_ref()?;
+        (told.symptoms != symptoms).then(|| told.at.saturating_add(SYMPTOMS_PERIOD))
     }
 
     /// From now on it has to show that it works.

@@ -14,12 +14,17 @@ impl Member {
     /// Looks after a component that works.
     pub(super) fn serve(&mut self, turn: &mut Turn<'_>, symptoms: &[Symptom]) {
         let heal_after = self.recipe.fallbacks.heal_after_s.duration();
+        let counted = self.attempts();
         while self.heals_at().is_some_and(|at| turn.now >= at) {
             self.healed_at = self.healed_at.saturating_add(heal_after);
             self.used.retain(|_, used| {
                 *used -= 1;
                 *used > 0
             });
+        }
+        let left = self.attempts();
+        if left != counted {
+            turn.report(MonitorEvent::AttemptsForgiven { component: self.name.clone(), left });
         }
         // While a storm rages, it is looked again when that lets somebody through.
         if self.wanted.is_some()
@@ -49,6 +54,11 @@ impl Member {
         let kind = FailureKind::Component;
         self.recovery = Some(Recovery { kind, action: Some(action.clone()), within, reason: reason.clone() });
         self.begin(turn, action, within, reason);
+    }
+
+    /// The attempts that count, of the kind of failure that took the most.
+    fn attempts(&self) -> u32 {
+        self.used.values().copied().max().unwrap_or_default()
     }
 
     /// When the next attempt is forgiven, while it works.

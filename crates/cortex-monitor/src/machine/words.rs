@@ -24,6 +24,16 @@ impl fmt::Display for MonitorEvent {
                 let messages: Vec<&str> = symptoms.iter().map(said).collect();
                 write!(formatter, "{component} {word}: {}", messages.join("; "))
             }
+            Self::SymptomsChanged { component, symptoms } if symptoms.is_empty() => {
+                write!(formatter, "{component} shows no symptoms any more, and has yet to show that it works")
+            }
+            Self::SymptomsChanged { component, symptoms } => {
+                let messages: Vec<&str> = symptoms.iter().map(said).collect();
+                write!(formatter, "{component}, for another reason now: {}", messages.join("; "))
+            }
+            Self::AttemptsForgiven { component, left } => {
+                write!(formatter, "{component} has worked for a while; {left} attempts still count")
+            }
             Self::AttemptBegan { component, action, attempt } => {
                 write!(formatter, "{component}: attempt {attempt}, {action}")
             }

@@ -3,4 +3,5 @@
 mod properties;
 mod regressions;
 mod stories;
+mod truth;
 mod world;

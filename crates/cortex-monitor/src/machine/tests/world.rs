@@ -299,6 +299,8 @@ fn line(effect: &Effect) -> Option<String> {
             MonitorEvent::StormBegan => "storm".into(),
             MonitorEvent::StormEnded => "calm".into(),
             MonitorEvent::HealthChanged { .. }
+            | MonitorEvent::SymptomsChanged { .. }
+            | MonitorEvent::AttemptsForgiven { .. }
             | MonitorEvent::AttemptBegan { .. }
             | MonitorEvent::RestartBegan { .. }
             | MonitorEvent::AttemptFailed { .. } => return None,
