@@ -143,7 +143,7 @@ impl Shared {
         let outcome =
             run_call(Arc::new(contained), spec, invocation.clone(), observer, cancelled, self.config.calls).await;
         if outcome.halt.may_go_on() {
-            self.leftovers.remember(provider, invocation);
+            self.leftovers.remember(provider, invocation, outcome.message.clone());
         } else if halts {
             self.journal.end_call(&invocation);
         }

@@ -2,14 +2,14 @@
 //! can halt them again and name them.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use cortex_core::{Invocation, ToolProvider};
 use cortex_protocol::{HaltState, ToolName};
 use futures::FutureExt;
 use futures::future::join_all;
+use tokio::sync::watch;
 
 /// Most calls that are remembered. A robot on which more than this did not halt is beyond naming them; that there are more is
 /// known until a person has looked.
@@ -17,56 +17,116 @@ const CAPACITY: usize = 256;
 /// What stands for those that there is no place for.
 const OTHERS: &str = "others";
 
-/// The calls that are not known to be at rest.
+/// Why `OTHERS` are listed.
+const TOO_MANY: &str = "more calls did not confirm that they are at rest than can be listed";
+
+/// A call that is not known to be at rest: it was given up, and nothing confirmed that what it began has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnconfirmedHalt {
+    /// The tool that was called.
+    pub tool: ToolName,
+    /// When the call was given up.
+    pub since: Instant,
+    /// Why it is not known to be at rest, in words for people.
+    pub why: String,
+}
+
+/// The calls that are not known to be at rest. The one owner of that fact.
 #[derive(Default)]
 pub(crate) struct Leftovers {
-    calls: Mutex<Vec<Leftover>>,
-    has_others: AtomicBool,
+    inner: Mutex<Inner>,
+    /// What others see; changed under the lock.
+    listed: watch::Sender<Arc<Vec<UnconfirmedHalt>>>,
+}
+
+#[derive(Default)]
+struct Inner {
+    calls: Vec<Leftover>,
+    /// Since when there are more than are remembered.
+    others: Option<Instant>,
 }
 
 #[derive(Clone)]
 struct Leftover {
     provider: Arc<dyn ToolProvider>,
     invocation: Invocation,
+    since: Instant,
+    why: String,
 }
 
 impl Leftovers {
-    /// Remembers a call. None is forgotten for it.
-    pub(crate) fn remember(&self, provider: Arc<dyn ToolProvider>, invocation: Invocation) {
-        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        if calls.len() < CAPACITY {
-            calls.push(Leftover { provider, invocation });
-        } else {
-            self.has_others.store(true, Ordering::SeqCst);
-        }
+    /// Remembers a call, and why it is not known to be at rest. None is forgotten for it.
+    pub(crate) fn remember(&self, provider: Arc<dyn ToolProvider>, invocation: Invocation, why: String) {
+        let since = Instant::now();
+        self.change(|inner| {
+            if inner.calls.len() < CAPACITY {
+                inner.calls.push(Leftover { provider, invocation, since, why });
+            } else {
+                inner.others.get_or_insert(since);
+            }
+        });
+    }
+
+    /// The calls that are not known to be at rest, now and later.
+    pub(crate) fn listed(&self) -> watch::Receiver<Arc<Vec<UnconfirmedHalt>>> {
+        self.listed.subscribe()
     }
 
     /// The tools of the calls that are not known to be at rest.
     pub(crate) fn names(&self) -> Vec<ToolName> {
-        let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        let others = self.has_others.load(Ordering::SeqCst).then(|| OTHERS.into());
-        calls.iter().map(|call| call.invocation.call.tool.clone()).chain(others).collect()
+        self.listed.borrow().iter().map(|call| call.tool.clone()).collect()
     }
 
     /// Forgets all of them: a person has looked. Returns them.
     pub(crate) fn forget(&self) -> Vec<Invocation> {
-        self.has_others.store(false, Ordering::SeqCst);
-        let calls = std::mem::take(&mut *self.calls.lock().unwrap_or_else(PoisonError::into_inner));
+        let calls = self.change(|inner| std::mem::take(inner).calls);
         calls.into_iter().map(|call| call.invocation).collect()
     }
 
     /// Halts all of them again, at once, forgets those that confirm, and names the rest; `patience` bounds the whole.
     /// Nothing is forgotten meanwhile, so that a second stop sees the same. Returns the names, and what is at rest.
     pub(crate) async fn halt(&self, patience: Duration) -> (Vec<ToolName>, Vec<Invocation>) {
-        let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let calls = self.lock().calls.clone();
         let halting = calls.into_iter().map(|call| async move {
             let halting = AssertUnwindSafe(call.provider.halt(&call.invocation)).catch_unwind();
             let state = tokio::time::timeout(patience, halting).await;
             matches!(state, Ok(Ok(HaltState::AtRest | HaltState::Halted))).then_some(call.invocation)
         });
         let at_rest: Vec<Invocation> = join_all(halting).await.into_iter().flatten().collect();
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner).retain(|call| !at_rest.contains(&call.invocation));
+        self.change(|inner| inner.calls.retain(|call| !at_rest.contains(&call.invocation)));
         (self.names(), at_rest)
+    }
+
+    /// Changes what is remembered, and lists it anew where that has changed.
+    fn change<T>(&self, change: impl FnOnce(&mut Inner) -> T) -> T {
+        let mut inner = self.lock();
+        let result = change(&mut inner);
+        let listed = inner.listed();
+        self.listed.send_if_modified(|before| {
+            let differs = **before != listed;
+            if differs {
+                *before = Arc::new(listed);
+            }
+            differs
+        });
+        result
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn listed(&self) -> Vec<UnconfirmedHalt> {
+        let call = |call: &Leftover| UnconfirmedHalt {
+            tool: call.invocation.call.tool.clone(),
+            since: call.since,
+            why: call.why.clone(),
+        };
+        let others = self.others.map(|since| UnconfirmedHalt { tool: OTHERS.into(), since, why: TOO_MANY.to_owned() });
+        self.calls.iter().map(call).chain(others).collect()
     }
 }
 
@@ -108,7 +168,7 @@ mod tests {
                 fingerprint: ToolFingerprint(0),
                 timeout: Duration::from_secs(1),
             };
-            leftovers.remember(Arc::new(Halts), invocation);
+            leftovers.remember(Arc::new(Halts), invocation, "it did not confirm".to_owned());
         }
         let (going_on, at_rest) = leftovers.halt(Duration::from_secs(1)).await;
         assert_eq!((going_on, at_rest.len()), (vec![ToolName::from(OTHERS)], CAPACITY));

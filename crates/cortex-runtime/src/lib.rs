@@ -62,6 +62,7 @@ pub use crate::disputes::DisputeRefusal;
 use crate::drive::Correction;
 pub use crate::dry_run::DryRun;
 pub use crate::journal::{JournalSettings, StopRecord};
+pub use crate::leftovers::UnconfirmedHalt;
 pub use crate::meters::Meter;
 use crate::offer::Audience;
 pub use crate::offer::{Offer, ProviderId};
@@ -503,6 +504,13 @@ impl Runtime {
     #[must_use]
     pub fn offer(&self) -> Arc<Offer> {
         self.offer.borrow().clone()
+    }
+
+    /// The calls that are not known to be at rest, now and later: what was called, since when it is so, and why. Empty:
+    /// everything is at rest that nothing waits for.
+    #[must_use]
+    pub fn leftovers(&self) -> watch::Receiver<Arc<Vec<UnconfirmedHalt>>> {
+        self.shared.borrow().leftovers.listed()
     }
 
     /// The bounds with which the next mission begins.

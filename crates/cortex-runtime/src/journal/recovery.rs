@@ -83,7 +83,16 @@ async fn end(shared: &Shared, call: OpenCall) {
         shared.journal.end_call(&invocation);
     } else {
         let provider = OfEarlierLife { offer: shared.offer.clone(), providers: shared.providers.clone() };
-        shared.leftovers.remember(Arc::new(provider), invocation);
+        shared.leftovers.remember(Arc::new(provider), invocation, why(&end).to_owned());
+    }
+}
+
+/// Why such a call is not known to be at rest.
+fn why(end: &End) -> &'static str {
+    match end {
+        End::Absent => "an earlier life of Cortex left it, and nobody offers it now",
+        End::Ended(HaltState::Refused) => "an earlier life of Cortex left it, and it refuses to halt",
+        End::Ended(_) => "an earlier life of Cortex left it, and it did not confirm that it is at rest",
     }
 }
 
