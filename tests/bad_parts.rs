@@ -162,6 +162,27 @@ async fn who_hangs_after_its_start_is_suspected_and_then_started_anew_by_force()
     story.end().await;
 }
 
+/// The screen showed "healthy up" beside "can't be used", no attempts beside "attempt 1", the time since a silence as of the
+/// moment that it was noticed, and did not say whether a task can be sent.
+#[tokio::test]
+async fn regression_the_status_of_a_robot_that_fails_was_not_what_the_monitor_knew() {
+    let rack = "[components.rack]\nheartbeat_s = 2.0\ndepends_on = [\"tray\"]\n\
+                start = { program = \"cortex-misbehave\", arguments = [\"echo\", \"--name\", \"rack\"] }\n";
+    let ladder = "on_component_fail = [\"tell_operator\"]\nrest_s = 3600.0";
+    let mut story = Story::with("goes_silent", &["--after", "12"], ladder, rack).await;
+    story.robot.wait_for(0, "rack", |event| *event == Event::Works).await;
+    story.hear(|event| matches!(event, Event::GivenUp(_))).await;
+    let told = story.cortex("status").await;
+    let line = |of: &str| told.lines().find(|line| line.starts_with(of)).unwrap_or_default().to_owned();
+    assert_eq!(told.lines().next(), Some("takes tasks, with limits: nothing is called of rack, tray now"), "{told}");
+    assert_eq!(line("rack ").split_whitespace().take(3).collect::<Vec<_>>(), ["rack", "healthy", "quarantined"]);
+    assert!(told.contains("can't be used while tray does not work"), "{told}");
+    let tray: Vec<String> = line("tray ").split_whitespace().map(str::to_owned).collect();
+    assert_eq!((tray[1].as_str(), tray.last().map(String::as_str)), ("failed", Some("1")), "{told}");
+    assert!(told.contains("no heartbeat for more than 7.0 s"), "{told}");
+    story.end().await;
+}
+
 #[tokio::test]
 async fn who_ignores_sigterm_is_killed() {
     let mut story = Story::with("ignores_sigterm", &["--times", "1", "--after", "2"], "", "").await;

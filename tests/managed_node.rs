@@ -28,8 +28,8 @@ async fn regression_two_cortexes_of_one_name_both_took_each_task() {
     // Another name is another Cortex.
     house.start("other", "cortex", &["run", "--ros-args", "-r", "__node:=other"]).await;
     let (_, told, _) = house.run("cortex", &["doctor"]).await;
-    assert!(told.contains(&format!("/cortex takes tasks: process {first} on the machine '")), "{told}");
-    assert!(told.contains("/other takes tasks: process "), "{told}");
+    assert!(told.contains(&format!("/cortex runs: process {first} on the machine '")), "{told}");
+    assert!(told.contains("/other runs: process "), "{told}");
     let sent = house.send("hello").await;
     assert!(sent.output().starts_with("Nothing that could be done is discovered"), "the first one goes on: {sent:#?}");
 }

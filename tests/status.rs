@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use cortex_protocol::overview::{ComponentHealth, MissionPhase, Overview};
+use cortex_protocol::overview::{ComponentHealth, MissionPhase, Overview, ReadinessState};
 use cortex_stories::{House, PATIENCE, calls, model, says};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -57,6 +57,40 @@ async fn the_status_tells_of_components_missions_goals_the_model_and_the_stop() 
     let stopped = status_until(&house, "the stop", |overview| overview.stop.stopped).await;
     assert_eq!((stopped.stop.stops, stopped.stop.why.as_str()), (1, "~/stop was called"));
     assert!(stopped.calls.is_empty(), "{stopped:#?}");
+}
+
+/// Each of them said it in its own words, or not at all: diagnostics were OK while every task was refused.
+#[tokio::test]
+async fn regression_whether_tasks_are_taken_is_said_first_and_everywhere_with_the_same_words() {
+    let mut house = House::empty();
+    house.allow_undeclared();
+    house.start_python("server", "many_goals.py", &["go"]).await;
+    let model = model([calls([("send_goal_to_go", json!({"order": 1}))]), says("EXECUTE")]).await;
+    house.start_cortex_with(&model).await;
+    let quiet = status_until(&house, "that tasks are taken", |overview| overview.tools > 0).await;
+    assert_eq!(quiet.readiness.to_string(), "takes tasks");
+    let first_line = async |command: &str| {
+        let (_, told, _) = house.run("cortex", &[command]).await;
+        told.lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(first_line("status").await, "takes tasks");
+    assert_eq!(first_line("doctor").await, "ok    tasks: /cortex takes tasks");
+
+    let mut sending = house.spawn("cortex", &["send", "--wait", "20", "go"]);
+    status_until(&house, "a goal in flight", |overview| !overview.calls.is_empty()).await;
+    assert_eq!(house.run("cortex", &["stop"]).await.0, Some(0));
+    // It was printed as FAILED, and listed as cancelled.
+    assert_eq!(sending.wait().await, Some(130), "{:?}", sending.stdout());
+    assert_eq!(sending.stdout().last().map(String::as_str), Some("CANCELLED"));
+
+    let refused = |overview: &Overview| overview.readiness.state == ReadinessState::Refusing;
+    let stopped = status_until(&house, "that no tasks are taken", refused).await;
+    let why = "the robot is stopped. Call ~/resume when it is safe, then send the task again";
+    assert_eq!(stopped.readiness.because, why);
+    assert!(first_line("status").await.starts_with("takes no tasks: the robot is stopped."));
+    assert_eq!(first_line("doctor").await, format!("FAIL  tasks: /cortex takes no tasks: {why}"));
+    let (code, told, complained) = house.run("cortex", &["send", "--wait", "20", "go"]).await;
+    assert!(code == Some(1) && format!("{told}{complained}").contains(why), "{told} {complained}");
 }
 
 #[tokio::test]
@@ -133,9 +167,11 @@ async fn diagnostics_are_published_once_a_second_with_an_entry_for_each_componen
         message["entries"].as_array()?.iter().find(|entry| entry["name"] == name).cloned()
     };
     let listener = house.process("listener");
-    let is_whole = |message: &Value| entry(message, "cortex: component base").is_some_and(|base| base["level"] == 0);
+    // It tells of itself also before it is activated.
+    let is_well = |message: &Value, name| entry(message, name).is_some_and(|entry| entry["level"] == 0);
+    let is_whole = |message: &Value| is_well(message, "cortex: component base") && is_well(message, "cortex: tasks");
     let message = listener.wait_for_json("the diagnostics of the base", is_whole).await;
-    for name in ["cortex: missions", "cortex: model", "cortex: stop", "cortex: watchdog"] {
+    for name in ["cortex: tasks", "cortex: missions", "cortex: model", "cortex: stop", "cortex: watchdog"] {
         let entry = entry(&message, name);
         assert!(entry.is_some_and(|entry| entry["level"] == 0 && entry["hardware_id"] == "robot"), "{name}: {message}");
     }
@@ -145,5 +181,8 @@ async fn diagnostics_are_published_once_a_second_with_an_entry_for_each_componen
 
     assert_eq!(house.run("cortex", &["stop"]).await.0, Some(0));
     let is_stopped = |message: &Value| entry(message, "cortex: stop").is_some_and(|stop| stop["level"] == 1);
-    house.process("listener").wait_for_json("the stop", is_stopped).await;
+    let stopped = house.process("listener").wait_for_json("the stop", is_stopped).await;
+    let tasks = entry(&stopped, "cortex: tasks").unwrap_or_default();
+    let told = tasks["message"].as_str().unwrap_or_default();
+    assert!(tasks["level"] == 1 && told.starts_with("takes no tasks: the robot is stopped"), "{tasks}");
 }

@@ -27,6 +27,9 @@ pub struct Overview {
     pub node: String,
     /// How many tools are on offer.
     pub tools: u32,
+    /// Whether the robot takes tasks.
+    #[serde(default)]
+    pub readiness: ReadinessOverview,
     /// Whether the robot is stopped.
     pub stop: StopOverview,
     /// The model.
@@ -38,13 +41,55 @@ pub struct Overview {
     pub paused: Option<String>,
     /// The missions that run and wait, in order, and the last ones that have ended, the latest last.
     pub missions: Vec<MissionOverview>,
-    /// What was sent to the robot and is not answered, the oldest first.
+    /// What was sent to the robot and is not answered, the oldest first. Whoever called it waits for the answer.
     pub calls: Vec<CallOverview>,
+    /// Calls that nobody waits for any more, and that did not confirm that they are at rest, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsettled: Vec<UnsettledOverview>,
     /// What the mission that runs has spent.
     pub budget: Vec<BudgetOverview>,
     /// What watches Cortex itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<WatchdogOverview>,
+}
+
+/// Whether the robot takes tasks, and if not, why and what to do: the words with which a task is refused.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReadinessOverview {
+    /// In one word.
+    pub state: ReadinessState,
+    /// Why it is not ready, and what to do. Empty where it is.
+    pub because: String,
+}
+
+/// See [`ReadinessOverview`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadinessState {
+    /// It takes tasks.
+    Ready,
+    /// It takes tasks, and refuses some calls.
+    Limited,
+    /// It takes tasks, and they wait.
+    Waiting,
+    /// It takes no tasks.
+    Refusing,
+    /// The version of Cortex that tells does not say it.
+    #[default]
+    Unknown,
+}
+
+impl std::fmt::Display for ReadinessOverview {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self.state {
+            ReadinessState::Ready => "takes tasks",
+            ReadinessState::Limited => "takes tasks, with limits",
+            ReadinessState::Waiting => "takes tasks, and they wait",
+            ReadinessState::Refusing => "takes no tasks",
+            ReadinessState::Unknown => "does not say whether it takes tasks",
+        })?;
+        if self.because.is_empty() { Ok(()) } else { write!(formatter, ": {}", self.because) }
+    }
 }
 
 /// Whether the robot is stopped.
@@ -127,13 +172,13 @@ pub struct ComponentOverview {
     pub name: ComponentName,
     /// How it is.
     pub health: ComponentHealth,
-    /// Where it stands: `up`, `starting`, `recovering`, `given up`, `ready`.
+    /// Where it stands: `up`, `quarantined`, `starting`, `recovering`, `given up`, `ready`.
     pub standing: String,
     /// The state of its lifecycle. Empty: it has none, or it is not known.
     pub lifecycle: String,
     /// What is wrong with it, the worst first, in words.
     pub symptoms: Vec<String>,
-    /// Attempts to mend it since it last worked.
+    /// Attempts to mend it that still count: they are forgiven one by one while it works.
     pub attempts: u32,
     /// How often its process was started again since Cortex runs.
     pub restarts: u32,
@@ -204,6 +249,17 @@ pub struct CallOverview {
     pub kind: String,
     /// Since when.
     pub since_ms: u64,
+}
+
+/// A call that did not confirm that it is at rest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnsettledOverview {
+    /// What was called.
+    pub tool: ToolName,
+    /// Since when nobody waits for it.
+    pub since_ms: u64,
+    /// Why it is not known to be at rest.
+    pub why: String,
 }
 
 /// What is spent of something.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use cortex_core::{Invocation, ToolProvider};
-use cortex_protocol::{HaltState, ToolName};
+use cortex_protocol::{CallId, HaltState, MissionId, ToolName};
 use futures::FutureExt;
 use futures::future::join_all;
 use tokio::sync::watch;
@@ -30,6 +30,16 @@ pub struct UnconfirmedHalt {
     pub since: Instant,
     /// Why it is not known to be at rest, in words for people.
     pub why: String,
+    /// Which call of which mission. None: of those that are not listed one by one.
+    call: Option<(MissionId, CallId)>,
+}
+
+impl UnconfirmedHalt {
+    /// Whether it is this call of this mission.
+    #[must_use]
+    pub fn is_of(&self, mission: &MissionId, id: CallId) -> bool {
+        self.call.as_ref().is_some_and(|call| *call == (mission.clone(), id))
+    }
 }
 
 /// The calls that are not known to be at rest. The one owner of that fact.
@@ -124,8 +134,12 @@ impl Inner {
             tool: call.invocation.call.tool.clone(),
             since: call.since,
             why: call.why.clone(),
+            call: Some((call.invocation.mission.clone(), call.invocation.id)),
         };
-        let others = self.others.map(|since| UnconfirmedHalt { tool: OTHERS.into(), since, why: TOO_MANY.to_owned() });
+        let others = self.others.map(|since| {
+            let why = TOO_MANY.to_owned();
+            UnconfirmedHalt { tool: OTHERS.into(), since, why, call: None }
+        });
         self.calls.iter().map(call).chain(others).collect()
     }
 }

@@ -37,6 +37,7 @@ mod leftovers;
 mod meters;
 mod offer;
 mod questions;
+mod readiness;
 mod robot_state;
 mod sessions;
 mod settings;
@@ -67,6 +68,7 @@ pub use crate::meters::Meter;
 use crate::offer::Audience;
 pub use crate::offer::{Offer, ProviderId};
 pub use crate::questions::AnswerRefusal;
+pub use crate::readiness::{Readiness, Rejection};
 pub use crate::settings::Settings;
 pub use crate::tape::TapeSettings;
 
@@ -152,68 +154,12 @@ pub enum Place {
     Now,
 }
 
-/// Why a task was not taken.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum Rejection {
-    /// The task is longer than tasks may be. Nothing of it is kept.
-    #[error("the task has {bytes} bytes; at most {most} are taken. Say it shorter, or in several tasks")]
-    TooLong {
-        /// How long it is.
-        bytes: usize,
-        /// How long it may be.
-        most: usize,
-    },
-    /// Another task runs, and none may wait.
-    #[error("another task is running, and this robot takes one at a time. Send it again later, or cancel the other")]
-    Busy,
-    /// The queue is full.
-    #[error("{waiting} tasks are waiting already, the most that may. Send it again later")]
-    QueueFull {
-        /// How many wait.
-        waiting: usize,
-    },
-    /// The robot was stopped.
-    #[error("the robot is stopped. Call ~/resume when it is safe, then send the task again")]
-    Stopped,
-    /// The robot was stopped, and Cortex was started again since.
-    #[error(
-        "the robot was stopped before it was restarted ({why}); call ~/resume when it is safe, then send the task again"
-    )]
-    StoppedEarlier {
-        /// Why it was stopped.
-        why: String,
-    },
-    /// Cortex is there, but not at work: it was deactivated, or not activated yet.
-    #[error("Cortex is not active: {because}")]
-    Inactive {
-        /// Why, and what to do.
-        because: String,
-    },
-    /// Something that was begun earlier is not known to be at rest.
-    #[error(
-        "something that was begun earlier did not confirm that it is at rest: {}. Look at the robot; when it is safe, \
-         call ~/resume and send the task again", listed(.tools)
-    )]
-    Unsettled {
-        /// What.
-        tools: Vec<ToolName>,
-    },
-    /// Cortex is going down.
-    #[error("Cortex is shutting down")]
-    ShuttingDown,
-}
-
 /// Mends what an earlier crash has torn.
 fn mend(folder: &tape::Folder) {
     match folder.mend() {
         Ok(mended) => mended.iter().for_each(|mission| tracing::warn!("the tape of {mission} was torn; it is mended")),
         Err(problem) => tracing::warn!("the tapes can't be looked through: {problem}"),
     }
-}
-
-fn listed(tools: &[ToolName]) -> String {
-    tools.iter().map(ToolName::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// A task that was taken.
@@ -284,6 +230,7 @@ pub struct Runtime {
     shared: Arc<watch::Sender<Arc<drive::Shared>>>,
     containment: watch::Sender<Containment>,
     duty: watch::Receiver<Duty>,
+    readiness: watch::Receiver<Readiness>,
     tracker: TaskTracker,
 }
 
@@ -298,6 +245,7 @@ impl Runtime {
         let (offer_sender, offer) = watch::channel(Arc::new(Offer::default()));
         let (containment, contained) = watch::channel(Containment::default());
         let (duty_sender, duty) = watch::channel(Duty::default());
+        let (readiness_sender, readiness) = watch::channel(Readiness::Ready);
         let tracker = TaskTracker::new();
         if let Some(tape) = &config.tape {
             envelope::continue_after(&tape.directory);
@@ -332,8 +280,8 @@ impl Runtime {
                 let _ = desk.send(DeskMessage::Recovered).await;
             });
         }
-        tracker.spawn(Desk::new(shared.subscribe(), offer_sender, duty_sender).run(inbox));
-        Self { desk, events, outputs, offer, shared: Arc::new(shared), containment, duty, tracker }
+        tracker.spawn(Desk::new(shared.subscribe(), offer_sender, duty_sender, readiness_sender).run(inbox));
+        Self { desk, events, outputs, offer, shared: Arc::new(shared), containment, duty, readiness, tracker }
     }
 
     /// Replaces the tools that one provider offers. Running missions are told.
@@ -445,6 +393,13 @@ impl Runtime {
     pub async fn work(&self) {
         // A closed desk takes no tasks any more.
         let _ = self.desk.send(DeskMessage::Work).await;
+    }
+
+    /// Whether tasks are taken now, and if not, why: a task that is handed in now is refused with the same words.
+    #[must_use]
+    pub fn readiness(&self) -> Readiness {
+        let readiness = self.readiness.borrow().clone();
+        readiness.limited_by(self.shared.borrow().leftovers.names())
     }
 
     /// Changes what missions begin with from now on. The one that runs is not touched.

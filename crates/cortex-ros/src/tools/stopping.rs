@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use cortex_protocol::{CancelMode, MissionId, ToolName};
+use cortex_protocol::{CallId, CancelMode, MissionId, ToolName};
 
 use super::RosTools;
 use super::component::MethodHalt;
@@ -30,6 +30,8 @@ pub struct OpenCall {
     pub tool: ToolName,
     /// For which mission.
     pub mission: MissionId,
+    /// Which of its calls.
+    pub id: CallId,
     /// Of which kind it is.
     pub kind: OpenCallKind,
     /// When it was sent.
@@ -48,7 +50,7 @@ pub enum OpenCallKind {
 }
 
 pub(super) fn open_calls(tools: &RosTools) -> Vec<OpenCall> {
-    let open = |kind, (mission, _): CallKey, tool, since| OpenCall { tool, mission, kind, since };
+    let open = |kind, (mission, id): CallKey, tool, since| OpenCall { tool, mission, id, kind, since };
     let goals = tools.goals.calls().all().unwrap_or_default();
     let methods = tools.components.calls().all().unwrap_or_default();
     let requests = tools.services.calls().all().unwrap_or_default();

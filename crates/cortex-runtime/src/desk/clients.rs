@@ -10,7 +10,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use super::{Desk, Door};
 use crate::calls::Weight;
 use crate::drive::End;
-use crate::listed;
+use crate::readiness::listed;
 
 /// Calls of clients that may be under way. An event makes one at a time.
 const MOST_CALLS: usize = 256;

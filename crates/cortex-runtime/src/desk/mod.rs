@@ -25,7 +25,7 @@ use crate::envelope::{Envelope, new_mission_id};
 use crate::offer::{Audience, Offer, Offered, ProviderId};
 use crate::sessions::Sessions;
 use crate::tape::Tape;
-use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, Place, QueuePolicy, Rejection, StopReport};
+use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, Place, QueuePolicy, Readiness, Rejection, StopReport};
 pub use clients::Duty;
 use clients::{Clients, LeaveReply};
 use stopping::Stop;
@@ -137,6 +137,8 @@ pub(crate) struct Desk {
     /// The stops that wait for the end of the mission that runs.
     stops: Vec<Stop>,
     clients: Clients,
+    /// What is told of [`refusal`](Self::refusal) and of what tasks wait for.
+    readiness: watch::Sender<Readiness>,
 }
 
 impl Desk {
@@ -144,6 +146,7 @@ impl Desk {
         latest: watch::Receiver<Arc<Shared>>,
         offer: watch::Sender<Arc<Offer>>,
         duty: watch::Sender<Duty>,
+        readiness: watch::Sender<Readiness>,
     ) -> Self {
         // One mission runs at a time, so one result at a time comes back.
         let (done, ended) = mpsc::channel(1);
@@ -167,6 +170,7 @@ impl Desk {
             settled: Arc::default(),
             stops: Vec::new(),
             clients: Clients::new(duty),
+            readiness,
         };
         desk.note_duty();
         desk
@@ -178,6 +182,7 @@ impl Desk {
         let mut containment = self.shared.containment.clone();
         let settled = Arc::clone(&self.settled);
         while self.door != Door::ShuttingDown || self.running.is_some() {
+            self.note_readiness();
             let pause_end = self.next_pause_end();
             tokio::select! {
                 biased;
@@ -260,23 +265,44 @@ impl Desk {
         }
     }
 
+    /// Why no task is taken, whatever it is. None: they are.
+    fn refusal(&self) -> Option<Rejection> {
+        match self.door {
+            Door::Open => {}
+            Door::Stopped => {
+                let earlier = self.stopped_earlier.clone();
+                return Some(earlier.map_or(Rejection::Stopped, |why| Rejection::StoppedEarlier { why }));
+            }
+            Door::Unsettled => return Some(Rejection::Unsettled { tools: self.shared.leftovers.names() }),
+            Door::ShuttingDown => return Some(Rejection::ShuttingDown),
+        }
+        self.off_duty.as_ref().map(|because| Rejection::Inactive { because: because.clone() })
+    }
+
+    /// Tells others whether tasks are taken, where that has changed.
+    fn note_readiness(&self) {
+        let readiness = match (self.refusal(), self.paused()) {
+            (Some(rejection), _) => Readiness::Refusing(rejection),
+            (None, Some(because)) => Readiness::Waiting { because },
+            (None, None) => Readiness::Ready,
+        };
+        self.readiness.send_if_modified(|known| {
+            let is_news = *known != readiness;
+            if is_news {
+                *known = readiness;
+            }
+            is_news
+        });
+    }
+
     fn submit(
         &mut self,
         submission: Submission,
         place: Place,
         reopens: Option<Box<Reopened>>,
     ) -> Result<MissionTicket, Rejection> {
-        match self.door {
-            Door::Open => {}
-            Door::Stopped => {
-                let earlier = self.stopped_earlier.clone();
-                return Err(earlier.map_or(Rejection::Stopped, |why| Rejection::StoppedEarlier { why }));
-            }
-            Door::Unsettled => return Err(Rejection::Unsettled { tools: self.shared.leftovers.names() }),
-            Door::ShuttingDown => return Err(Rejection::ShuttingDown),
-        }
-        if let Some(because) = &self.off_duty {
-            return Err(Rejection::Inactive { because: because.clone() });
+        if let Some(rejection) = self.refusal() {
+            return Err(rejection);
         }
         // Before it is on the tape, in the events or in the journal: it may be of any length.
         let (bytes, most) = (submission.task.len(), self.shared.config.limits.max_task_bytes);

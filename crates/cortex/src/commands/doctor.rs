@@ -8,21 +8,26 @@ use cortex_core::ToolSet;
 use cortex_core::chat::{ChatRequest, Message, Purpose};
 use cortex_core::fragment::Fragment;
 use cortex_model::ModelChoice;
+use cortex_protocol::overview::ReadinessState;
 use cortex_protocol::{ToolName, ToolSpec};
 use cortex_ros::graph::GraphNode;
-use cortex_ros::{ComponentState, Roll, RosNode};
+use cortex_ros::{ComponentState, LatchedText, Roll, RosNode};
 use cortex_runtime::StopRecord;
 use cortex_runtime::tape::Folder;
 
 use crate::arguments::RunArguments;
 use crate::commands::policy_report::{self, Remark};
 use crate::commands::run::{policy, resolve};
+use crate::commands::status::read;
 use crate::config::{self, Layers, Resolved};
 use crate::connection::twins;
 use crate::robot::Robot;
+use crate::status::TOPIC;
 
 /// How long the model may take to say a word.
 const MODEL_LIMIT: Duration = Duration::from_secs(60);
+/// How long a Cortex may take to say what goes on.
+const OVERVIEW_LIMIT: Duration = Duration::from_secs(5);
 /// How many of the last missions tell how the model confirms.
 const MISSIONS_LOOKED_AT: usize = 20;
 
@@ -48,7 +53,9 @@ pub(crate) async fn doctor(arguments: RunArguments) -> anyhow::Result<ExitCode> 
             findings.extend(components(&robot).into_iter().map(|finding| ("component", finding)));
             findings.extend(offers(&robot).into_iter().map(|finding| ("robot", finding)));
             findings.extend(conditions(&robot).into_iter().map(|finding| ("conditions", finding)));
-            findings.extend(cortex(&robot).await.into_iter().map(|finding| ("Cortex", finding)));
+            let (tasks, running) = cortex(&robot).await;
+            findings.splice(0..0, tasks.into_iter().map(|finding| ("tasks", finding)));
+            findings.extend(running.into_iter().map(|finding| ("Cortex", finding)));
             findings.extend(configuration(&robot, &arguments).await);
             findings.extend(confirmations(&arguments).map(|finding| ("model", finding)));
             robot.leave().await;
@@ -248,7 +255,8 @@ fn offers(robot: &Robot) -> Vec<Finding> {
     findings
 }
 
-async fn cortex(robot: &Robot) -> Vec<Finding> {
+/// Whether tasks are taken, and which Cortex runs here.
+async fn cortex(robot: &Robot) -> (Vec<Finding>, Vec<Finding>) {
     let graph = robot.graph.current();
     let serving: Vec<&GraphNode> = graph
         .nodes()
@@ -256,10 +264,11 @@ async fn cortex(robot: &Robot) -> Vec<Finding> {
         .collect();
     if serving.is_empty() {
         let mend = "start one with `cortex run`".to_owned();
-        return vec![Finding::Notable("none is running here".to_owned(), mend)];
+        return (vec![Finding::Notable("no Cortex runs here, so nobody takes any".to_owned(), mend)], Vec::new());
     }
-    let mut findings = Vec::new();
+    let (mut tasks, mut findings) = (Vec::new(), Vec::new());
     for node in serving {
+        tasks.push(readiness(robot, &node.name).await);
         let all = match Roll::call(&robot.node, &node.name).await {
             Ok(roll) => roll.answers(|| node.instances.len()).await,
             Err(problem) => {
@@ -272,11 +281,30 @@ async fn cortex(robot: &Robot) -> Vec<Finding> {
                 format!("{twins}: each takes every task, and each stop is answered by one of them"),
                 "give each a name of its own (`--ros-args -r __node:=NAME`) or a ROS_DOMAIN_ID".to_owned(),
             ),
-            (None, Some(one)) => Finding::Good(format!("{} takes tasks: {one}", node.name)),
-            (None, None) => Finding::Good(format!("{} takes tasks", node.name)),
+            (None, Some(one)) => Finding::Good(format!("{} runs: {one}", node.name)),
+            (None, None) => Finding::Good(format!("{} runs", node.name)),
         });
     }
-    findings
+    (tasks, findings)
+}
+
+/// Whether a Cortex takes tasks, in the words with which it would refuse one.
+async fn readiness(robot: &Robot, node: &str) -> Finding {
+    let told = async {
+        let mut texts = LatchedText::subscribe(&robot.endpoints, &format!("{node}/{TOPIC}")).await.ok()?;
+        read(&texts.next().await?).ok()
+    };
+    let Ok(Some(overview)) = tokio::time::timeout(OVERVIEW_LIMIT, told).await else {
+        let mend = "look at its log; it may hang, or be of another version than this program".to_owned();
+        return Finding::Bad(format!("{node} does not say whether it takes any"), mend);
+    };
+    let text = format!("{node} {}", overview.readiness);
+    let mend = "`cortex status` shows all of it".to_owned();
+    match overview.readiness.state {
+        ReadinessState::Ready => Finding::Good(text),
+        ReadinessState::Limited | ReadinessState::Waiting | ReadinessState::Unknown => Finding::Notable(text, mend),
+        ReadinessState::Refusing => Finding::Bad(text, mend),
+    }
 }
 
 /// What asks a person first, and what is denied.

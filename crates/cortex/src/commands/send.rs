@@ -41,11 +41,12 @@ pub(crate) async fn send(arguments: SendArguments) -> anyhow::Result<ExitCode> {
     connection.close().await;
     match watched? {
         Watched::Ended(result, status) => {
+            let status = ended_as(&result, status);
             print_result(&result, status, arguments.json);
-            Ok(match result.ending {
-                TaskEnding::Succeeded => ExitCode::SUCCESS,
-                TaskEnding::Failed => ExitCode::FAILURE,
-                TaskEnding::Cancelled => ExitCode::from(CANCELLED),
+            Ok(match status {
+                MissionStatus::Succeeded => ExitCode::SUCCESS,
+                MissionStatus::Failed | MissionStatus::Answered => ExitCode::FAILURE,
+                MissionStatus::Cancelled => ExitCode::from(CANCELLED),
             })
         }
         Watched::Left => {
@@ -190,26 +191,36 @@ fn spending(result: &MissionResult) -> String {
     format!("spent: {}", spent.join(", "))
 }
 
-fn print_result(result: &TaskResult, status: Option<MissionStatus>, as_json: bool) {
+/// How the task ended. ROS calls a goal canceled only where its client asked for that: a mission that was cancelled by a stop
+/// comes back as an aborted goal, and its own events say what it was.
+fn ended_as(result: &TaskResult, told: Option<MissionStatus>) -> MissionStatus {
+    match (result.ending, told) {
+        (TaskEnding::Succeeded, _) => MissionStatus::Succeeded,
+        (TaskEnding::Cancelled, _) => MissionStatus::Cancelled,
+        (TaskEnding::Failed, Some(MissionStatus::Cancelled)) => MissionStatus::Cancelled,
+        (TaskEnding::Failed, Some(MissionStatus::Answered)) => MissionStatus::Answered,
+        (TaskEnding::Failed, _) => MissionStatus::Failed,
+    }
+}
+
+fn print_result(result: &TaskResult, status: MissionStatus, as_json: bool) {
     if as_json {
-        let status = match result.ending {
-            TaskEnding::Succeeded => "succeeded",
-            TaskEnding::Failed => "failed",
-            TaskEnding::Cancelled => "cancelled",
+        let word = match status {
+            MissionStatus::Succeeded => "succeeded",
+            MissionStatus::Failed | MissionStatus::Answered => "failed",
+            MissionStatus::Cancelled => "cancelled",
         };
-        let success = result.ending == TaskEnding::Succeeded;
-        let line = json!({"success": success, "status": status, "output": result.output, "mission": result.mission});
+        let success = status == MissionStatus::Succeeded;
+        let line = json!({"success": success, "status": word, "output": result.output, "mission": result.mission});
         // The exit status tells it, too.
         let _ = writeln!(std::io::stdout(), "{line}");
         return;
     }
-    let status = match result.ending {
-        TaskEnding::Succeeded => "SUCCEEDED",
-        TaskEnding::Failed if status == Some(MissionStatus::Answered) => {
-            "ANSWERED, and nothing more: that is no success"
-        }
-        TaskEnding::Failed => "FAILED",
-        TaskEnding::Cancelled => "CANCELLED",
+    let word = match status {
+        MissionStatus::Succeeded => "SUCCEEDED",
+        MissionStatus::Answered => "ANSWERED, and nothing more: that is no success",
+        MissionStatus::Failed => "FAILED",
+        MissionStatus::Cancelled => "CANCELLED",
     };
-    let _ = writeln!(std::io::stdout(), "\n{}\n\n{status}", shown(&result.output));
+    let _ = writeln!(std::io::stdout(), "\n{}\n\n{word}", shown(&result.output));
 }

@@ -70,7 +70,8 @@ async fn show(arguments: &StatusArguments, endpoints: &Endpoints) -> anyhow::Res
     }
 }
 
-fn read(text: &str) -> anyhow::Result<Overview> {
+/// What a running Cortex tells of itself.
+pub(crate) fn read(text: &str) -> anyhow::Result<Overview> {
     let version = serde_json::from_str::<serde_json::Value>(text).ok();
     let version = version.and_then(|json| json.get("version").and_then(serde_json::Value::as_u64));
     anyhow::ensure!(

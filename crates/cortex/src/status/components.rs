@@ -1,9 +1,7 @@
 //! The components: as the monitor sees those of a recipe, or else as they were found. No IO.
 
-use std::collections::BTreeMap;
-
 use cortex_core::fragment::capped;
-use cortex_monitor::{Health, MonitorEvent};
+use cortex_monitor::Health;
 use cortex_protocol::ComponentName;
 use cortex_protocol::overview::{ComponentHealth, ComponentOverview};
 use cortex_ros::{ComponentState, Directory, HeardHealth};
@@ -13,32 +11,18 @@ use cortex_supervisor::{ComponentView, RobotView, Standing};
 const MOST_SYMPTOMS: usize = 5;
 const SYMPTOM_CHARACTERS: usize = 200;
 
-/// Attempts to mend components since they last worked.
-#[derive(Debug, Default)]
-pub(super) struct Attempts(BTreeMap<ComponentName, u32>);
-
-impl Attempts {
-    /// Takes note of an event of the monitor.
-    pub(super) fn note(&mut self, event: &MonitorEvent) {
-        match event {
-            MonitorEvent::AttemptBegan { component, .. } => {
-                let attempts = self.0.entry(component.clone()).or_default();
-                *attempts = attempts.saturating_add(1);
-            }
-            MonitorEvent::CameUp { component } => {
-                self.0.remove(component);
-            }
-            _ => {}
-        }
-    }
-}
-
 /// Those of a recipe.
-pub(super) fn supervised(view: &RobotView, attempts: &Attempts) -> Vec<ComponentOverview> {
-    view.components.iter().map(|(name, view)| member(name, view, attempts)).collect()
+pub(super) fn supervised(view: &RobotView) -> Vec<ComponentOverview> {
+    view.components.iter().map(|(name, view)| member(name, view)).collect()
 }
 
-fn member(name: &ComponentName, view: &ComponentView, attempts: &Attempts) -> ComponentOverview {
+/// Those that come up with the robot, have no stand-in, and of which nothing may be called.
+pub(super) fn unavailable(view: &RobotView) -> Vec<&ComponentName> {
+    let needed = view.components.iter().filter(|(_, view)| view.is_regular && view.replaced_by.is_none());
+    needed.map(|(name, _)| name).filter(|name| view.refusal(name).is_some()).collect()
+}
+
+fn member(name: &ComponentName, view: &ComponentView) -> ComponentOverview {
     let health = match (view.standing, view.health) {
         (Standing::Idle | Standing::Waiting | Standing::Down, _) => ComponentHealth::Unknown,
         (Standing::GivenUp | Standing::Recovering, _) | (_, Some(Health::Failed { .. })) => ComponentHealth::Failed,
@@ -59,12 +43,18 @@ fn member(name: &ComponentName, view: &ComponentView, attempts: &Attempts) -> Co
     let mut symptoms: Vec<String> = view.symptoms.iter().map(|symptom| symptom.message.clone()).collect();
     if symptoms.is_empty() && !view.reason.is_empty() {
         symptoms.push(view.reason.clone());
+    } else if symptoms.is_empty() && health == ComponentHealth::Failed {
+        symptoms.push("it has yet to show that it works".to_owned());
     }
     if let Some(by) = &view.replaced_by {
         standing = "replaced".to_owned();
         symptoms.push(format!("{by} has its place"));
     }
     if let Some(because_of) = view.quarantined_because_of.as_ref().filter(|because_of| *because_of != name) {
+        // It may be well itself, and still nothing is called of it.
+        if view.standing == Standing::Up && view.replaced_by.is_none() {
+            standing = "quarantined".to_owned();
+        }
         symptoms.push(format!("can't be used while {because_of} does not work"));
     }
     ComponentOverview {
@@ -73,7 +63,7 @@ fn member(name: &ComponentName, view: &ComponentView, attempts: &Attempts) -> Co
         standing,
         lifecycle: view.transition.map(|transition| transition.target().to_string()).unwrap_or_default(),
         symptoms: cut(symptoms),
-        attempts: attempts.0.get(name).copied().unwrap_or_default(),
+        attempts: view.attempts,
         restarts: view.starts.saturating_sub(1),
     }
 }

@@ -1,7 +1,7 @@
 //! The overview as a `diagnostic_msgs/msg/DiagnosticArray`, by the conventions of REP 107: each entry is named
 //! `node: what`, says its level and a short message, and gives the rest as keys and values. No IO.
 
-use cortex_protocol::overview::{ComponentHealth, ComponentOverview, MissionPhase, Overview};
+use cortex_protocol::overview::{ComponentHealth, ComponentOverview, MissionPhase, Overview, ReadinessState};
 use serde_json::{Value, json};
 
 /// The levels of `diagnostic_msgs/msg/DiagnosticStatus`.
@@ -53,7 +53,7 @@ fn entries(overview: &Overview) -> Vec<Value> {
         let (name, hardware) = (format!("{node}: {what}"), &overview.robot);
         json!({"level": level, "name": name, "message": message, "hardware_id": hardware, "values": values})
     };
-    let own = [missions(overview), model(overview), stop(overview), watchdog(overview)];
+    let own = [tasks(overview), missions(overview), model(overview), stop(overview), watchdog(overview)];
     let own = own.into_iter().map(|(what, level, message, values)| entry(what, level, message, values));
     let components = overview.components.iter().map(|component| {
         let (level, message, values) = of_component(component);
@@ -63,6 +63,19 @@ fn entries(overview: &Overview) -> Vec<Value> {
 }
 
 type Entry = (&'static str, u8, String, Vec<(&'static str, String)>);
+
+/// Whether the robot takes tasks. First, since it is what a person looks for.
+fn tasks(overview: &Overview) -> Entry {
+    let level = match overview.readiness.state {
+        ReadinessState::Ready => OK,
+        ReadinessState::Limited | ReadinessState::Waiting | ReadinessState::Unknown => WARN,
+        // Somebody has stopped or deactivated it; that is no fault, unless something may still move.
+        ReadinessState::Refusing if overview.unsettled.is_empty() => WARN,
+        ReadinessState::Refusing => ERROR,
+    };
+    let values = overview.unsettled.iter().map(|call| ("not at rest", format!("{}: {}", call.tool, call.why)));
+    ("tasks", level, overview.readiness.to_string(), values.collect())
+}
 
 fn missions(overview: &Overview) -> Entry {
     let open: Vec<_> =
@@ -159,6 +172,10 @@ mod tests {
         let mut overview = overview();
         overview.model.last_error = None;
         let entries = entries(&overview);
+        assert_eq!(entries[0]["name"], "cortex: tasks");
+        assert_eq!(entries[0]["level"], ERROR);
+        let message = entries[0]["message"].as_str().unwrap();
+        assert!(message.starts_with("takes no tasks: the robot is stopped"), "{message}");
         assert_eq!(find(&entries, "cortex: component base")["level"], ERROR);
         assert_eq!(find(&entries, "cortex: component base")["message"], "its process was killed (signal 9)");
         assert_eq!(find(&entries, "cortex: component camera")["level"], OK);

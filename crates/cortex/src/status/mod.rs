@@ -15,10 +15,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cortex_monitor::MonitorEvent;
-use cortex_protocol::CloudEvent;
-use cortex_protocol::overview::{CallOverview, OVERVIEW_VERSION, Overview, StopOverview, WatchdogOverview};
+use cortex_protocol::overview::{
+    CallOverview, OVERVIEW_VERSION, Overview, ReadinessOverview, ReadinessState, StopOverview, UnsettledOverview,
+    WatchdogOverview,
+};
+use cortex_protocol::{CloudEvent, ComponentName};
 use cortex_ros::{Discovery, OpenCallKind, RosTools, StopHandle};
-use cortex_runtime::Runtime;
+use cortex_runtime::{Readiness, Runtime, UnconfirmedHalt};
 use cortex_supervisor::RobotView;
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
@@ -26,7 +29,6 @@ use tokio::task::JoinSet;
 use crate::robot::Robot;
 use crate::supervision;
 use crate::watched_model::ModelWatch;
-use components::Attempts;
 use told::Told;
 
 /// Calls that are listed.
@@ -95,10 +97,11 @@ impl Gathered {
     /// As it is now.
     fn overview(&self) -> Overview {
         let model = self.sources.model.now();
-        let (missions, budget, components) = {
+        let (missions, budget) = {
             let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            (told.missions.all(), told.budget(&model), self.components(&told.attempts))
+            (told.missions.all(), told.budget(&model))
         };
+        let unsettled = self.sources.runtime.leftovers().borrow().clone();
         let latest = self.sources.stop.latest();
         let paused = self.view.as_ref().and_then(|view| view.borrow().missions_paused_because_of.clone());
         Overview {
@@ -116,18 +119,44 @@ impl Gathered {
                 not_stopped: latest.and_then(|latest| latest.not_stopped).unwrap_or_default(),
             },
             model,
-            components,
+            readiness: self.readiness(),
+            components: self.components(),
             paused: paused.map(|component| format!("{component} does not work")),
             missions,
-            calls: self.calls(),
+            calls: self.calls(&unsettled),
+            unsettled: unsettled.iter().take(MOST_CALLS).map(|call| self.unsettled(call)).collect(),
             budget,
             watchdog: self.sources.watchdog.clone(),
         }
     }
 
-    fn components(&self, attempts: &Attempts) -> Vec<cortex_protocol::overview::ComponentOverview> {
+    /// Whether tasks are taken, as the queue of tasks says, and what of the robot can't be used.
+    fn readiness(&self) -> ReadinessOverview {
+        let readiness = self.sources.runtime.readiness();
+        let mut reasons: Vec<String> = Vec::new();
+        let state = match &readiness {
+            Readiness::Refusing(_) => ReadinessState::Refusing,
+            Readiness::Waiting { .. } => ReadinessState::Waiting,
+            Readiness::Limited { .. } => ReadinessState::Limited,
+            _ => ReadinessState::Ready,
+        };
+        if state != ReadinessState::Ready {
+            reasons.push(readiness.to_string());
+        }
+        if let (ReadinessState::Ready | ReadinessState::Limited, Some(view)) = (state, &self.view) {
+            let view = view.borrow();
+            let names: Vec<&str> = components::unavailable(&view).into_iter().map(ComponentName::as_str).collect();
+            if !names.is_empty() {
+                reasons.push(format!("nothing is called of {} now", names.join(", ")));
+            }
+        }
+        let state = if state == ReadinessState::Ready && !reasons.is_empty() { ReadinessState::Limited } else { state };
+        ReadinessOverview { state, because: reasons.join("; ") }
+    }
+
+    fn components(&self) -> Vec<cortex_protocol::overview::ComponentOverview> {
         match &self.view {
-            Some(view) => components::supervised(&view.borrow(), attempts),
+            Some(view) => components::supervised(&view.borrow()),
             None => {
                 let directory = Arc::clone(&self.discovery.directory().borrow());
                 components::found(&directory, |name| self.discovery.heard_health(name))
@@ -135,23 +164,32 @@ impl Gathered {
         }
     }
 
-    fn calls(&self) -> Vec<CallOverview> {
+    /// A time by the clock of milliseconds.
+    fn in_ms(&self, time: Instant) -> u64 {
         let (begun, begun_ms) = self.started;
-        let open = self.tools.open_calls();
-        let call = |call: cortex_ros::OpenCall| {
-            let since = call.since.saturating_duration_since(begun);
-            CallOverview {
-                tool: call.tool,
-                kind: match call.kind {
-                    OpenCallKind::Goal => "goal",
-                    OpenCallKind::Method => "method",
-                    OpenCallKind::Request => "request",
-                }
-                .to_owned(),
-                since_ms: begun_ms.saturating_add(u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
+        let since = time.saturating_duration_since(begun);
+        begun_ms.saturating_add(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    fn unsettled(&self, call: &UnconfirmedHalt) -> UnsettledOverview {
+        UnsettledOverview { tool: call.tool.clone(), since_ms: self.in_ms(call.since), why: call.why.clone() }
+    }
+
+    /// The calls that somebody waits for. The others are `unsettled`: a stop asks them again, so they are still open there.
+    fn calls(&self, unsettled: &[UnconfirmedHalt]) -> Vec<CallOverview> {
+        let open = self.tools.open_calls().into_iter();
+        let open = open.filter(|call| !unsettled.iter().any(|given_up| given_up.is_of(&call.mission, call.id)));
+        let call = |call: cortex_ros::OpenCall| CallOverview {
+            tool: call.tool,
+            kind: match call.kind {
+                OpenCallKind::Goal => "goal",
+                OpenCallKind::Method => "method",
+                OpenCallKind::Request => "request",
             }
+            .to_owned(),
+            since_ms: self.in_ms(call.since),
         };
-        open.into_iter().take(MOST_CALLS).map(call).collect()
+        open.take(MOST_CALLS).map(call).collect()
     }
 
     fn note_mission(&self, event: &CloudEvent) {
@@ -162,7 +200,6 @@ impl Gathered {
 
     fn note_monitor(&self, event: &MonitorEvent) {
         self.sources.model.metrics().monitor_event(event);
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).attempts.note(event);
     }
 }
 

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use cortex_protocol::overview::{ComponentHealth, MissionOverview, MissionPhase, Overview};
+use cortex_protocol::overview::{
+    ComponentHealth, MissionOverview, MissionPhase, Overview, ReadinessOverview, ReadinessState,
+};
 use cortex_protocol::{MissionStatus, StepStatus};
 
 use super::ago;
@@ -16,6 +18,8 @@ const NAME: usize = 24;
 const MOST_COMPONENTS: usize = 30;
 const MOST_CALLS: usize = 10;
 const MOST_STEPS: usize = 10;
+/// Lines of the reason why no tasks are taken.
+const MOST_LINES: usize = 5;
 /// An overview that is older tells of a Cortex that hangs or is gone: it is renewed every two seconds.
 const STALE: Duration = Duration::from_secs(6);
 
@@ -57,6 +61,10 @@ pub(crate) fn render(overview: &Overview, now_ms: u64, ink: Ink) -> String {
     let mut line = |text: String| {
         let _ = writeln!(screen, "{}", text.trim_end());
     };
+    // Whether a task can be sent is what most people look for, so it comes first.
+    for text in readiness(&overview.readiness, ink) {
+        line(text);
+    }
     let up = duration(ago(overview.at_ms, overview.started_ms));
     line(format!("{} of {}, up {up}, {} tools", cut(&overview.node, 30), cut(&overview.robot, 20), overview.tools));
     let age = ago(now_ms, overview.at_ms);
@@ -75,6 +83,37 @@ pub(crate) fn render(overview: &Overview, now_ms: u64, ink: Ink) -> String {
     screen
 }
 
+/// Whether the robot takes tasks, and if not, why and what to do.
+fn readiness(readiness: &ReadinessOverview, ink: Ink) -> Vec<String> {
+    let tone = match readiness.state {
+        ReadinessState::Ready => Tone::Good,
+        ReadinessState::Limited | ReadinessState::Waiting | ReadinessState::Unknown => Tone::Odd,
+        ReadinessState::Refusing => Tone::Bad,
+    };
+    wrapped(&one_line(&readiness.to_string())).into_iter().map(|line| ink.paint(tone, &line)).collect()
+}
+
+/// Prose on as many lines as it takes, at most [`MOST_LINES`], those after the first set in.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().map(|line| (line.chars().count(), line));
+        match line {
+            Some((0, line)) => line.push_str(word),
+            Some((width, line)) if width + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(format!("  {word}")),
+        }
+    }
+    if lines.len() > MOST_LINES {
+        lines.truncate(MOST_LINES);
+        lines.push("  \u{2026}".to_owned());
+    }
+    lines.into_iter().map(|line| cut_end(&line, WIDTH)).collect()
+}
+
 /// The stop, the model, the budget, what waits.
 fn head(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
     let mut lines = Vec::new();
@@ -89,6 +128,13 @@ fn head(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
             );
         }
     }
+    for call in overview.unsettled.iter().take(MOST_CALLS) {
+        let since = duration(ago(now_ms, call.since_ms));
+        let why = one_line(&call.why);
+        let text = format!("  not at rest since {since}: {}: {why}", cut(call.tool.as_str(), NAME));
+        lines.push(ink.paint(Tone::Bad, &cut_end(&text, WIDTH)));
+    }
+    lines.extend(more(overview.unsettled.len(), MOST_CALLS, "that are not at rest"));
     if let Some(why) = &overview.paused {
         lines.push(ink.paint(Tone::Odd, &cut_end(&format!("missions are paused: {why}"), WIDTH)));
     }
@@ -338,6 +384,15 @@ pub(super) mod tests {
                 component("camera", ComponentHealth::Healthy, &[]),
                 component("a_namespace/with_a_component_of_a_long_name", ComponentHealth::Silent, &[]),
             ],
+            readiness: ReadinessOverview {
+                state: ReadinessState::Refusing,
+                because: "the robot is stopped. Call ~/resume when it is safe, then send the task again".to_owned(),
+            },
+            unsettled: vec![UnsettledOverview {
+                tool: "voice.announce".into(),
+                since_ms: 980_000,
+                why: "it did not answer within 30 s, and has no cancel method".to_owned(),
+            }],
             paused: Some("base does not work".to_owned()),
             missions: vec![MissionOverview {
                 id: "m1".into(),
@@ -373,7 +428,11 @@ pub(super) mod tests {
     #[test]
     fn what_matters_is_on_it() {
         let screen = render(&overview(), 1_000_500, Ink::Plain);
+        let first =
+            "takes no tasks: the robot is stopped. Call ~/resume when it is safe, then send\n  the task again\n";
+        assert!(screen.starts_with(first), "{screen}");
         for expected in [
+            "not at rest since 20 s: voice.announce: it did not answer within 30 s",
             "/cortex of robot, up 10 min, 42 tools",
             "STOPPED (~/stop was called). Nothing is sent until `cortex resume`.",
             "not known to be at rest: base.go_to, arm.wave",
@@ -407,6 +466,8 @@ pub(super) mod tests {
             calls: Vec::new(),
             budget: Vec::new(),
             paused: None,
+            readiness: ReadinessOverview { state: ReadinessState::Ready, because: String::new() },
+            unsettled: Vec::new(),
             stop: StopOverview::default(),
             model: ModelOverview { name: "reflex".to_owned(), ..ModelOverview::default() },
             ..overview()
@@ -414,7 +475,7 @@ pub(super) mod tests {
         let screen = render(&quiet, 1_000_000, Ink::Plain);
         assert_eq!(
             screen,
-            "/cortex of robot, up 10 min, 42 tools\nmodel reflex: 0 requests\n\nno components\n\nno missions yet\n"
+            "takes tasks\n/cortex of robot, up 10 min, 42 tools\nmodel reflex: 0 requests\n\nno components\n\nno missions yet\n"
         );
     }
 

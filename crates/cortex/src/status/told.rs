@@ -1,18 +1,16 @@
-//! What events tell of the missions and of the monitor's attempts, and what the mission that runs has spent. No IO, no clock.
+//! What events tell of the missions, and what the mission that runs has spent. No IO, no clock.
 
 use cortex_core::MissionLimits;
 use cortex_protocol::mission::Expense;
 use cortex_protocol::overview::{BudgetOverview, ModelOverview};
 use cortex_protocol::{CloudEvent, MissionEvent};
 
-use super::components::Attempts;
 use super::missions::Missions;
 
 /// What was told by events.
 #[derive(Default)]
 pub(super) struct Told {
     pub(super) missions: Missions,
-    pub(super) attempts: Attempts,
     /// What the model had been asked when the running mission began, and the bounds that it began with.
     at_begin: (ModelOverview, MissionLimits),
     /// What meters have told of the running mission.
