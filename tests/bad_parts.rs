@@ -429,3 +429,62 @@ async fn a_stand_in_is_not_ended_in_the_midst_of_what_it_does() {
     story.notes("spare halted visitors", 1).await;
     story.end().await;
 }
+
+/// The horn of the robot, and a bell that can be rung beside it.
+const HORN: &str = r#"
+    [actions.horn]
+    timeout_s = 3.0
+    topic = { name = "/horn", type = "std_msgs/msg/Bool", message = { data = true } }
+    [actions.horn.tool]
+    description = "Sounds the horn."
+    effect = "act"
+    phrases = ["sound the horn"]
+"#;
+
+#[tokio::test]
+async fn regression_a_message_that_nobody_reads_left_the_robot_refusing_every_task() {
+    let mut story = Story::with("works", &[], HORN, "").await;
+    story.hear(|event| *event == Event::Works).await;
+    let sent = story.house.send("sound the horn").await;
+    assert_eq!(sent.status(), "failed", "{sent:#?}");
+    assert!(!sent.output().contains("did not confirm"), "what was not sent is at rest: {}", sent.output());
+    assert!(sent.output().contains("/horn"), "{}", sent.output());
+    let sent = story.house.send("shake the tray for visitors").await;
+    assert_eq!(sent.status(), "succeeded", "{}", sent.output());
+    let told = story.cortex("stop").await;
+    assert!(told.contains("Everything that Cortex began is at rest."), "{told}");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn regression_a_call_that_hung_was_no_failure_of_its_component_and_outlived_its_process() {
+    let mut story = Story::with("does_not_execute", &["--times", "1", "--after", "1"], "", "").await;
+    story.hear(|event| *event == Event::Works).await;
+    story.notes("tray fault does_not_execute", 1).await;
+    let sent = story.house.send("announce dinner").await;
+    assert_eq!(sent.status(), "failed", "{sent:#?}");
+    story.works_after(fails("tray.announce did not end within 2 s")).await;
+    assert_eq!(story.starts(), 2);
+    // Nobody has to look: the process that would have said it is gone.
+    let sent = story.house.send("announce dinner").await;
+    assert_eq!(sent.status(), "succeeded", "{}", sent.output());
+    let told = story.cortex("stop").await;
+    assert!(told.contains("Everything that Cortex began is at rest."), "{told}");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn regression_what_is_in_flight_at_a_component_that_fails_was_not_halted_before_its_process_was_ended() {
+    let options = ["--times", "1", "--after", "6", "--work", "30", "--brake", "1"];
+    let mut story = Story::with("fails", &options, "", "").await;
+    story.hear(|event| *event == Event::Works).await;
+    let task = story.house.begin_send("shake the tray for visitors");
+    story.notes("tray began visitors", 1).await;
+    story.works_after(fails("the tray is jammed")).await;
+    assert_eq!(story.noted("tray halted visitors"), 1, "it stood before its process was ended");
+    let sent = cortex_stories::finish_send(task).await;
+    assert!(!sent.output().contains("did not confirm"), "{}", sent.output());
+    let sent = story.house.send("announce dinner").await;
+    assert_eq!(sent.status(), "succeeded", "{}", sent.output());
+    story.end().await;
+}

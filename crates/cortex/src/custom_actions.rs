@@ -22,6 +22,7 @@ use cortex_protocol::{
 use cortex_recipe::action::{CommandLine, MethodCall};
 use cortex_recipe::parameter::{arguments_schema, bind};
 use cortex_recipe::{Action, ActionName, Deed, Recipe};
+use cortex_ros::monitoring::deeds::SendDecision;
 use cortex_ros::{DiscoveredTools, Interfaces, StopLatch};
 use cortex_runtime::{CallBounds, run_call};
 use cortex_supervisor::RobotView;
@@ -36,13 +37,23 @@ use crate::supervision::{RobotRecipe, guarded};
 
 /// How much longer a deed is given than its call, so that the call's own time-out is what ends it.
 const MARGIN: Duration = Duration::from_secs(1);
+/// How long a reader of a topic is waited for, at most, and at most as a part of the call's own time: so the call says by
+/// itself that nobody reads the topic.
+const READER_LIMIT: Duration = Duration::from_secs(2);
+const READER_SHARE: f64 = 0.8;
 
 /// What needs ROS.
 #[async_trait]
 pub(crate) trait RobotDeeds: Send + Sync {
     /// Does what is no command and no method, and has this effect; gives what came of it. Or why it was not done, in words
-    /// for people.
-    async fn carry_out(&self, deed: &Deed, effect: Effect, limit: Duration) -> Result<Value, String>;
+    /// for people. `decision` says whether anything was sent.
+    async fn carry_out(
+        &self,
+        deed: &Deed,
+        effect: Effect,
+        limit: Duration,
+        decision: &SendDecision,
+    ) -> Result<Value, String>;
 }
 
 /// The actions of a recipe as tools.
@@ -104,6 +115,8 @@ struct Parts {
 /// A call under way.
 #[derive(Clone, Default)]
 struct Open {
+    /// Whether a request, a message or a parameter was sent.
+    decision: SendDecision,
     unwanted: CancellationToken,
     ended: CancellationToken,
 }
@@ -344,9 +357,18 @@ impl ToolProvider for CustomActions {
             Deed::Command(command) => self.command(&invocation.call.tool, command, &open, limit).await,
             other => {
                 observer.accepted();
-                match self.parts.deeds.carry_out(&other, self.effect(&invocation.call.tool), limit).await {
-                    Ok(value) => ToolOutcome::success(value),
-                    Err(problem) => ToolOutcome::failure(FailureKind::Reported, problem),
+                let limit = match &other {
+                    Deed::Topic(_) => invocation.timeout.mul_f64(READER_SHARE).min(READER_LIMIT),
+                    _ => limit,
+                };
+                let effect = self.effect(&invocation.call.tool);
+                tokio::select! {
+                    biased;
+                    done = self.parts.deeds.carry_out(&other, effect, limit, &open.decision) => match done {
+                        Ok(value) => ToolOutcome::success(value),
+                        Err(problem) => ToolOutcome::failure(FailureKind::Reported, problem),
+                    },
+                    () = open.unwanted.cancelled() => ToolOutcome::not_begun("it was halted before it was sent"),
                 }
             }
         }
@@ -362,10 +384,10 @@ impl ToolProvider for CustomActions {
                 if let Some(open) = open {
                     open.unwanted.cancel();
                 }
-                match self.behind(method, invocation) {
-                    Some((_, inner)) => self.parts.robot.halt(&inner).await,
-                    None => HaltState::Unconfirmed,
-                }
+                // It is known by its number, also where its component has left: what was never sent is at rest.
+                let tool = ToolName::of_method(&method.component, &method.name);
+                let call = ToolCall { tool, arguments: method.arguments };
+                self.parts.robot.halt(&Invocation { call, ..invocation.clone() }).await
             }
             (Some(Deed::Command(_)), Some(open)) => {
                 open.unwanted.cancel();
@@ -373,6 +395,10 @@ impl ToolProvider for CustomActions {
                 HaltState::Halted
             }
             (Some(Deed::Command(_)) | None, None) => HaltState::AtRest,
+            (Some(Deed::Service(_) | Deed::Topic(_) | Deed::Parameters(_)), Some(open)) if open.decision.withdraw() => {
+                open.unwanted.cancel();
+                HaltState::AtRest
+            }
             // What was sent can't be taken back, also when nobody waits for its answer any more.
             (_, _) => HaltState::Unconfirmed,
         }

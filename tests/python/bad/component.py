@@ -9,6 +9,7 @@ FAULT`, `NAME began TOKEN` and `NAME did TOKEN` or `NAME halted TOKEN` for each 
 each halt. With `--times N` only the first N starts of the notes go wrong."""
 
 import argparse
+import contextlib
 import json
 import os
 import queue
@@ -72,6 +73,13 @@ DESCRIPTION = {
             "cancel_method": "halt",
             "phrases": ["shake the tray for {token}"],
         },
+        {
+            "name": "announce",
+            "description": "Says aloud that dinner is ready, and returns when it was said. Nothing halts it.",
+            "effect": "act",
+            "timeout_s": 2,
+            "phrases": ["announce dinner"],
+        },
         {"name": "look", "description": "Tells how often the tray was shaken.", "phase": "both", "effect": "observe"},
         {"name": "halt", "description": "Stops shaking.", "effect": "act", "resources": []},
     ],
@@ -98,9 +106,11 @@ class Notes:
 
 
 class Component(Node):
-    def __init__(self, name, heartbeat_s, notes, work_s):
+    def __init__(self, name, heartbeat_s, notes, work_s, brake_s):
         super().__init__(name)
-        self.heartbeat_s, self.notes, self.work_s = heartbeat_s, notes, work_s
+        self.heartbeat_s, self.notes, self.work_s, self.brake_s = heartbeat_s, notes, work_s, brake_s
+        # Held while the tray is shaken, where it takes a while to stand.
+        self.shaking = threading.Lock() if brake_s > 0 else contextlib.nullcontext()
         self.faults = set()
         self.hangs = threading.Event()
         self.halts, self.shaken = 0, 0
@@ -169,7 +179,7 @@ class Component(Node):
     def execute(self, request, response):
         if "does_not_execute" in self.faults:
             time.sleep(FOR_EVER_S)
-        methods = {"shake": self.shake, "look": self.look, "halt": self.halt}
+        methods = {"shake": self.shake, "announce": self.announce, "look": self.look, "halt": self.halt}
         try:
             if request.name not in methods:
                 raise ValueError(f"there is no method '{request.name}'")
@@ -182,14 +192,20 @@ class Component(Node):
     def shake(self, token, seconds=None):
         halts, until = self.halts, time.monotonic() + (self.work_s if seconds is None else seconds)
         self.notes.add(f"began {token}")
-        while time.monotonic() < until:
-            if self.halts != halts:
-                self.notes.add(f"halted {token}")
-                raise RuntimeError("cancelled")
-            time.sleep(0.02)
+        with self.shaking:
+            while time.monotonic() < until:
+                if self.halts != halts:
+                    time.sleep(self.brake_s)
+                    self.notes.add(f"halted {token}")
+                    raise RuntimeError("cancelled")
+                time.sleep(0.02)
         # Noted before it is told: what was told has surely been done, whenever this process dies.
         self.notes.add(f"did {token}")
         return f"the tray was shaken for {token}"
+
+    def announce(self):
+        self.notes.add("did announce")
+        return "dinner is ready"
 
     def look(self):
         return {"text": "The tray is there."}
@@ -197,6 +213,8 @@ class Component(Node):
     def halt(self):
         self.halts += 1
         self.notes.add("was told to halt")
+        with self.shaking:
+            pass
         return "the tray stands"
 
 
@@ -221,6 +239,7 @@ def arguments():
     parser.add_argument("--notes", help="the file that gets a line for each thing that happened")
     parser.add_argument("--times", type=int, default=1 << 30, help="how many of its starts go wrong")
     parser.add_argument("--work", type=float, default=0.3, help="seconds that it is shaken where nobody says")
+    parser.add_argument("--brake", type=float, default=0.0, help="seconds that it takes to stand once it is told to halt")
     parser.add_argument("--seed", type=int, default=1, help="of what is random")
     return parser.parse_args(own)
 
@@ -241,7 +260,7 @@ def main():
     if fault == "comes_back_as_another" and earlier > 0:
         name, fault = f"{name}_{earlier + 1}", "works"
     rclpy.init()
-    component = Component(name, options.heartbeat, notes, options.work)
+    component = Component(name, options.heartbeat, notes, options.work, options.brake)
     executor = MultiThreadedExecutor(num_threads=8)
     executor.add_node(component)
     if fault != "works":

@@ -3,7 +3,7 @@
 //! While the robot is stopped, none of it is sent but transitions, which only keep components alive, and methods that bring
 //! something to rest, as the component itself describes them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cortex_core::fragment::capped;
@@ -45,6 +45,52 @@ pub enum Undone {
     /// In words for people.
     #[error("{0}")]
     Failed(String),
+}
+
+/// Whether something was sent, or is withdrawn and never will be: one decision, by whoever comes first. Clones decide
+/// about the same.
+#[derive(Debug, Clone, Default)]
+pub struct SendDecision(Arc<Mutex<Decision>>);
+
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Decision {
+    #[default]
+    Open,
+    Sent,
+    Withdrawn,
+}
+
+impl SendDecision {
+    /// Keeps it from being sent. False if it was sent, or a part of it: then whatever it began may go on. Waits for a send
+    /// that is under way.
+    #[must_use]
+    pub fn withdraw(&self) -> bool {
+        let mut decision = self.lock();
+        if *decision == Decision::Open {
+            *decision = Decision::Withdrawn;
+        }
+        *decision == Decision::Withdrawn
+    }
+
+    /// Notes that it was sent, for who sends by other ways.
+    pub fn note_sent(&self) {
+        let _ = self.send(|| Some(()));
+    }
+
+    /// Sends it, unless it was withdrawn; then `send` is not run. `send` says whether it was really sent. It must not wait.
+    fn send<T>(&self, send: impl FnOnce() -> Option<T>) -> Option<T> {
+        let mut decision = self.lock();
+        if *decision == Decision::Withdrawn {
+            return None;
+        }
+        let sent = send()?;
+        *decision = Decision::Sent;
+        Some(sent)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Decision> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What a method is to a stop, as its component describes it.
@@ -122,6 +168,7 @@ impl Deeds {
 
     /// Sends a request to a service and waits for its answer. An answer whose field `success` is false is a failure, with
     /// its `message` as the reason. `effect` is what it does to the world; only what looks is not named by a later stop.
+    /// `decision` says whether it was sent.
     ///
     /// # Errors
     /// Why it was not done, in words for people.
@@ -132,6 +179,7 @@ impl Deeds {
         request: &Map<String, Value>,
         effect: Effect,
         limit: Duration,
+        decision: &SendDecision,
     ) -> Result<Value, Undone> {
         let request = Value::Object(request.clone());
         let asked = async {
@@ -140,7 +188,8 @@ impl Deeds {
                 self.note_unhaltable(service, effect);
                 question.send()
             };
-            let (answer, _open) = self.latch.send(service.into(), AtStop::Stays, send).ok_or(RosError::Stopped)?;
+            let sent = decision.send(|| self.latch.send(service.into(), AtStop::Stays, send));
+            let (answer, _open) = sent.ok_or(RosError::Stopped)?;
             answer?.await
         };
         let done = async {
@@ -154,7 +203,8 @@ impl Deeds {
         self.unless_stopped(done).await
     }
 
-    /// Publishes one message, once somebody reads the topic.
+    /// Publishes one message, once somebody reads the topic, which is waited for within `limit`. `decision` says whether it
+    /// was sent: what nobody reads is not.
     ///
     /// # Errors
     /// Why it was not done, in words for people.
@@ -164,6 +214,7 @@ impl Deeds {
         type_name: &str,
         message: &Map<String, Value>,
         limit: Duration,
+        decision: &SendDecision,
     ) -> Result<(), Undone> {
         let name = type_name.to_owned();
         let publish = async {
@@ -177,8 +228,8 @@ impl Deeds {
                 self.note_unhaltable(topic, Effect::Move);
                 publisher.publish(&message)
             };
-            let sent = self.latch.send(topic.into(), AtStop::Stays, send).map(|(published, _)| published);
-            sent.ok_or(RosError::Stopped)??;
+            let sent = decision.send(|| self.latch.send(topic.into(), AtStop::Stays, send));
+            sent.map(|(published, _)| published).ok_or(RosError::Stopped)??;
             // The middleware forgets what it published with the publisher. A reader that is gone confirms nothing.
             let _ = publisher.confirmed(DELIVERY).await;
             Ok::<(), RosError>(())
@@ -250,7 +301,7 @@ impl Deeds {
         Ok(strict_json::read(text("response_json")).unwrap_or_default())
     }
 
-    /// Sets parameters of a component, one after the other.
+    /// Sets parameters of a component, one after the other. `decision` says whether any was sent.
     ///
     /// # Errors
     /// Why one was not set, in words for people; those before it were.
@@ -259,11 +310,18 @@ impl Deeds {
         component: &ComponentName,
         values: &Map<String, Value>,
         limit: Duration,
+        decision: &SendDecision,
     ) -> Result<(), Undone> {
-        self.unless_stopped(self.set(component, values, limit)).await
+        self.unless_stopped(self.set(component, values, limit, decision)).await
     }
 
-    async fn set(&self, component: &ComponentName, values: &Map<String, Value>, limit: Duration) -> Result<(), String> {
+    async fn set(
+        &self,
+        component: &ComponentName,
+        values: &Map<String, Value>,
+        limit: Duration,
+        decision: &SendDecision,
+    ) -> Result<(), String> {
         let (end, node) = (Instant::now() + limit, format!("/{component}"));
         let parameters = Parameters::new(&self.endpoints, &self.interfaces);
         for (name, value) in values {
@@ -271,7 +329,7 @@ impl Deeds {
             let set = async {
                 let change = parameters.prepare(&node, name, value, left).await?;
                 let what = format!("{node}/{name}");
-                let sent = self.latch.send(what.as_str().into(), AtStop::Stays, || change.send());
+                let sent = decision.send(|| self.latch.send(what.as_str().into(), AtStop::Stays, || change.send()));
                 let (answer, _open) = sent.ok_or(RosError::Stopped)?;
                 answer?.await
             };

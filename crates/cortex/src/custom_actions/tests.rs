@@ -54,7 +54,13 @@ struct NoDeeds;
 
 #[async_trait]
 impl RobotDeeds for NoDeeds {
-    async fn carry_out(&self, _deed: &Deed, _effect: Effect, _limit: Duration) -> Result<Value, String> {
+    async fn carry_out(
+        &self,
+        _deed: &Deed,
+        _effect: Effect,
+        _limit: Duration,
+        _decision: &SendDecision,
+    ) -> Result<Value, String> {
         Err("nobody does it".to_owned())
     }
 }
@@ -279,4 +285,45 @@ fn an_action_of_a_component_that_has_left_is_still_there_for_its_stand_in() {
     let alone = offered(&actions_on(&recipe, both[..1].to_vec(), None).0);
     assert!(named(&alone, "dock").is_some() && named(&alone, "crawler:dock").is_none());
     assert!(named(&offered(&actions_on(&recipe, Vec::new(), None).0), "dock").is_none());
+}
+
+/// Waits for somebody who reads the topic, for ever; or has sent its message, and waits for the answer for ever.
+struct Waits {
+    has_sent: bool,
+}
+
+#[async_trait]
+impl RobotDeeds for Waits {
+    async fn carry_out(
+        &self,
+        _deed: &Deed,
+        _effect: Effect,
+        _limit: Duration,
+        decision: &SendDecision,
+    ) -> Result<Value, String> {
+        if self.has_sent {
+            decision.note_sent();
+        }
+        std::future::pending().await
+    }
+}
+
+/// It was timed out, could not say that it is at rest, and the robot refused every task.
+#[tokio::test]
+async fn regression_what_was_never_sent_was_not_known_to_be_at_rest() {
+    for (has_sent, rest) in [(false, HaltState::AtRest), (true, HaltState::Unconfirmed)] {
+        let recipe = Recipe::read(RECIPE).unwrap();
+        let (_, tools) = watch::channel(Arc::default());
+        let robot = Arc::new(Base::default());
+        let parts = Parts { deeds: Arc::new(Waits { has_sent }), commands: None, robot, tools, view: None };
+        let actions = CustomActions::of(&recipe, PathBuf::new(), parts, CallBounds::default(), StopLatch::default());
+        let specs = offered(&actions);
+        let siren = named(&specs, "siren").unwrap().clone();
+        let timeout = Duration::from_millis(20);
+        let call = Invocation { fingerprint: siren.fingerprint(), timeout, ..invocation("siren") };
+        let (actions, observer) = (Arc::new(actions), Arc::new(Unobserved));
+        let bounds = CallBounds::default();
+        let outcome = run_call(actions, siren, call, observer, CancellationToken::new(), bounds).await;
+        assert_eq!(outcome.halt, rest, "{outcome:?}");
+    }
 }

@@ -12,7 +12,7 @@ use cortex_recipe::parameter::bind_nothing;
 use cortex_recipe::{Action, ActionName, Deed, Recipe};
 use cortex_ros::dynamic::Endpoints;
 use cortex_ros::lifecycle::Transition as RosTransition;
-use cortex_ros::monitoring::deeds::Undone;
+use cortex_ros::monitoring::deeds::{SendDecision, Undone};
 use cortex_ros::{Discovery, Interfaces, StopLatch};
 use serde_json::Value;
 
@@ -62,19 +62,32 @@ impl Deeds {
         let known = self.actions.get(action).ok_or_else(|| Undone::Failed("there is no such action".to_owned()))?;
         // Fallbacks tell nothing; what a parameter has as its default is what it is.
         let effect = known.tool.as_ref().map(|tool| tool.effect).unwrap_or_default();
-        self.carry_out(&bind_nothing(known).map_err(Undone::Failed)?, effect, limit).await
+        // Nobody withdraws it.
+        let decision = SendDecision::default();
+        self.carry_out(&bind_nothing(known).map_err(Undone::Failed)?, effect, limit, &decision).await
     }
 
-    /// Carries out what an action with this effect does, in the same way.
-    pub(crate) async fn carry_out(&self, deed: &Deed, effect: Effect, limit: Duration) -> Result<Value, Undone> {
+    /// Carries out what an action with this effect does, in the same way. `decision` says whether anything was sent of what
+    /// is no method.
+    pub(crate) async fn carry_out(
+        &self,
+        deed: &Deed,
+        effect: Effect,
+        limit: Duration,
+        decision: &SendDecision,
+    ) -> Result<Value, Undone> {
         match deed {
-            Deed::Service(call) => self.ros.request(&call.name, &call.interface, &call.request, effect, limit).await,
+            Deed::Service(call) => {
+                self.ros.request(&call.name, &call.interface, &call.request, effect, limit, decision).await
+            }
             Deed::Topic(topic) => {
-                self.ros.publish(&topic.name, &topic.interface, &topic.message, limit).await.map(|()| Value::Null)
+                let published = self.ros.publish(&topic.name, &topic.interface, &topic.message, limit, decision);
+                published.await.map(|()| Value::Null)
             }
             Deed::Method(call) => self.ros.method(&call.component, &call.name, &call.arguments, limit).await,
             Deed::Parameters(parameters) => {
-                self.ros.parameters(&parameters.component, &parameters.values, limit).await.map(|()| Value::Null)
+                let set = self.ros.parameters(&parameters.component, &parameters.values, limit, decision);
+                set.await.map(|()| Value::Null)
             }
             Deed::Command(_) => Err(Undone::Failed("commands are run by the monitor".to_owned())),
         }
@@ -110,7 +123,13 @@ impl Deeds {
 
 #[async_trait]
 impl RobotDeeds for Deeds {
-    async fn carry_out(&self, deed: &Deed, effect: Effect, limit: Duration) -> Result<Value, String> {
-        Self::carry_out(self, deed, effect, limit).await.map_err(|undone| undone.to_string())
+    async fn carry_out(
+        &self,
+        deed: &Deed,
+        effect: Effect,
+        limit: Duration,
+        decision: &SendDecision,
+    ) -> Result<Value, String> {
+        Self::carry_out(self, deed, effect, limit, decision).await.map_err(|undone| undone.to_string())
     }
 }
