@@ -5,7 +5,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use cortex_stories::{Event, House, Monitored, PATIENCE, Told, python};
+use cortex_stories::{Event, House, Monitored, PATIENCE, Told, calls, model, python, says};
+use serde_json::json;
 
 /// The component that goes wrong.
 const TRAY: &str = "tray";
@@ -240,6 +241,42 @@ async fn who_answers_describe_but_no_call_is_found_out_by_a_call_that_does_not_g
     let sent = story.house.send("shake the tray for visitors").await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
     story.end().await;
+}
+
+/// The call that the life before had hung in went on for its caller, and the next life was judged by it: it failed while
+/// nothing was asked of it, and a second attempt was spent.
+#[tokio::test]
+async fn regression_a_new_life_was_judged_by_the_call_of_the_one_before() {
+    let mut house = House::empty();
+    house.find_programs();
+    house.allow_undeclared();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/bad/managed.py");
+    let (script, python) = (script.to_string_lossy().into_owned(), python().to_string_lossy().into_owned());
+    let recipe = house.file(
+        "robot.toml",
+        &format!(
+            "recipe = 1\n[components.shelf]\nlifecycle = \"managed\"\nstop_timeout_s = 1.0\ntransition_timeout_s = 1.0\n\
+             start = {{ program = {python:?}, arguments = [{script:?}, \"shelf\", \"--folds\"] }}\n\
+             progress = [{{ within_s = 1.0, during = \"goal\" }}]\n\
+             [components.shelf.fallbacks]\non_component_fail = [{{ do = \"restart\", retries = 5 }}]\n"
+        ),
+    );
+    let call = ("send_goal_to_fold", json!({"order": 7}));
+    let model = model([calls([call]), says("EXECUTE"), says("That is all.")]).await;
+    let mut robot = Monitored::start(&house, &recipe, &["--model", &format!("openai:scripted@{}", model.url())]);
+    robot.wait_until_all_work(&["shelf"]).await;
+    robot.process().wait_for_line("ready").await;
+    let sent = house.send("fold").await;
+    assert_eq!((sent.status(), sent.started()), ("failed", vec!["send_goal_to_fold"]), "{sent:#?}");
+    let is_stuck = |event: &Event| matches!(event, Event::Fails(why) if why.contains("it does not get on"));
+    robot.wait_for(0, "shelf", is_stuck).await;
+    let since = robot.told().iter().position(|told| is_stuck(&told.event)).unwrap_or_default();
+    robot.wait_for(since, "shelf", |event| *event == Event::Works).await;
+    // Before its mission gave the call up, the next life had gone without progress for longer than it may.
+    let events = robot.told().to_vec();
+    assert_eq!(events.iter().filter(|told| is_stuck(&told.event)).count(), 1, "{events:#?}");
+    assert_eq!(events.iter().filter(|told| matches!(told.event, Event::Attempt(_))).count(), 1, "{events:#?}");
+    assert_eq!(robot.stop().await, Some(0));
 }
 
 #[tokio::test]

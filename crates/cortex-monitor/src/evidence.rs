@@ -85,6 +85,14 @@ impl Evidence {
         self.reported = None;
         self.diagnostics = Diagnostics::default();
         self.is_fresh = true;
+        self.forget_calls();
+    }
+
+    /// It begins anew: calls of the life before may go on for their callers, but say nothing about this one.
+    pub fn forget_calls(&mut self) {
+        self.goals = 0;
+        // One that always counts begins anew with the judgement.
+        self.windows.iter_mut().for_each(Window::end);
     }
 
     /// It begins anew: what `/diagnostics` said is not about what comes now.
@@ -156,13 +164,13 @@ impl Evidence {
         }
     }
 
-    /// How many of its goals and calls are going on.
+    /// How many goals and calls of its present life are going on.
     #[must_use]
     pub fn goals(&self) -> u32 {
         self.goals
     }
 
-    /// So many of its goals and calls are going on.
+    /// So many goals and calls of its present life are going on.
     pub fn note_goals(&mut self, now: Duration, recipe: &ComponentRecipe, goals: u32) {
         self.goals = goals;
         for (window, progress) in self.windows.iter_mut().zip(&recipe.progress) {
@@ -374,6 +382,20 @@ mod tests {
         assert_eq!(symptoms[0].message, "it does not get on: 0 of at least 1 changes of x on /odom in 4 s");
         evidence.note_goals(at(110.0), &recipe, 0);
         assert_eq!(Health::of(&evidence.symptoms(at(110.0), &recipe)), Health::Healthy);
+    }
+
+    #[test]
+    fn a_new_process_is_not_judged_by_the_calls_of_the_one_before() {
+        let recipe = recipe("progress = [{ within_s = 4, during = \"goal\" }]");
+        let mut evidence = judged(&recipe);
+        evidence.note_goals(at(10.0), &recipe, 2);
+        evidence.forget();
+        assert_eq!(evidence.goals(), 0);
+        evidence.present = Some((true, at(20.0)));
+        evidence.begin(at(20.0), &recipe);
+        assert_eq!(Health::of(&evidence.symptoms(at(100.0), &recipe)), Health::Healthy);
+        evidence.note_goals(at(100.0), &recipe, 1);
+        assert_ne!(Health::of(&evidence.symptoms(at(104.0), &recipe)), Health::Healthy, "its own call counts");
     }
 
     #[test]

@@ -95,7 +95,8 @@ pub enum Input {
         /// How often.
         count: u32,
     },
-    /// How many goals and calls of a component are going on.
+    /// How many goals and calls of a component are going on that began in its present life: since its process was started
+    /// last, or since it was configured last.
     GoalsChanged {
         /// Whose.
         component: ComponentName,
@@ -181,8 +182,8 @@ impl fmt::Display for Transition {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "snake_case")]
 pub enum Effect {
-    /// Start the component's process. What was known of its node is forgotten, so that it has to be told anew, even if a
-    /// node of that name never left the graph. Answered by `ProcessStarted` or `ProcessNotStarted`, and in the end, if it was
+    /// Start the component's process. What was known of its node and its calls is forgotten, so that it has to be told
+    /// anew, even if a node of that name never left the graph. Answered by `ProcessStarted` or `ProcessNotStarted`, and in the end, if it was
     /// started, by `ProcessEnded`.
     StartProcess {
         /// Whose.

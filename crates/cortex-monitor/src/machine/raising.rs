@@ -125,8 +125,9 @@ impl Member {
             // On the way down, in order to come up anew.
             (Some(LifecycleState::Inactive), Some(Transition::Deactivate)) => Transition::CleanUp,
             (Some(LifecycleState::Unconfigured), _) => {
-                // What was said was said before it began anew.
+                // What was said, and asked of it, was before it began anew.
                 self.evidence.forget_diagnostics();
+                self.evidence.forget_calls();
                 Transition::Configure
             }
             (Some(LifecycleState::Inactive), _) => Transition::Activate,

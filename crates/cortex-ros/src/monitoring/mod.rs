@@ -73,6 +73,8 @@ pub enum Sign {
         /// Whether it is there.
         present: bool,
     },
+    /// Another run of its node has come, whoever has started it. What was asked of the run before says nothing about it.
+    Anew,
     /// The label of the state of its lifecycle, such as `active`.
     Lifecycle {
         /// As the node writes it.

@@ -36,6 +36,10 @@ struct Runs {
     dead: VecDeque<InstanceId>,
     /// Those that were seen since.
     live: BTreeSet<InstanceId>,
+    /// The last ones that were there: the graph may lose sight of them for a moment.
+    last: BTreeSet<InstanceId>,
+    /// How many runs have begun since, as far as is known.
+    begun: u64,
     /// Whether it was there at the last look.
     is_there: bool,
     /// The publishers that spoke for it since its process was started.
@@ -57,6 +61,7 @@ impl Runs {
             }
         }
         self.silenced.append(&mut self.speakers);
+        self.begun += 1;
         keep_last(&mut self.dead, MOST_DEAD);
         keep_last(&mut self.silenced, MOST_DEAD);
         self.is_there = false;
@@ -75,10 +80,11 @@ impl Runs {
         true
     }
 
-    /// Takes over what the graph shows. Gives what is to be told: its coming, and its going once it was there.
-    fn look(&mut self, on_graph: Option<&GraphNode>) -> Option<bool> {
+    /// Takes over what the graph shows. Gives what is to be told: its coming, and its going once it was there; and whether
+    /// another run than the last one has come.
+    fn look(&mut self, on_graph: Option<&GraphNode>) -> (Option<bool>, bool) {
         let before = self.is_there;
-        let mut is_another_run = false;
+        let (mut is_another_run, mut is_anew) = (false, false);
         match on_graph {
             // It tells no identity, so it is taken by its name.
             Some(node) if node.instances.is_empty() => self.is_there = true,
@@ -87,6 +93,11 @@ impl Runs {
                     node.instances.iter().filter(|run| !self.dead.contains(run)).cloned().collect();
                 is_another_run = !live.is_subset(&self.live);
                 self.is_there = !live.is_empty();
+                if self.is_there {
+                    is_anew = crate::graph::is_another_run(&self.last, &live);
+                    self.begun += u64::from(is_anew);
+                    self.last.clone_from(&live);
+                }
                 self.live = live;
             }
             None => self.is_there = false,
@@ -94,7 +105,7 @@ impl Runs {
         if self.is_there && (!before || is_another_run) {
             self.came.notify_one();
         }
-        (before != self.is_there).then_some(self.is_there)
+        ((before != self.is_there).then_some(self.is_there), is_anew)
     }
 }
 
@@ -126,6 +137,11 @@ impl Presence {
         self.lock().get_mut(component).is_none_or(|runs| runs.may_speak(publisher))
     }
 
+    /// How many of its runs have begun: another number, another run.
+    pub(super) fn begun(&self, component: &ComponentName) -> u64 {
+        self.lock().get(component).map_or(0, |runs| runs.begun)
+    }
+
     /// What is rung when it comes.
     pub(super) fn coming(&self, component: &ComponentName) -> Arc<Notify> {
         self.lock().get(component).map(|runs| Arc::clone(&runs.came)).unwrap_or_default()
@@ -155,7 +171,10 @@ pub(super) async fn follow(senses: Senses) {
         let mut all = senses.presence.lock();
         let graph = Arc::clone(&graphs.borrow_and_update());
         for (component, runs) in all.iter_mut() {
-            let changed = runs.look(graph.node(component.as_str()));
+            let (changed, is_anew) = runs.look(graph.node(component.as_str()));
+            if is_anew {
+                (senses.tell)(component, Sign::Anew);
+            }
             let known = (tells_all && runs.is_there).then_some(true);
             if let Some(present) = changed.or(known) {
                 (senses.tell)(component, Sign::Node { present });
@@ -179,17 +198,17 @@ mod tests {
     fn a_dead_run_that_is_still_listed_is_not_taken_for_the_next() {
         let mut runs = Runs::default();
         runs.expect_anew(None);
-        assert_eq!(runs.look(None), None, "that it has not come yet is no going");
-        assert_eq!(runs.look(Some(&node(&[1]))), Some(true));
-        assert_eq!(runs.look(Some(&node(&[1]))), None);
+        assert_eq!(runs.look(None).0, None, "that it has not come yet is no going");
+        assert_eq!(runs.look(Some(&node(&[1]))).0, Some(true));
+        assert_eq!(runs.look(Some(&node(&[1]))).0, None);
         // Killed, and started anew.
         runs.expect_anew(Some(&node(&[1])));
-        assert_eq!(runs.look(Some(&node(&[1]))), None);
-        assert_eq!(runs.look(Some(&node(&[1, 2]))), Some(true));
-        assert_eq!(runs.look(Some(&node(&[2]))), None, "the dead one has left");
-        assert_eq!(runs.look(Some(&node(&[1, 2]))), None);
-        assert_eq!(runs.look(Some(&node(&[1]))), Some(false), "what is left is the dead one");
-        assert_eq!(runs.look(None), None);
+        assert_eq!(runs.look(Some(&node(&[1]))).0, None);
+        assert_eq!(runs.look(Some(&node(&[1, 2]))).0, Some(true));
+        assert_eq!(runs.look(Some(&node(&[2]))).0, None, "the dead one has left");
+        assert_eq!(runs.look(Some(&node(&[1, 2]))).0, None);
+        assert_eq!(runs.look(Some(&node(&[1]))).0, Some(false), "what is left is the dead one");
+        assert_eq!(runs.look(None).0, None);
     }
 
     #[test]
@@ -197,15 +216,26 @@ mod tests {
         let mut runs = Runs::default();
         runs.look(Some(&node(&[1])));
         runs.expect_anew(None);
-        assert_eq!(runs.look(Some(&node(&[1]))), None);
-        assert_eq!(runs.look(Some(&node(&[2]))), Some(true));
+        assert_eq!(runs.look(Some(&node(&[1]))).0, None);
+        assert_eq!(runs.look(Some(&node(&[2]))).0, Some(true));
+    }
+
+    #[test]
+    fn another_run_is_told_from_one_that_was_out_of_sight_for_a_moment() {
+        let mut runs = Runs::default();
+        let mut looks = |seen: Option<&[u8]>| runs.look(seen.map(node).as_ref()).1;
+        assert!(!looks(Some(&[1])), "the first one follows nobody");
+        assert!(!looks(None) && !looks(Some(&[1])));
+        assert!(looks(Some(&[1, 2])), "the dead one is still listed");
+        assert!(!looks(Some(&[2])) && !looks(Some(&[1, 2][1..])));
+        assert!(looks(Some(&[3])));
     }
 
     #[test]
     fn a_node_without_an_identity_is_known_by_its_name() {
         let mut runs = Runs::default();
-        assert_eq!(runs.look(Some(&node(&[]))), Some(true));
-        assert_eq!(runs.look(None), Some(false));
+        assert_eq!(runs.look(Some(&node(&[]))).0, Some(true));
+        assert_eq!(runs.look(None).0, Some(false));
     }
 
     #[test]
@@ -240,6 +270,6 @@ mod tests {
             runs.expect_anew(Some(&node(&[run])));
         }
         assert_eq!(runs.dead.len(), MOST_DEAD);
-        assert_eq!(runs.look(Some(&node(&[u8::MAX]))), None);
+        assert_eq!(runs.look(Some(&node(&[u8::MAX]))).0, None);
     }
 }

@@ -70,8 +70,10 @@ struct Counter {
 struct Count {
     waiting: u32,
     told: Option<Instant>,
-    /// The field in the last message that counted.
+    /// The field in the last message that counted, in this run of the component: the next may begin elsewhere, which is no
+    /// progress.
     last: Option<Value>,
+    run: u64,
 }
 
 impl Counter {
@@ -108,7 +110,11 @@ impl Counter {
                 known => known,
             },
         };
+        let run = self.senses.presence.begun(&self.component);
         let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        if count.run != run {
+            *count = Count { told: count.told, run, ..Count::default() };
+        }
         if let Some(value) = value {
             if count.last.as_ref().is_some_and(|last| !has_changed(last, &value, self.changes_by)) {
                 return;

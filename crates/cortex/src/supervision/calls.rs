@@ -6,12 +6,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use cortex_core::{CallObserver, Containment, Invocation, ToolProvider, Watching};
-use cortex_monitor::Input;
+use cortex_monitor::{Effect, Input, Transition};
 use cortex_protocol::{ComponentName, FailureKind, HaltState, ToolOutcome};
 use cortex_recipe::Recipe;
 use cortex_ros::DiscoveredTools;
 use cortex_supervisor::{Handle, RobotView};
 use tokio::sync::watch;
+
+/// What of one component is under way.
+#[derive(Debug, Default)]
+struct Open {
+    life: Life,
+    /// Calls that began in this life. Those of earlier ones may go on for their callers, and say nothing about this one.
+    calls: u32,
+}
+
+/// Counts the lives of a component: each process that was started for it, and each time that it was configured anew.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Life(u64);
 
 /// What of each component is under way, and who is told.
 #[derive(Debug, Default)]
@@ -21,7 +33,7 @@ pub(super) struct Calls {
 
 #[derive(Debug, Default)]
 struct Inner {
-    open: BTreeMap<ComponentName, u32>,
+    components: BTreeMap<ComponentName, Open>,
     /// The entries of `progress` that count the feedback of goals.
     feedback: BTreeMap<ComponentName, Vec<usize>>,
     monitor: Option<Handle>,
@@ -38,20 +50,47 @@ impl Calls {
         }
     }
 
-    fn change(&self, component: &ComponentName, change: impl FnOnce(u32) -> u32) {
+    /// Takes note of what the monitor has done, before it is done.
+    pub(super) fn note(&self, effect: &Effect) {
+        match effect {
+            Effect::StartProcess { component, .. }
+            | Effect::Change { component, transition: Transition::Configure, .. } => self.begin_life(component),
+            _ => {}
+        }
+    }
+
+    /// What is under way now is of the life before.
+    pub(super) fn begin_life(&self, component: &ComponentName) {
+        self.change(component, |open| {
+            open.life.0 = open.life.0.saturating_add(1);
+            open.calls = 0;
+            true
+        });
+    }
+
+    /// The life in which a call begins now.
+    fn life(&self, component: &ComponentName) -> Life {
+        self.lock().components.get(component).map(|open| open.life).unwrap_or_default()
+    }
+
+    /// `change` says whether something has changed.
+    fn change(&self, component: &ComponentName, change: impl FnOnce(&mut Open) -> bool) {
         // Told under the lock, so that what is told last is what is.
         let mut inner = self.lock();
-        let open = inner.open.entry(component.clone()).or_default();
-        *open = change(*open);
-        let goals = *open;
+        let open = inner.components.entry(component.clone()).or_default();
+        if !change(open) {
+            return;
+        }
+        let goals = open.calls;
         if let Some(monitor) = &inner.monitor {
             monitor.tell(Input::GoalsChanged { component: component.clone(), goals });
         }
     }
 
-    fn progressed(&self, component: &ComponentName) {
+    fn progressed(&self, component: &ComponentName, life: Life) {
         let inner = self.lock();
-        let Some(monitor) = &inner.monitor else { return };
+        let is_of_now = inner.components.get(component).is_some_and(|open| open.life == life);
+        let Some(monitor) = inner.monitor.as_ref().filter(|_| is_of_now) else { return };
         for watch in inner.feedback.get(component).into_iter().flatten() {
             monitor.tell(Input::Progressed { component: component.clone(), watch: *watch, count: 1 });
         }
@@ -66,18 +105,27 @@ impl Calls {
 struct UnderWay {
     calls: Arc<Calls>,
     component: ComponentName,
+    life: Life,
 }
 
 impl UnderWay {
-    fn begin(calls: &Arc<Calls>, component: ComponentName) -> Self {
-        calls.change(&component, |open| open.saturating_add(1));
-        Self { calls: Arc::clone(calls), component }
+    fn begin(calls: &Arc<Calls>, component: ComponentName, life: Life) -> Self {
+        calls.change(&component, |open| {
+            let is_of_now = open.life == life;
+            open.calls = open.calls.saturating_add(u32::from(is_of_now));
+            is_of_now
+        });
+        Self { calls: Arc::clone(calls), component, life }
     }
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        self.calls.change(&self.component, |open| open.saturating_sub(1));
+        self.calls.change(&self.component, |open| {
+            let is_of_now = open.life == self.life;
+            open.calls = open.calls.saturating_sub(u32::from(is_of_now));
+            is_of_now
+        });
     }
 }
 
@@ -86,6 +134,7 @@ struct Feedback {
     inner: Arc<dyn CallObserver>,
     calls: Arc<Calls>,
     component: ComponentName,
+    life: Life,
 }
 
 impl CallObserver for Feedback {
@@ -94,7 +143,7 @@ impl CallObserver for Feedback {
     }
 
     fn progressed(&self, feedback: String) {
-        self.calls.progressed(&self.component);
+        self.calls.progressed(&self.component, self.life);
         self.inner.progressed(feedback);
     }
 }
@@ -140,13 +189,15 @@ impl ToolProvider for Supervising {
         let Some(component) = self.component(&invocation) else {
             return self.provider.invoke(invocation, observer).await;
         };
+        // First: a life that begins after the look is none that this call was meant for.
+        let life = self.calls.life(&component);
         // The last look before it is sent; missions are told of the same, but that takes a moment.
         let refusal = self.view.borrow().refusal(&component);
         if let Some(refusal) = refusal {
             return ToolOutcome::failure(FailureKind::Unavailable, refusal);
         }
-        let _under_way = UnderWay::begin(&self.calls, component.clone());
-        let observer = Arc::new(Feedback { inner: observer, calls: Arc::clone(&self.calls), component });
+        let _under_way = UnderWay::begin(&self.calls, component.clone(), life);
+        let observer = Arc::new(Feedback { inner: observer, calls: Arc::clone(&self.calls), component, life });
         self.provider.invoke(invocation, observer).await
     }
 
@@ -161,5 +212,34 @@ impl ToolProvider for Supervising {
 
     fn watching(&self) -> Watching {
         self.provider.watching()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many calls count.
+    fn open(calls: &Calls) -> u32 {
+        calls.lock().components.get(&ComponentName::from("arm")).map_or(0, |open| open.calls)
+    }
+
+    #[test]
+    fn a_call_counts_in_the_life_only_in_which_it_began() {
+        let calls = Arc::new(Calls::default());
+        let arm = || ComponentName::from("arm");
+        let begin = || UnderWay::begin(&calls, arm(), calls.life(&arm()));
+        let first = begin();
+        assert_eq!(open(&calls), 1);
+        // It has passed the gate, and is counted when the next process is started already.
+        let late = calls.life(&arm());
+        calls.note(&Effect::StartProcess { component: arm(), process: cortex_monitor::ProcessNumber(1) });
+        let late = UnderWay::begin(&calls, arm(), late);
+        assert_eq!(open(&calls), 0, "both were begun in the life before");
+        let second = begin();
+        drop((first, late));
+        assert_eq!(open(&calls), 1, "their ends change nothing");
+        drop(second);
+        assert_eq!(open(&calls), 0);
     }
 }

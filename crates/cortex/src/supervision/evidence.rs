@@ -9,6 +9,8 @@ use cortex_recipe::{Lifecycle, Recipe};
 use cortex_ros::monitoring::{Health, Level, ProgressTopic, Sign, Tell, Watched};
 use cortex_supervisor::Handle;
 
+use super::calls::Calls;
+
 /// What is to be watched for the components of a recipe.
 pub(super) fn watched(recipe: &Recipe) -> Vec<Watched> {
     let of_component = |(name, component): (&ComponentName, &cortex_recipe::ComponentRecipe)| Watched {
@@ -28,12 +30,17 @@ pub(super) fn watched(recipe: &Recipe) -> Vec<Watched> {
 }
 
 /// Tells the monitor what is seen and heard.
-pub(super) fn teller(monitor: Handle) -> Tell {
-    Arc::new(move |component, sign| monitor.tell(input(component.clone(), sign)))
+pub(super) fn teller(monitor: Handle, calls: Arc<Calls>) -> Tell {
+    Arc::new(move |component, sign| match input(component.clone(), sign) {
+        Some(input) => monitor.tell(input),
+        None => calls.begin_life(component),
+    })
 }
 
-fn input(component: ComponentName, sign: Sign) -> Input {
-    match sign {
+/// None: the component has begun a new life.
+fn input(component: ComponentName, sign: Sign) -> Option<Input> {
+    Some(match sign {
+        Sign::Anew => return None,
         Sign::Node { present } => Input::NodeSeen { component, present },
         Sign::Lifecycle { label } => Input::LifecycleSeen { component, state: state(&label) },
         Sign::Unanswered => Input::StateUnanswered { component },
@@ -51,7 +58,7 @@ fn input(component: ComponentName, sign: Sign) -> Input {
             Input::DiagnosticHeard { component, name, level, message }
         }
         Sign::Progress { watch, count } => Input::Progressed { component, watch, count },
-    }
+    })
 }
 
 /// What is none of the states that last is on the way from one to another.

@@ -84,6 +84,7 @@ impl Hands for RosHands {
     fn carry_out(&mut self, effect: &Effect) {
         // First: the gate in front of the tools is shut before anything else is done.
         self.watch.view.send_modify(|view| view.note(effect));
+        self.watch.calls.note(effect);
         missions::tell(&self.missions, &self.watch.view.borrow(), &self.discovery, effect);
         match effect {
             Effect::StartProcess { component, .. } => self.monitoring.expect_anew(component),

@@ -173,7 +173,7 @@ impl Supervised {
         let watched = evidence::watched(&recipe.recipe);
         let supervisor = Supervisor::start(&recipe.recipe, &recipe.folder, processes, |handle| {
             calls.tell_to(handle.clone(), &recipe.recipe);
-            let tell = evidence::teller(handle.clone());
+            let tell = evidence::teller(handle.clone(), Arc::clone(&calls));
             let (graph, endpoints, discovery) = (&robot.graph, &robot.endpoints, &robot.discovery);
             let monitoring = Monitoring::start(graph, endpoints, discovery, &interfaces, own_node, watched, tell);
             let missions = (missions.clone(), discovery.clone());
