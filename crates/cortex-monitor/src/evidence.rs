@@ -52,6 +52,8 @@ pub struct Evidence {
     /// One for each `progress` of its recipe.
     windows: Vec<Window>,
     goals: u32,
+    /// Since when none is going on.
+    idle_since: Duration,
 }
 
 impl Evidence {
@@ -72,6 +74,7 @@ impl Evidence {
             diagnostics: Diagnostics::default(),
             windows: recipe.progress.iter().map(window).collect(),
             goals: 0,
+            idle_since: Duration::ZERO,
         }
     }
 
@@ -170,8 +173,17 @@ impl Evidence {
         self.goals
     }
 
+    /// Since when no goal or call of its present life is going on. None while one is.
+    #[must_use]
+    pub fn idle_since(&self) -> Option<Duration> {
+        (self.goals == 0).then_some(self.idle_since)
+    }
+
     /// So many goals and calls of its present life are going on.
     pub fn note_goals(&mut self, now: Duration, recipe: &ComponentRecipe, goals: u32) {
+        if self.goals > 0 {
+            self.idle_since = now;
+        }
         self.goals = goals;
         for (window, progress) in self.windows.iter_mut().zip(&recipe.progress) {
             if progress.during == During::Goal {

@@ -183,6 +183,10 @@ impl RobotView {
         if let Some(by) = &view.replaced_by {
             return Some(format!("'{component}' is replaced by '{by}'"));
         }
+        // It finishes what it has begun, and begins nothing more: whose place it had has it back.
+        if !view.is_regular && view.has_worked && !self.stands_in(component) {
+            return Some(format!("'{component}' only stands in for others, and has given the place back"));
+        }
         match view.standing {
             Standing::Down => Some(format!("'{component}' was brought down")),
             // Whether one that came up can be used is the monitor's to say, by the quarantine.
@@ -192,6 +196,11 @@ impl RobotView {
                 if view.reason.is_empty() { String::new() } else { format!(": {}", view.reason) }
             )),
         }
+    }
+
+    /// Whether it has the place of another.
+    fn stands_in(&self, component: &ComponentName) -> bool {
+        self.components.values().any(|other| other.replaced_by.as_ref() == Some(component))
     }
 
     /// Whether a component of the recipe works.
@@ -324,5 +333,10 @@ mod tests {
         assert_eq!(robot.refusal(&"spare".into()), None);
         robot.note(&Effect::Substitute { component: "arm".into(), by: None });
         assert_eq!(robot.refusal(&"arm".into()), None);
+        assert_eq!(
+            robot.refusal(&"spare".into()).as_deref(),
+            Some("'spare' only stands in for others, and has given the place back"),
+            "before it is in quarantine: it may still finish something"
+        );
     }
 }

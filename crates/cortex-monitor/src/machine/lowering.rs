@@ -15,6 +15,9 @@ impl Member {
     pub(super) fn begin_lowering(&mut self, turn: &mut Turn<'_>) {
         if matches!(self.course, Course::Idle | Course::Waiting) {
             self.settle_down(turn);
+        } else if self.course == Course::Serving && !turn.ending {
+            let until = turn.now.saturating_add(CALLS_TOLD);
+            self.course = Course::Lowering { stage: Stage::Draining { since: turn.now }, until };
         } else if self.is_usable() && !turn.ending {
             let (stage, until) = self.clearing(turn);
             self.course = Course::Lowering { stage, until };
@@ -29,6 +32,7 @@ impl Member {
                 self.course = Course::Lowering { stage: Stage::Begin, until };
             }
             Stage::Clearing { .. } => {}
+            Stage::Draining { since } => self.drain(turn, since),
             Stage::Begin if turn.ending && !turn.above_are_down => {}
             // One that has gone silent would not answer; its process is ended all the same.
             Stage::Begin

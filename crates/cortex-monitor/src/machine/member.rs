@@ -94,6 +94,8 @@ pub(super) enum Course {
     GivenUp { until: Duration, while_stopped: bool },
     /// Its stand-in works in its place; then the ladder begins anew.
     Replaced { until: Duration },
+    /// It is well again, and its stand-in still has something under way. `until` is when to look again.
+    HandedBack { until: Duration },
     /// It is brought down.
     Lowering { stage: Stage, until: Duration },
     /// Down for good.
@@ -108,6 +110,8 @@ pub(super) enum Course {
 pub(super) enum Stage {
     /// The end of what is under way there: it has worked until now, and is in quarantine only since then.
     Clearing { since: Duration },
+    /// The end of what is under way in a stand-in that nobody needs any more: it is no failure, and cuts nothing off.
+    Draining { since: Duration },
     /// Nothing yet.
     Begin,
     /// The end of its process.
@@ -172,7 +176,9 @@ impl Member {
     /// Whether others can build on it, as far as it is concerned itself.
     pub(super) fn is_usable(&self) -> bool {
         match self.course {
-            Course::Serving => true,
+            Course::Serving
+            | Course::HandedBack { .. }
+            | Course::Lowering { stage: Stage::Draining { .. }, .. } => true,
             // The component itself works while one of its algorithms, or something outside, is seen to.
             Course::Acting { .. }
             | Course::Refused
@@ -365,6 +371,7 @@ impl Member {
             Course::Serving => self.serve(turn, &symptoms),
             Course::Pausing { until } => self.pause(turn, until, &symptoms),
             Course::GivenUp { until, .. } | Course::Replaced { until } => self.rest(turn, until, &symptoms),
+            Course::HandedBack { .. } => self.hand_back(turn, &symptoms),
             Course::Stumbled { reason } => self.stumble(turn, &reason),
             Course::Lowering { stage, until } => self.lower(turn, stage, until),
             Course::Idle | Course::Acting { .. } | Course::Down => {}
@@ -382,6 +389,7 @@ impl Member {
             | Course::Pausing { until }
             | Course::GivenUp { until, .. }
             | Course::Replaced { until }
+            | Course::HandedBack { until }
             | Course::Lowering { until, .. } => Some(*until),
             Course::Serving => self.heals_at(),
             Course::Idle
@@ -407,7 +415,7 @@ impl Member {
         until.into_iter().chain(cleared).chain(evidence).chain(told).chain(good).filter(|at| *at > now).min()
     }
 
-    fn is_wanted(&self, turn: &Turn<'_>) -> bool {
+    pub(super) fn is_wanted(&self, turn: &Turn<'_>) -> bool {
         self.is_regular || turn.is_called
     }
 
@@ -422,6 +430,7 @@ impl Member {
                 | Course::Pausing { .. }
                 | Course::GivenUp { .. }
                 | Course::Replaced { .. }
+                | Course::HandedBack { .. }
                 | Course::Calling { .. }
         )
     }

@@ -1,7 +1,8 @@
 //! The monitor: `(state, input) -> effects`.
 //!
 //! - `exchange`: inputs and effects; `member`: one component, and the way it takes;
-//! - `raising`: bringing one up; `recovery`: climbing its ladder; `lowering`: bringing it down;
+//! - `raising`: bringing one up; `recovery`: climbing its ladder; `lowering`: bringing it down; `handing_back`: a place that
+//!   a stand-in gives back;
 //! - `turn`: what a component sees of the others; `words`: what happened, for people.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +19,7 @@ use member::Member;
 use turn::{Counters, Turn};
 
 mod exchange;
+mod handing_back;
 mod lowering;
 mod member;
 mod raising;
@@ -221,7 +223,9 @@ impl Monitor {
                 (component, Box::new(move |member| member.evidence.note_progress(now, watch, count)))
             }
             Input::GoalsChanged { component, goals } => {
-                (component, Box::new(move |member| member.on_goals_changed(now, goals)))
+                self.members.get_mut(&component)?.on_goals_changed(now, goals);
+                // Who waits for its place back is concerned by what its stand-in does.
+                return Some(component).filter(|component| !self.stand_ins.values().any(|other| other == component));
             }
             Input::DeedEnded { attempt, outcome } => {
                 let owner = self.members.values().find(|member| member.awaits(attempt))?.name().clone();
@@ -280,6 +284,7 @@ impl Monitor {
             self.dependencies.needs(name).iter().filter(|other| blame.contains_key(*other)).cloned().collect();
         let stand_in = self.stand_ins.get(name).and_then(|other| self.members.get(other));
         let stand_in_works = stand_in.is_some_and(Member::is_usable);
+        let stand_in_quiet_at = stand_in.and_then(Member::quiet_at);
         let stand_in_is_given_up = stand_in.is_some_and(Member::is_given_up);
         let stands_in_for = self.stand_ins.iter().filter(|(_, other)| *other == name).map(|(lost, _)| lost);
         let is_called =
@@ -294,6 +299,7 @@ impl Monitor {
             missing,
             stand_in: self.stand_ins.get(name).cloned(),
             stand_in_works,
+            stand_in_quiet_at,
             stand_in_is_given_up,
             is_called,
             above_are_down,

@@ -35,7 +35,8 @@ impl Member {
     pub(super) fn raise(&mut self, turn: &mut Turn<'_>, stage: Stage, until: Duration) {
         match stage {
             Stage::Clearing { since } if self.is_clear(turn, since, until) => self.restart(turn),
-            Stage::Clearing { .. } => {}
+            // Only what is brought down is drained.
+            Stage::Clearing { .. } | Stage::Draining { .. } => {}
             Stage::Begin if self.recipe.start.process().is_some() && self.process.is_none() => self.spawn(turn),
             Stage::Begin => self.course = Course::Raising { stage: Stage::Appearing, until },
             Stage::Appearing if self.is_ready() => self.next_transition(turn, until, None),

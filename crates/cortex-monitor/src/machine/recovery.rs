@@ -90,7 +90,7 @@ impl Member {
         self.next_attempt(turn, kind, reason.to_owned());
     }
 
-    fn next_attempt(&mut self, turn: &mut Turn<'_>, kind: FailureKind, reason: String) {
+    pub(super) fn next_attempt(&mut self, turn: &mut Turn<'_>, kind: FailureKind, reason: String) {
         // What fails for a reason that is not known has to show first that it works.
         self.lost |= kind > FailureKind::System;
         self.returned = false;
@@ -135,7 +135,7 @@ impl Member {
     /// Waits for the next attempt: for its time, for what the component depends on, and for the storm to let it through.
     pub(super) fn pause(&mut self, turn: &mut Turn<'_>, until: Duration, symptoms: &[Symptom]) {
         if self.is_well(symptoms) {
-            return self.come_up(turn);
+            return self.come_back(turn);
         }
         if turn.now < until || !turn.missing.is_empty() {
             return;
@@ -206,7 +206,7 @@ impl Member {
     /// Waits until what comes next is not refused any more.
     pub(super) fn wait_for_resume(&mut self, turn: &mut Turn<'_>, symptoms: &[Symptom]) {
         if self.is_well(symptoms) {
-            self.come_up(turn);
+            self.come_back(turn);
         } else if !turn.stopped {
             self.course = Course::Pausing { until: turn.now };
         }
@@ -229,7 +229,7 @@ impl Member {
     /// Waits for its health after an attempt.
     pub(super) fn prove(&mut self, turn: &mut Turn<'_>, until: Duration, symptoms: &[Symptom]) {
         if self.is_well(symptoms) {
-            self.come_up(turn);
+            self.come_back(turn);
         } else if self.evidence.ended.is_some() {
             self.stumble(turn, &Self::words(symptoms));
         } else if turn.now >= until && self.damping.good_at().is_none() {
@@ -243,7 +243,7 @@ impl Member {
     /// Leaves it alone for a while.
     pub(super) fn rest(&mut self, turn: &mut Turn<'_>, until: Duration, symptoms: &[Symptom]) {
         if self.is_well(symptoms) {
-            return self.come_up(turn);
+            return self.come_back(turn);
         }
         // A stand-in that is given up itself has the place for nothing.
         let stands_alone = matches!(self.course, Course::Replaced { .. }) && turn.stand_in_is_given_up;
@@ -324,11 +324,11 @@ impl Member {
     }
 
     /// Whether it has been good for long enough.
-    fn is_well(&self, symptoms: &[Symptom]) -> bool {
+    pub(super) fn is_well(&self, symptoms: &[Symptom]) -> bool {
         !self.damping.is_bad() && !self.is_hindered(Health::of(symptoms))
     }
 
-    fn come_up(&mut self, turn: &mut Turn<'_>) {
+    pub(super) fn come_up(&mut self, turn: &mut Turn<'_>) {
         if self.replaced {
             self.replaced = false;
             turn.effect(Effect::Substitute { component: self.name.clone(), by: None });

@@ -30,6 +30,8 @@ pub(super) struct Turn<'a> {
     /// Who takes its place when it asks for that.
     pub(super) stand_in: Option<ComponentName>,
     pub(super) stand_in_works: bool,
+    /// When nothing will have been under way in it for a while. None while something is.
+    pub(super) stand_in_quiet_at: Option<Duration>,
     pub(super) stand_in_is_given_up: bool,
     /// Whether another component wants it as its stand-in.
     pub(super) is_called: bool,

@@ -345,24 +345,78 @@ fn replaced() -> World {
     world
 }
 
+/// What is done when a stand-in gives the place back.
+const GIVES_BACK: [&str; 5] =
+    ["camera itself", "camera up", "pause spare because of spare", "stop spare", "spare down"];
+
+/// The stand-in was put into quarantine in mid call, and the call was lost.
 #[test]
-fn a_stand_in_is_not_brought_down_in_the_midst_of_a_call() {
-    for rests in [true, false] {
-        let mut world = replaced();
-        goals(&mut world, "spare", 1);
-        world.behave("camera", Manner::Good);
-        restart(&mut world, "camera");
-        world.run_for(2.0);
-        did(&world, &["start camera", "camera itself", "camera up", "pause spare because of spare"]);
-        world.effects.clear();
-        if rests {
-            goals(&mut world, "spare", 0);
-            did(&world, &["stop spare"]);
-        } else {
-            world.run_for(3.0);
-            did(&world, &["stop spare", "spare down"]);
-        }
-    }
+fn regression_a_stand_in_lost_its_call_when_the_other_was_well_again() {
+    let mut world = replaced();
+    goals(&mut world, "spare", 1);
+    world.behave("camera", Manner::Good);
+    restart(&mut world, "camera");
+    world.run_for(100.0);
+    did(&world, &["start camera"]);
+    assert!(world.works("camera") && world.works("spare"), "the stand-in serves");
+    goals(&mut world, "spare", 0);
+    world.run_for(0.1);
+    did(&world, &["start camera"]);
+    // The next step of the mission comes right after the last.
+    goals(&mut world, "spare", 1);
+    world.run_for(100.0);
+    did(&world, &["start camera"]);
+    goals(&mut world, "spare", 0);
+    world.run_for(1.0);
+    did(&world, &[&["start camera"][..], &GIVES_BACK].concat());
+}
+
+#[test]
+fn a_stand_in_that_serves_gives_the_place_back_at_once_when_it_fails_itself() {
+    let mut world = replaced();
+    goals(&mut world, "spare", 1);
+    world.behave("camera", Manner::Good);
+    restart(&mut world, "camera");
+    world.run_for(10.0);
+    did(&world, &["start camera"]);
+    world.kill("spare");
+    assert_eq!(world.deeds()[1..4], ["pause spare because of spare", "camera itself", "camera up"]);
+    assert!(world.works("camera"));
+}
+
+#[test]
+fn one_that_fails_again_before_it_has_its_place_back_is_seen_to_and_its_stand_in_serves_on() {
+    let mut world = replaced();
+    goals(&mut world, "spare", 1);
+    world.behave("camera", Manner::Good);
+    restart(&mut world, "camera");
+    world.run_for(10.0);
+    world.effects.clear();
+    world.kill("camera");
+    world.run_for(3.0);
+    goals(&mut world, "spare", 0);
+    world.run_for(60.0);
+    did(&world, &[]);
+    assert!(world.works("camera") && world.works("spare"), "its ladder is at its last rung, which is the stand-in");
+    restart(&mut world, "camera");
+    world.run_for(3.0);
+    did(&world, &[&["start camera"][..], &GIVES_BACK].concat());
+}
+
+/// It had passed the gate when the place was given back.
+#[test]
+fn a_call_that_began_just_before_the_place_was_given_back_comes_to_its_end() {
+    let mut world = replaced();
+    world.behave("camera", Manner::Good);
+    restart(&mut world, "camera");
+    run_until(&mut world, "camera itself");
+    let before = world.deeds();
+    goals(&mut world, "spare", 1);
+    world.run_for(60.0);
+    assert_eq!(world.deeds(), before, "{:#?}", world.story());
+    goals(&mut world, "spare", 0);
+    world.run_for(1.0);
+    did(&world, &[&["start camera"][..], &GIVES_BACK].concat());
 }
 
 #[test]

@@ -1,0 +1,53 @@
+//! A place that a stand-in gives back: to one that is well again, and not in the midst of a call.
+//!
+//! The two are never used side by side: until nothing is under way in the stand-in, new calls go there, too. Each call has a
+//! time-out of its own, so each ends.
+
+use std::time::Duration;
+
+use super::lowering::CALLS_TOLD;
+use super::member::{Course, Member, Stage};
+use super::turn::Turn;
+use crate::health::{Health, Symptom};
+
+/// How long nothing is under way in a stand-in before it gives the place back. The next step of a mission begins right after
+/// the last one, and is not to find the place given away on its way there.
+const QUIET: Duration = Duration::from_millis(500);
+
+impl Member {
+    /// When nothing will have been under way in it for a while. None while something is.
+    pub(super) fn quiet_at(&self) -> Option<Duration> {
+        self.evidence.idle_since().map(|since| since.saturating_add(QUIET))
+    }
+
+    /// It is well, and has its place again as soon as its stand-in, if that has it, is in use no more.
+    pub(super) fn come_back(&mut self, turn: &mut Turn<'_>) {
+        let is_in_use = turn.stand_in_quiet_at.is_none_or(|at| turn.now < at);
+        if self.replaced && turn.stand_in_works && is_in_use {
+            // While a call goes on, its end is waited for, and not the time.
+            self.course = Course::HandedBack { until: turn.stand_in_quiet_at.unwrap_or_default() };
+        } else {
+            self.come_up(turn);
+        }
+    }
+
+    /// Waits for its place, as long as it is well.
+    pub(super) fn hand_back(&mut self, turn: &mut Turn<'_>, symptoms: &[Symptom]) {
+        match Health::of(symptoms) {
+            _ if self.is_well(symptoms) => self.come_back(turn),
+            Health::Failed { kind } => self.next_attempt(turn, kind, Self::words(symptoms)),
+            // It has to show for a while that it is as good as it was.
+            Health::Healthy | Health::Suspect => {}
+        }
+    }
+
+    /// Lets a stand-in finish what it does for those who called it before they knew that nobody needs it any more.
+    pub(super) fn drain(&mut self, turn: &Turn<'_>, since: Duration) {
+        let is_over = self.evidence.goals() == 0 && turn.now >= since.saturating_add(CALLS_TOLD);
+        if turn.ending || is_over {
+            self.course = Course::Lowering { stage: Stage::Begin, until: turn.now };
+        } else if self.is_wanted(turn) {
+            self.course = Course::Serving;
+        }
+    }
+}
