@@ -227,12 +227,45 @@ impl Containment {
         };
         let found = present.iter().find(says_so);
         let found = found.or_else(|| present.get(&ToolName::of_method(by, method?)));
-        let fits = |other: &&ToolSpec| {
-            (&other.parameters, other.effect, other.dispatch, other.phase)
-                == (&spec.parameters, spec.effect, spec.dispatch, spec.phase)
-        };
-        found.filter(fits).ok_or_else(|| format!("{by} has the place of {component}, and offers no method like it"))
+        found
+            .filter(|other| does_the_same(spec, other))
+            .ok_or_else(|| format!("{by} has the place of {component}, and offers no method like it"))
     }
+}
+
+/// What the tools of these stand-ins do in place of, by name: `places` says who has stood in for whom.
+pub(crate) fn in_place_of(
+    places: &BTreeMap<ComponentName, ComponentName>,
+    present: &ToolSet,
+    departed: &Departed,
+) -> BTreeMap<ToolName, ToolName> {
+    let of = |owner: &ComponentName| -> Vec<&ToolSpec> {
+        let all = present.iter().chain(departed.iter());
+        all.filter(|spec| spec.component.as_ref().map(plain).as_ref() == Some(owner)).collect()
+    };
+    let mut found = BTreeMap::new();
+    for (component, by) in places {
+        let others = of(by);
+        for spec in of(component) {
+            let method = spec.name.as_str().strip_prefix(component.as_str()).and_then(|rest| rest.strip_prefix('.'));
+            let alike = method.map(|method| ToolName::of_method(by, method));
+            let serves = |other: &&ToolSpec| match &other.serves {
+                Some(served) => *served == spec.name,
+                None => Some(&other.name) == alike.as_ref(),
+            };
+            let servers = others.iter().copied().filter(serves);
+            found.extend(
+                servers.filter(|other| does_the_same(spec, other)).map(|other| (other.name.clone(), spec.name.clone())),
+            );
+        }
+    }
+    found
+}
+
+/// Whether the one can be called in place of the other.
+fn does_the_same(spec: &ToolSpec, other: &ToolSpec) -> bool {
+    (&other.parameters, other.effect, other.dispatch, other.phase)
+        == (&spec.parameters, spec.effect, spec.dispatch, spec.phase)
 }
 
 /// The tool as it stays known, with what the one holds and needs that really serves it.

@@ -14,10 +14,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Mission, Phase};
 use crate::chat::{ChatRequest, Message};
-use crate::containment::{Confined, Containment, Departed};
+use crate::containment::{Confined, Containment, Departed, in_place_of};
 use crate::fragment::{AwayTool, Fragment, capped, quoted};
 use crate::toolset::{self, ToolChanges, ToolSet};
 
+/// Tools of stand-ins that are remembered, about.
+const MOST_STAND_IN_TOOLS: usize = 512;
 /// Most characters of what the model is told of all that is kept from it.
 const TOLD_CHARACTERS: usize = 600;
 
@@ -32,6 +34,12 @@ pub(super) struct Kept {
     served_by: BTreeMap<ToolName, ToolName>,
     /// Tools that may not be called, with the reason.
     kept_back: BTreeMap<ToolName, String>,
+    /// Who has stood in for whom since the mission began.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    stood_in: BTreeMap<ComponentName, ComponentName>,
+    /// What the tools of these did in place of. Also of what has left since.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    in_place_of: BTreeMap<ToolName, ToolName>,
     /// Since when the missions are paused.
     paused_at: Option<Duration>,
 }
@@ -109,7 +117,24 @@ impl Mission {
             self.kept.containment.confine(&self.kept.present, &self.kept.departed);
         self.kept.served_by = served_by;
         self.kept.kept_back = kept_back;
+        self.note_stand_ins();
         tools
+    }
+
+    /// What was done in whose place counts for the whole mission.
+    fn note_stand_ins(&mut self) {
+        let Kept { containment, present, departed, stood_in, in_place_of: known, .. } = &mut self.kept;
+        let now = containment.stand_ins();
+        stood_in.extend(now.iter().map(|(component, by)| (component.clone(), by.clone())));
+        if !stood_in.is_empty() && known.len() < MOST_STAND_IN_TOOLS {
+            known.extend(in_place_of(stood_in, present, departed));
+        }
+    }
+
+    /// Whether both names are for the same deed: a component and its stand-in are one in the record.
+    pub(super) fn is_same_deed(&self, one: &ToolName, other: &ToolName) -> bool {
+        let known = |tool| self.kept.in_place_of.get(tool).unwrap_or(tool);
+        known(one) == known(other)
     }
 
     /// What goes on in quarantine is halted; however it ends, it is lost. What comes to rest already goes on doing so.

@@ -87,7 +87,7 @@ impl Mission {
         let only_looks = |report: &StepReport| {
             self.setup.tools.get(&report.tool).is_some_and(|spec| spec.effect == ToolEffect::Observe)
         };
-        record::open_steps(&self.reports, only_looks)
+        record::open_steps(&self.reports, only_looks, |one, other| self.is_same_deed(one, other))
     }
 
     pub(super) fn owed(&self) -> Vec<StepReport> {

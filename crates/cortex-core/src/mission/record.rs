@@ -2,15 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use cortex_protocol::{StepAddress, StepReport, StepStatus};
+use cortex_protocol::{StepAddress, StepReport, StepStatus, ToolName};
 
 /// The steps that did not end well and that no later step took over, in order.
 ///
 /// One step takes over one other: a step of a later plan with the same call, as planned or as called, or one that names it in `instead_of` and
 /// calls the same tool. What it took over is as open as it is itself. A look that was tried and failed need
 /// not be repeated where later plans went on without it; one that never began is as open as any step. What a person's correction of the task has overtaken is taken over by any
-/// step of the same tool in a later plan, or by steps that name it, whatever they call.
-pub(super) fn open_steps(reports: &[StepReport], only_looks: impl Fn(&StepReport) -> bool) -> Vec<&StepReport> {
+/// step of the same tool in a later plan, or by steps that name it, whatever they call. `is_same_deed` says whether two tools
+/// count as the same: that of a component and that of its stand-in do.
+pub(super) fn open_steps(
+    reports: &[StepReport],
+    only_looks: impl Fn(&StepReport) -> bool,
+    is_same_deed: impl Fn(&ToolName, &ToolName) -> bool,
+) -> Vec<&StepReport> {
     let mut used = BTreeSet::new();
     let mut open = Vec::new();
     for report in reports {
@@ -27,7 +32,7 @@ pub(super) fn open_steps(reports: &[StepReport], only_looks: impl Fn(&StepReport
             continue;
         }
         let taken_over = reports.iter().enumerate().find(|(place, later)| {
-            takes_over(later, report) && later.status != StepStatus::Skipped && !used.contains(place)
+            takes_over(later, report, &is_same_deed) && later.status != StepStatus::Skipped && !used.contains(place)
         });
         match taken_over {
             Some((place, _)) => {
@@ -39,9 +44,9 @@ pub(super) fn open_steps(reports: &[StepReport], only_looks: impl Fn(&StepReport
     open
 }
 
-fn takes_over(later: &StepReport, open: &StepReport) -> bool {
+fn takes_over(later: &StepReport, open: &StepReport, is_same_deed: &impl Fn(&ToolName, &ToolName) -> bool) -> bool {
     let is_same = later.arguments == open.arguments || is_planned_alike(later, open) || open.overtaken;
-    later.plan > open.plan && later.tool == open.tool && (is_same || stands_for(later, open))
+    later.plan > open.plan && is_same_deed(&later.tool, &open.tool) && (is_same || stands_for(later, open))
 }
 
 /// Whether both were planned with the same arguments, in which something was still to be filled in.
@@ -83,8 +88,14 @@ mod tests {
         }
     }
 
+    /// One base stands in for another.
+    fn is_same(one: &ToolName, other: &ToolName) -> bool {
+        let plain = |tool: &ToolName| tool.as_str().replace("spare_base", "base");
+        plain(one) == plain(other)
+    }
+
     fn open(reports: &[StepReport]) -> Vec<(u32, u32)> {
-        open_steps(reports, |_| false).into_iter().map(|report| (report.plan, report.number.0)).collect()
+        open_steps(reports, |_| false, is_same).into_iter().map(|report| (report.plan, report.number.0)).collect()
     }
 
     #[test]
@@ -93,6 +104,16 @@ mod tests {
         assert_eq!(open(&[step(1, 1, "kitchen", failed, &[]), step(2, 1, "kitchen", done, &[])]), []);
         let twice = [step(1, 1, "a", failed, &[]), step(1, 2, "a", failed, &[]), step(2, 1, "a", done, &[])];
         assert_eq!(open(&twice), [(1, 2)]);
+    }
+
+    #[test]
+    fn regression_a_component_and_its_stand_in_did_not_make_good_what_the_other_left_open() {
+        let (failed, done) = (StepStatus::Failed, StepStatus::Success);
+        let spare = |step: StepReport| StepReport { tool: "spare_base.go_to".into(), ..step };
+        let (lost, driven) = (step(1, 1, "kitchen", failed, &[]), step(2, 1, "kitchen", done, &[]));
+        assert_eq!(open(&[spare(lost.clone()), driven.clone()]), []);
+        assert_eq!(open(&[lost.clone(), spare(driven)]), []);
+        assert_eq!(open(&[spare(lost), step(2, 1, "home", done, &[])]), [(1, 1)], "another place is another deed");
     }
 
     #[test]
@@ -143,13 +164,13 @@ mod tests {
         let cut = step(1, 2, "kitchen", StepStatus::Blocked, &[]);
         let looked = |place| step(2, 1, place, StepStatus::Success, &[]);
         let reports = [cut.clone(), looked("bedroom")];
-        assert_eq!(open_steps(&reports, |_| true), [&cut]);
-        assert_eq!(open_steps(&[cut, looked("kitchen")], |_| true), Vec::<&StepReport>::new());
+        assert_eq!(open_steps(&reports, |_| true, is_same), [&cut]);
+        assert_eq!(open_steps(&[cut, looked("kitchen")], |_| true, is_same), Vec::<&StepReport>::new());
     }
 
     #[test]
     fn a_step_that_only_looked_is_left_behind() {
         let reports = [step(1, 1, "kitchen", StepStatus::Failed, &[]), step(2, 1, "bedroom", StepStatus::Success, &[])];
-        assert_eq!(open_steps(&reports, |_| true), Vec::<&StepReport>::new());
+        assert_eq!(open_steps(&reports, |_| true, is_same), Vec::<&StepReport>::new());
     }
 }

@@ -176,9 +176,9 @@ impl Member {
     /// Whether others can build on it, as far as it is concerned itself.
     pub(super) fn is_usable(&self) -> bool {
         match self.course {
-            Course::Serving
-            | Course::HandedBack { .. }
-            | Course::Lowering { stage: Stage::Draining { .. }, .. } => true,
+            Course::Serving | Course::HandedBack { .. } | Course::Lowering { stage: Stage::Draining { .. }, .. } => {
+                true
+            }
             // The component itself works while one of its algorithms, or something outside, is seen to.
             Course::Acting { .. }
             | Course::Refused

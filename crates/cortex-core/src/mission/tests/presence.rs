@@ -248,3 +248,44 @@ fn a_question_about_the_robot_is_not_told_of_what_acts_and_is_away() {
     let story = begins_without_base("how full is your battery?").start();
     assert!(!text_of(&story.requests[0]).contains("base-go_to: Does"));
 }
+
+fn driver(component: &str) -> ToolSpec {
+    ToolSpec {
+        component: Some(component.into()),
+        ..tool(&format!("{component}.drive"), ToolPhase::Execution, ToolEffect::Move)
+    }
+}
+
+fn stands_in(is_so: bool) -> Input {
+    let mut containment = crate::Containment::default();
+    containment.substitute(&"cart".into(), is_so.then(|| "cart2".into()).as_ref());
+    Input::Contained { containment }
+}
+
+/// The cart had left before the mission began, so that its stand-in was called by its own name.
+#[test]
+fn regression_what_a_stand_in_was_cut_off_in_was_not_made_good_by_the_one_that_was_well_again() {
+    let tools = |names: &[&str]| ToolSet::new(names.iter().map(|name| driver(name))).0;
+    let drive = |cart: &str| (format!("{cart}-drive"), json!({}));
+    for (first, then) in [("cart2", "cart"), ("cart", "cart2")] {
+        let mut story = Story::with("drive", vec![driver(first)], |_| {})
+            .model_calls(&[(drive(first).0.as_str(), json!({}))])
+            .model_says("EXECUTE")
+            .tool_waits(&format!("{first}.drive"));
+        story.give(stands_in(first == "cart2"));
+        story.give(Input::Start);
+        assert_eq!(story.invoked_tools(), [format!("{first}.drive")], "{:#?}", story.lines);
+        story.give(Input::ToolsChanged { tools: tools(&["cart", "cart2"]) });
+        // The place is taken, or given back, and the other has left: what is driven now goes by its own name.
+        story.give(stands_in(first == "cart"));
+        story.give(stands_in(false));
+        story.end_call(0, ToolOutcome::failure(FailureKind::ComponentLost, "it was cut off"));
+        story.give(Input::ToolsChanged { tools: tools(&[then]) });
+        story.reply(calls(&[(drive(then).0.as_str(), json!({}))]));
+        story.reply(says("EXECUTE"));
+        assert_eq!(story.invoked_tools().last(), Some(&format!("{then}.drive")).map(String::as_str).as_ref());
+        story.end_call(1, done());
+        story.reply(says("It is there."));
+        assert_eq!(story.ends().0, MissionStatus::Succeeded, "{:#?}", story.lines);
+    }
+}
