@@ -8,9 +8,11 @@
 //! - [`fallback`]: what is done when it fails; [`action`]: what a robot's owner adds to that, and [`parameter`], what such
 //!   an action is told with each call;
 //! - [`event`]: what the robot does by itself when something happens;
+//! - [`topics`]: what it says of topics, who publishes them and of which type they are;
 //! - [`problem`]: what is wrong with a file, and where; `remarks`: what is right and still good to know.
 
 pub mod action;
+mod brackets;
 mod check;
 pub mod component;
 pub mod event;
@@ -21,6 +23,8 @@ pub mod problem;
 pub mod recipe;
 mod remarks;
 mod seconds;
+pub mod topics;
+mod wording;
 
 pub use action::{Action, ActionName, BUILT_IN_ACTIONS, BuiltIn, Deed, ToolOffer};
 pub use component::{ComponentRecipe, During, Lifecycle, Process, Progress, SHORTEST_HEARTBEAT_S, Start};
@@ -30,3 +34,15 @@ pub use parameter::{Parameter, ParameterKind};
 pub use problem::{Mistake, Problem, Problems};
 pub use recipe::{MAX_RECIPE_BYTES, RECIPE_VERSION, Recipe, schema};
 pub use seconds::Seconds;
+pub use topics::{Known, TopicUse};
+
+/// What is wrong with comparing this field of a type of message so, and how to mend it: a percentage that is a fraction, for
+/// example. Only for fields that the comments of usual messages give a range.
+#[must_use]
+pub fn out_of_range(
+    interface: &str,
+    field: &str,
+    check: &cortex_protocol::condition::Check,
+) -> Option<(String, String)> {
+    check::values::out_of_range(interface, field, check)
+}

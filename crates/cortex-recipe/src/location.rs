@@ -6,8 +6,10 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};
 
+use crate::brackets::unbalanced;
 use crate::check::{Finding, Key};
 use crate::problem::{Place, Problem, Problems};
+use crate::wording::told;
 
 /// Longest part of a line that is shown, in characters.
 const SHOWN_CHARACTERS: usize = 200;
@@ -28,12 +30,12 @@ impl<'a> Text<'a> {
     /// The text as TOML, in which every value knows its place.
     pub(crate) fn tree(self) -> Result<Spanned<DeTable<'a>>, Problems> {
         let (tree, errors) = DeTable::parse_recoverable(self.0);
-        if errors.is_empty() { Ok(tree) } else { Err(self.problems(&errors)) }
+        if errors.is_empty() { Ok(tree) } else { Err(self.first(&errors)) }
     }
 
     /// The text as a value.
     pub(crate) fn form<T: DeserializeOwned>(self) -> Result<T, Problems> {
-        toml::from_str(self.0).map_err(|error| self.problems(&[error]))
+        toml::from_str(self.0).map_err(|error| Problems::new(vec![self.problem(&error)]))
     }
 
     /// Gives findings their places.
@@ -46,13 +48,29 @@ impl<'a> Text<'a> {
         Problems::new(findings.into_iter().map(problem).collect())
     }
 
-    fn problems(self, errors: &[Error]) -> Problems {
-        let problem = |error: &Error| Problem {
-            place: error.span().and_then(|span| self.place(&span)),
-            message: error.message().replace('\n', ", "),
-            mend: String::new(),
+    /// What is wrong with a text that is no TOML: one problem. After the first one, a parser guesses, and what it says of the
+    /// lines that follow is about its guesses.
+    fn first(self, errors: &[Error]) -> Problems {
+        let start = |error: &&Error| error.span().map_or(usize::MAX, |span| span.start);
+        let error = errors.iter().min_by_key(start);
+        let unbalanced = unbalanced(self.0).map(|found| Problem {
+            place: self.place(&found.span),
+            message: found.message,
+            mend: found.mend,
+        });
+        let line = |problem: &Problem| problem.place.as_ref().map_or(usize::MAX, |place| place.line);
+        let parsed = error.map(|error| self.problem(error));
+        // Of the two, what stands first in the text is the cause of the other.
+        let problem = match (parsed, unbalanced) {
+            (Some(parsed), Some(unbalanced)) if line(&parsed) < line(&unbalanced) => Some(parsed),
+            (parsed, unbalanced) => unbalanced.or(parsed),
         };
-        Problems::new(errors.iter().map(problem).collect())
+        Problems::new(problem.into_iter().collect())
+    }
+
+    fn problem(self, error: &Error) -> Problem {
+        let (message, mend) = told(error.message());
+        Problem { place: error.span().and_then(|span| self.place(&span)), message, mend }
     }
 
     fn place(self, span: &Range<usize>) -> Option<Place> {

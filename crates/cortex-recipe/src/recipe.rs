@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::location::Text;
-use crate::problem::Problems;
+use crate::problem::{Mistake, Problems};
 use crate::{Action, ActionName, ComponentRecipe, Deed, Event, EventName, Start, check};
 
 /// The version of the format that this crate reads.
@@ -71,6 +71,13 @@ impl Recipe {
         let recipe: Self = text.form()?;
         let findings = check::check(&recipe);
         if findings.is_empty() { Ok(recipe) } else { Err(text.locate(&tree, findings)) }
+    }
+
+    /// What is probably a slip, and only the robot can tell: a condition on a topic of which nothing says who publishes it,
+    /// for example.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Mistake> {
+        check::warnings(self)
     }
 
     /// The components that are brought up with the robot: all but those that only stand in for others.

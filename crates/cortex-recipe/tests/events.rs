@@ -30,6 +30,8 @@ fn an_event_says_when_it_happens_how_often_and_what_is_done() {
         recipe = 1
         [components.base]
         start = { program = "drive" }
+        [components.light]
+        start = "external"
         [events.battery_low]
         when = { and = [{ topic = "/battery", field = "level", less = 0.2 }, { component = "base", max_age_s = 9 }] }
         until = { topic = "/battery", field = "level", greater = 0.5 }

@@ -109,7 +109,7 @@ fn slash() -> String {
     "begin it with a slash: \"/base/reset\"".to_owned()
 }
 
-fn is_type(interface: &str, kind: &str) -> bool {
+pub(super) fn is_type(interface: &str, kind: &str) -> bool {
     let mut parts = interface.split('/');
     parts.next().is_some_and(is_word)
         && parts.next() == Some(kind)

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use cortex_protocol::ComponentName;
 
+use super::actions::is_type;
 use super::{Finding, is_full_name, is_node_name, meant_component};
 use crate::{ComponentRecipe, During, Progress, Recipe, SHORTEST_HEARTBEAT_S, Start};
 
@@ -22,6 +23,7 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
         start(recipe, name, component, findings);
         stand_in(recipe, name, component, findings);
         heartbeat(name, component, findings);
+        publishes(name, component, findings);
         for (index, progress) in component.progress.iter().enumerate() {
             watch(name, index, progress, findings);
         }
@@ -88,6 +90,22 @@ fn heartbeat(name: &ComponentName, component: &ComponentRecipe, findings: &mut V
         format!("heartbeat_s is {seconds} s: heartbeats that are hardly late would be taken for a hang"),
         format!("write at least {SHORTEST_HEARTBEAT_S}; a component may publish its health more often than that"),
     ));
+}
+
+fn publishes(name: &ComponentName, component: &ComponentRecipe, findings: &mut Vec<Finding>) {
+    for (topic, interface) in &component.publishes {
+        let mut add = |message: String, mend: &str| {
+            let path = ["components".into(), name.as_str().into(), "publishes".into(), topic.as_str().into()];
+            findings.push(Finding::new(path, message, mend));
+        };
+        if !is_full_name(topic) {
+            add(format!("'{topic}' is not the full name of a topic"), "begin it with a slash: \"/odom\"");
+        }
+        if !is_type(interface, "msg") {
+            let mend = "write package/msg/Name, as \"sensor_msgs/msg/BatteryState\"";
+            add(format!("'{interface}' is not a type of messages"), mend);
+        }
+    }
 }
 
 /// A shortest way from a component to one that it depends on, however indirectly, if it does.

@@ -4,7 +4,7 @@ use cortex_protocol::Condition;
 use cortex_protocol::condition::{Source, Test};
 
 use super::actions::is_word;
-use super::{Finding, Key, ladders, meant_action, meant_component};
+use super::{Finding, Key, ladders, meant_action, meant_component, tools};
 use crate::event::{MAX_AT_MOST, MAX_EVENT_DEEDS, MAX_EVENTS};
 use crate::parameter::bind;
 use crate::{BuiltIn, Event, EventDeed, EventName, Recipe, Rung};
@@ -113,11 +113,7 @@ fn changes(condition: &Condition) -> bool {
 /// What is wrong with something that an event does, and how to mend it.
 fn wrong(recipe: &Recipe, deed: &EventDeed) -> Option<(String, String)> {
     match deed {
-        EventDeed::Tool { tool, .. } => tool
-            .as_str()
-            .trim()
-            .is_empty()
-            .then(|| ("no tool is named".to_owned(), "`cortex tools` lists their names".to_owned())),
+        EventDeed::Tool { tool, arguments } => tools::wrong(recipe, tool, arguments),
         EventDeed::Task { task: text, .. } | EventDeed::Tell { text } => {
             if text.trim().is_empty() {
                 return Some(("the text is empty".into(), "say it in plain language".into()));

@@ -1,9 +1,12 @@
 //! What a recipe means: whether its parts fit together.
 
+use std::collections::BTreeSet;
+
 use cortex_protocol::ComponentName;
+use cortex_protocol::condition::Source;
 
 use crate::recipe::RECIPE_VERSION;
-use crate::{ActionName, BUILT_IN_ACTIONS, Recipe};
+use crate::{ActionName, BUILT_IN_ACTIONS, Mistake, Recipe};
 
 mod actions;
 mod components;
@@ -12,6 +15,8 @@ mod events;
 mod ladders;
 mod offers;
 mod scripts;
+mod tools;
+pub(crate) mod values;
 
 /// Something that does not fit.
 #[derive(Debug)]
@@ -63,6 +68,7 @@ pub(crate) fn check(recipe: &Recipe) -> Vec<Finding> {
     actions::check(recipe, &mut findings);
     offers::check(recipe, &mut findings);
     events::check(recipe, &mut findings);
+    values::check(recipe, &mut findings);
     findings
 }
 
@@ -85,7 +91,7 @@ fn meant_action(recipe: &Recipe, wrong: &ActionName) -> String {
 }
 
 /// The name that a slip of the hand would have turned into the wrong one.
-fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     /// Below, two names have little to do with each other.
     const ALIKE: f64 = 0.6;
     let mut best: Option<(f64, &str)> = None;
@@ -104,6 +110,52 @@ fn is_node_name(name: &str) -> bool {
         part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
             && part.chars().all(|next| next.is_ascii_alphanumeric() || next == '_')
     })
+}
+
+/// What may be right, and is more probably a slip: only the robot can tell.
+pub(crate) fn warnings(recipe: &Recipe) -> Vec<Mistake> {
+    let mut found: Vec<Mistake> = Vec::new();
+    for used in recipe.topic_uses() {
+        if used.check.is_none() || recipe.says_who_publishes(used.topic) {
+            continue;
+        }
+        let topic = used.topic;
+        let said = recipe.components.values().flat_map(|component| component.publishes.keys().map(String::as_str));
+        let watched = recipe.topic_uses().into_iter().filter(|used| used.check.is_none()).map(|used| used.topic);
+        let mend = match nearest(topic, said.chain(watched)) {
+            Some(meant) => format!("did you mean \"{meant}\"?"),
+            None => format!(
+                "add publishes = {{ \"{topic}\" = \"PACKAGE/msg/TYPE\" }} to the component that does, or check with --live \
+                 against the robot"
+            ),
+        };
+        found.push(Mistake {
+            path: used.path,
+            message: format!("nothing in the recipe says who publishes '{topic}'"),
+            mend,
+        });
+    }
+    for (path, check) in recipe.event_checks() {
+        let node = match &check.source {
+            Source::Component { component } => component.as_str(),
+            Source::Parameter { parameter } => {
+                parameter.rsplit_once('/').map_or("", |(node, _)| node.trim_start_matches('/'))
+            }
+            Source::Topic { .. } => continue,
+        };
+        let node = ComponentName::new(node);
+        if node.as_str() != "cortex" && !recipe.components.contains_key(&node) {
+            found.push(Mistake {
+                path,
+                message: format!("'{node}' is no component of the recipe"),
+                mend: meant_component(recipe, &node),
+            });
+        }
+    }
+    // What `when` and `until` both look at is one slip.
+    let mut told = BTreeSet::new();
+    found.retain(|mistake| told.insert((mistake.path.get(..2).map(<[String]>::to_vec), mistake.message.clone())));
+    found
 }
 
 /// Whether this can be the full name of a topic or service.
