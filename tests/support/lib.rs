@@ -215,11 +215,37 @@ impl House {
     }
 
     fn spawn_path(&self, program: &std::path::Path, arguments: &[&str]) -> Process {
+        Process::spawn(program, arguments, &self.variables())
+    }
+
+    /// What every process of the house finds in its environment.
+    fn variables(&self) -> Vec<(&'static str, String)> {
         let state = self.state.path().to_string_lossy().into_owned();
         let mut environment = vec![("ROS_AUTOMATIC_DISCOVERY_RANGE", discovery_range()), ("XDG_STATE_HOME", state)];
         environment.extend(self.environment.iter().cloned());
         environment.extend(self.domain.as_ref().map(|domain| ("ROS_DOMAIN_ID", domain.id())));
-        Process::spawn(program, arguments, &environment)
+        environment
+    }
+
+    /// Runs a program of which nobody reads what it prints, and returns its exit status: as before `| head`, when that has
+    /// gone.
+    ///
+    /// # Panics
+    /// When it can't be started, or does not end within a minute.
+    pub async fn run_unread(&self, program: &str, arguments: &[&str]) -> Option<i32> {
+        let mut child = tokio::process::Command::new(binary(program))
+            .args(arguments)
+            .envs(self.variables())
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("the program is started");
+        drop((child.stdout.take(), child.stderr.take()));
+        let limit = std::time::Duration::from_secs(60);
+        let status = tokio::time::timeout(limit, child.wait()).await.expect("it ends").expect("it is waited for");
+        status.code()
     }
 
     /// Lets its processes find the programs of the workspace by their names, as a recipe has them.

@@ -98,6 +98,19 @@ impl Parameter {
         });
         is_kind && is_within && (self.choices.is_empty() || self.choices.contains(value))
     }
+
+    /// A value that it takes, if one is found easily.
+    #[must_use]
+    pub fn example(&self) -> Option<Value> {
+        let bounds = self.minimum.iter().chain(&self.maximum).cloned().map(Value::Number);
+        let plain = match self.kind {
+            ParameterKind::String => json!("a"),
+            ParameterKind::Number => json!(0.0),
+            ParameterKind::Integer => json!(0),
+            ParameterKind::Boolean => json!(true),
+        };
+        self.default.iter().chain(&self.choices).cloned().chain([plain]).chain(bounds).find(|value| self.takes(value))
+    }
 }
 
 /// The JSON Schema of the arguments of an action with these parameters.

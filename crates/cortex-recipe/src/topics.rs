@@ -98,7 +98,8 @@ impl Recipe {
     }
 
     /// Every comparison of every event, with the keys that lead to its condition.
-    pub(crate) fn event_checks(&self) -> Vec<(Vec<String>, &Check)> {
+    #[must_use]
+    pub fn event_checks(&self) -> Vec<(Vec<String>, &Check)> {
         let mut checks = Vec::new();
         for (name, event) in &self.events {
             for (key, condition) in [("when", Some(&event.when)), ("until", event.until.as_ref())] {

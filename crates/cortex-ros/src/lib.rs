@@ -56,6 +56,7 @@ mod task_server;
 pub mod testing;
 mod text;
 mod tools;
+pub mod type_check;
 mod type_loader;
 mod watching;
 

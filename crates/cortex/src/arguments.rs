@@ -72,7 +72,7 @@ pub(crate) enum Command {
     },
     /// Read the record of missions: list, show, follow, replay. Needs no robot.
     Tape(TapeArguments),
-    /// Check recipes: what a whole robot consists of. Needs no robot.
+    /// Check recipes: what a whole robot consists of. Needs no robot, but for `check --live`.
     Recipe {
         #[command(subcommand)]
         command: RecipeCommand,
@@ -220,6 +220,9 @@ pub(crate) enum RecipeCommand {
         /// The recipes.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
+        /// Check also against the robot that runs: which methods, topics, services and types there really are.
+        #[arg(long)]
+        live: bool,
     },
     /// Print the JSON Schema of recipes, for editors.
     Schema,

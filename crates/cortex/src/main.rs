@@ -1,5 +1,9 @@
 //! The Cortex node and its command line: parse, resolve the configuration, wire, run. No logic.
 
+// First: its macros take the place of the standard library's in every module after it.
+#[macro_use]
+mod printing;
+
 mod agent;
 mod arguments;
 mod command_runner;
@@ -41,7 +45,9 @@ fn main() -> ExitCode {
 
 fn work(arguments: Arguments) -> ExitCode {
     if let Command::Completion { shell } = arguments.command {
-        clap_complete::generate(shell, &mut Arguments::command(), "cortex", &mut std::io::stdout());
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Arguments::command(), "cortex", &mut script);
+        print!("{}", String::from_utf8_lossy(&script));
         return ExitCode::SUCCESS;
     }
     if let Command::Guard { mark } = &arguments.command {
@@ -86,7 +92,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Call(arguments) => commands::call::call(arguments).await,
         Command::Tools(arguments) => commands::tools::tools(arguments).await,
         Command::Tape(arguments) => commands::tape::tape(arguments).await,
-        Command::Recipe { command } => commands::recipe::recipe(command),
+        Command::Recipe { command } => commands::recipe::recipe(command).await,
         Command::Inspect { name } => commands::inspect::inspect(&name).await,
         Command::Doctor(arguments) => commands::doctor::doctor(arguments).await,
         Command::Guard { .. } | Command::Completion { .. } => Ok(ExitCode::SUCCESS),

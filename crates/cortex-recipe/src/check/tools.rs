@@ -35,10 +35,6 @@ pub(super) fn wrong(recipe: &Recipe, tool: &ToolName, arguments: &Map<String, Va
             .then(|| (format!("'{name}' names no method of '{component}'"), format!("write \"{component}.METHOD\"")));
     }
     if let Some(action) = recipe.actions.get(&ActionName::new(name)) {
-        if action.tool.is_none() {
-            let mend = format!("write action = \"{name}\" in place of tool, or add [actions.{name}.tool]");
-            return Some((format!("the action '{name}' is offered as no tool"), mend));
-        }
         return bind(action, arguments)
             .err()
             .map(|problem| (format!("'{name}' can't be called so: {problem}"), "mend `arguments`".to_owned()));
@@ -50,8 +46,8 @@ pub(super) fn wrong(recipe: &Recipe, tool: &ToolName, arguments: &Map<String, Va
             format!("add it: arguments = {{ {missing} = ... }}"),
         ));
     }
-    let tools = recipe.actions.iter().filter(|(_, action)| action.tool.is_some()).map(|(name, _)| name.as_str());
-    let mend = match nearest(name, tools.chain(OWN.iter().map(|(own, _)| *own))) {
+    let actions = recipe.actions.keys().map(ActionName::as_str);
+    let mend = match nearest(name, actions.chain(OWN.iter().map(|(own, _)| *own))) {
         Some(meant) => format!("did you mean \"{meant}\"?"),
         None => "a method is written \"COMPONENT.METHOD\"; `cortex tools` lists what the robot offers".to_owned(),
     };

@@ -1,7 +1,8 @@
 //! `cortex recipe`: checks recipes, and prints what they may say. Needs neither ROS nor a running Cortex.
 
+mod live;
+
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -13,39 +14,43 @@ use crate::commands::policy_report;
 use crate::config;
 use crate::supervision::{self, MissingPrograms};
 
-pub(crate) fn recipe(command: RecipeCommand) -> anyhow::Result<ExitCode> {
+pub(crate) async fn recipe(command: RecipeCommand) -> anyhow::Result<ExitCode> {
     match command {
-        RecipeCommand::Check { files } => {
+        RecipeCommand::Check { files, live } => {
             let mut all_right = true;
             for file in files {
-                all_right &= check(&file)?;
+                all_right &= if live { check_live(&file).await? } else { check(&file, true)? };
             }
             Ok(if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
         RecipeCommand::Schema => {
-            print_line(&serde_json::to_string_pretty(&cortex_recipe::schema())?);
+            println!("{}", serde_json::to_string_pretty(&cortex_recipe::schema())?);
             Ok(ExitCode::SUCCESS)
         }
     }
 }
 
-fn check(file: &Path) -> anyhow::Result<bool> {
+/// Checks a recipe without the robot. `is_all`: so what only the robot can tell is warned of.
+fn check(file: &Path, is_all: bool) -> anyhow::Result<bool> {
     let text = supervision::text_of(file)?;
     match supervision::check(&text, file) {
         Ok(recipe) => {
             // The robot may be another machine.
             let missing = MissingPrograms::of(&recipe, &supervision::folder_of(file));
             supervision::warn(&text, file, [missing.of_components, missing.of_actions].concat());
+            if is_all {
+                supervision::warn(&text, file, recipe.warnings());
+            }
             let number = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
             let components = number(recipe.components.len(), "component");
             let actions = number(recipe.actions.len(), "action");
             let events = number(recipe.events.len(), "event");
-            print_line(&format!("{}: right; {components}, {actions}, {events}", file.display()));
+            println!("{}: right; {components}, {actions}, {events}", file.display());
             for line in policy(&recipe, &text) {
-                print_line(&format!("  policy: {line}"));
+                println!("  policy: {line}");
             }
             for remark in recipe.remarks() {
-                print_line(&format!("  note: {remark}"));
+                println!("  note: {remark}");
             }
             Ok(true)
         }
@@ -54,6 +59,19 @@ fn check(file: &Path) -> anyhow::Result<bool> {
             Ok(false)
         }
     }
+}
+
+/// Checks a recipe, and if that alone is right, against the robot that runs.
+async fn check_live(file: &Path) -> anyhow::Result<bool> {
+    let text = supervision::text_of(file)?;
+    let Ok(recipe) = supervision::check(&text, file) else { return check(file, false) };
+    let live::Misfits { wrong, doubtful } = live::misfits(&recipe, &live::look(&recipe).await?);
+    supervision::warn(&text, file, doubtful);
+    if wrong.is_empty() {
+        return check(file, false);
+    }
+    eprint!("{}", Problems::locate(&text, wrong).show(&file.display().to_string()));
+    Ok(false)
 }
 
 /// What the recipe alone tells of what would ask a person and what would be denied: what happens to what nobody has declared,
@@ -93,11 +111,6 @@ fn offered(name: &ActionName, action: &Action) -> Option<ToolSpec> {
         conditions: Conditions::default(),
         serves: None,
     })
-}
-
-/// A reader that has gone (`cortex recipe schema | head`) is nobody's loss.
-fn print_line(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{text}");
 }
 
 #[cfg(test)]
@@ -172,7 +185,7 @@ mod tests {
         let mut count = 0;
         for file in std::fs::read_dir(folder).unwrap() {
             let file = file.unwrap().path();
-            assert!(check(&file).unwrap(), "{}", file.display());
+            assert!(check(&file, true).unwrap(), "{}", file.display());
             count += 1;
         }
         assert_eq!(count, 3);

@@ -16,6 +16,7 @@ mod missing_programs;
 mod missions;
 mod own_node;
 mod recipe_file;
+mod recipe_types;
 
 use std::process::Command;
 use std::sync::Arc;
@@ -39,6 +40,7 @@ use deeds::Deeds;
 use hands::RosHands;
 pub(crate) use missing_programs::MissingPrograms;
 pub(crate) use recipe_file::{RobotRecipe, check, folder_of, read, text_of, warn};
+pub(crate) use recipe_types::field_mistake;
 
 /// Events of the monitor that wait for a slow reader; the oldest go first.
 const EVENTS: usize = 1_024;

@@ -91,6 +91,7 @@ pub(crate) fn check(text: &str, file: &Path) -> Result<Recipe, Problems> {
             mend: "docs/approval.md explains rules".to_owned(),
         });
     }
+    mistakes.extend(super::recipe_types::mistakes(&recipe));
     if let Some(world) = &recipe.world {
         let place = folder_of(file).join(world);
         if !place.is_file() {
