@@ -11,10 +11,12 @@
 use cortex_protocol::GoalClass;
 
 use clauses::{Clause, Joint};
+pub use phrases::Clauses;
 use words::{Phrases, holds, listed};
 
 mod clauses;
 mod languages;
+mod phrases;
 mod requests;
 #[cfg(test)]
 mod tests;

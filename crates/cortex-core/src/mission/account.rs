@@ -29,6 +29,11 @@ const FRESH: Duration = Duration::from_secs(5);
 pub(super) struct Looks(BTreeMap<ToolName, (u32, Duration)>);
 
 impl Looks {
+    /// Whether a tool has looked.
+    pub(super) fn has(&self, tool: &ToolName) -> bool {
+        self.0.contains_key(tool)
+    }
+
     pub(super) fn note(&mut self, tool: &ToolName, now: Duration) {
         let (count, at) = self.0.entry(tool.clone()).or_default();
         *count = count.saturating_add(1);

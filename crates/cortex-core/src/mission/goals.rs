@@ -166,8 +166,22 @@ impl Mission {
             GoalClass::Conversation => false,
             GoalClass::QuestionAboutSelf | GoalClass::QuestionAboutWorld => !self.goal.found_something,
             GoalClass::Action if self.goal.is_search => !self.goal.found_something,
-            GoalClass::Action | GoalClass::SearchOrPatrol | GoalClass::StandingOrder | GoalClass::EndlessOrder => true,
+            GoalClass::Action => !self.is_done_by_looks(),
+            GoalClass::SearchOrPatrol | GoalClass::StandingOrder | GoalClass::EndlessOrder => true,
         }
+    }
+
+    /// Whether the task is nothing but sentences of tools that only look, "scan the tag", and each of those looks was taken.
+    /// A sentence that a tool that acts declares, too, asks for more than a look.
+    fn is_done_by_looks(&self) -> bool {
+        if !self.goal.found_something || !self.task_corrections.is_empty() {
+            return false;
+        }
+        goal::Clauses::of(&self.setup.task).all(|says| {
+            let saying = || self.setup.tools.iter().filter(|spec| spec.phrases.iter().any(|phrase| says(phrase)));
+            saying().all(|spec| spec.effect == ToolEffect::Observe)
+                && saying().any(|spec| self.goal.looks.has(&spec.name))
+        })
     }
 
     /// Tells the model once what words are not; the second time the mission fails, with the words as what was said.

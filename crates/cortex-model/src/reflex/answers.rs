@@ -7,9 +7,10 @@ use serde_json::Value;
 use super::lexicon::Guard;
 use super::matching::listed;
 use super::numbers;
+use super::offers::{abilities, ability};
 use super::problem::Problem;
 use super::reader::{Intent, Misread};
-use super::slots::{self, ParameterKind};
+use super::slots;
 use super::stages::Done;
 use super::tokens::{MAX_TOKENS, name_words};
 use super::toolbox::{Tool, Toolbox, Usage};
@@ -20,8 +21,8 @@ const ANSWER_CHARACTERS: usize = 4_000;
 const QUOTED_CHARACTERS: usize = 200;
 /// Most characters of a result that is spoken.
 const SPOKEN_CHARACTERS: usize = 1_000;
-/// Most abilities that are listed.
-const ABILITIES_LISTED: usize = 12;
+/// Most meanings of a clause that are shown.
+const SEVERAL_SHOWN: usize = 8;
 /// How deep a result is spelt out.
 const RESULT_DEPTH: usize = 4;
 
@@ -269,7 +270,8 @@ pub(super) fn misread(toolbox: &Toolbox<'_>, task: &str, misread: &Misread) -> S
 fn explained(toolbox: &Toolbox<'_>, clause: &str, problem: &Problem) -> String {
     let clause = capped(clause, QUOTED_CHARACTERS);
     let quoted = |text: &str| capped(text, QUOTED_CHARACTERS);
-    let ability = |tool: usize| toolbox.get(tool).map(ability).unwrap_or_default();
+    let ability =
+        |tool: usize| ability(toolbox, tool).or_else(|| toolbox.get(tool).map(Tool::plain_name)).unwrap_or_default();
     match problem {
         Problem::Unknown => format!("I did not understand \"{clause}\"."),
         Problem::TextNotMarked => format!(
@@ -298,8 +300,10 @@ fn explained(toolbox: &Toolbox<'_>, clause: &str, problem: &Problem) -> String {
             toolbox.get(*tool).map(Tool::plain_name).unwrap_or_default()
         ),
         Problem::Several { tools } => {
-            let tools: Vec<String> = tools.iter().map(|tool| ability(*tool)).collect();
-            format!("\"{clause}\" can mean several things: {}. Say which.", listed(&tools))
+            let shown: Vec<String> = tools.iter().take(SEVERAL_SHOWN).map(|tool| ability(*tool)).collect();
+            let rest = tools.len().saturating_sub(SEVERAL_SHOWN);
+            let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+            format!("\"{clause}\" can mean several things: {}{more}. Say which.", shown.join(", "))
         }
         Problem::Guarded { guard, word } => {
             let why = match guard {
@@ -342,42 +346,6 @@ fn is_foreign(task: &str) -> bool {
     let other_script = |word: &String| word.chars().any(|next| next.is_alphabetic() && next > '\u{24f}');
     let known = words.iter().filter(|word| ENGLISH.contains(&word.as_str())).count();
     words.iter().any(other_script) || (words.len() >= 3 && known * 4 < words.len())
-}
-
-/// What can be done with the tools there are, in plain words.
-pub(super) fn abilities(toolbox: &Toolbox<'_>) -> String {
-    let mut abilities: Vec<String> = toolbox.tools.iter().map(ability).collect();
-    let more = abilities.len().saturating_sub(ABILITIES_LISTED);
-    abilities.truncate(ABILITIES_LISTED);
-    let more = if more > 0 { format!("; and {more} more things") } else { String::new() };
-    format!("I can do: {}{more}.", abilities.join("; "))
-}
-
-/// One tool as something to say: `go to PLACE (kitchen, bedroom)`.
-fn ability(tool: &Tool<'_>) -> String {
-    let phrase = tool.definition.phrases.first().filter(|_| !tool.phrases.is_empty());
-    let mut text = match phrase {
-        Some(phrase) => phrase.clone(),
-        None => {
-            let slots: Vec<String> =
-                tool.parameters.iter().filter(|it| it.required).map(|it| format!("{{{}}}", it.name)).collect();
-            [vec![tool.plain_name()], slots].concat().join(" ")
-        }
-    };
-    for parameter in &tool.parameters {
-        let slot = format!("{{{}}}", parameter.name);
-        let name = parameter.label.to_uppercase();
-        let shown = match &parameter.kind {
-            ParameterKind::Choice(values) => {
-                format!("{name} ({})", listed(&values.iter().map(slots::spoken).collect::<Vec<_>>()))
-            }
-            ParameterKind::Number(kind) => format!("{name} ({})", kind.bounds()),
-            ParameterKind::Flag => format!("{name} (on or off)"),
-            ParameterKind::Text(_) | ParameterKind::Other => name,
-        };
-        text = text.replace(&slot, &shown);
-    }
-    capped(&text, QUOTED_CHARACTERS)
 }
 
 fn joined(items: &[String]) -> String {

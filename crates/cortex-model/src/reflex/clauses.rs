@@ -213,12 +213,24 @@ fn divider(tokens: &[Token], at: usize, begin: usize) -> Option<(Joint, usize)> 
     let token = tokens.get(at)?;
     let next = tokens.get(at + 1);
     match (token.kind, token.word.as_str()) {
+        // As in `camera.exposure`: no sentence ends in the midst of a name.
+        (Kind::Mark, ".") if is_within_a_word(tokens, at) => None,
         (Kind::Mark, "." | ";" | "!" | "?" | "\n") => Some((Joint::Strong, 1)),
         (Kind::Mark, "," | "&") => Some((Joint::Soft, 1)),
         (Kind::Word, "then" | "afterwards") => Some((Joint::Strong, 1)),
         (Kind::Word, "after") if next.is_some_and(|next| next.is("that")) => Some((Joint::Strong, 2)),
         (Kind::Word, "and" | "but") if at > begin => Some((Joint::Soft, 1)),
         _ => None,
+    }
+}
+
+/// Whether nothing, no space either, is between a mark and the words on both sides of it.
+fn is_within_a_word(tokens: &[Token], at: usize) -> bool {
+    let (before, mark, after) = (at.checked_sub(1).and_then(|at| tokens.get(at)), tokens.get(at), tokens.get(at + 1));
+    let is_word = |token: &&Token| matches!(token.kind, Kind::Word | Kind::Number);
+    match (before.filter(is_word), mark, after.filter(is_word)) {
+        (Some(before), Some(mark), Some(after)) => before.end == mark.start && mark.end == after.start,
+        _ => false,
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! The way of a task: `tokens` (words) → `clauses` → `reader` (what each clause means: `references`, `matching` with
 //! `slots` and `numbers`, `questions`; `tours` for what is done at every place; all on top of `lexicon` and `toolbox`) → `stages` (what is to be done now, after
-//! what the `conversation` tells) → `answers` (what is said). Steps are decided upon in `confirmation`.
+//! what the `conversation` tells) → `answers` (what is said, with the sentences that `offers` finds). Steps are decided upon in `confirmation`.
 //!
 //! It keeps no state: the same request always gets the same reply.
 
@@ -20,6 +20,7 @@ mod conversation;
 mod lexicon;
 mod matching;
 mod numbers;
+mod offers;
 mod problem;
 mod questions;
 mod reader;

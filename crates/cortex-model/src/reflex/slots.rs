@@ -40,6 +40,8 @@ pub(super) enum ParameterKind {
     Number(NumberKind),
     /// Any text of at most so many characters.
     Text(Option<u64>),
+    /// A number, on or off, or a text: the tool takes any of them.
+    Any,
     /// What no sentence can say: lists, objects.
     Other,
 }
@@ -135,8 +137,16 @@ fn kind(property: &Value, root: &Value, unit: Option<Unit>) -> ParameterKind {
                 unit,
             })
         }
+        _ if takes_any(property) => ParameterKind::Any,
         _ => ParameterKind::Other,
     }
+}
+
+/// Whether the type is a choice of several, a number and a text among them.
+fn takes_any(property: &Value) -> bool {
+    let names = property.get("type").and_then(Value::as_array);
+    let has = |wanted: &str| names.is_some_and(|names| names.iter().any(|name| name == wanted));
+    has("string") && has("number") && property.get("enum").is_none()
 }
 
 /// Follows `$ref` within the schema, a lone `allOf`, and an alternative whose only other member is null.
@@ -317,6 +327,8 @@ mod tests {
                     ..NumberKind::default()
                 }),
             ),
+            (json!({"type": ["boolean", "number", "string", "array"]}), ParameterKind::Any),
+            (json!({"type": ["number", "array"]}), ParameterKind::Other),
             (json!({"type": "array"}), ParameterKind::Other),
             (json!({"$ref": "#/nowhere"}), ParameterKind::Other),
             (json!({"$ref": "#/properties/x"}), ParameterKind::Other),

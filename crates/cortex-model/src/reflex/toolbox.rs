@@ -160,6 +160,17 @@ impl<'r> Tool<'r> {
         self.parameters.iter().all(|parameter| !parameter.required || parameter.default.is_some())
     }
 
+    /// Whether a sentence can say everything that it must be given.
+    pub(super) fn is_sayable(&self) -> bool {
+        let can_be_said = |it: &Parameter| !it.required || it.default.is_some() || it.kind != ParameterKind::Other;
+        self.parameters.iter().all(can_be_said)
+    }
+
+    /// How many of its sentence patterns are looked at.
+    pub(super) fn phrases_read(&self) -> usize {
+        if self.phrases.is_empty() { 0 } else { PHRASES_READ }
+    }
+
     /// Its name in plain words, for people.
     pub(super) fn plain_name(&self) -> String {
         let (component, method) = split_name(&self.definition.name);
@@ -242,7 +253,7 @@ fn read_phrase(phrase: &str, parameters: &[Parameter]) -> Option<Vec<Piece>> {
         } else {
             let (name, literal) = part.split_once('}')?;
             let slot = parameters.iter().position(|parameter| parameter.name == name.trim())?;
-            after_text = matches!(parameters.get(slot)?.kind, ParameterKind::Text(_));
+            after_text = matches!(parameters.get(slot)?.kind, ParameterKind::Text(_) | ParameterKind::Any);
             pieces.push(Piece::Slot(slot));
             literal
         };

@@ -145,7 +145,7 @@ impl Clause<'_, '_> {
             }
             ParameterKind::Flag => ", on or off".to_owned(),
             ParameterKind::Number(kind) => format!(", {}", kind.bounds()),
-            ParameterKind::Text(_) => String::new(),
+            ParameterKind::Text(_) | ParameterKind::Any => String::new(),
             ParameterKind::Other => {
                 let problem = Problem::Unsayable { tool: self.index, parameter: parameter.label.clone() };
                 return Miss::new(closeness, problem);
