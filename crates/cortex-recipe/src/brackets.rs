@@ -33,8 +33,7 @@ pub(crate) fn unbalanced(text: &str) -> Option<Unbalanced> {
             _ => {}
         }
         let mut at = start;
-        loop {
-            let Some(next) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
+        while let Some(next) = text.get(at..).and_then(|rest| rest.chars().next()) {
             match next {
                 '\n' => break,
                 '#' => at += text.get(at..)?.find('\n').unwrap_or(text.len() - at) - 1,

@@ -1,6 +1,6 @@
 //! One mistake is one message, with its line and its remedy.
 
-#![expect(clippy::expect_used, clippy::unwrap_used, reason = "helpers of tests")]
+#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "helpers of tests")]
 
 use cortex_recipe::{Mistake, Problem, Recipe};
 
@@ -145,7 +145,7 @@ fn what_a_component_publishes_must_be_named_fully() {
 #[test]
 fn a_bracket_that_is_missing_is_told_once_where_it_is_missing() {
     let long = format!("{ROBOT}{WHEN}do = [\n  {{ tell = \"a ] }} in a text\" }}, # and a ] in a comment\n");
-    let rest = "[events.next]\nwhen = { component = \"base\" }\ndo = [{ tell = \"x\" }]\n".repeat(1);
+    let rest = "[events.next]\nwhen = { component = \"base\" }\ndo = [{ tell = \"x\" }]\n";
     let many: String = (0..100)
         .map(|index| format!("[components.c{index}]\nstart = {{ program = \"x\", arguments = [\"y\"] }}\n"))
         .collect();
