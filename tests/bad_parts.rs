@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use cortex_stories::{Event, House, Monitored, PATIENCE, Told, calls, model, python, says};
+use cortex_stories::{Event, House, Monitored, PATIENCE, Told, calls, finish_send, model, python, says};
 use serde_json::json;
 
 /// The component that goes wrong.
@@ -277,6 +277,40 @@ async fn regression_a_new_life_was_judged_by_the_call_of_the_one_before() {
     assert_eq!(events.iter().filter(|told| is_stuck(&told.event)).count(), 1, "{events:#?}");
     assert_eq!(events.iter().filter(|told| matches!(told.event, Event::Attempt(_))).count(), 1, "{events:#?}");
     assert_eq!(robot.stop().await, Some(0));
+}
+
+/// The stand-in was put into quarantine in the midst of its call, because the tray was well again.
+#[tokio::test]
+async fn regression_a_stand_in_was_cut_off_when_the_other_was_well_again() {
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/bad/component.py");
+    let (script, python) = (scripts.to_string_lossy().into_owned(), python().to_string_lossy().into_owned());
+    let spare = |notes: &str| {
+        format!(
+            "on_component_fail = [\"respawn\", \"stand_in\"]\nrest_s = 8.0\n\
+             [components.spare_tray]\nheartbeat_s = 2.0\nstop_timeout_s = 1.0\nstart_timeout_s = 60\n\
+             start = {{ program = {python:?}, arguments = [{script:?}, \"works\", \"--name\", \"spare_tray\", \
+             \"--work\", \"15\", \"--notes\", {notes:?}] }}\n"
+        )
+    };
+    let options = ["--times", "2", "--after", "2"];
+    let mut story = Story::new("crashes", &options, "stand_in = \"spare_tray\"\n", spare).await;
+    story.robot.wait_for(0, "spare_tray", |event| *event == Event::Works).await;
+    story.robot.process().wait_for_log("the component 'spare_tray' was found", 1).await;
+    let before = story.robot.count();
+    let task = story.house.begin_send("shake the tray for visitors");
+    story.notes("spare_tray began visitors", 1).await;
+    story.robot.wait_for(before, TRAY, |event| *event == Event::Healthy).await;
+    assert_eq!(story.noted("spare_tray did visitors"), 0, "the stand-in is still at it");
+    let sent = finish_send(task).await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+    assert_eq!(story.noted("spare_tray did visitors"), 1);
+    // Then the place is given back.
+    story.robot.wait_for(before, TRAY, |event| *event == Event::Works).await;
+    story.robot.wait_for(before, "spare_tray", |event| *event == Event::Down).await;
+    let sent = story.house.send("shake the tray for guests").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+    assert_eq!((story.noted("tray did guests"), story.noted("tray did visitors")), (1, 0));
+    story.end().await;
 }
 
 #[tokio::test]

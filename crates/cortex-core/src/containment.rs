@@ -263,7 +263,7 @@ pub(crate) fn in_place_of(
 }
 
 /// Whether the one can be called in place of the other.
-fn does_the_same(spec: &ToolSpec, other: &ToolSpec) -> bool {
+pub(crate) fn does_the_same(spec: &ToolSpec, other: &ToolSpec) -> bool {
     (&other.parameters, other.effect, other.dispatch, other.phase)
         == (&spec.parameters, spec.effect, spec.dispatch, spec.phase)
 }

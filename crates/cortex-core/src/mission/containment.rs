@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Mission, Phase};
 use crate::chat::{ChatRequest, Message};
-use crate::containment::{Confined, Containment, Departed, in_place_of};
+use crate::containment::{Confined, Containment, Departed, does_the_same, in_place_of};
 use crate::fragment::{AwayTool, Fragment, capped, quoted};
 use crate::toolset::{self, ToolChanges, ToolSet};
 
@@ -266,7 +266,9 @@ impl Mission {
         kept_back.iter().filter_map(move |(name, because)| {
             let spec = present.get(name).or_else(|| departed.get(name))?;
             containment.reason_against(spec.component.as_ref()?)?;
-            (may_act || spec.effect == ToolEffect::Observe).then_some((spec, because.as_str()))
+            // One that is asked for in the same words can be called now: a stand-in that nobody needs is not waited for.
+            let is_here = || self.setup.tools.iter().any(|other| is_asked_for_alike(spec, other));
+            ((may_act || spec.effect == ToolEffect::Observe) && !is_here()).then_some((spec, because.as_str()))
         })
     }
 
@@ -302,6 +304,11 @@ impl Mission {
         }
         Some(capped(&text, TOLD_CHARACTERS))
     }
+}
+
+/// Whether nothing that a person says tells the one from the other.
+fn is_asked_for_alike(spec: &ToolSpec, other: &ToolSpec) -> bool {
+    !spec.phrases.is_empty() && spec.phrases == other.phrases && does_the_same(spec, other)
 }
 
 fn unavailable(tool: &ToolName, because: &str) -> ToolOutcome {

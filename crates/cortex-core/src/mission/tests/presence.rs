@@ -289,3 +289,20 @@ fn regression_what_a_stand_in_was_cut_off_in_was_not_made_good_by_the_one_that_w
         assert_eq!(story.ends().0, MissionStatus::Succeeded, "{:#?}", story.lines);
     }
 }
+
+/// A task was refused as one that can mean several things: what the tray does, and what its stand-in would.
+#[test]
+fn regression_a_stand_in_that_nobody_needs_was_offered_beside_the_one_that_is_there() {
+    let phrased = |component: &str| ToolSpec { phrases: vec!["drive around".into()], ..driver(component) };
+    let told = |present: &[&str]| {
+        let mut story = Story::with("drive", present.iter().map(|name| phrased(name)).collect(), |_| {});
+        let mut containment = crate::Containment::default();
+        containment.quarantine("cart2".into(), "it is not needed now");
+        story.give(Input::Contained { containment });
+        story.give(Input::Start);
+        format!("{:?}", story.requests[0].messages)
+    };
+    let is_away = |told: &str| told.contains("Away");
+    assert!(!is_away(&told(&["cart", "cart2"])), "{}", told(&["cart", "cart2"]));
+    assert!(is_away(&told(&["cart2"])), "it is waited for where nothing else can do it");
+}
