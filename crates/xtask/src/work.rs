@@ -1,6 +1,7 @@
 //! Build, run, test and bench: Cargo in the environment of ROS 2.
 
 use std::fs;
+use std::num::NonZero;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -13,6 +14,11 @@ use crate::supervised;
 
 /// Tells tests and benchmarks where the binaries lie that they start.
 const BINARIES: &str = "CORTEX_BIN_DIR";
+
+/// How many tests of one program run at once, as the test harness reads it.
+const TEST_THREADS: &str = "RUST_TEST_THREADS";
+/// Tests that are run at once for each core.
+const ROBOTS_PER_CORE: usize = 2;
 
 /// Keeps colcon and rosdep out of the folder that it lies in.
 const COLCON_IGNORE: &str = "COLCON_IGNORE";
@@ -77,6 +83,11 @@ pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> 
         test.arg("--workspace");
     }
     test.args(arguments).env(BINARIES, binaries);
+    if std::env::var_os(TEST_THREADS).is_none() {
+        // Tests on real robots wait for most of their time: a robot for each core leaves three quarters of it idle.
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        test.env(TEST_THREADS, (cores * ROBOTS_PER_CORE).to_string());
+    }
     supervised::run(cargo::keep_local(&mut test, repository, &ros)).map(cargo::exit_code)
 }
 
