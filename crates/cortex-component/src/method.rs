@@ -47,6 +47,7 @@ impl Method {
                 resources: None,
                 timeout_s: None,
                 cancel_method: None,
+                outlives_process: false,
                 fallback: false,
                 phrases: Vec::new(),
                 before: Vec::new(),
@@ -132,6 +133,14 @@ impl<A> MethodBuilder<A> {
     #[must_use]
     pub fn cancelled_by(mut self, method: impl Into<String>) -> Self {
         self.description.cancel_method = Some(method.into());
+        self
+    }
+
+    /// What it begins may go on without the component's process: a motor controller that drives on by itself, for example.
+    /// Then the end of the process does not count as the end of its calls.
+    #[must_use]
+    pub fn outlives_process(mut self) -> Self {
+        self.description.outlives_process = true;
         self
     }
 

@@ -40,6 +40,7 @@ fn tool(source: EffectSource) -> ToolSpec {
         phrases: Vec::new(),
         conditions: Conditions::default(),
         serves: None,
+        outlives_process: false,
     }
 }
 

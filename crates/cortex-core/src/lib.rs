@@ -47,5 +47,5 @@ pub use ports::{
     CONFIRMATION_HOLDS, CallObserver, ChatModel, Invocation, ModelError, ModelErrorKind, ToolProvider, Unobserved,
     Watch, Watcher, Watching,
 };
-pub use schedule::collide;
+pub use schedule::{collide, may_collide};
 pub use toolset::{ToolChanges, ToolSet, ToolSetError};

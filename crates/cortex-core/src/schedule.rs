@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use cortex_protocol::plan::Group;
-use cortex_protocol::{Plan, ResourceName, Step, StepNumber, StepStatus};
+use cortex_protocol::{Effect, Plan, ResourceName, Step, StepNumber, StepStatus, ToolSpec};
 
 use crate::binding;
 
@@ -109,6 +109,17 @@ pub fn collide(one: &ResourceName, other: &ResourceName) -> bool {
     let (one_name, one_reads) = claim(one);
     let (other_name, other_reads) = claim(other);
     one_name == other_name && !(one_reads && other_reads)
+}
+
+/// Whether a call may not begin while a call of another tool may still go on: they are of one component, need one resource,
+/// or both move and their resources do not show that they move different things.
+#[must_use]
+pub fn may_collide(call: &ToolSpec, other: &ToolSpec) -> bool {
+    let is_same = call.component.is_some() && call.component == other.component;
+    let shares = call.resources.iter().any(|needed| other.resources.iter().any(|held| collide(needed, held)));
+    let both_move = call.effect == Effect::Move && other.effect == Effect::Move;
+    let shown_apart = !call.resources.is_empty() && !other.resources.is_empty();
+    is_same || shares || both_move && !shown_apart
 }
 
 fn claim(resource: &ResourceName) -> (&str, bool) {

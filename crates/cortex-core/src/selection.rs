@@ -148,6 +148,7 @@ mod tests {
             phrases: Vec::new(),
             conditions: cortex_protocol::Conditions::default(),
             serves: None,
+            outlives_process: false,
         }
     }
 

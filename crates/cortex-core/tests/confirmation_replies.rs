@@ -85,6 +85,7 @@ fn base() -> ToolSpec {
         phrases: Vec::new(),
         conditions: Conditions::default(),
         serves: None,
+        outlives_process: false,
     }
 }
 

@@ -118,6 +118,7 @@ impl Tool {
             phrases: Vec::new(),
             conditions: Conditions::default(),
             serves: None,
+            outlives_process: false,
         }
     }
 }

@@ -56,6 +56,7 @@ fn tool(name: &str, description: &str, effect: ToolEffect, parameters: Value) ->
         phrases: Vec::new(),
         conditions: Conditions::default(),
         serves: None,
+        outlives_process: false,
     }
 }
 

@@ -32,6 +32,7 @@ fn tool(name: &str, phase: ToolPhase, effect: ToolEffect, parameters: &Value, ph
         resources: Vec::new(),
         conditions: Conditions::default(),
         serves: None,
+        outlives_process: false,
         timeout: Duration::from_secs(30),
         dispatch: Dispatch::Wait,
         cancel: CancelMode::Drop,

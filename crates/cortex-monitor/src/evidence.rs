@@ -54,6 +54,8 @@ pub struct Evidence {
     goals: u32,
     /// Since when none is going on.
     idle_since: Duration,
+    /// A call that did not end in its time and could not be halted.
+    hung_call: Option<String>,
 }
 
 impl Evidence {
@@ -75,6 +77,7 @@ impl Evidence {
             windows: recipe.progress.iter().map(window).collect(),
             goals: 0,
             idle_since: Duration::ZERO,
+            hung_call: None,
         }
     }
 
@@ -86,6 +89,7 @@ impl Evidence {
         self.unanswered = 0;
         self.heard = None;
         self.reported = None;
+        self.hung_call = None;
         self.diagnostics = Diagnostics::default();
         self.is_fresh = true;
         self.forget_calls();
@@ -124,6 +128,7 @@ impl Evidence {
     pub fn begin(&mut self, now: Duration, recipe: &ComponentRecipe) {
         self.since = now;
         self.unanswered = 0;
+        self.hung_call = None;
         if !std::mem::take(&mut self.is_fresh) && self.heard != Some(now) {
             self.heard = None;
             self.reported = None;
@@ -196,6 +201,11 @@ impl Evidence {
         }
     }
 
+    /// A call of it hung, or nothing that hung goes on any more.
+    pub fn note_hung_call(&mut self, because: Option<String>) {
+        self.hung_call = because.map(|because| shown(&because));
+    }
+
     /// What is wrong, the worst first.
     #[must_use]
     pub fn symptoms(&self, now: Duration, recipe: &ComponentRecipe) -> Vec<Symptom> {
@@ -234,6 +244,9 @@ impl Evidence {
             if window.falls_short(now) {
                 add(Severity::Failure, FailureKind::Component, stuck(window.count(now), progress));
             }
+        }
+        if let Some(message) = &self.hung_call {
+            add(Severity::Failure, FailureKind::Component, message.clone());
         }
         if let Some((kind, message)) = &self.reported {
             add(Severity::Failure, *kind, message.clone());

@@ -71,6 +71,10 @@ pub struct MethodDescription {
     /// rest. Left out: the method can't be halted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel_method: Option<String>,
+    /// True where what the method begins may go on without the component's process: a motor controller that drives on by
+    /// itself, for example. Then the end of the process does not show that it is at rest.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outlives_process: bool,
     /// True for a recovery that the component offers for its own failures.
     #[serde(default)]
     pub fallback: bool,
@@ -219,6 +223,7 @@ impl MethodDescription {
             phrases: self.phrases.clone(),
             conditions: self.conditions().with_sources(&|source| source.resolved_for(component)),
             serves: None,
+            outlives_process: self.outlives_process,
         }
     }
 
@@ -346,6 +351,7 @@ mod tests {
                 phrases: vec![],
                 conditions: Conditions::default(),
                 serves: None,
+                outlives_process: false,
             }
         );
     }

@@ -86,6 +86,9 @@ pub struct Action {
     pub component: Option<ComponentName>,
     /// How long it may take.
     pub timeout_s: Seconds,
+    /// Whether what it begins may go on without the process of its component: then the end of that process does not show
+    /// that it is at rest. A method that says so of itself need not be named here.
+    pub outlives_process: bool,
     /// How it is offered to models. Without it, only fallbacks use it.
     pub tool: Option<ToolOffer>,
 }
@@ -219,6 +222,10 @@ struct ActionTable {
     /// How long it may take.
     #[serde(default = "default_timeout")]
     timeout_s: Seconds,
+    /// Whether what it begins may go on without the process of its component: then the end of that process does not show
+    /// that it is at rest. A method that says so of itself need not be named here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    outlives_process: bool,
     /// How it is offered to models. Left out: only fallbacks use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tool: Option<ToolOffer>,
@@ -242,7 +249,8 @@ impl TryFrom<ActionTable> for Action {
         let mut deeds = deeds.into_iter().flatten();
         match (deeds.next(), deeds.next()) {
             (Some(deed), None) => {
-                Ok(Self { deed, component: table.component, timeout_s: table.timeout_s, tool: table.tool })
+                let ActionTable { component, timeout_s, outlives_process, tool, .. } = table;
+                Ok(Self { deed, component, timeout_s, outlives_process, tool })
             }
             (first, _) => Err(format!(
                 "an action does one thing, and this does {}; give it one of the tables service, topic, command, method, parameters",
@@ -262,6 +270,7 @@ impl From<Action> for ActionTable {
             parameters: None,
             component: action.component,
             timeout_s: action.timeout_s,
+            outlives_process: action.outlives_process,
             tool: action.tool,
         };
         match action.deed {

@@ -73,13 +73,15 @@ pub struct Rung {
     pub retries: u32,
     /// How long the component may take, once the action is done, until its health is good. Nothing else is success.
     pub within_s: Seconds,
+    /// Whether what is in flight at the component is halted before this touches its process: the default.
+    pub halt_first: bool,
 }
 
 impl Rung {
     /// An action that is not tried again.
     #[must_use]
     pub fn once(action: BuiltIn) -> Self {
-        Self { action: ActionName::new(action.name()), retries: 0, within_s: default_within() }
+        Self { action: ActionName::new(action.name()), retries: 0, within_s: default_within(), halt_first: true }
     }
 
     /// The same with retries, at most [`MAX_RETRIES`].
@@ -87,6 +89,10 @@ impl Rung {
     pub fn with_retries(self, retries: u32) -> Self {
         Self { retries: retries.min(MAX_RETRIES), ..self }
     }
+}
+
+fn halts_first() -> bool {
+    true
 }
 
 fn default_within() -> Seconds {
@@ -107,6 +113,9 @@ struct RungTable {
     /// How long the component may take, once the action is done, until its health is good.
     #[serde(default = "default_within")]
     within_s: Seconds,
+    /// Whether what is in flight at the component is halted, within 6 s, before `restart` or `respawn` touches its process.
+    #[serde(default = "halts_first")]
+    halt_first: bool,
 }
 
 /// Both forms, for the schema.
@@ -141,7 +150,12 @@ impl<'de> Deserialize<'de> for Rung {
             }
 
             fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<RungTable, E> {
-                Ok(RungTable { action: ActionName::new(name), retries: 0, within_s: default_within() })
+                Ok(RungTable {
+                    action: ActionName::new(name),
+                    retries: 0,
+                    within_s: default_within(),
+                    halt_first: true,
+                })
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RungTable, A::Error> {
@@ -149,7 +163,7 @@ impl<'de> Deserialize<'de> for Rung {
             }
         }
 
-        let RungTable { action, retries, within_s } = deserializer.deserialize_any(RungVisitor)?;
-        Ok(Self { action, retries, within_s })
+        let RungTable { action, retries, within_s, halt_first } = deserializer.deserialize_any(RungVisitor)?;
+        Ok(Self { action, retries, within_s, halt_first })
     }
 }

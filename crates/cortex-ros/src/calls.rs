@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use cortex_core::Invocation;
-use cortex_protocol::{CallId, CancelMode, FailureKind, MissionId, ToolName, ToolOutcome};
+use cortex_protocol::{CallId, CancelMode, ComponentName, FailureKind, MissionId, ToolName, ToolOutcome, ToolSpec};
 
 use tokio::sync::watch;
 
@@ -24,6 +24,11 @@ pub(crate) type CallKey = (MissionId, CallId);
 /// The key of an invocation.
 pub(crate) fn key(invocation: &Invocation) -> CallKey {
     (invocation.mission.clone(), invocation.id)
+}
+
+/// The component whose process carries out a call of this tool, where the end of that process is the end of the call.
+pub(crate) fn ends_with(spec: &ToolSpec) -> Option<ComponentName> {
+    spec.component.clone().filter(|_| !spec.outlives_process)
 }
 
 /// What comes of a call that was halted before it was sent.
@@ -169,6 +174,8 @@ pub(crate) struct Open<C> {
     pub(crate) tool: ToolName,
     /// When it was sent.
     pub(crate) since: Instant,
+    /// The component whose process carries it out, where the end of that process is the end of the call.
+    pub(crate) ends_with: Option<ComponentName>,
     /// What it takes to halt it.
     pub(crate) call: C,
 }
@@ -195,10 +202,17 @@ impl<C: Haltable> Calls<C> {
 
     /// Sends a call and takes it down, as one, unless it was halted before or the robot is stopped; then `send` is not run.
     /// It must not wait. Nor is it run where nothing is left that could be forgotten for it.
-    pub(crate) fn send<T>(&self, invocation: &Invocation, call: C, send: impl FnOnce() -> T) -> Result<T, Unsent> {
+    pub(crate) fn send<T>(
+        &self,
+        invocation: &Invocation,
+        ends_with: Option<ComponentName>,
+        call: C,
+        send: impl FnOnce() -> T,
+    ) -> Result<T, Unsent> {
         let key = key(invocation);
         self.halts.unless_halted(&key.clone(), || {
-            self.take_down(key, Open { tool: invocation.call.tool.clone(), since: Instant::now(), call })?;
+            let tool = invocation.call.tool.clone();
+            self.take_down(key, Open { tool, since: Instant::now(), ends_with, call })?;
             Ok(send())
         })?
     }
@@ -240,6 +254,16 @@ impl<C: Haltable> Calls<C> {
     pub(crate) fn all(&self) -> Option<Vec<(CallKey, Open<C>)>> {
         let inner = lock_in_time(&self.inner)?;
         Some(inner.open.iter().map(|(key, open)| (key.clone(), open.clone())).collect())
+    }
+
+    /// The process of a component has ended, and its calls with it.
+    pub(crate) fn end_calls(&self, component: &ComponentName) {
+        let plain = |name: &ComponentName| name.as_str().trim_start_matches('/').to_owned();
+        let ended = |open: &Open<C>| open.ends_with.as_ref().is_some_and(|other| plain(other) == plain(component));
+        let mut inner = self.lock();
+        let Inner { open, order } = &mut *inner;
+        open.retain(|_, call| !ended(call));
+        order.retain(|key| open.contains_key(key));
     }
 
     /// Forgets all of them: a person has looked.
@@ -288,7 +312,7 @@ mod tests {
     fn a_call_is_open_from_its_sending_to_its_answer() {
         let calls = Calls::new(&Arc::default());
         assert_eq!(calls.open(&call(1)), None);
-        let sent = calls.send(&invocation(1), "base", || calls.open(&call(1)));
+        let sent = calls.send(&invocation(1), None, "base", || calls.open(&call(1)));
         assert_eq!(sent, Ok(Some("base")), "a halt finds it at once");
         assert_eq!(calls.open(&call(1)), Some("base"));
         calls.answered(&call(1));
@@ -302,10 +326,10 @@ mod tests {
         halts.halt(call(1));
         halts.halt(call(1));
         let mut sent = Vec::new();
-        assert_eq!(services.send(&invocation(1), "lamp", || sent.push("lamp")), Err(Unsent::Halted));
-        assert_eq!(goals.send(&invocation(1), 5_u32, || sent.push("goal")), Err(Unsent::Halted));
+        assert_eq!(services.send(&invocation(1), None, "lamp", || sent.push("lamp")), Err(Unsent::Halted));
+        assert_eq!(goals.send(&invocation(1), None, 5_u32, || sent.push("goal")), Err(Unsent::Halted));
         assert_eq!((services.open(&call(1)), goals.open(&call(1))), (None, None));
-        assert_eq!(goals.send(&invocation(2), 5_u32, || sent.push("another")), Ok(()));
+        assert_eq!(goals.send(&invocation(2), None, 5_u32, || sent.push("another")), Ok(()));
         assert_eq!(sent, ["another"]);
     }
 
@@ -313,16 +337,16 @@ mod tests {
     fn while_the_robot_is_stopped_nothing_is_sent_and_what_was_is_known() {
         let halts = Arc::new(Halts::default());
         let calls = Calls::new(&halts);
-        assert_eq!(calls.send(&invocation(1), "base", || ()), Ok(()));
+        assert_eq!(calls.send(&invocation(1), None, "base", || ()), Ok(()));
         let stop = halts.latch().close();
         assert!(halts.settle());
-        assert_eq!(calls.send(&invocation(2), "arm", || panic!("it is sent")), Err(Unsent::Stopped));
+        assert_eq!(calls.send(&invocation(2), None, "arm", || panic!("it is sent")), Err(Unsent::Stopped));
         let open: Vec<_> = calls.all().unwrap().into_iter().map(|(_, open)| (open.tool, open.call)).collect();
         assert_eq!(open, [("base.go_to".into(), "base")]);
         assert!(halts.latch().open(stop));
         calls.forget();
         assert!(!calls.is_open(&call(1)));
-        assert_eq!(calls.send(&invocation(2), "arm", || ()), Ok(()));
+        assert_eq!(calls.send(&invocation(2), None, "arm", || ()), Ok(()));
     }
 
     #[test]
@@ -343,7 +367,7 @@ mod tests {
         let calls = Calls::new(&halts);
         let other = Arc::clone(&halts);
         let is_settled = halts.latch().stop_after_next_look(move || other.settle());
-        assert_eq!(calls.send(&invocation(1), "base", || "sent"), Ok("sent"));
+        assert_eq!(calls.send(&invocation(1), None, "base", || "sent"), Ok("sent"));
         assert_eq!(is_settled.try_recv(), Ok(false));
         assert!(halts.settle() && calls.is_open(&call(1)), "a second look finds what was sent");
     }
@@ -352,13 +376,13 @@ mod tests {
     #[test]
     fn regression_a_call_that_may_go_on_is_never_forgotten_for_another_one() {
         let calls = Calls::new(&Arc::default());
-        let look = |number| calls.send(&invocation(number), CancelMode::Drop, || ());
-        let act = |number| calls.send(&invocation(number), CancelMode::Halt, || ());
+        let look = |number| calls.send(&invocation(number), None, CancelMode::Drop, || ());
+        let act = |number| calls.send(&invocation(number), None, CancelMode::Halt, || ());
         assert_eq!((act(0), look(1)), (Ok(()), Ok(())));
         (2..1024).for_each(|number| assert_eq!(act(number), Ok(())));
         assert_eq!(act(2000), Ok(()), "what only looks makes room");
         assert_eq!((calls.is_open(&call(0)), calls.is_open(&call(1))), (true, false));
-        let refused = calls.send(&invocation(2001), CancelMode::Halt, || panic!("it is sent"));
+        let refused = calls.send(&invocation(2001), None, CancelMode::Halt, || panic!("it is sent"));
         assert_eq!(refused, Err(Unsent::TooMany));
         assert!(Unsent::TooMany.outcome().message.contains("1024 calls were never answered"));
         assert!(calls.is_open(&call(0)), "the oldest is known still");
@@ -371,12 +395,24 @@ mod tests {
         let (halts, others) = (Arc::new(Halts::default()), Arc::default());
         let calls = Calls::new(&others);
         for number in 0..2000 {
-            calls.send(&invocation(number), CancelMode::Drop, || ()).unwrap();
+            calls.send(&invocation(number), None, CancelMode::Drop, || ()).unwrap();
             halts.halt(call(number));
         }
         let open = |number| calls.open(&call(number)).is_some();
         assert_eq!((open(0), open(975), open(976), open(1999)), (false, false, true, true));
         let halted = |number| halts.unless_halted(&call(number), || ()).is_err();
         assert_eq!((halted(0), halted(975), halted(976), halted(1999)), (false, false, true, true));
+    }
+
+    /// What a process did that was killed was named by every stop, for ever.
+    #[test]
+    fn regression_the_end_of_a_process_is_the_end_of_its_calls_and_of_no_others() {
+        let calls = Calls::new(&Arc::default());
+        for (number, of) in [(1, Some("base")), (2, Some("/base")), (3, Some("arm")), (4, None)] {
+            calls.send(&invocation(number), of.map(Into::into), "base", || ()).unwrap();
+        }
+        calls.end_calls(&"base".into());
+        let open: Vec<bool> = (1..=4).map(|number| calls.is_open(&call(number))).collect();
+        assert_eq!(open, [false, false, true, true]);
     }
 }

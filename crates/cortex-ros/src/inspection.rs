@@ -66,6 +66,7 @@ pub(crate) fn tool<'a>(nodes: impl Iterator<Item = &'a str>) -> Option<ToolSpec>
             .to_vec(),
         conditions: cortex_protocol::Conditions::default(),
         serves: None,
+        outlives_process: false,
     })
 }
 

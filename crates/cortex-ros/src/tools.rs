@@ -20,7 +20,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider, Watching};
 use cortex_interfaces::{InterfaceError, Interfaces};
-use cortex_protocol::{Effect, FailureKind, HaltState, ToolOutcome, ToolSpec};
+use cortex_protocol::{ComponentName, Effect, FailureKind, HaltState, ToolOutcome, ToolSpec};
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
@@ -149,6 +149,14 @@ impl RosTools {
     #[must_use]
     pub fn cancel_everything(&self) -> usize {
         stopping::Stopping::begin(self).in_flight()
+    }
+
+    /// The process of a component has ended, with all that it had started: so have the calls that it carried out, except
+    /// where their tool says that they may outlive it.
+    pub fn end_calls(&self, component: &ComponentName) {
+        self.components.calls().end_calls(component);
+        self.services.calls().end_calls(component);
+        self.goals.calls().end_calls(component);
     }
 
     /// What was sent and is not answered yet, the oldest first.

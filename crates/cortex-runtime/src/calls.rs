@@ -9,7 +9,10 @@ use std::time::Duration;
 
 use cortex_core::feedback::in_seconds;
 use cortex_core::{CallObserver, Invocation, ToolProvider};
-use cortex_protocol::{CancelMode, Effect, FailureKind, ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec};
+use cortex_protocol::{
+    CancelMode, Effect, FailureKind, HaltState, OutcomeStatus, ToolCall, ToolFingerprint, ToolName, ToolOutcome,
+    ToolSpec,
+};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +20,7 @@ use crate::claims::{Claim, Wanted};
 use crate::containment::Contained;
 use crate::dispatch::run_call;
 use crate::drive::Shared;
+use crate::leftovers::GivenUp;
 use crate::tape::Clearance;
 
 /// A call to be made.
@@ -108,9 +112,9 @@ impl Shared {
         }
         let Call { provider, spec, invocation, clearance, .. } = call;
         // What held it a moment ago may have been given up, and still move.
-        let not_at_rest = self.leftovers.names();
-        if Weight::of(&spec) == Weight::Full && !not_at_rest.is_empty() {
-            return Ok(over_leftovers(&not_at_rest));
+        let in_the_way = self.leftovers.in_the_way(&spec, &invocation.call, &self.offer.borrow().tools);
+        if !in_the_way.is_empty() {
+            return Ok(over_leftovers(&in_the_way));
         }
         // What may just be dropped leaves nothing behind.
         let halts = spec.cancel == CancelMode::Halt;
@@ -138,17 +142,48 @@ impl Shared {
             }
             return Ok(before_it_began());
         }
-        let containment = self.containment.clone();
-        let contained = Contained { provider: Arc::clone(&provider), containment, spec: spec.clone() };
+        let process = self.leftovers.life(&spec, &invocation.call);
+        let contained = Contained {
+            provider: Arc::clone(&provider),
+            containment: self.containment.clone(),
+            spec: spec.clone(),
+            leftovers: Arc::clone(&self.leftovers),
+            process: process.clone(),
+            has_ended: CancellationToken::new(),
+        };
+        let bounds = self.config.calls;
         let outcome =
-            run_call(Arc::new(contained), spec, invocation.clone(), observer, cancelled, self.config.calls).await;
-        if outcome.halt.may_go_on() {
-            self.leftovers.remember(provider, invocation, outcome.message.clone());
-        } else if halts {
+            run_call(Arc::new(contained), spec.clone(), invocation.clone(), observer, cancelled, bounds).await;
+        let outcome = if outcome.halt.may_go_on() {
+            let timed_out = outcome.status == OutcomeStatus::Failed(FailureKind::Timeout);
+            let (why, invocation) = (outcome.message.clone(), invocation.clone());
+            let given_up = GivenUp { provider, invocation, spec: Some(spec), process, why, timed_out };
+            self.given_up(given_up, outcome).await
+        } else {
+            outcome
+        };
+        if halts && !outcome.halt.may_go_on() {
             self.journal.end_call(&invocation);
         }
         drop(claim);
         Ok(outcome)
+    }
+
+    /// A call was given up without a sign that it is at rest: it is among the leftovers from now on. Where its component is
+    /// about to be started anew, the end of its process is waited for, for a while, since that is its end, too.
+    async fn given_up(&self, call: GivenUp, outcome: ToolOutcome) -> ToolOutcome {
+        let (process, timed_out) = (call.process.clone(), call.timed_out);
+        let fails = process.as_ref().is_some_and(|process| {
+            timed_out || self.containment.borrow().reason_against(process.component()).is_some()
+        });
+        if !self.leftovers.remember(call) {
+            return outcome.with_halt(HaltState::AtRest);
+        }
+        let Some(process) = process.filter(|_| fails) else { return outcome };
+        match self.leftovers.outlived(&process, self.config.calls.halt_timeout).await {
+            true => outcome.with_halt(HaltState::AtRest),
+            false => outcome,
+        }
     }
 
     /// Waits until nobody else holds what the call needs. Fails with the outcome of a call that never began.
@@ -180,7 +215,11 @@ impl Shared {
 /// Nothing is put on top of what may still move.
 fn over_leftovers(tools: &[ToolName]) -> ToolOutcome {
     let names: Vec<&str> = tools.iter().map(ToolName::as_str).collect();
-    let message = format!("it was not called: {} did not confirm that it is at rest", names.join(", "));
+    let message = format!(
+        "it was not called: {} did not confirm that it is at rest. Look at the robot; when it is safe, call ~/resume \
+         (cortex resume)",
+        names.join(", ")
+    );
     ToolOutcome::failure(FailureKind::NotReady, message)
 }
 

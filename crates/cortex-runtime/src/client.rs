@@ -1,5 +1,5 @@
 //! A call that a client makes without a mission: an event of a recipe, for example. It goes the way of every call (`calls`),
-//! and the desk has a word: not while the robot is stopped, Cortex is not active, or something is not known to be at rest.
+//! and the desk has a word: not while the robot is stopped, or Cortex is not active.
 //!
 //! What a mission does for its own calls is done here for this one: a stand-in serves what it has the place of, and a call
 //! whose component goes into quarantine is halted and lost.
@@ -30,8 +30,8 @@ impl Runtime {
     /// A tool is named by its canonical or its wire name; those for clients alone
     /// ([`offer_to_clients`](Self::offer_to_clients)) can be called, too.
     ///
-    /// While something is not known to be at rest, only what looks is called, and what neither moves nor holds anything: a
-    /// halt, for example. If this call leaves something, no task begins any more, and the one that runs is ended.
+    /// What collides with something that is not known to be at rest is not called: see [`leftovers`](Self::leftovers). What
+    /// only looks is, and what neither moves nor holds anything: a halt, for example.
     pub async fn call(&self, origin: Origin, call: ToolCall, unwanted: CancellationToken) -> ToolOutcome {
         let shared = Arc::clone(&self.shared.borrow());
         let (spec, call) = match destination(&self.offer.borrow(), &self.containment.borrow(), call) {
@@ -57,11 +57,10 @@ impl Runtime {
         let token = ending.clone();
         let mut running = self.tracker.spawn(async move {
             let by = format!("the {} {}", origin.channel, origin.client);
-            let tool = spec.name.clone();
-            let outcome = carry_out(&shared, spec, call, by.clone(), token).await;
+            let outcome = carry_out(&shared, spec, call, by, token).await;
             if outcome.halt.may_go_on() {
-                // A desk that is closed takes no tasks anyway.
-                let _ = desk.send(DeskMessage::Left { tool, by }).await;
+                // Its component may have come back meanwhile, and can say so. A desk that is closed asks nobody.
+                let _ = desk.send(DeskMessage::Left).await;
             }
             drop(leave);
             outcome

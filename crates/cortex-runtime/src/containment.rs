@@ -9,6 +9,9 @@ use async_trait::async_trait;
 use cortex_core::{CallObserver, Containment, Invocation, ToolProvider, Watching};
 use cortex_protocol::{FailureKind, HaltState, ToolOutcome, ToolSpec};
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::leftovers::{Leftovers, ProcessLife};
 
 /// The provider of one call, which it begins only if nothing speaks against it.
 pub(crate) struct Contained {
@@ -16,6 +19,11 @@ pub(crate) struct Contained {
     pub(crate) containment: watch::Receiver<Containment>,
     /// What is called.
     pub(crate) spec: ToolSpec,
+    pub(crate) leftovers: Arc<Leftovers>,
+    /// The process that carries it out, where its end is the end of the call.
+    pub(crate) process: Option<ProcessLife>,
+    /// Whether the call was halted and that process has ended: then nothing answers any more.
+    pub(crate) has_ended: CancellationToken,
 }
 
 #[async_trait]
@@ -29,11 +37,28 @@ impl ToolProvider for Contained {
         if let Some(because) = refusal {
             return ToolOutcome::failure(FailureKind::Unavailable, format!("it was not called: {because}"));
         }
-        self.provider.invoke(invocation, observer).await
+        tokio::select! {
+            biased;
+            outcome = self.provider.invoke(invocation, observer) => outcome,
+            () = self.has_ended.cancelled() => {
+                ToolOutcome::failure(FailureKind::ComponentLost, "the process of its component has ended")
+            }
+        }
     }
 
     async fn halt(&self, invocation: &Invocation) -> HaltState {
-        self.provider.halt(invocation).await
+        let Some(process) = &self.process else { return self.provider.halt(invocation).await };
+        // The provider first, so that what was not sent never will be.
+        let state = tokio::select! {
+            biased;
+            state = self.provider.halt(invocation) => state,
+            () = self.leftovers.ended(process) => HaltState::Unconfirmed,
+        };
+        if !state.may_go_on() || !self.leftovers.is_over(process) {
+            return state;
+        }
+        self.has_ended.cancel();
+        HaltState::AtRest
     }
 
     async fn end_earlier(&self, invocation: &Invocation) -> HaltState {
@@ -59,7 +84,10 @@ mod tests {
         let spec = ToolSpec { component: Some("arm".into()), ..tool("arm.wave", ToolPhase::Execution, Effect::Move) };
         let (containment, contained) = watch::channel(Containment::default());
         let tools = Arc::new(FakeTools::new([("arm.wave", Behaviour::Returns(Value::Null))]));
-        let guarded = Contained { provider: tools.clone(), containment: contained, spec };
+        let leftovers = Arc::default();
+        let (process, has_ended) = (None, CancellationToken::new());
+        let guarded =
+            Contained { provider: tools.clone(), containment: contained, spec, leftovers, process, has_ended };
         let call = || Invocation {
             mission: "mission".into(),
             id: CallId(1),

@@ -129,15 +129,6 @@ pub(crate) struct Request {
     pub(crate) reopens: Option<Box<Reopened>>,
 }
 
-/// Why the mission that runs is ended from outside.
-#[derive(Debug, Clone)]
-pub(crate) enum End {
-    /// Somebody ends it.
-    Cancelled(CancelReason),
-    /// It can't go on, for this reason.
-    GivenUp(String),
-}
-
 /// What a person says to the mission that runs, and who waits for the answer.
 pub(crate) struct Correction {
     pub(crate) text: String,
@@ -157,7 +148,7 @@ pub(crate) async fn run_mission(
     shared: Arc<Shared>,
     request: Request,
     mut reporter: Reporter,
-    end: watch::Receiver<Option<End>>,
+    end: watch::Receiver<Option<CancelReason>>,
     corrections: mpsc::Receiver<Correction>,
 ) -> MissionResult {
     let Request { id, task, session, earlier, reopens } = request;
@@ -221,7 +212,7 @@ fn limits_for(shared: &Shared) -> MissionLimits {
 
 /// What reaches the mission from outside of its calls.
 struct Outside {
-    end: watch::Receiver<Option<End>>,
+    end: watch::Receiver<Option<CancelReason>>,
     containment: watch::Receiver<Containment>,
     corrections: mpsc::Receiver<Correction>,
     answers: Answers,
@@ -258,10 +249,9 @@ impl Drive {
                 changed = end.changed(), if !orphaned => {
                     // Nobody is left who could stop it: it must not go on.
                     orphaned = changed.is_err();
-                    let end = if orphaned { Some(End::Cancelled(CancelReason::ShutDown)) } else { end.borrow_and_update().clone() };
+                    let end = if orphaned { Some(CancelReason::ShutDown) } else { *end.borrow_and_update() };
                     match end {
-                        Some(End::Cancelled(reason)) => Input::Cancel { reason },
-                        Some(End::GivenUp(reason)) => Input::GiveUp { reason },
+                        Some(reason) => Input::Cancel { reason },
                         None => continue,
                     }
                 }

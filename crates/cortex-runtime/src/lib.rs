@@ -43,6 +43,7 @@ mod sessions;
 mod settings;
 pub mod tape;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -407,8 +408,8 @@ impl Runtime {
         self.shared.send_modify(|shared| *shared = Arc::new(shared.with(settings)));
     }
 
-    /// Takes tasks again, also after a task left something behind that did not confirm that it is at rest: a person has
-    /// looked. `false` if tasks were taken all along.
+    /// Takes tasks again, and forgets what did not confirm that it is at rest: a person has looked. `false` if nothing was
+    /// refused because of a stop or of that.
     pub async fn resume(&self) -> bool {
         let (reply, answer) = oneshot::channel();
         if self.desk.send(DeskMessage::Resume { reply }).await.is_err() {
@@ -462,10 +463,28 @@ impl Runtime {
     }
 
     /// The calls that are not known to be at rest, now and later: what was called, since when it is so, and why. Empty:
-    /// everything is at rest that nothing waits for.
+    /// everything is at rest that nothing waits for. A call is refused while it collides with one of them
+    /// ([`cortex_core::may_collide`]), until that confirms, its process ends, or a person has looked
+    /// ([`resume`](Self::resume)).
     #[must_use]
     pub fn leftovers(&self) -> watch::Receiver<Arc<Vec<UnconfirmedHalt>>> {
         self.shared.borrow().leftovers.listed()
+    }
+
+    /// The process behind a component has ended, with all that it had started: what it was called for is at rest, except
+    /// where its tool says that it may outlive the process. Like everything that the monitor says, this never waits.
+    pub fn end_calls(&self, component: &ComponentName) {
+        let shared = Arc::clone(&self.shared.borrow());
+        for call in shared.leftovers.end_calls(component) {
+            tracing::info!("{} is at rest: the process of {component} has ended", call.call.tool);
+            shared.journal.end_call(&call);
+        }
+    }
+
+    /// Which components have a process that is ended and started anew where they hang. The end of such a process is waited
+    /// for, for a while, before a call of it counts as not at rest.
+    pub fn supervise(&self, components: BTreeSet<ComponentName>) {
+        self.shared.borrow().leftovers.supervise(components);
     }
 
     /// The bounds with which the next mission begins.

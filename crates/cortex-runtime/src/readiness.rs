@@ -43,15 +43,6 @@ pub enum Rejection {
         /// Why, and what to do.
         because: String,
     },
-    /// Something that was begun earlier is not known to be at rest.
-    #[error(
-        "something that was begun earlier did not confirm that it is at rest: {}. Look at the robot; when it is safe, \
-         call ~/resume and send the task again", listed(.tools)
-    )]
-    Unsettled {
-        /// What.
-        tools: Vec<ToolName>,
-    },
     /// Cortex is going down.
     #[error("Cortex is shutting down")]
     ShuttingDown,

@@ -251,24 +251,41 @@ async fn a_stop_halts_again_what_an_earlier_mission_left_behind() {
     assert_eq!(second.unwrap().not_stopped, ["arm.swing".into()]);
 }
 
+/// Every task was refused, whatever it was about.
 #[tokio::test(start_paused = true)]
-async fn no_task_begins_while_an_earlier_one_may_still_move_something() {
-    let script = vec![plan_of("arm-swing"), says("EXECUTE"), says("It did not end."), says("Hello.")];
-    let house = house(RuntimeConfig::default(), script, vec![("arm.swing", Behaviour::IgnoresHalt)]).await;
+async fn regression_what_may_still_move_keeps_back_only_what_it_can_collide_with() {
+    let wave = || vec![plan_of("arm-wave"), says("EXECUTE"), says("That is all.")];
+    let lamp = || vec![plan_of("lamp-on"), says("EXECUTE"), says("That is all.")];
+    let script = [vec![plan_of("arm-swing"), says("EXECUTE"), says("It did not end.")], lamp(), wave(), wave()];
+    let tools = vec![
+        ("arm.swing", Behaviour::IgnoresHalt),
+        ("arm.wave", Behaviour::Returns(json!("waved"))),
+        ("lamp.on", Behaviour::Returns(json!("it is on"))),
+    ];
+    let house = house(RuntimeConfig::default(), script.concat(), tools).await;
+    let mut specs = house.tools.specs();
+    specs.iter_mut().for_each(|spec| spec.resources = vec![spec.name.as_str()[..3].into()]);
+    house.runtime.offer_tools(ProviderId(0), specs).await;
     let first = house.runtime.submit(task("swing")).await.unwrap();
-    let second = house.runtime.submit(task("wave")).await.unwrap();
+    let waiting = house.runtime.submit(task("light")).await.unwrap();
     assert_eq!(result_of(first).await.not_stopped, ["arm.swing".into()]);
-    let second = result_of(second).await;
-    assert_eq!(second.status, MissionStatus::Cancelled);
-    assert!(second.output.contains("did not confirm that it is at rest"), "{}", second.output);
-    let third = house.runtime.submit(task("wave")).await.unwrap_err();
-    assert_eq!(third, Rejection::Unsettled { tools: vec!["arm.swing".into()] });
+    assert_eq!(result_of(waiting).await.status, MissionStatus::Succeeded, "the lamp has nothing to do with it");
+    let left = house.runtime.leftovers().borrow().clone();
+    let told: Vec<(&str, bool)> = left.iter().map(|left| (left.tool.as_str(), left.timed_out)).collect();
+    assert_eq!(told, [("arm.swing", true)]);
+    assert!(left[0].why.contains("did not end within"), "{}", left[0].why);
+    let refused = result_of(house.runtime.submit(task("wave")).await.unwrap()).await;
+    assert_eq!(refused.status, MissionStatus::Failed);
+    let reason = "it was not called: arm.swing did not confirm that it is at rest. Look at the robot; when it is safe";
+    assert!(refused.output.contains(reason), "{}", refused.output);
     assert!(house.runtime.resume().await);
-    assert!(house.runtime.submit(task("hello")).await.is_ok());
+    let waved = result_of(house.runtime.submit(task("wave")).await.unwrap()).await;
+    assert_eq!(waved.status, MissionStatus::Succeeded, "{}", waved.output);
+    assert!(house.runtime.leftovers().borrow().is_empty() && !house.runtime.resume().await);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_component_that_came_back_and_is_at_rest_lets_tasks_begin_again_and_one_that_is_not_does_not() {
+async fn a_component_that_came_back_is_asked_again_whether_it_is_at_rest() {
     let back = Arc::new(AtomicBool::new(false));
     let script = vec![plan_of("arm-swing"), says("EXECUTE"), says("Hello.")];
     let lost = Behaviour::LostUntilBack(Arc::clone(&back));
@@ -279,14 +296,14 @@ async fn a_component_that_came_back_and_is_at_rest_lets_tasks_begin_again_and_on
     house.runtime.quarantine("arm".into(), "its process was killed".to_owned());
     house.runtime.release(&"arm".into());
     until(|| house.tools.halts().len() >= 2).await;
-    let refused = house.runtime.submit(task("hello")).await.unwrap_err();
-    assert_eq!(refused, Rejection::Unsettled { tools: vec!["arm.swing".into()] });
+    assert_eq!(house.runtime.leftovers().borrow().len(), 1);
     back.store(true, Ordering::Release);
     house.runtime.quarantine("arm".into(), "its process was killed again".to_owned());
     house.runtime.release(&"arm".into());
     let halts = house.tools.halts().len();
     until(|| house.tools.halts().len() > halts).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(house.runtime.leftovers().borrow().is_empty());
     assert_eq!(result_of(house.runtime.submit(task("hello")).await.unwrap()).await.words(), "Hello.");
 }
 

@@ -149,6 +149,7 @@ impl<H: Hands> Work<H> {
             Effect::Finished { not_stopped } => self.not_stopped.clone_from(not_stopped),
             Effect::Change { .. }
             | Effect::Quarantine { .. }
+            | Effect::EndCalls { .. }
             | Effect::Release { .. }
             | Effect::Substitute { .. }
             | Effect::PauseMissions { .. }

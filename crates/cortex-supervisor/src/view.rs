@@ -107,7 +107,8 @@ impl RobotView {
             Effect::ResumeMissions => self.missions_paused_because_of = None,
             Effect::Report { event } => self.note_event(event),
             Effect::Finished { not_stopped } => self.finished = Some(not_stopped.clone()),
-            Effect::StopProcess { .. } | Effect::Act { .. } | Effect::TellOperator { .. } => {}
+            Effect::StopProcess { .. } | Effect::EndCalls { .. } | Effect::Act { .. } | Effect::TellOperator { .. } => {
+            }
         }
     }
 

@@ -122,6 +122,7 @@ pub fn tool(name: &str, phase: ToolPhase, effect: Effect) -> ToolSpec {
         phrases: Vec::new(),
         conditions: cortex_protocol::Conditions::default(),
         serves: None,
+        outlives_process: false,
     }
 }
 

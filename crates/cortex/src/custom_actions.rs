@@ -187,6 +187,8 @@ impl CustomActions {
         let mut resources = offer.map(|offer| offer.resources.clone()).unwrap_or_default();
         let component = action.component.clone();
         let mut cancel = None;
+        // A command is a process of its own.
+        let mut outlives_process = action.outlives_process || matches!(action.deed, Deed::Command(_));
         match &action.deed {
             Deed::Method(method) => {
                 // Whatever the recipe says of it: it is what the component says, too.
@@ -202,6 +204,7 @@ impl CustomActions {
                     behind.resources.iter().filter(|held| !resources.contains(held)).cloned().collect::<Vec<_>>(),
                 );
                 cancel = Some(behind.cancel);
+                outlives_process |= behind.outlives_process;
             }
             Deed::Parameters(_) | Deed::Service(_) | Deed::Topic(_) | Deed::Command(_) => {}
         }
@@ -229,6 +232,7 @@ impl CustomActions {
             // Those of the method behind it are checked when it is called.
             conditions: Conditions::default(),
             serves: serves.clone(),
+            outlives_process,
         })
     }
 

@@ -22,6 +22,7 @@ fn method(component: &str, method: &str) -> ToolSpec {
         phrases: Vec::new(),
         conditions: Conditions::default(),
         serves: None,
+        outlives_process: false,
     }
 }
 

@@ -26,6 +26,7 @@ fn spec(name: &str, effect: Effect, source: EffectSource) -> ToolSpec {
         phrases: Vec::new(),
         conditions: cortex_protocol::Conditions::default(),
         serves: None,
+        outlives_process: false,
     }
 }
 

@@ -21,6 +21,7 @@ fn tool(name: &str, parameters: Value) -> ToolSpec {
         phrases: vec![],
         conditions: cortex_protocol::Conditions::default(),
         serves: None,
+        outlives_process: false,
     }
 }
 

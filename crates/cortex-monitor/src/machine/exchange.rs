@@ -103,6 +103,13 @@ pub enum Input {
         /// How many.
         goals: u32,
     },
+    /// A call of a component did not end in its time and could not be halted, or that is over.
+    CallHung {
+        /// Which.
+        component: ComponentName,
+        /// What hung, in words for people. None: nothing that hung goes on any more.
+        because: Option<String>,
+    },
     /// A transition or an action has ended.
     DeedEnded {
         /// Which.
@@ -235,6 +242,11 @@ pub enum Effect {
         component: ComponentName,
         /// The component that fails: itself, or one that it depends on.
         because_of: ComponentName,
+    },
+    /// Its process has ended, with all that it had started: so have the calls that it carried out.
+    EndCalls {
+        /// Which.
+        component: ComponentName,
     },
     /// It can be used again.
     Release {

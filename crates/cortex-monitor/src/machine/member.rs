@@ -54,6 +54,8 @@ pub(super) struct Member {
     pub(super) told_waiting: Vec<ComponentName>,
     /// How somebody wants it to be restarted although it works.
     pub(super) wanted: Option<ActionName>,
+    /// When it failed while it was in use: a call may have reached it just before.
+    pub(super) failed_at: Duration,
 }
 
 /// The last report of a component's health.
@@ -134,6 +136,8 @@ pub(super) struct Recovery {
     pub(super) action: Option<ActionName>,
     /// How long the component may take after it.
     pub(super) within: Duration,
+    /// Whether what is in flight at the component is halted before its process is touched.
+    pub(super) halts_first: bool,
     /// Why it came to this.
     pub(super) reason: String,
 }
@@ -162,6 +166,7 @@ impl Member {
             told: None,
             told_waiting: Vec::new(),
             wanted: None,
+            failed_at: Duration::ZERO,
         }
     }
 

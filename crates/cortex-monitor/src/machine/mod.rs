@@ -198,6 +198,8 @@ impl Monitor {
                 let owner = self.owner(process)?;
                 // It may have been late.
                 self.not_stopped.remove(&owner);
+                // First: what is halted because of this failure need not be waited for.
+                self.effects.push(Effect::EndCalls { component: owner.clone() });
                 (owner, Box::new(move |member| member.on_process_ended(ending)))
             }
             Input::NodeSeen { component, present } => {
@@ -226,6 +228,9 @@ impl Monitor {
                 self.members.get_mut(&component)?.on_goals_changed(now, goals);
                 // Who waits for its place back is concerned by what its stand-in does.
                 return Some(component).filter(|component| !self.stand_ins.values().any(|other| other == component));
+            }
+            Input::CallHung { component, because } => {
+                (component, Box::new(move |member| member.evidence.note_hung_call(because)))
             }
             Input::DeedEnded { attempt, outcome } => {
                 let owner = self.members.values().find(|member| member.awaits(attempt))?.name().clone();

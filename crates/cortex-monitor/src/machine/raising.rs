@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use cortex_recipe::BuiltIn;
 
+use super::lowering::HALTS_WITHIN;
 use super::member::{Course, Member, Stage};
 use super::turn::Turn;
 use super::{Effect, MonitorEvent, Transition};
@@ -73,15 +74,32 @@ impl Member {
     }
 
     /// Brings it to its beginning, as the action of its recovery says. What others build on is not taken from under them:
-    /// they are told first, and halt what they have begun.
+    /// they are told first, and halt what they have begun. What fails gets its halts, too, before its process is touched:
+    /// only a component that is still there can confirm that it is at rest.
     pub(super) fn begin_restart(&mut self, turn: &mut Turn<'_>) {
         if self.is_usable() {
             let (stage, until) = self.clearing(turn);
             self.lost = true;
             self.course = Course::Raising { stage, until };
+            return;
+        }
+        let since = self.failed_at;
+        let until = turn.now.saturating_add(HALTS_WITHIN);
+        if self.can_halt() && !self.is_clear(turn, since, until) {
+            self.course = Course::Raising { stage: Stage::Clearing { since }, until };
         } else {
             self.restart(turn);
         }
+    }
+
+    /// Whether it may bring to rest what is in flight: it has worked, and is not known to be gone.
+    fn can_halt(&self) -> bool {
+        let is_there = match self.recipe.start.process() {
+            Some(_) => self.process.is_some(),
+            None => self.is_present(),
+        };
+        let wants_it = self.recovery.as_ref().is_none_or(|recovery| recovery.halts_first);
+        self.has_worked && is_there && wants_it
     }
 
     fn restart(&mut self, turn: &mut Turn<'_>) {

@@ -52,7 +52,8 @@ impl Member {
         turn.report(MonitorEvent::RestartBegan { component: self.name.clone(), action: action.clone() });
         self.damping.begin_anew();
         let kind = FailureKind::Component;
-        self.recovery = Some(Recovery { kind, action: Some(action.clone()), within, reason: reason.clone() });
+        let (halts_first, because) = (true, reason.clone());
+        self.recovery = Some(Recovery { kind, action: Some(action.clone()), within, halts_first, reason: because });
         self.begin(turn, action, within, reason);
     }
 
@@ -101,7 +102,11 @@ impl Member {
         }
         let action = rung.as_ref().map(|rung| rung.action.clone());
         let within = rung.as_ref().map(|rung| rung.within_s.duration()).unwrap_or_default();
-        self.recovery = Some(Recovery { kind, action, within, reason });
+        let halts_first = rung.as_ref().is_none_or(|rung| rung.halt_first);
+        if self.course == Course::Serving {
+            self.failed_at = turn.now;
+        }
+        self.recovery = Some(Recovery { kind, action, within, halts_first, reason });
         match rung {
             Some(_) => self.course = Course::Pausing { until: turn.now.saturating_add(ladder::backoff(used)) },
             None => self.give_up(turn),
@@ -147,7 +152,7 @@ impl Member {
     }
 
     fn begin_attempt(&mut self, turn: &mut Turn<'_>) {
-        let Some(Recovery { kind, action: Some(action), within, reason }) = self.recovery.clone() else {
+        let Some(Recovery { kind, action: Some(action), within, reason, .. }) = self.recovery.clone() else {
             // Not reached: only what has a rung comes here.
             return self.give_up(turn);
         };

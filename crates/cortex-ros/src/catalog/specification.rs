@@ -59,6 +59,7 @@ pub(super) fn of(facts: &Facts<'_>, policy: &Policy) -> ToolSpec {
         phrases: Vec::new(),
         conditions: cortex_protocol::Conditions::default(),
         serves: None,
+        outlives_process: false,
     };
     policy.conditioned(spec, facts.name)
 }

@@ -17,7 +17,7 @@ use super::late::ServerLost;
 use super::pool::Pool;
 use super::{Surroundings, changed, late};
 use crate::RosError;
-use crate::calls::{Calls, Haltable, halted_before_it_was_sent, key};
+use crate::calls::{Calls, Haltable, ends_with, halted_before_it_was_sent, key};
 use crate::directory::{ComponentState, Directory, EXECUTE_METHOD, Loss, Run, below};
 use crate::discovery::{method_name, refusal_of_method};
 use crate::dynamic::ServiceClient;
@@ -89,6 +89,7 @@ pub(super) struct Route {
     effect: Effect,
     cancel: CancelMode,
     cancel_method: Option<String>,
+    ends_with: Option<ComponentName>,
 }
 
 /// A call on its way.
@@ -137,6 +138,7 @@ impl Components {
             effect: spec.effect,
             cancel: spec.cancel,
             cancel_method: method.cancel_method.clone(),
+            ends_with: ends_with(&spec),
         })
     }
 
@@ -160,7 +162,7 @@ impl Components {
         };
         let (cancel, cancel_method) = (route.cancel, route.cancel_method.clone());
         let call = SentCall { component: component.clone(), cancel, cancel_method, client: client.clone() };
-        let answer = match self.calls.send(invocation, call, || client.send(&request)) {
+        let answer = match self.calls.send(invocation, route.ends_with.clone(), call, || client.send(&request)) {
             Ok(Ok(answer)) => answer,
             Ok(Err(problem)) => {
                 self.calls.answered(&key(invocation));

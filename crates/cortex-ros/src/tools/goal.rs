@@ -13,7 +13,7 @@ use super::messages::{line, message_of, outcome_of, readable, reason};
 use super::pool::Pool;
 use super::{Surroundings, late};
 use crate::RosError;
-use crate::calls::{Calls, Haltable, halted_before_it_was_sent, key};
+use crate::calls::{Calls, Haltable, ends_with, halted_before_it_was_sent, key};
 use crate::catalog::Entry;
 use crate::dynamic::{Acceptance, ActionClient, CancelAnswer, Goal, GoalId, GoalResult, GoalState};
 
@@ -59,7 +59,7 @@ impl Goals {
             Err(outcome) => return outcome,
         };
         // A halt takes it back from here on, until it is sent.
-        if let Err(unsent) = self.calls.send(invocation, goal.clone(), || ()) {
+        if let Err(unsent) = self.calls.send(invocation, ends_with(&entry.spec), goal.clone(), || ()) {
             return unsent.outcome();
         }
         let feedback = goal.feedback();

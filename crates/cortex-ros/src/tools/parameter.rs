@@ -63,6 +63,7 @@ pub(crate) fn tool<'a>(mut nodes: impl Iterator<Item = &'a GraphNode>) -> Option
         phrases: vec!["set the parameter {param_name} of {component} to {new_value}".to_owned()],
         conditions: cortex_protocol::Conditions::default(),
         serves: None,
+        outlives_process: false,
     })
 }
 

@@ -13,7 +13,7 @@ use super::pool::Pool;
 use super::server::Server;
 use super::{Surroundings, late};
 use crate::RosError;
-use crate::calls::{Calls, halted_before_it_was_sent, key};
+use crate::calls::{Calls, ends_with, halted_before_it_was_sent, key};
 use crate::catalog::Entry;
 use crate::dynamic::ServiceClient;
 
@@ -69,7 +69,7 @@ impl Services {
             self.around.note_unhaltable(invocation, entry);
             client.send(&request)
         };
-        let answer = match self.calls.send(invocation, entry.spec.cancel, send) {
+        let answer = match self.calls.send(invocation, ends_with(&entry.spec), entry.spec.cancel, send) {
             Ok(Ok(answer)) => answer,
             Ok(Err(problem)) => {
                 self.calls.answered(&key(invocation));

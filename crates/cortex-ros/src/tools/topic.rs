@@ -66,6 +66,7 @@ pub(crate) fn tool(catalog: &Catalog) -> Option<ToolSpec> {
         phrases: vec!["read the topic {topic}".to_owned()],
         conditions: cortex_protocol::Conditions::default(),
         serves: None,
+        outlives_process: false,
     })
 }
 

@@ -1,6 +1,5 @@
 //! Clients that have things done without a mission: whether they may, and what ends what they have begun.
 
-use cortex_protocol::ToolName;
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -9,8 +8,6 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{Desk, Door};
 use crate::calls::Weight;
-use crate::drive::End;
-use crate::readiness::listed;
 
 /// Calls of clients that may be under way. An event makes one at a time.
 const MOST_CALLS: usize = 256;
@@ -55,11 +52,6 @@ pub(crate) enum CallRefusal {
     Stopped,
     #[error("Cortex is not active: {0}")]
     Inactive(String),
-    #[error(
-        "something that was begun earlier did not confirm that it is at rest: {}. Look at the robot; when it is safe, call \
-         ~/resume", listed(.0)
-    )]
-    Unsettled(Vec<ToolName>),
     #[error("{MOST_CALLS} calls are under way already, the most that may")]
     TooMany,
     #[error("Cortex is shutting down")]
@@ -101,8 +93,7 @@ impl Desk {
         let leave = match &self.door {
             Door::Stopped => Err(CallRefusal::Stopped),
             Door::ShuttingDown => Err(CallRefusal::ShuttingDown),
-            Door::Unsettled if weight == Weight::Full => Err(CallRefusal::Unsettled(self.shared.leftovers.names())),
-            Door::Open | Door::Unsettled => match &self.off_duty {
+            Door::Open => match &self.off_duty {
                 Some(because) => Err(CallRefusal::Inactive(because.clone())),
                 None if self.is_recovering && weight == Weight::Full && self.clients.early.len() < MOST_CALLS => {
                     return self.clients.early.push(reply);
@@ -125,7 +116,8 @@ impl Desk {
     /// Tells clients whether they may have things done, where that has changed. What they have begun ends when they may
     /// not.
     pub(super) fn note_duty(&mut self) {
-        let is_on = matches!(self.door, Door::Open | Door::Unsettled) && self.off_duty.is_none();
+        let is_on = self.door == Door::Open && self.off_duty.is_none();
+        self.shared.leftovers.hurry(!is_on);
         if is_on == self.clients.duty.borrow().is_on {
             return;
         }
@@ -140,26 +132,5 @@ impl Desk {
             });
             self.answer_early_calls();
         }
-    }
-
-    /// What a client has called did not confirm that it is at rest: nothing is begun on top of it, by nobody.
-    pub(super) fn on_left(&mut self, tool: &ToolName, by: &str) {
-        if self.door != Door::Open {
-            return;
-        }
-        let reason = format!("{tool}, called by {by}, did not confirm that it is at rest.");
-        self.unsettle(&reason);
-        if let Some(running) = &self.running {
-            // Somebody who ends it for another reason was first.
-            running.end.send_if_modified(|end| {
-                let is_first = end.is_none();
-                if is_first {
-                    *end = Some(End::GivenUp(reason));
-                }
-                is_first
-            });
-        }
-        // Its component may have come back meanwhile, and can say so.
-        self.settle();
     }
 }

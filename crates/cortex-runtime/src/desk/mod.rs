@@ -14,13 +14,13 @@ use std::time::Duration;
 use cortex_core::mission::Reopened;
 use cortex_core::{CancelReason, goal};
 use cortex_protocol::{
-    CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission, ToolName, ToolSpec,
+    CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission, ToolSpec,
 };
-use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::calls::Weight;
-use crate::drive::{Correction, End, Reporter, Request, Shared, run_mission};
+use crate::drive::{Correction, Reporter, Request, Shared, run_mission};
 use crate::envelope::{Envelope, new_mission_id};
 use crate::offer::{Audience, Offer, Offered, ProviderId};
 use crate::sessions::Sessions;
@@ -78,10 +78,7 @@ pub(crate) enum DeskMessage {
         reply: LeaveReply,
     },
     /// What a client has called did not confirm that it is at rest.
-    Left {
-        tool: ToolName,
-        by: String,
-    },
+    Left,
     Offer {
         provider: ProviderId,
         audience: Audience,
@@ -93,7 +90,7 @@ pub(crate) enum DeskMessage {
 /// The mission that runs.
 struct Running {
     id: MissionId,
-    end: watch::Sender<Option<End>>,
+    end: watch::Sender<Option<CancelReason>>,
     corrections: mpsc::Sender<Correction>,
     result: oneshot::Sender<MissionResult>,
     /// The conversation that it belongs to, and what was asked.
@@ -107,8 +104,6 @@ struct Running {
 enum Door {
     Open,
     Stopped,
-    /// Something that was begun is not known to be at rest. A second task on top of it would be two on one robot.
-    Unsettled,
     ShuttingDown,
 }
 
@@ -132,8 +127,6 @@ pub(crate) struct Desk {
     ended: mpsc::Receiver<MissionResult>,
     /// Whether the monitor has had a word on the components since the mission began.
     contained: bool,
-    /// Something that was not known to be at rest was asked again.
-    settled: Arc<Notify>,
     /// The stops that wait for the end of the mission that runs.
     stops: Vec<Stop>,
     clients: Clients,
@@ -167,7 +160,6 @@ impl Desk {
             done,
             ended,
             contained: false,
-            settled: Arc::default(),
             stops: Vec::new(),
             clients: Clients::new(duty),
             readiness,
@@ -180,7 +172,6 @@ impl Desk {
     pub(crate) async fn run(mut self, mut inbox: mpsc::Receiver<DeskMessage>) {
         let mut has_clients = true;
         let mut containment = self.shared.containment.clone();
-        let settled = Arc::clone(&self.settled);
         while self.door != Door::ShuttingDown || self.running.is_some() {
             self.note_readiness();
             let pause_end = self.next_pause_end();
@@ -190,12 +181,9 @@ impl Desk {
                 Ok(()) = containment.changed() => {
                     containment.mark_unchanged();
                     self.contained = true;
-                    if self.door == Door::Unsettled {
-                        self.settle();
-                    }
+                    self.settle();
                     self.on_contained();
                 }
-                () = settled.notified() => self.on_settled(),
                 () = pause_over(pause_end) => self.end_what_was_paused_too_long(),
                 message = inbox.recv(), if has_clients => {
                     has_clients = message.is_some();
@@ -221,7 +209,7 @@ impl Desk {
             }
             DeskMessage::Correct { mission, correction } => self.correct(mission, correction),
             DeskMessage::Stop { reply } => {
-                if matches!(self.door, Door::Open | Door::Unsettled) {
+                if self.door == Door::Open {
                     self.door = Door::Stopped;
                 }
                 self.stopped_earlier = None;
@@ -244,7 +232,7 @@ impl Desk {
                 let _ = reply.send(was_stopped);
             }
             DeskMessage::Call { weight, reply } => self.on_call(weight, reply),
-            DeskMessage::Left { tool, by } => self.on_left(&tool, &by),
+            DeskMessage::Left => self.settle(),
             DeskMessage::Offer { provider, audience, tools } => {
                 if self.offered.get(&(audience, provider)) == Some(&tools) {
                     return;
@@ -273,7 +261,6 @@ impl Desk {
                 let earlier = self.stopped_earlier.clone();
                 return Some(earlier.map_or(Rejection::Stopped, |why| Rejection::StoppedEarlier { why }));
             }
-            Door::Unsettled => return Some(Rejection::Unsettled { tools: self.shared.leftovers.names() }),
             Door::ShuttingDown => return Some(Rejection::ShuttingDown),
         }
         self.off_duty.as_ref().map(|because| Rejection::Inactive { because: because.clone() })
@@ -346,7 +333,7 @@ impl Desk {
             Place::Next | Place::Now => self.waiting.push_front(waiting),
         }
         if let (Place::Now, Some(running)) = (place, &self.running) {
-            running.end.send_replace(Some(End::Cancelled(CancelReason::Client)));
+            running.end.send_replace(Some(CancelReason::Client));
         }
         self.begin_next();
         Ok(MissionTicket { id, events, result: answer })
@@ -396,11 +383,9 @@ impl Desk {
         for stop in std::mem::take(&mut self.stops) {
             self.report_stop(stop, not_stopped.clone());
         }
-        if !not_stopped.is_empty() && self.door == Door::Open {
-            self.unsettle("An earlier task left something that did not confirm that it is at rest.");
-            if self.contained {
-                self.settle();
-            }
+        // The monitor may have had a word since the call was given up: its component has come back.
+        if !not_stopped.is_empty() && self.contained {
+            self.settle();
         }
         self.begin_next();
     }
@@ -420,9 +405,6 @@ impl Desk {
     /// What an earlier life left is at rest, or is among the leftovers.
     fn on_recovered(&mut self) {
         self.is_recovering = false;
-        if self.door == Door::Open && !self.shared.leftovers.names().is_empty() {
-            self.unsettle("Something that an earlier life of Cortex left did not confirm that it is at rest.");
-        }
         self.answer_early_calls();
         self.on_contained();
     }
@@ -463,7 +445,7 @@ impl Desk {
 
     fn cancel(&mut self, mission: &MissionId) -> bool {
         if let Some(running) = self.running.as_ref().filter(|running| running.id == *mission) {
-            running.end.send_replace(Some(End::Cancelled(CancelReason::Client)));
+            running.end.send_replace(Some(CancelReason::Client));
             return true;
         }
         let Some(index) = self.waiting.iter().position(|waiting| waiting.id == *mission) else { return false };

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use cortex_core::CancelReason;
-use cortex_protocol::{MissionStatus, ToolName};
+use cortex_protocol::{ComponentName, MissionStatus, ToolName};
 use tokio::sync::oneshot;
 use tokio_util::task::TaskTracker;
 
 use super::{Desk, Door};
 use crate::StopReport;
-use crate::drive::End;
 use crate::offer::Offer;
 
 /// Who waits for a stop, and what it has ended so far.
@@ -62,14 +61,14 @@ impl Desk {
         };
         let mut ended = 0;
         if let Some(running) = &self.running {
-            running.end.send_replace(Some(End::Cancelled(reason)));
+            running.end.send_replace(Some(reason));
             ended += 1;
         }
         ended + self.end_waiting(text)
     }
 
     /// Ends every task that waits; how many that were.
-    pub(super) fn end_waiting(&mut self, text: &str) -> usize {
+    fn end_waiting(&mut self, text: &str) -> usize {
         let count = self.waiting.len();
         for waiting in self.waiting.drain(..) {
             waiting.end(MissionStatus::Cancelled, text.to_owned());
@@ -77,23 +76,22 @@ impl Desk {
         count
     }
 
-    /// Takes no task any more: something is not known to be at rest.
-    pub(super) fn unsettle(&mut self, because: &str) {
-        self.door = Door::Unsettled;
-        self.end_waiting(because);
-    }
-
-    /// Once nothing is in quarantine any more, asks what is not known to be at rest again: a component that has come back
-    /// can say so. Does not wait.
+    /// Asks what is not known to be at rest again, except of what is in quarantine: a component that has come back can say
+    /// so. Does not wait.
     pub(super) fn settle(&self) {
-        if !self.shared.containment.borrow().quarantined().is_empty() {
+        if self.door != Door::Open || self.shared.leftovers.is_empty() {
             return;
         }
-        let (shared, settled) = (Arc::clone(&self.shared), Arc::clone(&self.settled));
+        let shared = Arc::clone(&self.shared);
         self.shared.tracker.spawn(async move {
-            let (_, at_rest) = shared.leftovers.halt(shared.config.calls.halt_timeout).await;
+            let containment = shared.containment.borrow().clone();
+            let is_unusable = |component: &ComponentName| containment.reason_against(component).is_some();
+            let patience = shared.config.calls.halt_timeout;
+            let (_, at_rest) = shared.leftovers.halt_unless(patience, is_unusable).await;
+            for call in &at_rest {
+                tracing::info!("{} was not known to be at rest, and has confirmed that it is", call.call.tool);
+            }
             shared.journal.end_calls(&at_rest);
-            settled.notify_one();
         });
     }
 
@@ -102,27 +100,21 @@ impl Desk {
     pub(super) fn settle_what_came_back(&self, before: &Offer) {
         let now = self.offer.borrow().clone();
         let came = |tool: &ToolName| now.routes.contains_key(tool) && !before.routes.contains_key(tool);
-        if self.door == Door::Unsettled && self.shared.leftovers.names().iter().any(came) {
+        if self.shared.leftovers.names().iter().any(came) {
             self.settle();
         }
     }
 
-    /// Takes tasks again where everything has said that it is at rest.
-    pub(super) fn on_settled(&mut self) {
-        if self.door == Door::Unsettled && self.shared.leftovers.names().is_empty() {
-            tracing::info!("what was not known to be at rest has confirmed that it is; tasks are taken again");
-            self.door = Door::Open;
-        }
-    }
-
-    /// A person has looked. Returns whether tasks were refused.
+    /// A person has looked. Returns whether anything was refused until now.
     pub(super) fn resume(&mut self) -> bool {
-        let was_stopped = matches!(self.door, Door::Stopped | Door::Unsettled);
-        if was_stopped {
-            self.door = Door::Open;
-            self.stopped_earlier = None;
-            self.shared.journal.end_calls(&self.shared.leftovers.forget());
+        if self.door == Door::ShuttingDown {
+            return false;
         }
-        was_stopped
+        let was_stopped = self.door == Door::Stopped;
+        self.door = Door::Open;
+        self.stopped_earlier = None;
+        let left = self.shared.leftovers.forget();
+        self.shared.journal.end_calls(&left);
+        was_stopped || !left.is_empty()
     }
 }

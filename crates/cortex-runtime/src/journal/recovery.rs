@@ -18,6 +18,7 @@ use tokio::sync::watch;
 use super::file::{JournalFile, Open};
 use super::{Journal, OpenCall};
 use crate::drive::Shared;
+use crate::leftovers::GivenUp;
 use crate::offer::Offer;
 
 /// How long a tool of an earlier life may take to be found on the robot until tasks are refused because of it. That it is not
@@ -83,7 +84,11 @@ async fn end(shared: &Shared, call: OpenCall) {
         shared.journal.end_call(&invocation);
     } else {
         let provider = OfEarlierLife { offer: shared.offer.clone(), providers: shared.providers.clone() };
-        shared.leftovers.remember(Arc::new(provider), invocation, why(&end).to_owned());
+        // What it does is known as soon as its tool is on offer; what carried it out was a process of that life.
+        let spec = shared.offer.borrow().get(&tool).cloned();
+        let why = why(&end).to_owned();
+        let (provider, process, timed_out) = (Arc::new(provider), None, false);
+        shared.leftovers.remember(GivenUp { provider, invocation, spec, process, why, timed_out });
     }
 }
 

@@ -141,6 +141,7 @@ mod tests {
             phrases: Vec::new(),
             conditions: Conditions::default(),
             serves: None,
+            outlives_process: false,
         }
     }
 

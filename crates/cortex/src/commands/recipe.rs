@@ -110,6 +110,7 @@ fn offered(name: &ActionName, action: &Action) -> Option<ToolSpec> {
         phrases: Vec::new(),
         conditions: Conditions::default(),
         serves: None,
+        outlives_process: false,
     })
 }
 

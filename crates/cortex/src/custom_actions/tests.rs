@@ -81,6 +81,7 @@ fn method(name: &str, effect: Effect, resources: &[&str]) -> ToolSpec {
         phrases: Vec::new(),
         conditions: Conditions::default(),
         serves: None,
+        outlives_process: false,
     }
 }
 

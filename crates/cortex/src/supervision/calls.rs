@@ -10,6 +10,7 @@ use cortex_monitor::{Effect, Input, Transition};
 use cortex_protocol::{ComponentName, FailureKind, HaltState, ToolOutcome};
 use cortex_recipe::Recipe;
 use cortex_ros::DiscoveredTools;
+use cortex_runtime::UnconfirmedHalt;
 use cortex_supervisor::{Handle, RobotView};
 use tokio::sync::watch;
 
@@ -146,6 +147,40 @@ impl CallObserver for Feedback {
         self.calls.progressed(&self.component, self.life);
         self.inner.progressed(feedback);
     }
+}
+
+/// Tells the monitor which components have a call that did not end in its time and could not be halted, and when there is
+/// none any more. Until one of both is gone.
+pub(super) async fn report_hung(
+    mut left: watch::Receiver<Arc<Vec<UnconfirmedHalt>>>,
+    components: Vec<ComponentName>,
+    monitor: Handle,
+) {
+    let mut told: BTreeMap<ComponentName, String> = BTreeMap::new();
+    loop {
+        let now = left.borrow_and_update().clone();
+        for component in &components {
+            let because = hung(&now, component);
+            if told.get(component) == because.as_ref() {
+                continue;
+            }
+            match &because {
+                Some(because) => told.insert(component.clone(), because.clone()),
+                None => told.remove(component),
+            };
+            monitor.tell(Input::CallHung { component: component.clone(), because });
+        }
+        if left.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// What of a component hangs, in words for people.
+fn hung(left: &[UnconfirmedHalt], component: &ComponentName) -> Option<String> {
+    let call = left.iter().find(|call| call.timed_out && call.component.as_ref() == Some(component))?;
+    let UnconfirmedHalt { tool, why, .. } = call;
+    Some(why.strip_prefix("it ").map_or_else(|| format!("{tool}: {why}"), |why| format!("{tool} {why}")))
 }
 
 /// Tools of a robot that is supervised.

@@ -9,9 +9,9 @@ use std::time::Duration;
 use cortex_monitor::{AttemptId, DeedOutcome, Effect, Input, Transition};
 use cortex_protocol::ComponentName;
 use cortex_recipe::ActionName;
-use cortex_ros::Discovery;
 use cortex_ros::monitoring::Monitoring;
 use cortex_ros::monitoring::deeds::Undone;
+use cortex_ros::{Discovery, RosTools};
 use cortex_runtime::Runtime;
 use cortex_supervisor::{Handle, Hands, Leave, Stops};
 use tokio::sync::{Semaphore, mpsc};
@@ -43,6 +43,7 @@ pub(super) struct RosHands {
     watch: Watch,
     missions: Runtime,
     discovery: Discovery,
+    tools: RosTools,
     monitoring: Monitoring,
     deeds: Deeds,
     jobs: mpsc::Sender<Job>,
@@ -54,7 +55,7 @@ impl RosHands {
     pub(super) fn start(
         handle: Handle,
         watch: Watch,
-        (missions, discovery): (Runtime, Discovery),
+        (missions, discovery, tools): (Runtime, Discovery, RosTools),
         monitoring: Monitoring,
         deeds: Deeds,
         operator: mpsc::Sender<String>,
@@ -64,7 +65,7 @@ impl RosHands {
         tasks.spawn(work(waiting, deeds.clone(), handle.clone()));
         let monitor = handle.clone();
         deeds.latch().on_change(move || monitor.look_again());
-        Self { handle, watch, missions, discovery, monitoring, deeds, jobs, operator }
+        Self { handle, watch, missions, discovery, tools, monitoring, deeds, jobs, operator }
     }
 
     fn begin(&self, job: Job) {
@@ -85,6 +86,10 @@ impl Hands for RosHands {
         // First: the gate in front of the tools is shut before anything else is done.
         self.watch.view.send_modify(|view| view.note(effect));
         self.watch.calls.note(effect);
+        if let Effect::EndCalls { component } = effect {
+            // What the tools have open first: what is halted finds it ended.
+            self.tools.end_calls(component);
+        }
         missions::tell(&self.missions, &self.watch.view.borrow(), &self.discovery, effect);
         match effect {
             Effect::StartProcess { component, .. } => self.monitoring.expect_anew(component),
@@ -106,6 +111,7 @@ impl Hands for RosHands {
             }
             Effect::Act { .. }
             | Effect::StopProcess { .. }
+            | Effect::EndCalls { .. }
             | Effect::Quarantine { .. }
             | Effect::Release { .. }
             | Effect::Substitute { .. }

@@ -16,6 +16,7 @@ pub(super) fn tell(missions: &Runtime, robot: &RobotView, discovery: &Discovery,
                 missions.quarantine(component.clone(), because);
             }
         }
+        Effect::EndCalls { component } => missions.end_calls(component),
         Effect::Release { component } if denies(component) => {}
         Effect::Release { component } => missions.release(component),
         Effect::Substitute { component, by } => missions.substitute(component, by.clone()),

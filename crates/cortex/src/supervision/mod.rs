@@ -27,6 +27,7 @@ use cortex_core::ToolProvider;
 use cortex_monitor::MonitorEvent;
 use cortex_process::{Processes, RunMark};
 use cortex_protocol::ComponentName;
+use cortex_recipe::ComponentRecipe;
 use cortex_ros::Interfaces;
 use cortex_ros::monitoring::Monitoring;
 use cortex_runtime::Runtime;
@@ -171,6 +172,9 @@ impl Supervised {
             }
         });
         let calls = Arc::clone(&watch.calls);
+        let has_process = |(_, component): &(&ComponentName, &ComponentRecipe)| component.start.process().is_some();
+        let own = recipe.recipe.components.iter().filter(has_process).map(|(name, _)| name.clone());
+        missions.supervise(own.collect());
         let own_node = robot.node.fully_qualified_name();
         let watched = evidence::watched(&recipe.recipe);
         let supervisor = Supervisor::start(&recipe.recipe, &recipe.folder, processes, |handle| {
@@ -178,7 +182,12 @@ impl Supervised {
             let tell = evidence::teller(handle.clone(), Arc::clone(&calls));
             let (graph, endpoints, discovery) = (&robot.graph, &robot.endpoints, &robot.discovery);
             let monitoring = Monitoring::start(graph, endpoints, discovery, &interfaces, own_node, watched, tell);
-            let missions = (missions.clone(), discovery.clone());
+            tasks.spawn(calls::report_hung(
+                missions.leftovers(),
+                recipe.recipe.components.keys().cloned().collect(),
+                handle.clone(),
+            ));
+            let missions = (missions.clone(), discovery.clone(), robot.tools.clone());
             RosHands::start(handle, watch.clone(), missions, monitoring, deeds, message, &mut tasks)
         })
         .context("the monitor can't be started")?;

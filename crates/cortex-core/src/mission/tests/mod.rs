@@ -52,6 +52,7 @@ pub(super) fn tool(name: &str, phase: ToolPhase, effect: ToolEffect) -> ToolSpec
         phrases: vec![],
         conditions: cortex_protocol::Conditions::default(),
         serves: None,
+        outlives_process: false,
     }
 }
 

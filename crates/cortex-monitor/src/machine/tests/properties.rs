@@ -91,6 +91,10 @@ fn input() -> impl Strategy<Value = Input> {
         4 => (component(), 0..2_usize, 0..3_u32)
             .prop_map(|(component, watch, count)| Input::Progressed { component, watch, count }),
         1 => (component(), 0..2_u32).prop_map(|(component, goals)| Input::GoalsChanged { component, goals }),
+        1 => (component(), any::<bool>()).prop_map(|(component, hangs)| Input::CallHung {
+            component,
+            because: hangs.then(|| "a call hung".to_owned()),
+        }),
         6 => (0..30_u64, outcome)
             .prop_map(|(attempt, outcome)| Input::DeedEnded { attempt: AttemptId(attempt), outcome }),
         2 => component().prop_map(|component| Input::StateUnanswered { component }),

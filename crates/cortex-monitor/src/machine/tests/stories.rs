@@ -99,6 +99,69 @@ fn a_hang_is_seen_by_its_silence_and_the_process_started_anew() {
     assert_eq!(world.deeds()[2..], ["start lamp", "lamp up", "release lamp"]);
 }
 
+/// SIGTERM came 10 to 18 ms after the quarantine, and what was in flight could not confirm that it was halted.
+#[test]
+fn regression_what_is_in_flight_at_a_component_that_fails_is_halted_before_its_process_is_touched() {
+    let goals = |goals| Input::GoalsChanged { component: "lamp".into(), goals };
+    let begun = |lines: &str| {
+        let mut world = World::started(lines);
+        world.input(goals(1));
+        world.behave("lamp", Manner::Hangs);
+        world.run_for(4.0);
+        assert_eq!(world.deeds().first().map(String::as_str), Some("pause lamp because of lamp"));
+        world
+    };
+    let lamp = "[components.lamp]\nstart = { program = \"lamp\" }\nheartbeat_s = 1\nstop_timeout_s = 3\n";
+    let mut world = begun(lamp);
+    assert_eq!(world.deeds().len(), 1, "it is not told to end yet: {:#?}", world.story());
+    world.input(goals(0));
+    assert_eq!(world.deeds()[1], "stop lamp", "as soon as it is at rest");
+    // What never comes to rest is not waited for any longer.
+    let mut world = begun(lamp);
+    world.run_for(6.1);
+    assert_eq!(world.deeds()[1], "stop lamp");
+    // The recipe says otherwise; and one that is dead is not halted.
+    let ladder = "[components.lamp.fallbacks]\non_any_fail = [{ do = \"respawn\", halt_first = false }]\n";
+    assert_eq!(begun(&format!("{lamp}{ladder}")).deeds()[1], "stop lamp");
+    let mut world = World::started(lamp);
+    world.input(goals(1));
+    world.kill("lamp");
+    assert_eq!(world.deeds(), ["pause lamp because of lamp", "start lamp"]);
+}
+
+/// The robot waited for its end for ever, and the component counted as healthy.
+#[test]
+fn regression_a_call_that_hangs_is_a_failure_of_its_component_until_its_process_is_another() {
+    let mut world =
+        World::started("[components.lamp]\nstart = { program = \"lamp\" }\nheartbeat_s = 1\nstop_timeout_s = 3\n");
+    let hung =
+        |because: Option<&str>| Input::CallHung { component: "lamp".into(), because: because.map(str::to_owned) };
+    world.input(hung(Some("lamp.blink did not end within 2 s")));
+    assert!(!world.works("lamp"));
+    world.run_for(60.0);
+    assert_eq!(
+        world.deeds(),
+        ["pause lamp because of lamp", "stop lamp", "start lamp", "lamp up", "release lamp"],
+        "{:#?}",
+        world.story()
+    );
+    assert_eq!(world.attempts(), [1], "the new process is not judged by the call of the one before");
+    // One that came to its end after all is no failure any more.
+    let mut world = World::new(
+        "[components.lamp]\nstart = \"external\"\n[components.lamp.fallbacks]\non_any_fail = [\"tell_operator\"]\n",
+    );
+    world.input(Input::Start);
+    world.input(Input::NodeSeen { component: "lamp".into(), present: true });
+    world.run_for(2.0);
+    assert!(world.works("lamp"), "{:#?}", world.story());
+    world.input(hung(Some("lamp.blink did not end within 2 s")));
+    world.run_for(1.0);
+    assert!(!world.works("lamp"));
+    world.input(hung(None));
+    world.run_for(2.0);
+    assert!(world.works("lamp"), "{:#?}", world.story());
+}
+
 #[test]
 fn a_managed_one_that_hangs_is_not_asked_for_transitions_that_it_would_not_answer() {
     let mut world = World::started(

@@ -282,6 +282,7 @@ fn line(effect: &Effect) -> Option<String> {
         Effect::Act { component, action, .. } => format!("{action} for {component}"),
         Effect::TellOperator { component, .. } => format!("tell of {component}"),
         Effect::Quarantine { component, because_of } => format!("pause {component} because of {because_of}"),
+        Effect::EndCalls { .. } => return None,
         Effect::Release { component } => format!("release {component}"),
         Effect::Substitute { component, by: Some(by) } => format!("{by} for {component}"),
         Effect::Substitute { component, by: None } => format!("{component} itself"),
