@@ -559,3 +559,23 @@ async fn regression_what_is_in_flight_at_a_component_that_fails_was_not_halted_b
     assert_eq!(sent.status(), "succeeded", "{}", sent.output());
     story.end().await;
 }
+
+#[tokio::test]
+async fn what_outlives_its_process_keeps_back_what_it_can_collide_with_until_somebody_has_looked() {
+    let mut story = Story::with("does_not_execute", &["--times", "1", "--after", "1"], "", "").await;
+    story.hear(|event| *event == Event::Works).await;
+    story.notes("tray fault does_not_execute", 1).await;
+    let sent = story.house.send("wind the tray").await;
+    assert!(sent.output().contains("WARNING: tray.wind did not confirm that it is at rest"), "{}", sent.output());
+    story.works_after(fails("tray.wind did not end within 2 s")).await;
+    let refused = story.house.send("shake the tray for visitors").await;
+    let reason = "it was not called: tray.wind did not confirm that it is at rest. Look at the robot";
+    assert!(refused.output().contains(reason), "{}", refused.output());
+    let sent = story.house.send("echo \"still here\"").await;
+    assert_eq!(sent.status(), "succeeded", "{}", sent.output());
+    story.cortex("resume").await;
+    let sent = story.house.send("shake the tray for visitors").await;
+    assert_eq!(sent.status(), "succeeded", "{}", sent.output());
+    assert_eq!(story.starts(), 2, "the new process is not judged by the call of the one before");
+    story.end().await;
+}

@@ -125,3 +125,53 @@ pub fn may_collide(call: &ToolSpec, other: &ToolSpec) -> bool {
 fn claim(resource: &ResourceName) -> (&str, bool) {
     resource.as_str().strip_suffix(READ).map_or((resource.as_str(), false), |name| (name, true))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use cortex_protocol::{CancelMode, Conditions, Dispatch, EffectSource, ToolPhase};
+
+    use super::*;
+
+    fn tool(component: &str, effect: Effect, resources: &[&str]) -> ToolSpec {
+        ToolSpec {
+            name: "tool".into(),
+            description: String::new(),
+            parameters: serde_json::Value::Null,
+            phase: ToolPhase::Execution,
+            effect,
+            effect_source: EffectSource::Declared,
+            resources: resources.iter().map(|name| (*name).into()).collect(),
+            timeout: Duration::from_secs(1),
+            dispatch: Dispatch::Wait,
+            cancel: CancelMode::Halt,
+            component: (!component.is_empty()).then(|| component.into()),
+            phrases: Vec::new(),
+            conditions: Conditions::default(),
+            serves: None,
+            outlives_process: false,
+        }
+    }
+
+    #[test]
+    fn calls_collide_where_nothing_shows_them_apart() {
+        let drive = tool("base", Effect::Move, &["base"]);
+        for (other, collides, why) in [
+            (tool("base", Effect::Act, &[]), true, "one component"),
+            (tool("nav", Effect::Act, &["base"]), true, "one resource"),
+            (tool("arm", Effect::Move, &["arm"]), false, "both say what they hold"),
+            (tool("arm", Effect::Move, &[]), true, "it may move anything"),
+            (tool("", Effect::Move, &[]), true, "nobody's, and it may move anything"),
+            (tool("voice", Effect::Act, &["voice"]), false, "it does not move"),
+            (tool("", Effect::Act, &[]), false, "it holds nothing and does not move"),
+        ] {
+            assert_eq!(may_collide(&drive, &other), collides, "{why}");
+            assert_eq!(may_collide(&other, &drive), collides, "{why}, the other way round");
+        }
+        let reads = tool("a", Effect::Act, &["camera:read"]);
+        assert!(!may_collide(&reads, &tool("b", Effect::Act, &["camera:read"])));
+        assert!(may_collide(&reads, &tool("b", Effect::Act, &["camera"])));
+        assert!(!may_collide(&tool("", Effect::Act, &["a"]), &tool("", Effect::Act, &["b"])), "nobody is no component");
+    }
+}

@@ -396,4 +396,18 @@ mod tests {
             Err(DescriptionError::TooLarge { .. })
         ));
     }
+
+    #[test]
+    fn what_outlives_its_process_says_so_and_nothing_else_does() {
+        let (description, problems) = parse(json!([
+            {"name": "go_to", "description": "Drives.", "effect": "move", "outlives_process": true},
+            {"name": "say", "description": "Speaks.", "effect": "act"},
+            {"name": "spin", "description": "Spins.", "effect": "move", "outlives_process": "perhaps"},
+        ]));
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        let outlives: Vec<bool> = description.tools(&"base".into()).iter().map(|tool| tool.outlives_process).collect();
+        assert_eq!(outlives, [true, false]);
+        let text = serde_json::to_string(&description).unwrap();
+        assert_eq!(text.matches("outlives_process").count(), 1, "{text}");
+    }
 }

@@ -40,7 +40,7 @@ fn a_recipe_says_how_a_robot_is_brought_up_and_kept_alive() {
         progress = [{ topic = "/odom", field = "pose.x", changes_by = 0.01, within_s = 5, during = "goal" }]
         stand_in = "crawler"
         [components.base.fallbacks]
-        on_component_fail = ["restart", { do = "unjam", retries = 2, within_s = 20 }, "stand_in"]
+        on_component_fail = ["restart", { do = "unjam", retries = 2, within_s = 20 }, { do = "respawn", halt_first = false }, "stand_in"]
         on_giveup = ["tell_operator"]
         [components.crawler]
         start = { program = "crawl" }
@@ -49,6 +49,7 @@ fn a_recipe_says_how_a_robot_is_brought_up_and_kept_alive() {
         depends_on = ["base"]
         [actions.unjam]
         timeout_s = 3
+        outlives_process = true
         service = { name = "/base/unjam", type = "std_srvs/srv/Trigger" }
         "#,
     )
@@ -59,7 +60,10 @@ fn a_recipe_says_how_a_robot_is_brought_up_and_kept_alive() {
     let ladder = base.fallbacks.on_component_fail.as_deref().unwrap();
     assert_eq!(ladder[0], Rung::once(BuiltIn::Restart));
     assert_eq!((ladder[1].action.as_str(), ladder[1].retries, f64::from(ladder[1].within_s)), ("unjam", 2, 20.0));
-    assert!(matches!(recipe.actions.values().next().unwrap().deed, Deed::Service(_)));
+    let halts_first: Vec<bool> = ladder.iter().map(|rung| rung.halt_first).collect();
+    assert_eq!(halts_first, [true, true, false, true]);
+    let unjam = recipe.actions.values().next().unwrap();
+    assert!(matches!(unjam.deed, Deed::Service(_)) && unjam.outlives_process);
     assert_eq!(recipe.components[&ComponentName::new("arm/gripper")].start, Start::External);
     let regular: Vec<&str> = recipe.regular().map(|(name, _)| name.as_str()).collect();
     assert_eq!(regular, ["arm/gripper", "base"], "the stand-in is not brought up with the robot");

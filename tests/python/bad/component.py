@@ -80,6 +80,14 @@ DESCRIPTION = {
             "timeout_s": 2,
             "phrases": ["announce dinner"],
         },
+        {
+            "name": "wind",
+            "description": "Winds the tray up. Its motor goes on by itself, and nothing halts it.",
+            "effect": "move",
+            "timeout_s": 2,
+            "outlives_process": True,
+            "phrases": ["wind the tray"],
+        },
         {"name": "look", "description": "Tells how often the tray was shaken.", "phase": "both", "effect": "observe"},
         {"name": "halt", "description": "Stops shaking.", "effect": "act", "resources": []},
     ],
@@ -179,7 +187,7 @@ class Component(Node):
     def execute(self, request, response):
         if "does_not_execute" in self.faults:
             time.sleep(FOR_EVER_S)
-        methods = {"shake": self.shake, "announce": self.announce, "look": self.look, "halt": self.halt}
+        methods = {"shake": self.shake, "announce": self.announce, "wind": self.wind, "look": self.look, "halt": self.halt}
         try:
             if request.name not in methods:
                 raise ValueError(f"there is no method '{request.name}'")
@@ -206,6 +214,10 @@ class Component(Node):
     def announce(self):
         self.notes.add("did announce")
         return "dinner is ready"
+
+    def wind(self):
+        self.notes.add("did wind")
+        return "the tray is wound"
 
     def look(self):
         return {"text": "The tray is there."}
