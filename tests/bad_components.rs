@@ -141,3 +141,46 @@ async fn a_component_that_describes_itself_wrongly_is_named_and_the_others_work(
         assert!(told.contains("FAIL  component:") && told.contains(said), "{kind}: {told}");
     }
 }
+
+/// What nobody brings up was killed, and another came under its name while the dead one was still on the graph: it was
+/// called as the dead one had described itself.
+#[tokio::test]
+async fn regression_a_component_was_called_by_the_schema_of_the_one_before_it() {
+    const SCRIPT: &str = "bad/component.py";
+    let mut house = House::empty();
+    let notes = house.file("notes", "");
+    house.start_python("tray", SCRIPT, &["works", "--notes", &notes]).await;
+    house.start_cortex(&["--model", "reflex"]).await;
+    let sent = house.send("shake the tray for visitors").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+
+    house.process("tray").signal("KILL");
+    house.process("tray").wait().await;
+    // One that does not log over ROS shows the graph no other run.
+    house.start_python("other", SCRIPT, &["works", "--other", "--no-log", "--notes", &notes]).await;
+    let sent = house.send("shake the tray for guests").await;
+    let noted = || std::fs::read_to_string(&notes).expect("notes");
+    assert_eq!(sent.status(), "failed", "{sent:#?}");
+    assert!(noted().contains("tray did visitors") && !noted().contains("guests"), "{}: {sent:#?}", noted());
+    assert!(!sent.output().contains("WARNING"), "nothing was sent: {}", sent.output());
+
+    let sent = house.send("shake the tray for guests with force 2").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+    assert!(noted().contains("tray did guests"), "{}", noted());
+}
+
+/// One that comes back as it was is called at once, and what is under way there is not taken for lost when the graph shows
+/// that it is another run.
+#[tokio::test]
+async fn a_component_that_comes_back_as_it_was_is_called_while_the_dead_one_is_on_the_graph() {
+    const SCRIPT: &str = "bad/component.py";
+    let mut house = House::empty();
+    let notes = house.file("notes", "");
+    house.start_python("tray", SCRIPT, &["works", "--notes", &notes]).await;
+    house.start_cortex(&["--model", "reflex"]).await;
+    house.process("tray").signal("KILL");
+    house.process("tray").wait().await;
+    house.start_python("again", SCRIPT, &["works", "--work", "4", "--notes", &notes]).await;
+    let sent = house.send("shake the tray for visitors").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+}

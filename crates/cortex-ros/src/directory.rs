@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cortex_protocol::{ComponentDescription, ComponentName, MethodDescription, ToolName, ToolSpec};
 
+use crate::dynamic::Servers;
 use crate::graph::{Graph, GraphNode, InstanceId, is_another_run};
 
 /// The service over which a component describes itself, below its node.
@@ -51,6 +52,21 @@ pub struct Component {
     pub problems: Vec<String>,
     run: Run,
     instances: BTreeSet<InstanceId>,
+    /// Who got requests when it described itself. A call that would reach others is not one of what was described.
+    servers: Servers,
+    /// Whether it is asked anew, since others have come or gone.
+    is_confirming: bool,
+}
+
+impl Component {
+    /// Whether another run of it is there than those that are known. One that has described itself already, before the graph
+    /// told whose it is, is known by the process that it shares with who got the question.
+    fn is_followed_by(&self, now: &BTreeSet<InstanceId>) -> bool {
+        let is_known = |run: &InstanceId| {
+            self.instances.contains(run) || self.servers.iter().any(|server| server.is_of_process_of(run))
+        };
+        is_another_run(&self.instances, now) && !now.iter().all(is_known)
+    }
 }
 
 /// Counts the components that came, so that one that comes back is told from the one that left.
@@ -78,8 +94,8 @@ impl fmt::Display for Loss {
 /// What asking a component for its description came to.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answer {
-    /// It can be used, apart from these problems.
-    Described(ComponentDescription, Vec<String>),
+    /// It can be used, apart from these problems. With those who got requests meanwhile.
+    Described(ComponentDescription, Vec<String>, Servers),
     /// It can't.
     Unusable(String),
 }
@@ -148,7 +164,7 @@ impl Directory {
         self.components.retain(|name, _| found.contains_key(name));
         for (name, node) in found {
             if let Some(known) = self.components.get_mut(&name)
-                && !is_another_run(&known.instances, &node.instances)
+                && !known.is_followed_by(&node.instances)
             {
                 known.instances.clone_from(&node.instances);
                 continue;
@@ -164,6 +180,8 @@ impl Directory {
                     problems: Vec::new(),
                     run,
                     instances: node.instances.clone(),
+                    servers: Servers::new(),
+                    is_confirming: false,
                 },
             );
         }
@@ -175,9 +193,16 @@ impl Directory {
         let Some(component) = self.components.get_mut(name).filter(|component| component.run == run) else {
             return;
         };
+        component.is_confirming = false;
         match answer {
-            Answer::Described(description, problems) => {
+            Answer::Described(description, problems, servers) => {
+                // It is another under the same name: what was begun with the one before is lost.
+                if component.description.as_deref().is_some_and(|before| *before != description) {
+                    self.runs += 1;
+                    component.run = Run(self.runs);
+                }
                 component.description = Some(Arc::new(description));
+                component.servers = servers;
                 component.problems = problems;
                 // A heartbeat that has stopped meanwhile is seen again at the next look.
                 component.state = ComponentState::Ready;
@@ -187,6 +212,22 @@ impl Directory {
                 component.state = ComponentState::Undescribed;
             }
         }
+    }
+
+    /// Whether those who would get a call now are those who have described it.
+    pub(crate) fn is_described_by(&self, name: &ComponentName, run: Run, servers: &Servers) -> bool {
+        let of_run = |component: &&Component| component.run == run && component.description.is_some();
+        self.components.get(name).filter(of_run).is_some_and(|component| component.servers == *servers)
+    }
+
+    /// The component is to be asked anew what it can do. None where it is being asked already.
+    pub(crate) fn confirm(&mut self, name: &ComponentName) -> Option<Run> {
+        let component = self.components.get_mut(name)?;
+        if component.state == ComponentState::Describing || component.is_confirming {
+            return None;
+        }
+        component.is_confirming = true;
+        Some(component.run)
     }
 
     /// Takes over whose heartbeat has stopped; the others are heard, or were never.

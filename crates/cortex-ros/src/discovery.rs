@@ -35,6 +35,8 @@ const QUIET: Duration = Duration::from_secs(1);
 const FIRST_LOOK: Duration = Duration::from_millis(3_300);
 /// Answers on their way to the task that owns the directory; a sender waits when it is full.
 const ANSWER_CAPACITY: usize = 64;
+/// Components on their way to be asked anew; one that finds it full asks with its next call.
+const CONFIRM_CAPACITY: usize = 64;
 /// How often packages are looked at that could not be used or may have been replaced.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
 /// Findings on their way to the task that owns the catalog. One batch of each kind is under way at a time.
@@ -63,6 +65,8 @@ pub(crate) struct Shared {
     pub(crate) endpoints: Endpoints,
     pub(crate) interfaces: Arc<Interfaces>,
     pub(crate) policy: Policy,
+    /// Components that are to be asked anew what they can do.
+    confirm: mpsc::Sender<ComponentName>,
     /// Taken by each question to a component.
     questions: Semaphore,
     tasks: TaskTracker,
@@ -80,6 +84,7 @@ impl Discovery {
         interfaces: &Arc<Interfaces>,
         policy: Policy,
     ) -> Self {
+        let (confirm, to_confirm) = mpsc::channel(CONFIRM_CAPACITY);
         let shared = Arc::new(Shared {
             node: node.clone(),
             statuses: Arc::default(),
@@ -87,6 +92,7 @@ impl Discovery {
             endpoints: endpoints.clone(),
             interfaces: Arc::clone(interfaces),
             policy,
+            confirm,
             questions: Semaphore::new(questions::AT_ONCE),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
@@ -123,7 +129,9 @@ impl Discovery {
             async move { stopping.run_until_cancelled(readers).await }
         });
         let graph = graph.subscribe();
-        shared.tasks.spawn(async move { stopping.run_until_cancelled(owner.run(graph, answered, found)).await });
+        shared
+            .tasks
+            .spawn(async move { stopping.run_until_cancelled(owner.run(graph, answered, found, to_confirm)).await });
         Self { directory, catalog, tools, settled, shared }
     }
 
@@ -179,6 +187,12 @@ impl Discovery {
 }
 
 impl Shared {
+    /// Has a component asked anew what it can do, since others answer to its name than those who have described it.
+    pub(crate) fn confirm(&self, component: &ComponentName) {
+        // Who waits for the answer waits a bounded time.
+        let _ = self.confirm.try_send(component.clone());
+    }
+
     /// Looks up an interface.
     pub(crate) async fn interface<T: Send + 'static>(
         &self,
@@ -228,6 +242,7 @@ impl Owner {
         mut graph: watch::Receiver<Arc<Graph>>,
         mut answered: mpsc::Receiver<Answered>,
         mut found: mpsc::Receiver<Finding>,
+        mut to_confirm: mpsc::Receiver<ComponentName>,
     ) {
         let mut looks = tokio::time::interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -246,6 +261,12 @@ impl Owner {
                     self.warn_about(&component, &answer);
                     self.directory.answered(&component, run, answer);
                     self.publish();
+                }
+                Some(component) = to_confirm.recv() => {
+                    if let Some(run) = self.directory.confirm(&component) {
+                        tracing::info!("the component '{component}' is asked anew what it can do");
+                        self.ask(component, run);
+                    }
                 }
                 Some(finding) = found.recv() => {
                     let is_new = match finding {
@@ -328,13 +349,18 @@ impl Owner {
 
     fn describe(&mut self, component: ComponentName, run: Run) {
         tracing::info!("the component '{component}' was found");
-        self.stop_asking(&component);
         self.shared.heartbeats.expect(&component);
         let (heartbeats, name) = (Arc::clone(&self.shared.heartbeats), component.clone());
         let hear =
             move |health: &crate::statuses::Health, _: &crate::graph::InstanceId| heartbeats.beat(&name, health.into());
         // A new run is heard by the same reader.
         self.hearings.entry(component.clone()).or_insert_with(|| self.shared.statuses.hear(&component, hear));
+        self.ask(component, run);
+    }
+
+    /// Asks it what it can do, until it has said so.
+    fn ask(&mut self, component: ComponentName, run: Run) {
+        self.stop_asking(&component);
         let asking = self.shared.stopping.child_token();
         let question = questions::ask(Arc::clone(&self.shared), component.clone(), run, self.answers.clone());
         self.asking.insert(component, asking.clone());
@@ -389,7 +415,7 @@ impl Owner {
 
     fn warn_about(&self, component: &ComponentName, answer: &Answer) {
         let problems = match answer {
-            Answer::Described(_, problems) => problems.as_slice(),
+            Answer::Described(_, problems, _) => problems.as_slice(),
             Answer::Unusable(problem) => std::slice::from_ref(problem),
         };
         let known = self.directory.component(component).map(|component| component.problems.as_slice());

@@ -57,6 +57,7 @@ pub(crate) use listening::Listening;
 pub use publisher::Publisher;
 pub use quality::{Durability, Quality, Reliability};
 pub(crate) use question::Question;
+pub(crate) use service_client::Servers;
 pub use service_client::ServiceClient;
 pub use subscription::Subscription;
 pub(crate) use turns::Turn;

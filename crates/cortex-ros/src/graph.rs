@@ -14,6 +14,9 @@ const SEND_GOAL: (&str, &str) = ("/_action/send_goal", "_SendGoal");
 /// The type of the action that Cortex offers. Who offers it is Cortex, this process or another.
 pub(crate) const AGENT_ACTION: &str = "cortex_msgs/action/VisionLanguageAction";
 
+/// How much of an identity names the participant of DDS.
+const PARTICIPANT_BYTES: usize = 12;
+
 /// A topic, service or action with its types.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Interface {
@@ -32,6 +35,15 @@ impl InstanceId {
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
         Self(bytes.into())
+    }
+
+    /// Whether both are of one process, as far as the middleware tells that: identities of DDS begin with that of the
+    /// participant.
+    pub(crate) fn is_of_process_of(&self, other: &Self) -> bool {
+        match (self.0.get(..PARTICIPANT_BYTES), other.0.get(..PARTICIPANT_BYTES)) {
+            (Some(one), Some(other)) => one == other && one.iter().any(|byte| *byte != 0),
+            _ => false,
+        }
     }
 
     /// Whether it tells one from another: a middleware that tells none leaves it empty.

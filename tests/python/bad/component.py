@@ -114,11 +114,12 @@ class Notes:
 
 
 class Component(Node):
-    def __init__(self, name, heartbeat_s, notes, work_s, brake_s):
-        super().__init__(name)
-        self.heartbeat_s, self.notes, self.work_s, self.brake_s = heartbeat_s, notes, work_s, brake_s
+    def __init__(self, name, options):
+        super().__init__(name, enable_rosout=not options.no_log)
+        self.heartbeat_s, self.notes, self.work_s = options.heartbeat, Notes(options.name, options.notes), options.work
+        self.brake_s, self.is_other = options.brake, options.other
         # Held while the tray is shaken, where it takes a while to stand.
-        self.shaking = threading.Lock() if brake_s > 0 else contextlib.nullcontext()
+        self.shaking = threading.Lock() if self.brake_s > 0 else contextlib.nullcontext()
         self.faults = set()
         self.hangs = threading.Event()
         self.halts, self.shaken = 0, 0
@@ -181,6 +182,14 @@ class Component(Node):
     def describe(self, _request, response):
         shake, *others = DESCRIPTION["methods"]
         patient = shake | {"timeout_s": max(shake["timeout_s"], 2 * self.work_s)}
+        if self.is_other:
+            parameters = patient["parameters"]
+            force = {"force": {"type": "number", "minimum": 0, "description": "How hard."}}
+            parameters = parameters | {
+                "properties": parameters["properties"] | force,
+                "required": ["token", "force"],
+            }
+            patient |= {"parameters": parameters, "phrases": ["shake the tray for {token} with force {force}"]}
         response.description_json = json.dumps(DESCRIPTION | {"methods": [patient, *others]})
         return response
 
@@ -197,7 +206,7 @@ class Component(Node):
             response.error_msg = str(problem) or type(problem).__name__
         return response
 
-    def shake(self, token, seconds=None):
+    def shake(self, token, seconds=None, force=None):
         halts, until = self.halts, time.monotonic() + (self.work_s if seconds is None else seconds)
         self.notes.add(f"began {token}")
         with self.shaking:
@@ -252,6 +261,8 @@ def arguments():
     parser.add_argument("--times", type=int, default=1 << 30, help="how many of its starts go wrong")
     parser.add_argument("--work", type=float, default=0.3, help="seconds that it is shaken where nobody says")
     parser.add_argument("--brake", type=float, default=0.0, help="seconds that it takes to stand once it is told to halt")
+    parser.add_argument("--other", action="store_true", help="its method has another schema under the same name")
+    parser.add_argument("--no-log", action="store_true", help="it does not log over ROS")
     parser.add_argument("--seed", type=int, default=1, help="of what is random")
     return parser.parse_args(own)
 
@@ -272,7 +283,7 @@ def main():
     if fault == "comes_back_as_another" and earlier > 0:
         name, fault = f"{name}_{earlier + 1}", "works"
     rclpy.init()
-    component = Component(name, options.heartbeat, notes, options.work, options.brake)
+    component = Component(name, options)
     executor = MultiThreadedExecutor(num_threads=8)
     executor.add_node(component)
     if fault != "works":

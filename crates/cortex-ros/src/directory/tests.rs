@@ -20,7 +20,16 @@ fn component_node(name: &str, instances: &[u8]) -> GraphNode {
 fn description(method: &str) -> Answer {
     let text = json!({"contract": 1, "methods": [{"name": method, "description": "Does it."}]}).to_string();
     let (description, _) = ComponentDescription::parse(&text).unwrap();
-    Answer::Described(description, vec![])
+    Answer::Described(description, vec![], servers(&[1]))
+}
+
+fn servers(processes: &[u8]) -> Servers {
+    processes.iter().map(|process| endpoint(*process, 9)).collect()
+}
+
+/// An endpoint of a process.
+fn endpoint(process: u8, number: u8) -> InstanceId {
+    InstanceId::new(&[[process; 12].as_slice(), &[number; 4]].concat())
 }
 
 fn tool_names(directory: &Directory) -> Vec<String> {
@@ -127,4 +136,54 @@ fn a_tool_is_found_by_its_last_dot_and_strange_names_find_nothing() {
         let found = directory.find(&strange.into());
         assert!(found.is_none_or(|found| found.method.is_none()), "{strange}");
     }
+}
+
+#[test]
+fn a_call_is_for_those_only_who_have_described_themselves() {
+    let name = "base".into();
+    let mut directory = ready(&[component_node("/base", &[1])], "go");
+    let run = directory.find(&"base.go".into()).unwrap().run;
+    assert!(directory.is_described_by(&name, run, &servers(&[1])));
+    for others in [servers(&[1, 2]), servers(&[2]), servers(&[])] {
+        assert!(!directory.is_described_by(&name, run, &others), "{others:?}");
+    }
+    // Asked anew once, however many ask for that, and offered meanwhile: each call waits for itself.
+    assert_eq!(directory.confirm(&name), Some(run));
+    assert_eq!(directory.confirm(&name), None);
+    assert_eq!(tool_names(&directory), ["base.go"]);
+
+    let described = |method: &str, by: &[u8]| match description(method) {
+        Answer::Described(description, problems, _) => Answer::Described(description, problems, servers(by)),
+        other @ Answer::Unusable(_) => other,
+    };
+    directory.answered(&name, run, described("go", &[1, 2]));
+    assert!(directory.is_described_by(&name, run, &servers(&[1, 2])), "it is as the one before was");
+    assert_eq!(directory.loss(&name, run), None);
+    assert_eq!(directory.confirm(&name), Some(run));
+    directory.answered(&name, run, described("fly", &[2]));
+    assert_eq!(
+        (directory.loss(&name, run), tool_names(&directory)),
+        (Some(Loss::Restarted), vec!["base.fly".to_owned()])
+    );
+    assert!(!directory.is_described_by(&name, run, &servers(&[2])), "what was planned for the one before");
+}
+
+#[test]
+fn a_run_that_has_described_itself_before_the_graph_shows_it_is_not_taken_for_a_further_one() {
+    let node = |processes: &[u8]| {
+        let mut node = component_node("/base", &[]);
+        node.instances = processes.iter().map(|process| endpoint(*process, 1)).collect();
+        node
+    };
+    let mut directory = Directory::default();
+    let seen = |directory: &mut Directory, processes: &[u8]| directory.follow(&Graph::new([node(processes)])).len();
+    assert_eq!(seen(&mut directory, &[1]), 1);
+    directory.answered(&"base".into(), Run(1), description("go"));
+    directory.confirm(&"base".into());
+    let Answer::Described(same, problems, _) = description("go") else { unreachable!() };
+    directory.answered(&"base".into(), Run(1), Answer::Described(same, problems, servers(&[1, 2])));
+    assert_eq!(seen(&mut directory, &[1, 2]), 0, "it is the one that was asked");
+    assert_eq!(directory.loss(&"base".into(), Run(1)), None, "what it does goes on");
+    assert_eq!(seen(&mut directory, &[2, 3]), 1);
+    assert_eq!(directory.loss(&"base".into(), Run(1)), Some(Loss::Restarted));
 }

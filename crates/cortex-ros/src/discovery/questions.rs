@@ -10,7 +10,8 @@ use tokio::sync::mpsc;
 
 use super::{Answered, Shared};
 use crate::RosError;
-use crate::directory::{Answer, DESCRIBE, Run, below};
+use crate::directory::{Answer, DESCRIBE, EXECUTE_METHOD, Run, below};
+use crate::dynamic::Servers;
 
 /// How long a service of a component that was just found may take to appear here, and to answer.
 const SERVER_LIMIT: Duration = Duration::from_secs(2);
@@ -34,9 +35,9 @@ pub(super) async fn ask(shared: Arc<Shared>, component: ComponentName, run: Run,
     let (mut pause, mut limit) = (FIRST_PAUSE, FIRST_ANSWER_LIMIT);
     for attempt in 1_u32.. {
         let problem = match ask_once(&shared, &component, limit).await {
-            Ok(text) => {
+            Ok((text, servers)) => {
                 // Nobody receives when discovery ends. What it says does not change by asking again.
-                let _ = answers.send((component, run, read(&text))).await;
+                let _ = answers.send((component, run, read(&text, servers))).await;
                 return;
             }
             Err(problem) => problem.to_string(),
@@ -53,8 +54,9 @@ pub(super) async fn ask(shared: Arc<Shared>, component: ComponentName, run: Run,
     }
 }
 
-/// The description as the component gives it.
-async fn ask_once(shared: &Shared, component: &ComponentName, limit: Duration) -> Result<String, RosError> {
+/// The description as the component gives it, and those who get calls: the same before and after, so that it is known whose
+/// description it is. Of two of one name, one that was killed and its next run, only the one that lives can have answered.
+async fn ask_once(shared: &Shared, component: &ComponentName, limit: Duration) -> Result<(String, Servers), RosError> {
     // It is never closed.
     let _turn = shared.questions.acquire().await.map_err(|_| RosError::ShutDown)?;
     let (service, interface) = (below(component, DESCRIBE.0), DESCRIBE.1);
@@ -62,18 +64,23 @@ async fn ask_once(shared: &Shared, component: &ComponentName, limit: Duration) -
     // Used once: the middleware would keep memory for each of the others, too.
     let client = shared.endpoints.service_client(&service, &interface).await?;
     client.wait_for_server(SERVER_LIMIT).await?;
+    let methods = below(component, EXECUTE_METHOD.0);
+    let before = shared.endpoints.servers_of(&methods)?;
     let answer = client.call(&Message::new(&interface.request), limit).await?;
-    answer
-        .view()
-        .text(DESCRIPTION)
-        .map(Cow::into_owned)
-        .ok_or_else(|| RosError::Nonsense { name: service, problem: format!("its answer has no text '{DESCRIPTION}'") })
+    let servers = shared.endpoints.servers_of(&methods)?;
+    if servers != before {
+        let problem = "another run of it came or left while it was asked what it can do".to_owned();
+        return Err(RosError::Nonsense { name: service, problem });
+    }
+    let text = answer.view().text(DESCRIPTION).map(Cow::into_owned);
+    let nonsense = || RosError::Nonsense { name: service, problem: format!("its answer has no text '{DESCRIPTION}'") };
+    text.map(|text| (text, servers)).ok_or_else(nonsense)
 }
 
-fn read(text: &str) -> Answer {
+fn read(text: &str, servers: Servers) -> Answer {
     match ComponentDescription::parse(text) {
         Ok((description, problems)) => {
-            Answer::Described(description, problems.iter().map(ToString::to_string).collect())
+            Answer::Described(description, problems.iter().map(ToString::to_string).collect(), servers)
         }
         Err(problem) => Answer::Unusable(problem.to_string()),
     }

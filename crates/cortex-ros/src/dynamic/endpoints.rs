@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 use super::definition;
 use super::hub::{Endpoint, Hub};
 use super::letterbox::{LOOK, Letterbox, Sheets};
-use super::service_client::Requests;
+use super::service_client::{Requests, Servers, announced_servers, identities};
 use super::subscription::Inlet;
 use super::{ActionClient, Durability, Publisher, Quality, Reliability, ServiceClient, Subscription};
 use crate::beats::Beats;
@@ -146,6 +146,14 @@ impl Endpoints {
     /// As for [`check_service`](Self::check_service).
     pub fn check_topic(&self, topic: &str, interface: &MessageInterface) -> Result<(), RosError> {
         definition::check_topic(&*self.hub.node()?, topic, interface)
+    }
+
+    /// Who gets the requests of a service now.
+    ///
+    /// # Errors
+    /// When the client library refuses, and after the shutdown.
+    pub(crate) fn servers_of(&self, service: &str) -> Result<Servers, RosError> {
+        Ok(identities(announced_servers(&*self.hub.node()?, service)?))
     }
 
     /// What each publisher of a topic offers.

@@ -1,10 +1,13 @@
 //! Calling a service of any type.
 
+use std::collections::BTreeSet;
 use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_interfaces::{Message, ServiceInterface};
+use futures::FutureExt as _;
 use tokio::sync::oneshot;
 
 use super::answers::Answers;
@@ -12,8 +15,10 @@ use super::definition::requests_topic;
 use super::hub::{Endpoint, Hub, Registration, Slot};
 use super::turns::{Turn, Turns, room};
 use crate::RosError;
-use crate::rcl::announced::{End, Naming, announced};
+use crate::graph::InstanceId;
+use crate::rcl::announced::{Announced, End, Naming, announced};
 use crate::rcl::client::Client;
+use crate::rcl::context::Node;
 
 /// Answers of one client that are handed on before others get their turn.
 const ANSWERS_AT_ONCE: usize = 64;
@@ -86,9 +91,31 @@ impl ServiceClient {
     /// # Errors
     /// [`RosError::TooMany`] when too many wait already, and after the shutdown.
     pub(crate) async fn turn(&self) -> Result<Turn, RosError> {
-        let topic = requests_topic(&self.shared.service);
-        let servers = announced(&*self.hub().node()?, &topic, Naming::Middleware, End::Subscriptions)?;
-        self.shared.turns.take(room(servers.iter().map(|server| server.history))).await
+        Ok(self.turn_and_servers().await?.0)
+    }
+
+    /// The same, with the identities of those who get the request: as they are when the turn has come.
+    ///
+    /// # Errors
+    /// As for [`turn`](Self::turn).
+    pub(crate) async fn turn_and_servers(&self) -> Result<(Turn, Servers), RosError> {
+        let found = announced_servers(&*self.hub().node()?, &self.shared.service)?;
+        let turn = self.shared.turns.take(room(found.iter().map(|server| server.history)));
+        let mut turn = pin!(turn);
+        // One that need not wait need not ask twice.
+        if let Some(turn) = turn.as_mut().now_or_never() {
+            return Ok((turn?, identities(found)));
+        }
+        let turn = turn.await?;
+        Ok((turn, self.servers()?))
+    }
+
+    /// The identities of those who get what is sent now.
+    ///
+    /// # Errors
+    /// When the client library refuses, and after the shutdown.
+    pub(crate) fn servers(&self) -> Result<Servers, RosError> {
+        Ok(identities(announced_servers(&*self.hub().node()?, &self.shared.service)?))
     }
 
     /// Sends a request, now, and returns the answer to wait for. Dropping that forgets the answer; the request is not
@@ -130,6 +157,18 @@ impl ServiceClient {
     pub(super) fn hub(&self) -> &Arc<Hub> {
         self.shared.registration.hub()
     }
+}
+
+/// Who gets the requests of a service: the identities of their readers.
+pub(crate) type Servers = BTreeSet<InstanceId>;
+
+/// Who serves, as the middleware knows it for requests. That is earlier than the graph tells of which node it is.
+pub(super) fn announced_servers(node: &Node, service: &str) -> Result<Vec<Announced>, RosError> {
+    announced(node, &requests_topic(service), Naming::Middleware, End::Subscriptions)
+}
+
+pub(super) fn identities(servers: Vec<Announced>) -> Servers {
+    servers.into_iter().map(|server| server.identity).collect()
 }
 
 /// Forgets a request whose answer nobody waits for any more.

@@ -12,6 +12,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::late::ServerLost;
 use super::pool::Pool;
@@ -20,7 +21,7 @@ use crate::RosError;
 use crate::calls::{Calls, Haltable, ends_with, halted_before_it_was_sent, key};
 use crate::directory::{ComponentState, Directory, EXECUTE_METHOD, Loss, Run, below};
 use crate::discovery::{method_name, refusal_of_method};
-use crate::dynamic::ServiceClient;
+use crate::dynamic::{Servers, ServiceClient};
 use crate::text::carried;
 
 /// Longest result that is read, in bytes.
@@ -38,6 +39,10 @@ const LOST_LIMIT: Duration = Duration::from_millis(500);
 
 /// How long the server of a component that is on the graph may take to be connected with.
 const SERVER_LIMIT: Duration = Duration::from_secs(2);
+
+/// How long one that has come anew may take to say what it can do, before a call of it is given up. A good one says it within
+/// milliseconds.
+const DESCRIPTION_LIMIT: Duration = Duration::from_secs(2);
 
 /// A component's answer to a call.
 type Answer = Result<Message, RosError>;
@@ -158,8 +163,10 @@ impl Components {
                 let problem = format!("the component '{component}' {loss} before '{}' was sent", route.method);
                 return Err(ToolOutcome::failure(FailureKind::ComponentLost, problem));
             }
-            turn = late::turn(client.turn(), route.effect) => turn?,
+            turn = late::turn(client.turn_and_servers(), route.effect) => turn?,
         };
+        let (turn, servers) = turn;
+        self.confirm(&client, route, servers).await?;
         let (cancel, cancel_method) = (route.cancel, route.cancel_method.clone());
         let call = SentCall { component: component.clone(), cancel, cancel_method, client: client.clone() };
         let answer = match self.calls.send(invocation, route.ends_with.clone(), call, || client.send(&request)) {
@@ -181,6 +188,35 @@ impl Components {
             deliver,
         ));
         Ok(Sent { answer: delivered, caller })
+    }
+
+    /// Has those who would get the call say what they can do, where they are not those who have said so. Nothing is sent to
+    /// one that has not: it may mean something else by the same name.
+    async fn confirm(&self, client: &ServiceClient, route: &Route, mut servers: Servers) -> Result<(), ToolOutcome> {
+        let Route { component, run, method, .. } = route;
+        let mut directory = self.around.discovery.directory();
+        let end = Instant::now() + DESCRIPTION_LIMIT;
+        while !directory.borrow_and_update().is_described_by(component, *run, &servers) {
+            if let Some(loss) = directory.borrow().loss(component, *run) {
+                let problem = format!(
+                    "the component '{component}' {loss} before '{method}' was sent; nothing was sent, and it is offered \
+                     as it describes itself now"
+                );
+                return Err(ToolOutcome::failure(FailureKind::ComponentLost, problem));
+            }
+            self.around.shared().confirm(component);
+            if !matches!(tokio::time::timeout_at(end, directory.changed()).await, Ok(Ok(()))) {
+                let problem = format!(
+                    "another run of '{component}' has come, and has not said yet what it can do; nothing was sent. It is \
+                     being asked, and can be called once it has answered"
+                );
+                return Err(ToolOutcome::failure(FailureKind::Unavailable, problem));
+            }
+            servers = client
+                .servers()
+                .map_err(|problem| ToolOutcome::failure(FailureKind::Unavailable, problem.to_string()))?;
+        }
+        Ok(())
     }
 
     /// Resolves when the component of this run is lost.

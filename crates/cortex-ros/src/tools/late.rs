@@ -23,10 +23,10 @@ const GIVEN_UP_KEEPS_PLACE: Duration = Duration::from_secs(10);
 
 /// Waits for the turn of a call at its service, a call that acts only as long as what was decided about it holds: it is
 /// decided upon anew then, since nothing was sent.
-pub(super) async fn turn(
-    turn: impl Future<Output = Result<Turn, RosError>> + Send,
+pub(super) async fn turn<T>(
+    turn: impl Future<Output = Result<T, RosError>> + Send,
     effect: Effect,
-) -> Result<Turn, ToolOutcome> {
+) -> Result<T, ToolOutcome> {
     let turn = match effect {
         Effect::Observe => turn.await,
         Effect::Act | Effect::Move => match tokio::time::timeout(CONFIRMATION_HOLDS, turn).await {
