@@ -77,6 +77,13 @@ async fn each_recipe_of_the_tree_brings_a_robot_up_that_does_what_it_is_told() {
             told: "said \"Yes, I see a sleeping cat.\"",
         },
         Shown {
+            recipe: "hotel",
+            components: &["base", "battery", "camera", "speaker"],
+            task: "go to the kitchen and look around, then welcome Ada",
+            tools: &["base.go_to", "camera.look", "welcome"],
+            told: "I see a kettle, a table and a red cup.",
+        },
+        Shown {
             recipe: "navigation",
             components: &NAVIGATION,
             task: "go to the kitchen, look around, then say \"here is the kitchen\"",
@@ -97,6 +104,11 @@ async fn each_recipe_of_the_tree_brings_a_robot_up_that_does_what_it_is_told() {
         assert_eq!((sent.status(), sent.code), ("succeeded", Some(0)), "{name}: {}", sent.output());
         assert_eq!(sent.started(), tools, "{name}");
         assert!(sent.output().contains(told), "{name}: {}", sent.output());
+        if name == "hotel" {
+            let file = recipe(name);
+            let (code, _, errors) = house.run("cortex", &["recipe", "check", "--live", &file]).await;
+            assert_eq!((code, errors.as_str()), (Some(0), ""), "the robot is as its recipe says");
+        }
         if name == "patrol" {
             // The battery gets low, and before anything else the robot goes to its dock.
             robot.process().wait_for_log("task accepted: go to the living room", 1).await;
@@ -175,6 +187,59 @@ async fn a_program_that_is_nowhere_is_one_error_and_nothing_is_started() {
     assert_eq!(code, Some(0), "{errors}");
     assert!(output.contains("robot.toml: right; 3 components, 1 action, 0 events\n  policy: what nobody"), "{output}");
     assert!(errors.contains("robot.toml:5:21: warning: there is no program 'no-such-arm'"), "{errors}");
+}
+
+/// A recipe used to be able to set no limit. Whether the kernel keeps one depends on the machine; that it is told does not.
+#[tokio::test]
+async fn a_limit_that_is_not_kept_is_told_and_holds_nothing_up() {
+    let mut house = House::empty();
+    house.find_programs();
+    let recipe = "recipe = 1\n[components.light]\nheartbeat_s = 1.0\n\
+                  start = { program = \"cortex-sim\", arguments = [\"component\", \"light\"], memory_max = \"512 MB\", cpu_max = 1.5 }\n";
+    let file = house.file("robot.toml", recipe);
+    let mut robot = Monitored::start(&house, &file, &["--model", "reflex"]);
+    robot.wait_until_all_work(&["light"]).await;
+    let (code, status, errors) = house.run("cortex", &["status", "--json"]).await;
+    assert_eq!(code, Some(0), "{errors}");
+    let status: serde_json::Value = serde_json::from_str(&status).unwrap();
+    let light = status["components"].as_array().unwrap().iter().find(|it| it["name"] == "light").unwrap();
+    assert_eq!(light["health"], "healthy", "{light}");
+    let (code, _, errors) = house.run("cortex", &["recipe", "check", "--live", &file]).await;
+    assert_eq!(code, Some(0), "{errors}");
+    let told = light["symptoms"].to_string();
+    if errors.is_empty() {
+        assert!(!told.contains("limits"), "{told}");
+    } else {
+        assert!(errors.contains("robot.toml:4:"), "{errors}");
+        assert!(errors.contains("warning: started from here, the limits of 'light' would not be kept"), "{errors}");
+        assert!(told.contains("its limits are not kept: the control group"), "{told}");
+        robot.process().wait_for_log("its limits (memory_max, cpu_max) are not kept", 1).await;
+        assert!(errors.contains("Delegate=yes"), "{errors}");
+    }
+    assert_eq!(robot.stop().await, Some(0));
+}
+
+/// "Scan the tag" looked, and then the mission was FAILED: "Nothing was done".
+#[tokio::test]
+async fn a_declared_sentence_of_a_look_is_done_by_the_look() {
+    let mut house = House::empty();
+    house.find_programs();
+    let part = |name: &str| {
+        format!(
+            "[components.{name}]\nstart = {{ program = \"cortex-sim\", arguments = [\"component\", \"{name}\"] }}\n"
+        )
+    };
+    let scan = "[actions.scan]\nmethod = { component = \"camera\", name = \"look\" }\n\
+                [actions.scan.tool]\ndescription = \"Scans the tag in front of the robot.\"\neffect = \"observe\"\n\
+                phrases = [\"scan the tag\"]\n";
+    let file = house.file("robot.toml", &format!("recipe = 1\n{}{}{scan}", part("base"), part("camera")));
+    let mut robot = Monitored::start(&house, &file, &["--model", "reflex"]);
+    robot.wait_until_all_work(&["base", "camera"]).await;
+    robot.process().wait_for_line("ready").await;
+    let sent = house.send("scan the tag").await;
+    assert_eq!(sent.code, Some(0), "{sent:#?}");
+    assert!(sent.output().contains("I see"), "{}", sent.output());
+    assert_eq!(robot.stop().await, Some(0));
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use cortex_recipe::Bytes;
 use serde::{Deserialize, Serialize};
 
 /// How a process ended.
@@ -20,6 +21,11 @@ pub enum Ending {
         /// Whether it was sent by us.
         by_us: bool,
     },
+    /// By the kernel, since it needed more memory than its limit.
+    OutOfMemory {
+        /// The limit.
+        limit_bytes: u64,
+    },
 }
 
 impl fmt::Display for Ending {
@@ -35,6 +41,9 @@ impl fmt::Display for Ending {
                 formatter.write_str("its process was killed (signal 9), perhaps because there was no memory left")
             }
             Self::Signalled { signal, by_us: false } => write!(formatter, "its process was ended by signal {signal}"),
+            Self::OutOfMemory { limit_bytes } => {
+                write!(formatter, "its process was killed for memory, limit {}", Bytes::of(*limit_bytes))
+            }
         }
     }
 }
@@ -164,5 +173,7 @@ mod tests {
         let killed = |by_us| Ending::Signalled { signal: 9, by_us }.to_string();
         assert!(killed(false).contains("no memory left"));
         assert_eq!(killed(true), "its process was ended by Cortex (signal 9)");
+        let for_memory = Ending::OutOfMemory { limit_bytes: 64_000_000 }.to_string();
+        assert_eq!(for_memory, "its process was killed for memory, limit 64 MB");
     }
 }

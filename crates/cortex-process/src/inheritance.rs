@@ -1,10 +1,17 @@
-//! What a process that is started here gets of the open files of this one: its standard streams, and nothing else.
+//! What a process that is started here gets of the open files of this one: its standard streams, and nothing else; and in
+//! which control group it is.
 //!
 //! The sockets and shared memory of a middleware are not marked as this process's own. A child that had them, too, would
 //! keep ports taken and peers connected after this process has gone.
-#![expect(unsafe_code, reason = "only between fork and exec it is certain that no other thread opens something")]
+#![expect(
+    unsafe_code,
+    reason = "only between fork and exec it is certain that no other thread opens something, and that the program is in its \
+              control group before it runs"
+)]
 
+use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
@@ -18,6 +25,20 @@ const MOST_HANDLES: libc::c_int = 1 << 16;
 pub(crate) fn keep_nothing(command: &mut Command) {
     // SAFETY: between fork and exec, it makes system calls only: it allocates nothing and takes no lock.
     unsafe { command.pre_exec(mark_all) };
+}
+
+/// Puts the program into a control group, before it runs.
+pub(crate) fn enter(command: &mut Command, entrance: &File) -> io::Result<()> {
+    let entrance = entrance.try_clone()?;
+    let put = move || {
+        // 0 is whoever writes it.
+        // SAFETY: the handle is open as long as the closure is there, and the bytes are a constant.
+        let written = unsafe { libc::write(entrance.as_raw_fd(), b"0".as_ptr().cast(), 1) };
+        if written == 1 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    };
+    // SAFETY: between fork and exec, it makes one system call: it allocates nothing and takes no lock.
+    unsafe { command.pre_exec(put) };
+    Ok(())
 }
 
 /// Marks every handle as one that ends with the program, so that how the start goes can still be told by one of them.

@@ -4,6 +4,8 @@
 //! ends, something is printed, another thread calls [`Waker::wake`], or the time is up. So one thread watches any number
 //! of processes, and nothing else has to work for it.
 //!
+//! What a process may use can be limited, where the kernel lets that be done: [`Limits`].
+//!
 //! A process gets its standard streams and no other open file of this one.
 //!
 //! Nothing is left behind. Every process carries a mark in its environment, which its children inherit. What a process
@@ -13,6 +15,7 @@
 mod ancestor;
 pub mod guard;
 mod inheritance;
+mod limits;
 mod lookup;
 mod mark;
 mod output;
@@ -21,6 +24,7 @@ mod running;
 
 pub use ancestor::ancestor;
 pub use guard::end_orphans;
+pub use limits::{Cgroups, Limits, Refusal};
 pub use lookup::own_folder;
 pub use mark::RunMark;
 pub use output::{Line, Stream};

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use crate::guard::Guard;
+use crate::limits::{Cgroups, Group, Refusal};
 use crate::mark::RunMark;
 use crate::output::{Line, Reading, Stream};
 use crate::running::{Ending, Program, Running, StartError};
@@ -48,6 +49,10 @@ pub struct Processes {
     sink: Box<dyn FnMut(Line<'_>) + Send>,
     guard: Option<Guard>,
     withheld: fn(&str) -> bool,
+    /// Where the control groups of processes with limits are made.
+    groups: Result<Cgroups, Refusal>,
+    /// Control groups that were not empty when their processes had ended.
+    left: Vec<Group>,
 }
 
 impl fmt::Debug for Processes {
@@ -89,6 +94,8 @@ impl Processes {
             sink: Box::new(sink),
             guard: None,
             withheld: |_| false,
+            groups: Cgroups::own(),
+            left: Vec::new(),
         })
     }
 
@@ -108,6 +115,19 @@ impl Processes {
     pub fn withholding(mut self, withheld: fn(&str) -> bool) -> Self {
         self.withheld = withheld;
         self
+    }
+
+    /// Keeps limits by groups below this one. Without it: below the one that this process is in.
+    #[must_use]
+    pub fn limited_by(mut self, groups: Cgroups) -> Self {
+        self.groups = Ok(groups);
+        self
+    }
+
+    /// Why the limits of a process that runs are not kept. None: they are, or it has none.
+    #[must_use]
+    pub fn unlimited(&self, number: u64) -> Option<&Refusal> {
+        self.running.get(&number)?.unlimited()
     }
 
     /// The mark that all of its processes carry.
@@ -130,6 +150,8 @@ impl Processes {
 
     /// Starts a process; gives its id. `number` is the caller's name for it and must not be in use.
     ///
+    /// Limits that can't be kept do not hold it up: [`Processes::unlimited`] tells why they are not.
+    ///
     /// # Errors
     /// When it can't be started.
     pub fn start(&mut self, number: u64, program: Program) -> Result<u32, StartError> {
@@ -137,7 +159,8 @@ impl Processes {
             let source = std::io::Error::from(std::io::ErrorKind::AlreadyExists);
             return Err(StartError { program: program.program, source });
         }
-        let running = Running::start(program, number, &self.run, self.withheld)?;
+        self.left.retain(|group| !group.remove());
+        let running = Running::start(program, number, &self.run, self.withheld, &self.groups)?;
         let id = running.id();
         let Program { name, program, .. } = running.program();
         tracing::info!(component = %name, process = id, number, "started: {program}");
@@ -187,7 +210,8 @@ impl Processes {
     fn collect(&mut self, number: u64) -> Option<ProcessEvent> {
         let running = self.running.remove(&number)?;
         let (name, id) = (running.program().name.clone(), running.id());
-        let ending = running.collect(&mut self.sink);
+        let (ending, left) = running.collect(&mut self.sink);
+        self.left.extend(left);
         tracing::info!(component = %name, process = id, number, "ended: {ending}");
         Some(ProcessEvent::Ended { number, ending })
     }
@@ -232,6 +256,9 @@ impl Drop for Processes {
         let deadline = Instant::now() + DROP_GRACE * 2;
         while !self.running.is_empty() && Instant::now() < deadline {
             self.wait(Some(deadline.saturating_duration_since(Instant::now())));
+        }
+        for group in &self.left {
+            group.remove();
         }
     }
 }

@@ -12,6 +12,7 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 use thiserror::Error;
 
 use crate::inheritance;
+use crate::limits::{Cgroups, Group, Limits, Refusal};
 use crate::mark::{Marked, RunMark, VARIABLE};
 use crate::output::{Line, Lines, Reading, Stream};
 
@@ -35,6 +36,8 @@ pub struct Program {
     pub environment: BTreeMap<String, String>,
     /// The folder that it runs in. None: that of this process.
     pub directory: Option<PathBuf>,
+    /// What it may use.
+    pub limits: Limits,
 }
 
 /// A process could not be started.
@@ -63,6 +66,11 @@ pub enum Ending {
         /// Whether it was asked to end before.
         by_us: bool,
     },
+    /// The kernel killed it, since it needed more memory than its limit.
+    OutOfMemory {
+        /// The limit.
+        limit_bytes: u64,
+    },
 }
 
 impl fmt::Display for Ending {
@@ -72,8 +80,51 @@ impl fmt::Display for Ending {
             Self::Signalled { signal, by_us } => {
                 write!(formatter, "signal {signal}{}", if *by_us { ", sent by Cortex" } else { "" })
             }
+            Self::OutOfMemory { limit_bytes } => {
+                write!(formatter, "killed for memory, limit {limit_bytes} bytes")
+            }
         }
     }
+}
+
+/// The number of SIGKILL.
+const KILL: i32 = 9;
+
+/// The name of a control group: of the component, and of this life of its process.
+fn group_name(name: &str, run: &RunMark, number: u64) -> String {
+    /// Most characters of the component's name.
+    const NAMED: usize = 60;
+    let plain = |next: char| if next.is_ascii_alphanumeric() || next == '_' { next } else { '-' };
+    let name: String = name.chars().take(NAMED).map(plain).collect();
+    format!("component-{name}-{run}-{number}")
+}
+
+fn spawn(program: &Program, mark: &str, withheld: fn(&str) -> bool, group: Option<&Group>) -> std::io::Result<Child> {
+    // Where there is none, the start says so.
+    let file = program.file().unwrap_or_else(|| PathBuf::from(&program.program));
+    let mut command = Command::new(file);
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| withheld(name) && !program.environment.contains_key(name)) {
+            command.env_remove(name);
+        }
+    }
+    command
+        .args(&program.arguments)
+        .envs(program.environment.iter().filter(|(_, value)| *value != INHERITED))
+        .env(VARIABLE, mark)
+        // Its own group: Ctrl-C at the terminal is for Cortex, which ends everything in order.
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    inheritance::keep_nothing(&mut command);
+    if let Some(group) = group {
+        inheritance::enter(&mut command, &group.entrance)?;
+    }
+    if let Some(directory) = &program.directory {
+        command.current_dir(directory);
+    }
+    command.spawn()
 }
 
 /// A pipe, until its end, and the lines that come out of it.
@@ -93,6 +144,8 @@ pub(crate) struct Running {
     asked_to_end: bool,
     /// When it is killed, if it was asked to end and was not killed yet.
     kill_at: Option<Instant>,
+    /// The control group that keeps its limits, or why there is none.
+    group: Option<Result<Group, Refusal>>,
 }
 
 impl Running {
@@ -101,30 +154,23 @@ impl Running {
         number: u64,
         run: &RunMark,
         withheld: fn(&str) -> bool,
+        groups: &Result<Cgroups, Refusal>,
     ) -> Result<Self, StartError> {
         let failed = |source: std::io::Error| StartError { program: program.program.clone(), source };
-        // Where there is none, the start says so.
-        let file = program.file().unwrap_or_else(|| PathBuf::from(&program.program));
-        let mut command = Command::new(file);
-        for (name, _) in std::env::vars_os() {
-            if name.to_str().is_some_and(|name| withheld(name) && !program.environment.contains_key(name)) {
-                command.env_remove(name);
-            }
-        }
-        command
-            .args(&program.arguments)
-            .envs(program.environment.iter().filter(|(_, value)| *value != INHERITED))
-            .env(VARIABLE, run.of(number))
-            // Its own group: Ctrl-C at the terminal is for Cortex, which ends everything in order.
-            .process_group(0)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        inheritance::keep_nothing(&mut command);
-        if let Some(directory) = &program.directory {
-            command.current_dir(directory);
-        }
-        let mut child = command.spawn().map_err(failed)?;
+        let group = (!program.limits.is_empty())
+            .then(|| groups.clone()?.make(&group_name(&program.name, run, number), program.limits));
+        let (mut child, group) = match group {
+            Some(Ok(group)) => match spawn(&program, &run.of(number), withheld, Some(&group)) {
+                Ok(child) => (child, Some(Ok(group))),
+                Err(problem) => {
+                    group.remove();
+                    // It may be the group that can't be entered: limits hold nothing up.
+                    let child = spawn(&program, &run.of(number), withheld, None).map_err(failed)?;
+                    (child, Some(Err(Refusal::new(&problem))))
+                }
+            },
+            group => (spawn(&program, &run.of(number), withheld, None).map_err(failed)?, group),
+        };
         // From here on it runs, so a failure has to end it.
         match Self::watch(&mut child) {
             Ok((pid, handle, output, error)) => Ok(Self {
@@ -138,6 +184,7 @@ impl Running {
                 error,
                 asked_to_end: false,
                 kill_at: None,
+                group,
             }),
             Err(problem) => {
                 let _ = child.kill();
@@ -167,6 +214,11 @@ impl Running {
 
     pub(crate) fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// Why its limits are not kept, if they are not.
+    pub(crate) fn unlimited(&self) -> Option<&Refusal> {
+        self.group.as_ref()?.as_ref().err()
     }
 
     pub(crate) fn kill_at(&self) -> Option<Instant> {
@@ -228,7 +280,8 @@ impl Running {
     }
 
     /// Collects it after its end. What it has started is ended, too: it would go on with nobody to know of it.
-    pub(crate) fn collect(mut self, sink: &mut dyn FnMut(Line<'_>)) -> Ending {
+    /// Gives its control group where that is still to be removed.
+    pub(crate) fn collect(mut self, sink: &mut dyn FnMut(Line<'_>)) -> (Ending, Option<Group>) {
         self.signal_group(Signal::KILL);
         for stream in [Stream::Output, Stream::Error] {
             let mut chunks = 0;
@@ -247,12 +300,20 @@ impl Running {
             // Someone else has collected it, so how it ended is not known.
             Err(_) => Ending::Exited { status: -1 },
         };
+        let group = self.group.take().and_then(Result::ok);
+        let ending = match (ending, group.as_ref().and_then(Group::killed_for_memory)) {
+            (Ending::Signalled { signal: KILL, by_us: false }, Some(limit_bytes)) => {
+                Ending::OutOfMemory { limit_bytes }
+            }
+            (ending, _) => ending,
+        };
         let marked = Marked::Process(self.run.clone(), self.number);
         for (pid, command) in marked.processes() {
             tracing::warn!(component = %self.program.name, process = pid.as_raw_nonzero(), "left behind: {command}; it is ended");
             marked.signal(pid, Signal::KILL);
         }
-        ending
+        // One that is not empty yet is removed with the next.
+        (ending, group.filter(|group| !group.remove()))
     }
 
     fn ending(&self, status: ExitStatus) -> Ending {

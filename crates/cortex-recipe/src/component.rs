@@ -10,7 +10,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::{Fallbacks, Seconds};
+use crate::{Bytes, Fallbacks, Processors, Seconds};
 
 /// The shortest heartbeat that Cortex can judge. Half a beat too late is a suspicion, and a heartbeat is seen up to 25 ms
 /// after it has come, since that is how often it is looked for; the other 25 ms are left to the machine and the network.
@@ -157,6 +157,12 @@ pub struct Process {
     /// The folder that it runs in. Left out: that of Cortex.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<PathBuf>,
+    /// The most memory that it may have with all that it starts; what needs more is killed. `"512 MB"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_max: Option<Bytes>,
+    /// The most processors that it may use with all that it starts; what needs more waits. 0.5 is half of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_max: Option<Processors>,
 }
 
 /// Who takes a component through its lifecycle.

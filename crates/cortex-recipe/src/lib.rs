@@ -17,6 +17,7 @@ mod check;
 pub mod component;
 pub mod event;
 pub mod fallback;
+mod limits;
 mod location;
 pub mod parameter;
 pub mod problem;
@@ -30,6 +31,7 @@ pub use action::{Action, ActionName, BUILT_IN_ACTIONS, BuiltIn, Deed, ToolOffer}
 pub use component::{ComponentRecipe, During, Lifecycle, Process, Progress, SHORTEST_HEARTBEAT_S, Start};
 pub use event::{Begins, Event, EventDeed, EventName};
 pub use fallback::{Fallbacks, Rung};
+pub use limits::{Bytes, Processors};
 pub use parameter::{Parameter, ParameterKind};
 pub use problem::{Mistake, Problem, Problems};
 pub use recipe::{MAX_RECIPE_BYTES, RECIPE_VERSION, Recipe, schema};

@@ -18,11 +18,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use cortex_monitor::{Effect, Input};
-use cortex_process::{Processes, Waker};
+use cortex_process::{Processes, Refusal, Waker};
 use cortex_protocol::ComponentName;
 use cortex_recipe::{ActionName, Recipe};
 
-pub use program::program;
+pub use program::{limits, program};
 pub use view::{ComponentView, RobotView, Standing};
 
 /// How many inputs may wait. What comes when that many wait is lost, as if it had not been heard; the monitor does not
@@ -59,6 +59,9 @@ pub trait Hands: Send {
     /// Leave to run the command of an action; None while the robot is stopped. At a stop, commands that run are ended. It
     /// must not block.
     fn leave(&self, action: &ActionName) -> Option<Leave>;
+
+    /// Takes note of whether the limits of a component's new process are kept, and why not. It must not block.
+    fn limits(&mut self, _component: &ComponentName, _refusal: Option<&Refusal>) {}
 }
 
 /// Tells the monitor things, from any thread. Clones tell the same one.

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use cortex_process::Program;
+use cortex_process::{Limits, Program};
 use cortex_protocol::ComponentName;
-use cortex_recipe::{ComponentRecipe, Process, Recipe};
+use cortex_recipe::{Bytes, ComponentRecipe, Process, Processors, Recipe};
 
 /// What is run for a component. None: something else starts it.
 pub(crate) fn of_component(recipe: &Recipe, folder: &Path, name: &ComponentName) -> Option<Program> {
@@ -20,7 +20,17 @@ pub(crate) fn of_component(recipe: &Recipe, folder: &Path, name: &ComponentName)
         arguments: own.chain(ros_arguments(process, component)).collect(),
         environment: process.environment.clone(),
         directory: process.directory.as_ref().map(|directory| folder.join(directory)),
+        limits: limits(process),
     })
+}
+
+/// What the process of a component may use.
+#[must_use]
+pub fn limits(process: &Process) -> Limits {
+    Limits {
+        memory_bytes: process.memory_max.map(Bytes::count),
+        cpu_thousandths: process.cpu_max.map(Processors::thousandths),
+    }
 }
 
 /// What is started for a program of a recipe: a path with a slash begins at the folder of the recipe, and a name is looked
@@ -55,7 +65,8 @@ mod tests {
             "recipe = 1\nworld = \"flat.toml\"\n[components.base]\n\
              start = { program = \"bin/drive\", arguments = [\"--world\", \"{world}\"], ros_arguments = [\"-r\", \"a:=b\"] }\n\
              parameters = { speed = 0.5, name = \"tidy\", autostart = false }\n\
-             [components.arm]\nstart = \"external\"\n[components.lamp]\nstart = { program = \"lamp\" }\n",
+             [components.arm]\nstart = \"external\"\n\
+             [components.lamp]\nstart = { program = \"lamp\", memory_max = \"64 MB\", cpu_max = 0.5 }\n",
         )
         .unwrap_or_else(|problems| panic!("{}", problems.show("recipe")));
         let program = of_component(&recipe, Path::new("/robot"), &"base".into()).unwrap();
@@ -67,5 +78,7 @@ mod tests {
         assert_eq!(of_component(&recipe, Path::new("/robot"), &"arm".into()), None);
         let lamp = of_component(&recipe, Path::new("/robot"), &"lamp".into()).unwrap();
         assert_eq!((lamp.program.as_str(), lamp.arguments.len()), ("lamp", 0), "nothing of ROS where nothing is said");
+        assert_eq!(lamp.limits, Limits { memory_bytes: Some(64_000_000), cpu_thousandths: Some(500) });
+        assert!(program.limits.is_empty());
     }
 }

@@ -164,7 +164,10 @@ impl<H: Hands> Work<H> {
             return self.answers.push_back(Input::ProcessNotStarted { process, reason });
         };
         self.answers.push_back(match self.processes.start(process.0, program) {
-            Ok(_) => Input::ProcessStarted { process },
+            Ok(_) => {
+                self.hands.limits(component, self.processes.unlimited(process.0));
+                Input::ProcessStarted { process }
+            }
             Err(problem) => Input::ProcessNotStarted { process, reason: problem.to_string() },
         });
     }
@@ -178,7 +181,7 @@ impl<H: Hands> Work<H> {
             program: program::program(&command.program, &self.folder),
             arguments: command.arguments,
             environment: command.environment,
-            directory: None,
+            ..Program::default()
         };
         let Some(leave) = self.hands.leave(action) else {
             return self.answers.push_back(Input::DeedEnded { attempt, outcome: DeedOutcome::Stopped });
@@ -197,6 +200,7 @@ fn ending_of(ending: Ending) -> MonitorEnding {
     match ending {
         Ending::Exited { status } => MonitorEnding::Exited { status },
         Ending::Signalled { signal, by_us } => MonitorEnding::Signalled { signal, by_us },
+        Ending::OutOfMemory { limit_bytes } => MonitorEnding::OutOfMemory { limit_bytes },
     }
 }
 

@@ -31,7 +31,7 @@ pub enum Standing {
 }
 
 /// One component as the monitor sees it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ComponentView {
     /// Where it stands.
     pub standing: Standing,
@@ -51,10 +51,16 @@ pub struct ComponentView {
     pub action: Option<ActionName>,
     /// Why the last attempt did not help, or why it was given up.
     pub reason: String,
+    /// How long it is left alone when it was given up, in seconds.
+    #[serde(default)]
+    pub rest_s: f64,
     /// Whose failure keeps it from being used. None: nobody's.
     pub quarantined_because_of: Option<ComponentName>,
     /// Who has its place.
     pub replaced_by: Option<ComponentName>,
+    /// Why the limits of its process are not kept. Empty: they are, or it has none.
+    #[serde(default)]
+    pub unlimited: String,
     /// Whether it ever worked.
     pub has_worked: bool,
     /// Whether it is brought up with the robot; a stand-in is not.
@@ -62,7 +68,7 @@ pub struct ComponentView {
 }
 
 /// The whole robot as the monitor sees it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RobotView {
     /// Each component of the recipe.
     pub components: BTreeMap<ComponentName, ComponentView>,
@@ -112,6 +118,14 @@ impl RobotView {
         }
     }
 
+    /// Takes note of why the limits of a component's process are not kept; empty where they are. Gives whether that is new.
+    pub fn note_limits(&mut self, component: &ComponentName, refusal: &str) -> bool {
+        let Some(view) = self.components.get_mut(component) else { return false };
+        let is_new = view.unlimited != refusal;
+        refusal.clone_into(&mut view.unlimited);
+        is_new && !refusal.is_empty()
+    }
+
     fn note_event(&mut self, event: &MonitorEvent) {
         match event {
             MonitorEvent::Waiting { component, .. } => {
@@ -148,8 +162,9 @@ impl RobotView {
                 view.standing = Standing::Recovering;
                 view.reason.clone_from(reason);
             }),
-            MonitorEvent::GaveUp { component, reason } => self.with(component, |view| {
+            MonitorEvent::GaveUp { component, reason, rest } => self.with(component, |view| {
                 view.standing = Standing::GivenUp;
+                view.rest_s = rest.as_secs_f64();
                 view.reason.clone_from(reason);
             }),
             MonitorEvent::WentDown { component } => self.with(component, |view| {

@@ -288,7 +288,7 @@ impl CustomActions {
         };
         let program = cortex_supervisor::program(&command.program, &self.folder);
         let CommandLine { arguments, environment, .. } = command;
-        let program = Program { name: name.to_string(), program, arguments, environment, directory: None };
+        let program = Program { name: name.to_string(), program, arguments, environment, ..Program::default() };
         if self.effect(name) != Effect::Observe {
             // What it has had others do goes on when it has ended.
             self.latch.note_unhaltable(name);

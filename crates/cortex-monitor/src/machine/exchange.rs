@@ -356,6 +356,8 @@ pub enum MonitorEvent {
         component: ComponentName,
         /// Its last symptoms, or why the last attempt failed.
         reason: String,
+        /// How long it is left alone: `rest_s`.
+        rest: Duration,
     },
     /// A component came down: for good, or, a stand-in, until it is needed again.
     WentDown {

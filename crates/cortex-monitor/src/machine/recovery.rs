@@ -6,6 +6,7 @@ use cortex_recipe::{ActionName, BuiltIn, Deed, Rung};
 
 use super::member::{Course, Member, Recovery};
 use super::turn::Turn;
+use super::words::tried_again;
 use super::{Effect, MonitorEvent};
 use crate::health::{FailureKind, Health, LifecycleState, Symptom};
 use crate::ladder;
@@ -353,9 +354,11 @@ impl Member {
 
     fn give_up(&mut self, turn: &mut Turn<'_>) {
         let reason = self.recovery.as_ref().map(|recovery| recovery.reason.clone()).unwrap_or_default();
-        turn.report(MonitorEvent::GaveUp { component: self.name.clone(), reason: reason.clone() });
+        let rest = self.recipe.fallbacks.rest_s.duration();
+        turn.report(MonitorEvent::GaveUp { component: self.name.clone(), reason: reason.clone(), rest });
         let tell = |turn: &mut Turn<'_>| {
-            turn.effect(Effect::TellOperator { component: self.name.clone(), message: reason.clone() });
+            let message = format!("{reason}; {}", tried_again(rest));
+            turn.effect(Effect::TellOperator { component: self.name.clone(), message });
         };
         let mut pauses = false;
         for rung in &self.recipe.fallbacks.on_giveup {

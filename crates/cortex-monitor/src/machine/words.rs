@@ -1,6 +1,7 @@
 //! What happened, in words for people.
 
 use std::fmt;
+use std::time::Duration;
 
 use cortex_protocol::ComponentName;
 
@@ -49,12 +50,19 @@ impl fmt::Display for MonitorEvent {
             Self::AttemptFailed { component, action: None, reason } => {
                 write!(formatter, "{component} could not be brought up: {reason}")
             }
-            Self::GaveUp { component, reason } => write!(formatter, "{component} is given up for now: {reason}"),
+            Self::GaveUp { component, reason, rest } => {
+                write!(formatter, "{component} is given up for now: {reason}; {}", tried_again(*rest))
+            }
             Self::WentDown { component } => write!(formatter, "{component} is down"),
             Self::StormBegan => formatter.write_str("so much fails at once that actions wait for each other"),
             Self::StormEnded => formatter.write_str("actions do not wait for each other any more"),
         }
     }
+}
+
+/// When what was given up is tried again.
+pub(super) fn tried_again(rest: Duration) -> String {
+    format!("its ladder begins anew in {} s (rest_s)", rest.as_secs_f64())
 }
 
 fn said(symptom: &Symptom) -> &str {
@@ -80,5 +88,18 @@ mod tests {
             symptoms: vec![symptom("its node is not there"), symptom("")],
         };
         assert_eq!(event.to_string(), "base fails: its node is not there; it does not say why");
+    }
+
+    #[test]
+    fn what_is_given_up_is_told_with_the_time_after_which_it_is_tried_again() {
+        let event = MonitorEvent::GaveUp {
+            component: "base".into(),
+            reason: "it is silent".to_owned(),
+            rest: Duration::from_secs(600),
+        };
+        assert_eq!(
+            event.to_string(),
+            "base is given up for now: it is silent; its ladder begins anew in 600 s (rest_s)"
+        );
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
+use cortex_process::Cgroups;
 use cortex_protocol::{CancelMode, Conditions, Dispatch, EffectSource, ToolPhase, ToolSpec};
 use cortex_recipe::{Action, ActionName, Mistake, Problems, Recipe};
 
@@ -66,12 +67,27 @@ async fn check_live(file: &Path) -> anyhow::Result<bool> {
     let text = supervision::text_of(file)?;
     let Ok(recipe) = supervision::check(&text, file) else { return check(file, false) };
     let live::Misfits { wrong, doubtful } = live::misfits(&recipe, &live::look(&recipe).await?);
-    supervision::warn(&text, file, doubtful);
+    supervision::warn(&text, file, [doubtful, unkept_limits(&recipe)].concat());
     if wrong.is_empty() {
         return check(file, false);
     }
     eprint!("{}", Problems::locate(&text, wrong).show(&file.display().to_string()));
     Ok(false)
+}
+
+/// The limits of processes that could not be kept if the robot was started from here.
+fn unkept_limits(recipe: &Recipe) -> Vec<Mistake> {
+    let unkept = |(name, component): (&cortex_protocol::ComponentName, &cortex_recipe::ComponentRecipe)| {
+        let limits = cortex_supervisor::limits(component.start.process()?);
+        let refusal = if limits.is_empty() { None } else { Cgroups::own().and_then(|own| own.look(&limits)).err() }?;
+        let key = if limits.memory_bytes.is_some() { "memory_max" } else { "cpu_max" };
+        Some(Mistake {
+            path: ["components", name.as_str(), "start", key].map(str::to_owned).to_vec(),
+            message: format!("started from here, the limits of '{name}' would not be kept: {refusal}"),
+            mend: String::new(),
+        })
+    };
+    recipe.components.iter().filter_map(unkept).collect()
 }
 
 /// What the recipe alone tells of what would ask a person and what would be denied: what happens to what nobody has declared,
@@ -189,6 +205,6 @@ mod tests {
             assert!(check(&file, true).unwrap(), "{}", file.display());
             count += 1;
         }
-        assert_eq!(count, 3);
+        assert_eq!(count, 4);
     }
 }

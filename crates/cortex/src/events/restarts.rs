@@ -40,7 +40,7 @@ impl Restarts for ByMonitor {
             loop {
                 match events.recv().await {
                     Ok(MonitorEvent::CameUp { component: who }) if who == *component => return Ok(()),
-                    Ok(MonitorEvent::GaveUp { component: who, reason }) if who == *component => {
+                    Ok(MonitorEvent::GaveUp { component: who, reason, .. }) if who == *component => {
                         return Err(format!("it does not come up: {reason}"));
                     }
                     Ok(_) | Err(RecvError::Lagged(_)) => {}

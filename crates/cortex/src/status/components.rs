@@ -46,6 +46,12 @@ fn member(name: &ComponentName, view: &ComponentView) -> ComponentOverview {
     } else if symptoms.is_empty() && health == ComponentHealth::Failed {
         symptoms.push("it has yet to show that it works".to_owned());
     }
+    if view.standing == Standing::GivenUp {
+        symptoms.push(format!("given up for now: its ladder begins anew {} s after that (rest_s)", view.rest_s));
+    }
+    if !view.unlimited.is_empty() {
+        symptoms.push(format!("its limits are not kept: {}", view.unlimited));
+    }
     if let Some(by) = &view.replaced_by {
         standing = "replaced".to_owned();
         symptoms.push(format!("{by} has its place"));

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_monitor::{AttemptId, DeedOutcome, Effect, Input, Transition};
+use cortex_process::Refusal;
 use cortex_protocol::ComponentName;
 use cortex_recipe::ActionName;
 use cortex_ros::monitoring::Monitoring;
@@ -118,6 +119,16 @@ impl Hands for RosHands {
             | Effect::PauseMissions { .. }
             | Effect::ResumeMissions
             | Effect::Finished { .. } => {}
+        }
+    }
+
+    fn limits(&mut self, component: &ComponentName, refusal: Option<&Refusal>) {
+        let reason = refusal.map(Refusal::reason).unwrap_or_default();
+        let mut is_new = false;
+        self.watch.view.send_modify(|view| is_new = view.note_limits(component, reason));
+        if let Some(refusal) = refusal.filter(|_| is_new) {
+            tracing::warn!(%component, "its limits (memory_max, cpu_max) are not kept: {refusal}");
+            let _ = self.operator.try_send(format!("The limits of {component} are not kept: {refusal}"));
         }
     }
 
