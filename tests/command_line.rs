@@ -1,7 +1,14 @@
 //! The command line as a newcomer meets it.
 
+use cortex_core::ToolDefinition;
 use cortex_stories::House;
+use reading::Table;
 use serde_json::Value;
+
+#[path = "../crates/cortex-model/tests/support/offers.rs"]
+mod offers;
+#[path = "../crates/cortex-model/tests/support/reading.rs"]
+mod reading;
 
 #[tokio::test]
 async fn help_names_every_command_and_shows_examples() {
@@ -75,4 +82,30 @@ async fn tools_inspect_and_doctor_tell_of_the_robot() {
     let (code, told, _) = house.run("cortex", &["doctor", "--model", "openai:m@http://127.0.0.1:9/v1"]).await;
     assert_eq!(code, Some(1), "{told}");
     assert!(told.contains("FAIL  model:") && told.contains("->"), "{told}");
+}
+
+/// What is offered to people is understood, on the simulated robot with all that Cortex finds there.
+#[tokio::test]
+async fn every_sentence_that_is_offered_is_understood() {
+    let mut house = House::empty();
+    house.start("sim", "cortex-sim", &[]).await;
+    let (_, listed, _) = house.run("cortex", &["tools", "--json"]).await;
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let definition = |tool: &Value| ToolDefinition {
+        name: tool["wire_name"].as_str().unwrap().to_owned(),
+        description: tool["description"].as_str().unwrap().to_owned(),
+        parameters: tool["parameters"].clone(),
+        phase: serde_json::from_value(tool["phase"].clone()).unwrap(),
+        phrases: serde_json::from_value(tool["phrases"].clone()).unwrap(),
+    };
+    let tools: Vec<ToolDefinition> = listed["tools"].as_array().unwrap().iter().map(definition).collect();
+    let mut table = Table::default();
+    let typed = offers::type_each(&tools, &mut table).await;
+    assert!(typed >= 10, "{typed} of {} tools are offered", tools.len());
+    table.check();
+    // The one that no sentence reached.
+    let task = "set the parameter speed_mps of base to 0.5";
+    let (code, plan, complained) = house.run("cortex", &["plan", task, "--model", "reflex"]).await;
+    assert_eq!(code, Some(0), "{complained}");
+    assert!(plan.contains("update_parameter") && plan.contains("0.5"), "{plan}");
 }

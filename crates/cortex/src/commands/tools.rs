@@ -53,6 +53,7 @@ fn as_value(set: &ToolSet, uncallable: &[Uncallable], problems: &[String]) -> Va
                 "dispatch": spec.dispatch,
                 "component": spec.component,
                 "parameters": spec.parameters,
+                "phrases": spec.phrases,
                 "conditions": spec.conditions,
             })
         })

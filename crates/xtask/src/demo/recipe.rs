@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 /// What a robot of each recipe is asked to do, one after the other, when the person says nothing else.
-const TASKS: [(&str, &[&str]); 3] = [
+const TASKS: [(&str, &[&str]); 4] = [
     ("agent", &["go to the bedroom and look around. Is there a cat? Say the answer, then greet everyone"]),
+    ("hotel", &["go to the kitchen and look around, then welcome Ada"]),
     ("navigation", &["go to the kitchen, look around, then say \"here is the kitchen\", and go to the living room"]),
     // On its round the battery gets low, which is an event: the robot goes to its dock before it takes the next task.
     (
@@ -55,6 +56,8 @@ mod tests {
             count += 1;
         }
         assert_eq!(count, TASKS.len());
-        assert!(find(&repository, "no-such-recipe").unwrap_err().to_string().contains("one of agent, navigation"));
+        assert!(
+            find(&repository, "no-such-recipe").unwrap_err().to_string().contains("one of agent, hotel, navigation")
+        );
     }
 }
