@@ -10,6 +10,9 @@ use tokio::task::JoinSet;
 
 /// How a task begins that the model can plan.
 pub(crate) const ERRAND: &str = "errand ";
+/// How long a long shake is, in seconds: longer than a component takes to be trusted again, and
+/// shorter than a tray may go on without feedback.
+const LONG_S: f64 = 2.5;
 
 /// A model behind a port that is there or not.
 pub(crate) struct Endpoint {
@@ -79,12 +82,16 @@ fn answer(request: &Value, drive: &str) -> Served {
     }
     let texts: Vec<String> = messages.iter().map(|message| message["content"].to_string()).collect();
     let task = texts.iter().rev().find_map(|text| text.split_once(ERRAND)).map(|(_, task)| task).unwrap_or_default();
-    let calls = calls(task, drive);
+    let mut tools = request["tools"].as_array().into_iter().flatten().map(|tool| &tool["function"]);
+    let guest = tools.find(|tool| tool["name"] == "guest-shake");
+    let has_force = guest.is_some_and(|guest| guest.pointer("/parameters/properties/force").is_some());
+    let calls = calls(task, drive, has_force);
     if calls.is_empty() { Served::Text("I do not know that errand.".to_owned()) } else { Served::Calls(calls) }
 }
 
-/// Reads `3: go to the kitchen, shake tray_1 for t3, say it is done.`
-fn calls(task: &str, drive: &str) -> Vec<(String, Value)> {
+/// Reads `3: go to the kitchen, shake tray_1 for t3, say it is done.` `has_force` is whether the guest asks for a
+/// force by now.
+fn calls(task: &str, drive: &str, has_force: bool) -> Vec<(String, Value)> {
     let task = task.split_once('.').map_or(task, |(task, _)| task);
     let parts = task.split([',', ':']).map(str::trim);
     parts
@@ -93,6 +100,19 @@ fn calls(task: &str, drive: &str) -> Vec<(String, Value)> {
                 Some((drive.to_owned(), json!({ "place": place })))
             } else if let Some((tray, token)) = part.strip_prefix("shake ").and_then(|part| part.split_once(" for ")) {
                 Some((format!("{tray}-shake"), json!({ "token": token })))
+            } else if let Some((tray, token)) =
+                part.strip_prefix("long shake ").and_then(|part| part.split_once(" for "))
+            {
+                Some((format!("{tray}-shake"), json!({ "token": token, "seconds": LONG_S })))
+            } else if let Some(token) = part.strip_prefix("visit for ") {
+                let force = json!({ "token": token, "force": 1 });
+                Some(("guest-shake".to_owned(), if has_force { force } else { json!({ "token": token }) }))
+            } else if let Some(tray) = part.strip_prefix("announce by ") {
+                Some((format!("{tray}-announce"), json!({})))
+            } else if let Some(tray) = part.strip_prefix("look at ") {
+                Some((format!("{tray}-look"), json!({})))
+            } else if part == "sound the horn" {
+                Some(("horn".to_owned(), json!({})))
             } else {
                 part.strip_prefix("say ").map(|text| ("speaker-say".to_owned(), json!({ "text": text })))
             }
@@ -106,7 +126,7 @@ mod tests {
 
     #[test]
     fn an_errand_is_planned_as_it_is_said() {
-        let planned = calls("3: go to the living room, shake tray_1 for t3, say hello. More", "base-go_to");
+        let planned = calls("3: go to the living room, shake tray_1 for t3, say hello. More", "base-go_to", false);
         assert_eq!(
             planned,
             [

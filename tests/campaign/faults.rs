@@ -7,6 +7,13 @@ use cortex_stories::Dice;
 /// The components that go wrong on command (`tests/python/bad/component.py`).
 pub(crate) const TRAYS: [&str; 3] = ["tray_1", "tray_2", "tray_3"];
 
+/// A component whose stand-in is [`SPARE`]; nothing else goes wrong with it.
+pub(crate) const DOUBLED: &str = "tray_4";
+/// Its stand-in.
+pub(crate) const SPARE: &str = "spare";
+/// A component that is in no recipe.
+pub(crate) const GUEST: &str = "guest";
+
 /// A kind of fault.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
@@ -39,13 +46,21 @@ pub(crate) enum Kind {
     Crashes,
     /// It says that it fails, and that it works, by turns.
     Flaps,
+    /// A call that nothing halts is not answered.
+    UnhaltableHangs,
+    /// It hangs, its stand-in takes its place, and it goes on while the stand-in is at work.
+    HealsDuringCall,
+    /// A topic is to be published on that nobody reads.
+    NobodyReads,
+    /// A component that is in no recipe is killed, and replaced by one of another schema.
+    GuestReplaced,
     /// The model's endpoint is gone, for a while.
     ModelGone,
 }
 
 impl Kind {
     /// All of them.
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 19] = [
         Self::Killed,
         Self::Ended,
         Self::Frozen,
@@ -60,6 +75,10 @@ impl Kind {
         Self::EatsMemory,
         Self::Crashes,
         Self::Flaps,
+        Self::UnhaltableHangs,
+        Self::HealsDuringCall,
+        Self::NobodyReads,
+        Self::GuestReplaced,
         Self::ModelGone,
     ];
 
@@ -80,6 +99,10 @@ impl Kind {
             Self::EatsMemory => "killed by the kernel for its memory",
             Self::Crashes => "crash (SIGSEGV)",
             Self::Flaps => "fails and works by turns",
+            Self::UnhaltableHangs => "a call without a cancel method hangs",
+            Self::HealsDuringCall => "hangs, and goes on while its stand-in is at work",
+            Self::NobodyReads => "a topic to be published on has no reader",
+            Self::GuestReplaced => "component of no recipe replaced by another schema",
             Self::ModelGone => "the model's endpoint is gone for 0.5 to 4 s",
         }
     }
@@ -95,6 +118,7 @@ impl Kind {
             Self::EatsMemory => Some("eats_memory"),
             Self::Crashes => Some("crashes"),
             Self::Flaps => Some("flaps"),
+            Self::UnhaltableHangs => Some("announce_hangs"),
             _ => None,
         }
     }
@@ -109,7 +133,7 @@ impl Kind {
 #[derive(Debug, Clone)]
 pub(crate) struct Fault {
     pub(crate) kind: Kind,
-    /// Of which components; none for the model.
+    /// Of which components of the recipe; none for the model, a topic, and a component of no recipe.
     pub(crate) targets: Vec<&'static str>,
     /// How long after the one before it.
     pub(crate) after: Duration,
@@ -130,7 +154,8 @@ pub(crate) fn draw(seed: u64, count: usize, components: &[&'static str]) -> Vec<
             let kind = deck.swap_remove(card);
             let targets = match (kind, kind.command()) {
                 (_, Some(_)) => vec![dice.of(&TRAYS)],
-                (Kind::ModelGone, None) => Vec::new(),
+                (Kind::ModelGone | Kind::NobodyReads | Kind::GuestReplaced, None) => Vec::new(),
+                (Kind::HealsDuringCall, None) => vec![DOUBLED],
                 (Kind::TwoKilled, None) => two(&mut dice, components),
                 _ => vec![dice.of(components)],
             };

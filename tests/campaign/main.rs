@@ -7,6 +7,7 @@
 mod endpoint;
 mod faults;
 mod missions;
+mod overview;
 mod recipe;
 mod report;
 mod robot;
@@ -14,15 +15,17 @@ mod shared_memory;
 mod truth;
 
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
 use cortex_ros::{GraphWatch, RosNode, TaskClient};
 use cortex_stories::{Held, House, PATIENCE, argument, in_own_domain};
+use tokio::task::JoinSet;
 
-use missions::Errands;
+use missions::{Errands, Probes};
+
 use robot::Robot;
 use truth::Truth;
 
@@ -32,6 +35,8 @@ const FAULTS: usize = 500;
 const RECIPE: &str = "agent";
 /// The part of the faults after which everything has been used: what is held from then on must not grow.
 const WARM_UP: f64 = 0.4;
+/// How long it may take, once every component works, until tasks are taken without limits.
+const READY_LIMIT: Duration = Duration::from_secs(60);
 /// How long a killed peer is remembered by the middleware, with a margin: so long after the last fault is looked at what
 /// is held.
 const SETTLING: Duration = Duration::from_secs(25);
@@ -76,24 +81,43 @@ async fn campaign(
 ) -> anyhow::Result<()> {
     let begun = Instant::now();
     let end = Arc::new(AtomicBool::new(false));
-    let errands =
-        tokio::spawn(missions::keep_going(client, Arc::clone(truth), !seed, robot.wanted(), Arc::clone(&end)));
+    let client = Arc::new(client);
+    let probes: Arc<Mutex<Probes>> = Arc::default();
+    let mut probing = JoinSet::new();
+    let errands = tokio::spawn(missions::keep_going(
+        Arc::clone(&client),
+        Arc::clone(truth),
+        !seed,
+        robot.wanted(),
+        Arc::clone(&end),
+    ));
     let mut warm = robot.held()?;
     for (number, fault) in faults::draw(seed, count, robot.components()).into_iter().enumerate() {
         if number * 10 == count * 4 {
             warm = robot.held()?;
         }
-        robot.inflict(number, &fault).await?;
+        robot.inflict(house, number, &fault).await?;
+        let after = format!("{:?} of {}", fault.kind, fault.targets.join(", "));
+        let tray = robot.another_tray(&fault);
+        probing.spawn(missions::probe(Arc::clone(&client), tray, after, Arc::clone(&probes)));
     }
     robot.settle().await;
     let took = begun.elapsed();
     end.store(true, Ordering::Relaxed);
     let Errands { ended, problems: of_errands, reasons } = errands.await?;
+    while let Some(probed) = probing.join_next().await {
+        probed?;
+    }
+    let ready = robot.heard().is_ready(READY_LIMIT).await;
     // A short campaign is over before anything could pile up.
     let held = if count >= FAULTS { settled(robot).await? } else { robot.held()? };
 
     let (table, mut problems) = robot.table();
     problems.extend(of_errands);
+    let probes = std::mem::take(&mut *probes.lock().unwrap_or_else(PoisonError::into_inner));
+    problems.extend(probes.problems);
+    problems.extend(ready.err().map(|told| format!("NOT READY: all works again, and it says: {told}")));
+    problems.extend(robot.wrong_calls().into_iter().map(|line| format!("OLD SCHEMA: {line}")));
     let growth = if count >= FAULTS { held.growth_since(&warm) } else { None };
     problems.extend(growth.map(|growth| format!("GREW: {growth}")));
     let code = robot.stop().await;
@@ -108,6 +132,10 @@ async fn campaign(
     for (reason, times) in reasons {
         println!("{times:6} {}", reason.replace('\n', " "));
     }
+    println!("harmless tasks 5 s after a fault: {} of {count} taken", probes.taken);
+    let longest = robot.heard().longest_unsettled();
+    let longest = longest.map(|(time, what)| format!("{:.1} s ({what})", time.as_secs_f64()));
+    println!("longest that something was not known to be at rest: {}", longest.unwrap_or_else(|| "never".to_owned()));
     println!("held by Cortex: at {:.0} % {warm}; at the end {held}", WARM_UP * 100.0);
     for problem in &problems {
         println!("{problem}");

@@ -32,12 +32,49 @@ pub(crate) struct Errands {
     pub(crate) reasons: BTreeMap<String, usize>,
 }
 
-/// The tray that the next errands are about, if any: that its calls are not answered shows only when it is called.
-pub(crate) type Wanted = Arc<Mutex<Option<&'static str>>>;
+/// What the next errands are to be about, if anything: that calls are not answered shows only when something is called.
+pub(crate) type Wanted = Arc<Mutex<Option<Wish>>>;
+
+/// What an errand is to be about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// To shake that tray.
+    Shake(&'static str),
+    /// To shake that tray for a few seconds.
+    LongShake(&'static str),
+    /// To have that tray announce something.
+    Announce(&'static str),
+    /// To shake the component of no recipe.
+    Visit,
+    /// To sound the horn that nobody hears.
+    Horn,
+}
+
+/// How long after a fault a harmless task is sent.
+const PROBE_AFTER: Duration = Duration::from_secs(5);
+
+/// What became of the harmless tasks, each sent a while after a fault.
+#[derive(Debug, Default)]
+pub(crate) struct Probes {
+    pub(crate) taken: usize,
+    pub(crate) problems: Vec<String>,
+}
+
+/// Sends a task that only looks at a tray that is well, and waits for its end: a fault is no reason to refuse it.
+pub(crate) async fn probe(client: Arc<TaskClient>, tray: &'static str, after: String, probes: Arc<Mutex<Probes>>) {
+    tokio::time::sleep(PROBE_AFTER).await;
+    let ended = tokio::time::timeout(LIMIT, carry_out(&client, &format!("{ERRAND}0: look at {tray}."))).await;
+    let mut probes = probes.lock().unwrap_or_else(PoisonError::into_inner);
+    match ended {
+        Ok(Ok(_)) => probes.taken += 1,
+        Ok(Err(problem)) => probes.problems.push(format!("REFUSED: a harmless task, 5 s after {after}: {problem}")),
+        Err(_) => probes.problems.push(format!("LOST: a harmless task, 5 s after {after}")),
+    }
+}
 
 /// Sends errands until it is told to end.
 pub(crate) async fn keep_going(
-    client: TaskClient,
+    client: Arc<TaskClient>,
     truth: Arc<Truth>,
     seed: u64,
     wanted: Wanted,
@@ -52,21 +89,28 @@ pub(crate) async fn keep_going(
         let room = rooms.get(usize::try_from(dice.between(0, rooms.len() as u64 - 1)).unwrap_or_default());
         let room = room.cloned().unwrap_or_default();
         let token = format!("t{number}");
-        let wanted = *wanted.lock().unwrap_or_else(PoisonError::into_inner);
-        let (drives, shakes) = match (wanted, dice.between(0, 3)) {
+        let wish = *wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        let (drives, shakes) = match (wish, dice.between(0, 3)) {
+            (Some(Wish::Announce(_) | Wish::Horn), _) => (false, false),
             (Some(_), _) | (None, 1) => (false, true),
             (None, 0) => (true, false),
             _ => (true, true),
         };
-        let tray = wanted.unwrap_or_else(|| dice.of(&TRAYS));
+        let tray = dice.of(&TRAYS);
         let mut parts = Vec::new();
         if drives {
             parts.push(format!("go to the {room}"));
         }
-        if shakes {
-            parts.push(format!("shake {tray} for {token}"));
+        match wish {
+            Some(Wish::Announce(tray)) => parts.push(format!("announce by {tray}")),
+            Some(Wish::Horn) => parts.push("sound the horn".to_owned()),
+            Some(Wish::Visit) => parts.push(format!("visit for {token}")),
+            Some(Wish::Shake(tray)) => parts.push(format!("shake {tray} for {token}")),
+            Some(Wish::LongShake(tray)) => parts.push(format!("long shake {tray} for {token}")),
+            None if shakes => parts.push(format!("shake {tray} for {token}")),
+            None => {}
         }
-        if dice.one_in(3) {
+        if wish.is_none() && dice.one_in(3) {
             parts.push("say it is done".to_owned());
         }
         let task = format!("{ERRAND}{number}: {}.", parts.join(", "));
@@ -86,6 +130,9 @@ pub(crate) async fn keep_going(
                     if drives && !is_witnessed(|| truth.was_in(&room, begun)).await {
                         errands.problems.push(format!("FALSE: '{task}' succeeded, and the robot was never there"));
                     }
+                    if wish == Some(Wish::Horn) {
+                        errands.problems.push(format!("FALSE: '{task}' succeeded, and nobody heard it"));
+                    }
                     let did = format!(" did {token}");
                     if shakes && !is_witnessed(|| truth.noted().iter().any(|line| line.ends_with(&did))).await {
                         errands.problems.push(format!("FALSE: '{task}' succeeded, and the tray was not shaken"));
@@ -102,8 +149,7 @@ pub(crate) async fn keep_going(
         };
         *errands.ended.entry(word).or_default() += 1;
         if word != "succeeded" {
-            // What did not halt holds up everything until a person has looked.
-            let _ = client.resume().await;
+            // No person looks: what holds up the robot has to be over when its cause is.
             tokio::time::sleep(Duration::from_millis(300)).await;
         }
     }

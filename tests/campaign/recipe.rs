@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use cortex_stories::python;
 use toml::{Table, Value};
 
-use crate::faults::TRAYS;
+use crate::faults::{DOUBLED, SPARE, TRAYS};
 
 const RECIPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../recipes");
 const COMPONENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/python/bad/component.py");
@@ -40,7 +40,7 @@ pub(crate) fn text(name: &str, notes: &str) -> anyhow::Result<String> {
     let mut recipe: Table = std::fs::read_to_string(Path::new(RECIPES).join(name).with_extension("toml"))?.parse()?;
     let python = python().to_string_lossy().into_owned();
     let components = recipe.get_mut("components").and_then(Value::as_table_mut).context("a recipe has components")?;
-    for tray in TRAYS {
+    for tray in TRAYS.into_iter().chain([DOUBLED, SPARE]) {
         let arguments = [MEMORY_LIMIT, MEMORY, &python, COMPONENT, "works", "--name", tray, "--notes", notes];
         // A call of a tray that hangs is one without progress.
         let component: Table = format!(
@@ -68,5 +68,14 @@ pub(crate) fn text(name: &str, notes: &str) -> anyhow::Result<String> {
             .parse()?;
         component.insert("fallbacks".to_owned(), Value::Table(ladders));
     }
+    let doubled = components.get_mut(DOUBLED).and_then(Value::as_table_mut).context("it was just put there")?;
+    doubled.insert("stand_in".to_owned(), Value::String(SPARE.to_owned()));
+    let ladder = "on_component_fail = [{ do = \"stand_in\", within_s = 60.0 }]\nrest_s = 300.0";
+    doubled.insert("fallbacks".to_owned(), Value::Table(ladder.parse()?));
+    // Nobody reads it: see `Kind::NobodyReads`.
+    let actions = recipe.entry("actions").or_insert_with(|| Value::Table(Table::new()));
+    let horn = "topic = { name = \"/horn\", type = \"std_msgs/msg/String\", message = { data = \"beep\" } }\n\
+                tool = { description = \"Sounds the horn.\", effect = \"act\" }";
+    actions.as_table_mut().context("actions are a table")?.insert("horn".to_owned(), Value::Table(horn.parse()?));
     Ok(recipe.to_string())
 }

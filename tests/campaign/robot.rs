@@ -1,7 +1,7 @@
 //! The robot, and what is done to it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,11 +9,12 @@ use anyhow::{Context as _, ensure};
 use cortex_ros::RosNode;
 use cortex_ros::r2r::std_msgs::msg::String as Text;
 use cortex_ros::r2r::{Node, Publisher, QosProfile};
-use cortex_stories::{Event, Held, House, Monitored};
+use cortex_stories::{Event, Held, House, Monitored, Process};
 
 use crate::endpoint::Endpoint;
-use crate::faults::{Fault, Kind, TRAYS};
-use crate::missions::Wanted;
+use crate::faults::{DOUBLED, Fault, GUEST, Kind, SPARE, TRAYS};
+use crate::missions::{Wanted, Wish};
+use crate::overview::Heard;
 use crate::report::{self, Answer, Inflicted};
 use crate::shared_memory::SharedMemory;
 use crate::truth::count;
@@ -29,6 +30,12 @@ const SHOWN: usize = 400;
 /// How often something is looked at that tells nobody.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// For how long errands sound the horn, and for how long they visit the component of no recipe.
+const NOBODY_READS: Duration = Duration::from_secs(7);
+const VISITS: Duration = Duration::from_secs(3);
+/// What the stand-in notes when it begins.
+const SPARE_BEGAN: &str = "spare began ";
+
 /// The robot.
 pub(crate) struct Robot {
     monitored: Monitored,
@@ -40,6 +47,10 @@ pub(crate) struct Robot {
     shared_memory: SharedMemory,
     inflicted: Vec<Inflicted>,
     wanted: Wanted,
+    heard: Heard,
+    /// The component of no recipe, and whether it has the other schema by now.
+    guest: Process,
+    guest_is_other: bool,
     begun: Instant,
 }
 
@@ -61,8 +72,11 @@ impl Robot {
             commands.insert(tray, node.with_node(create).await??);
         }
         let model = format!("openai:campaign@{}", endpoint.url());
+        let heard = Heard::listen(node).await?;
+        let guest_process = guest(house, false, notes.as_ref());
         let mut monitored = Monitored::start(house, recipe, &["--model", &model]);
         monitored.wait_until_all_work(&components).await;
+        monitored.wait_until_all_work(&[DOUBLED]).await;
         Ok(Self {
             monitored,
             components,
@@ -72,6 +86,9 @@ impl Robot {
             shared_memory: SharedMemory::default(),
             inflicted: Vec::new(),
             wanted: Wanted::default(),
+            heard,
+            guest: guest_process,
+            guest_is_other: false,
             begun: Instant::now(),
         })
     }
@@ -86,8 +103,18 @@ impl Robot {
         Arc::clone(&self.wanted)
     }
 
-    fn want(&self, tray: Option<&'static str>) {
-        *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = tray;
+    fn want(&self, wish: Option<Wish>) {
+        *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = wish;
+    }
+
+    /// What Cortex says of itself.
+    pub(crate) fn heard(&self) -> &Heard {
+        &self.heard
+    }
+
+    /// A tray that nothing was just done to, for a look.
+    pub(crate) fn another_tray(&self, fault: &Fault) -> &'static str {
+        TRAYS.into_iter().find(|tray| !fault.targets.contains(tray)).unwrap_or(TRAYS[0])
     }
 
     /// What the process of Cortex holds now.
@@ -96,7 +123,7 @@ impl Robot {
     }
 
     /// Waits for its time, and until its components work, and then lets it happen.
-    pub(crate) async fn inflict(&mut self, number: usize, fault: &Fault) -> anyhow::Result<()> {
+    pub(crate) async fn inflict(&mut self, house: &House, number: usize, fault: &Fault) -> anyhow::Result<()> {
         tokio::time::sleep(fault.after).await;
         for target in &fault.targets {
             self.wait_until_free(target).await?;
@@ -108,6 +135,13 @@ impl Robot {
         }
         let first = self.monitored.count();
         let at = match (fault.kind.command(), fault.targets.first()) {
+            _ if fault.kind == Kind::HealsDuringCall => self.heal_during_call().await,
+            _ if fault.kind == Kind::GuestReplaced => self.replace_guest(house).await?,
+            _ if fault.kind == Kind::NobodyReads => {
+                let at = Instant::now();
+                self.want_for(Wish::Horn, NOBODY_READS).await;
+                at
+            }
             (Some(command), Some(tray)) => self.command(tray, command).await?,
             (_, None) => {
                 let at = Instant::now();
@@ -120,14 +154,50 @@ impl Robot {
                 at
             }
         };
-        if fault.kind == Kind::HangsInCalls {
-            self.want(fault.targets.first().copied());
+        match (fault.kind, fault.targets.first()) {
+            (Kind::HangsInCalls, Some(tray)) => self.want(Some(Wish::Shake(tray))),
+            (Kind::UnhaltableHangs, Some(tray)) => self.want(Some(Wish::Announce(tray))),
+            _ => {}
         }
         let targets = fault.targets.iter().copied().map(Some);
         let nobody = fault.targets.is_empty().then_some(None);
         let new = targets.chain(nobody).map(|target| Inflicted { kind: fault.kind, target, at, first });
         self.inflicted.extend(new);
         Ok(())
+    }
+
+    /// Has errands be about that for a while.
+    async fn want_for(&self, wish: Wish, time: Duration) {
+        self.want(Some(wish));
+        tokio::time::sleep(time).await;
+        self.want(None);
+    }
+
+    /// Freezes the component that has a stand-in, and lets it go on while the stand-in is at work.
+    async fn heal_during_call(&mut self) -> Instant {
+        let at = Instant::now();
+        self.monitored.signal(DOUBLED, "STOP");
+        if self.heard.stands(DOUBLED, "replaced", RESTORE_LIMIT).await {
+            let began = count_of(&self.notes, SPARE_BEGAN);
+            self.want(Some(Wish::LongShake(DOUBLED)));
+            let deadline = Instant::now() + COMMAND_LIMIT;
+            while count_of(&self.notes, SPARE_BEGAN) == began && Instant::now() < deadline {
+                tokio::time::sleep(LOOK).await;
+            }
+        }
+        self.monitored.signal(DOUBLED, "CONT");
+        self.want(None);
+        at
+    }
+
+    /// Kills the component of no recipe, and has one of another schema in its place at once.
+    async fn replace_guest(&mut self, house: &House) -> anyhow::Result<Instant> {
+        self.guest.signal("KILL");
+        let at = Instant::now();
+        self.guest_is_other = !self.guest_is_other;
+        self.guest = guest(house, self.guest_is_other, &self.notes);
+        self.want_for(Wish::Visit, VISITS).await;
+        Ok(at)
     }
 
     async fn signal(&mut self, fault: &Fault, target: &str) {
@@ -197,7 +267,8 @@ impl Robot {
                 _ => Some(false),
             });
             let is_met = |fault: &Inflicted| fault.answer(told) != Answer::Unnoticed;
-            let hanging = self.inflicted.iter().rev().find(|fault| fault.kind == Kind::HangsInCalls);
+            let is_of_calls = |fault: &&Inflicted| matches!(fault.kind, Kind::HangsInCalls | Kind::UnhaltableHangs);
+            let hanging = self.inflicted.iter().rev().find(is_of_calls);
             if hanging.is_some_and(is_met) {
                 self.want(None);
             }
@@ -222,8 +293,15 @@ impl Robot {
         report::table(&self.inflicted, self.monitored.told())
     }
 
+    /// Whether the component of no recipe was ever called by a schema that is not its own, as it has noted.
+    pub(crate) fn wrong_calls(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(&self.notes).unwrap_or_default();
+        text.lines().filter(|line| line.contains("another schema")).map(str::to_owned).collect()
+    }
+
     pub(crate) async fn stop(&mut self) -> Option<i32> {
-        for target in self.components.clone() {
+        self.guest.signal("TERM");
+        for target in self.components.iter().copied().chain([DOUBLED, SPARE]).collect::<Vec<_>>() {
             self.shared_memory.note(self.monitored.process_of(target).unwrap_or_default());
         }
         self.monitored.stop().await
@@ -241,4 +319,17 @@ impl Robot {
             eprintln!("{line}");
         }
     }
+}
+
+/// The component of no recipe.
+fn guest(house: &House, is_other: bool, notes: &Path) -> Process {
+    let notes = notes.to_string_lossy();
+    let mut arguments = vec!["works", "--name", GUEST, "--notes", &notes];
+    arguments.extend(is_other.then_some("--other"));
+    house.spawn_python("bad/component.py", &arguments)
+}
+
+/// How many lines of the notes begin so.
+fn count_of(notes: &Path, beginning: &str) -> usize {
+    std::fs::read_to_string(notes).unwrap_or_default().lines().filter(|line| line.starts_with(beginning)).count()
 }

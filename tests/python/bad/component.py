@@ -41,6 +41,7 @@ FAULTS = {
     "goes_silent": "its heartbeat stops; it still answers",
     "publishes_garbage": "its health is nonsense, a hundred times a second",
     "does_not_execute": "describes itself, and answers no call",
+    "announce_hangs": "`announce`, which nothing halts, is not answered; the rest works",
     "comes_back_as_another": "its process ends, and the next one has another name",
     "flaps": "says that it fails and that it works, by turns",
     "fails": "says that it fails",
@@ -200,7 +201,10 @@ class Component(Node):
         try:
             if request.name not in methods:
                 raise ValueError(f"there is no method '{request.name}'")
-            response.response_json = json.dumps(methods[request.name](**json.loads(request.kwargs_json or "{}")))
+            arguments = json.loads(request.kwargs_json or "{}")
+            if request.name == "shake" and ("force" in arguments) != self.is_other:
+                self.notes.add(f"was called by another schema: {sorted(arguments)}")
+            response.response_json = json.dumps(methods[request.name](**arguments))
             response.success = True
         except Exception as problem:  # whatever it is, the caller gets an answer
             response.error_msg = str(problem) or type(problem).__name__
@@ -221,6 +225,8 @@ class Component(Node):
         return f"the tray was shaken for {token}"
 
     def announce(self):
+        if "announce_hangs" in self.faults:
+            time.sleep(FOR_EVER_S)
         self.notes.add("did announce")
         return "dinner is ready"
 
