@@ -579,3 +579,22 @@ async fn what_outlives_its_process_keeps_back_what_it_can_collide_with_until_som
     assert_eq!(story.starts(), 2, "the new process is not judged by the call of the one before");
     story.end().await;
 }
+
+#[tokio::test]
+async fn regression_what_was_cancelled_and_ends_by_itself_kept_the_robot_back_for_ever() {
+    let mut story = Story::with("works", &["--work", "6"], "", "").await;
+    story.hear(|event| *event == Event::Works).await;
+    let task = story.house.begin_send("announce dinner");
+    story.notes("tray began announce", 1).await;
+    task.signal("INT");
+    let sent = cortex_stories::finish_send(task).await;
+    assert!(sent.output().contains("WARNING: tray.announce did not confirm that it is at rest"), "{}", sent.output());
+    let refused = story.house.send("shake the tray for visitors").await;
+    assert!(refused.output().contains("it was not called: tray.announce did not confirm"), "{}", refused.output());
+    story.robot.process().wait_for_log("tray.announce has ended after all, and is at rest", 1).await;
+    assert_eq!(story.noted("tray did announce"), 1);
+    let sent = story.house.send("shake the tray for visitors").await;
+    assert_eq!(sent.status(), "succeeded", "{}", sent.output());
+    assert_eq!(story.starts(), 1, "a call that is cancelled is no failure of its component");
+    story.end().await;
+}

@@ -127,6 +127,12 @@ pub trait ToolProvider: Send + Sync {
     /// while it runs or after it was given up. The caller bounds the wait.
     async fn halt(&self, invocation: &Invocation) -> HaltState;
 
+    /// Resolves when a call that was given up has come to its end after all, as its late answer says. Where that can't be
+    /// known, never.
+    async fn ended(&self, _invocation: &Invocation) {
+        std::future::pending::<()>().await;
+    }
+
     /// Makes a call come to rest that an earlier life of this process made, and says whether it did. The mission, the id and
     /// the name of the tool are all that is known of it. The caller bounds the wait.
     async fn end_earlier(&self, _invocation: &Invocation) -> HaltState {

@@ -185,6 +185,8 @@ pub(crate) struct Open<C> {
 pub(crate) struct Calls<C> {
     halts: Arc<Halts>,
     inner: Mutex<Inner<C>>,
+    /// Changes when calls are over.
+    over: watch::Sender<()>,
 }
 
 #[derive(Debug)]
@@ -197,7 +199,7 @@ impl<C: Haltable> Calls<C> {
     /// No calls yet. What is halted according to `halts` is not sent.
     pub(crate) fn new(halts: &Arc<Halts>) -> Self {
         let inner = Mutex::new(Inner { open: BTreeMap::new(), order: VecDeque::new() });
-        Self { halts: Arc::clone(halts), inner }
+        Self { halts: Arc::clone(halts), inner, over: watch::Sender::default() }
     }
 
     /// Sends a call and takes it down, as one, unless it was halted before or the robot is stopped; then `send` is not run.
@@ -238,6 +240,20 @@ impl<C: Haltable> Calls<C> {
         if inner.open.remove(key).is_some() {
             inner.order.retain(|kept| kept != key);
         }
+        drop(inner);
+        self.over.send_replace(());
+    }
+
+    /// Resolves when the call is over: it was answered, or the process that carried it out has ended. At once for one that was
+    /// never sent.
+    pub(crate) async fn until_over(&self, key: &CallKey) {
+        let mut over = self.over.subscribe();
+        while self.is_open(key) {
+            // The sender lives as long as this does.
+            if over.changed().await.is_err() {
+                return;
+            }
+        }
     }
 
     /// The call, if it was sent and is not answered.
@@ -264,6 +280,8 @@ impl<C: Haltable> Calls<C> {
         let Inner { open, order } = &mut *inner;
         open.retain(|_, call| !ended(call));
         order.retain(|key| open.contains_key(key));
+        drop(inner);
+        self.over.send_replace(());
     }
 
     /// Forgets all of them: a person has looked.

@@ -225,6 +225,13 @@ impl ToolProvider for RosTools {
         self.components.halt(invocation).await.unwrap_or(HaltState::AtRest)
     }
 
+    async fn ended(&self, invocation: &Invocation) {
+        let key = key(invocation);
+        self.services.calls().until_over(&key).await;
+        self.goals.calls().until_over(&key).await;
+        self.components.calls().until_over(&key).await;
+    }
+
     async fn end_earlier(&self, invocation: &Invocation) -> HaltState {
         let catalog = Arc::clone(&self.around.discovery.catalog().borrow());
         match catalog.entry(&invocation.call.tool) {

@@ -176,9 +176,17 @@ impl Shared {
         let fails = process.as_ref().is_some_and(|process| {
             timed_out || self.containment.borrow().reason_against(process.component()).is_some()
         });
+        let (provider, invocation) = (Arc::clone(&call.provider), call.invocation.clone());
         if !self.leftovers.remember(call) {
             return outcome.with_halt(HaltState::AtRest);
         }
+        let (leftovers, journal) = (Arc::clone(&self.leftovers), self.journal.clone());
+        self.tracker.spawn(async move {
+            if leftovers.ended_late(provider, &invocation).await {
+                tracing::info!("{} has ended after all, and is at rest", invocation.call.tool);
+                journal.end_call(&invocation);
+            }
+        });
         let Some(process) = process.filter(|_| fails) else { return outcome };
         match self.leftovers.outlived(&process, self.config.calls.halt_timeout).await {
             true => outcome.with_halt(HaltState::AtRest),

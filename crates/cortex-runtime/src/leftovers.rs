@@ -204,6 +204,36 @@ impl Leftovers {
         })
     }
 
+    /// Waits until a call comes to its end after all, as its late answer says, or is forgotten for another reason; a stop ends
+    /// the wait, since it asks itself. Returns whether it has, and forgets it then.
+    pub(crate) async fn ended_late(&self, provider: Arc<dyn ToolProvider>, invocation: &Invocation) -> bool {
+        let mut listed = self.listed.subscribe();
+        let mut hurries = self.hurries.subscribe();
+        let is_left = || self.lock().calls.iter().any(|call| call.invocation == *invocation);
+        let forgotten = async {
+            while is_left() {
+                // The sender is this.
+                if listed.changed().await.is_err() {
+                    return;
+                }
+            }
+        };
+        tokio::select! {
+            biased;
+            () = forgotten => false,
+            // The same.
+            _ = hurries.wait_for(|hurries| *hurries) => false,
+            // One that fails in an unforeseen way says nothing.
+            ended = AssertUnwindSafe(provider.ended(invocation)).catch_unwind() => {
+                ended.is_ok() && self.change(|inner| {
+                    let before = inner.calls.len();
+                    inner.calls.retain(|call| call.invocation != *invocation);
+                    inner.calls.len() < before
+                })
+            }
+        }
+    }
+
     /// Which components have processes that are ended where they hang.
     pub(crate) fn supervise(&self, components: BTreeSet<ComponentName>) {
         self.supervised.send_replace(components);

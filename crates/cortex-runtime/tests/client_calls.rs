@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cortex_core::{CallObserver, Invocation, ToolProvider};
 use cortex_protocol::{
     CancelMode, Effect, FailureKind, HaltState, MissionStatus, Origin, OutcomeStatus, Submission, ToolCall,
     ToolOutcome, ToolPhase, ToolSpec,
@@ -439,4 +440,48 @@ impl Fails for ToolOutcome {
     fn is_failure_for(&self, because: &str) -> bool {
         matches!(self.status, OutcomeStatus::Failed(_)) && self.message.contains(because)
     }
+}
+
+/// Ends long after it was given up, and says so then.
+struct Slow {
+    ended: CancellationToken,
+}
+
+#[async_trait::async_trait]
+impl ToolProvider for Slow {
+    fn label(&self) -> String {
+        "slow".to_owned()
+    }
+
+    async fn invoke(&self, _invocation: Invocation, _observer: Arc<dyn CallObserver>) -> ToolOutcome {
+        std::future::pending().await
+    }
+
+    async fn halt(&self, _invocation: &Invocation) -> HaltState {
+        HaltState::Unconfirmed
+    }
+
+    async fn ended(&self, _invocation: &Invocation) {
+        self.ended.cancelled().await;
+    }
+}
+
+/// What could not be halted kept back what collides with it until a person had looked, although it had long ended.
+#[tokio::test(start_paused = true)]
+async fn regression_what_ends_late_is_at_rest_then() {
+    let slow = Arc::new(Slow { ended: CancellationToken::new() });
+    let model = Arc::new(ScriptedModel::new(vec![]));
+    let runtime = Runtime::start(RuntimeConfig::default(), model, vec![slow.clone()]);
+    runtime.offer_tools(ProviderId(0), vec![method("base", "go")]).await;
+    let call = ToolCall { tool: "base.go".into(), arguments: Map::new() };
+    // The desk has heard of the tools.
+    runtime.resume().await;
+    let outcome = runtime.call(Origin::new("event", "door"), call, CancellationToken::new()).await;
+    assert!(outcome.halt.may_go_on(), "{outcome:?}");
+    let mut left = runtime.leftovers();
+    assert_eq!(left.borrow().len(), 1);
+    slow.ended.cancel();
+    let at_rest = tokio::time::timeout(PATIENCE, left.wait_for(|left| left.is_empty()));
+    assert!(at_rest.await.is_ok_and(|at_rest| at_rest.is_ok()));
+    assert!(runtime.shut_down(PATIENCE).await, "nothing waits on");
 }

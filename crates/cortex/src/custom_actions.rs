@@ -408,6 +408,14 @@ impl ToolProvider for CustomActions {
         }
     }
 
+    async fn ended(&self, invocation: &Invocation) {
+        match self.actions.get(&invocation.call.tool).map(|doable| &doable.action.deed) {
+            // The call of the method has the same number.
+            Some(Deed::Method(_)) => self.parts.robot.ended(invocation).await,
+            _ => std::future::pending().await,
+        }
+    }
+
     async fn end_earlier(&self, invocation: &Invocation) -> HaltState {
         let name = &invocation.call.tool;
         match self.actions.get(name).map(|doable| &doable.action.deed) {

@@ -181,17 +181,21 @@ class Component(Node):
         self.status.publish(garbage)
 
     def describe(self, _request, response):
-        shake, *others = DESCRIPTION["methods"]
-        patient = shake | {"timeout_s": max(shake["timeout_s"], 2 * self.work_s)}
+        timeouts = {"shake": 2 * self.work_s, "announce": 2 * self.work_s}
+        shake, *others = [
+            method | {"timeout_s": max(method["timeout_s"], timeouts[method["name"]])}
+            if method["name"] in timeouts
+            else method
+            for method in DESCRIPTION["methods"]
+        ]
         if self.is_other:
-            parameters = patient["parameters"]
             force = {"force": {"type": "number", "minimum": 0, "description": "How hard."}}
-            parameters = parameters | {
-                "properties": parameters["properties"] | force,
+            parameters = shake["parameters"] | {
+                "properties": shake["parameters"]["properties"] | force,
                 "required": ["token", "force"],
             }
-            patient |= {"parameters": parameters, "phrases": ["shake the tray for {token} with force {force}"]}
-        response.description_json = json.dumps(DESCRIPTION | {"methods": [patient, *others]})
+            shake |= {"parameters": parameters, "phrases": ["shake the tray for {token} with force {force}"]}
+        response.description_json = json.dumps(DESCRIPTION | {"methods": [shake, *others]})
         return response
 
     def execute(self, request, response):
@@ -227,6 +231,8 @@ class Component(Node):
     def announce(self):
         if "announce_hangs" in self.faults:
             time.sleep(FOR_EVER_S)
+        self.notes.add("began announce")
+        time.sleep(self.work_s)
         self.notes.add("did announce")
         return "dinner is ready"
 

@@ -483,24 +483,24 @@ mod tests {
 
             let known = latch.race_beside_tools();
             let message = Map::from_iter([("data".to_owned(), json!("start"))]);
-            deeds.publish("/cleaning", "std_msgs/msg/String", &message, LIMIT).await.unwrap();
+            deeds.publish("/cleaning", "std_msgs/msg/String", &message, LIMIT, &SendDecision::default()).await.unwrap();
             assert_eq!(known.try_recv(), Ok(Known::IsBeingSent), "a message");
             assert!(tokio::time::timeout(LIMIT, heard.next()).await.unwrap().is_some());
 
             resume();
             let known = latch.race_beside_tools();
             let values = Map::from_iter([("speed".to_owned(), json!(0.5))]);
-            deeds.parameters(&"deep/down/configured".into(), &values, LIMIT).await.unwrap();
+            deeds.parameters(&"deep/down/configured".into(), &values, LIMIT, &SendDecision::default()).await.unwrap();
             assert_eq!(known.try_recv(), Ok(Known::IsBeingSent), "a change of a parameter");
             assert_eq!(peer.line("now").await.unwrap(), "speed 0.5");
 
             resume();
             let known = latch.race_beside_tools();
-            deeds.request(SERVICE.0, SERVICE.1, &Map::new(), Effect::Act, LIMIT).await.unwrap();
+            deeds.request(SERVICE.0, SERVICE.1, &Map::new(), Effect::Act, LIMIT, &SendDecision::default()).await.unwrap();
             assert_eq!(known.try_recv(), Ok(Known::IsBeingSent), "a request");
 
             // One that came before the look is obeyed.
-            let stopped = deeds.publish("/cleaning", "std_msgs/msg/String", &message, LIMIT).await;
+            let stopped = deeds.publish("/cleaning", "std_msgs/msg/String", &message, LIMIT, &SendDecision::default()).await;
             assert_eq!(stopped, Err(Undone::Stopped));
             drop(heard);
             discovery.shut_down().await;

@@ -241,6 +241,10 @@ impl ToolProvider for Supervising {
         self.provider.halt(invocation).await
     }
 
+    async fn ended(&self, invocation: &Invocation) {
+        self.provider.ended(invocation).await;
+    }
+
     async fn end_earlier(&self, invocation: &Invocation) -> HaltState {
         self.provider.end_earlier(invocation).await
     }
