@@ -21,7 +21,7 @@ use crate::RosError;
 use crate::calls::{Calls, Haltable, ends_with, halted_before_it_was_sent, key};
 use crate::directory::{ComponentState, Directory, EXECUTE_METHOD, Loss, Run, below};
 use crate::discovery::{method_name, refusal_of_method};
-use crate::dynamic::{Servers, ServiceClient};
+use crate::dynamic::{ServiceClient, Turn};
 use crate::text::carried;
 
 /// Longest result that is read, in bytes.
@@ -160,13 +160,15 @@ impl Components {
             () = self.around.halts.until_halted(key(invocation)) => return Err(halted_before_it_was_sent()),
             // Looked at first: what others had sent gives its turn back when the component is lost.
             loss = self.lost(component, route.run) => {
-                let problem = format!("the component '{component}' {loss} before '{}' was sent", route.method);
+                let then = match loss {
+                    Loss::Restarted => "; nothing was sent, and it is offered as it describes itself now",
+                    Loss::Left | Loss::Silent => "",
+                };
+                let problem = format!("the component '{component}' {loss} before '{}' was sent{then}", route.method);
                 return Err(ToolOutcome::failure(FailureKind::ComponentLost, problem));
             }
-            turn = late::turn(client.turn_and_servers(), route.effect) => turn?,
+            turn = self.turn(&client, route) => turn?,
         };
-        let (turn, servers) = turn;
-        self.confirm(&client, route, servers).await?;
         let (cancel, cancel_method) = (route.cancel, route.cancel_method.clone());
         let call = SentCall { component: component.clone(), cancel, cancel_method, client: client.clone() };
         let answer = match self.calls.send(invocation, route.ends_with.clone(), call, || client.send(&request)) {
@@ -190,20 +192,14 @@ impl Components {
         Ok(Sent { answer: delivered, caller })
     }
 
-    /// Has those who would get the call say what they can do, where they are not those who have said so. Nothing is sent to
-    /// one that has not: it may mean something else by the same name.
-    async fn confirm(&self, client: &ServiceClient, route: &Route, mut servers: Servers) -> Result<(), ToolOutcome> {
-        let Route { component, run, method, .. } = route;
+    /// Waits until the call may be sent: when its turn has come, and those who would get it have said what they can do.
+    /// Nothing is sent to one that has not: it may mean something else by the same name.
+    async fn turn(&self, client: &ServiceClient, route: &Route) -> Result<Turn, ToolOutcome> {
+        let (turn, mut servers) = late::turn(client.turn_and_servers(), route.effect).await?;
+        let Route { component, run, .. } = route;
         let mut directory = self.around.discovery.directory();
         let end = Instant::now() + DESCRIPTION_LIMIT;
         while !directory.borrow_and_update().is_described_by(component, *run, &servers) {
-            if let Some(loss) = directory.borrow().loss(component, *run) {
-                let problem = format!(
-                    "the component '{component}' {loss} before '{method}' was sent; nothing was sent, and it is offered \
-                     as it describes itself now"
-                );
-                return Err(ToolOutcome::failure(FailureKind::ComponentLost, problem));
-            }
             self.around.shared().confirm(component);
             if !matches!(tokio::time::timeout_at(end, directory.changed()).await, Ok(Ok(()))) {
                 let problem = format!(
@@ -216,7 +212,7 @@ impl Components {
                 .servers()
                 .map_err(|problem| ToolOutcome::failure(FailureKind::Unavailable, problem.to_string()))?;
         }
-        Ok(())
+        Ok(turn)
     }
 
     /// Resolves when the component of this run is lost.
