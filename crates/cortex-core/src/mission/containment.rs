@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use cortex_protocol::{
-    CallId, ComponentName, Effect as ToolEffect, FailureKind, MissionEvent, ToolCall, ToolFingerprint, ToolName,
-    ToolOutcome, ToolSpec,
+    CallId, ComponentName, Effect as ToolEffect, FailureKind, MissionEvent, StepReport, ToolCall, ToolFingerprint,
+    ToolName, ToolOutcome, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
 
@@ -128,6 +128,15 @@ impl Mission {
         stood_in.extend(now.iter().map(|(component, by)| (component.clone(), by.clone())));
         if !stood_in.is_empty() && known.len() < MOST_STAND_IN_TOOLS {
             known.extend(in_place_of(stood_in, present, departed));
+        }
+    }
+
+    /// The step as models are told of it: what a stand-in was called for by its own name counts as done in the place of the
+    /// component, so that who plans by the component's name does not find something else done.
+    pub(super) fn as_told(&self, report: &StepReport) -> StepReport {
+        match self.kept.in_place_of.get(&report.tool) {
+            Some(tool) => StepReport { tool: tool.clone(), by: Some(report.tool.clone()), ..report.clone() },
+            None => report.clone(),
         }
     }
 

@@ -91,7 +91,7 @@ impl Mission {
     }
 
     pub(super) fn owed(&self) -> Vec<StepReport> {
-        self.open().into_iter().cloned().collect()
+        self.open().into_iter().map(|report| self.as_told(report)).collect()
     }
 
     /// Whether nothing that counts was done.
@@ -104,7 +104,7 @@ impl Mission {
 
     /// What the current plan came to.
     pub(super) fn plan_record(&mut self) -> PlanRecord {
-        let steps: Vec<StepReport> = self.current_reports().cloned().collect();
+        let steps: Vec<StepReport> = self.current_reports().map(|report| self.as_told(report)).collect();
         self.may_recall |= fragment::leaves_out(&steps, fragment::LEDGER_OUTPUTS);
         let owed = self.owed();
         PlanRecord { number: self.plan_number, is_all_skipped: owed.is_empty() && self.is_all_skipped(), steps, owed }

@@ -280,10 +280,12 @@ fn regression_what_a_stand_in_was_cut_off_in_was_not_made_good_by_the_one_that_w
         story.give(stands_in(first == "cart"));
         story.give(stands_in(false));
         story.end_call(0, ToolOutcome::failure(FailureKind::ComponentLost, "it was cut off"));
+        let told = text_of(story.requests.last().unwrap());
+        assert_eq!(told.contains("cart.drive (by cart2.drive)"), first == "cart2", "{told}");
         story.give(Input::ToolsChanged { tools: tools(&[then]) });
         story.reply(calls(&[(drive(then).0.as_str(), json!({}))]));
         story.reply(says("EXECUTE"));
-        assert_eq!(story.invoked_tools().last(), Some(&format!("{then}.drive")).map(String::as_str).as_ref());
+        assert_eq!(story.invoked_tools().last().copied(), Some(format!("{then}.drive").as_str()));
         story.end_call(1, done());
         story.reply(says("It is there."));
         assert_eq!(story.ends().0, MissionStatus::Succeeded, "{:#?}", story.lines);
