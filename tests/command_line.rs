@@ -1,4 +1,10 @@
 //! The command line as a newcomer meets it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking, also where it shares its helpers"
+)]
 
 use cortex_core::ToolDefinition;
 use cortex_stories::House;

@@ -69,7 +69,8 @@ async fn a_field_that_an_installed_message_has_not_is_told_without_the_robot() {
     let house = House::empty();
     for (more, told) in [
         (
-            "[events.low]\nwhen = { topic = \"/battery_state\", field = \"percentge\", less = 0.1 }\ndo = [{ tell = \"low\" }]\n",
+            "[events.low]\nwhen = { topic = \"/battery_state\", field = \"percentge\", less = 0.1 }\n\
+             do = [{ tell = \"low\" }]\n",
             "robot.toml:11:1: sensor_msgs/msg/BatteryState has no field 'percentge'",
         ),
         (

@@ -189,13 +189,15 @@ async fn a_program_that_is_nowhere_is_one_error_and_nothing_is_started() {
     assert!(errors.contains("robot.toml:5:21: warning: there is no program 'no-such-arm'"), "{errors}");
 }
 
-/// A recipe used to be able to set no limit. Whether the kernel keeps one depends on the machine; that it is told does not.
+/// A recipe used to be able to set no limit. Whether the kernel keeps one depends on the machine; that it is told does
+/// not.
 #[tokio::test]
 async fn a_limit_that_is_not_kept_is_told_and_holds_nothing_up() {
     let mut house = House::empty();
     house.find_programs();
     let recipe = "recipe = 1\n[components.light]\nheartbeat_s = 1.0\n\
-                  start = { program = \"cortex-sim\", arguments = [\"component\", \"light\"], memory_max = \"512 MB\", cpu_max = 1.5 }\n";
+                  [components.light.start]\nprogram = \"cortex-sim\"\narguments = [\"component\", \"light\"]\n\
+                  memory_max = \"512 MB\"\ncpu_max = 1.5\n";
     let file = house.file("robot.toml", recipe);
     let mut robot = Monitored::start(&house, &file, &["--model", "reflex"]);
     robot.wait_until_all_work(&["light"]).await;
@@ -210,7 +212,7 @@ async fn a_limit_that_is_not_kept_is_told_and_holds_nothing_up() {
     if errors.is_empty() {
         assert!(!told.contains("limits"), "{told}");
     } else {
-        assert!(errors.contains("robot.toml:4:"), "{errors}");
+        assert!(errors.contains("robot.toml:7:14"), "{errors}");
         assert!(errors.contains("warning: started from here, the limits of 'light' would not be kept"), "{errors}");
         assert!(told.contains("its limits are not kept: the control group"), "{told}");
         robot.process().wait_for_log("its limits (memory_max, cpu_max) are not kept", 1).await;

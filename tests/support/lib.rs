@@ -227,8 +227,8 @@ impl House {
         environment
     }
 
-    /// Runs a program of which nobody reads what it prints, and returns its exit status: as before `| head`, when that has
-    /// gone.
+    /// Runs a program of which nobody reads what it prints, and returns its exit status: as before `| head`, when that
+    /// has gone.
     ///
     /// # Panics
     /// When it can't be started, or does not end within a minute.

@@ -1,12 +1,12 @@
-//! What a process that is started here gets of the open files of this one: its standard streams, and nothing else; and in
-//! which control group it is.
+//! What a process that is started here gets of the open files of this one: its standard streams, and nothing else; and
+//! in which control group it is.
 //!
 //! The sockets and shared memory of a middleware are not marked as this process's own. A child that had them, too, would
 //! keep ports taken and peers connected after this process has gone.
 #![expect(
     unsafe_code,
-    reason = "only between fork and exec it is certain that no other thread opens something, and that the program is in its \
-              control group before it runs"
+    reason = "only between fork and exec it is certain that no other thread opens something, and that the program is \
+              in its control group before it runs"
 )]
 
 use std::fs::File;

@@ -1,8 +1,8 @@
 //! What a process may use: limits that the kernel keeps, by control groups (cgroup v2).
 //!
-//! A group of its own is made for each process that has limits, below the group that this process is in, which has to be
-//! delegated to it (systemd: `Delegate=yes`). The process is put into it between fork and exec, so that all that it ever
-//! starts is in it, too.
+//! A group of its own is made for each process that has limits, below the group that this process is in, which has to
+//! be delegated to it (systemd: `Delegate=yes`). The process is put into it between fork and exec, so that all that it
+//! ever starts is in it, too.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};

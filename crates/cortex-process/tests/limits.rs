@@ -1,6 +1,7 @@
 //! Limits of processes: written where the kernel reads them, and refused in words where it does not.
 //!
-//! The control groups are a tree of plain files, which the processes of these tests read and write in place of the kernel.
+//! The control groups are a tree of plain files, which the processes of these tests read and write in place of the
+//! kernel.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 

@@ -1,5 +1,5 @@
-//! Brackets and quotes that are not closed. A parser of TOML notices them at the end of the text, or at every line after
-//! the mistake; the person who writes needs the line where the bracket was opened.
+//! Brackets and quotes that are not closed. A parser of TOML notices them at the end of the text, or at every line
+//! after the mistake; the person who writes needs the line where the bracket was opened.
 
 use std::ops::Range;
 

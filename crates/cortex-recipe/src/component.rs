@@ -31,8 +31,8 @@ pub struct ComponentRecipe {
     /// Its ROS parameters at start.
     #[serde(default)]
     pub parameters: BTreeMap<String, Value>,
-    /// The topics that it publishes, with their types: `"/battery_state" = "sensor_msgs/msg/BatteryState"`. Nothing is done
-    /// with them but to check what the recipe says of topics.
+    /// The topics that it publishes, with their types: `"/battery_state" = "sensor_msgs/msg/BatteryState"`. Nothing is
+    /// done with them but to check what the recipe says of topics.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub publishes: BTreeMap<String, String>,
     /// The component that takes its place when the fallback `stand_in` is reached. That one is not started before.

@@ -38,8 +38,8 @@ pub use recipe::{MAX_RECIPE_BYTES, RECIPE_VERSION, Recipe, schema};
 pub use seconds::Seconds;
 pub use topics::{Known, TopicUse};
 
-/// What is wrong with comparing this field of a type of message so, and how to mend it: a percentage that is a fraction, for
-/// example. Only for fields that the comments of usual messages give a range.
+/// What is wrong with comparing this field of a type of message so, and how to mend it: a percentage that is a
+/// fraction, for example. Only for fields that the comments of usual messages give a range.
 #[must_use]
 pub fn out_of_range(
     interface: &str,

@@ -63,8 +63,10 @@ impl Bytes {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let whole =
-            UNITS.iter().filter(|(name, _)| name.len() > 1).find(|(_, size)| self.0 >= *size && self.0 % size == 0);
+        let whole = UNITS
+            .iter()
+            .filter(|(name, _)| name.len() > 1)
+            .find(|(_, size)| self.0 >= *size && self.0.is_multiple_of(*size));
         match whole {
             Some((name, size)) => write!(formatter, "{} {name}", self.0 / size),
             None => write!(formatter, "{} bytes", self.0),

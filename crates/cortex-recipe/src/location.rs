@@ -48,8 +48,8 @@ impl<'a> Text<'a> {
         Problems::new(findings.into_iter().map(problem).collect())
     }
 
-    /// What is wrong with a text that is no TOML: one problem. After the first one, a parser guesses, and what it says of the
-    /// lines that follow is about its guesses.
+    /// What is wrong with a text that is no TOML: one problem. After the first one, a parser guesses, and what it says
+    /// of the lines that follow is about its guesses.
     fn first(self, errors: &[Error]) -> Problems {
         let start = |error: &&Error| error.span().map_or(usize::MAX, |span| span.start);
         let error = errors.iter().min_by_key(start);

@@ -73,8 +73,8 @@ impl Recipe {
         if findings.is_empty() { Ok(recipe) } else { Err(text.locate(&tree, findings)) }
     }
 
-    /// What is probably a slip, and only the robot can tell: a condition on a topic of which nothing says who publishes it,
-    /// for example.
+    /// What is probably a slip, and only the robot can tell: a condition on a topic of which nothing says who publishes
+    /// it, for example.
     #[must_use]
     pub fn warnings(&self) -> Vec<Mistake> {
         check::warnings(self)

@@ -58,8 +58,8 @@ impl Recipe {
         USUAL.iter().find(|(name, _)| *name == last).map(|(_, interface)| (*interface, Known::Usual))
     }
 
-    /// Whether the recipe says who publishes a topic: a component by `publishes`, by its `progress`, or by its name, which the
-    /// topic is below.
+    /// Whether the recipe says who publishes a topic: a component by `publishes`, by its `progress`, or by its name,
+    /// which the topic is below.
     #[must_use]
     pub fn says_who_publishes(&self, topic: &str) -> bool {
         let below =

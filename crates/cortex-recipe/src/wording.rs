@@ -1,5 +1,5 @@
-//! What a reader of TOML says, in the words of a recipe, with a remedy. It speaks of types of this program, `f64`, which
-//! say nothing to a person who writes a recipe.
+//! What a reader of TOML says, in the words of a recipe, with a remedy. It speaks of types of this program, `f64`,
+//! which say nothing to a person who writes a recipe.
 
 use crate::check::nearest;
 

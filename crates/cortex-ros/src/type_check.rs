@@ -1,4 +1,5 @@
-//! Whether conditions and messages that a recipe writes down fit the types of messages that are installed. Needs no graph.
+//! Whether conditions and messages that a recipe writes down fit the types of messages that are installed. Needs no
+//! graph.
 
 use cortex_interfaces::{
     Arity, Field, FieldKind, InterfaceError, Interfaces, Message, MessageInterface, MessageType, ReadOptions,

@@ -118,7 +118,8 @@ impl RobotView {
         }
     }
 
-    /// Takes note of why the limits of a component's process are not kept; empty where they are. Gives whether that is new.
+    /// Takes note of why the limits of a component's process are not kept; empty where they are. Gives whether that is
+    /// new.
     pub fn note_limits(&mut self, component: &ComponentName, refusal: &str) -> bool {
         let Some(view) = self.components.get_mut(component) else { return false };
         let is_new = view.unlimited != refusal;

@@ -15,8 +15,8 @@ impl Clauses {
         Self(clauses(task))
     }
 
-    /// Whether there is a clause, and `is_done` says so of each of them. It is given what tells whether a sentence of a tool
-    /// says the clause.
+    /// Whether there is a clause, and `is_done` says so of each of them. It is given what tells whether a sentence of a
+    /// tool says the clause.
     pub fn all(&self, is_done: impl Fn(&dyn Fn(&str) -> bool) -> bool) -> bool {
         !self.0.is_empty() && self.0.iter().all(|clause| is_done(&|phrase| says(phrase, clause)))
     }

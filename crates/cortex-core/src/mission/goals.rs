@@ -171,8 +171,8 @@ impl Mission {
         }
     }
 
-    /// Whether the task is nothing but sentences of tools that only look, "scan the tag", and each of those looks was taken.
-    /// A sentence that a tool that acts declares, too, asks for more than a look.
+    /// Whether the task is nothing but sentences of tools that only look, "scan the tag", and each of those looks was
+    /// taken. A sentence that a tool that acts declares, too, asks for more than a look.
     fn is_done_by_looks(&self) -> bool {
         if !self.goal.found_something || !self.task_corrections.is_empty() {
             return false;

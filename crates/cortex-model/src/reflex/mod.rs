@@ -6,7 +6,8 @@
 //!
 //! The way of a task: `tokens` (words) → `clauses` → `reader` (what each clause means: `references`, `matching` with
 //! `slots` and `numbers`, `questions`; `tours` for what is done at every place; all on top of `lexicon` and `toolbox`) → `stages` (what is to be done now, after
-//! what the `conversation` tells) → `answers` (what is said, with the sentences that `offers` finds). Steps are decided upon in `confirmation`.
+//! what the `conversation` tells) → `answers` (what is said, with the sentences that `offers` finds). Steps are decided
+//! upon in `confirmation`.
 //!
 //! It keeps no state: the same request always gets the same reply.
 

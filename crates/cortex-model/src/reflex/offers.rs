@@ -1,5 +1,5 @@
-//! The sentences that the reader offers. Each was read by the reader itself, with a value in every place, and asks for the
-//! tool that it is offered for: what is offered is understood.
+//! The sentences that the reader offers. Each was read by the reader itself, with a value in every place, and asks for
+//! the tool that it is offered for: what is offered is understood.
 
 use cortex_core::fragment::capped;
 use serde_json::{Map, Value, json};

@@ -125,8 +125,8 @@ pub(crate) fn warnings(recipe: &Recipe) -> Vec<Mistake> {
         let mend = match nearest(topic, said.chain(watched)) {
             Some(meant) => format!("did you mean \"{meant}\"?"),
             None => format!(
-                "add publishes = {{ \"{topic}\" = \"PACKAGE/msg/TYPE\" }} to the component that does, or check with --live \
-                 against the robot"
+                "add publishes = {{ \"{topic}\" = \"PACKAGE/msg/TYPE\" }} to the component that does, or check with \
+                 --live against the robot"
             ),
         };
         found.push(Mistake {

@@ -8,8 +8,8 @@ use super::Finding;
 use crate::topics::Known;
 use crate::{Event, Recipe};
 
-/// Fields of usual messages that the comments of those messages give a range: the type, how the path of the field ends, the
-/// least and the largest value, and what the number means.
+/// Fields of usual messages that the comments of those messages give a range: the type, how the path of the field ends,
+/// the least and the largest value, and what the number means.
 const RANGES: [(&str, &str, f64, f64, &str); 9] = [
     ("sensor_msgs/msg/BatteryState", "percentage", 0.0, 1.0, FRACTION),
     ("sensor_msgs/msg/RelativeHumidity", "relative_humidity", 0.0, 1.0, FRACTION),
@@ -50,15 +50,15 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
             findings.push(Finding::new(
                 ["events".into(), name.as_str().into(), "until".into()],
                 "'until' holds where 'when' still holds: the event would be ready again at once",
-                "put the value of 'until' on the other side of that of 'when', some way off: less = 0.2 and greater = 0.5, \
-                 for example",
+                "put the value of 'until' on the other side of that of 'when', some way off: less = 0.2 and greater = \
+                 0.5, for example",
             ));
         }
     }
 }
 
-/// What is wrong with a comparison of a field of a type of message, and how to mend it: no value of that field can be what it
-/// is compared with.
+/// What is wrong with a comparison of a field of a type of message, and how to mend it: no value of that field can be
+/// what it is compared with.
 pub(crate) fn out_of_range(interface: &str, field: &str, check: &Check) -> Option<(String, String)> {
     let (.., least, most, meaning) = RANGES.iter().find(|(of, ends, ..)| {
         let is_type = if of.is_empty() { ORIENTED.contains(&interface) } else { *of == interface };

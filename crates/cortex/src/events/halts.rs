@@ -103,6 +103,8 @@ mod tests {
 recipe = 1
 [components.base]
 start = { program = "base" }
+[components."left/arm"]
+start = { program = "arm" }
 [actions.stand]
 timeout_s = 3.0
 method = { component = "base", name = "halt" }

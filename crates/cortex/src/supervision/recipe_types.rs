@@ -7,7 +7,8 @@ use cortex_ros::Interfaces;
 use cortex_ros::type_check::{TypeProblem, Use, check_field, check_message};
 use serde_json::{Map, Value};
 
-/// What does not fit an installed type. Of a type that is not installed nothing is said: the robot may be another machine.
+/// What does not fit an installed type. Of a type that is not installed nothing is said: the robot may be another
+/// machine.
 pub(super) fn mistakes(recipe: &Recipe) -> Vec<Mistake> {
     let interfaces = Interfaces::from_environment();
     let mut found = Vec::new();

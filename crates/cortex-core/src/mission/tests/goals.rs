@@ -118,13 +118,13 @@ fn a_declared_sentence_of_a_look_is_done_by_the_look() {
         Story::with(task, robot().into_iter().chain(more).chain([scan]).collect(), |_| {})
     };
     let scan = ("scanner-scan", json!({}));
-    let story = with("scan the tag", vec![]).model_calls(&[scan.clone()]).model_says("Tag 7.").start();
+    let story = with("scan the tag", vec![]).model_calls(std::slice::from_ref(&scan)).model_says("Tag 7.").start();
     assert_eq!(story.ends(), (MissionStatus::Answered, "Tag 7."));
     assert!(story.result().is_success(), "{}", story.result().output);
     // Without the look, words are no success; nor where more is asked for, or where the same words move something.
     let said = |story: Story| story.model_says("Tag 7.").model_says("Tag 7!").start().result().is_success();
     assert!(!said(with("scan the tag", vec![])));
-    assert!(!said(with("scan the tag and open the door", vec![]).model_calls(&[scan.clone()])));
+    assert!(!said(with("scan the tag and open the door", vec![]).model_calls(std::slice::from_ref(&scan))));
     let mut tear = tool("hand.tear", ToolPhase::Execution, ToolEffect::Move);
     tear.phrases = vec!["scan the {thing}".to_owned()];
     assert!(!said(with("scan the tag", vec![tear]).model_calls(&[scan])));

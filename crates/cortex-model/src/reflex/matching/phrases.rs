@@ -151,8 +151,8 @@ impl Clause<'_, '_> {
         !quotes && !written.is_empty() && !written.contains(char::is_whitespace)
     }
 
-    /// What is said for a parameter that takes a number, on or off, or a text. A text of several words stands in quotation
-    /// marks; a number has no unit, since nothing tells in which one it is taken.
+    /// What is said for a parameter that takes a number, on or off, or a text. A text of several words stands in
+    /// quotation marks; a number has no unit, since nothing tells in which one it is taken.
     fn any_value(&self, parameter: &Parameter, matched: usize, from: usize, to: usize) -> Result<Value, Miss> {
         let tokens = self.tokens.get(from..to).unwrap_or_default();
         if let [only] = tokens

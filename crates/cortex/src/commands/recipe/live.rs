@@ -206,9 +206,9 @@ fn topics(recipe: &Recipe, seen: &Seen, found: &mut Misfits) {
             let is_whole = recipe.components.keys().all(|name| seen.nodes.contains(name.as_str()));
             let may_come = !is_whole && recipe.says_who_publishes(used.topic);
             if may_come {
-                found.doubtful.push(mistake)
+                found.doubtful.push(mistake);
             } else {
-                found.wrong.push(mistake)
+                found.wrong.push(mistake);
             }
             continue;
         };
