@@ -98,15 +98,14 @@ async fn a_model_uses_a_service_and_an_action_that_cortex_has_never_seen() {
     let prompts = prompts(&model);
     assert_eq!(prompts.len(), 7);
     let (during, after, last) = (&prompts[4], &prompts[5], &prompts[6]);
-    let age =
-        during.split_once("In flight (called, not ended):\n- send_goal_to_greenhouse/harvest (step 2), running for ");
+    let age = during.split_once("In flight (called, not ended):\n- 1.2 send_goal_to_greenhouse-harvest, running for ");
     let seconds = age.and_then(|(_, rest)| rest.split_once(" s")?.0.parse::<u32>().ok());
     assert!(seconds.is_some_and(|seconds| seconds >= 2), "as long as the slow service takes: {during}");
     assert!(during.contains("latest feedback: ") && during.contains("tomatoes"), "{during}");
     assert!(during.contains("9007199254740993"), "{during}");
     assert!(after.contains("Nothing is in flight."), "{after}");
     for prompt in [after, last] {
-        assert!(prompt.contains("send_goal_to_greenhouse/harvest {") && prompt.contains("\"weight\":0.5"), "{prompt}");
+        assert!(prompt.contains("send_goal_to_greenhouse-harvest {") && prompt.contains("\"weight\":0.5"), "{prompt}");
     }
     assert!(last.contains("the lamp is on"), "{last}");
 }

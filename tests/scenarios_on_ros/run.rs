@@ -261,6 +261,8 @@ fn tool(body: &Value) -> ToolDefinition {
         parameters: body["function"]["parameters"].clone(),
         phase: cortex_protocol::ToolPhase::Planning,
         phrases: Vec::new(),
+        // The head of the description says it here.
+        kind: cortex_core::ToolKind::BuiltIn,
     }
 }
 

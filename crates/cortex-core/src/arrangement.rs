@@ -7,7 +7,7 @@ use cortex_protocol::{Priority, StepAddress, StepNumber};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::chat::ToolDefinition;
+use crate::chat::{ToolDefinition, ToolKind};
 use crate::fragment::capped;
 use crate::plan;
 
@@ -221,20 +221,27 @@ fn of<'a>(requests: &'a mut [plan::Request], step: StepNumber, name: &str) -> Re
     request.ok_or_else(|| format!("'{name}' of {ARRANGE_TOOL}: there is no step {step}"))
 }
 
-/// The tool as a model sees it. The same in every request.
-pub(crate) fn definition() -> ToolDefinition {
+/// The tool as a model sees it. The same in every request of a mission. A failed step that is critical ends a plan that
+/// goes on without others, so the model is offered `critical` only there (`goes_on`).
+pub(crate) fn definition(goes_on: bool) -> ToolDefinition {
+    let described = |mut schema: Value, description: &str| {
+        if let Some(fields) = schema.as_object_mut() {
+            fields.insert("description".to_owned(), json!(description));
+        }
+        schema
+    };
     let steps = || json!({"type": "array", "items": {"type": "integer"}});
+    let list = |item: Value| json!({"type": "array", "items": item});
     let group = json!({
         "type": "object",
         "properties": {
             "name": {"type": "string"},
             "steps": steps(),
-            "at_once": {"type": "integer", "description": "How many may run at a time. More than 1 only where they can't disturb each other. Default 1."},
-            "after": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "Groups to wait for. Default: the steps before."
-            }
+            "at_once": described(json!({"type": "integer"}), AT_ONCE),
+            "after": described(
+                list(json!({"type": "string"})),
+                "Names of groups that must end first. Default: everything called before it.",
+            )
         },
         "required": ["name", "steps"]
     });
@@ -246,34 +253,43 @@ pub(crate) fn definition() -> ToolDefinition {
     let of_step = |item: Value| {
         json!({
             "type": "object",
-            "properties": {"step": {"type": "integer"}, "steps": {"type": "array", "items": item}},
+            "properties": {"step": {"type": "integer"}, "steps": list(item)},
             "required": ["step", "steps"]
         })
     };
+    let mut properties = json!({
+        "groups": described(list(group), if goes_on { GROUPS_THAT_GO_ON } else { GROUPS }),
+        "high": described(steps(), "Steps that begin first of those that are ready."),
+        "low": described(steps(), "Steps that begin last of those that are ready."),
+        "again": described(list(again), "Steps that repeat what has SUCCESS, each with the reason."),
+        "after": described(
+            list(of_step(json!({"type": "integer"}))),
+            "Steps of this plan that 'step' waits for, instead of the one before it; [] for none.",
+        ),
+        "instead_of": described(list(of_step(json!({"type": "string"}))), INSTEAD_OF),
+    });
+    if let Some(properties) = properties.as_object_mut().filter(|_| goes_on) {
+        let critical = "Steps that begin before all others; if one fails, the plan ends.";
+        properties.insert("critical".to_owned(), described(steps(), critical));
+    }
     ToolDefinition {
         name: ARRANGE_TOOL.to_owned(),
-        description: "Optional, beside the steps of a plan (numbered as called): groups of steps that do not wait for \
-                      each other; steps that wait for others than the one before (after); that begin before or after \
-                      others (critical, high, low; if a critical one fails, the plan ends); that do once more what \
-                      succeeded (again); or that come to the same as an open step of an earlier plan, by the same tool \
-                      with other arguments (instead_of, as PLAN.STEP)."
+        description: "Optional, in the same reply as the steps of a plan. Steps are numbered as called, from 1."
             .to_owned(),
-        parameters: json!({
-            "type": "object",
-            "properties": {
-                "groups": {"type": "array", "items": group},
-                "critical": steps(),
-                "high": steps(),
-                "low": steps(),
-                "again": {"type": "array", "items": again},
-                "after": {"type": "array", "items": of_step(json!({"type": "integer"}))},
-                "instead_of": {"type": "array", "items": of_step(json!({"type": "string"}))}
-            }
-        }),
+        parameters: json!({"type": "object", "properties": properties}),
         phase: cortex_protocol::ToolPhase::Planning,
         phrases: Vec::new(),
+        kind: ToolKind::BuiltIn,
     }
 }
+
+const AT_ONCE: &str = "How many run at the same time. Default 1: one after another.";
+const GROUPS: &str = "Steps of a group do not wait for each other.";
+const GROUPS_THAT_GO_ON: &str = "\
+Steps of a group do not wait for each other, and go on even if another of the group fails.";
+const INSTEAD_OF: &str = "\
+Open steps of earlier plans, as PLAN.STEP, that 'step' takes over, with the same tool and other arguments. After a \
+correction: steps that it replaces or that are no longer wanted; the tool may differ.";
 
 #[cfg(test)]
 mod tests {

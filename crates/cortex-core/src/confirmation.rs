@@ -57,8 +57,10 @@ impl From<&str> for Unusable {
 /// EXECUTE has no place for a reason, so a model that is held to this can't put words beside it. The form keeps to the
 /// strict subset that providers take: the root is an object and no union, every property is required, every object is
 /// closed, and every value has a type. Both forms begin alike, so that the choice between them is the decision itself.
+/// CONTINUE is among the decisions only where something is in flight (`waits`).
 #[must_use]
-pub fn schema() -> Value {
+pub fn schema(waits: bool) -> Value {
+    let others: &[&str] = if waits { &["SKIP", "ABORT", "CONTINUE"] } else { &["SKIP", "ABORT"] };
     let decision = |words: &[&str]| json!({"type": "string", "enum": words});
     json!({
         "type": "object",
@@ -71,7 +73,7 @@ pub fn schema() -> Value {
             },
             {
                 "type": "object",
-                "properties": {"decision": decision(&["SKIP", "ABORT", "CONTINUE"]), "reason": {"type": "string"}},
+                "properties": {"decision": decision(others), "reason": {"type": "string"}},
                 "required": ["decision", "reason"],
                 "additionalProperties": false,
             },
@@ -361,7 +363,7 @@ mod tests {
 
     #[test]
     fn every_answer_that_fits_the_schema_is_read_as_it_says_and_execute_has_no_reason() {
-        let schema = schema();
+        let schema = schema(true);
         for word in ["EXECUTE", "SKIP", "ABORT", "CONTINUE"] {
             let bare = json!({"answer": {"decision": word}});
             let reasoned = json!({"answer": {"decision": word, "reason": "the door is open"}});
@@ -370,6 +372,9 @@ mod tests {
             assert_eq!(decided(&fits.to_string()).unwrap().to_string(), word);
         }
         assert!(!jsonschema::is_valid(&schema, &json!({"answer": {"decision": "GO", "reason": ""}})));
+        // Where nothing is in flight there is nothing to wait for.
+        let waits = json!({"answer": {"decision": "CONTINUE", "reason": "the drive"}});
+        assert!(jsonschema::is_valid(&schema, &waits) && !jsonschema::is_valid(&super::schema(false), &waits));
     }
 
     #[test]

@@ -38,7 +38,7 @@ mod schedule;
 pub mod selection;
 pub mod toolset;
 
-pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpose, ToolDefinition};
+pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpose, ToolDefinition, ToolKind};
 pub use containment::{Confined, Containment, Departed};
 pub use fragment::Fragment;
 pub use mission::{ApprovalSettings, CancelReason, Effect, Input, Mission, MissionLimits};

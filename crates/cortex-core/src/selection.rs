@@ -10,7 +10,7 @@ use bm25::{Document, Language, SearchEngine, SearchEngineBuilder};
 use cortex_protocol::{ToolName, ToolPhase, ToolSpec};
 use serde_json::{Value, json};
 
-use crate::chat::ToolDefinition;
+use crate::chat::{ToolDefinition, ToolKind};
 use crate::fragment::capped;
 use crate::toolset::ToolSet;
 
@@ -78,6 +78,7 @@ pub(crate) fn definition(left_out: usize) -> ToolDefinition {
         }),
         phase: ToolPhase::Planning,
         phrases: Vec::new(),
+        kind: ToolKind::BuiltIn,
     }
 }
 

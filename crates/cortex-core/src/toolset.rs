@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::binding;
-use crate::chat::ToolDefinition;
+use crate::chat::{ToolDefinition, ToolKind};
 use crate::fragment::capped;
 
 /// Longest name that model providers accept.
@@ -182,6 +182,7 @@ impl ToolSet {
             parameters: tool.spec.parameters.clone(),
             phase: tool.spec.phase,
             phrases: tool.spec.phrases.clone(),
+            kind: ToolKind::of(&tool.spec),
         })
     }
 

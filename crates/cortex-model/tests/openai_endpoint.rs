@@ -44,6 +44,7 @@ fn request() -> ChatRequest {
             parameters: json!({"type": "object", "properties": {"place": {"type": "string"}}}),
             phase: cortex_protocol::ToolPhase::Execution,
             phrases: vec!["go to {place}".to_owned()],
+            kind: cortex_core::ToolKind::Act,
         }],
         temperature: 0.2,
         max_tokens: 500,
@@ -79,10 +80,10 @@ async fn a_request_goes_out_after_the_book_and_its_reply_comes_back() {
         arrived[0].body,
         json!({
             "model": "m",
-            "messages": [{"role": "user", "content": "The task: go to the kitchen"}],
+            "messages": [{"role": "user", "content": "The task, in the person's words: \"go to the kitchen\""}],
             "tools": [{"type": "function", "function": {
                 "name": "base-go_to",
-                "description": "Drives to a room.",
+                "description": "[act] Drives to a room.",
                 "parameters": {"type": "object", "properties": {"place": {"type": "string"}}},
             }}],
             "temperature": 0.2,
@@ -114,7 +115,7 @@ async fn arguments_as_an_object_and_finish_reasons_of_other_servers_do_not_spoil
                 name: "base-go_to".to_owned(),
                 arguments: CallArguments::Object(arguments),
             }],
-            prompt_tokens: 76,
+            prompt_tokens: 84,
             completion_tokens: 21,
             tokens_estimated: true,
             ..ChatReply::default()

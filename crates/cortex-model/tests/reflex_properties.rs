@@ -25,6 +25,7 @@ fn tools() -> Vec<ToolDefinition> {
         parameters: json!({"type": "object", "properties": properties, "required": properties.as_object().unwrap().keys().collect::<Vec<_>>()}),
         phase,
         phrases: vec![phrase.to_owned()],
+        kind: cortex_core::ToolKind::Act,
     };
     vec![
         tool(
@@ -181,7 +182,8 @@ proptest! {
         ]),
     ) {
         let mut tools = tools();
-        tools.push(ToolDefinition { name, description, parameters, phase: ToolPhase::Execution, phrases: vec![phrase] });
+        let (phase, kind) = (ToolPhase::Execution, cortex_core::ToolKind::Act);
+        tools.push(ToolDefinition { name, description, parameters, phase, phrases: vec![phrase], kind });
         let reply = reply_to(&task, tools.clone());
         prop_assert!(is_sound(&reply, &tools), "{task:?}: {reply:?}");
     }

@@ -463,12 +463,12 @@ async fn a_conversation_goes_on_and_no_other_task_hears_of_it() {
         let told = fragments.iter().filter(|fragment| !matches!(fragment, Fragment::Goal { .. }));
         told.map(Fragment::render).collect()
     };
-    assert_eq!(heard(0), "The task: where are you");
+    assert_eq!(heard(0), "The task, in the person's words: \"where are you\"");
     assert!(
-        heard(1).contains("\"where are you\" -> ANSWERED: \"The kitchen.\\nNothing was done, nothing was looked at.\""),
+        heard(1).contains("\"where are you\": ANSWERED: \"The kitchen.\\nNothing was done, nothing was looked at.\""),
         "{}",
         heard(1)
     );
-    assert!(heard(1).ends_with("The task: and before?"));
-    assert_eq!(heard(3), "The task: and then?");
+    assert!(heard(1).ends_with("The task, in the person's words: \"and before?\""));
+    assert_eq!(heard(3), "The task, in the person's words: \"and then?\"");
 }

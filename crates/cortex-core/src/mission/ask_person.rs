@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::Mission;
-use crate::chat::{ChatRequest, ToolDefinition};
+use crate::chat::{ChatRequest, ToolDefinition, ToolKind};
 
 /// The built-in tool by which a model asks a person.
 pub const ASK_PERSON: &str = "ask_person";
@@ -111,5 +111,6 @@ fn definition() -> ToolDefinition {
         }),
         phase: cortex_protocol::ToolPhase::Planning,
         phrases: Vec::new(),
+        kind: ToolKind::BuiltIn,
     }
 }

@@ -95,7 +95,7 @@ impl Mission {
         for (index, Wanted { origin, request, .. }) in wanted.into_iter().enumerate() {
             let told = match kept.iter().position(|kept_index| *kept_index == index) {
                 Some(position) => {
-                    format!("noted as step {}.{}; its result comes with the report", self.plan_number, position + 1)
+                    format!("noted as step {}.{}; its result comes with the record", self.plan_number, position + 1)
                 }
                 None => {
                     number += 1;

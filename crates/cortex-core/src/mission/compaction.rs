@@ -10,8 +10,8 @@ use crate::chat::{CallArguments, Message};
 use crate::fragment::{Fragment, LEDGER_OUTPUTS};
 
 const NOTICE: &str = "The conversation had become too long: what was said and found out before what follows was left out. \
-                      The record above has every step; recall_step shows one with its whole output. Ask again for what \
-                      else you still need to know.";
+                      The record above has every step; recall_step shows one with its whole output. Look again for \
+                      what else you still need to know.";
 
 impl Mission {
     /// Shortens the planning conversation where it is longer than allowed: to a half, so that its beginning stays the same
@@ -43,9 +43,9 @@ impl Mission {
             fragments.push(Fragment::Ledger { steps, outputs: (limit / 8).min(LEDGER_OUTPUTS) });
         }
         if !self.reports.is_empty() {
-            fragments.push(Fragment::Owed { steps: self.owed() });
+            fragments.push(Fragment::Owed { steps: self.owed(), shown: 0, looks_suffice: self.goal.looks_suffice });
         }
-        fragments.push(Fragment::InFlight { goals: self.in_flight() });
+        fragments.push(Fragment::InFlight { goals: self.in_flight(), plan: self.plan_number });
         fragments.push(Fragment::Notice { text: NOTICE.to_owned() });
         self.conversation = vec![Message::User { fragments }];
         self.conversation.extend(kept);

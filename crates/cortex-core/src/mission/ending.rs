@@ -87,7 +87,8 @@ impl Mission {
         let only_looks = |report: &StepReport| {
             self.setup.tools.get(&report.tool).is_some_and(|spec| spec.effect == ToolEffect::Observe)
         };
-        record::open_steps(&self.reports, only_looks, |one, other| self.is_same_deed(one, other))
+        let is_same_deed = |one: &_, other: &_| self.is_same_deed(one, other);
+        record::open_steps(&self.reports, only_looks, is_same_deed, self.goal.looks_suffice)
     }
 
     pub(super) fn owed(&self) -> Vec<StepReport> {
@@ -107,7 +108,13 @@ impl Mission {
         let steps: Vec<StepReport> = self.current_reports().map(|report| self.as_told(report)).collect();
         self.may_recall |= fragment::leaves_out(&steps, fragment::LEDGER_OUTPUTS);
         let owed = self.owed();
-        PlanRecord { number: self.plan_number, is_all_skipped: owed.is_empty() && self.is_all_skipped(), steps, owed }
+        PlanRecord {
+            number: self.plan_number,
+            is_all_skipped: owed.is_empty() && self.is_all_skipped(),
+            looks_suffice: self.goal.looks_suffice,
+            steps,
+            owed,
+        }
     }
 
     /// Whether everything that was planned was done: each step has ended well, was skipped, or was made good by a later

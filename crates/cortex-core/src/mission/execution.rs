@@ -131,7 +131,12 @@ impl Mission {
             None => binding::bind(&step.call.arguments, &self.outputs_for(&step.call.arguments), Form::Value).ok(),
         };
         let notice = match problem {
-            Some(problem) => Some(prompts::asked_again(&problem)),
+            Some(problem) => {
+                let shown = bound.as_ref().unwrap_or(&step.call.arguments);
+                let is_open =
+                    arguments::leaves_open(shown) && self.resolved_arguments(&step, proposed.clone()).is_err();
+                Some(prompts::asked_again(&problem, is_open, !self.calls.is_empty()))
+            }
             None => self.told_of_proposal(number),
         };
         let mut chat = prompts::confirmation_request(&self.setup, self.in_plan(&step, bound), notice);

@@ -101,6 +101,7 @@ impl Mission {
     }
 }
 
-fn failure_reason(report: &StepReport) -> String {
+/// Why a plan ended by this step.
+pub(super) fn failure_reason(report: &StepReport) -> String {
     format!("Step {} ({}) failed: {}.", report.number, report.tool, failure_text(report))
 }

@@ -5,12 +5,13 @@ use cortex_protocol::{
     Effect as ToolEffect, GoalClass, MissionEvent, MissionStatus, StepNumber, ToolName, ToolOutcome, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::account::Looks;
 use super::collections::Collections;
 use super::{Mission, rounds};
-use crate::chat::{ChatRequest, Message, ToolDefinition};
-use crate::fragment::{Finding, Fragment, capped};
+use crate::chat::{ChatRequest, Message, ToolDefinition, ToolKind};
+use crate::fragment::{Finding, Fragment, capped, quoted};
 use crate::goal;
 use crate::toolset::ToolSet;
 
@@ -21,17 +22,18 @@ const FINDINGS: usize = 5;
 /// Most tools that a conversation is told of.
 const ABILITIES: usize = 40;
 
-const CONVERSATION: &str = "This is conversation: answer in words. Nothing is done for it.";
+const CONVERSATION: &str = "This is conversation: answer in words. No tool can be called now.";
 const ABOUT_SELF: &str = "\
 This is a question about the robot itself. Look with the tools you are given, then answer in words with what they \
 returned. Where they don't tell, say that you don't know. Nothing is done for it.";
 const ABOUT_WORLD: &str = "\
-This is a question. Look before you answer. Plan steps that move the robot only where looking from here can't answer it.";
-const SEVERAL_PLACES: &str = "\
-This is to be done at several places. To do steps once for each of several values, write <each NAME> in their arguments; \
-NAME is an argument with listed values, such as place, or a list that a look has returned. The steps from the \
-first to the last that name it are repeated as a block for each value; looks right after the block belong to it. Take no \
-other values than those that are listed or were found.";
+This is a question. First look. Call tools that act only if looking from here can't answer. Answer in words; do not \
+use a speaker tool for the answer.";
+/// What is said of steps for each of several values, around an example from the tools of the robot, if there is one.
+const REPEATED: &str = "To repeat steps for every value, write the argument's name:";
+const REPEATED_BLOCK: &str = "\
+The block runs from the first to the last step holding it, plus the looks directly after it. Values come from the \
+schema or from a list that a look returned; take no others.";
 const STANDING: &str = "\
 This is a standing order. Plan one round of it; after each round you get the record. Once the output of a step shows that \
 what the order waits for is so, and everything else that was asked for is done, call order_fulfilled and name that step. \
@@ -39,6 +41,7 @@ Until then plan the next round. Words do not end it.";
 const ENDLESS: &str = "\
 This order goes on until a person ends it. Plan one round of it; after each round you are asked for the next. Words do not \
 end it.";
+const LOOKS_ARE_STEPS: &str = "In this order every [look] is a step of the round, also when called alone.";
 
 /// What the machine keeps of the task's class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,6 +51,9 @@ pub(super) struct Goal {
     pub(super) withheld: ToolSet,
     /// Whether it is an order whose only deed is a look.
     pub(super) is_search: bool,
+    /// Whether people have corrected the task and asked for no deed: "do not say anything", "stay here".
+    #[serde(default)]
+    pub(super) looks_suffice: bool,
     /// Whether a look or a step has found anything, since the task was corrected last.
     pub(super) found_something: bool,
     /// The looks that brought something.
@@ -71,6 +77,7 @@ impl Goal {
             class: goal::classify(task),
             is_search: goal::is_carried_out_by_a_look(task),
             withheld: ToolSet::default(),
+            looks_suffice: false,
             found_something: false,
             looks: Looks::default(),
             findings: Vec::new(),
@@ -126,7 +133,7 @@ impl Mission {
         if class == GoalClass::Conversation {
             chat.tools.clear();
         }
-        let text = guidance(class);
+        let text = self.guidance();
         if !text.is_empty() {
             fragments.push(Fragment::Goal { class, text });
         }
@@ -134,6 +141,51 @@ impl Mission {
             chat.tools.retain(|tool| tool.name != rounds::ORDER_FULFILLED);
             chat.tools.push(rounds::fulfilled_definition());
         }
+    }
+
+    /// What the model is told of the class.
+    fn guidance(&self) -> String {
+        let rounds = self.setup.limits.max_rounds;
+        match self.goal.class {
+            GoalClass::Conversation => CONVERSATION.to_owned(),
+            GoalClass::QuestionAboutSelf => ABOUT_SELF.to_owned(),
+            GoalClass::QuestionAboutWorld => ABOUT_WORLD.to_owned(),
+            // What the rules say anyway.
+            GoalClass::Action => String::new(),
+            GoalClass::SearchOrPatrol => self.how_to_repeat(),
+            GoalClass::StandingOrder => format!(
+                "{STANDING} {LOOKS_ARE_STEPS} At most {rounds} rounds; then the order has failed. {}",
+                self.how_to_repeat()
+            ),
+            GoalClass::EndlessOrder => format!("{ENDLESS} {LOOKS_ARE_STEPS} {}", self.how_to_repeat()),
+        }
+    }
+
+    /// How steps are written once for several values, with values that the robot has.
+    fn how_to_repeat(&self) -> String {
+        let named = |name: &ToolName| self.setup.tools.wire_name(name).unwrap_or_default().to_owned();
+        let offered = || self.setup.tools.iter().filter(|spec| self.offered.contains(&spec.name));
+        let Some((mover, argument, first, second)) = offered().find_map(|spec| {
+            let (argument, first, second) = repeatable(spec)?;
+            Some((named(&spec.name), argument, first, second))
+        }) else {
+            return format!(
+                "{REPEATED} <each NAME>, where NAME is an argument with listed values, or a list that a look returned. \
+                 {REPEATED_BLOCK}"
+            );
+        };
+        let is_look = |spec: &&ToolSpec| {
+            let needs =
+                spec.parameters.get("required").and_then(Value::as_array).is_some_and(|names| !names.is_empty());
+            ToolKind::of(spec) == ToolKind::Look && !needs
+        };
+        let look = offered().find(is_look).map(|spec| format!(", then {} {{}}", named(&spec.name)));
+        let both = if look.is_some() { "Both are" } else { "It is" };
+        format!(
+            "{REPEATED} {mover} {{\"{argument}\":\"<each {argument}>\"}}{}. {both} repeated for {first}, then \
+             {second}, and so on. {REPEATED_BLOCK}",
+            look.unwrap_or_default()
+        )
     }
 
     /// Words, and nothing was planned before. Where something is to be done they are no success: the model is told so
@@ -153,9 +205,10 @@ impl Mission {
             self.finish(MissionStatus::Answered, only_said(text));
             return;
         }
+        let asks = if self.offers_ask_person() { ", ask_person if the task can be meant in several ways" } else { "" };
         let told = format!(
-            "Nothing was done: the task is {class}, and words do nothing. Call the tools that do it. If they can't, or \
-             if you must ask the person something first, call decline_task with the reason or the question."
+            "Nothing was done: the task is {class}, and words do nothing. Call the tools that do it{asks}, or \
+             decline_task with the reason if they can't."
         );
         self.words_do_nothing(text, told, "Nothing was done.");
     }
@@ -238,16 +291,22 @@ fn only_said(text: &str) -> String {
     format!("The model only said: \"{}\"", capped(text, QUOTED))
 }
 
-/// What the model is told of the class.
-fn guidance(class: GoalClass) -> String {
-    match class {
-        GoalClass::Conversation => CONVERSATION.to_owned(),
-        GoalClass::QuestionAboutSelf => ABOUT_SELF.to_owned(),
-        GoalClass::QuestionAboutWorld => ABOUT_WORLD.to_owned(),
-        // What the rules say anyway.
-        GoalClass::Action => String::new(),
-        GoalClass::SearchOrPatrol => SEVERAL_PLACES.to_owned(),
-        GoalClass::StandingOrder => format!("{STANDING} {SEVERAL_PLACES}"),
-        GoalClass::EndlessOrder => format!("{ENDLESS} {SEVERAL_PLACES}"),
+/// Most characters of a value in the example of repeated steps.
+const EXAMPLE_CHARACTERS: usize = 40;
+
+/// The argument of a tool that acts which alone is required and lists at least two texts, with the first two of them.
+fn repeatable(spec: &ToolSpec) -> Option<(String, String, String)> {
+    if spec.effect == ToolEffect::Observe {
+        return None;
     }
+    let [required] = spec.parameters.get("required")?.as_array()?.as_slice() else { return None };
+    let argument = required.as_str()?;
+    let is_plain = argument.chars().all(|next| next.is_ascii_alphanumeric() || next == '_');
+    let values = spec.parameters.get("properties")?.get(argument)?.get("enum")?.as_array()?;
+    let [first, second, ..] = values.as_slice() else { return None };
+    let value = |value: &Value| value.as_str().map(|text| quoted(text, EXAMPLE_CHARACTERS));
+    if !is_plain {
+        return None;
+    }
+    Some((capped(argument, EXAMPLE_CHARACTERS), value(first)?, value(second)?))
 }

@@ -12,8 +12,8 @@
 //! - `correction`: mending a call that failed; `budget`: what a mission may spend;
 //!   `closing`: how it ends where its closing words fail;
 //!   `compaction`: keeping its conversation within bounds;
-//! - `goals`: what the class of the task decides; `rounds`: orders that go on; `collections`: what `<each place>` stands
-//!   for;
+//! - `goals`: what the class of the task decides; `rounds`: orders that go on; `evidence`: what shows that they are
+//!   fulfilled; `collections`: what `<each place>` stands for;
 //! - `presence`: components that leave and come back; `containment`: what the monitor keeps from the mission;
 //! - `supervision`: what would go on for ever ends;
 //! - `approval`: policy, and what people approve; `ask_person`: what the model asks them; `dispute`: what they reopen;
@@ -36,6 +36,7 @@ use serde::{Deserialize, Serialize};
 use crate::chat::{ChatReply, ChatRequest, Message, Purpose};
 use crate::feedback::in_seconds;
 use crate::ports::{ModelError, ModelErrorKind};
+use crate::toolset::plain_wire_name;
 use approval::Approvals;
 use containment::Kept;
 use correction::Failure;
@@ -59,6 +60,7 @@ mod correction;
 mod cutting;
 mod dispute;
 mod ending;
+mod evidence;
 mod exchange;
 mod execution;
 mod failure;
@@ -385,7 +387,7 @@ impl Mission {
 
     /// Asks the model, unless the budget is spent: then the mission ends and `None` comes back. What asks about a step leaves
     /// what is kept for the closing words.
-    fn ask_model(&mut self, chat: ChatRequest) -> Option<RequestId> {
+    fn ask_model(&mut self, mut chat: ChatRequest) -> Option<RequestId> {
         match chat.purpose {
             Purpose::Plan if self.ends_for_budget() => return None,
             Purpose::Plan => {}
@@ -396,12 +398,30 @@ impl Mission {
                 }
             }
         }
+        self.name_as_offered(&mut chat);
         self.usage.model_calls += 1;
         self.warn_about_budget();
         let request = RequestId(self.next_request);
         self.next_request += 1;
         self.effects.push(Effect::AskModel { request, chat });
         Some(request)
+    }
+
+    /// A model reads one name of each tool: the one that it is offered. That is how a name is rendered anyway, but for
+    /// names that are too long or would be the same as others'.
+    fn name_as_offered(&self, chat: &mut ChatRequest) {
+        let offered = |name: &ToolName| {
+            let offered = self.offered_name(name);
+            if offered.as_str() == plain_wire_name(name) { name.clone() } else { offered }
+        };
+        for message in &mut chat.messages {
+            match message {
+                Message::System { fragments } | Message::User { fragments } => {
+                    fragments.iter_mut().for_each(|fragment| fragment.rename(&offered));
+                }
+                Message::Assistant { .. } | Message::Tool { .. } => {}
+            }
+        }
     }
 
     fn report(&mut self, event: MissionEvent) {

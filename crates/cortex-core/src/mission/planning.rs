@@ -31,7 +31,8 @@ impl Mission {
         self.offer_tools();
         self.compact();
         self.may_recall |= self.is_compacted;
-        let mut chat = prompts::planning_request(&self.setup, &self.offered, &self.conversation, self.may_recall);
+        let mut chat =
+            prompts::planning_request(&self.setup, self.goal.class, &self.offered, &self.conversation, self.may_recall);
         self.add_goal(&mut chat);
         self.add_ask_person(&mut chat);
         self.add_containment(&mut chat);
@@ -214,7 +215,10 @@ impl Mission {
             self.answer_call(call, Fragment::Notice { text });
         }
         if !had_calls {
-            let text = format!("Your reply could not be used: {problem}. Call tools, or answer in words.");
+            let text = format!(
+                "Your reply could not be used: {problem}. Reply again: call tools, or answer in words where that \
+                 is enough."
+            );
             self.conversation.push(Message::User { fragments: vec![Fragment::Notice { text }] });
         }
         self.report(MissionEvent::ModelMistake { problem });

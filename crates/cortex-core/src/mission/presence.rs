@@ -194,7 +194,8 @@ impl Mission {
     /// Asks the model that gave up once more: one turn further, so not for ever.
     fn ask_again(&mut self, said: &str, back: &BTreeSet<ToolName>) {
         self.conversation.push(Message::Assistant { text: said.to_owned(), calls: Vec::new() });
-        let text = format!("{} If the task can be done now, plan what is missing.", came_back(back));
+        let back: BTreeSet<ToolName> = back.iter().map(|name| self.offered_name(name)).collect();
+        let text = format!("{} If the task can be done now, plan what is missing.", came_back(&back));
         self.conversation.push(Message::User { fragments: vec![Fragment::Notice { text }] });
         self.ask_for_plan();
     }

@@ -4,7 +4,7 @@ use cortex_protocol::{FailureKind, StepAddress, StepReport, ToolOutcome};
 use serde_json::{Map, Value, json};
 
 use super::Mission;
-use crate::chat::ToolDefinition;
+use crate::chat::{ToolDefinition, ToolKind};
 
 /// The built-in tool by which a model reads a step of the record.
 pub const RECALL_STEP: &str = "recall_step";
@@ -19,7 +19,7 @@ impl Mission {
         };
         let output = report.outcome.as_ref().map(ToolOutcome::text);
         ToolOutcome::success(json!({
-            "tool": report.tool,
+            "tool": self.offered_name(&report.tool),
             "arguments": report.arguments,
             "status": report.status,
             "output": output,
@@ -46,5 +46,6 @@ pub(super) fn definition() -> ToolDefinition {
         }),
         phase: cortex_protocol::ToolPhase::Planning,
         phrases: Vec::new(),
+        kind: ToolKind::BuiltIn,
     }
 }

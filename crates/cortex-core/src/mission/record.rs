@@ -8,13 +8,15 @@ use cortex_protocol::{StepAddress, StepReport, StepStatus, ToolName};
 ///
 /// One step takes over one other: a step of a later plan with the same call, as planned or as called, or one that names it in `instead_of` and
 /// calls the same tool. What it took over is as open as it is itself. A look that was tried and failed need
-/// not be repeated where later plans went on without it; one that never began is as open as any step. What a person's correction of the task has overtaken is taken over by any
-/// step of the same tool in a later plan, or by steps that name it, whatever they call. `is_same_deed` says whether two tools
-/// count as the same: that of a component and that of its stand-in do.
+/// not be repeated where later plans went on without it; one that never began is as open as any step. What a person's
+/// correction of the task has overtaken is taken over by any step of the same tool in a later plan, or by steps that
+/// name it, whatever they call: by one that acts, and where people asked for no deed (`looks_suffice`) by a look, too.
+/// `is_same_deed` says whether two tools count as the same: that of a component and that of its stand-in do.
 pub(super) fn open_steps(
     reports: &[StepReport],
     only_looks: impl Fn(&StepReport) -> bool,
     is_same_deed: impl Fn(&ToolName, &ToolName) -> bool,
+    looks_suffice: bool,
 ) -> Vec<&StepReport> {
     let mut used = BTreeSet::new();
     let mut open = Vec::new();
@@ -27,7 +29,8 @@ pub(super) fn open_steps(
         if report.status == StepStatus::Failed && only_looks(report) && went_on() {
             continue;
         }
-        let replaces = |later: &StepReport| stands_for(later, report) && (only_looks(report) || !only_looks(later));
+        let may_replace = |later: &StepReport| looks_suffice || only_looks(report) || !only_looks(later);
+        let replaces = |later: &StepReport| stands_for(later, report) && may_replace(later);
         if report.overtaken && reports.iter().any(|later| replaces(later) && later.status != StepStatus::Skipped) {
             continue;
         }
@@ -95,7 +98,7 @@ mod tests {
     }
 
     fn open(reports: &[StepReport]) -> Vec<(u32, u32)> {
-        open_steps(reports, |_| false, is_same).into_iter().map(|report| (report.plan, report.number.0)).collect()
+        open_steps(reports, |_| false, is_same, false).into_iter().map(|report| (report.plan, report.number.0)).collect()
     }
 
     #[test]
@@ -159,18 +162,33 @@ mod tests {
         assert_eq!(open(&[overtaken(1, "kitchen"), failed]), [(2, 1)]);
     }
 
+    /// "Do not go there": nothing that acts is left to plan, so nothing could take the place of the drive.
+    #[test]
+    fn regression_what_a_person_forbade_stayed_open_where_only_looks_were_left_to_plan() {
+        let overtaken = StepReport { overtaken: true, ..step(1, 1, "kitchen", StepStatus::Failed, &[]) };
+        let look = StepReport { tool: "camera.look".into(), ..step(2, 1, "", StepStatus::Success, &[1]) };
+        let reports = [overtaken.clone(), look.clone()];
+        let only_looks = |report: &StepReport| report.tool.as_str() == "camera.look";
+        assert_eq!(open_steps(&reports, only_looks, true), Vec::<&StepReport>::new());
+        assert_eq!(open_steps(&reports, only_looks, false), [&overtaken], "a person asked for a deed");
+        let unnamed = [overtaken.clone(), StepReport { instead_of: Vec::new(), ..look.clone() }];
+        assert_eq!(open_steps(&unnamed, only_looks, true), [&overtaken]);
+        let never_corrected = [StepReport { overtaken: false, ..overtaken }, look];
+        assert_eq!(open_steps(&never_corrected, only_looks, true).len(), 1);
+    }
+
     #[test]
     fn regression_a_look_that_was_cut_is_not_left_behind() {
         let cut = step(1, 2, "kitchen", StepStatus::Blocked, &[]);
         let looked = |place| step(2, 1, place, StepStatus::Success, &[]);
         let reports = [cut.clone(), looked("bedroom")];
-        assert_eq!(open_steps(&reports, |_| true, is_same), [&cut]);
-        assert_eq!(open_steps(&[cut, looked("kitchen")], |_| true, is_same), Vec::<&StepReport>::new());
+        assert_eq!(open_steps(&reports, |_| true, is_same, false), [&cut]);
+        assert_eq!(open_steps(&[cut, looked("kitchen")], |_| true, is_same, false), Vec::<&StepReport>::new());
     }
 
     #[test]
     fn a_step_that_only_looked_is_left_behind() {
         let reports = [step(1, 1, "kitchen", StepStatus::Failed, &[]), step(2, 1, "bedroom", StepStatus::Success, &[])];
-        assert_eq!(open_steps(&reports, |_| true, is_same), Vec::<&StepReport>::new());
+        assert_eq!(open_steps(&reports, |_| true, is_same, false), Vec::<&StepReport>::new());
     }
 }

@@ -1,7 +1,7 @@
 //! What was done is not done again: a step that acts and is just what a step of an earlier plan did is a mistake of the
 //! model, unless it says why it must be. Looking may be repeated freely.
 
-use cortex_protocol::{Effect, Plan, StepReport, StepStatus, ToolName};
+use cortex_protocol::{Effect, Plan, StepAddress, StepReport, StepStatus, ToolName};
 use serde_json::{Map, Value};
 
 use super::Mission;
@@ -17,7 +17,7 @@ impl Mission {
         let repeated: Vec<String> = bound
             .filter_map(|step| {
                 let done = self.done_in_plan_before(self.plan_number + 1, &step.call.tool, &step.call.arguments)?;
-                Some(format!("step {} ({}) {}", step.number, step.call.tool, repeats(done)))
+                Some(format!("step {} {}", step.number, repeats(done)))
             })
             .collect();
         (!repeated.is_empty()).then(|| repeated.join("; "))
@@ -49,10 +49,8 @@ impl Mission {
 }
 
 fn repeats(done: &StepReport) -> String {
-    format!(
-        "repeats step {} of plan {}, which was done; leave it out, or name it in 'again' of {ARRANGE_TOOL} with the reason",
-        done.number, done.plan
-    )
+    let done = StepAddress { plan: done.plan, step: done.number };
+    format!("repeats {done}, which has SUCCESS; leave it out, or name it in 'again' of {ARRANGE_TOOL} with the reason")
 }
 
 /// Whether two values mean the same: 1 is 1.0.

@@ -1,9 +1,11 @@
 //! The record of each step: what it was, how it ended, and what it returned.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use cortex_protocol::{
-    MissionEvent, OutcomeStatus, Step, StepAddress, StepNumber, StepReport, StepStatus, ToolOutcome, Verification,
+    Effect, MissionEvent, OutcomeStatus, Step, StepAddress, StepNumber, StepReport, StepStatus, ToolName, ToolOutcome,
+    Verification,
 };
 use serde_json::{Map, Value};
 
@@ -81,17 +83,32 @@ impl Mission {
         let is_to_come = |number: &&StepNumber| {
             **number != step.number && self.status(**number).is_some_and(|status| status == StepStatus::Pending)
         };
-        let done: Vec<&StepReport> = self.reports.iter().filter(has_begun).collect();
+        let done: Vec<(&StepReport, Option<Duration>)> =
+            self.reports.iter().filter(has_begun).map(|report| (report, self.told_end(report))).collect();
         let findings = &self.goal.findings;
         StepInPlan {
             address: StepAddress { plan: self.plan_number, step: step.number },
             steps: self.step_count(),
             call: prompts::shown_step(step, arguments),
             corrections: self.correction_fragments(),
-            record: (!done.is_empty() || !findings.is_empty()).then(|| Fragment::brief(&done, findings, self.now)),
+            record: (!done.is_empty() || !findings.is_empty())
+                .then(|| Fragment::brief(&done, findings, self.now, &|name| self.offered_name(name))),
             rest: self.order.iter().filter(is_to_come).filter_map(|number| self.step(*number).cloned()).collect(),
             goals: self.in_flight(),
         }
+    }
+
+    /// When a step ended whose age is told: what a look saw may be different now, and what failed may succeed.
+    fn told_end(&self, report: &StepReport) -> Option<Duration> {
+        let looks = self.setup.tools.get(&report.tool).is_some_and(|spec| spec.effect == Effect::Observe);
+        let is_told = report.status == StepStatus::Failed || (looks && report.status == StepStatus::Success);
+        if is_told { self.timeline.ended_at(report.plan, report.number) } else { None }
+    }
+
+    /// A tool under the name by which the model is offered it.
+    pub(super) fn offered_name(&self, name: &ToolName) -> ToolName {
+        let offered = self.setup.tools.wire_name(name).or_else(|| self.goal.withheld.wire_name(name));
+        offered.map_or_else(|| name.clone(), ToolName::from)
     }
 
     pub(super) fn current_reports(&self) -> impl Iterator<Item = &StepReport> {

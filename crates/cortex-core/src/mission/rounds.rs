@@ -2,12 +2,13 @@
 //! when the model names a step of the record whose output shows it; words never end it.
 
 use cortex_protocol::tool::value_as_text;
-use cortex_protocol::{Effect as ToolEffect, GoalClass, StepReport, StepStatus};
+use cortex_protocol::{Effect as ToolEffect, GoalClass, StepAddress, StepStatus};
 use serde_json::{Map, Value, json};
 
 use super::Mission;
-use crate::chat::{CallArguments, ChatReply, Message, ModelCall, ToolDefinition};
-use crate::fragment::Fragment;
+use super::evidence::{self, QUOTED, has_a_word, holds};
+use crate::chat::{CallArguments, ChatReply, Message, ModelCall, ToolDefinition, ToolKind};
+use crate::fragment::{Fragment, quoted};
 
 /// The built-in tool by which a model says that a standing order is fulfilled.
 pub const ORDER_FULFILLED: &str = "order_fulfilled";
@@ -102,42 +103,36 @@ impl Mission {
             CallArguments::Object(arguments) => arguments,
             CallArguments::Malformed { problem, .. } => return Err(format!("its arguments can't be read: {problem}")),
         };
-        let number =
-            |name: &str| -> Option<u32> { arguments.get(name)?.as_u64().and_then(|number| u32::try_from(number).ok()) };
-        let step = number("step").ok_or("'step' must be the number of a step of the record")?;
-        let plan = number("plan").unwrap_or(self.plan_number);
+        let written = arguments.get("step").and_then(Value::as_str).unwrap_or_default();
+        let step: StepAddress =
+            written.parse().map_err(|_| "'step' must be PLAN.STEP of the record, such as \"1.2\"".to_owned())?;
         let report = self
             .reports
             .iter()
-            .find(|report| report.plan == plan && report.number.0 == step)
-            .ok_or_else(|| format!("there is no step {step} in plan {plan} of this mission"))?;
+            .find(|report| report.plan == step.plan && report.number == step.step)
+            .ok_or_else(|| format!("there is no step {step} in this mission"))?;
         if report.status != StepStatus::Success {
-            return Err(format!("step {step} of plan {plan} did not succeed, so it shows nothing"));
+            return Err(format!("{step} did not succeed, so it shows nothing"));
         }
-        if plan <= self.corrected_plan {
-            return Err(format!("step {step} of plan {plan} was planned before the task was corrected"));
+        if step.plan <= self.corrected_plan {
+            return Err(format!("{step} was planned before the task was corrected"));
         }
         // A tool that is gone may have done anything.
         if self.setup.tools.get(&report.tool).is_none_or(|spec| spec.effect != ToolEffect::Observe) {
-            return Err(format!("step {step} of plan {plan} ({}) is no look, so it shows nothing", report.tool));
+            return Err(format!("{step} is no look, so it shows nothing"));
         }
-        let words = quoted(arguments)?;
+        let words = quoted_words(arguments)?;
         if holds(&texts_of(&report.arguments), words) {
-            return Err(format!(
-                "\"{words}\" stands in the arguments of step {step} of plan {plan}; quote what it found"
-            ));
+            return Err(format!("{} stands in the arguments of {step}; quote what it found", quoted(words, QUOTED)));
         }
-        if !holds(&output_of(report), words) {
-            return Err(format!("the output of step {step} of plan {plan} does not hold \"{words}\""));
-        }
+        let value = report.outcome.as_ref().map(|outcome| &outcome.value).unwrap_or(&Value::Null);
+        evidence::check(value, words).map_err(|problem| format!("{step}: {problem}"))?;
+        let StepAddress { plan, step } = step;
         Ok(format!("shown by step {step} of plan {plan} ({}): \"{words}\"", report.tool))
     }
 }
 
-/// Longest words that are quoted from an output, in characters.
-const QUOTED: usize = 300;
-
-fn quoted(arguments: &Map<String, Value>) -> Result<&str, String> {
+fn quoted_words(arguments: &Map<String, Value>) -> Result<&str, String> {
     let words = arguments.get("words").and_then(Value::as_str).map(str::trim).unwrap_or_default();
     let is_fit = has_a_word(words) && words.chars().nth(QUOTED).is_none();
     if is_fit {
@@ -150,102 +145,35 @@ fn quoted(arguments: &Map<String, Value>) -> Result<&str, String> {
     }
 }
 
-/// Whether there is a word that may tell something: of two letters or digits, or one sign that is a syllable or a word.
-fn has_a_word(text: &str) -> bool {
-    let mut words = text.split(|next: char| !next.is_alphanumeric());
-    words.any(|word| word.chars().nth(1).is_some() || word.chars().any(is_sign))
-}
-
-/// Kana, Han and Hangul: one of them is as much as a syllable or a word, and no space divides it from the next.
-fn is_sign(character: char) -> bool {
-    matches!(
-        character,
-        '\u{3041}'..='\u{30ff}'
-            | '\u{3400}'..='\u{9fff}'
-            | '\u{ac00}'..='\u{d7af}'
-            | '\u{f900}'..='\u{faff}'
-            | '\u{20000}'..='\u{3ffff}'
-    )
-}
-
-/// Whether the text holds the words, and not only as parts of longer ones.
-fn holds(text: &str, words: &str) -> bool {
-    let (text, words) = (plain(text), plain(words));
-    let is_of_word = |character: char| character.is_alphanumeric() && !is_sign(character);
-    let runs_on = |one: Option<char>, next: Option<char>| one.is_some_and(is_of_word) && next.is_some_and(is_of_word);
-    !words.is_empty()
-        && text.char_indices().any(|(at, _)| {
-            let (before, rest) = text.split_at_checked(at).unwrap_or_default();
-            rest.strip_prefix(words.as_str()).is_some_and(|after| {
-                !runs_on(before.chars().next_back(), words.chars().next())
-                    && !runs_on(words.chars().next_back(), after.chars().next())
-            })
-        })
-}
-
 /// The arguments, as text and as JSON.
 fn texts_of(arguments: &Map<String, Value>) -> String {
     let texts: Vec<String> = arguments.values().map(value_as_text).collect();
     format!("{}\n{}", texts.join("\n"), Value::Object(arguments.clone()))
 }
 
-/// All that the step returned, as text and as JSON: a model may have been shown either.
-fn output_of(report: &StepReport) -> String {
-    let outcome = report.outcome.as_ref();
-    outcome.map(|outcome| format!("{}\n{}", outcome.text(), outcome.value)).unwrap_or_default()
-}
-
-/// Lower case, with single spaces.
-fn plain(text: &str) -> String {
-    text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
-}
+const WORDS: &str = "\
+The complete output of that step, copied unchanged. If it is longer than 300 characters, every complete sentence about \
+what the order waits for, with any 'no' or 'not'. If the output denies it or leaves it open, do not call this tool; \
+plan the next round.";
 
 /// The tool as a model sees it.
 pub(super) fn fulfilled_definition() -> ToolDefinition {
-    let number = |description: &str| json!({"type": "integer", "minimum": 1, "description": description});
     ToolDefinition {
         name: ORDER_FULFILLED.to_owned(),
         description: "Says that the standing order is fulfilled, and which step of the record shows it.".to_owned(),
         parameters: json!({
             "type": "object",
             "properties": {
-                "step": number("The look that succeeded and whose output shows it."),
-                "plan": number("The plan of the step; without it, the last one."),
-                "words": {"type": "string", "description": "The whole sentence of its output that shows it, copied. A denial shows nothing."}
+                "step": {
+                    "type": "string",
+                    "description": "The look with SUCCESS whose output shows it, as PLAN.STEP, such as 1.2."
+                },
+                "words": {"type": "string", "maxLength": QUOTED, "description": WORDS}
             },
             "required": ["step", "words"]
         }),
         phase: cortex_protocol::ToolPhase::Planning,
         phrases: Vec::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_held_as_words_and_not_as_parts_of_longer_ones() {
-        for (text, words) in [
-            ("I see a Person  at the table", "a person"),
-            ("{\"person\":true}", "\"person\":true"),
-            ("ba a a", "a a"),
-            ("我看到一个人在桌旁", "一个人"),
-            ("사람이 있다", "사람"),
-            ("人 person", "person"),
-        ] {
-            assert!(holds(text, words), "{text}: {words}");
-        }
-        for (text, words) in
-            [("impersonal", "person"), ("no persons", "person"), ("level 187", "87"), ("x", ""), ("", "x")]
-        {
-            assert!(!holds(text, words), "{text}: {words}");
-        }
-    }
-
-    #[test]
-    fn a_letter_alone_is_no_evidence() {
-        assert!(["ok", "a cup", "人", "87 %"].into_iter().all(has_a_word));
-        assert!(!["a", "!", "a b", "5", " "].into_iter().any(has_a_word));
+        kind: ToolKind::BuiltIn,
     }
 }

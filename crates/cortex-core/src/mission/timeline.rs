@@ -94,6 +94,12 @@ impl Timeline {
         }
     }
 
+    /// When the last call of a step ended.
+    pub(super) fn ended_at(&self, plan: u32, step: StepNumber) -> Option<Duration> {
+        let index = usize::try_from(plan.checked_sub(1)?).ok()?;
+        self.plans.get(index)?.steps.get(&step)?.ended
+    }
+
     /// Its present call was cancelled before it began.
     pub(super) fn call_withdrawn(&mut self, step: StepNumber) {
         let Some(times) = self.step(step) else { return };

@@ -31,7 +31,7 @@ impl Dialect {
 
     /// Whether this request asks for an answer in a schema.
     pub(super) fn asks_for_schema(&self, request: &ChatRequest) -> bool {
-        request.purpose.answer_schema().is_some() && self.takes_schema.load(Ordering::Relaxed)
+        request.answer_schema().is_some() && self.takes_schema.load(Ordering::Relaxed)
     }
 
     /// Asks for no schema any more. Returns whether it did until now.
@@ -65,7 +65,7 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: &Dialect, with_s
     let tokens = if dialect.completion_tokens.load(Ordering::Relaxed) { "max_completion_tokens" } else { "max_tokens" };
     body.insert(tokens.to_owned(), json!(request.max_tokens));
     body.insert("stream".to_owned(), json!(false));
-    if let Some((name, schema)) = request.purpose.answer_schema().filter(|_| with_schema) {
+    if let Some((name, schema)) = request.answer_schema().filter(|_| with_schema) {
         let format = json!({"type": "json_schema", "json_schema": {"name": name, "strict": true, "schema": schema}});
         body.insert("response_format".to_owned(), format);
     }
@@ -114,7 +114,7 @@ fn call(call: &ModelCall) -> Value {
 fn tool(tool: &ToolDefinition) -> Value {
     json!({
         "type": "function",
-        "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
+        "function": {"name": tool.name, "description": tool.described(), "parameters": tool.parameters},
     })
 }
 
@@ -168,6 +168,7 @@ mod tests {
             parameters: json!({"type": "object"}),
             phase: cortex_protocol::ToolPhase::Execution,
             phrases: vec!["go to {place}".to_owned()],
+            kind: cortex_core::ToolKind::Act,
         };
         let sent = body("qwen3", &request(messages, vec![tool]), &dialect("http://localhost/v1"), true);
         assert_eq!(
@@ -176,7 +177,7 @@ mod tests {
                 "model": "qwen3",
                 "messages": [
                     {"role": "system", "content": "Be careful.\n\nThe robot: A robot."},
-                    {"role": "user", "content": "The task: go"},
+                    {"role": "user", "content": "The task, in the person's words: \"go\""},
                     {"role": "assistant", "content": null, "tool_calls": [
                         {"id": "call_0_1", "type": "function",
                          "function": {"name": "base-go_to", "arguments": "{\"place\":\"kitchen\"}"}},
@@ -187,7 +188,7 @@ mod tests {
                     {"role": "assistant", "content": "Done."},
                 ],
                 "tools": [{"type": "function", "function":
-                    {"name": "base-go_to", "description": "Drives.", "parameters": {"type": "object"}}}],
+                    {"name": "base-go_to", "description": "[act] Drives.", "parameters": {"type": "object"}}}],
                 "temperature": 0.2,
                 "max_tokens": 500,
                 "stream": false,

@@ -22,7 +22,7 @@ pub(super) fn confirm(request: &ChatRequest) -> ChatReply {
     for fragment in fragments {
         match fragment {
             Fragment::Step { call, .. } => step = Some(call),
-            Fragment::InFlight { goals } => in_flight = !goals.is_empty(),
+            Fragment::InFlight { goals, .. } => in_flight = !goals.is_empty(),
             _ => {}
         }
     }
@@ -88,7 +88,7 @@ mod tests {
             feedback: String::new(),
             stalled: None,
         };
-        let mut fragments = vec![Fragment::InFlight { goals: vec![goal; goals] }];
+        let mut fragments = vec![Fragment::InFlight { goals: vec![goal; goals], plan: 1 }];
         if let Some(arguments) = arguments {
             let call = ToolCall { tool: "speaker.say".into(), arguments: arguments.as_object().cloned().unwrap() };
             fragments.push(Fragment::Step { address: StepAddress { plan: 1, step: StepNumber(2) }, steps: 2, call });
@@ -102,6 +102,7 @@ mod tests {
                 parameters: json!({"properties": {"text": {"type": "string", "maxLength": 40}}}),
                 phase: cortex_protocol::ToolPhase::Execution,
                 phrases: Vec::new(),
+                kind: cortex_core::ToolKind::Act,
             }],
             temperature: 0.0,
             max_tokens: 500,

@@ -74,6 +74,9 @@ impl<'r> Conversation<'r> {
                     (Fragment::ToolResult { outcome }, Some((name, CallArguments::Object(arguments)))) => {
                         read.research.push(Research { name, arguments, outcome });
                     }
+                    (Fragment::Notice { text }, _) => {
+                        read.rejection.get_or_insert_with(|| text.clone());
+                    }
                     (other, _) => {
                         read.rejection.get_or_insert_with(|| other.render());
                     }

@@ -283,6 +283,7 @@ mod tests {
             parameters,
             phase: ToolPhase::Execution,
             phrases: phrases.iter().map(|phrase| (*phrase).to_owned()).collect(),
+            kind: cortex_core::ToolKind::Act,
         }
     }
 

@@ -26,6 +26,11 @@ pub(crate) fn tool(name: &str, phase: Phase, description: &str, properties: Valu
             Phase::Both => ToolPhase::Both,
         },
         phrases: phrases.iter().map(|phrase| (*phrase).to_owned()).collect(),
+        kind: match phase {
+            Phase::Planning => cortex_core::ToolKind::LookAtOnce,
+            Phase::Execution => cortex_core::ToolKind::Act,
+            Phase::Both => cortex_core::ToolKind::Look,
+        },
     }
 }
 

@@ -188,7 +188,7 @@ fn rendered(request: &ChatRequest) -> String {
         }
     }
     for tool in &request.tools {
-        let _ = writeln!(text, "tool {}: {}", tool.name, tool.description);
+        let _ = writeln!(text, "tool {}: {}", tool.name, tool.described());
     }
     text
 }

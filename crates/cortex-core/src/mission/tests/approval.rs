@@ -483,7 +483,7 @@ fn a_disputed_mission_begins_with_the_dispute_and_the_record() {
     story.give(Input::Start);
     assert!(story.lines[0].contains("first") && story.lines[0].contains("The light is still on."), "{:?}", story.lines);
     let told = text_of(&story.requests[0]);
-    assert!(told.contains("The light is still on.") && told.contains(r#"base.go {"x":7}"#), "{told}");
+    assert!(told.contains("The light is still on.") && told.contains(r#"base-go {"x":7}"#), "{told}");
     assert_eq!(story.ends().0, MissionStatus::Answered);
     assert_eq!(story.result().account, MissionResult::NOTHING_DONE, "nothing of the first counts as done");
     assert!(!story.result().is_success(), "words do nothing for what is disputed");

@@ -45,8 +45,14 @@ fn what_a_confirmation_fills_in_or_changes_is_told_and_recorded() {
 #[test]
 fn the_rules_say_what_a_call_in_a_confirmation_may_do() {
     for (policy, said) in [
-        (ConfirmationArguments::AsPlanned, "To fill in its placeholders"),
-        (ConfirmationArguments::Any, "To give it other arguments"),
+        (
+            ConfirmationArguments::AsPlanned,
+            "or, to run a step that still holds <...>, only a call of its tool with every argument.",
+        ),
+        (
+            ConfirmationArguments::Any,
+            "or, to run it with other arguments, only a call of its tool with every argument.",
+        ),
     ] {
         let story = Story::with("go", robot(), |limits| limits.confirmation_arguments = policy)
             .model_calls(&[go("kitchen")])
@@ -117,7 +123,7 @@ fn the_arguments_of_a_call_with_words_are_kept_as_proposed_and_run_when_a_bare_e
         .start();
     assert_eq!(story.invoked_tools(), ["camera.look"]);
     let asked = text_of(story.requests.last().unwrap());
-    assert!(asked.contains("Step 1.2 (plan 1 has 2): speaker.say with arguments {\"text\":\"a cup\"}"), "{asked}");
+    assert!(asked.contains("Step 1.2 (plan 1 has 2): speaker-say {\"text\":\"a cup\"}"), "{asked}");
     story.reply(says("EXECUTE"));
     assert_eq!(story.invoked[1].1.arguments, *json!({"text": "a cup"}).as_object().unwrap());
     let told = r#"step 2/2 speaker.say: EXECUTE with text "a cup" (planned: "<what I see>")"#;
@@ -130,7 +136,7 @@ fn arguments_that_a_confirmation_may_not_give_are_not_proposed_by_words_beside_t
     let mut story = story.start();
     let asked = text_of(story.requests.last().unwrap());
     assert!(asked.contains("gives 'place' \"bedroom\" instead of \"kitchen\""), "{asked}");
-    assert!(asked.contains("base.go_to with arguments {\"place\":\"kitchen\"}"), "{asked}");
+    assert!(asked.contains("base-go_to {\"place\":\"kitchen\"}"), "{asked}");
     story.reply(says("EXECUTE"));
     assert_eq!(story.invoked[0].1.arguments, *json!({"place": "kitchen"}).as_object().unwrap());
 }

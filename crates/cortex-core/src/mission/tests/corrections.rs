@@ -32,7 +32,7 @@ fn a_failed_call_is_mended_in_its_steps_place() {
     let correction = &story.requests[2];
     assert_eq!(correction.purpose, Purpose::Correct);
     assert_eq!(correction.tools.len(), 1, "the schema of this tool and of no other");
-    assert!(text_of(correction).contains("failed: \"the kitchen is closed\""));
+    assert!(text_of(correction).contains("FAILED: \"the kitchen is closed\""));
     assert_eq!(story.result().steps[0].arguments, *json!({"place": "bedroom"}).as_object().unwrap());
     assert_eq!(story.result().steps.len(), 2, "a mended step is one step");
 }
@@ -195,7 +195,7 @@ fn a_long_conversation_is_compacted_and_keeps_the_task_the_record_and_the_last_e
     let last = text_of(story.requests.last().unwrap());
     assert!(last.len() < 20_000, "{}", last.len());
     assert!(last.contains("go and see") && last.contains("report 7") && !last.contains("report 1 "), "{last}");
-    assert!(last.contains("1.1 base.go_to {\"place\":\"kitchen\"} -> SUCCESS"), "{last}");
+    assert!(last.contains("1.1 base-go_to {\"place\":\"kitchen\"}: SUCCESS"), "{last}");
     assert!(story.lines.iter().any(|line| line.starts_with("the conversation was shortened from")));
 }
 
@@ -410,7 +410,7 @@ fn what_the_plan_left_open_may_be_corrected_as_it_may_be_confirmed() {
     let story = with_one_correction(ConfirmationArguments::AsPlanned).model_calls(&[say("a cup")]).start();
     assert_eq!(story.invoked.len(), 2);
     assert!(
-        text_of(&story.requests[2]).contains("Only what stood as a placeholder"),
+        text_of(&story.requests[2]).contains("You may change only those that held <...> in the plan"),
         "{}",
         text_of(&story.requests[2])
     );
@@ -433,7 +433,7 @@ fn other_arguments_are_confirmed_anew_with_the_error_and_as_they_would_run() {
     let mut story = with_one_correction(ConfirmationArguments::Any).model_calls(&[say("a cup")]).start();
     assert_eq!((story.invoked.len(), purposes(&story).last()), (1, Some(&Purpose::Confirm)));
     let asked = text_of(story.requests.last().unwrap());
-    assert!(asked.contains("Step 1.1 (plan 1 has 1): speaker.say with arguments {\"text\":\"a cup\"}"), "{asked}");
+    assert!(asked.contains("Step 1.1 (plan 1 has 1): speaker-say {\"text\":\"a cup\"}"), "{asked}");
     assert!(asked.contains("was tried with other arguments and failed: \"too long\""), "{asked}");
     story.reply(says("SKIP no longer needed"));
     assert_eq!(story.statuses_so_far(), [StepStatus::Failed], "what was tried and failed is no step that was skipped");

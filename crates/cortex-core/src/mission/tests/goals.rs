@@ -13,7 +13,7 @@ fn look() -> (&'static str, Value) {
     ("camera-look", json!({}))
 }
 
-fn fulfilled(step: u32, words: &str) -> (&'static str, Value) {
+fn fulfilled(step: &str, words: &str) -> (&'static str, Value) {
     (ORDER_FULFILLED, json!({"step": step, "words": words}))
 }
 
@@ -197,7 +197,7 @@ fn a_tool_that_comes_later_and_acts_is_withheld_as_well() {
 fn in_a_conversation_the_model_knows_what_the_robot_can_do() {
     let story = Story::of("what can you do?").model_says("I can drive.").start();
     let told = text_of(&story.requests[0]);
-    assert!(told.contains("- base-go_to: \"Does base.go_to.\""), "{told}");
+    assert!(told.contains("- \"Does base.go_to.\"") && !told.contains("base-go_to"), "{told}");
     assert_eq!(story.ends(), (MissionStatus::Answered, "I can drive."));
 }
 
@@ -231,7 +231,9 @@ fn one_step_is_written_out_for_each_place_that_the_tool_takes() {
     assert_eq!(story.ends(), (MissionStatus::Succeeded, "A cup and a bed."));
     let said: Vec<&Value> = story.invoked.iter().filter_map(|(_, call)| call.arguments.get("text")).collect();
     assert_eq!(said, ["kitchen: a cup", "bedroom: a bed"]);
-    assert!(text_of(&story.requests[0]).contains("<each NAME>"));
+    let told =
+        r#"base-go_to {"place":"<each place>"}, then camera-look {}. Both are repeated for "kitchen", then "bedroom""#;
+    assert!(text_of(&story.requests[0]).contains(told), "{}", text_of(&story.requests[0]));
     assert!(text_of(story.requests.last().unwrap()).contains("written out as 2 steps: the first noted as step 1.1;"));
 }
 
@@ -307,12 +309,10 @@ fn round(story: Story, shows: &str) -> Story {
 #[test]
 fn a_standing_order_goes_round_until_a_step_shows_that_it_is_met() {
     let story = round(round(Story::of(STANDING), "a cup"), "a Person at the table")
-        .model_calls(&[fulfilled(2, "a person")])
+        .model_calls(&[fulfilled("2.2", "a person at the table")])
         .start();
-    assert_eq!(
-        story.ends(),
-        (MissionStatus::Succeeded, "The order is fulfilled: shown by step 2 of plan 2 (camera.look): \"a person\".")
-    );
+    let told = "The order is fulfilled: shown by step 2 of plan 2 (camera.look): \"a person at the table\".";
+    assert_eq!(story.ends(), (MissionStatus::Succeeded, told));
     assert_eq!(story.result().class, GoalClass::StandingOrder);
     assert!(text_of(&story.requests[3]).contains("Round 1 of at most 10 was carried out."));
 }
@@ -320,18 +320,18 @@ fn a_standing_order_goes_round_until_a_step_shows_that_it_is_met() {
 #[test]
 fn what_the_record_does_not_show_does_not_fulfil_a_standing_order() {
     let story = round(Story::of(STANDING), "a cup")
-        .model_calls(&[fulfilled(2, "a person")])
-        .model_calls(&[fulfilled(7, "a cup")])
-        .model_calls(&[(ORDER_FULFILLED, json!({"step": 2, "plan": 3, "words": "a cup"}))])
-        .model_calls(&[(ORDER_FULFILLED, json!({"step": 2, "words": " "}))])
-        .model_calls(&[fulfilled(2, "a cup"), look()])
+        .model_calls(&[fulfilled("1.2", "a person")])
+        .model_calls(&[fulfilled("1.7", "a cup")])
+        .model_calls(&[(ORDER_FULFILLED, json!({"step": 2, "words": "a cup"}))])
+        .model_calls(&[fulfilled("1.2", " ")])
+        .model_calls(&[fulfilled("1.2", "a cup"), look()])
         .model_says("I saw a person.")
         .model_says("I did see a person!")
         .start();
     for (request, told) in [
-        (4, "the output of step 2 of plan 1 does not hold \"a person\""),
-        (5, "there is no step 7 in plan 1 of this mission"),
-        (6, "there is no step 2 in plan 3 of this mission"),
+        (4, "1.2: 'words' must be its complete output"),
+        (5, "there is no step 1.7 in this mission"),
+        (6, "'step' must be PLAN.STEP of the record"),
         (7, "'words' must be copied from the step's output"),
         (8, "order_fulfilled is called alone"),
         (9, "Words do not fulfil the order."),
@@ -355,10 +355,10 @@ fn a_failed_step_shows_nothing_and_is_not_talked_away() {
         .tool_fails("speaker.say", "a person is too loud")
         .model_says("EXECUTE")
         .model_says("EXECUTE")
-        .model_calls(&[fulfilled(2, "a person")])
-        .model_calls(&[fulfilled(1, "a person")])
+        .model_calls(&[fulfilled("1.2", "a person")])
+        .model_calls(&[fulfilled("1.1", "a person")])
         .start();
-    assert!(text_of(&story.requests[4]).contains("step 2 of plan 1 did not succeed, so it shows nothing"));
+    assert!(text_of(&story.requests[4]).contains("1.2 did not succeed, so it shows nothing"));
     let (status, output) = story.ends();
     assert_eq!(status, MissionStatus::Failed);
     assert!(output.contains("(Not done: step 2 (speaker.say) failed"), "{output}");
@@ -374,9 +374,9 @@ fn regression_what_the_robot_says_itself_does_not_fulfil_an_order() {
         .model_calls(&[("speaker-say", json!({"text": "I see a person"}))])
         .tool_returns("speaker.say", json!("said: I see a person"))
         .model_says("EXECUTE")
-        .model_calls(&[fulfilled(1, "I see a person")])
+        .model_calls(&[fulfilled("1.1", "I see a person")])
         .start();
-    assert!(told_last(&story).contains("step 1 of plan 1 (speaker.say) is no look"), "{}", told_last(&story));
+    assert!(told_last(&story).contains("1.1 is no look"), "{}", told_last(&story));
     assert!(story.results.is_empty());
 }
 
@@ -388,14 +388,15 @@ fn regression_what_a_look_was_asked_or_a_single_letter_does_not_fulfil_an_order(
         .model_says("EXECUTE")
         .start();
     for (words, told) in [
-        ("a person", "\"a person\" stands in the arguments of step 1 of plan 1"),
+        ("a person", "\"a person\" stands in the arguments of 1.1"),
         ("y", "at least one word of two letters or digits"),
-        ("personal", "does not hold \"personal\""),
+        ("personal", "must be its complete output"),
+        ("yes, at the table", "must be its complete output"),
     ] {
-        story.reply(calls(&[fulfilled(1, words)]));
+        story.reply(calls(&[fulfilled("1.1", words)]));
         assert!(told_last(&story).contains(told), "{}", told_last(&story));
     }
-    story.reply(calls(&[fulfilled(1, "yes, at the table")]));
+    story.reply(calls(&[fulfilled("1.1", "is there a person? yes, at the table; impersonal")]));
     assert_eq!(story.ends().0, MissionStatus::Succeeded);
 }
 
@@ -404,12 +405,12 @@ fn regression_what_was_seen_before_a_correction_does_not_fulfil_the_order_as_it_
     let mut story = round(Story::of(STANDING), "a person").start();
     story.give(Input::Correct { text: "no, until you see two people".into(), origin: Origin::new("cli", "correct") });
     let _ = story.unanswered.pop_front();
-    story.reply(calls(&[fulfilled(2, "a person")]));
-    assert!(told_last(&story).contains("step 2 of plan 1 was planned before the task was corrected"));
+    story.reply(calls(&[fulfilled("1.2", "a person")]));
+    assert!(told_last(&story).contains("1.2 was planned before the task was corrected"));
     story = story.tool_returns("camera.look", json!("two people"));
     story.reply(calls(&[look()]));
     story.reply(says("EXECUTE"));
-    story.reply(calls(&[fulfilled(1, "two people")]));
+    story.reply(calls(&[fulfilled("2.1", "two people")]));
     assert_eq!(story.ends().0, MissionStatus::Succeeded);
 }
 
@@ -433,11 +434,11 @@ fn a_look_alone_is_a_step_of_a_standing_order() {
         .model_calls(&[look()])
         .tool_returns("camera.look", json!("a person"))
         .model_says("EXECUTE")
-        .model(ChatReply { text: "There is somebody.".into(), ..calls(&[fulfilled(1, "person")]) })
+        .model(ChatReply { text: "There is somebody.".into(), ..calls(&[fulfilled("1.1", "a person")]) })
         .start();
     assert_eq!(
         story.ends(),
-        (MissionStatus::Succeeded, "There is somebody. (shown by step 1 of plan 1 (camera.look): \"person\".)")
+        (MissionStatus::Succeeded, "There is somebody. (shown by step 1 of plan 1 (camera.look): \"a person\".)")
     );
 }
 

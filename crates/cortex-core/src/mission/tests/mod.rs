@@ -19,6 +19,7 @@ mod skips;
 mod stories;
 mod told;
 mod tools;
+mod worded;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;

@@ -39,10 +39,11 @@ fn a_correction_halts_what_moves_and_the_mission_plans_anew_with_the_persons_wor
     story.end_call(0, halted());
     let asked = text_of(story.requests.last().unwrap());
     for told in [
-        "The person in charge corrects the task: the other room",
-        "1.1 base.go_to {\"place\":\"kitchen\"} -> FAILED, cancelled: \"halted\"",
-        "(\"was not run, because the task was corrected\")",
-        "names them in 'instead_of'",
+        "The correction, in the person's words: \"the other room\"",
+        "1.1 base-go_to {\"place\":\"kitchen\"}: HALTED (task corrected): \"halted\"",
+        "NOT RUN (task corrected)",
+        "Overtaken by the correction: 1.1, 1.2. Name each of them in 'instead_of' of an [act] step of the next plan",
+        "From Cortex: Where the correction and the task differ, the correction counts",
     ] {
         assert!(asked.contains(told), "{told}: {asked}");
     }

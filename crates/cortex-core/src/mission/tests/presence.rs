@@ -61,7 +61,10 @@ fn what_stays_away_ends_the_plan_long_before_the_turn_of_its_step() {
     assert_eq!(story.cancelled, [story.invoked[0].0], "it need not drive on");
     story.end_call(0, ToolOutcome::cancelled(HaltState::Halted, "halted"));
     let told = text_of(story.requests.last().unwrap());
-    assert!(told.contains("Step 2 (speaker.say) failed: the tool 'speaker.say' is no longer there."), "{told}");
+    assert!(
+        told.contains("the tool 'speaker.say' is no longer there") && told.contains("because 1.2 failed."),
+        "{told}"
+    );
     story.reply(says("It can't speak."));
     assert_eq!(story.ends().0, MissionStatus::Failed);
     assert_eq!(story.statuses(), [StepStatus::Failed, StepStatus::Failed]);
@@ -124,7 +127,7 @@ fn a_component_that_died_under_its_step_is_waited_for_before_a_new_plan_is_made(
     assert_eq!(story.mission.next_wake(), Some(Duration::from_secs(11)));
     story.give_at(4, all());
     let told = text_of(story.requests.last().unwrap());
-    assert!(told.contains("base has left the graph. base.go_to was away and is back."), "{told}");
+    assert!(told.contains("Plan 1 ended early because 1.1 failed. \"base-go_to was away and is back.\""), "{told}");
     story.reply(calls(&[go(), say()]));
     story.reply(says("EXECUTE"));
     story.end_call(1, done());
@@ -154,7 +157,7 @@ fn a_model_that_gives_up_is_asked_again_once_what_was_wanting_is_back() {
     assert_eq!(story.results.len(), 0);
     story.give_at(3, all());
     let told = text_of(story.requests.last().unwrap());
-    assert!(told.contains("base.go_to was away and is back. If the task can be done now"), "{told}");
+    assert!(told.contains("base-go_to was away and is back. If the task can be done now"), "{told}");
     story.reply(says("I do not trust it any more."));
     assert_eq!(story.ends().0, MissionStatus::Failed, "it is asked once for each return");
 }
@@ -166,7 +169,7 @@ fn what_came_back_while_the_model_gave_up_is_told_to_it() {
     story.give_at(1, without("base.go_to"));
     story.give_at(2, all());
     story.reply(calls(&[(DECLINE_TOOL, json!({"reason": "The base is gone."}))]));
-    assert!(text_of(story.requests.last().unwrap()).contains("base.go_to was away and is back."));
+    assert!(text_of(story.requests.last().unwrap()).contains("base-go_to was away and is back."));
     story.reply(calls(&[go(), say()]));
     assert_eq!(purposes(&story).last(), Some(&Purpose::Confirm));
 }

@@ -352,7 +352,7 @@ fn check_told(mission: &Mission, chat: &ChatRequest) {
         for fragment in fragments {
             match fragment {
                 Fragment::Ledger { steps, .. } => recorded.extend(steps.iter().map(address)),
-                Fragment::Owed { steps } => owed = steps.iter().map(address).collect(),
+                Fragment::Owed { steps, .. } => owed = steps.iter().map(address).collect(),
                 _ => {}
             }
         }

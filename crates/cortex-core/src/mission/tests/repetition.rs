@@ -21,7 +21,7 @@ fn what_was_done_is_not_planned_again_and_the_model_is_told_how_to_ask_for_it() 
     let mut story = stuck();
     story.reply(calls(&[say("hello"), go("kitchen")]));
     let told = text_of(story.requests.last().unwrap());
-    assert!(told.contains("step 1 (speaker.say) repeats step 1 of plan 1, which was done"), "{told}");
+    assert!(told.contains("step 1 repeats 1.1, which has SUCCESS"), "{told}");
     story.reply(calls(&[go("kitchen")]));
     story.reply(says("EXECUTE"));
     story.reply(says("There."));
@@ -60,7 +60,7 @@ fn a_repetition_that_only_shows_once_a_placeholder_is_bound_is_not_carried_out()
     story = story.tool_returns("camera.look", json!("hello"));
     (0..3).for_each(|_| story.reply(says("EXECUTE")));
     let told = text_of(story.requests.last().unwrap());
-    assert!(told.contains("it repeats step 1 of plan 1, which was done"), "{told}");
+    assert!(told.contains("it repeats 1.1, which has SUCCESS"), "{told}");
     story.reply(says("EXECUTE"));
     assert_eq!(story.invoked_tools().last(), Some(&"camera.look"), "the safe decision");
 }

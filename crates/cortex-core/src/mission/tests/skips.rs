@@ -27,7 +27,7 @@ fn regression_a_look_that_nobody_decided_upon_was_skipped_and_the_robot_drove() 
         assert_eq!(story.statuses(), [StepStatus::Blocked, StepStatus::Blocked]);
         assert_eq!(story.ends().0, MissionStatus::Failed);
         let told = text_of(story.requests.last().unwrap());
-        assert!(told.contains("Step 1 (camera.look) was not run: no usable confirmation"), "{told}");
+        assert!(told.contains("Plan 1 ended early: \"1.1 was not run: no usable confirmation"), "{told}");
     }
 }
 
@@ -57,7 +57,7 @@ fn what_acts_after_a_look_that_was_skipped_is_not_run_unless_it_is_planned_so() 
     assert_eq!(story.invoked_tools(), ["camera.look"], "another look may go on");
     assert_eq!(story.statuses_so_far(), [StepStatus::Skipped, StepStatus::Success, StepStatus::Blocked]);
     let told = text_of(story.requests.last().unwrap());
-    assert!(told.contains("Step 3 (base.go_to) was not run, because a look that it depends on was skipped."), "{told}");
+    assert!(told.contains("1.3 was not run, because a look that it depends on was skipped."), "{told}");
     story.reply(calls(&[("base-go_to", json!({"place": "kitchen"}))]));
     story.reply(says("EXECUTE"));
     story.reply(says("There."));

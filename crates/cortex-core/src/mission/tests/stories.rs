@@ -224,7 +224,7 @@ fn abort_goes_back_to_planning_with_what_was_done() {
     assert_eq!(story.ends(), (MissionStatus::Succeeded, "I said it in the bedroom instead."));
     let told = ledger_of(&story.requests[3]);
     assert_eq!(told.iter().map(|step| step.status).collect::<Vec<_>>(), [StepStatus::Success, StepStatus::Blocked]);
-    assert!(text_of(&story.requests[3]).contains("aborted before step 2 (speaker.say): someone sleeps there"));
+    assert!(text_of(&story.requests[3]).contains("aborted before 1.2: someone sleeps there"));
     assert_eq!(story.statuses(), [StepStatus::Success, StepStatus::Blocked, StepStatus::Success, StepStatus::Success]);
 }
 
@@ -343,7 +343,7 @@ fn continue_waits_for_an_event_and_spends_no_requests() {
     assert!(story.lines.last().unwrap().starts_with("in flight: base.dock 30 s"), "{:?}", story.lines.last());
     story.end_call(0, ToolOutcome::success(json!("docked")));
     assert_eq!(story.requests.len(), 4);
-    assert!(text_of(&story.requests[3]).contains("- 1.1 base.dock -> SUCCESS"), "the outcome replaced 'dispatched'");
+    assert!(text_of(&story.requests[3]).contains("- 1.1 base-dock: SUCCESS"), "the outcome replaced 'dispatched'");
     story.reply(says("EXECUTE"));
     story.reply(says("Docked."));
     assert_eq!(story.ends().0, MissionStatus::Succeeded);

@@ -160,9 +160,9 @@ fn the_next_confirmation_shows_each_goal_in_flight_with_its_step() {
     story.reply(says("CONTINUE"));
     story.end_call(0, ToolOutcome::success(json!({"docked_at": "east"})));
     let asked = text_of(story.requests.last().unwrap());
-    assert!(asked.contains("- base.dock (step 2), running for 3 s, latest feedback: \"half way\""), "{asked}");
-    assert!(asked.contains("- 1.1 base.dock -> SUCCESS, \"east\""), "{asked}");
-    assert!(asked.contains("- 1.2 base.dock -> RUNNING"), "{asked}");
+    assert!(asked.contains("- 1.2 base-dock, running for 3 s, latest feedback: \"half way\""), "{asked}");
+    assert!(asked.contains("- 1.1 base-dock: SUCCESS: \"east\""), "{asked}");
+    assert!(asked.contains("- 1.2 base-dock: RUNNING"), "{asked}");
 }
 
 #[test]
