@@ -50,7 +50,7 @@ async fn told_in_the_end(task: &str, tools: Vec<ToolDefinition>, results: &[(&st
                 });
                 continue;
             }
-            let noted = format!("noted as step 1.{}; its result comes with the report", index + 1);
+            let noted = format!("noted as step 1.{}; its result comes with the record", index + 1);
             conversation.push(Message::Tool {
                 id: call.id,
                 name: call.name.clone(),
