@@ -98,7 +98,10 @@ mod tests {
     }
 
     fn open(reports: &[StepReport]) -> Vec<(u32, u32)> {
-        open_steps(reports, |_| false, is_same, false).into_iter().map(|report| (report.plan, report.number.0)).collect()
+        open_steps(reports, |_| false, is_same, false)
+            .into_iter()
+            .map(|report| (report.plan, report.number.0))
+            .collect()
     }
 
     #[test]
@@ -169,12 +172,12 @@ mod tests {
         let look = StepReport { tool: "camera.look".into(), ..step(2, 1, "", StepStatus::Success, &[1]) };
         let reports = [overtaken.clone(), look.clone()];
         let only_looks = |report: &StepReport| report.tool.as_str() == "camera.look";
-        assert_eq!(open_steps(&reports, only_looks, true), Vec::<&StepReport>::new());
-        assert_eq!(open_steps(&reports, only_looks, false), [&overtaken], "a person asked for a deed");
+        assert_eq!(open_steps(&reports, only_looks, is_same, true), Vec::<&StepReport>::new());
+        assert_eq!(open_steps(&reports, only_looks, is_same, false), [&overtaken], "a person asked for a deed");
         let unnamed = [overtaken.clone(), StepReport { instead_of: Vec::new(), ..look.clone() }];
-        assert_eq!(open_steps(&unnamed, only_looks, true), [&overtaken]);
+        assert_eq!(open_steps(&unnamed, only_looks, is_same, true), [&overtaken]);
         let never_corrected = [StepReport { overtaken: false, ..overtaken }, look];
-        assert_eq!(open_steps(&never_corrected, only_looks, true).len(), 1);
+        assert_eq!(open_steps(&never_corrected, only_looks, is_same, true).len(), 1);
     }
 
     #[test]
