@@ -282,20 +282,15 @@ async fn regression_a_new_life_was_judged_by_the_call_of_the_one_before() {
 /// The stand-in was put into quarantine in the midst of its call, because the tray was well again.
 #[tokio::test]
 async fn regression_a_stand_in_was_cut_off_when_the_other_was_well_again() {
-    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/bad/component.py");
-    let (script, python) = (scripts.to_string_lossy().into_owned(), python().to_string_lossy().into_owned());
-    let spare = |notes: &str| {
-        format!(
-            "on_component_fail = [\"respawn\", \"stand_in\"]\nrest_s = 8.0\n\
-             [components.spare_tray]\nheartbeat_s = 2.0\nstop_timeout_s = 1.0\nstart_timeout_s = 60\n\
-             start = {{ program = {python:?}, arguments = [{script:?}, \"works\", \"--name\", \"spare_tray\", \
-             \"--work\", \"15\", \"--notes\", {notes:?}] }}\n"
-        )
-    };
-    let options = ["--times", "2", "--after", "2"];
-    let mut story = Story::new("crashes", &options, "stand_in = \"spare_tray\"\n", spare).await;
+    // Something else starts the stand-in, so that its methods are known long before it is needed.
+    let ladder = "on_component_fail = [\"respawn\", \"stand_in\"]\nrest_s = 8.0\n\
+                  [components.spare_tray]\nheartbeat_s = 2.0\nstart_timeout_s = 60\nstart = \"external\"\n";
+    let options = ["--times", "2", "--after", "5"];
+    let mut story = Story::with("crashes", &options, ladder, "stand_in = \"spare_tray\"\n").await;
+    let notes = story.notes.clone();
+    let spare = ["works", "--name", "spare_tray", "--work", "15", "--notes", &notes];
+    story.house.start_python("spare", "bad/component.py", &spare).await;
     story.robot.wait_for(0, "spare_tray", |event| *event == Event::Works).await;
-    story.robot.process().wait_for_log("the component 'spare_tray' was found", 1).await;
     let before = story.robot.count();
     let task = story.house.begin_send("shake the tray for visitors");
     story.notes("spare_tray began visitors", 1).await;
@@ -310,6 +305,7 @@ async fn regression_a_stand_in_was_cut_off_when_the_other_was_well_again() {
     let sent = story.house.send("shake the tray for guests").await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
     assert_eq!((story.noted("tray did guests"), story.noted("tray did visitors")), (1, 0));
+    story.house.end("spare");
     story.end().await;
 }
 
@@ -482,8 +478,8 @@ async fn regression_an_event_halts_what_is_in_quarantine_and_nothing_happens_whi
     story.end().await;
 }
 
-/// The stand-in was halted when the tray could come up. And a tray that nobody has seen yet has no tools that could be told
-/// by its name, so the stand-in was called by its own, which did not count as what the task asked for once the tray was there.
+/// The stand-in was halted when the tray could come up. Nobody had seen the tray yet, so the stand-in was called by its own
+/// name, which did not count as what the task asked for once the tray was there.
 #[tokio::test]
 async fn a_stand_in_is_not_ended_in_the_midst_of_what_it_does() {
     let ladder = "on_component_fail = [\"respawn\", \"stand_in\"]\nrest_s = 1.0";

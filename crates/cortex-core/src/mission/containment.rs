@@ -131,8 +131,8 @@ impl Mission {
         }
     }
 
-    /// The step as models are told of it: what a stand-in was called for by its own name counts as done in the place of the
-    /// component, so that who plans by the component's name does not find something else done.
+    /// The step as models are told of it: what a stand-in was called for by its own name counts as done in the place of
+    /// the component, so that a model that plans by the component's name does not find something else done.
     pub(super) fn as_told(&self, report: &StepReport) -> StepReport {
         match self.kept.in_place_of.get(&report.tool) {
             Some(tool) => StepReport { tool: tool.clone(), by: Some(report.tool.clone()), ..report.clone() },
