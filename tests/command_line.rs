@@ -6,7 +6,7 @@
     reason = "a test fails by panicking, also where it shares its helpers"
 )]
 
-use cortex_core::ToolDefinition;
+use cortex_core::{ToolDefinition, ToolKind};
 use cortex_stories::House;
 use reading::Table;
 use serde_json::Value;
@@ -83,7 +83,7 @@ async fn tools_inspect_and_doctor_tell_of_the_robot() {
 
     let (code, told, _) = house.run("cortex", &["doctor"]).await;
     assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("ok    component: base offers 3 methods") && told.contains("note  Cortex:"), "{told}");
+    assert!(told.contains("ok    component: base offers 3 methods") && told.contains("note  tasks: no Cortex runs here"), "{told}");
     assert!(!told.contains("shared memory"), "the stories run without it: {told}");
     let (code, told, _) = house.run("cortex", &["doctor", "--model", "openai:m@http://127.0.0.1:9/v1"]).await;
     assert_eq!(code, Some(1), "{told}");
@@ -103,6 +103,7 @@ async fn every_sentence_that_is_offered_is_understood() {
         parameters: tool["parameters"].clone(),
         phase: serde_json::from_value(tool["phase"].clone()).unwrap(),
         phrases: serde_json::from_value(tool["phrases"].clone()).unwrap(),
+        kind: ToolKind::default(),
     };
     let tools: Vec<ToolDefinition> = listed["tools"].as_array().unwrap().iter().map(definition).collect();
     let mut table = Table::default();
