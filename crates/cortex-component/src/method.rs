@@ -136,8 +136,8 @@ impl<A> MethodBuilder<A> {
         self
     }
 
-    /// What it begins may go on without the component's process: a motor controller that drives on by itself, for example.
-    /// Then the end of the process does not count as the end of its calls.
+    /// What it begins may go on without the component's process: a motor controller that drives on by itself, for
+    /// example. Then the end of the process does not count as the end of its calls.
     #[must_use]
     pub fn outlives_process(mut self) -> Self {
         self.description.outlives_process = true;

@@ -127,8 +127,8 @@ pub trait ToolProvider: Send + Sync {
     /// while it runs or after it was given up. The caller bounds the wait.
     async fn halt(&self, invocation: &Invocation) -> HaltState;
 
-    /// Resolves when a call that was given up has come to its end after all, as its late answer says. Where that can't be
-    /// known, never.
+    /// Resolves when a call that was given up has come to its end after all, as its late answer says. Where that can't
+    /// be known, never.
     async fn ended(&self, _invocation: &Invocation) {
         std::future::pending::<()>().await;
     }

@@ -111,8 +111,8 @@ pub fn collide(one: &ResourceName, other: &ResourceName) -> bool {
     one_name == other_name && !(one_reads && other_reads)
 }
 
-/// Whether a call may not begin while a call of another tool may still go on: they are of one component, need one resource,
-/// or both move and their resources do not show that they move different things.
+/// Whether a call may not begin while a call of another tool may still go on: they are of one component, need one
+/// resource, or both move and their resources do not show that they move different things.
 #[must_use]
 pub fn may_collide(call: &ToolSpec, other: &ToolSpec) -> bool {
     let is_same = call.component.is_some() && call.component == other.component;

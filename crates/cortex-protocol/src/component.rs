@@ -71,8 +71,8 @@ pub struct MethodDescription {
     /// rest. Left out: the method can't be halted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel_method: Option<String>,
-    /// True where what the method begins may go on without the component's process: a motor controller that drives on by
-    /// itself, for example. Then the end of the process does not show that it is at rest.
+    /// True where what the method begins may go on without the component's process: a motor controller that drives on
+    /// by itself, for example. Then the end of the process does not show that it is at rest.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outlives_process: bool,
     /// True for a recovery that the component offers for its own failures.

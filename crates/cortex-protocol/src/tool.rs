@@ -108,8 +108,8 @@ pub struct ToolSpec {
     /// choose: it is called in place of the other one, or not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub serves: Option<ToolName>,
-    /// Whether what a call begins may go on without the process that carries it out: a motor controller that drives on by
-    /// itself, for example. Where it may not, the end of that process is the end of its calls.
+    /// Whether what a call begins may go on without the process that carries it out: a motor controller that drives on
+    /// by itself, for example. Where it may not, the end of that process is the end of its calls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outlives_process: bool,
 }

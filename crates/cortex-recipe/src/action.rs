@@ -86,8 +86,8 @@ pub struct Action {
     pub component: Option<ComponentName>,
     /// How long it may take.
     pub timeout_s: Seconds,
-    /// Whether what it begins may go on without the process of its component: then the end of that process does not show
-    /// that it is at rest. A method that says so of itself need not be named here.
+    /// Whether what it begins may go on without the process of its component: then the end of that process does not
+    /// show that it is at rest. A method that says so of itself need not be named here.
     pub outlives_process: bool,
     /// How it is offered to models. Without it, only fallbacks use it.
     pub tool: Option<ToolOffer>,
@@ -222,8 +222,8 @@ struct ActionTable {
     /// How long it may take.
     #[serde(default = "default_timeout")]
     timeout_s: Seconds,
-    /// Whether what it begins may go on without the process of its component: then the end of that process does not show
-    /// that it is at rest. A method that says so of itself need not be named here.
+    /// Whether what it begins may go on without the process of its component: then the end of that process does not
+    /// show that it is at rest. A method that says so of itself need not be named here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     outlives_process: bool,
     /// How it is offered to models. Left out: only fallbacks use it.

@@ -113,7 +113,8 @@ struct RungTable {
     /// How long the component may take, once the action is done, until its health is good.
     #[serde(default = "default_within")]
     within_s: Seconds,
-    /// Whether what is in flight at the component is halted, within 6 s, before `restart` or `respawn` touches its process.
+    /// Whether what is in flight at the component is halted, within 6 s, before `restart` or `respawn` touches its
+    /// process.
     #[serde(default = "halts_first")]
     halt_first: bool,
 }

@@ -40,7 +40,9 @@ fn a_recipe_says_how_a_robot_is_brought_up_and_kept_alive() {
         progress = [{ topic = "/odom", field = "pose.x", changes_by = 0.01, within_s = 5, during = "goal" }]
         stand_in = "crawler"
         [components.base.fallbacks]
-        on_component_fail = ["restart", { do = "unjam", retries = 2, within_s = 20 }, { do = "respawn", halt_first = false }, "stand_in"]
+        on_component_fail = [
+            "restart", { do = "unjam", retries = 2, within_s = 20 }, { do = "respawn", halt_first = false }, "stand_in"
+        ]
         on_giveup = ["tell_operator"]
         [components.crawler]
         start = { program = "crawl" }

@@ -244,8 +244,8 @@ impl<C: Haltable> Calls<C> {
         self.over.send_replace(());
     }
 
-    /// Resolves when the call is over: it was answered, or the process that carried it out has ended. At once for one that was
-    /// never sent.
+    /// Resolves when the call is over: it was answered, or the process that carried it out has ended. At once for one
+    /// that was never sent.
     pub(crate) async fn until_over(&self, key: &CallKey) {
         let mut over = self.over.subscribe();
         while self.is_open(key) {

@@ -151,8 +151,8 @@ impl RosTools {
         stopping::Stopping::begin(self).in_flight()
     }
 
-    /// The process of a component has ended, with all that it had started: so have the calls that it carried out, except
-    /// where their tool says that they may outlive it.
+    /// The process of a component has ended, with all that it had started: so have the calls that it carried out,
+    /// except where their tool says that they may outlive it.
     pub fn end_calls(&self, component: &ComponentName) {
         self.components.calls().end_calls(component);
         self.services.calls().end_calls(component);

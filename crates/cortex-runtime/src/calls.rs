@@ -169,8 +169,9 @@ impl Shared {
         Ok(outcome)
     }
 
-    /// A call was given up without a sign that it is at rest: it is among the leftovers from now on. Where its component is
-    /// about to be started anew, the end of its process is waited for, for a while, since that is its end, too.
+    /// A call was given up without a sign that it is at rest: it is among the leftovers from now on. Where its
+    /// component is about to be started anew, the end of its process is waited for, for a while, since that is its end,
+    /// too.
     async fn given_up(&self, call: GivenUp, outcome: ToolOutcome) -> ToolOutcome {
         let (process, timed_out) = (call.process.clone(), call.timed_out);
         let fails = process.as_ref().is_some_and(|process| {

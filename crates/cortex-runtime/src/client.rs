@@ -30,8 +30,8 @@ impl Runtime {
     /// A tool is named by its canonical or its wire name; those for clients alone
     /// ([`offer_to_clients`](Self::offer_to_clients)) can be called, too.
     ///
-    /// What collides with something that is not known to be at rest is not called: see [`leftovers`](Self::leftovers). What
-    /// only looks is, and what neither moves nor holds anything: a halt, for example.
+    /// What collides with something that is not known to be at rest is not called: see [`leftovers`](Self::leftovers).
+    /// What only looks is, and what neither moves nor holds anything: a halt, for example.
     pub async fn call(&self, origin: Origin, call: ToolCall, unwanted: CancellationToken) -> ToolOutcome {
         let shared = Arc::clone(&self.shared.borrow());
         let (spec, call) = match destination(&self.offer.borrow(), &self.containment.borrow(), call) {

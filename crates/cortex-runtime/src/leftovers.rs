@@ -117,8 +117,8 @@ impl Default for Leftovers {
 }
 
 impl Leftovers {
-    /// Remembers a call, and why it is not known to be at rest. None is forgotten for it. False: the process that carried it
-    /// out has ended meanwhile, so it is at rest.
+    /// Remembers a call, and why it is not known to be at rest. None is forgotten for it. False: the process that
+    /// carried it out has ended meanwhile, so it is at rest.
     pub(crate) fn remember(&self, call: GivenUp) -> bool {
         let GivenUp { provider, invocation, spec, process, why, timed_out } = call;
         let since = Instant::now();
@@ -153,8 +153,8 @@ impl Leftovers {
         self.listed.borrow().is_empty()
     }
 
-    /// What this call must not begin on top of. Nothing, for a call that only looks or that neither moves nor holds anything: a
-    /// halt, for example. Of what is not described it is not known what it moves.
+    /// What this call must not begin on top of. Nothing, for a call that only looks or that neither moves nor holds
+    /// anything: a halt, for example. Of what is not described it is not known what it moves.
     pub(crate) fn in_the_way(&self, spec: &ToolSpec, call: &ToolCall, known: &ToolSet) -> Vec<ToolName> {
         if self.is_empty() || Weight::of(spec) == Weight::Light {
             return Vec::new();
@@ -190,8 +190,8 @@ impl Leftovers {
         self.ends.borrow().get(&process.component).is_some_and(|ends| *ends > process.number)
     }
 
-    /// The process behind a component has ended, with all that it had started, so its calls have. Returns those that were
-    /// not known to be at rest.
+    /// The process behind a component has ended, with all that it had started, so its calls have. Returns those that
+    /// were not known to be at rest.
     pub(crate) fn end_calls(&self, component: &ComponentName) -> Vec<Invocation> {
         self.change(|inner| {
             self.ends.send_modify(|ends| {
@@ -204,8 +204,8 @@ impl Leftovers {
         })
     }
 
-    /// Waits until a call comes to its end after all, as its late answer says, or is forgotten for another reason; a stop ends
-    /// the wait, since it asks itself. Returns whether it has, and forgets it then.
+    /// Waits until a call comes to its end after all, as its late answer says, or is forgotten for another reason; a
+    /// stop ends the wait, since it asks itself. Returns whether it has, and forgets it then.
     pub(crate) async fn ended_late(&self, provider: Arc<dyn ToolProvider>, invocation: &Invocation) -> bool {
         let mut listed = self.listed.subscribe();
         let mut hurries = self.hurries.subscribe();
@@ -244,8 +244,8 @@ impl Leftovers {
         self.hurries.send_replace(hurries);
     }
 
-    /// Waits until that process has ended, where it is about to be, at most for `patience`; a stop does not wait for it.
-    /// Returns whether it has.
+    /// Waits until that process has ended, where it is about to be, at most for `patience`; a stop does not wait for
+    /// it. Returns whether it has.
     pub(crate) async fn outlived(&self, process: &ProcessLife, patience: Duration) -> bool {
         if !self.supervised.borrow().contains(&process.component) {
             return false;

@@ -408,8 +408,8 @@ impl Runtime {
         self.shared.send_modify(|shared| *shared = Arc::new(shared.with(settings)));
     }
 
-    /// Takes tasks again, and forgets what did not confirm that it is at rest: a person has looked. `false` if nothing was
-    /// refused because of a stop or of that.
+    /// Takes tasks again, and forgets what did not confirm that it is at rest: a person has looked. `false` if nothing
+    /// was refused because of a stop or of that.
     pub async fn resume(&self) -> bool {
         let (reply, answer) = oneshot::channel();
         if self.desk.send(DeskMessage::Resume { reply }).await.is_err() {
@@ -471,8 +471,9 @@ impl Runtime {
         self.shared.borrow().leftovers.listed()
     }
 
-    /// The process behind a component has ended, with all that it had started: what it was called for is at rest, except
-    /// where its tool says that it may outlive the process. Like everything that the monitor says, this never waits.
+    /// The process behind a component has ended, with all that it had started: what it was called for is at rest,
+    /// except where its tool says that it may outlive the process. Like everything that the monitor says, this never
+    /// waits.
     pub fn end_calls(&self, component: &ComponentName) {
         let shared = Arc::clone(&self.shared.borrow());
         for call in shared.leftovers.end_calls(component) {
@@ -481,8 +482,8 @@ impl Runtime {
         }
     }
 
-    /// Which components have a process that is ended and started anew where they hang. The end of such a process is waited
-    /// for, for a while, before a call of it counts as not at rest.
+    /// Which components have a process that is ended and started anew where they hang. The end of such a process is
+    /// waited for, for a while, before a call of it counts as not at rest.
     pub fn supervise(&self, components: BTreeSet<ComponentName>) {
         self.shared.borrow().leftovers.supervise(components);
     }

@@ -37,8 +37,8 @@ use crate::supervision::{RobotRecipe, guarded};
 
 /// How much longer a deed is given than its call, so that the call's own time-out is what ends it.
 const MARGIN: Duration = Duration::from_secs(1);
-/// How long a reader of a topic is waited for, at most, and at most as a part of the call's own time: so the call says by
-/// itself that nobody reads the topic.
+/// How long a reader of a topic is waited for, at most, and at most as a part of the call's own time: so the call says
+/// by itself that nobody reads the topic.
 const READER_LIMIT: Duration = Duration::from_secs(2);
 const READER_SHARE: f64 = 0.8;
 

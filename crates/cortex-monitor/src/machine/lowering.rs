@@ -11,8 +11,8 @@ use crate::health::LifecycleState;
 /// A call that passed the gate just before the quarantine is known to be under way after this, at the latest.
 pub(super) const CALLS_TOLD: Duration = Duration::from_millis(50);
 
-/// How long the halts of what is in flight at a component that fails are waited for: as long as a call may take to halt and
-/// to return, where the configuration does not give it longer.
+/// How long the halts of what is in flight at a component that fails are waited for: as long as a call may take to halt
+/// and to return, where the configuration does not give it longer.
 pub(super) const HALTS_WITHIN: Duration = Duration::from_secs(6);
 
 impl Member {

@@ -74,8 +74,8 @@ impl Member {
     }
 
     /// Brings it to its beginning, as the action of its recovery says. What others build on is not taken from under them:
-    /// they are told first, and halt what they have begun. What fails gets its halts, too, before its process is touched:
-    /// only a component that is still there can confirm that it is at rest.
+    /// they are told first, and halt what they have begun. What fails gets its halts, too, before its process is
+    /// touched: only a component that is still there can confirm that it is at rest.
     pub(super) fn begin_restart(&mut self, turn: &mut Turn<'_>) {
         if self.is_usable() {
             let (stage, until) = self.clearing(turn);

@@ -61,8 +61,8 @@ enum Decision {
 }
 
 impl SendDecision {
-    /// Keeps it from being sent. False if it was sent, or a part of it: then whatever it began may go on. Waits for a send
-    /// that is under way.
+    /// Keeps it from being sent. False if it was sent, or a part of it: then whatever it began may go on. Waits for a
+    /// send that is under way.
     #[must_use]
     pub fn withdraw(&self) -> bool {
         let mut decision = self.lock();
@@ -77,7 +77,8 @@ impl SendDecision {
         let _ = self.send(|| Some(()));
     }
 
-    /// Sends it, unless it was withdrawn; then `send` is not run. `send` says whether it was really sent. It must not wait.
+    /// Sends it, unless it was withdrawn; then `send` is not run. `send` says whether it was really sent. It must not
+    /// wait.
     fn send<T>(&self, send: impl FnOnce() -> Option<T>) -> Option<T> {
         let mut decision = self.lock();
         if *decision == Decision::Withdrawn {
@@ -203,8 +204,8 @@ impl Deeds {
         self.unless_stopped(done).await
     }
 
-    /// Publishes one message, once somebody reads the topic, which is waited for within `limit`. `decision` says whether it
-    /// was sent: what nobody reads is not.
+    /// Publishes one message, once somebody reads the topic, which is waited for within `limit`. `decision` says
+    /// whether it was sent: what nobody reads is not.
     ///
     /// # Errors
     /// Why it was not done, in words for people.
@@ -483,24 +484,25 @@ mod tests {
 
             let known = latch.race_beside_tools();
             let message = Map::from_iter([("data".to_owned(), json!("start"))]);
-            deeds.publish("/cleaning", "std_msgs/msg/String", &message, LIMIT, &SendDecision::default()).await.unwrap();
+            let unwithdrawn = SendDecision::default();
+            deeds.publish("/cleaning", "std_msgs/msg/String", &message, LIMIT, &unwithdrawn).await.unwrap();
             assert_eq!(known.try_recv(), Ok(Known::IsBeingSent), "a message");
             assert!(tokio::time::timeout(LIMIT, heard.next()).await.unwrap().is_some());
 
             resume();
             let known = latch.race_beside_tools();
             let values = Map::from_iter([("speed".to_owned(), json!(0.5))]);
-            deeds.parameters(&"deep/down/configured".into(), &values, LIMIT, &SendDecision::default()).await.unwrap();
+            deeds.parameters(&"deep/down/configured".into(), &values, LIMIT, &unwithdrawn).await.unwrap();
             assert_eq!(known.try_recv(), Ok(Known::IsBeingSent), "a change of a parameter");
             assert_eq!(peer.line("now").await.unwrap(), "speed 0.5");
 
             resume();
             let known = latch.race_beside_tools();
-            deeds.request(SERVICE.0, SERVICE.1, &Map::new(), Effect::Act, LIMIT, &SendDecision::default()).await.unwrap();
+            deeds.request(SERVICE.0, SERVICE.1, &Map::new(), Effect::Act, LIMIT, &unwithdrawn).await.unwrap();
             assert_eq!(known.try_recv(), Ok(Known::IsBeingSent), "a request");
 
             // One that came before the look is obeyed.
-            let stopped = deeds.publish("/cleaning", "std_msgs/msg/String", &message, LIMIT, &SendDecision::default()).await;
+            let stopped = deeds.publish("/cleaning", "std_msgs/msg/String", &message, LIMIT, &unwithdrawn).await;
             assert_eq!(stopped, Err(Undone::Stopped));
             drop(heard);
             discovery.shut_down().await;

@@ -76,8 +76,8 @@ impl Desk {
         count
     }
 
-    /// Asks what is not known to be at rest again, except of what is in quarantine: a component that has come back can say
-    /// so. Does not wait.
+    /// Asks what is not known to be at rest again, except of what is in quarantine: a component that has come back can
+    /// say so. Does not wait.
     pub(super) fn settle(&self) {
         if self.door != Door::Open || self.shared.leftovers.is_empty() {
             return;

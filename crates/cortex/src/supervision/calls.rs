@@ -149,8 +149,8 @@ impl CallObserver for Feedback {
     }
 }
 
-/// Tells the monitor which components have a call that did not end in its time and could not be halted, and when there is
-/// none any more. Until one of both is gone.
+/// Tells the monitor which components have a call that did not end in its time and could not be halted, and when there
+/// is none any more. Until one of both is gone.
 pub(super) async fn report_hung(
     mut left: watch::Receiver<Arc<Vec<UnconfirmedHalt>>>,
     components: Vec<ComponentName>,

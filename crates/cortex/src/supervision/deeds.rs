@@ -67,8 +67,8 @@ impl Deeds {
         self.carry_out(&bind_nothing(known).map_err(Undone::Failed)?, effect, limit, &decision).await
     }
 
-    /// Carries out what an action with this effect does, in the same way. `decision` says whether anything was sent of what
-    /// is no method.
+    /// Carries out what an action with this effect does, in the same way. `decision` says whether anything was sent of
+    /// what is no method.
     pub(crate) async fn carry_out(
         &self,
         deed: &Deed,
