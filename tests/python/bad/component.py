@@ -130,7 +130,7 @@ class Component(Node):
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.status = self.create_publisher(ComponentStatus, "~/status", latched)
         self.diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
-        self.create_timer(heartbeat_s, self.beat, callback_group=group)
+        self.create_timer(self.heartbeat_s, self.beat, callback_group=group)
         self.told = queue.SimpleQueue()
         self.create_subscription(String, "~/fault", lambda told: self.told.put(told.data), 10, callback_group=group)
         self.say(ComponentStatus.HEALTHY)
