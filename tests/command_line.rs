@@ -83,7 +83,10 @@ async fn tools_inspect_and_doctor_tell_of_the_robot() {
 
     let (code, told, _) = house.run("cortex", &["doctor"]).await;
     assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("ok    component: base offers 3 methods") && told.contains("note  tasks: no Cortex runs here"), "{told}");
+    assert!(
+        told.contains("ok    component: base offers 3 methods") && told.contains("note  tasks: no Cortex runs here"),
+        "{told}"
+    );
     assert!(!told.contains("shared memory"), "the stories run without it: {told}");
     let (code, told, _) = house.run("cortex", &["doctor", "--model", "openai:m@http://127.0.0.1:9/v1"]).await;
     assert_eq!(code, Some(1), "{told}");

@@ -123,6 +123,18 @@ impl Kind {
         }
     }
 
+    /// Whether it shows only in an errand that is about it.
+    pub(crate) const fn needs_errands(self) -> bool {
+        matches!(
+            self,
+            Self::HangsInCalls
+                | Self::UnhaltableHangs
+                | Self::HealsDuringCall
+                | Self::NobodyReads
+                | Self::GuestReplaced
+        )
+    }
+
     /// Whether it may pass without anybody noticing: it is over by itself.
     pub(crate) const fn may_pass(self) -> bool {
         matches!(self, Self::Paused | Self::ModelGone)

@@ -128,6 +128,9 @@ impl Robot {
         for target in &fault.targets {
             self.wait_until_free(target).await?;
         }
+        if fault.kind.needs_errands() {
+            self.wait_until_errands_are_free().await?;
+        }
         let second = self.begun.elapsed().as_secs();
         eprintln!("{second:5} s, fault {}: {:?} {}", number + 1, fault.kind, fault.targets.join(", "));
         for target in &fault.targets {
@@ -278,6 +281,17 @@ impl Robot {
             ensure!(Instant::now() < deadline, "{target} is left down: {open:?}, works: {works:?}");
             tokio::time::sleep(LOOK).await;
         }
+    }
+
+    /// Waits until what errands were to be about has been noticed: they can be about one thing at a time.
+    async fn wait_until_errands_are_free(&mut self) -> anyhow::Result<()> {
+        let is_of_calls = |fault: &&Inflicted| matches!(fault.kind, Kind::HangsInCalls | Kind::UnhaltableHangs);
+        let last = self.inflicted.iter().rev().find(is_of_calls).and_then(|fault| fault.target);
+        if let Some(target) = last {
+            self.wait_until_free(target).await?;
+        }
+        self.want(None);
+        Ok(())
     }
 
     /// Waits until all works, for a bounded time; the table tells what does not.

@@ -284,7 +284,7 @@ fn regression_what_a_stand_in_was_cut_off_in_was_not_made_good_by_the_one_that_w
         story.give(stands_in(false));
         story.end_call(0, ToolOutcome::failure(FailureKind::ComponentLost, "it was cut off"));
         let told = text_of(story.requests.last().unwrap());
-        assert_eq!(told.contains("cart.drive (by cart2.drive)"), first == "cart2", "{told}");
+        assert_eq!(told.contains("cart-drive (by cart2-drive)"), first == "cart2", "{told}");
         story.give(Input::ToolsChanged { tools: tools(&[then]) });
         story.reply(calls(&[(drive(then).0.as_str(), json!({}))]));
         story.reply(says("EXECUTE"));
