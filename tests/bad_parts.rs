@@ -132,7 +132,8 @@ async fn who_always_crashes_at_start_is_given_up_and_the_rest_of_the_robot_goes_
     let ladder = "on_component_fail = [{ do = \"restart\", retries = 1 }]\nrest_s = 3600.0";
     let mut story = Story::with("crashes_at_start", &[], ladder, "").await;
     let given_up = story.hear(|event| matches!(event, Event::GivenUp(_))).await;
-    assert_eq!(given_up, Event::GivenUp("its process ended with status 3".to_owned()));
+    let why = "its process ended with status 3; its ladder begins anew in 3600 s (rest_s)";
+    assert_eq!(given_up, Event::GivenUp(why.to_owned()));
     assert_eq!(story.starts(), 3, "once, and two attempts");
     let sent = story.house.send("echo \"still here\"").await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
