@@ -51,7 +51,7 @@ pub(super) fn read(body: &Value, request: &ChatRequest) -> Result<ChatReply, Fai
         text,
         calls,
         refusal: read_refusal(message),
-        cut: why_cut(&finish, request.max_tokens).or(unfinished),
+        cut: why_cut(&finish, written(usage("completion_tokens"), request.max_tokens)).or(unfinished),
         prompt_tokens: usage("prompt_tokens"),
         completion_tokens: usage("completion_tokens"),
         tokens_estimated: false,
@@ -92,14 +92,20 @@ fn without_choice(body: &Value) -> Failure {
     }
 }
 
+/// The tokens of a reply that was cut. A server may cut sooner than it was asked to, and then counts fewer.
+fn written(counted: u64, max_tokens: u32) -> u64 {
+    let bound = u64::from(max_tokens);
+    if counted == 0 { bound } else { counted.min(bound) }
+}
+
 /// Why the reply is not whole, by the server's own word. Servers that say nothing are believed. A word that is not known
 /// counts as cut: it may say that something is missing, and nobody can read from it that nothing is.
-fn why_cut(finish: &str, max_tokens: u32) -> Option<String> {
+fn why_cut(finish: &str, tokens: u64) -> Option<String> {
     let finish = finish.trim().to_ascii_lowercase();
     match finish.as_str() {
         "" => None,
         whole if WHOLE.contains(&whole) => None,
-        "length" | "max_tokens" | "model_length" => Some(format!("it was cut at {max_tokens} tokens")),
+        "length" | "max_tokens" | "model_length" => Some(format!("it was cut at {tokens} tokens")),
         "content_filter" | "safety" => Some("the endpoint's content filter withheld a part of it".to_owned()),
         other => Some(format!("it ended with '{}', which may mean that it was cut", capped(other, FINISH_CHARACTERS))),
     }
@@ -322,6 +328,10 @@ mod tests {
             assert!(ended(json!(cut)).is_some(), "{cut}");
         }
         assert_eq!(ended(json!("length")).as_deref(), Some("it was cut at 64 tokens"));
+        // The server's own bound was lower, and ours was told.
+        let sooner = json!({"choices": [{"finish_reason": "length", "message": {"content": "x"}}],
+            "usage": {"completion_tokens": 12}});
+        assert_eq!(read(&sooner, &request()).unwrap().cut.as_deref(), Some("it was cut at 12 tokens"));
         for whole in WHOLE {
             assert_eq!(ended(json!(whole)), None, "{whole}");
         }
