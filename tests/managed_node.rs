@@ -69,7 +69,7 @@ async fn a_cortex_that_finds_an_earlier_one_late_halts_what_it_began_and_ends() 
     wait_until_under_way(&mut driving).await;
     house.start_python("twin", "twin.py", &["earlier"]).await;
     let halted = finish_send(driving).await;
-    assert_eq!((halted.status(), halted.words()), ("failed", "Cortex is shutting down."), "{halted:#?}");
+    assert_eq!((halted.status(), halted.words()), ("cancelled", "Cortex is shutting down."), "{halted:#?}");
     assert_eq!(halted.step(1)["outcome"]["halt"], "halted", "{halted:#?}");
     let cortex = house.process("cortex");
     assert_eq!(cortex.wait().await, Some(1));
@@ -127,7 +127,7 @@ async fn a_manager_starts_pauses_resumes_and_ends_cortex() {
     driving.wait_for_json("the start of a step", |line| line["type"] == "cortex.step.started").await;
     assert_eq!(command(&mut manager, "pause").await, json!({"done": true, "state": "inactive"}));
     let halted = finish_send(driving).await;
-    assert_eq!((halted.status(), halted.words()), ("failed", "The robot was stopped."));
+    assert_eq!((halted.status(), halted.words()), ("cancelled", "The robot was stopped."));
     let refused = house.send("say hello").await;
     assert!(refused.output().contains("its lifecycle is inactive"), "{}", refused.output());
 
