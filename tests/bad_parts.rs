@@ -292,6 +292,8 @@ async fn regression_a_stand_in_was_cut_off_when_the_other_was_well_again() {
     let spare = ["works", "--name", "spare_tray", "--work", "15", "--notes", &notes];
     story.house.start_python("spare", "bad/component.py", &spare).await;
     story.robot.wait_for(0, "spare_tray", |event| *event == Event::Works).await;
+    // Up is not yet known: it has to describe what it offers.
+    story.robot.process().wait_for_log("the component 'spare_tray' was found", 1).await;
     let before = story.robot.count();
     let task = story.house.begin_send("shake the tray for visitors");
     story.notes("spare_tray began visitors", 1).await;
@@ -437,6 +439,8 @@ async fn regression_an_action_that_is_a_method_of_what_is_lost_is_done_by_its_st
     assert_eq!(story.noted("tray did visitors"), 1);
     assert!(story.robot.signal(TRAY, "KILL"));
     story.robot.wait_for(0, "spare", |event| *event == Event::Works).await;
+    // Up is not yet known: it has to describe what it offers.
+    story.robot.process().wait_for_log("the component 'spare' was found", 1).await;
     let sent = story.house.send("serve guests").await;
     assert_eq!(sent.status(), "succeeded", "{}", sent.output());
     assert_eq!((story.noted("tray began guests"), story.noted("spare did guests")), (0, 1));
@@ -489,6 +493,8 @@ async fn a_stand_in_is_not_ended_in_the_midst_of_what_it_does() {
     })
     .await;
     story.robot.wait_for(0, "spare", |event| *event == Event::Works).await;
+    // Up is not yet known: it has to describe what it offers.
+    story.robot.process().wait_for_log("the component 'spare' was found", 1).await;
     let task = story.house.begin_send("shake the tray for visitors");
     story.notes("spare began visitors", 1).await;
     // From now on the tray itself can come up.

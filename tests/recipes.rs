@@ -488,6 +488,8 @@ async fn a_stand_in_takes_the_place_of_what_keeps_failing() {
     let before = robot.count();
     assert!(robot.signal("camera", "KILL"));
     robot.wait_for(before, "spare_camera", |event| *event == Event::Works).await;
+    // Up is not yet known: it has to describe what it offers.
+    robot.process().wait_for_log("the component 'spare_camera' was found", 1).await;
     let sent = house.send("look around").await;
     assert_eq!(sent.status(), "succeeded", "{}", sent.output());
     assert!(robot.process_of("camera").is_none(), "it was the other one that looked");
