@@ -65,6 +65,9 @@ class Client(Node):
     def run(self):
         if not self.action.wait_for_server(timeout_sec=PATIENCE):
             sys.exit("no action server at /cortex/task")
+        # A request to a service that is not known yet is lost.
+        if self.options.stop_after and not self.triggers["stop"].wait_for_service(timeout_sec=PATIENCE):
+            sys.exit("no service /cortex/stop")
         if self.options.resume:
             self.triggers["resume"].wait_for_service(timeout_sec=PATIENCE)
             self.wait(self.triggers["resume"].call_async(Trigger.Request()), "resume")
