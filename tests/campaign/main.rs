@@ -35,6 +35,8 @@ const FAULTS: usize = 500;
 const RECIPE: &str = "agent";
 /// The part of the faults after which everything has been used: what is held from then on must not grow.
 const WARM_UP: f64 = 0.4;
+/// How many tasks may wait: more than ever do.
+const QUEUE: usize = 50;
 /// How long it may take, once every component works, until tasks are taken without limits.
 const READY_LIMIT: Duration = Duration::from_secs(60);
 /// How long a killed peer is remembered by the middleware, with a margin: so long after the last fault is looked at what
@@ -52,6 +54,8 @@ fn main() -> ExitCode {
         let notes = house.file("notes", "");
         let recipe = house.file("campaign.toml", &recipe::text(&name, &notes)?);
         house.find_programs();
+        // A queue that is full is a reason of its own to refuse a task.
+        house.add_environment("CORTEX_QUEUE__LENGTH", QUEUE.to_string());
         let node = RosNode::start("_campaign", "")?;
         let graph = GraphWatch::start(node.fully_qualified_name())?;
         let truth = Arc::new(Truth::watch(&node, notes.as_ref()).await?);
@@ -132,7 +136,7 @@ async fn campaign(
     for (reason, times) in reasons {
         println!("{times:6} {}", reason.replace('\n', " "));
     }
-    println!("harmless tasks 5 s after a fault: {} of {count} taken", probes.taken);
+    println!("harmless tasks 5 s after a fault: {} of {count} taken, {} looked", probes.taken, probes.looked);
     let longest = robot.heard().longest_unsettled();
     let longest = longest.map(|(time, what)| format!("{:.1} s ({what})", time.as_secs_f64()));
     println!("longest that something was not known to be at rest: {}", longest.unwrap_or_else(|| "never".to_owned()));

@@ -50,6 +50,8 @@ pub(crate) enum Wish {
     Horn,
 }
 
+/// What a mission says that has not looked at anything.
+const NOTHING_LOOKED_AT: &str = "othing was looked at";
 /// How long after a fault a harmless task is sent.
 const PROBE_AFTER: Duration = Duration::from_secs(5);
 
@@ -57,7 +59,14 @@ const PROBE_AFTER: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub(crate) struct Probes {
     pub(crate) taken: usize,
+    /// Those that really looked. The others met the next fault.
+    pub(crate) looked: usize,
     pub(crate) problems: Vec<String>,
+}
+
+/// Whether Cortex took the task. A refusal is a result, too, of no mission.
+fn is_taken(result: &TaskResult) -> bool {
+    !result.mission.as_str().is_empty()
 }
 
 /// Sends a task that only looks at a tray that is well, and waits for its end: a fault is no reason to refuse it.
@@ -66,7 +75,13 @@ pub(crate) async fn probe(client: Arc<TaskClient>, tray: &'static str, after: St
     let ended = tokio::time::timeout(LIMIT, carry_out(&client, &format!("{ERRAND}0: look at {tray}."))).await;
     let mut probes = probes.lock().unwrap_or_else(PoisonError::into_inner);
     match ended {
-        Ok(Ok(_)) => probes.taken += 1,
+        Ok(Ok(result)) if is_taken(&result) => {
+            probes.taken += 1;
+            probes.looked += usize::from(!result.output.contains(NOTHING_LOOKED_AT));
+        }
+        Ok(Ok(result)) => {
+            probes.problems.push(format!("REFUSED: a harmless task, 5 s after {after}: {}", result.output));
+        }
         Ok(Err(problem)) => probes.problems.push(format!("REFUSED: a harmless task, 5 s after {after}: {problem}")),
         Err(_) => probes.problems.push(format!("LOST: a harmless task, 5 s after {after}")),
     }
@@ -123,6 +138,10 @@ pub(crate) async fn keep_going(
             }
             Ok(Err(problem)) => {
                 *errands.reasons.entry(format!("refused: {problem}")).or_default() += 1;
+                "refused"
+            }
+            Ok(Ok(result)) if !is_taken(&result) => {
+                errands.problems.push(format!("REFUSED: '{task}': {}", result.output));
                 "refused"
             }
             Ok(Ok(result)) => match result.ending {

@@ -50,7 +50,6 @@ pub enum Rejection {
 
 /// Whether the robot takes tasks now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Readiness {
     /// It does.
     Ready,

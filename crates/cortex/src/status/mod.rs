@@ -138,7 +138,7 @@ impl Gathered {
             Readiness::Refusing(_) => ReadinessState::Refusing,
             Readiness::Waiting { .. } => ReadinessState::Waiting,
             Readiness::Limited { .. } => ReadinessState::Limited,
-            _ => ReadinessState::Ready,
+            Readiness::Ready => ReadinessState::Ready,
         };
         if state != ReadinessState::Ready {
             reasons.push(readiness.to_string());
