@@ -14,8 +14,10 @@ mod progress;
 mod repository;
 mod ros;
 mod supervised;
+mod wordnet;
 mod work;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -98,6 +100,14 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Compile WordNet's dict files to the table of words in `crates/cortex-language/data`
+    Wordnet {
+        /// The folder with WordNet's files `index.*`, `data.*`, `*.exc` and `cntlist.rev`
+        folder: PathBuf,
+        /// Compare with the table in the tree, and write nothing
+        #[arg(long)]
+        check: bool,
+    },
     /// Remove the private ROS 2 and the built interfaces of all clones on this machine
     Clean,
 }
@@ -131,6 +141,7 @@ fn run(command: Task) -> Result<ExitCode> {
         Task::Bench { arguments } => return work::bench(&repository, &arguments),
         Task::Soak { arguments } => return work::soak(&repository, &arguments),
         Task::Campaign { arguments } => return work::campaign(&repository, &arguments),
+        Task::Wordnet { folder, check } => wordnet::run(&repository, &folder, check)?,
         Task::Clean => clean::run()?,
     }
     Ok(ExitCode::SUCCESS)
