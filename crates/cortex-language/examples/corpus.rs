@@ -1,0 +1,74 @@
+//! What the reader makes of the corpus: `cargo run -p cortex-language --example corpus -- [KIND] [ROBOT]`.
+//!
+//! Of the half that may be seen, every sentence of that kind is shown that was not taken as it must be; of the other half
+//! only the totals.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a tool for developers")]
+
+#[path = "../tests/support/corpus.rs"]
+mod corpus;
+
+use corpus::{Verdict, measure, shown};
+use cortex_language::Understanding;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let kind = arguments.first().map_or("", String::as_str);
+    let only = arguments.get(1).map_or("", String::as_str);
+    if kind == "say" {
+        let tools = corpus::tools(only);
+        let robot = corpus::robot(&tools);
+        for text in &arguments[2..] {
+            match cortex_language::understand(&robot, text) {
+                Understanding::Understood(parts) => println!("{text}\n    {}", shown(&parts, &tools)),
+                other => println!("{text}\n    {other:?}"),
+            }
+        }
+        return;
+    }
+    let halves: &[&str] = if kind == "unseen" { &["unseen"] } else { &["seen"] };
+    for half in halves {
+        let totals = measure(half, |robot, line, understanding, verdict, tools| {
+            let is_wanted = (line.kind == kind || (kind == "wrong" && verdict == Verdict::Wrong))
+                && (only.is_empty() || only == robot);
+            if *half != "seen" || !is_wanted || verdict == Verdict::Right {
+                return;
+            }
+            let reply = match understanding {
+                Understanding::Understood(parts) => shown(parts, tools),
+                Understanding::Unsure { offers, .. } => {
+                    format!("? {}", offers.iter().map(|it| shown(it, tools)).collect::<Vec<_>>().join(" OR "))
+                }
+                other => format!("{other:?}"),
+            };
+            let wanted: Vec<String> = line
+                .must
+                .iter()
+                .take(1)
+                .map(|calls| {
+                    calls
+                        .iter()
+                        .map(|call| format!("{} {}", call.tool, serde_json::Value::Object(call.arguments.clone())))
+                        .collect::<Vec<_>>()
+                        .join(" | ")
+                })
+                .collect();
+            println!(
+                "[{robot} {verdict:?}] {}\n    wanted: {}{}\n    reply:  {reply}",
+                line.say,
+                wanted.join(" OR "),
+                line.about.clone().or(line.why.clone()).unwrap_or_default()
+            );
+        });
+        println!("{half}: right, asked, refused, wrong");
+        for (robot, totals) in totals {
+            let rows: Vec<String> = totals
+                .0
+                .iter()
+                .map(|(kind, [right, asked, refused, wrong])| {
+                    format!("{kind} {right}/{asked}/{refused}/{wrong} of {}", right + asked + refused + wrong)
+                })
+                .collect();
+            println!("  {robot:10} {}", rows.join("; "));
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The form of a language's data.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::language::Frame;
+use crate::phrases::{Names, PhraseSet};
+use crate::stem::Ending;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Grammar {
+    /// For people who read the file.
+    #[serde(rename = "name")]
+    _name: String,
+    pub(crate) short_forms: BTreeMap<String, String>,
+    pub(crate) words: Words,
+    pub(crate) roles: BTreeMap<String, String>,
+    pub(crate) frames: Frames,
+    pub(crate) numbers: BTreeMap<String, f64>,
+    pub(crate) ordinals: BTreeMap<String, f64>,
+    pub(crate) endings: Vec<Ending>,
+    pub(crate) irregular: BTreeMap<String, String>,
+    pub(crate) talk: BTreeMap<String, String>,
+    pub(crate) states: BTreeMap<String, String>,
+    pub(crate) opposites: BTreeMap<String, String>,
+    pub(crate) truths: Truths,
+    pub(crate) qualities: BTreeMap<String, String>,
+    pub(crate) forms: Forms,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Truths {
+    pub(crate) yes: String,
+    pub(crate) no: String,
+}
+
+/// How verbs look that tell of something instead of asking for it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Forms {
+    /// Endings of what is being done.
+    pub(crate) gerund: String,
+    /// Endings of what was done.
+    pub(crate) past: String,
+    /// Endings of how something is done.
+    pub(crate) manner: String,
+    /// Words for what was done that have no such ending.
+    pub(crate) pasts: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Words {
+    pub(crate) empty: PhraseSet,
+    pub(crate) articles: PhraseSet,
+    pub(crate) weak: PhraseSet,
+    pub(crate) weighty: PhraseSet,
+    pub(crate) generic_looks: Names,
+    pub(crate) unspoken: PhraseSet,
+    pub(crate) around: PhraseSet,
+    pub(crate) text_edges: PhraseSet,
+    pub(crate) shifting: PhraseSet,
+    pub(crate) greets: PhraseSet,
+    pub(crate) getters: PhraseSet,
+    pub(crate) arrived: PhraseSet,
+    pub(crate) arrivals: PhraseSet,
+    pub(crate) kinds: PhraseSet,
+    pub(crate) past_sight: PhraseSet,
+    pub(crate) aloud: PhraseSet,
+    pub(crate) results: PhraseSet,
+    pub(crate) reads_out: PhraseSet,
+    pub(crate) joints: PhraseSet,
+    pub(crate) sequence: PhraseSet,
+    pub(crate) before: PhraseSet,
+    pub(crate) after: PhraseSet,
+    pub(crate) negations: PhraseSet,
+    pub(crate) conditions: PhraseSet,
+    pub(crate) timings: PhraseSet,
+    pub(crate) choices: PhraseSet,
+    pub(crate) exceptions: PhraseSet,
+    pub(crate) all: PhraseSet,
+    pub(crate) both: PhraseSet,
+    pub(crate) repeats: BTreeMap<String, u32>,
+    pub(crate) times: PhraseSet,
+    pub(crate) again: PhraseSet,
+    pub(crate) things: PhraseSet,
+    pub(crate) places: PhraseSet,
+    pub(crate) here: PhraseSet,
+    pub(crate) people: PhraseSet,
+    pub(crate) questions: PhraseSet,
+    pub(crate) openings: PhraseSet,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Frames {
+    pub(crate) leads: String,
+    pub(crate) stations: String,
+    pub(crate) openers: PhraseSet,
+    pub(crate) closers: PhraseSet,
+    pub(crate) corrections: PhraseSet,
+    pub(crate) say: String,
+    pub(crate) write: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SenseEntry {
+    pub(crate) words: String,
+    pub(crate) base: Option<String>,
+    pub(crate) state: Option<String>,
+    #[serde(default)]
+    pub(crate) light: bool,
+    #[serde(default)]
+    pub(crate) adjusts: bool,
+    #[serde(default)]
+    pub(crate) looks: bool,
+    pub(crate) frame: Option<Frame>,
+    pub(crate) says: Option<String>,
+}

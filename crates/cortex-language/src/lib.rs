@@ -1,0 +1,43 @@
+//! What a sentence said to a robot asks for: read once, whole, and grounded in what the robot can do.
+//!
+//! The reader knows no robot and no language: a robot is its tools, a language is data. Every word of a sentence is
+//! accounted for, or nothing is to be done: it is part of a verb that asks for a tool, a value of a parameter, a noun of
+//! the tool, or one of a short list of words that carry nothing.
+//!
+//! The way of a sentence: `tokens` → `sentence` (words of a language, `slips` corrected) → `task` (clauses, in the order
+//! in which they are done) → `reading` (each clause held against the tools of the `robot`). What wants no act is `talk`.
+
+mod grammar;
+mod language;
+mod numbers;
+mod pattern;
+mod phrases;
+mod problem;
+mod reading;
+mod robot;
+mod sentence;
+mod slips;
+mod stem;
+mod talk;
+mod task;
+mod tokens;
+pub mod wordnet;
+
+pub use language::Guard;
+pub use problem::Problem;
+pub use reading::Call;
+pub use robot::{Declared, Robot, Tool, Usage};
+pub use talk::Talk;
+pub use task::{MAX_PIECES, Part, Understanding, understand};
+pub use tokens::{MAX_TOKENS, name_words};
+
+/// Most values that are listed for a person.
+const LISTED: usize = 8;
+
+/// The first of several values, and how many there are besides.
+#[must_use]
+pub fn listed(values: &[String]) -> String {
+    let shown: Vec<&str> = values.iter().take(LISTED).map(String::as_str).collect();
+    let more = values.len().saturating_sub(LISTED);
+    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+}

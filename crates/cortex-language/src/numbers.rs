@@ -1,0 +1,238 @@
+//! Numbers and units, in digits and in words.
+
+use crate::sentence::Word;
+use crate::tokens::Kind;
+
+/// What a unit measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dimension {
+    Length,
+    Time,
+    Angle,
+    Speed,
+    TurnRate,
+    Frequency,
+    Mass,
+    Volume,
+    Temperature,
+    Pressure,
+    Force,
+    Rotation,
+    Share,
+}
+
+/// A unit: what it measures, and how many of the dimension's base unit it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Unit {
+    pub(crate) dimension: Dimension,
+    pub(crate) factor: f64,
+    /// For people.
+    pub(crate) label: &'static str,
+}
+
+/// A number as it was said.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Said {
+    pub(crate) value: f64,
+    pub(crate) unit: Option<Unit>,
+    /// How many words it takes.
+    pub(crate) length: usize,
+    /// Whether it was said as a place in a row: the third.
+    pub(crate) is_ordinal: bool,
+}
+
+const KM_PER_HOUR: f64 = 1.0 / 3.6;
+const DEGREE: f64 = std::f64::consts::PI / 180.0;
+
+/// The unit that a word or an abbreviation names, also as the ending of a parameter's name (`speed_mps`).
+pub(crate) fn unit(word: &str) -> Option<Unit> {
+    let (dimension, factor, label) = match word {
+        "m" | "meter" | "meters" | "metre" | "metres" => (Dimension::Length, 1.0, "m"),
+        "cm" | "centimeter" | "centimeters" | "centimetre" | "centimetres" | "centi" | "centis" => {
+            (Dimension::Length, 0.01, "cm")
+        }
+        "mm" | "millimeter" | "millimeters" | "millimetre" | "millimetres" | "mil" | "mils" | "mill" | "mills" => {
+            (Dimension::Length, 0.001, "mm")
+        }
+        "km" | "kilometer" | "kilometers" | "kilometre" | "kilometres" => (Dimension::Length, 1_000.0, "km"),
+        "um" | "micron" | "microns" | "micrometer" | "micrometers" | "micrometre" => (Dimension::Length, 1e-6, "um"),
+        "s" | "sec" | "secs" | "second" | "seconds" => (Dimension::Time, 1.0, "s"),
+        "ms" | "millisecond" | "milliseconds" => (Dimension::Time, 0.001, "ms"),
+        "min" | "mins" | "minute" | "minutes" => (Dimension::Time, 60.0, "min"),
+        "h" | "hour" | "hours" | "hrs" => (Dimension::Time, 3_600.0, "h"),
+        "rad" | "radian" | "radians" => (Dimension::Angle, 1.0, "rad"),
+        "deg" | "degree" | "degrees" => (Dimension::Angle, DEGREE, "degrees"),
+        "mps" | "m/s" => (Dimension::Speed, 1.0, "m/s"),
+        "kmh" | "kph" | "km/h" => (Dimension::Speed, KM_PER_HOUR, "km/h"),
+        "radps" | "rad/s" => (Dimension::TurnRate, 1.0, "rad/s"),
+        "degps" | "deg/s" => (Dimension::TurnRate, DEGREE, "degrees/s"),
+        "hz" | "hertz" => (Dimension::Frequency, 1.0, "Hz"),
+        "rpm" => (Dimension::Rotation, 1.0, "rpm"),
+        "kg" | "kilogram" | "kilograms" | "kilo" | "kilos" | "kgs" => (Dimension::Mass, 1.0, "kg"),
+        "g" | "gram" | "grams" | "gramme" | "grammes" => (Dimension::Mass, 0.001, "g"),
+        "mg" | "milligram" | "milligrams" => (Dimension::Mass, 1e-6, "mg"),
+        "tonne" | "tonnes" | "ton" | "tons" => (Dimension::Mass, 1_000.0, "t"),
+        "l" | "liter" | "liters" | "litre" | "litres" => (Dimension::Volume, 1.0, "l"),
+        "ml" | "milliliter" | "milliliters" | "millilitre" | "millilitres" => (Dimension::Volume, 1e-3, "ml"),
+        "ul" | "µl" | "μl" | "microliter" | "microliters" | "microlitre" | "microlitres" => {
+            (Dimension::Volume, 1e-6, "ul")
+        }
+        "celsius" | "centigrade" | "degc" => (Dimension::Temperature, 1.0, "°C"),
+        "bar" | "bars" => (Dimension::Pressure, 1.0, "bar"),
+        "newton" | "newtons" => (Dimension::Force, 1.0, "N"),
+        "percent" | "pct" | "percentage" => (Dimension::Share, 1.0, "%"),
+        _ => return None,
+    };
+    Some(Unit { dimension, factor, label })
+}
+
+/// The number that begins with this word, with its unit.
+pub(crate) fn read(words: &[Word]) -> Option<Said> {
+    let sign_words = usize::from(words.first().is_some_and(|first| first.is("minus") || first.is("negative")));
+    let unsigned = words.get(sign_words..)?;
+    let (value, length) = read_value(unsigned)?;
+    let value = if sign_words > 0 { -value } else { value };
+    let rest = unsigned.get(length..).unwrap_or_default();
+    let (unit, unit_length) = read_unit(rest);
+    // "Two and a half minutes", "half a minute more" are read with their unit; "one minute and a half" after it.
+    let half = unit_length > 0 && begins(rest.get(unit_length..).unwrap_or_default(), &["and", "a", "half"]);
+    let value = if half { value + 0.5 } else { value };
+    let seconds = unit.filter(|unit| unit.label == "min").and_then(|_| {
+        let after = rest.get(unit_length..)?;
+        let joint = usize::from(after.first().is_some_and(|next| next.is("and")));
+        let (seconds, taken) = read_value(after.get(joint..)?)?;
+        let (second, more) = read_unit(after.get(joint + taken..)?);
+        (second?.label == "s").then_some((seconds, joint + taken + more))
+    });
+    let (value, extra) = match seconds {
+        Some((seconds, extra)) => (value + seconds / 60.0, extra),
+        None => (value, if half { 3 } else { 0 }),
+    };
+    Some(Said { value, unit, length: sign_words + length + unit_length + extra, is_ordinal: false })
+}
+
+fn begins(words: &[Word], expected: &[&str]) -> bool {
+    words.len() >= expected.len() && words.iter().zip(expected).all(|(word, expected)| word.is(expected))
+}
+
+fn read_value(words: &[Word]) -> Option<(f64, usize)> {
+    let first = words.first()?;
+    if begins(words, &["half", "a"]) || begins(words, &["half", "an"]) {
+        return Some((0.5, 2));
+    }
+    if begins(words, &["a", "half"]) {
+        return Some((0.5, 2));
+    }
+    if begins(words, &["a", "quarter"]) {
+        return Some((0.25, 2));
+    }
+    // "A couple of", "a hundred", "a dozen".
+    if begins(words, &["a", "couple"]) {
+        return Some((2.0, if words.get(2).is_some_and(|next| next.is("of")) { 3 } else { 2 }));
+    }
+    if (first.is("a") || first.is("an")) && words.get(1).is_some_and(|next| next.number.is_some_and(|it| it >= 12.0)) {
+        let (value, length) = read_value(words.get(1..)?)?;
+        return Some((value, length + 1));
+    }
+    if first.is("a")
+        && words.get(1).is_some_and(|next| unit(&next.text).is_some_and(|unit| unit.dimension == Dimension::Time))
+    {
+        return Some((1.0, 1));
+    }
+    let (mut value, mut length) = read_words(words)?;
+    if words.get(length).is_some_and(|next| next.is("point")) {
+        let mut scale = 0.1;
+        let mut after = length + 1;
+        while let Some(digit) = words.get(after).and_then(|it| it.number).filter(|digit| (0.0..10.0).contains(digit)) {
+            value += digit * scale;
+            scale /= 10.0;
+            after += 1;
+        }
+        if after > length + 1 {
+            length = after;
+        }
+    } else if begins(words.get(length..).unwrap_or_default(), &["and", "a", "half"]) {
+        value += 0.5;
+        length += 3;
+    }
+    Some(((value * 1e9).round() / 1e9, length))
+}
+
+/// A number of which only the words that say it are taken.
+pub(crate) fn read_plain(words: &[Word]) -> Option<(f64, usize)> {
+    read_words(words)
+}
+
+/// `twenty five`, `two hundred and ten`, `one thousand five hundred`.
+fn read_words(words: &[Word]) -> Option<(f64, usize)> {
+    let first = words.first()?;
+    let mut total = first.number?;
+    let mut length = 1;
+    if first.kind == Kind::Number && !words.get(1).is_some_and(|next| next.is("hundred") || next.is("thousand")) {
+        return Some((total, length));
+    }
+    let mut done = 0.0;
+    let mut smallest = scale(total);
+    while let Some(next) = words.get(length) {
+        // The "and" of "two hundred and ten".
+        let joint = usize::from(next.is("and") && total >= 100.0);
+        let Some(next) = words.get(length + joint).filter(|next| next.kind == Kind::Word) else { break };
+        let Some(number) = next.number else { break };
+        if (next.is("hundred") && total < 100.0 || next.is("thousand") && total < 1_000.0) && joint == 0 {
+            total *= number;
+            if number >= 1_000.0 {
+                done += total;
+                total = 0.0;
+            }
+            smallest = number;
+        } else if number > 0.0 && number < smallest && scale(number) < smallest && smallest > 1.0 {
+            total += number;
+            smallest = scale(number);
+        } else {
+            break;
+        }
+        length += joint + 1;
+    }
+    Some((done + total, length))
+}
+
+/// The place of the last digit of a number word that is no zero: 20 for tens, 1 for ones.
+fn scale(number: f64) -> f64 {
+    if number >= 1_000.0 {
+        1_000.0
+    } else if number >= 100.0 {
+        100.0
+    } else if number >= 20.0 && number % 10.0 == 0.0 {
+        10.0
+    } else {
+        1.0
+    }
+}
+
+fn read_unit(words: &[Word]) -> (Option<Unit>, usize) {
+    let Some(first) = words.first().filter(|first| first.kind == Kind::Word).and_then(|first| unit(&first.text)) else {
+        return (None, 0);
+    };
+    let per = words.get(1).is_some_and(|next| next.is("per") || next.is("an") || next.is("a"));
+    let Some(second) = words.get(2).filter(|_| per).and_then(|second| unit(&second.text)) else {
+        let celsius = words.get(1).is_some_and(|next| next.is("celsius") || next.is("centigrade") || next.is("c"));
+        return if celsius { (unit("celsius"), 2) } else { (Some(first), 1) };
+    };
+    match rate(first, second) {
+        Some(rate) => (Some(rate), 3),
+        None => (Some(first), 1),
+    }
+}
+
+/// The unit of so much per time.
+pub(crate) fn rate(first: Unit, second: Unit) -> Option<Unit> {
+    let factor = first.factor / second.factor;
+    let (dimension, label) = match (first.dimension, second.dimension) {
+        (Dimension::Length, Dimension::Time) => (Dimension::Speed, "m/s"),
+        (Dimension::Angle, Dimension::Time) => (Dimension::TurnRate, "rad/s"),
+        _ => return None,
+    };
+    // A label only for the base unit; anything else is told in its parts.
+    let label = if (factor - 1.0).abs() < f64::EPSILON { label } else { first.label };
+    Some(Unit { dimension, factor, label })
+}

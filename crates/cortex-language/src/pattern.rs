@@ -1,0 +1,86 @@
+//! Patterns of words in the data: `can/could you be so kind as to`, `please?`, `{text}`.
+
+/// A part of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// One of these words.
+    Word { any_of: Vec<String>, optional: bool },
+    /// Some words, at least one.
+    Slot(String),
+}
+
+/// A pattern of words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pattern(pub(crate) Vec<Part>);
+
+/// Most slots of one match.
+type Slots = Vec<(String, std::ops::Range<usize>)>;
+
+impl Pattern {
+    /// Reads `word`, `one/other`, `word?` and `{slot}`.
+    pub(crate) fn read(text: &str) -> Self {
+        let part = |piece: &str| {
+            if let Some(slot) = piece.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+                return Part::Slot(slot.to_owned());
+            }
+            let optional = piece.len() > 1 && piece.ends_with('?');
+            let words = if optional { piece.trim_end_matches('?') } else { piece };
+            Part::Word { any_of: words.split('/').map(str::to_lowercase).collect(), optional }
+        };
+        Self(text.split_whitespace().map(part).collect())
+    }
+
+    /// How many words the pattern takes at the beginning; none if it does not fit. Only for patterns without slots.
+    pub(crate) fn prefix<W: AsRef<str>>(&self, words: &[W]) -> Option<usize> {
+        prefix(&self.0, words)
+    }
+
+    /// The ranges of the slots, if the pattern takes all of the words. `may_be` says which words a slot takes.
+    pub(crate) fn whole<W: AsRef<str>>(
+        &self,
+        words: &[W],
+        may_be: &dyn Fn(&str, std::ops::Range<usize>) -> bool,
+    ) -> Option<Slots> {
+        let mut slots = Vec::new();
+        whole(&self.0, words, 0, may_be, &mut slots).then_some(slots)
+    }
+}
+
+fn prefix<W: AsRef<str>>(parts: &[Part], words: &[W]) -> Option<usize> {
+    let Some((first, rest)) = parts.split_first() else { return Some(0) };
+    let Part::Word { any_of, optional } = first else { return None };
+    let fits = words.first().is_some_and(|word| any_of.iter().any(|one| one == word.as_ref()));
+    let taken = if fits { prefix(rest, words.get(1..).unwrap_or_default()).map(|length| length + 1) } else { None };
+    taken.or_else(|| if *optional { prefix(rest, words) } else { None })
+}
+
+fn whole<W: AsRef<str>>(
+    parts: &[Part],
+    words: &[W],
+    at: usize,
+    may_be: &dyn Fn(&str, std::ops::Range<usize>) -> bool,
+    slots: &mut Slots,
+) -> bool {
+    let Some((first, rest)) = parts.split_first() else { return at == words.len() };
+    match first {
+        Part::Word { any_of, optional } => {
+            let fits = words.get(at).is_some_and(|word| any_of.iter().any(|one| one == word.as_ref()));
+            (fits && whole(rest, words, at + 1, may_be, slots)) || (*optional && whole(rest, words, at, may_be, slots))
+        }
+        // The longest text that leaves the rest of the pattern its words; what a name takes is as short as it can be.
+        Part::Slot(name) => {
+            for end in (at + 1..=words.len()).rev() {
+                if !may_be(name, at..end) {
+                    continue;
+                }
+                let before = slots.len();
+                slots.push((name.clone(), at..end));
+                if whole(rest, words, end, may_be, slots) {
+                    return true;
+                }
+                slots.truncate(before);
+            }
+            false
+        }
+    }
+}

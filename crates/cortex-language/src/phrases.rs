@@ -1,0 +1,86 @@
+//! Lists of phrases in the data.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// Phrases, each with what it stands for.
+#[derive(Debug, Default)]
+pub(crate) struct PhraseTable(Vec<(String, PhraseSet)>);
+
+impl PhraseTable {
+    pub(crate) fn read(table: &BTreeMap<String, String>) -> Self {
+        Self(table.iter().map(|(name, phrases)| (name.clone(), PhraseSet::read(phrases))).collect())
+    }
+
+    pub(crate) fn find<W: AsRef<str>>(&self, words: &[W]) -> Option<(&str, usize)> {
+        let found = self.0.iter().map(|(name, phrases)| (name.as_str(), phrases.length(words)));
+        found.filter(|(_, length)| *length > 0).max_by_key(|(_, length)| *length)
+    }
+}
+
+/// Phrases, each as its words.
+#[derive(Debug, Default, Deserialize)]
+#[serde(from = "String")]
+pub(crate) struct PhraseSet(BTreeMap<String, Vec<Vec<String>>>);
+
+impl PhraseSet {
+    pub(crate) fn read(list: &str) -> Self {
+        let mut set = Self::default();
+        for phrase in list.split(',') {
+            let words: Vec<String> = phrase.split_whitespace().map(str::to_lowercase).collect();
+            if let Some(first) = words.first() {
+                set.0.entry(first.clone()).or_default().push(words);
+            }
+        }
+        for phrases in set.0.values_mut() {
+            phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.len()));
+        }
+        set
+    }
+
+    /// How many words the longest phrase has with which the words begin; 0 if none does.
+    pub(crate) fn length<W: AsRef<str>>(&self, words: &[W]) -> usize {
+        let Some(phrases) = words.first().and_then(|first| self.0.get(first.as_ref())) else { return 0 };
+        let begins = |phrase: &&Vec<String>| {
+            phrase.len() <= words.len() && phrase.iter().zip(words).all(|(one, other)| one == other.as_ref())
+        };
+        phrases.iter().find(begins).map_or(0, Vec::len)
+    }
+
+    pub(crate) fn has(&self, word: &str) -> bool {
+        self.length(&[word]) == 1
+    }
+
+    /// The longest phrase with which the words end.
+    pub(crate) fn length_at_end<W: AsRef<str>>(&self, words: &[W]) -> usize {
+        (0..words.len())
+            .find(|from| words.get(*from..).is_some_and(|rest| self.length(rest) == rest.len()))
+            .map_or(0, |from| words.len() - from)
+    }
+}
+
+impl From<String> for PhraseSet {
+    fn from(list: String) -> Self {
+        Self::read(&list)
+    }
+}
+
+/// Words or phrases, separated by commas in the data.
+#[derive(Debug, Default, Deserialize)]
+#[serde(from = "String")]
+pub(crate) struct Names(pub(crate) Vec<String>);
+
+impl From<String> for Names {
+    fn from(text: String) -> Self {
+        Self(list(&text))
+    }
+}
+
+/// The items of a list that are separated by commas.
+pub(crate) fn list(text: &str) -> Vec<String> {
+    text.split(',')
+        .map(|item| item.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase())
+        .filter(|item| !item.is_empty())
+        .collect()
+}

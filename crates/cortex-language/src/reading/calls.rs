@@ -1,0 +1,359 @@
+//! From what a clause says to the calls that it asks for.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::cover::Draft;
+use super::fit::{Fit, Strength};
+use super::misses::{mismatched, missing};
+use super::{Call, Context, Core, Miss, Reader, Reading, Score, spoken};
+use crate::numbers::{self, Said};
+use crate::problem::Problem;
+use crate::robot::{self, ParameterKind, Tool, Usage};
+use crate::sentence::Word;
+use crate::tokens::Kind;
+
+/// Most calls that one clause makes: "all drawers", "five times".
+const CALLS_AT_MOST: usize = 64;
+/// Most whole numbers that "all" stands for.
+const NUMBERS_AT_MOST: f64 = 32.0;
+/// Most words of a name that nobody put into quotation marks.
+const NAME_WORDS: usize = 6;
+
+impl Reader<'_> {
+    /// Everything accounted for, and every value given that must be given: the calls.
+    pub(super) fn finish(
+        &self,
+        index: usize,
+        tool: &Tool,
+        core: Core<'_>,
+        fit: &Fit,
+        context: Context<'_>,
+        mut draft: Draft,
+    ) -> Option<Result<Reading, Miss>> {
+        // "All" of what has nothing to choose from.
+        if draft.all
+            && !draft.names_tool
+            && draft.described == 0
+            && !draft.refers
+            && (tool.parameters.is_empty() || !fit.goes_on && fit.strength == Strength::Things)
+        {
+            return None;
+        }
+        let verb_matched = usize::from(fit.strength >= Strength::Related);
+        let closeness = draft.matched * 2 + draft.described + verb_matched * 3;
+        let says_something = draft.matched + draft.described > 0
+            || fit.strength >= Strength::Described
+            || (fit.asks && self.is_the_look(tool, core));
+        if !says_something {
+            return None;
+        }
+        // The state that the verb asks for.
+        if let Some(state) = &fit.gives {
+            for (at, parameter) in tool.parameters.iter().enumerate() {
+                if !draft.values.contains_key(&at)
+                    && let Some(value) = self.stated(parameter, state)
+                {
+                    draft.values.insert(at, vec![value]);
+                    draft.says_state = true;
+                    break;
+                }
+            }
+        }
+        if let Err(problem) = self.implied(tool, core.words, fit, &mut draft) {
+            draft.wrong = Some(problem);
+        }
+        let gave = fit.strength != Strength::Related || fit.gives.is_none() || draft.says_state;
+        if !gave
+            || (!fit.needs_state.is_empty() && !draft.says_state)
+            || (fit.needs_value && !draft.says_value)
+            || (fit.needs_object && draft.matched == 0 && (draft.described == 0 || fit.is_others))
+            || (fit.needs_name && !draft.names_tool && !draft.refers)
+            || (fit.needs_measure && !self.says_measure(tool, &draft))
+        {
+            return None;
+        }
+        if let Some(problem) = draft.wrong {
+            return Some(Err(Miss { closeness: closeness + 2, problem, nearly: None }));
+        }
+        let answers = tool.usage != Usage::Step || tool.looks;
+        // A look is asked for by what it looks at.
+        if answers
+            && fit.asks
+            && fit.strength <= Strength::Related
+            && !(draft.names_tool || draft.described > 0 || self.is_the_look(tool, core))
+        {
+            return None;
+        }
+        if answers && fit.strength == Strength::Things {
+            // "Drawer 3" asks for nothing; "battery level" does.
+            let is_about_it = if fit.asks {
+                draft.names_tool || draft.names_method || draft.described > 0 || self.is_the_look(tool, core)
+            } else {
+                draft.names_method || (core.words.len() == 1 && draft.names_tool && !self.is_deed(core))
+            };
+            if !is_about_it {
+                return None;
+            }
+        }
+        if !answers && fit.strength == Strength::Things && !(draft.says_value || draft.says_state) {
+            return None;
+        }
+        let mut has_text = false;
+        if !draft.leftover.is_empty() {
+            match self.name(tool, core, fit, &draft) {
+                Some((parameter, text)) => {
+                    draft.values.insert(parameter, vec![json!(text)]);
+                    has_text = true;
+                }
+                None => return Some(Err(self.unexplained(index, tool, core.words, &draft, context, closeness))),
+            }
+        }
+        let calls = self.calls(index, tool, &draft, context, fit.goes_on);
+        Some(calls.map_err(|problem| Miss { closeness, problem, nearly: None }).map(|calls| Reading {
+            calls,
+            score: Score {
+                closed: !has_text,
+                strength: if self.is_the_look(tool, core) && fit.asks {
+                    fit.strength.max(Strength::Described)
+                } else {
+                    fit.strength
+                },
+                matched: draft.matched + fit.at.len().saturating_sub(1),
+                described: draft.described,
+            },
+            verb: fit.key.clone(),
+            amends: fit.goes_on && self.adds(tool, &draft, context),
+            doubtful: self.is_doubtful(tool, fit, &draft, context),
+            refers: draft.refers,
+        }))
+    }
+
+    /// Whether what was said belongs to the call before: "mow the lawn, at 60 millimetres".
+    pub(super) fn adds(&self, tool: &Tool, draft: &Draft, context: Context<'_>) -> bool {
+        let said = |name: &String| {
+            context.before.is_some_and(|before| before.calls.iter().any(|call| call.arguments.contains_key(name)))
+        };
+        !draft.values.is_empty()
+            && draft.values.keys().all(|at| tool.parameters.get(*at).is_some_and(|it| !said(&it.name)))
+    }
+
+    /// Whether things alone ask for an act, and neither a state that was said nor a place to go to tells which.
+    pub(super) fn is_doubtful(&self, tool: &Tool, fit: &Fit, draft: &Draft, context: Context<'_>) -> bool {
+        let acts = tool.usage == Usage::Step && !tool.looks;
+        let goes = tool.verbs.iter().any(|verb| self.names(&verb.key, "go"));
+        let tells = (draft.says_state && draft.names_tool) || goes || (fit.key.is_some() && context.before.is_some());
+        let lent = fit.strength == Strength::Described && fit.is_others;
+        acts && ((fit.strength == Strength::Things && !tells) || lent)
+    }
+
+    /// Whether a number or a state was said.
+    pub(super) fn says_measure(&self, tool: &Tool, draft: &Draft) -> bool {
+        draft.says_state
+            || draft.values.keys().any(|at| {
+                tool.parameters
+                    .get(*at)
+                    .is_some_and(|it| matches!(it.kind, ParameterKind::Number(_) | ParameterKind::Flag))
+            })
+    }
+
+    /// "Turn around" says how far; "back up" says which way.
+    pub(super) fn implied(&self, tool: &Tool, words: &[Word], fit: &Fit, draft: &mut Draft) -> Result<(), Problem> {
+        for (index, parameter) in tool.parameters.iter().enumerate() {
+            let verb_says =
+                fit.at.iter().any(|at| words.get(*at).is_some_and(|word| parameter.words.contains(&word.stem)));
+            if parameter.kind == ParameterKind::Flag && verb_says {
+                draft.values.entry(index).or_insert_with(|| vec![json!(true)]);
+            }
+        }
+        let sense = fit.key.as_ref().and_then(|key| self.language.sense_of(key));
+        let says = sense.and_then(|sense| sense.says.as_ref());
+        let words = says.and_then(|says| crate::sentence::words(says, self.language).ok()).unwrap_or_default();
+        if let Some(said) = numbers::read(&words) {
+            let fitting = tool.parameters.iter().enumerate().find_map(|(at, it)| match &it.kind {
+                ParameterKind::Number(kind) if !draft.values.contains_key(&at) => {
+                    let same = kind.unit.map(|unit| unit.dimension) == said.unit.map(|unit| unit.dimension);
+                    Some((at, kind.take(&said).ok().filter(|_| same)?))
+                }
+                _ => None,
+            });
+            if let Some((at, value)) = fitting {
+                draft.values.insert(at, vec![value]);
+                draft.says_value = true;
+            }
+        }
+        let way = fit.gives.as_ref().and_then(|state| tool.parameters.iter().find_map(|it| it.signs.get(state)));
+        let Some(sign) = draft.sign.or(way.copied()) else { return Ok(()) };
+        draft.says_state |= way.is_some();
+        for (at, parameter) in tool.parameters.iter().enumerate().filter(|(_, it)| !it.signs.is_empty()) {
+            let ParameterKind::Number(kind) = &parameter.kind else { continue };
+            for value in draft.values.get_mut(&at).into_iter().flatten() {
+                let signed = value.as_f64().map(|value| value.abs() * sign).unwrap_or_default();
+                let said = Said { value: signed, unit: None, length: 1, is_ordinal: false };
+                *value = kind.take(&said).map_err(|mismatch| mismatched(parameter, mismatch, signed.to_string()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the words are a verb by which something of this robot acts.
+    pub(super) fn is_deed(&self, core: Core<'_>) -> bool {
+        robot::hits(core.words, self.language).iter().any(|hit| {
+            self.robot.tools.iter().any(|tool| {
+                tool.usage == Usage::Step && !tool.looks && tool.verbs.iter().any(|verb| verb.key == hit.key)
+            })
+        })
+    }
+
+    /// Whether a word is a verb of the lexicon that means something alone.
+    pub(super) fn is_deed_at(&self, words: &[Word], at: usize) -> bool {
+        let Some(word) = words.get(at) else { return false };
+        self.language.verbs(&word.stem).iter().any(|form| {
+            form.head.len() == 1
+                && form.tail.is_empty()
+                && self.language.sense(form.sense).is_some_and(|sense| !sense.light)
+        })
+    }
+
+    /// Whether the tool looks at whatever there is, and is asked what that is: "what do you see?"
+    pub(super) fn is_the_look(&self, tool: &Tool, core: Core<'_>) -> bool {
+        let general =
+            tool.verbs.iter().any(|verb| self.language.sense_of(&verb.key).is_some_and(|it| it.name == "look"));
+        let asks_what = core.words.iter().any(|word| {
+            ["what", "who", "anything", "anyone", "anybody", "something", "somebody"].contains(&word.text.as_str())
+        });
+        general && asks_what && tool.needs_nothing() && tool.looks
+    }
+
+    /// The calls, one for each combination of the values.
+    pub(super) fn calls(
+        &self,
+        index: usize,
+        tool: &Tool,
+        draft: &Draft,
+        context: Context<'_>,
+        goes_on: bool,
+    ) -> Result<Vec<Call>, Problem> {
+        let mut values = draft.values.clone();
+        if (draft.all && !draft.refers) || !draft.excepted.is_empty() {
+            self.fill_all(tool, draft, &mut values);
+        }
+        if draft.refers || goes_on {
+            let said: Vec<usize> = values.keys().copied().collect();
+            for (at, value) in self.referred(tool, context) {
+                let several = values.entry(at).or_default();
+                if !said.contains(&at) && !several.contains(&value) {
+                    several.push(value);
+                }
+            }
+        }
+        let mut calls = vec![Map::new()];
+        for (at, parameter) in tool.parameters.iter().enumerate() {
+            match values.get(&at) {
+                Some(several) if !several.is_empty() => {
+                    calls = calls
+                        .iter()
+                        .flat_map(|call| {
+                            several.iter().map(move |value| {
+                                let mut call: Map<String, Value> = call.clone();
+                                call.insert(parameter.name.clone(), value.clone());
+                                call
+                            })
+                        })
+                        .take(CALLS_AT_MOST + 1)
+                        .collect();
+                }
+                _ if parameter.required => match &parameter.default {
+                    Some(default) => {
+                        for call in &mut calls {
+                            call.insert(parameter.name.clone(), default.clone());
+                        }
+                    }
+                    None => return Err(missing(index, parameter)),
+                },
+                _ => {}
+            }
+        }
+        let repeated: Vec<Call> = (0..draft.repeats)
+            .flat_map(|_| calls.iter().map(|arguments| Call { tool: index, arguments: arguments.clone() }))
+            .collect();
+        if repeated.len() > CALLS_AT_MOST {
+            return Err(Problem::Unknown);
+        }
+        Ok(repeated)
+    }
+
+    /// "All drawers": the value that stands for all, or each of them.
+    pub(super) fn fill_all(&self, tool: &Tool, draft: &Draft, values: &mut BTreeMap<usize, Vec<Value>>) {
+        for (at, parameter) in tool.parameters.iter().enumerate() {
+            if values.contains_key(&at) {
+                continue;
+            }
+            let every: Vec<Value> = match &parameter.kind {
+                ParameterKind::Choice(choices) => {
+                    let whole = ["everywher", "all", "every", "everything", "both"];
+                    let all = whole.iter().find_map(|name| choices.named(name));
+                    match all.and_then(|all| choices.value(all)) {
+                        Some(all) if draft.excepted.is_empty() => vec![all.clone()],
+                        all => {
+                            let no_value = |value: &&Value| {
+                                let name = spoken(value);
+                                Some(*value) != all && !["off", "none", "blank"].contains(&name.as_str())
+                            };
+                            choices.values.iter().filter(no_value).cloned().collect()
+                        }
+                    }
+                }
+                ParameterKind::Number(kind) if kind.whole && kind.unit.is_none() && parameter.required => {
+                    match (kind.minimum, kind.maximum) {
+                        (Some(least), Some(most)) if most - least < NUMBERS_AT_MOST => {
+                            #[expect(clippy::cast_possible_truncation, reason = "at most 32 apart")]
+                            let (least, most) = (least as i64, most as i64);
+                            (least..=most).map(|it| json!(it)).collect()
+                        }
+                        _ => Vec::new(),
+                    }
+                }
+                _ => Vec::new(),
+            };
+            let every: Vec<Value> = every.into_iter().filter(|value| !draft.excepted.contains(value)).collect();
+            if !every.is_empty() {
+                values.insert(at, every);
+                break;
+            }
+        }
+    }
+
+    /// Words of the person's own that name what the tool's one text takes: "grasp the red cup".
+    pub(super) fn name(&self, tool: &Tool, core: Core<'_>, fit: &Fit, draft: &Draft) -> Option<(usize, String)> {
+        if tool.text.is_some() || fit.strength < Strength::Own || core.asks {
+            return None;
+        }
+        let mut texts = tool
+            .parameters
+            .iter()
+            .enumerate()
+            .filter(|(at, it)| matches!(it.kind, ParameterKind::Text(_)) && !draft.values.contains_key(at));
+        let (at, parameter) = texts.next().filter(|_| texts.next().is_none())?;
+        let (first, last) = (*draft.leftover.first()?, *draft.leftover.last()?);
+        let words = core.words.get(first..=last)?;
+        let together = (first..=last).all(|at| {
+            draft.leftover.contains(&at) || core.words.get(at).is_some_and(|it| self.language.is_article(&it.text))
+        });
+        let plain = words.iter().all(|word| word.kind != Kind::Mark && word.kind != Kind::Quoted);
+        let says_more = self.guarded(words).is_some()
+            || words.iter().any(|word| {
+                self.language.words.joints.has(&word.text)
+                    || self.language.words.things.has(&word.text)
+                    || self.language.is_manner(&word.text)
+            });
+        let text = self.written(words);
+        let limit = match parameter.kind {
+            ParameterKind::Text(limit) => limit.unwrap_or(u64::MAX),
+            _ => u64::MAX,
+        };
+        (together && plain && !says_more && words.len() <= NAME_WORDS && text.chars().count() as u64 <= limit)
+            .then_some((at, text))
+    }
+}

@@ -1,0 +1,382 @@
+//! One clause held against one tool by one of its verbs: each word has its place, or there is no call.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::fit::{Fit, Strength};
+use super::{Context, Core, Miss, Reader, Reading};
+use crate::language::Guard;
+use crate::numbers::{self};
+use crate::problem::Problem;
+use crate::robot::{self, ParameterKind, Tool, Usage};
+use crate::sentence::Word;
+use crate::tokens::Kind;
+
+/// What is known of a call so far.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    /// The values of each parameter, by its index; several where the clause names several.
+    pub(super) values: BTreeMap<usize, Vec<Value>>,
+    /// Values that are left out of "all".
+    pub(super) excepted: Vec<Value>,
+    /// How many values and words of the tool were said.
+    pub(super) matched: usize,
+    pub(super) described: usize,
+    /// Whether a word of the tool's own name was said, besides its verb.
+    pub(super) names_tool: bool,
+    pub(super) names_method: bool,
+    pub(super) says_value: bool,
+    pub(super) says_state: bool,
+    pub(super) all: bool,
+    pub(super) refers: bool,
+    pub(super) repeats: u32,
+    pub(super) leftover: Vec<usize>,
+    pub(super) wrong: Option<Problem>,
+    pub(super) role: Option<String>,
+    pub(super) excepts: bool,
+    /// The direction that was said for a number.
+    pub(super) sign: Option<f64>,
+    /// Where the last value ended.
+    pub(super) value_end: Option<usize>,
+}
+
+impl Reader<'_> {
+    /// The clause held against one tool. None where it is not meant at all.
+    pub(super) fn cover(
+        &self,
+        index: usize,
+        tool: &Tool,
+        core: Core<'_>,
+        fit: &Fit,
+        context: Context<'_>,
+    ) -> Option<Result<Reading, Miss>> {
+        let words = core.words;
+        let mut draft = Draft { repeats: 1, ..Draft::default() };
+        let mut at = 0;
+        while at < words.len() {
+            if fit.at.contains(&at) {
+                at += 1;
+                continue;
+            }
+            at += self.take(tool, words, at, fit, context, &mut draft).max(1);
+        }
+        self.finish(index, tool, core, fit, context, draft)
+    }
+
+    /// Accounts for the words at `at`; returns how many they are.
+    fn take(
+        &self,
+        tool: &Tool,
+        words: &[Word],
+        at: usize,
+        fit: &Fit,
+        context: Context<'_>,
+        draft: &mut Draft,
+    ) -> usize {
+        let language = self.language;
+        let Some(rest) = words.get(at..) else { return 1 };
+        let Some(word) = rest.first() else { return 1 };
+        // The words up to the next part of the verb.
+        let free = rest.iter().enumerate().take_while(|(offset, _)| !fit.at.contains(&(at + offset))).count();
+        let rest = rest.get(..free).unwrap_or_default();
+        match word.kind {
+            Kind::Mark => {
+                if !word.is_punctuation() {
+                    draft.leftover.push(at);
+                }
+                return 1;
+            }
+            Kind::Quoted => return self.take_quoted(tool, words, at, draft),
+            Kind::Word | Kind::Number => {}
+        }
+        if let Some(length) = self.take_modifier(tool, at, rest, fit, draft) {
+            return length;
+        }
+        if let Some(length) = self.take_value(tool, words, at, rest, draft) {
+            draft.role = None;
+            draft.value_end = Some(at + length);
+            return length;
+        }
+        // "The packing area" is packing.
+        if draft.value_end == Some(at) && language.words.kinds.has(&word.text) {
+            return 1;
+        }
+        if let Some(length) = self.take_measure(tool, rest, fit, draft) {
+            return length;
+        }
+        if let Some(length) = self.take_state(tool, rest, fit, draft) {
+            return length;
+        }
+        if let Some((concept, length)) = robot::next_concept(rest, language)
+            && let Some(length) = self.take_noun(tool, words, at, &concept, length, fit, draft)
+        {
+            return length;
+        }
+        if let Some(length) = self.take_reference(tool, rest, fit, context, draft) {
+            return length;
+        }
+        if let Some(length) = self.take_empty(tool, words, at, rest, fit, draft) {
+            return length;
+        }
+        draft.leftover.push(at);
+        1
+    }
+
+    /// What is said of the whole clause: how often, and what is left out.
+    fn take_modifier(&self, tool: &Tool, at: usize, rest: &[Word], fit: &Fit, draft: &mut Draft) -> Option<usize> {
+        let language = self.language;
+        let word = rest.first()?;
+        // "Again and again" has no end.
+        let endless = language
+            .guards()
+            .iter()
+            .filter(|(guard, _)| *guard == Guard::Timing)
+            .map(|(_, it)| it.length(rest))
+            .max()
+            .unwrap_or(0);
+        if endless > 1 {
+            draft.leftover.extend(at..at + endless);
+            return Some(endless);
+        }
+        // What is said more than once.
+        if let Some((times, length)) = self.repeats(rest) {
+            let counted = tool.parameters.iter().position(|it| self.is_count(it));
+            match counted.filter(|index| !draft.values.contains_key(index) && self.counts(tool, rest)) {
+                Some(index) => {
+                    draft.values.insert(index, vec![json!(times)]);
+                    draft.says_value = true;
+                    draft.matched += 1;
+                }
+                None => draft.repeats = draft.repeats.max(times),
+            }
+            return Some(length);
+        }
+        let excepted = language.words.exceptions.length(rest).max(usize::from(draft.all && word.is("but")));
+        if excepted > 0 && rest.len() > excepted {
+            draft.excepts = true;
+            return Some(excepted);
+        }
+        // "One of the drawers" is none of them.
+        let chosen = language
+            .guards()
+            .iter()
+            .filter(|(guard, _)| *guard == Guard::Choice)
+            .map(|(_, it)| it.length(rest))
+            .max()
+            .unwrap_or(0);
+        if chosen > 1 {
+            draft.leftover.extend(at..at + chosen);
+            return Some(chosen);
+        }
+        if fit.asks {
+            let around = language.words.around.length(rest);
+            if around > 0 {
+                return Some(around);
+            }
+        }
+        None
+    }
+
+    /// "All" and "both", a direction, a unit, "that" before a thing.
+    fn take_measure(&self, tool: &Tool, rest: &[Word], fit: &Fit, draft: &mut Draft) -> Option<usize> {
+        let language = self.language;
+        let word = rest.first()?;
+        let both = language.words.both.length(rest);
+        if both > 0 && !fit.goes_on {
+            draft.all = true;
+            return Some(both);
+        }
+        let all = language.words.all.length(rest);
+        if all > 0 && !fit.goes_on {
+            draft.all = true;
+            return Some(all);
+        }
+        if let Some((state, length)) = language.state(rest)
+            && let Some(sign) = tool.parameters.iter().find_map(|it| it.signs.get(state))
+        {
+            draft.sign = Some(*sign);
+            draft.matched += 1;
+            return Some(length);
+        }
+        // "That pallet", "this bag".
+        if language.words.things.has(&word.text) && matches!(word.text.as_str(), "this" | "that" | "these" | "those") {
+            let noun = rest.get(1..).and_then(|after| robot::next_concept(after, language));
+            if noun.is_some_and(|(noun, _)| tool.nouns.contains(&noun) || tool.described.contains(&noun)) {
+                return Some(1);
+            }
+        }
+        let is_unit = numbers::unit(&word.text).is_some();
+        if is_unit && tool.parameters.iter().any(|it| it.spelling.len() > 1 && it.spelling.contains(&word.text)) {
+            return Some(1);
+        }
+        None
+    }
+
+    /// Words that carry nothing here: those that ask, that mark a place, and the few that never do.
+    fn take_empty(
+        &self,
+        tool: &Tool,
+        words: &[Word],
+        at: usize,
+        rest: &[Word],
+        fit: &Fit,
+        draft: &mut Draft,
+    ) -> Option<usize> {
+        let language = self.language;
+        let word = rest.first()?;
+        if fit.asks {
+            let asking = language.words.questions.length(rest);
+            if asking > 0 {
+                return Some(asking);
+            }
+            if let Some((concept, length)) = robot::next_concept(rest, language)
+                && language.quality(&word.text).is_some_and(|it| self.tells_of(tool, it))
+            {
+                let _ = concept;
+                draft.matched += 1;
+                draft.names_method = true;
+                return Some(length);
+            }
+        }
+        if language.weighty(&word.text) {
+            // "From" says from where, and something must follow.
+            let value_follows = rest.get(1..).is_some_and(|after| self.begins_value(tool, after));
+            if !value_follows {
+                draft.leftover.push(at);
+            }
+            draft.role = Some(word.text.clone());
+            return Some(1);
+        }
+        let empty = language.empty(rest);
+        if empty > 0 {
+            return Some(empty);
+        }
+        if language.is_plain_role(&word.text) {
+            // It marks what comes next, and something must.
+            if rest.len() == 1 && !fit.asks {
+                draft.leftover.push(at);
+            }
+            draft.role = Some(word.text.clone());
+            return Some(1);
+        }
+        // "Bring me ...", "show us ...".
+        let is_recipient = matches!(word.text.as_str(), "me" | "us")
+            && at.checked_sub(1).is_some_and(|before| fit.at.contains(&before));
+        if is_recipient {
+            return Some(1);
+        }
+        if (word.is("and") || word.is("then")) && at + 1 < words.len() {
+            return Some(1);
+        }
+        None
+    }
+
+    /// A word that asks for a state: "on", "open".
+    fn take_state(&self, tool: &Tool, rest: &[Word], fit: &Fit, draft: &mut Draft) -> Option<usize> {
+        let language = self.language;
+        let (state, length) = language.state(rest)?;
+        if fit.needs_state.iter().any(|it| it == state) {
+            draft.says_state = true;
+            draft.matched += 1;
+            return Some(length);
+        }
+        if fit.gives.as_deref() == Some(state) {
+            return Some(length);
+        }
+        for (index, parameter) in tool.parameters.iter().enumerate() {
+            if draft.values.contains_key(&index) {
+                continue;
+            }
+            if let Some(value) = self.stated(parameter, state) {
+                draft.values.insert(index, vec![value]);
+                draft.says_value = true;
+                draft.says_state = true;
+                draft.matched += 1;
+                return Some(length);
+            }
+        }
+        // A question of state may name either of them.
+        if fit.asks && tool.usage != Usage::Step && self.tells_of(tool, state) {
+            draft.described += 1;
+            return Some(length);
+        }
+        None
+    }
+
+    fn tells_of(&self, tool: &Tool, state: &str) -> bool {
+        let opposite = self.language.opposite(state);
+        let tells = |word: &str| tool.nouns.contains(word) || tool.described.contains(word);
+        tells(state) || opposite.is_some_and(tells)
+    }
+
+    /// A word for what the tool or one of its values is about.
+    #[expect(clippy::too_many_arguments, reason = "what is known of the clause so far")]
+    fn take_noun(
+        &self,
+        tool: &Tool,
+        words: &[Word],
+        at: usize,
+        concept: &str,
+        length: usize,
+        fit: &Fit,
+        draft: &mut Draft,
+    ) -> Option<usize> {
+        let language = self.language;
+        let word = words.get(at)?;
+        if word.kind != Kind::Word
+            || language.empty(std::slice::from_ref(word)) > 0 && !tool.name_nouns.contains(concept)
+        {
+            return None;
+        }
+        if language.is_plain_role(&word.text) || language.weighty(&word.text) || language.is_article(&word.text) {
+            return None;
+        }
+        // A word that only asks says nothing of what is asked.
+        if fit.asks && !tool.name_nouns.contains(concept) && language.words.questions.has(&word.text) {
+            return None;
+        }
+        // A verb in the place of the verb is no thing.
+        let is_verb =
+            fit.at.is_empty() && self.verb_position(words) == Some(at) && !fit.asks && self.is_deed_at(words, at);
+        if is_verb && !tool.name_nouns.contains(concept) {
+            return None;
+        }
+        // A switch that is named after what it does: "blink yellow".
+        for (index, parameter) in tool.parameters.iter().enumerate() {
+            if parameter.kind == ParameterKind::Flag
+                && parameter.words.iter().any(|it| it == concept)
+                && !draft.values.contains_key(&index)
+            {
+                draft.values.insert(index, vec![json!(true)]);
+                draft.matched += 1;
+                return Some(length);
+            }
+        }
+        if tool.name_nouns.contains(concept) {
+            draft.matched += 1;
+            draft.names_tool = true;
+            draft.names_method |= !tool.component.iter().any(|it| it == concept);
+            return Some(length);
+        }
+        if tool.nouns.contains(concept) {
+            draft.matched += 1;
+            draft.names_tool = true;
+            draft.names_method = true;
+            return Some(length);
+        }
+        if tool.parameters.iter().any(|it| it.words.iter().any(|word| word == concept)) {
+            draft.described += 1;
+            return Some(length);
+        }
+        // What a description says explains no word that turns a command into another one, and no verb.
+        let is_polar = language.state(words.get(at..)?).is_some_and(|(state, _)| language.opposite(state).is_some());
+        let is_heavy = is_polar || self.guarded(words.get(at..=at)?).is_some();
+        if !is_heavy && tool.described.contains(concept) && fit.strength < Strength::Phrase {
+            draft.described += 1;
+            draft.names_method |= fit.asks;
+            return Some(length);
+        }
+        None
+    }
+}

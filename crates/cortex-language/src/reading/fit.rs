@@ -1,0 +1,283 @@
+//! Whether a verb of a sentence asks for a tool.
+
+use super::{Context, Core, Reader, Reading};
+use crate::language::{Language, Lead};
+use crate::robot::{self, Key, ParameterKind, Source, Tool, Usage, VerbHit};
+use crate::sentence::Word;
+use crate::tokens::Kind;
+
+/// How surely a tool is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Strength {
+    /// By things and values alone.
+    #[default]
+    Things,
+    /// By a verb that means something like the tool's.
+    Related,
+    /// By a verb of its description.
+    Described,
+    /// By its own verb.
+    Own,
+    /// By one of its sentences.
+    Phrase,
+}
+
+/// A way in which a tool may be asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fit {
+    pub(crate) strength: Strength,
+    pub(crate) key: Option<Key>,
+    /// The words of the verb.
+    pub(crate) at: Vec<usize>,
+    /// The state that the verb asks for, to be given to a parameter.
+    pub(crate) gives: Option<String>,
+    /// The state of the tool's own verb, which must be said: "kitchen light on".
+    pub(crate) needs_state: Vec<String>,
+    /// Whether values must be said: "raise the forks" sets nothing.
+    pub(crate) needs_value: bool,
+    /// Whether a thing must be said, or a value.
+    pub(crate) needs_object: bool,
+    /// Whether the verb is another tool's own.
+    pub(crate) is_others: bool,
+    /// Whether a number or a state must be said: nothing else is raised or lowered.
+    pub(crate) needs_measure: bool,
+    /// Whether the tool's own noun must be said.
+    pub(crate) needs_name: bool,
+    /// Whether the clause asks for an answer.
+    pub(crate) asks: bool,
+    /// Whether it goes on with the call of the clause before, and so with its values.
+    pub(crate) goes_on: bool,
+}
+
+impl Reader<'_> {
+    /// Every way in which the clause may ask for the tool.
+    pub(crate) fn fits(&self, tool: &Tool, core: Core<'_>, context: Context<'_>) -> Vec<Fit> {
+        let language = self.language;
+        let mut fits: Vec<Fit> = Vec::new();
+        let hits = robot::hits(core.words, language);
+        let begin = self.verb_position(core.words);
+        // Engineers type the name of the tool: `base-halt`.
+        let named = core
+            .words
+            .iter()
+            .take_while(|word| {
+                word.kind == Kind::Word
+                    && tool.component.iter().any(|it| {
+                        *it == word.stem || language.noun(&[word.stem.as_str()]).is_some_and(|(name, _)| name == it)
+                    })
+            })
+            .count();
+        let begins = |hit: &VerbHit| hit.at.first().copied() == begin || (named > 0 && hit.at.first() == Some(&named));
+        for hit in hits.iter().filter(|hit| (begin.is_some() && begins(hit)) || core.asks) {
+            if is_told(core, hit, language, context) {
+                continue;
+            }
+            fits.extend(self.by_verb(tool, hit, core, &hits));
+        }
+        if core.asks {
+            fits.push(Fit { asks: true, ..Fit::by_things() });
+        } else if core.lead == Some(Lead::Place) {
+            if tool.verbs.iter().any(|verb| self.names(&verb.key, "go")) {
+                fits.push(Fit { strength: Strength::Own, needs_value: true, ..Fit::by_things() });
+            }
+        } else {
+            // The verb of what was said just before goes on.
+            if let Some(before) = context.before {
+                let same = before
+                    .tool()
+                    .and_then(|index| self.robot.tool(index))
+                    .is_some_and(|other| std::ptr::eq(other, tool));
+                let asked = before.verb.as_ref().is_some_and(|key| tool.verbs.iter().any(|verb| verb.key == *key));
+                if same || asked {
+                    let strength = if context.corrects { Strength::Described } else { Strength::Things };
+                    fits.push(Fit {
+                        strength,
+                        key: before.verb.clone(),
+                        needs_object: true,
+                        needs_value: same,
+                        goes_on: same,
+                        ..Fit::by_things()
+                    });
+                }
+            }
+            fits.extend(self.by_things(tool, &[]));
+            // "No wait, off": another state of the same thing.
+            if context.corrects
+                && let Some(other) = context.before.and_then(Reading::tool).and_then(|index| self.robot.tool(index))
+                && other.component == tool.component
+                && !other.component.is_empty()
+            {
+                let fit = self.by_things(tool, &[]).filter(|fit| !fit.needs_state.is_empty());
+                fits.extend(fit.map(|fit| Fit { strength: Strength::Described, goes_on: true, ..fit }));
+            }
+        }
+        fits
+    }
+
+    /// Where the verb of the clause stands: first.
+    pub(crate) fn verb_position(&self, words: &[Word]) -> Option<usize> {
+        let telling = |at: &usize| {
+            words
+                .get(*at)
+                .is_some_and(|word| word.kind == Kind::Word && self.language.empty(std::slice::from_ref(word)) == 0)
+        };
+        (0..words.len()).find(telling)
+    }
+
+    pub(crate) fn names(&self, key: &Key, sense: &str) -> bool {
+        self.language.sense_of(key).is_some_and(|it| it.name == sense)
+    }
+
+    /// The tool as things alone may ask for it: "the kitchen, please", "kitchen light on".
+    fn by_things(&self, tool: &Tool, at: &[usize]) -> Option<Fit> {
+        let states: Vec<&str> = tool
+            .verbs
+            .iter()
+            .filter(|verb| verb.source == Source::Own)
+            .filter_map(|verb| self.language.sense_of(&verb.key)?.state.as_deref())
+            .collect();
+        let takes_state = tool.parameters.iter().any(|it| matches!(it.kind, ParameterKind::Flag));
+        let needs_state: Vec<String> =
+            if takes_state { Vec::new() } else { states.iter().map(|state| (*state).to_owned()).collect() };
+        let answers = tool.usage != Usage::Step || tool.looks;
+        Some(Fit {
+            at: at.to_vec(),
+            needs_value: needs_state.is_empty() && !answers,
+            needs_state: if answers { Vec::new() } else { needs_state },
+            ..Fit::by_things()
+        })
+    }
+
+    fn by_verb(&self, tool: &Tool, hit: &VerbHit, core: Core<'_>, hits: &[VerbHit]) -> Vec<Fit> {
+        let language = self.language;
+        let mut fits = Vec::new();
+        let fit = Fit { key: Some(hit.key.clone()), at: hit.at.clone(), ..Fit::by_things() };
+        let answers = tool.usage != Usage::Step || tool.looks;
+        let Some(sense) = language.sense_of(&hit.key) else {
+            // A word that the lexicon does not know is a verb where one stands, and where the tool has it.
+            let Key::Word(word) = &hit.key else { return fits };
+            if let Some(verb) = tool.verbs.iter().find(|verb| verb.key == hit.key)
+                && !language.is_weak(word)
+            {
+                let strength = if verb.source == Source::Own { Strength::Own } else { Strength::Described };
+                fits.push(Fit { strength, needs_object: strength == Strength::Described, ..fit });
+            }
+            return fits;
+        };
+        if sense.light {
+            // "Put" means nothing alone, unless something of this robot puts.
+            let means_more = hits.iter().any(|other| {
+                let sense = language.sense_of(&other.key).is_some_and(|sense| !sense.light);
+                let has = |tool: &Tool| tool.verbs.iter().any(|verb| verb.key == other.key);
+                sense && other.at.first() == hit.at.first() && self.robot.tools.iter().any(has)
+            });
+            if !means_more {
+                fits.extend(self.by_things(tool, &hit.at).map(|it| Fit { key: Some(hit.key.clone()), ..it }));
+            }
+            return fits;
+        }
+        // "Say the light is on" asks for no look at the light; "say what you see" does.
+        let asks_further =
+            hit.at.last().and_then(|last| core.words.get(last + 1..)).is_some_and(|rest| self.asks(rest));
+        if answers && sense.frame.is_some() && !asks_further && !core.asks {
+            return fits;
+        }
+        let gives = sense.state.clone();
+        if let Some(verb) = tool.verbs.iter().find(|verb| verb.key == hit.key) {
+            let strength = if verb.source == Source::Own { Strength::Own } else { Strength::Described };
+            // What another tool is called by says nothing of this one without a thing.
+            let has = |tool: &Tool| tool.verbs.iter().any(|verb| verb.key == hit.key && verb.source == Source::Own);
+            let general = language.looks_in_general(sense) && sense.name != "look";
+            let needs_object = general
+                || (strength == Strength::Described
+                    && (sense.state.as_ref().is_some_and(|state| language.opposite(state).is_some())
+                        || self.robot.tools.iter().any(has)));
+            let is_others = !answers && strength == Strength::Described && self.robot.tools.iter().any(has);
+            fits.push(Fit {
+                strength,
+                gives: gives.clone(),
+                needs_object,
+                is_others,
+                asks: core.asks || (answers && sense.looks),
+                ..fit.clone()
+            });
+        } else if language.looks_in_general(sense) && answers {
+            fits.push(Fit { strength: Strength::Related, needs_object: true, asks: true, ..fit.clone() });
+        }
+        // "Weigh the pallet" asks for its weight.
+        let verb_word = hit.at.first().and_then(|at| core.words.get(*at)).map_or("", |word| word.text.as_str());
+        if answers && sense.looks && language.quality(verb_word).is_some_and(|it| tool.nouns.contains(it)) {
+            fits.push(Fit { strength: Strength::Described, asks: true, ..fit.clone() });
+        }
+        // "Kill the beacon", where the tool sets its colour, and off is one.
+        let takes_state = |state: &String| {
+            tool.parameters.iter().any(|it| !matches!(it.kind, ParameterKind::Flag) && self.stated(it, state).is_some())
+        };
+        if !answers
+            && gives.as_ref().is_some_and(takes_state)
+            && !fits.iter().any(|fit| fit.strength > Strength::Related)
+        {
+            fits.push(Fit {
+                strength: Strength::Related,
+                gives: gives.clone(),
+                needs_object: true,
+                needs_name: true,
+                ..fit.clone()
+            });
+        }
+        for verb in &tool.verbs {
+            let Some(own) = language.sense_of(&verb.key).filter(|_| verb.key != hit.key) else { continue };
+            let strength = Strength::Related;
+            // "Switch off the lamp", where the tool switches it on or off.
+            if sense.base.as_ref() == Some(&own.name) && gives.is_some() {
+                fits.push(Fit { strength, gives: gives.clone(), needs_object: true, ..fit.clone() });
+            }
+            // "Return to the kitchen", where the tool goes.
+            if sense.base.as_ref() == Some(&own.name) && gives.is_none() {
+                fits.push(Fit { strength, needs_object: true, ..fit.clone() });
+            }
+            // "Set the light to on", where the tool switches it on.
+            if own.base.as_ref() == Some(&sense.name) && own.state.is_some() {
+                fits.push(Fit {
+                    strength,
+                    needs_state: own.state.iter().cloned().collect(),
+                    needs_object: true,
+                    ..fit.clone()
+                });
+            }
+            if sense.adjusts && matches!(own.name.as_str(), "set" | "adjust" | "change") && own.state.is_none() {
+                fits.push(Fit { strength, needs_value: true, needs_measure: true, needs_name: true, ..fit.clone() });
+            }
+        }
+        fits
+    }
+}
+
+impl Fit {
+    fn by_things() -> Self {
+        Self {
+            strength: Strength::Things,
+            key: None,
+            at: Vec::new(),
+            gives: None,
+            needs_state: Vec::new(),
+            needs_value: false,
+            needs_object: false,
+            is_others: false,
+            needs_measure: false,
+            needs_name: false,
+            asks: false,
+            goes_on: false,
+        }
+    }
+}
+
+/// "Going to the kitchen" tells of something; it asks for nothing.
+fn is_told(core: Core<'_>, hit: &VerbHit, language: &Language, context: Context<'_>) -> bool {
+    let Some(word) = hit.at.first().and_then(|at| core.words.get(*at)) else { return false };
+    match language.form(&word.text) {
+        crate::language::Form::Plain => false,
+        crate::language::Form::Gerund => core.lead != Some(Lead::Gerund) && !core.asks && !context.is_subordinate,
+        crate::language::Form::Past => !core.asks && !context.is_subordinate,
+    }
+}

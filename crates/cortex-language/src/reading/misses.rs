@@ -1,0 +1,94 @@
+//! Why a clause asks for nothing, and what it nearly asks for.
+
+use serde_json::Value;
+
+use super::cover::Draft;
+use super::{Context, Miss, Reader, spoken};
+use crate::problem::Problem;
+use crate::robot::{Choices, Mismatch, Parameter, ParameterKind, Tool};
+use crate::sentence::Word;
+use crate::tokens::Kind;
+
+impl Reader<'_> {
+    /// Whether the word says something of its own that must not be left out.
+    pub(super) fn is_thing(&self, word: &Word) -> bool {
+        let known = |text: &str| crate::wordnet::domain(text).is_some();
+        let base = crate::wordnet::base_forms(&word.text, crate::wordnet::PartOfSpeech::Noun);
+        word.kind != Kind::Word
+            || known(&word.text)
+            || base.iter().any(|base| known(base))
+            || self.language.is_manner(&word.text)
+            || self.language.state(std::slice::from_ref(word)).is_some()
+    }
+
+    /// What is wrong with words that nothing accounts for.
+    pub(super) fn unexplained(
+        &self,
+        index: usize,
+        tool: &Tool,
+        words: &[Word],
+        draft: &Draft,
+        context: Context<'_>,
+        closeness: usize,
+    ) -> Miss {
+        let left: Vec<Word> = draft.leftover.iter().filter_map(|at| words.get(*at)).cloned().collect();
+        let (first, last) = (draft.leftover.first().copied().unwrap_or(0), draft.leftover.last().copied().unwrap_or(0));
+        let said = self.written(words.get(first..=last).unwrap_or_default());
+        let mut open = tool.parameters.iter().enumerate().filter_map(|(at, parameter)| match &parameter.kind {
+            ParameterKind::Choice(choices) if parameter.required && !draft.values.contains_key(&at) => {
+                Some((parameter, choices))
+            }
+            _ => None,
+        });
+        if let (Some((parameter, choices)), None) = (open.next(), open.next()) {
+            let similar = similar(choices, &said).map(spoken);
+            let problem = Problem::UnknownValue {
+                parameter: parameter.label.clone(),
+                said,
+                choices: choices.values.iter().map(spoken).collect(),
+                similar,
+            };
+            return Miss { closeness: closeness + 1, problem, nearly: None };
+        }
+        let nearly = self.calls(index, tool, draft, context, false).ok().and_then(|calls| match calls.as_slice() {
+            // A thing that nobody knows is no slip: "turn on the oven" is not nearly "turn on the light".
+            [only]
+                if left.len() <= 1 && self.guarded(&left).is_none() && !left.iter().any(|word| self.is_thing(word)) =>
+            {
+                Some(only.clone())
+            }
+            _ => None,
+        });
+        let closeness = closeness.saturating_sub(left.len());
+        Miss { closeness, problem: Problem::UnknownWords { words: said }, nearly }
+    }
+}
+
+/// Why a number is no value of a parameter.
+pub(super) fn mismatched(parameter: &Parameter, mismatch: Mismatch, said: String) -> Problem {
+    let parameter = parameter.label.clone();
+    match mismatch {
+        Mismatch::OutOfBounds(bounds) => Problem::OutOfBounds { parameter, said, bounds },
+        Mismatch::Unit | Mismatch::UnknownUnit => Problem::Unit { parameter, said },
+    }
+}
+
+/// What a parameter still needs.
+pub(super) fn missing(tool: usize, parameter: &Parameter) -> Problem {
+    let wanted = match &parameter.kind {
+        ParameterKind::Choice(choices) => {
+            format!(", one of: {}", crate::listed(&choices.values.iter().map(spoken).collect::<Vec<_>>()))
+        }
+        ParameterKind::Flag => ", on or off".to_owned(),
+        ParameterKind::Number(kind) => format!(", {}", kind.bounds()),
+        ParameterKind::Text(_) | ParameterKind::Any => String::new(),
+        ParameterKind::Other => return Problem::Unsayable { tool, parameter: parameter.label.clone() },
+    };
+    Problem::Missing { tool, parameter: parameter.label.clone(), wanted }
+}
+
+/// The choice that someone may have meant who wrote this with a typing error.
+pub(super) fn similar<'v>(choices: &'v Choices, said: &str) -> Option<&'v Value> {
+    let said = crate::tokens::compact(said);
+    choices.values.iter().find(|value| crate::slips::is_slip(&said, &crate::tokens::compact(&spoken(value))))
+}

@@ -1,0 +1,357 @@
+//! One clause of a sentence held against what the robot can do.
+//!
+//! Every word is accounted for, or there is no reading: a verb that asks for the tool, a value of a parameter, a noun of
+//! the tool, or one of the few words that carry nothing.
+//!
+//! - `cover`: one clause held against one tool by one of its verbs; `values` and `references` for what its words say;
+//! - `calls`: what it then asks for; `misses`: why it asks for nothing;
+//! - `phrases`: the clause as one of the tool's own sentences;
+//! - `texts`: texts that a frame of speech or writing hands over;
+//! - `fit`: whether a verb asks for a tool.
+
+use serde_json::{Map, Value};
+
+mod calls;
+mod cover;
+mod fit;
+mod misses;
+mod phrases;
+mod references;
+mod texts;
+mod values;
+
+use crate::language::{Guard, Language, Lead};
+use crate::problem::Problem;
+use crate::robot::{self, Key, Robot, Tool, Usage};
+use crate::sentence::{self, Word};
+use crate::tokens::Kind;
+
+pub(crate) use fit::Strength;
+
+/// A call that a clause asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// Index of the tool.
+    pub tool: usize,
+    /// Complete, as the tool's schema wants it.
+    pub arguments: Map<String, Value>,
+}
+
+/// How well a clause fits a tool; greater is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct Score {
+    /// Whether every word is accounted for without free text.
+    pub(crate) closed: bool,
+    pub(crate) strength: Strength,
+    /// Values said, and words of the tool itself.
+    pub(crate) matched: usize,
+    /// Words of its description.
+    pub(crate) described: usize,
+}
+
+/// What one clause asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reading {
+    pub(crate) calls: Vec<Call>,
+    pub(crate) score: Score,
+    /// The verb by which it was asked for.
+    pub(crate) verb: Option<Key>,
+    /// Whether it only adds to the calls of the clause before.
+    pub(crate) amends: bool,
+    /// Whether a person is to be asked whether this is meant.
+    pub(crate) doubtful: bool,
+    /// Whether it says more of what the clause before only named.
+    pub(crate) refers: bool,
+}
+
+impl Reading {
+    pub(crate) fn tool(&self) -> Option<usize> {
+        self.calls.first().map(|call| call.tool)
+    }
+
+    /// Whether neither a verb nor a clause before says what is to be done.
+    pub(crate) fn is_by_things_alone(&self) -> bool {
+        self.score.strength == Strength::Things && self.verb.is_none() && !self.amends
+    }
+
+    /// The same, several times.
+    pub(crate) fn repeated(&self, times: u32) -> Self {
+        let calls = (0..times).flat_map(|_| self.calls.iter().cloned()).collect();
+        Self { calls, ..self.clone() }
+    }
+
+    /// Whether it ends in words of the person's own.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.score.closed
+    }
+}
+
+/// Why there is no call, and how close the clause came to one.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Miss {
+    pub(crate) closeness: usize,
+    pub(crate) problem: Problem,
+    /// What would be called if the person says yes: the clause but for words that nothing accounts for.
+    pub(crate) nearly: Option<Call>,
+}
+
+/// What is known before a clause is read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Context<'c> {
+    /// What was read just before.
+    pub(crate) before: Option<&'c Reading>,
+    /// Everything that was read before, the last first.
+    pub(crate) earlier: &'c [&'c Reading],
+    /// The last place that was driven to.
+    pub(crate) place: Option<&'c Value>,
+    /// Whether it stands after "before" or "after", where a verb may end in -ing.
+    pub(crate) is_subordinate: bool,
+    /// Whether it corrects what was read just before.
+    pub(crate) corrects: bool,
+    /// Whether it goes on with a question.
+    pub(crate) asks: bool,
+}
+
+/// What a clause means.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Clause {
+    /// Nothing but courtesies.
+    Empty,
+    /// One of these, all equally well; usually it is only one.
+    Read(Vec<Reading>),
+    /// Nothing, and why.
+    Missed(Miss),
+}
+
+/// Reads clauses of one text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reader<'r> {
+    pub(crate) robot: &'r Robot,
+    pub(crate) language: &'r Language,
+    pub(crate) text: &'r str,
+}
+
+/// The words of a clause that carry something, and how they are put.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Core<'w> {
+    pub(crate) words: &'w [Word],
+    /// How the clause demands what follows; none where nothing stands before it.
+    pub(crate) lead: Option<Lead>,
+    /// Whether it asks.
+    pub(crate) asks: bool,
+}
+
+impl<'r> Reader<'r> {
+    /// What the clause means.
+    pub(crate) fn clause(&self, words: &[Word], context: Context<'_>) -> Clause {
+        let mut found: Vec<Reading> = Vec::new();
+        let mut closest: Option<Miss> = None;
+        let mut core = self.core(words, true);
+        if context.is_subordinate {
+            let arrived = self.language.words.arrived.length(core.words);
+            if arrived > 0 && arrived == core.words.len() {
+                return Clause::Empty;
+            }
+            let arrives = self.language.words.arrivals.length(core.words);
+            if arrives > 0 && arrives < core.words.len() {
+                core =
+                    Core { words: core.words.get(arrives..).unwrap_or_default(), lead: Some(Lead::Place), asks: false };
+            } else if core.words.first().is_some_and(|first| first.is("you") || first.is("to")) {
+                core.words = core.words.get(1..).unwrap_or_default();
+            }
+        }
+        if core.words.is_empty() {
+            return Clause::Empty;
+        }
+        // What looks like a courtesy may be what is to be said, and the other way round.
+        let with_end = self.core(words, false);
+        let mut cores = vec![core];
+        if with_end.words.len() != core.words.len() && !context.is_subordinate {
+            cores.push(with_end);
+        }
+        for core in cores {
+            let core = Core { asks: core.lead.is_none() && (core.asks || (context.asks && !asked_for(&core))), ..core };
+            for (index, tool) in self.robot.tools.iter().enumerate() {
+                self.held_against(index, tool, core, context, &mut |attempt| match attempt {
+                    Ok(reading) => found.push(reading),
+                    Err(miss) => {
+                        if closest.as_ref().is_none_or(|other| {
+                            (miss.closeness, miss.nearly.is_some()) > (other.closeness, other.nearly.is_some())
+                        }) {
+                            closest = Some(miss);
+                        }
+                    }
+                });
+            }
+            if !found.is_empty() {
+                break;
+            }
+        }
+        // Where things alone ask for something, words of descriptions decide nothing.
+        for reading in found.iter_mut().filter(|it| it.score.strength == Strength::Things) {
+            reading.score.described = 0;
+        }
+        let Some(best) = found.iter().map(|reading| reading.score).max() else {
+            let miss = closest.unwrap_or(Miss { closeness: 0, problem: Problem::Unknown, nearly: None });
+            return Clause::Missed(Miss { problem: self.gravest(core.words, miss.problem), ..miss });
+        };
+        // "Move to the garage" is no order to an arm, only because that moves whatever it is told.
+        if let Some(miss) = closest.filter(|miss| matches!(miss.problem, Problem::UnknownValue { .. }))
+            && !best.closed
+            && !found.iter().any(|reading| self.hands_text(reading))
+        {
+            return Clause::Missed(miss);
+        }
+        found.retain(|reading| reading.score == best);
+        let mut readings: Vec<Reading> = Vec::new();
+        for reading in found {
+            if !readings.iter().any(|other| other.calls == reading.calls) {
+                readings.push(reading);
+            }
+        }
+        Clause::Read(readings)
+    }
+
+    /// Everything that the clause may mean to one tool.
+    fn held_against(
+        &self,
+        index: usize,
+        tool: &Tool,
+        core: Core<'_>,
+        context: Context<'_>,
+        take: &mut dyn FnMut(Result<Reading, Miss>),
+    ) {
+        let answers = tool.looks || tool.usage != Usage::Step;
+        if core.asks && !answers {
+            return;
+        }
+        for phrase in &tool.phrases {
+            if let Some(attempt) = self.by_phrase(index, tool, phrase, core, context) {
+                take(attempt);
+            }
+        }
+        if let Some(attempt) = self.by_text(index, tool, core) {
+            take(attempt);
+        }
+        for fit in self.fits(tool, core, context) {
+            if let Some(attempt) = self.cover(index, tool, core, &fit, context) {
+                take(attempt);
+            }
+        }
+    }
+
+    /// The clause without what people say around an order.
+    pub(crate) fn core<'w>(&self, words: &'w [Word], without_end: bool) -> Core<'w> {
+        let mut rest = words;
+        let mut lead = None;
+        loop {
+            let marks = rest.iter().take_while(|word| word.is_punctuation()).count();
+            rest = rest.get(marks..).unwrap_or_default();
+            // The longest frame that leaves something to be framed.
+            let framed = self
+                .language
+                .leads
+                .iter()
+                .filter_map(|(kind, pattern)| Some((pattern.prefix(rest)?, *kind)))
+                .filter(|(length, kind)| {
+                    let next = rest.get(*length);
+                    let fits = *kind != Lead::Gerund
+                        || next.is_some_and(|next| self.language.form(&next.text) == crate::language::Form::Gerund);
+                    *length > 0 && next.is_some() && fits
+                })
+                .max_by_key(|(length, _)| *length);
+            let opener = self.language.frames.openers.length(rest);
+            match framed {
+                Some((length, kind)) if length >= opener => {
+                    lead = Some(kind);
+                    rest = rest.get(length..).unwrap_or_default();
+                }
+                _ if opener > 0 => rest = rest.get(opener..).unwrap_or_default(),
+                _ => break,
+            }
+        }
+        // "Go tell them ...", "come and see": what is gone for is what is to be done.
+        let goes = rest.first().is_some_and(|first| matches!(first.stem.as_str(), "go" | "com"));
+        let verb_follows = rest.get(1).is_some_and(|next| {
+            let forms = self.language.verbs(&next.stem);
+            let means =
+                |sense: usize| self.language.sense(sense).is_some_and(|sense| !sense.light && sense.name != "go");
+            next.kind == Kind::Word
+                && !self.language.roles.contains_key(&next.text)
+                && next.stem == self.language.stem(&next.text)
+                && forms.iter().any(|form| form.head.len() == 1 && form.tail.is_empty() && means(form.sense))
+        });
+        let noun_follows = rest.get(1).is_some_and(|next| self.language.empty(std::slice::from_ref(next)) > 0);
+        if goes && verb_follows && !noun_follows && rest.len() > 1 {
+            rest = rest.get(1..).unwrap_or_default();
+        }
+        loop {
+            let marks = rest.iter().rev().take_while(|word| word.is_punctuation()).count();
+            rest = rest.get(..rest.len() - marks).unwrap_or_default();
+            let closer = if without_end { self.language.frames.closers.length_at_end(rest) } else { 0 };
+            if closer == 0 || closer >= rest.len() {
+                break;
+            }
+            rest = rest.get(..rest.len() - closer).unwrap_or_default();
+        }
+        let begins = self.asks(rest);
+        Core { words: rest, lead, asks: begins }
+    }
+
+    /// Whether the reading hands a text to what speaks or shows it.
+    fn hands_text(&self, reading: &Reading) -> bool {
+        reading.tool().and_then(|index| self.robot.tool(index)).is_some_and(|tool| tool.text.is_some())
+    }
+
+    /// Whether the words begin like a question.
+    pub(crate) fn asks(&self, words: &[Word]) -> bool {
+        self.language.words.openings.length(words) > 0
+    }
+
+    /// The first word of the clause that forbids a guess, the gravest kind first; else what was found.
+    fn gravest(&self, words: &[Word], found: Problem) -> Problem {
+        match found {
+            Problem::OutOfBounds { .. }
+            | Problem::Unit { .. }
+            | Problem::Several { .. }
+            | Problem::Unsayable { .. } => found,
+            other => self.guarded(words).map_or(other, |(guard, word)| Problem::Guarded { guard, word }),
+        }
+    }
+
+    /// The word that forbids a guess.
+    pub(crate) fn guarded(&self, words: &[Word]) -> Option<(Guard, String)> {
+        let guard = |at: usize| {
+            let rest = words.get(at..).unwrap_or_default();
+            if rest.first().is_none_or(|first| first.kind != Kind::Word) {
+                return None;
+            }
+            self.language
+                .guards()
+                .iter()
+                .filter(|(_, phrases)| phrases.length(rest) > 0)
+                .map(|(guard, phrases)| (*guard, rest.get(..phrases.length(rest)).map(joined).unwrap_or_default()))
+                .next()
+        };
+        (0..words.len()).filter_map(guard).min_by_key(|(guard, _)| *guard)
+    }
+
+    /// The words as they were written.
+    pub(crate) fn written(&self, words: &[Word]) -> String {
+        sentence::written(self.text, words).trim().to_owned()
+    }
+}
+
+/// Whether something stands before the clause that makes it an order.
+fn asked_for(core: &Core<'_>) -> bool {
+    core.lead.is_some()
+}
+
+fn joined(words: &[Word]) -> String {
+    words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// A choice as a person says it.
+pub(crate) fn spoken(value: &Value) -> String {
+    robot::spoken(value)
+}

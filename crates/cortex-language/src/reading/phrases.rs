@@ -1,0 +1,209 @@
+//! The clause as one of the tool's own sentences: `go to {place}`.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::fit::Strength;
+use super::{Call, Context, Core, Miss, Reader, Reading, Score};
+use crate::language::{Form, Frame, Lead};
+use crate::numbers;
+use crate::robot::{self, Parameter, ParameterKind, Piece, Tool, is_passed_over};
+use crate::sentence::Word;
+use crate::tokens::Kind;
+
+/// So many words of its own a pattern must have before a place where a name needs no quotation marks.
+const WORDS_BEFORE_NAMES: usize = 2;
+
+impl Reader<'_> {
+    /// The clause as one of the tool's own sentences, word by word.
+    pub(super) fn by_phrase(
+        &self,
+        index: usize,
+        tool: &Tool,
+        phrase: &[Piece],
+        core: Core<'_>,
+        context: Context<'_>,
+    ) -> Option<Result<Reading, Miss>> {
+        let words = core.words;
+        let mut arguments = Map::new();
+        let mut at = 0;
+        let mut matched = 0;
+        let mut has_text = false;
+        for (position, piece) in phrase.iter().enumerate() {
+            match piece {
+                Piece::Word(stem) => {
+                    while words.get(at).is_some_and(|word| word.stem != *stem && self.may_pass(word)) {
+                        at += 1;
+                    }
+                    let word = words.get(at).filter(|word| word.kind != Kind::Quoted && word.stem == *stem)?;
+                    // "Went to the kitchen" tells of something.
+                    let tells = position == 0
+                        && !core.asks
+                        && !self.language.verbs(stem).is_empty()
+                        && match self.language.form(&word.text) {
+                            Form::Plain => false,
+                            Form::Gerund => core.lead != Some(Lead::Gerund) && !context.is_subordinate,
+                            Form::Past => !context.is_subordinate,
+                        };
+                    if tells {
+                        return None;
+                    }
+                    matched += 1;
+                    at += 1;
+                }
+                Piece::Slot(slot) => {
+                    let parameter = tool.parameters.get(*slot)?;
+                    let following = phrase.get(position + 1);
+                    let handed = |frame: Frame| frame == Frame::Say || matched >= WORDS_BEFORE_NAMES;
+                    let spoken = tool.text.is_some_and(|(text, frame)| text == *slot && handed(frame));
+                    let (value, end, is_text) = match parameter.kind {
+                        ParameterKind::Text(limit) if spoken && following.is_none() => self.spoken(words, at, limit)?,
+                        _ => self.slot(parameter, &tool.name_nouns, words, at, following, matched)?,
+                    };
+                    has_text |= is_text;
+                    arguments.insert(parameter.name.clone(), value);
+                    at = end;
+                }
+            }
+        }
+        // Beyond a pattern nothing may stand.
+        if words.get(at..).unwrap_or_default().iter().any(|word| !self.may_pass(word)) {
+            return None;
+        }
+        for parameter in tool.parameters.iter().filter(|it| it.required) {
+            if !arguments.contains_key(&parameter.name) {
+                arguments.insert(parameter.name.clone(), parameter.default.clone()?);
+            }
+        }
+        let arguments_doubt = tool.text.is_some() && self.is_doubtful_text(words);
+        // Of free text, the frame counts that reads most out of it.
+        let score = Score {
+            closed: !has_text,
+            strength: if has_text { Strength::Own } else { Strength::Phrase },
+            matched: if has_text { matched } else { matched + arguments.len() },
+            described: 0,
+        };
+        Some(Ok(Reading {
+            calls: vec![Call { tool: index, arguments }],
+            score,
+            verb: tool.verbs.first().map(|it| it.key.clone()),
+            amends: false,
+            doubtful: has_text && arguments_doubt,
+            refers: false,
+        }))
+    }
+
+    /// The rest of the clause as a text.
+    fn spoken(&self, words: &[Word], at: usize, limit: Option<u64>) -> Option<(Value, usize, bool)> {
+        let text = self.free_text(words, at..words.len())?;
+        let fits = text.chars().count() as u64 <= limit.unwrap_or(u64::MAX);
+        let is_quoted = matches!(words.get(at..), Some([only]) if only.kind == Kind::Quoted);
+        fits.then(|| (json!(text), words.len(), !is_quoted))
+    }
+
+    fn may_pass(&self, word: &Word) -> bool {
+        is_passed_over(word, self.language) || word.is_punctuation()
+    }
+
+    /// Fills one place of a pattern; returns the value, where the next piece begins, and whether it is free text.
+    fn slot(
+        &self,
+        parameter: &Parameter,
+        nouns: &BTreeSet<String>,
+        words: &[Word],
+        at: usize,
+        following: Option<&Piece>,
+        matched: usize,
+    ) -> Option<(Value, usize, bool)> {
+        let passed = words.get(at..)?.iter().take_while(|word| self.may_pass(word)).count();
+        let begin = at + passed;
+        let rest = words.get(begin..)?;
+        match &parameter.kind {
+            ParameterKind::Choice(choices) => {
+                // "The light" of a robot with a work light and others is none of them.
+                let is_noun = |length: usize, from: usize| {
+                    let said = robot::concepts_of(words.get(from..from + length).unwrap_or_default(), self.language);
+                    matches!(said.as_slice(), [only] if nouns.contains(only))
+                };
+                let (value, length, from) = choices
+                    .read(words.get(at..)?, self.language)
+                    .map(|(value, length)| (value, length, at))
+                    .or_else(|| choices.read(rest, self.language).map(|(value, length)| (value, length, begin)))?;
+                let value = choices.value(value)?;
+                let is_whole = self.language.stem(&robot::spoken(value)) == words.get(from)?.stem;
+                (is_whole || !is_noun(length, from)).then(|| (value.clone(), from + length, false))
+            }
+            ParameterKind::Number(kind) => {
+                let said = numbers::read(rest)?;
+                Some((kind.take(&said).ok()?, begin + said.length, false))
+            }
+            ParameterKind::Flag => {
+                let (state, length) = self.language.state(rest)?;
+                Some((json!(self.language.truth(state)?), begin + length, false))
+            }
+            ParameterKind::Text(limit) => {
+                let end = match following {
+                    None => words.len(),
+                    Some(Piece::Word(stem)) => {
+                        begin + rest.iter().position(|word| word.kind == Kind::Word && word.stem == *stem)?
+                    }
+                    Some(Piece::Slot(_)) => return None,
+                };
+                let text = words.get(begin..end).filter(|text| !text.is_empty())?;
+                let quoted = match text {
+                    [only] if only.kind == Kind::Quoted => Some(only.text.clone()),
+                    _ => None,
+                };
+                let written = self.written(text);
+                let is_name = matched >= WORDS_BEFORE_NAMES && !written.contains(char::is_whitespace);
+                // Free text of speech is read by its frames, any other only where it is marked.
+                let value = quoted.clone().or_else(|| is_name.then_some(written))?;
+                (value.chars().count() as u64 <= limit.unwrap_or(u64::MAX))
+                    .then(|| (json!(value), end, quoted.is_none()))
+            }
+            ParameterKind::Any => {
+                let end = match following {
+                    None => words.len(),
+                    Some(Piece::Word(stem)) => {
+                        begin + rest.iter().position(|word| word.kind == Kind::Word && word.stem == *stem)?
+                    }
+                    Some(Piece::Slot(_)) => return None,
+                };
+                let value = self.any_value(words.get(begin..end)?)?;
+                Some((value, end, false))
+            }
+            ParameterKind::Other => None,
+        }
+    }
+
+    /// What is said for a parameter that takes a number, on or off, or a text. A text of several words stands in
+    /// quotation marks; a number has no unit, since nothing tells in which one it is taken.
+    fn any_value(&self, words: &[Word]) -> Option<Value> {
+        if let [only] = words
+            && let Some((state, 1)) = self.language.state(words)
+            && let Some(truth) = self.language.truth(state)
+        {
+            let _ = only;
+            return Some(json!(truth));
+        }
+        if let Some(said) = numbers::read(words).filter(|said| said.length == words.len()) {
+            if said.unit.is_some() {
+                return None;
+            }
+            // `0` and `0.0` are not the same for a node.
+            let is_float = self.written(words).contains('.') || said.value.fract() != 0.0;
+            let whole = !is_float && said.value.abs() < 9e15;
+            #[expect(clippy::cast_possible_truncation, reason = "whole and below 9e15")]
+            return Some(if whole { json!(said.value as i64) } else { json!(said.value) });
+        }
+        match words {
+            [only] if only.kind == Kind::Quoted => Some(json!(only.text)),
+            _ => {
+                let written = self.written(words);
+                let is_one = !written.is_empty() && !written.contains(char::is_whitespace);
+                (is_one && self.guarded(words).is_none()).then(|| json!(written))
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Words for what was said before: "it", "there", "that one".
+
+use serde_json::Value;
+
+use super::cover::Draft;
+use super::fit::{Fit, Strength};
+use super::{Context, Reader, Reading};
+use crate::robot::{ParameterKind, Tool, Usage};
+use crate::sentence::Word;
+
+impl Reader<'_> {
+    /// A word for what was said before: "it", "there".
+    pub(super) fn take_reference(
+        &self,
+        tool: &Tool,
+        rest: &[Word],
+        fit: &Fit,
+        context: Context<'_>,
+        draft: &mut Draft,
+    ) -> Option<usize> {
+        let language = self.language;
+        let places = language.words.places.length(rest);
+        if places > 0 {
+            let before = context.place?;
+            for (index, parameter) in tool.parameters.iter().enumerate() {
+                if let ParameterKind::Choice(choices) = &parameter.kind
+                    && choices.values.contains(before)
+                    && !draft.values.contains_key(&index)
+                {
+                    draft.values.insert(index, vec![before.clone()]);
+                    draft.matched += 1;
+                    return Some(places);
+                }
+            }
+            let takes_place =
+                tool.verbs.iter().any(|verb| language.sense_of(&verb.key).is_some_and(|it| it.name == "go"));
+            return (!takes_place).then_some(places);
+        }
+        let here = language.words.here.length(rest);
+        if here > 0 {
+            let needs_choice =
+                tool.parameters.iter().any(|it| it.required && matches!(it.kind, ParameterKind::Choice(_)));
+            return (!needs_choice).then_some(here);
+        }
+        let things = language.words.things.length(rest);
+        if things > 0 {
+            // "The one in the hall", where only the verb says of what.
+            // "Pick it up", where nothing else can be meant.
+            let alone = tool.parameters.is_empty() && fit.strength >= Strength::Described && tool.usage == Usage::Step;
+            let of_it = context.before.and_then(Reading::tool).and_then(|index| self.robot.tool(index));
+            if alone && of_it.is_none_or(|other| other.component != tool.component) {
+                return Some(things);
+            }
+            let is_one = rest.first().is_some_and(|word| word.is("one") || word.is("ones"));
+            if is_one && (fit.strength >= Strength::Described || !fit.needs_state.is_empty()) {
+                return Some(things);
+            }
+            let of_component = |reading: &&&Reading| {
+                let other = reading.tool().and_then(|index| self.robot.tool(index));
+                other.is_some_and(|other| other.component == tool.component && !tool.component.is_empty())
+            };
+            let shares = context.earlier.iter().any(|reading| of_component(&reading));
+            let same_values = self.referred(tool, context).iter().any(|(index, _)| !draft.values.contains_key(index));
+            if shares || same_values {
+                draft.refers = true;
+                draft.matched += 1;
+                return Some(things);
+            }
+        }
+        None
+    }
+
+    /// The values of what was said before that this tool takes, too.
+    pub(super) fn referred(&self, tool: &Tool, context: Context<'_>) -> Vec<(usize, Value)> {
+        let is_its = |reading: &&Reading| {
+            reading
+                .tool()
+                .and_then(|index| self.robot.tool(index))
+                .is_some_and(|other| other.component == tool.component)
+        };
+        let own = context.earlier.iter().copied().find(is_its);
+        let Some(before) = own.or(context.before) else { return Vec::new() };
+        let calls = || before.calls.iter();
+        tool.parameters
+            .iter()
+            .enumerate()
+            .flat_map(|(index, parameter)| calls().map(move |call| (index, parameter, call)))
+            .filter_map(|(index, parameter, call)| {
+                let value = call.arguments.get(&parameter.name)?;
+                let takes = match &parameter.kind {
+                    ParameterKind::Choice(choices) => choices.values.contains(value),
+                    ParameterKind::Number(_) => value.is_number(),
+                    ParameterKind::Text(_) => value.is_string() && tool.text.is_none(),
+                    _ => false,
+                };
+                takes.then(|| (index, value.clone()))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,377 @@
+//! Texts that a frame of speech or writing hands over: "tell everybody that dinner is ready", "put welcome on the display".
+//!
+//! A text is what stands in quotation marks, after a colon, or in the place of a frame. How often it is said is read out
+//! of it; to whom it is said belongs to the frame.
+
+use std::ops::Range;
+
+use serde_json::{Map, json};
+
+use super::fit::Strength;
+use super::{Call, Core, Miss, Reader, Reading, Score};
+use crate::language::Frame;
+use crate::problem::Problem;
+use crate::robot::{self, Key, ParameterKind, Source, Tool};
+use crate::sentence::Word;
+use crate::tokens::Kind;
+
+/// Most words of a name for listeners.
+const LISTENERS: usize = 5;
+
+impl Reader<'_> {
+    /// The clause as a text that is handed over to the tool.
+    pub(super) fn by_text(&self, index: usize, tool: &Tool, core: Core<'_>) -> Option<Result<Reading, Miss>> {
+        let (slot, frame) = tool.text?;
+        let parameter = tool.parameters.get(slot)?;
+        let ParameterKind::Text(limit) = parameter.kind else { return None };
+        if core.asks {
+            return None;
+        }
+        let (range, strength, named) = self.handed_over(tool, frame, core.words)?;
+        let (range, repeats) = self.without_repetition(core.words, range);
+        let words = core.words.get(range.clone())?;
+        if words.is_empty() {
+            return None;
+        }
+        if let [only] = words
+            && only.kind == Kind::Word
+            && (self.language.words.things.has(&only.text)
+                || ["something", "anything", "nothing", "so"].contains(&only.text.as_str()))
+        {
+            let problem = Problem::Guarded { guard: crate::language::Guard::Reference, word: only.text.clone() };
+            return Some(Err(Miss { closeness: 4, problem, nearly: None }));
+        }
+        // "Some text" is none; neither is what only is to be said under a condition.
+        let vague = words.first().is_some_and(|first| {
+            ["some", "any", "me", "us", "something", "anything", "if", "whether"].contains(&first.text.as_str())
+        });
+        let conditional = words.iter().skip(1).any(|word| matches!(word.text.as_str(), "if" | "unless"));
+        let is_quoted = matches!(words, [only] if only.kind == Kind::Quoted)
+            || range.start.checked_sub(1).and_then(|before| core.words.get(before)).is_some_and(|it| it.is_mark(":"));
+        if !is_quoted && (vague || conditional) {
+            let problem = Problem::TextNotMarked;
+            return Some(Err(Miss { closeness: 4, problem, nearly: None }));
+        }
+        let text = self.text_of(words);
+        if limit.is_some_and(|limit| text.chars().count() as u64 > limit) {
+            let bounds = format!("at most {} characters", limit.unwrap_or_default());
+            let problem =
+                Problem::OutOfBounds { parameter: parameter.label.clone(), said: "the text".to_owned(), bounds };
+            return Some(Err(Miss { closeness: 5, problem, nearly: None }));
+        }
+        let mut arguments = Map::from_iter([(parameter.name.clone(), json!(text))]);
+        for other in tool.parameters.iter().filter(|it| it.required && it.name != parameter.name) {
+            let said = match &other.kind {
+                ParameterKind::Choice(choices) => (0..range.start).find_map(|at| {
+                    let (value, _) = choices.read(core.words.get(at..range.start)?, self.language)?;
+                    choices.value(value).cloned()
+                }),
+                _ => None,
+            };
+            arguments.insert(other.name.clone(), said.or_else(|| other.default.clone())?);
+        }
+        let calls = (0..repeats).map(|_| Call { tool: index, arguments: arguments.clone() }).collect();
+        // A shorter text means that the frame has read more of the sentence.
+        let matched = core.words.len().saturating_sub(words.len()) + usize::from(named) * 3;
+        let score = Score { closed: is_quoted, strength, matched, described: 0 };
+        Some(Ok(Reading {
+            calls,
+            score,
+            verb: tool.verbs.first().map(|it| it.key.clone()),
+            amends: false,
+            doubtful: !is_quoted && self.is_doubtful_text(words),
+            refers: false,
+        }))
+    }
+
+    /// A text that is handed over without a mark, if it is none that only refers to another.
+    pub(super) fn free_text(&self, words: &[Word], range: Range<usize>) -> Option<String> {
+        const VAGUE: [&str; 11] =
+            ["some", "any", "me", "us", "something", "anything", "nothing", "so", "if", "whether", "that"];
+        let range = self.trimmed(words, range);
+        let (rest, times) = self.without_repetition(words, range);
+        let words = words.get(rest).filter(|words| !words.is_empty() && times == 1)?;
+        let vague = words.first().is_some_and(|first| VAGUE.contains(&first.text.as_str()))
+            || (words.len() == 1 && words.iter().all(|word| self.language.words.things.has(&word.text)));
+        let conditional = words.iter().any(|word| matches!(word.text.as_str(), "if" | "unless"));
+        (!vague && !conditional).then(|| self.text_of(words))
+    }
+
+    /// Whether a text names a place or a listener, so that one can't tell what is said and what is only said of it: "say
+    /// hello to Anna in the lobby".
+    fn is_edged(&self, words: &[Word]) -> bool {
+        (1..words.len()).any(|at| {
+            let edge = words.get(at).is_some_and(|word| self.language.words.text_edges.has(&word.text));
+            let rest = words.get(at + 1..).unwrap_or_default();
+            let articles = rest.iter().take_while(|word| self.language.is_article(&word.text)).count();
+            let rest = rest.get(articles..).unwrap_or_default();
+            let listener = self.language.words.people.length(rest) > 0;
+            let is_value = || {
+                self.robot.tools.iter().any(|tool| self.names_go(tool) && tool.parameters.iter().any(|it| matches!(&it.kind, ParameterKind::Choice(choices) if choices.read(rest, self.language).is_some())))
+            };
+            edge && (listener || is_value())
+        }) || words.first().is_some_and(|first| self.language.words.text_edges.has(&first.text))
+    }
+
+    /// Whether a text holds what may be an order of its own: "say hello and open the door".
+    fn mentions_deed(&self, words: &[Word]) -> bool {
+        (1..words.len()).any(|at| {
+            let joint = words.get(at..).map_or(0, |rest| {
+                self.language.words.joints.length(rest).max(self.language.words.sequence.length(rest))
+            });
+            let after = words.get(at + joint..).unwrap_or_default();
+            let begins =
+                robot::hits(after.get(..3.min(after.len())).unwrap_or_default(), self.language).iter().any(|hit| {
+                    hit.at.first() == Some(&0)
+                        && self
+                            .robot
+                            .tools
+                            .iter()
+                            .any(|tool| tool.verbs.iter().any(|verb| verb.key == hit.key && verb.source == Source::Own))
+                });
+            joint > 0 && begins
+        })
+    }
+
+    /// Whether one can't tell what of a text is to be said as it stands: a place or a listener in it, an order, or somebody
+    /// who is "she" to the person who speaks and "you" to the person who listens.
+    pub(super) fn is_doubtful_text(&self, words: &[Word]) -> bool {
+        let shifts = words.iter().any(|word| self.language.words.shifting.has(&word.text));
+        shifts || self.is_edged(words) || self.mentions_deed(words)
+    }
+
+    fn names_go(&self, tool: &Tool) -> bool {
+        tool.verbs.iter().any(|verb| self.names(&verb.key, "go"))
+    }
+
+    /// The same with another text, where it hands one over.
+    pub(crate) fn other_text(&self, reading: &Reading, words: &[Word]) -> Option<Reading> {
+        let mut reading = reading.clone();
+        let call = reading.calls.last_mut()?;
+        let tool = self.robot.tool(call.tool)?;
+        let parameter = tool.parameters.get(tool.text?.0)?;
+        let text = self.text_of(self.core(words, true).words);
+        call.arguments.insert(parameter.name.clone(), json!(text));
+        Some(reading)
+    }
+
+    /// Which words are handed over as a text, how surely, and whether the tool was named.
+    fn handed_over(&self, tool: &Tool, frame: Frame, words: &[Word]) -> Option<(Range<usize>, Strength, bool)> {
+        let may_be = |slot: &str, range: Range<usize>| match slot {
+            "people" => {
+                let words = words.get(range).unwrap_or_default();
+                self.are_people(words) || self.is_value(tool, words)
+            }
+            "question" => words.get(range).is_some_and(|words| {
+                self.asks(words) && !words.first().is_some_and(|first| first.is("if") || first.is("whether"))
+            }),
+            "tool" => self.names_tool(tool, words.get(range).unwrap_or_default()),
+            "quoted" => {
+                let range = words.get(range).unwrap_or_default();
+                matches!(range, [only] if only.kind == Kind::Quoted)
+                    || range.first().is_some_and(|first| first.is_mark(":"))
+            }
+            _ => true,
+        };
+        let mut best: Option<(Range<usize>, Strength, bool)> = None;
+        let mut take = |range: Range<usize>, strength: Strength, named: bool| {
+            let range = self.trimmed(words, range);
+            let is_better = best.as_ref().is_none_or(|(other, at, name)| {
+                (named, strength, std::cmp::Reverse(range.len())) > (*name, *at, std::cmp::Reverse(other.len()))
+            });
+            if !range.is_empty() && is_better {
+                best = Some((range, strength, named));
+            }
+        };
+        for (_, pattern) in self.language.texts.iter().filter(|(of, _)| *of == frame) {
+            let Some(slots) = pattern.whole(words, &may_be) else { continue };
+            let named = slots.iter().any(|(name, _)| name == "tool");
+            let text = slots.iter().find(|(name, _)| matches!(name.as_str(), "text" | "quoted" | "question"));
+            let Some((_, range)) = text else { continue };
+            // "Write welcome" hands over a text where the robot writes; "display the way" hands over none.
+            let first = words.get(range.clone()).unwrap_or_default().first();
+            let is_marked = first.is_some_and(|first| first.kind == Kind::Quoted || first.is_mark(":"))
+                || text.is_some_and(|(name, _)| name == "quoted");
+            let is_thing = first.is_some_and(|first| self.language.is_article(&first.text));
+            if frame == Frame::Write && !named && !is_marked && (is_thing || !self.is_own_verb(tool, words)) {
+                continue;
+            }
+            take(range.clone(), Strength::Own, named);
+        }
+        // "Read this out loud: ...": whatever stands after a colon, where what stands before hands over a text.
+        if let Some(colon) = words.iter().position(|word| word.is_mark(":"))
+            && colon + 1 < words.len()
+        {
+            let before = words.get(..colon).unwrap_or_default();
+            let hands_over = robot::hits(before, self.language).iter().any(|hit| {
+                let of_tool = tool.verbs.iter().any(|verb| verb.key == hit.key);
+                let framed = self.language.sense_of(&hit.key).is_some_and(|sense| sense.frame == Some(frame));
+                hit.at.first().is_some_and(|at| *at <= 2) && (of_tool || framed)
+            });
+            if hands_over {
+                take(colon + 1..words.len(), Strength::Own, false);
+            }
+        }
+        // A verb of the tool's own: "transmit: all clear", "voice-say hello".
+        let begin = self.after_name(tool, words);
+        for hit in robot::hits(words, self.language) {
+            let Some(verb) = tool.verbs.iter().find(|verb| verb.key == hit.key) else { continue };
+            let starts = hit.at.first().is_some_and(|at| *at <= begin);
+            let end = hit.at.last().map_or(0, |last| last + 1);
+            let sense = self.language.sense_of(&hit.key);
+            let hands_over = sense.and_then(|it| it.frame) == Some(frame)
+                || (verb.source == Source::Own && matches!(hit.key, Key::Word(_)));
+            if !starts || !hands_over || end >= words.len() {
+                continue;
+            }
+            let rest = words.get(end..).unwrap_or_default();
+            let label = rest.iter().take_while(|word| word.kind == Kind::Word && self.is_label(tool, word)).count();
+            let rest = rest.get(label..).unwrap_or_default();
+            let is_marked = rest.first().is_some_and(|first| {
+                first.is_mark(":") || first.is_mark("=") || first.is_mark("(") || first.kind == Kind::Quoted
+            });
+            if is_marked || (begin > 0 && hit.at.first() == Some(&begin)) {
+                take(end + label..words.len(), Strength::Own, begin > 0);
+            }
+        }
+        best
+    }
+
+    /// Whether the clause begins with a verb of the tool's own.
+    fn is_own_verb(&self, tool: &Tool, words: &[Word]) -> bool {
+        let own =
+            |hit: &robot::VerbHit| tool.verbs.iter().any(|verb| verb.key == hit.key && verb.source == Source::Own);
+        robot::hits(words.get(..3.min(words.len())).unwrap_or_default(), self.language)
+            .iter()
+            .any(|hit| hit.at.first() == Some(&0) && own(hit))
+    }
+
+    /// How many words at the beginning name the tool as engineers type it: `voice-say`.
+    fn after_name(&self, tool: &Tool, words: &[Word]) -> usize {
+        words.iter().take_while(|word| word.kind == Kind::Word && tool.component.contains(&word.stem)).count()
+    }
+
+    fn is_label(&self, tool: &Tool, word: &Word) -> bool {
+        self.language.is_article(&word.text)
+            || tool.parameters.iter().any(|it| it.words.contains(&word.stem))
+            || tool.name_nouns.contains(&word.stem)
+    }
+
+    /// The range without marks around it.
+    fn trimmed(&self, words: &[Word], range: Range<usize>) -> Range<usize> {
+        let Range { mut start, mut end } = range;
+        while start < end && words.get(start).is_some_and(|word| word.kind == Kind::Mark) {
+            start += 1;
+        }
+        while end > start
+            && words.get(end - 1).is_some_and(|word| {
+                word.kind == Kind::Mark && matches!(word.text.as_str(), "," | "." | ";" | ":" | ")" | "(")
+            })
+        {
+            end -= 1;
+        }
+        start..end
+    }
+
+    /// "Say hello twice" says hello, twice.
+    fn without_repetition(&self, words: &[Word], range: Range<usize>) -> (Range<usize>, u32) {
+        for length in (1..=3).rev() {
+            let Some(from) = range.end.checked_sub(length).filter(|from| *from > range.start) else { continue };
+            let Some(rest) = words.get(from..range.end) else { continue };
+            if let Some((times, taken)) = self.repeats(rest)
+                && taken == length
+                && times > 1
+            {
+                return (range.start..from, times);
+            }
+        }
+        (range, 1)
+    }
+
+    /// The text as it was written, without the marks of a quotation; an exclamation or a question sounds different.
+    fn text_of(&self, words: &[Word]) -> String {
+        if let [only] = words
+            && only.kind == Kind::Quoted
+        {
+            return only.text.clone();
+        }
+        let mut text = self.written(words);
+        let end = words.last().map(|last| last.span.end);
+        let mark = end.and_then(|end| self.text.get(end..)).and_then(|after| after.chars().next());
+        if let Some(mark @ ('!' | '?')) = mark
+            && !text.ends_with(mark)
+        {
+            text.push(mark);
+        }
+        text
+    }
+
+    /// Whether the words are a value of the tool: the channel of a radio.
+    fn is_value(&self, tool: &Tool, words: &[Word]) -> bool {
+        let articles = words.iter().take_while(|word| self.language.is_article(&word.text)).count();
+        let rest = words.get(articles..).unwrap_or_default();
+        !rest.is_empty()
+            && tool.parameters.iter().any(|parameter| match &parameter.kind {
+                ParameterKind::Choice(choices) => {
+                    choices.read(rest, self.language).is_some_and(|(_, length)| length == rest.len())
+                }
+                _ => false,
+            })
+    }
+
+    /// Whether the words name listeners: "everybody", "the guests in the lobby" does not.
+    pub(crate) fn are_people(&self, words: &[Word]) -> bool {
+        if words.is_empty() || words.len() > LISTENERS {
+            return false;
+        }
+        let articles = words.iter().take_while(|word| self.language.is_article(&word.text)).count();
+        let rest = words.get(articles..).unwrap_or_default();
+        let people = self.language.words.people.length(rest);
+        let around = rest.get(people..).unwrap_or_default();
+        let nearby = self
+            .language
+            .words
+            .around
+            .length(around)
+            .max(self.language.words.here.length(around))
+            .max(self.language.words.places.length(around));
+        if people > 0 && people + nearby == rest.len() {
+            return true;
+        }
+        match rest {
+            // A name: with a capital in the middle of a sentence.
+            [only] | [_, only] if only.kind == Kind::Word => {
+                let capital = |word: &Word| {
+                    self.text
+                        .get(word.span.clone())
+                        .and_then(|text| text.chars().next())
+                        .is_some_and(char::is_uppercase)
+                };
+                articles == 0 && rest.iter().all(capital) && only.text != "i"
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the words name the tool, and nothing else.
+    fn names_tool(&self, tool: &Tool, words: &[Word]) -> bool {
+        let mut at = 0;
+        let mut named = false;
+        while let Some(word) = words.get(at) {
+            if self.language.is_article(&word.text) {
+                at += 1;
+                continue;
+            }
+            let Some((concept, length)) = words.get(at..).and_then(|rest| robot::next_concept(rest, self.language))
+            else {
+                return false;
+            };
+            if !(tool.nouns.contains(&concept) || tool.described.contains(&concept)) {
+                return false;
+            }
+            named |= tool.component.contains(&concept) || tool.nouns.contains(&concept);
+            at += length;
+        }
+        named
+    }
+}

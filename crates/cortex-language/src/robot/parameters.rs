@@ -1,0 +1,456 @@
+//! The parameters of a tool, read from its JSON Schema, and the values that words give them.
+//!
+//! A value is only taken when it is certain: a place is one of the places, a number is within its bounds and in its
+//! unit. Everything else is a [`Mismatch`], and the command is not done.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::concepts::{concepts, concepts_of, next_concept};
+use crate::language::Language;
+use crate::numbers::{self, Dimension, Said, Unit};
+use crate::sentence::{self, Word};
+use crate::tokens::{Kind, compact, name_words};
+
+/// How deep references within a schema are followed.
+const REFERENCE_DEPTH: usize = 4;
+/// Most words of one choice, as in `the living room by the sea`.
+const CHOICE_WORDS: usize = 8;
+/// Most choices of one parameter for which shorter names are looked for.
+const CHOICES_SHORTENED: usize = 500;
+/// How much of a description is read, in characters.
+const DESCRIPTION_READ: usize = 300;
+/// Most words of a name for a single value.
+const ALIAS_WORDS: usize = 4;
+
+/// One parameter of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    /// Its name for people, without a unit.
+    pub(crate) label: String,
+    /// What the words of its name mean, without a unit.
+    pub(crate) words: Vec<String>,
+    /// What the other words of its description mean.
+    pub(crate) described: Vec<String>,
+    /// Names for single values, from its description: "0 is the ground floor".
+    pub(crate) aliases: Vec<(Vec<String>, f64)>,
+    /// Words by which its sign is said, from descriptions: "positive is to the left".
+    pub(crate) signs: BTreeMap<String, f64>,
+    /// The words of its name as they are.
+    pub(crate) spelling: Vec<String>,
+    pub(crate) kind: ParameterKind,
+    pub(crate) required: bool,
+    pub(crate) default: Option<Value>,
+}
+
+/// What a parameter takes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum ParameterKind {
+    /// One of a few values.
+    Choice(Choices),
+    /// On or off.
+    Flag,
+    /// A number.
+    Number(NumberKind),
+    /// Any text of at most so many characters.
+    Text(Option<u64>),
+    /// A number, on or off, or a text: the tool takes any of them.
+    Any,
+    /// What no sentence can say: lists, objects.
+    Other,
+}
+
+/// Which numbers a parameter takes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct NumberKind {
+    pub(crate) whole: bool,
+    pub(crate) minimum: Option<f64>,
+    pub(crate) maximum: Option<f64>,
+    /// Whether the bounds themselves are excluded.
+    pub(crate) above: bool,
+    pub(crate) below: bool,
+    pub(crate) unit: Option<Unit>,
+}
+
+/// Why a number does not fit.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Mismatch {
+    /// Outside the bounds, or not whole; with the bounds in words.
+    OutOfBounds(String),
+    /// In a unit that the parameter is not measured in.
+    Unit,
+    /// In a unit, where nothing says which one the parameter is measured in.
+    UnknownUnit,
+}
+
+/// The parameters of a tool, in the order of their names.
+pub(crate) fn parameters(schema: &Value, tool: &[Word], language: &Language) -> Vec<Parameter> {
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .map(|names| names.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties
+        .into_iter()
+        .flat_map(Map::iter)
+        .map(|(name, property)| {
+            let mut words = name_words(name);
+            // `_min` is the smallest of something more often than minutes.
+            let is_minimum =
+                |last: &str| last == "min" && property.get("type") != Some(&json!("integer")) && words.len() < 2;
+            let named_unit = words.last().filter(|last| !is_minimum(last)).and_then(|last| numbers::unit(last));
+            if named_unit.is_some() && words.len() > 1 {
+                words.pop();
+            }
+            let description = property.get("description").and_then(Value::as_str).unwrap_or_default();
+            let beginning: String = description.chars().take(DESCRIPTION_READ).collect();
+            let said = sentence::words(&beginning.replace(['"', '`', '\''], " "), language).unwrap_or_default();
+            let kind = kind(property, schema, named_unit.or_else(|| unit_in(&said)), language);
+            Parameter {
+                name: name.clone(),
+                label: words.join(" "),
+                words: concepts(&words.join(" "), language),
+                described: concepts_of(&said, language),
+                aliases: aliases(&said, language),
+                signs: [said.as_slice(), tool].iter().flat_map(|said| signs(said, language)).collect(),
+                spelling: name_words(name),
+                kind,
+                required: required.contains(&name.as_str()),
+                default: property.get("default").filter(|default| !default.is_null()).cloned(),
+            }
+        })
+        .collect()
+}
+
+/// Which directions are positive and which negative, as in "Positive is left (counter-clockwise)."
+fn signs(words: &[Word], language: &Language) -> BTreeMap<String, f64> {
+    let mut signs = BTreeMap::new();
+    let mut sign: Option<f64> = None;
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        let rest = words.get(at..).unwrap_or_default();
+        let state = language.state(rest);
+        if word.is("positive") {
+            sign = Some(1.0);
+        } else if word.is("negative") {
+            sign = Some(-1.0);
+        } else if let (Some((state, _)), Some(sign)) = (state, sign) {
+            signs.insert(state.to_owned(), sign);
+            if let Some(opposite) = language.opposite(state) {
+                signs.entry(opposite.to_owned()).or_insert(-sign);
+            }
+        } else if word.is_mark(".") || word.is_mark(";") {
+            sign = None;
+        }
+        at += state.map_or(1, |(_, length)| length);
+    }
+    signs
+}
+
+/// Names for single values, as in "-1 is the basement, 0 the ground floor" and "0: the drawer is empty".
+fn aliases(words: &[Word], language: &Language) -> Vec<(Vec<String>, f64)> {
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let Some(number) = word.number.filter(|_| word.kind == Kind::Number) else { continue };
+        let rest = words.get(at + 1..).unwrap_or_default();
+        let links = rest.iter().take_while(|next| next.is("is") || next.is_mark(":") || next.is_mark("=")).count();
+        let name = rest.get(links..).unwrap_or_default();
+        let length =
+            name.iter().take_while(|next| next.kind == Kind::Word && numbers::unit(&next.text).is_none()).count();
+        let name = name.get(..length).unwrap_or_default();
+        let is_named = links > 0 || name.first().is_some_and(|first| first.is("the"));
+        let concepts = concepts_of(name, language);
+        if is_named && !concepts.is_empty() && length <= ALIAS_WORDS {
+            found.push((concepts, number));
+        }
+    }
+    found
+}
+
+/// The unit that a description names, for example "Speed in m/s." or "Meters."
+fn unit_in(words: &[Word]) -> Option<Unit> {
+    // A single letter is more often a name than a unit.
+    (0..words.len()).find_map(|at| {
+        let rest = words.get(at..)?;
+        let word = &rest.first()?.text;
+        let unit = numbers::unit(word).filter(|_| word.len() > 1)?;
+        let rate = rest.get(1).is_some_and(|next| next.is("per")).then(|| rest.get(2)).flatten();
+        match rate.and_then(|second| numbers::unit(&second.text)) {
+            Some(second) => numbers::rate(unit, second).or(Some(unit)),
+            None => Some(unit),
+        }
+    })
+}
+
+fn kind(property: &Value, root: &Value, unit: Option<Unit>, language: &Language) -> ParameterKind {
+    let property = resolved(property, root, 0);
+    if let Some(values) = choices(property, root) {
+        return ParameterKind::Choice(Choices::new(values, language));
+    }
+    match type_name(property) {
+        Some("boolean") => ParameterKind::Flag,
+        Some("string") => ParameterKind::Text(property.get("maxLength").and_then(Value::as_u64)),
+        Some(name @ ("number" | "integer")) => {
+            let bound = |key: &str| property.get(key).and_then(Value::as_f64);
+            ParameterKind::Number(NumberKind {
+                whole: name == "integer",
+                minimum: bound("minimum").or_else(|| bound("exclusiveMinimum")),
+                maximum: bound("maximum").or_else(|| bound("exclusiveMaximum")),
+                above: bound("minimum").is_none() && bound("exclusiveMinimum").is_some(),
+                below: bound("maximum").is_none() && bound("exclusiveMaximum").is_some(),
+                unit,
+            })
+        }
+        _ if takes_any(property) => ParameterKind::Any,
+        _ => ParameterKind::Other,
+    }
+}
+
+/// Whether the type is a choice of several, a number and a text among them.
+fn takes_any(property: &Value) -> bool {
+    let names = property.get("type").and_then(Value::as_array);
+    let has = |wanted: &str| names.is_some_and(|names| names.iter().any(|name| name == wanted));
+    has("string") && has("number") && property.get("enum").is_none()
+}
+
+/// Follows `$ref` within the schema, a lone `allOf`, and an alternative whose only other member is null.
+fn resolved<'a>(property: &'a Value, root: &'a Value, depth: usize) -> &'a Value {
+    if depth >= REFERENCE_DEPTH {
+        return property;
+    }
+    if let Some(pointer) = property.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'))
+        && let Some(target) = root.pointer(pointer)
+    {
+        return resolved(target, root, depth + 1);
+    }
+    for key in ["allOf", "anyOf", "oneOf"] {
+        let members = property.get(key).and_then(Value::as_array);
+        let mut real = members.into_iter().flatten().filter(|member| type_name(member) != Some("null"));
+        if let (Some(only), None) = (real.next(), real.next()) {
+            return resolved(only, root, depth + 1);
+        }
+    }
+    property
+}
+
+/// The type, where there is one besides null.
+fn type_name(property: &Value) -> Option<&str> {
+    match property.get("type")? {
+        Value::String(name) => Some(name),
+        Value::Array(names) => {
+            let mut real = names.iter().filter_map(Value::as_str).filter(|name| *name != "null");
+            real.next().filter(|_| real.next().is_none())
+        }
+        _ => None,
+    }
+}
+
+/// The values of `enum`, `const`, or of alternatives that are all constants.
+fn choices(property: &Value, root: &Value) -> Option<Vec<Value>> {
+    let scalar = |value: &&Value| matches!(value, Value::String(_) | Value::Number(_));
+    if let Some(values) = property.get("enum").and_then(Value::as_array) {
+        return Some(values.iter().filter(scalar).cloned().collect());
+    }
+    if let Some(value) = property.get("const").filter(scalar) {
+        return Some(vec![value.clone()]);
+    }
+    let members = property.get("oneOf").or_else(|| property.get("anyOf")).and_then(Value::as_array)?;
+    let mut values = Vec::new();
+    for member in members.iter().map(|member| resolved(member, root, 1)).filter(|it| type_name(it) != Some("null")) {
+        match (member.get("const"), member.get("enum").and_then(Value::as_array)) {
+            (Some(value), _) => values.push(value.clone()),
+            (None, Some(several)) => values.extend(several.iter().filter(scalar).cloned()),
+            (None, None) => return None,
+        }
+    }
+    (!values.is_empty()).then_some(values)
+}
+
+/// The values of a choice, and the names by which they may be called.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Choices {
+    pub(crate) values: Vec<Value>,
+    /// What the words of a value mean, joined, and which value that is; also shorter names that only one value has.
+    names: BTreeMap<String, usize>,
+    /// Names without spaces.
+    compact: BTreeMap<String, usize>,
+}
+
+impl Choices {
+    pub(crate) fn new(values: Vec<Value>, language: &Language) -> Self {
+        let spellings: Vec<Vec<String>> =
+            values.iter().map(|value| parts_in(&name_words(&spoken(value)).join(" "), language)).collect();
+        let mut names: BTreeMap<String, usize> = BTreeMap::new();
+        let mut shared: BTreeMap<String, usize> = BTreeMap::new();
+        if values.len() <= CHOICES_SHORTENED {
+            for words in &spellings {
+                let mut parts = std::collections::BTreeSet::new();
+                for (from, to) in parts_of(words) {
+                    parts.insert(words.get(from..to).unwrap_or_default().join(" "));
+                }
+                for part in parts {
+                    *shared.entry(part).or_default() += 1;
+                }
+            }
+            for (index, words) in spellings.iter().enumerate() {
+                for (from, to) in parts_of(words) {
+                    let part = words.get(from..to).unwrap_or_default();
+                    let name = part.join(" ");
+                    let says_something = part.iter().any(|word| !language.is_weak(word));
+                    if shared.get(&name) == Some(&1) && says_something {
+                        names.insert(name, index);
+                    }
+                }
+            }
+        }
+        for (index, words) in spellings.iter().enumerate() {
+            // A synonym of the whole is no name of it where it is a part of another.
+            let name = words.join(" ");
+            if words.len() > 1 || shared.get(&name).is_none_or(|several| *several == 1) {
+                names.insert(name, index);
+            }
+            let stems: Vec<String> = name_words(&spoken(values.get(index).unwrap_or(&Value::Null)))
+                .iter()
+                .map(|word| language.stem(word))
+                .collect();
+            names.insert(stems.join(" "), index);
+        }
+        let compact = values.iter().enumerate().map(|(index, value)| (compact(&spoken(value)), index)).collect();
+        Self { values, names, compact }
+    }
+
+    /// The value that begins with the first word, the longest one if several do, and how many words it takes.
+    pub(crate) fn read(&self, words: &[Word], language: &Language) -> Option<(usize, usize)> {
+        let mut found: Option<(usize, usize)> = None;
+        let mut take = |index: usize, length: usize| {
+            if found.is_none_or(|(_, longest)| length > longest) {
+                found = Some((index, length));
+            }
+        };
+        let mut joined = String::new();
+        for (index, word) in words.iter().take(CHOICE_WORDS).enumerate() {
+            match word.kind {
+                Kind::Word | Kind::Number | Kind::Quoted => joined.push_str(&compact(&word.text)),
+                Kind::Mark => break,
+            }
+            if let Some(value) = self.compact.get(&joined).filter(|_| !joined.is_empty()) {
+                take(*value, index + 1);
+            }
+        }
+        let mut at = 0;
+        let mut name = String::new();
+        while let Some((concept, length)) = words.get(at..).and_then(|rest| next_concept(rest, language)) {
+            if at >= CHOICE_WORDS {
+                break;
+            }
+            at += length;
+            if !name.is_empty() {
+                name.push(' ');
+            }
+            name.push_str(&concept);
+            if let Some(value) = self.names.get(&name) {
+                take(*value, at);
+            }
+            let skipped = words
+                .get(at..)
+                .unwrap_or_default()
+                .iter()
+                .take_while(|next| {
+                    next.is("of") || next.is("the") || next.is("number") || next.is("no") || next.is_mark("#")
+                })
+                .count();
+            if words.get(at + skipped).is_some() {
+                at += skipped;
+            }
+        }
+        // "The second bay" is bay 2.
+        if let (Some(ordinal), Some((concept, length))) = (
+            words.first().and_then(|first| first.ordinal),
+            words.get(1..).and_then(|rest| next_concept(rest, language)),
+        ) && let Some(value) = self.names.get(&format!("{concept} {ordinal}"))
+        {
+            take(*value, 1 + length);
+        }
+        found
+    }
+
+    /// The value of exactly this name.
+    pub(crate) fn named(&self, name: &str) -> Option<usize> {
+        self.names.get(name).copied()
+    }
+
+    pub(crate) fn value(&self, index: usize) -> Option<&Value> {
+        self.values.get(index)
+    }
+}
+
+/// What the words of a value mean, letters among them.
+fn parts_in(name: &str, language: &Language) -> Vec<String> {
+    let words = sentence::words(name, language).unwrap_or_default();
+    let mut parts = Vec::new();
+    let mut at = 0;
+    while let Some((concept, length)) = words.get(at..).and_then(|rest| next_concept(rest, language)) {
+        parts.push(concept);
+        at += length;
+    }
+    parts
+}
+
+/// Every stretch of some words.
+fn parts_of(words: &[String]) -> impl Iterator<Item = (usize, usize)> {
+    let length = words.len();
+    (0..length).flat_map(move |from| (from + 1..=length).map(move |to| (from, to)))
+}
+
+/// A choice as a person says it: `living room` for `living_room`.
+pub(crate) fn spoken(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.replace(['_', '-'], " "),
+        other => other.to_string(),
+    }
+}
+
+impl NumberKind {
+    /// The value for what was said, in the parameter's own unit.
+    pub(crate) fn take(&self, said: &Said) -> Result<Value, Mismatch> {
+        let value = match (said.unit, self.unit) {
+            (None, _) => said.value,
+            (Some(spoken), Some(own)) if spoken.dimension == own.dimension => said.value * spoken.factor / own.factor,
+            // A share of something that goes up to 1 or to 100.
+            (Some(spoken), None) if spoken.dimension == Dimension::Share => match self.maximum {
+                Some(maximum) if (maximum - 1.0).abs() < f64::EPSILON => said.value / 100.0,
+                Some(maximum) if (maximum - 100.0).abs() < f64::EPSILON => said.value,
+                _ => return Err(Mismatch::UnknownUnit),
+            },
+            (Some(_), Some(_)) => return Err(Mismatch::Unit),
+            (Some(_), None) => return Err(Mismatch::UnknownUnit),
+        };
+        let value = (value * 1e9).round() / 1e9;
+        let too_low = self.minimum.is_some_and(|least| if self.above { value <= least } else { value < least });
+        let too_high = self.maximum.is_some_and(|most| if self.below { value >= most } else { value > most });
+        // Beyond this a float no longer holds every whole number.
+        let not_whole = self.whole && (value.fract() != 0.0 || value.abs() > 9e15);
+        if too_low || too_high || not_whole || !value.is_finite() {
+            return Err(Mismatch::OutOfBounds(self.bounds()));
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "whole and within 9e15")]
+        Ok(if self.whole { json!(value as i64) } else { json!(value) })
+    }
+
+    /// The bounds in words: `a number from 0 to 2 m/s`.
+    pub(crate) fn bounds(&self) -> String {
+        let what = if self.whole { "a whole number" } else { "a number" };
+        let unit = self.unit.map(|unit| format!(" {}", unit.label)).unwrap_or_default();
+        match (self.minimum, self.maximum) {
+            (Some(least), Some(most)) => format!("{what} from {least} to {most}{unit}"),
+            (Some(least), None) if self.above => format!("{what} above {least}{unit}"),
+            (Some(least), None) => format!("{what} of at least {least}{unit}"),
+            (None, Some(most)) => format!("{what} of at most {most}{unit}"),
+            (None, None) if unit.is_empty() => what.to_owned(),
+            (None, None) => format!("{what} in{unit}"),
+        }
+    }
+}

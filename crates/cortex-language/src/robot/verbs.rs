@@ -1,0 +1,200 @@
+//! Verbs: those by which a tool is asked for, and those of a sentence.
+
+use crate::language::{Language, Sense, VerbForm};
+use crate::sentence::Word;
+use crate::tokens::Kind;
+
+/// Most words between the parts of a verb: "turn the light in the living room on".
+const GAP: usize = 8;
+
+/// What a verb means: one of the senses of the lexicon, or the word itself.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Key {
+    /// Index of the sense.
+    Sense(usize),
+    /// The stem of a word that the lexicon does not know.
+    Word(String),
+}
+
+/// A verb by which a tool is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Verb {
+    pub(crate) key: Key,
+    pub(crate) source: Source,
+}
+
+/// Where a tool says that a verb is its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// In its description.
+    Description,
+    /// In its name or its patterns.
+    Own,
+}
+
+/// A verb in a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct VerbHit {
+    pub(crate) key: Key,
+    /// The words that it takes.
+    pub(crate) at: Vec<usize>,
+}
+
+/// The verbs by which a tool is asked for.
+pub(super) fn of_tool(method: &[Word], patterns: &[Vec<Word>], description: &[Word], language: &Language) -> Vec<Verb> {
+    let mut verbs: Vec<Verb> = Vec::new();
+    let mut add = |key: Key, source: Source| {
+        if !verbs.iter().any(|verb| verb.key == key) {
+            verbs.push(Verb { key, source });
+        }
+    };
+    // The verb of a name comes first, but for words that say nothing: `send_request_to_reset`.
+    let means = |key: &Key| language.sense_of(key).is_none_or(|sense| !sense.light);
+    for (at, word) in method.iter().enumerate() {
+        // `get_charge` charges nothing.
+        if language.gets(&word.text) && method.len() > 1 {
+            break;
+        }
+        let hits = longest(hits_at(method, at, language), method, language);
+        let known = hits.iter().any(|hit| means(&hit.key));
+        // Who turns something on does not turn it.
+        let is_long = hits.iter().any(|hit| has_particle(hit, method, language));
+        for hit in hits.into_iter().filter(|hit| means(&hit.key)) {
+            add(hit.key, Source::Own);
+        }
+        let light = language.is_unspoken(&word.text);
+        if !light && !is_long {
+            add(Key::Word(word.stem.clone()), Source::Own);
+        }
+        if known || !light {
+            break;
+        }
+    }
+    for pattern in patterns {
+        let Some(first) = pattern.iter().position(|word| word.kind == Kind::Word) else { continue };
+        let hits = longest(hits_at(pattern, first, language), pattern, language);
+        let is_long = hits.iter().any(|hit| has_particle(hit, pattern, language));
+        for hit in hits.into_iter().filter(|hit| means(&hit.key)) {
+            add(hit.key, Source::Own);
+        }
+        if let Some(word) = pattern
+            .get(first)
+            .filter(|word| !is_long && !language.is_weak(&word.text) && !language.is_unspoken(&word.text))
+        {
+            add(Key::Word(word.stem.clone()), Source::Own);
+        }
+    }
+    // "Opens or closes the gripper, ..." does both.
+    let sentence = description.iter().position(|word| word.is_mark(".")).unwrap_or(description.len());
+    let sentence = description.get(..sentence).unwrap_or_default();
+    let mut at = 0;
+    while let Some(word) = sentence.get(at).filter(|word| word.kind == Kind::Word) {
+        for hit in
+            longest(hits_at(sentence, at, language), sentence, language).into_iter().filter(|hit| means(&hit.key))
+        {
+            add(hit.key, Source::Description);
+        }
+        let is_long = longest(hits_at(sentence, at, language), sentence, language)
+            .iter()
+            .any(|hit| has_particle(hit, sentence, language));
+        if !language.is_unspoken(&word.text) && !is_long {
+            add(Key::Word(word.stem.clone()), Source::Description);
+        }
+        let joint = sentence.get(at + 1).filter(|next| next.is("or") || next.is("and") || next.is_mark(","));
+        if joint.is_none() {
+            break;
+        }
+        at += 2;
+    }
+    // The second verb of "Gets into the lift and rides to a floor".
+    for (at, word) in sentence.iter().enumerate() {
+        if (word.is("and") || word.is("or")) && sentence.get(at + 1).is_some_and(|next| next.text.ends_with('s')) {
+            for hit in longest(hits_at(sentence, at + 1, language), sentence, language)
+                .into_iter()
+                .filter(|hit| means(&hit.key))
+            {
+                add(hit.key, Source::Description);
+            }
+        }
+    }
+    verbs
+}
+
+/// In "put it on the {spot}" the "on" belongs to the spot.
+fn marks_slot(hit: &VerbHit, words: &[Word], language: &Language) -> bool {
+    let after = hit.at.last().and_then(|last| words.get(last + 1..)).unwrap_or_default();
+    let next = after.iter().find(|word| !language.is_article(&word.text));
+    hit.at.len() > 1 && next.is_some_and(|next| next.is_mark("|"))
+}
+
+/// Whether the form is a verb with a particle: who turns something on does not turn it, but who sets a speed sets.
+fn has_particle(hit: &VerbHit, words: &[Word], language: &Language) -> bool {
+    !marks_slot(hit, words, language)
+        && hit.at.iter().skip(1).any(|at| {
+            words.get(*at..=*at).is_some_and(|word| {
+                language.state(word).is_some()
+                    || word.first().is_some_and(|word| language.roles.contains_key(&word.text))
+            })
+        })
+}
+
+/// Those that take most words, and shorter ones beside them unless a particle makes another verb of it.
+fn longest(hits: Vec<VerbHit>, words: &[Word], language: &Language) -> Vec<VerbHit> {
+    let hits: Vec<VerbHit> = hits.into_iter().filter(|hit| !marks_slot(hit, words, language)).collect();
+    let longest = hits.iter().filter(|hit| has_particle(hit, words, language)).map(|hit| hit.at.len()).max();
+    hits.into_iter().filter(|hit| longest.is_none_or(|longest| hit.at.len() >= longest)).collect()
+}
+
+/// Every verb of a sentence: those of the lexicon, and each word by itself.
+pub(crate) fn hits(words: &[Word], language: &Language) -> Vec<VerbHit> {
+    let mut hits = Vec::new();
+    for (at, word) in words.iter().enumerate().filter(|(_, word)| word.kind == Kind::Word) {
+        hits.extend(hits_at(words, at, language));
+        hits.push(VerbHit { key: Key::Word(word.stem.clone()), at: vec![at] });
+    }
+    hits
+}
+
+fn hits_at(words: &[Word], at: usize, language: &Language) -> Vec<VerbHit> {
+    let Some(word) = words.get(at).filter(|word| word.kind == Kind::Word) else { return Vec::new() };
+    language
+        .verbs(&word.stem)
+        .iter()
+        .filter_map(|form| Some(VerbHit { key: Key::Sense(form.sense), at: taken(form, words, at)? }))
+        .collect()
+}
+
+/// The words that a form takes if it begins at `at`.
+fn taken(form: &VerbForm, words: &[Word], at: usize) -> Option<Vec<usize>> {
+    let mut taken: Vec<usize> = Vec::new();
+    for (offset, stem) in form.head.iter().enumerate() {
+        let index = at + offset;
+        let word = words.get(index)?;
+        if word.kind != Kind::Word || (word.stem != *stem && word.text != *stem) {
+            return None;
+        }
+        taken.push(index);
+    }
+    let Some(first) = form.tail.first() else { return Some(taken) };
+    let begin = at + form.head.len();
+    let end = words.len().min(begin + GAP + 1);
+    // A gap holds something.
+    let tail = (begin + 1..end).find(|index| {
+        words.get(*index).is_some_and(|word| word.text == *first || word.stem == *first)
+            && form.tail.iter().enumerate().all(|(offset, stem)| {
+                words.get(index + offset).is_some_and(|word| word.text == *stem || word.stem == *stem)
+            })
+    })?;
+    taken.extend(tail..tail + form.tail.len());
+    Some(taken)
+}
+
+impl Language {
+    /// The sense that a verb has, if the lexicon knows it.
+    pub(crate) fn sense_of(&self, key: &Key) -> Option<&Sense> {
+        match key {
+            Key::Sense(index) => self.sense(*index),
+            Key::Word(_) => None,
+        }
+    }
+}

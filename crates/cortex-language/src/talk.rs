@@ -1,0 +1,155 @@
+//! What people say without wanting anything done: greetings, thanks, names, abilities, what there is to choose from.
+
+use std::ops::Range;
+
+use crate::language::Language;
+use crate::robot::{self, ParameterKind, Robot};
+use crate::sentence::Word;
+use crate::tokens::Kind;
+
+/// Most words of a name.
+const NAME_WORDS: usize = 3;
+
+/// What is talked about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Talk {
+    /// A greeting.
+    Greeting,
+    /// Thanks or praise.
+    Thanks,
+    /// A farewell.
+    Goodbye,
+    /// Who the robot is.
+    Name,
+    /// What it can do.
+    Abilities,
+    /// How it is, and other small talk.
+    Smalltalk,
+    /// Which values parameters take: each the index of a tool and the name of a parameter.
+    Values(Vec<(usize, String)>),
+}
+
+/// The words as talk, where every one of them belongs to a pattern without a name in it.
+pub(crate) fn exact(words: &[Word], robot: &Robot, language: &Language) -> Option<Talk> {
+    find(words, robot, language, false)
+}
+
+/// The words as talk, where some of them may be a name.
+pub(crate) fn loose(words: &[Word], robot: &Robot, language: &Language) -> Option<Talk> {
+    find(words, robot, language, true)
+}
+
+fn find(words: &[Word], robot: &Robot, language: &Language, with_names: bool) -> Option<Talk> {
+    let bare: Vec<Word> = words.iter().filter(|word| word.kind != Kind::Mark).cloned().collect();
+    for bare in shortened(&bare, language) {
+        for (about, patterns) in &language.talk {
+            for pattern in patterns {
+                let asked = std::cell::RefCell::new(Vec::new());
+                let may_be = |slot: &str, range: Range<usize>| {
+                    let words = bare.get(range).unwrap_or_default();
+                    match slot {
+                        "values" => {
+                            let values = values(words, robot, language);
+                            let found = !values.is_empty();
+                            *asked.borrow_mut() = values;
+                            found
+                        }
+                        "deed" => words.len() <= NAME_WORDS + 1 && words.iter().all(|word| word.kind == Kind::Word),
+                        _ => {
+                            with_names && words.len() <= NAME_WORDS && words.iter().all(|word| word.kind == Kind::Word)
+                        }
+                    }
+                };
+                if pattern.whole(bare, &may_be).is_none() {
+                    continue;
+                }
+                return Some(match about.as_str() {
+                    "greeting" => Talk::Greeting,
+                    "thanks" => Talk::Thanks,
+                    "goodbye" => Talk::Goodbye,
+                    "name" => Talk::Name,
+                    "abilities" => Talk::Abilities,
+                    "values" => {
+                        let asked = asked.into_inner();
+                        Talk::Values(if asked.is_empty() { places(robot, language) } else { asked })
+                    }
+                    _ => Talk::Smalltalk,
+                });
+            }
+        }
+    }
+    None
+}
+
+/// The words, and the words without an address before or after them.
+fn shortened<'w>(words: &'w [Word], language: &Language) -> Vec<&'w [Word]> {
+    let mut several = vec![words];
+    let mut rest = words;
+    loop {
+        let opener = language.frames.openers.length(rest);
+        if opener == 0 || opener >= rest.len() {
+            break;
+        }
+        rest = rest.get(opener..).unwrap_or_default();
+        several.push(rest);
+    }
+    for begin in several.clone() {
+        let mut rest = begin;
+        loop {
+            let closer = language.frames.closers.length_at_end(rest);
+            if closer == 0 || closer >= rest.len() {
+                break;
+            }
+            rest = rest.get(..rest.len() - closer).unwrap_or_default();
+            several.push(rest);
+        }
+    }
+    several
+}
+
+/// The parameters with values that the words name: "rooms", "places you can go to".
+fn values(words: &[Word], robot: &Robot, language: &Language) -> Vec<(usize, String)> {
+    let concepts = robot::concepts_of(words, language);
+    if concepts.is_empty() || concepts.len() > 3 {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (index, tool) in robot.tools.iter().enumerate() {
+        for parameter in &tool.parameters {
+            let choices = match &parameter.kind {
+                ParameterKind::Choice(choices) => choices.values.as_slice(),
+                ParameterKind::Number(kind) if kind.whole && kind.unit.is_none() && kind.maximum.is_some() => &[],
+                _ => continue,
+            };
+            let in_values = |word: &String| {
+                choices
+                    .iter()
+                    .filter(|value| robot::spoken(value).split(' ').any(|part| language.stem(part) == *word))
+                    .count()
+                    > 1
+            };
+            let names = |word: &String| {
+                parameter.words.contains(word)
+                    || parameter.described.contains(word)
+                    || tool.nouns.contains(word)
+                    || in_values(word)
+            };
+            if concepts.iter().all(names) {
+                found.push((index, parameter.name.clone()));
+            }
+        }
+    }
+    found
+}
+
+/// The places to which the robot drives.
+fn places(robot: &Robot, language: &Language) -> Vec<(usize, String)> {
+    let goes = |verb: &robot::Verb| language.sense_of(&verb.key).is_some_and(|sense| sense.name == "go");
+    let tools = robot.tools.iter().enumerate().filter(|(_, tool)| tool.verbs.iter().any(goes));
+    tools
+        .flat_map(|(index, tool)| {
+            let choices = tool.parameters.iter().filter(|it| matches!(it.kind, ParameterKind::Choice(_)));
+            choices.map(move |parameter| (index, parameter.name.clone()))
+        })
+        .collect()
+}

@@ -1,0 +1,58 @@
+//! What people say to six robots, and what is made of it: half of it nobody has looked at who changes the reader.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
+
+#[path = "support/corpus.rs"]
+mod corpus;
+
+use corpus::{Totals, measure};
+
+/// At least so many of a hundred are done as asked, and done or asked about; at most so many in all are taken otherwise.
+struct Bounds {
+    kind: &'static str,
+    right: usize,
+    right_or_asked: usize,
+    wrong: usize,
+}
+
+fn check(half: &str, bounds: &[Bounds]) {
+    let all: Totals = measure(half, |_, _, _, _, _| {}).remove("all").unwrap();
+    for Bounds { kind, right, right_or_asked, wrong } in bounds {
+        let [was_right, was_asked, was_refused, was_wrong] = all.row(kind);
+        let total = was_right + was_asked + was_refused + was_wrong;
+        println!(
+            "{half} {kind}: {was_right} right, {was_asked} asked, {was_refused} refused, {was_wrong} wrong of {total}"
+        );
+        assert!(total > 30, "{half} {kind}: the corpus is there");
+        assert!(was_right * 100 >= right * total, "{half} {kind}: {was_right} of {total} right");
+        assert!((was_right + was_asked) * 100 >= right_or_asked * total, "{half} {kind}: {was_asked} asked");
+        assert!(was_wrong <= *wrong, "{half} {kind}: {was_wrong} wrong");
+    }
+}
+
+#[test]
+fn what_was_seen_is_read() {
+    check("seen", SEEN);
+}
+
+#[test]
+fn what_nobody_has_seen_is_read() {
+    check("unseen", UNSEEN);
+}
+
+const SEEN: &[Bounds] = &[
+    Bounds { kind: "command", right: 47, right_or_asked: 59, wrong: 5 },
+    Bounds { kind: "question", right: 42, right_or_asked: 52, wrong: 0 },
+    Bounds { kind: "talk", right: 85, right_or_asked: 85, wrong: 1 },
+    Bounds { kind: "refuse", right: 100, right_or_asked: 100, wrong: 0 },
+    Bounds { kind: "ask", right: 0, right_or_asked: 0, wrong: 0 },
+    Bounds { kind: "conditional", right: 0, right_or_asked: 0, wrong: 0 },
+];
+
+const UNSEEN: &[Bounds] = &[
+    Bounds { kind: "command", right: 43, right_or_asked: 51, wrong: 31 },
+    Bounds { kind: "question", right: 42, right_or_asked: 48, wrong: 7 },
+    Bounds { kind: "talk", right: 72, right_or_asked: 72, wrong: 1 },
+    Bounds { kind: "refuse", right: 97, right_or_asked: 97, wrong: 4 },
+    Bounds { kind: "ask", right: 0, right_or_asked: 0, wrong: 3 },
+    Bounds { kind: "conditional", right: 0, right_or_asked: 0, wrong: 0 },
+];
