@@ -25,12 +25,19 @@ fn main() {
         }
         return;
     }
-    let halves: &[&str] = if kind == "unseen" { &["unseen"] } else { &["seen"] };
+    let more = std::env::var_os("MORE").is_some();
+    let halves: &[&str] = if kind == "unseen" {
+        &["unseen"]
+    } else if more {
+        &["more"]
+    } else {
+        &["seen"]
+    };
     for half in halves {
         let totals = measure(half, |robot, line, understanding, verdict, tools| {
             let is_wanted = (line.kind == kind || (kind == "wrong" && verdict == Verdict::Wrong))
                 && (only.is_empty() || only == robot);
-            if *half != "seen" || !is_wanted || verdict == Verdict::Right {
+            if *half == "unseen" || !is_wanted || verdict == Verdict::Right {
                 return;
             }
             let reply = match understanding {

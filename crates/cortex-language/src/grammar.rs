@@ -60,6 +60,8 @@ pub(crate) struct Words {
     pub(crate) weighty: PhraseSet,
     pub(crate) generic_looks: Names,
     pub(crate) unspoken: PhraseSet,
+    pub(crate) subjects: PhraseSet,
+    pub(crate) told: PhraseSet,
     pub(crate) around: PhraseSet,
     pub(crate) text_edges: PhraseSet,
     pub(crate) shifting: PhraseSet,

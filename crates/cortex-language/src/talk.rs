@@ -23,6 +23,8 @@ pub enum Talk {
     Name,
     /// What it can do.
     Abilities,
+    /// That nothing is to be done after all.
+    Cancel,
     /// How it is, and other small talk.
     Smalltalk,
     /// Which values parameters take: each the index of a tool and the name of a parameter.
@@ -68,6 +70,7 @@ fn find(words: &[Word], robot: &Robot, language: &Language, with_names: bool) ->
                     "thanks" => Talk::Thanks,
                     "goodbye" => Talk::Goodbye,
                     "name" => Talk::Name,
+                    "cancel" => Talk::Cancel,
                     "abilities" => Talk::Abilities,
                     "values" => {
                         let asked = asked.into_inner();

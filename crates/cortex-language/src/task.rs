@@ -20,6 +20,8 @@ use crate::tokens::{Kind, MAX_TOKENS};
 pub const MAX_PIECES: usize = 200;
 /// Most pieces that one clause is made of.
 const PIECES_OF_CLAUSE: usize = 8;
+/// So close a clause must have come to an order to be one that is corrected.
+const CORRECTED_FROM: usize = 4;
 /// Most problems that are told.
 const PROBLEMS_TOLD: usize = 3;
 
@@ -141,6 +143,8 @@ enum Meaning {
     /// What was found last is to be spoken.
     AnnouncedLast,
     Talk(Talk),
+    /// Something that is told beside an order: why it is given.
+    Told,
     Missed(Miss),
 }
 
@@ -238,6 +242,12 @@ impl Task<'_> {
                     lead_end = at;
                     continue;
                 }
+            }
+            // "Again and again" is one word.
+            let endless = language.words.timings.length(rest);
+            if endless > 1 {
+                at += endless;
+                continue;
             }
             let corrects =
                 corrections > 0 && rest.len() > corrections && (corrections > 1 || self.follows_break(at, start));
@@ -435,6 +445,17 @@ impl Task<'_> {
         };
         match self.reader.clause(words, context) {
             Clause::Empty => (0.0, Meaning::Nothing),
+            // "Once the door is open" is a condition, and no look.
+            Clause::Read(readings)
+                if matches!(joint, Joint::Before | Joint::After)
+                    && (self.is_condition(words)
+                        || readings.iter().any(|it| it.calls.iter().any(|call| answers(self.reader.robot, call)))) =>
+            {
+                let guard = crate::language::Guard::Condition;
+                let word = words.first().map(|word| word.text.clone()).unwrap_or_default();
+                let problem = Problem::Guarded { guard, word };
+                (30.0, Meaning::Missed(Miss { closeness: 0, problem, nearly: None }))
+            }
             Clause::Read(readings) => {
                 let open = readings.first().is_some_and(Reading::is_open);
                 let swallowed = readings.first().is_some_and(&mut *swallows);
@@ -443,15 +464,39 @@ impl Task<'_> {
                 (1.0 + joining + doubt + if open { 0.3 } else { 0.0 }, Meaning::Read(readings))
             }
             // "Hey Bramble, ...": whoever is spoken to.
-            Clause::Missed(_) if words.len() <= 3 && self.reader.language.words.greets.length(words) > 0 => {
-                (0.5, Meaning::Nothing)
-            }
+            Clause::Missed(_) if self.names_somebody(words) => (0.5, Meaning::Nothing),
+            Clause::Missed(_) if self.is_told(words) => (8.0, Meaning::Told),
             Clause::Missed(miss) => {
                 #[expect(clippy::cast_precision_loss, reason = "a small number")]
                 let closeness = miss.closeness.min(16) as f64;
                 (30.0 - closeness * 0.5 + joined * 0.1, Meaning::Missed(miss))
             }
         }
+    }
+
+    /// "When it is dark": what is told after "when" and "once", unless it is told of the robot itself.
+    fn is_condition(&self, words: &[Word]) -> bool {
+        self.is_told(words) && !self.reader.core(words, true).words.first().is_some_and(|first| first.is("you"))
+    }
+
+    /// "I've got a train to catch": a subject, and a verb that tells something of it. Nothing that forbids a guess.
+    fn is_told(&self, words: &[Word]) -> bool {
+        let language = self.reader.language;
+        let core = self.reader.core(words, true).words;
+        let begins = language.words.subjects.length(core) > 0;
+        let tells =
+            (1..core.len().min(6)).any(|at| core.get(at..).is_some_and(|rest| language.words.told.length(rest) > 0));
+        let guarded = self.reader.guarded(core).is_some_and(|(guard, _)| guard != crate::language::Guard::Negation);
+        begins && tells && !guarded && self.reader.core(words, true).lead.is_none()
+    }
+
+    /// "Hey Bramble", "thanks, Ada": a greeting and a name.
+    fn names_somebody(&self, words: &[Word]) -> bool {
+        let language = self.reader.language;
+        let bare: Vec<&Word> = words.iter().filter(|word| word.kind == Kind::Word).collect();
+        let greeting = language.words.greets.length(&bare);
+        let name = bare.get(greeting..).unwrap_or_default();
+        greeting > 0 && matches!(name, [only] if language.verbs(&only.stem).is_empty()) && bare.len() == words.len()
     }
 
     /// "Go to the hall, twice".
@@ -491,13 +536,18 @@ impl Task<'_> {
         let mut cost = cost;
         let corrects = taken.joint == Joint::Correction && !node.clauses.is_empty();
         let base = if corrects {
-            let corrected = clauses.pop().map(|taken| taken.meaning);
+            // What was not even nearly an order is not corrected: "whatever you do, no copper".
+            let is_close = match clauses.last().map(|taken| &taken.meaning) {
+                Some(Meaning::Missed(miss)) => miss.closeness >= CORRECTED_FROM,
+                _ => true,
+            };
+            let corrected = if is_close { clauses.pop().map(|taken| taken.meaning) } else { None };
             if let Some(reading) = self.corrected(corrected.as_ref(), &mut taken.meaning, words) {
                 // "Say merry christmas, no, happy new year."
                 cost = 1.3;
                 taken.meaning = Meaning::Read(vec![reading]);
             }
-            node.cost_before
+            if is_close { node.cost_before } else { node.cost }
         } else {
             node.cost
         };
@@ -561,7 +611,9 @@ impl Task<'_> {
             let found = node.clauses.iter().any(|taken| self.finds(&taken.meaning));
             return found.then_some((1.0, Meaning::AnnouncedLast));
         }
-        if self.reader.asks(rest) {
+        // "Say how are you?" hands over a text.
+        let is_talk = talk::exact(rest, self.reader.robot, language).is_some();
+        if self.reader.asks(rest) && !is_talk {
             let context = Context { asks: true, ..Context::default() };
             if language.words.past_sight.length(rest) == rest.len()
                 && node.clauses.iter().any(|taken| self.finds(&taken.meaning))
@@ -637,8 +689,12 @@ impl Task<'_> {
         let mut problems: Vec<(String, Problem)> = Vec::new();
         let mut ways: Vec<(Taken, Vec<Vec<Part>>)> = Vec::new();
         let mut unclear: Option<String> = None;
-        let is_alone =
-            clauses.iter().filter(|taken| !matches!(taken.meaning, Meaning::Nothing | Meaning::Talk(_))).count() < 2;
+        let is_alone = clauses
+            .iter()
+            .filter(|taken| !matches!(taken.meaning, Meaning::Nothing | Meaning::Talk(_) | Meaning::Told))
+            .count()
+            < 2;
+        let has_acts = clauses.iter().any(|taken| matches!(taken.meaning, Meaning::Read(_)));
         let has_orders = clauses.iter().any(|taken| !matches!(taken.meaning, Meaning::Nothing | Meaning::Talk(_)));
         let by_things = |taken: &Taken| matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().all(|it| it.score.strength == Strength::Things));
         let is_mixed = clauses.iter().any(|taken| matches!(taken.meaning, Meaning::Read(_)) && !by_things(taken));
@@ -649,6 +705,22 @@ impl Task<'_> {
             };
             let offers: Vec<Vec<Part>> = match &taken.meaning {
                 Meaning::Nothing => continue,
+                // Whether it is only a reason is for the person to say.
+                Meaning::Told if has_acts => {
+                    unclear.get_or_insert_with(|| clause.clone());
+                    continue;
+                }
+                Meaning::Told => {
+                    problems.push((clause, Problem::Unknown));
+                    continue;
+                }
+                Meaning::Talk(Talk::Cancel) if has_orders => {
+                    problems.push((
+                        clause.clone(),
+                        Problem::Guarded { guard: crate::language::Guard::Negation, word: clause },
+                    ));
+                    continue;
+                }
                 Meaning::Talk(_) if has_orders => continue,
                 Meaning::Talk(talk) => vec![vec![Part::Talk(talk.clone())]],
                 Meaning::Read(readings) => readings.iter().map(|reading| parts(&reading.calls)).collect(),

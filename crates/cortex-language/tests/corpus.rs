@@ -39,8 +39,19 @@ fn what_nobody_has_seen_is_read() {
     check("unseen", UNSEEN);
 }
 
+#[test]
+fn what_people_in_a_hurry_say_is_read() {
+    check("more", MORE);
+}
+
+const MORE: &[Bounds] = &[
+    Bounds { kind: "command", right: 12, right_or_asked: 29, wrong: 1 },
+    Bounds { kind: "question", right: 17, right_or_asked: 32, wrong: 1 },
+    Bounds { kind: "refuse", right: 100, right_or_asked: 100, wrong: 0 },
+];
+
 const SEEN: &[Bounds] = &[
-    Bounds { kind: "command", right: 47, right_or_asked: 59, wrong: 5 },
+    Bounds { kind: "command", right: 48, right_or_asked: 59, wrong: 4 },
     Bounds { kind: "question", right: 42, right_or_asked: 52, wrong: 0 },
     Bounds { kind: "talk", right: 85, right_or_asked: 85, wrong: 1 },
     Bounds { kind: "refuse", right: 100, right_or_asked: 100, wrong: 0 },
@@ -49,7 +60,7 @@ const SEEN: &[Bounds] = &[
 ];
 
 const UNSEEN: &[Bounds] = &[
-    Bounds { kind: "command", right: 43, right_or_asked: 51, wrong: 31 },
+    Bounds { kind: "command", right: 43, right_or_asked: 52, wrong: 31 },
     Bounds { kind: "question", right: 42, right_or_asked: 48, wrong: 7 },
     Bounds { kind: "talk", right: 72, right_or_asked: 72, wrong: 1 },
     Bounds { kind: "refuse", right: 97, right_or_asked: 97, wrong: 4 },

@@ -35,7 +35,7 @@ impl Reader<'_> {
         // "All" of what has nothing to choose from.
         if draft.all
             && !draft.names_tool
-            && draft.described == 0
+            && (draft.described == 0 || tool.parameters.is_empty())
             && !draft.refers
             && (tool.parameters.is_empty() || !fit.goes_on && fit.strength == Strength::Things)
         {
@@ -78,24 +78,8 @@ impl Reader<'_> {
             return Some(Err(Miss { closeness: closeness + 2, problem, nearly: None }));
         }
         let answers = tool.usage != Usage::Step || tool.looks;
-        // A look is asked for by what it looks at.
-        if answers
-            && fit.asks
-            && fit.strength <= Strength::Related
-            && !(draft.names_tool || draft.described > 0 || self.is_the_look(tool, core))
-        {
+        if answers && !self.asks_for_look(tool, core, fit, &draft) {
             return None;
-        }
-        if answers && fit.strength == Strength::Things {
-            // "Drawer 3" asks for nothing; "battery level" does.
-            let is_about_it = if fit.asks {
-                draft.names_tool || draft.names_method || draft.described > 0 || self.is_the_look(tool, core)
-            } else {
-                draft.names_method || (core.words.len() == 1 && draft.names_tool && !self.is_deed(core))
-            };
-            if !is_about_it {
-                return None;
-            }
         }
         if !answers && fit.strength == Strength::Things && !(draft.says_value || draft.says_state) {
             return None;
@@ -128,6 +112,25 @@ impl Reader<'_> {
             doubtful: self.is_doubtful(tool, fit, &draft, context),
             refers: draft.refers,
         }))
+    }
+
+    /// Whether a tool that looks is asked for by what it looks at.
+    fn asks_for_look(&self, tool: &Tool, core: Core<'_>, fit: &Fit, draft: &Draft) -> bool {
+        // "Check each room" looks at none of them.
+        if draft.all && tool.parameters.is_empty() {
+            return false;
+        }
+        let about_it = draft.names_tool || draft.described > 0 || self.is_the_look(tool, core);
+        if fit.asks {
+            return fit.strength > Strength::Related || about_it || draft.names_method;
+        }
+        // "Drawer 3" asks for nothing; "battery level" does; "charge" is an order, even where only a level is known by
+        // that word.
+        let is_word =
+            core.words.len() == 1 && draft.names_tool && !self.is_deed(core) && !self.is_deed_at(core.words, 0);
+        fit.strength > Strength::Things
+            || is_word
+            || (draft.names_method && !(core.words.len() == 1 && self.is_deed_at(core.words, 0)))
     }
 
     /// Whether what was said belongs to the call before: "mow the lawn, at 60 millimetres".

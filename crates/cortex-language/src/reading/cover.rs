@@ -332,6 +332,12 @@ impl Reader<'_> {
         if language.is_plain_role(&word.text) || language.weighty(&word.text) || language.is_article(&word.text) {
             return None;
         }
+        // "Went" and "going" tell of something; they name no tool that goes.
+        let tells = self.language.form(&word.text) != crate::language::Form::Plain
+            && !self.language.verbs(&word.stem).is_empty();
+        if tells && !fit.asks && self.verb_position(words) == Some(at) {
+            return None;
+        }
         // A word that only asks says nothing of what is asked.
         if fit.asks && !tool.name_nouns.contains(concept) && language.words.questions.has(&word.text) {
             return None;

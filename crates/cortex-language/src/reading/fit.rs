@@ -177,8 +177,11 @@ impl Reader<'_> {
             return fits;
         }
         // "Say the light is on" asks for no look at the light; "say what you see" does.
-        let asks_further =
-            hit.at.last().and_then(|last| core.words.get(last + 1..)).is_some_and(|rest| self.asks(rest));
+        let asks_further = hit
+            .at
+            .last()
+            .and_then(|last| core.words.get(last + 1..))
+            .is_some_and(|rest| self.asks(rest) && crate::talk::exact(rest, self.robot, language).is_none());
         if answers && sense.frame.is_some() && !asks_further && !core.asks {
             return fits;
         }

@@ -30,6 +30,7 @@ impl Reader<'_> {
         let mut at = 0;
         let mut matched = 0;
         let mut has_text = false;
+        let mut text_at = None;
         for (position, piece) in phrase.iter().enumerate() {
             match piece {
                 Piece::Word(stem) => {
@@ -62,6 +63,7 @@ impl Reader<'_> {
                         _ => self.slot(parameter, &tool.name_nouns, words, at, following, matched)?,
                     };
                     has_text |= is_text;
+                    text_at = text_at.or(is_text.then_some(at));
                     arguments.insert(parameter.name.clone(), value);
                     at = end;
                 }
@@ -76,7 +78,7 @@ impl Reader<'_> {
                 arguments.insert(parameter.name.clone(), parameter.default.clone()?);
             }
         }
-        let arguments_doubt = tool.text.is_some() && self.is_doubtful_text(words);
+        let arguments_doubt = text_at.is_some_and(|from| self.is_doubtful_text(words.get(from..).unwrap_or_default()));
         // Of free text, the frame counts that reads most out of it.
         let score = Score {
             closed: !has_text,

@@ -35,7 +35,9 @@ impl Reader<'_> {
         }
         if let [only] = words
             && only.kind == Kind::Word
+            && only.number.is_none()
             && (self.language.words.things.has(&only.text)
+                || self.language.words.again.has(&only.text)
                 || ["something", "anything", "nothing", "so"].contains(&only.text.as_str()))
         {
             let problem = Problem::Guarded { guard: crate::language::Guard::Reference, word: only.text.clone() };
@@ -92,7 +94,12 @@ impl Reader<'_> {
         let (rest, times) = self.without_repetition(words, range);
         let words = words.get(rest).filter(|words| !words.is_empty() && times == 1)?;
         let vague = words.first().is_some_and(|first| VAGUE.contains(&first.text.as_str()))
-            || (words.len() == 1 && words.iter().all(|word| self.language.words.things.has(&word.text)));
+            || (words.len() == 1
+                && words.iter().all(|word| {
+                    let refers =
+                        self.language.words.things.has(&word.text) || self.language.words.again.has(&word.text);
+                    refers && word.number.is_none()
+                }));
         let conditional = words.iter().any(|word| matches!(word.text.as_str(), "if" | "unless"));
         (!vague && !conditional).then(|| self.text_of(words))
     }

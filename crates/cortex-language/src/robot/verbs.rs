@@ -73,7 +73,11 @@ pub(super) fn of_tool(method: &[Word], patterns: &[Vec<Word>], description: &[Wo
     for pattern in patterns {
         let Some(first) = pattern.iter().position(|word| word.kind == Kind::Word) else { continue };
         let hits = longest(hits_at(pattern, first, language), pattern, language);
-        let is_long = hits.iter().any(|hit| has_particle(hit, pattern, language));
+        // "Stop talking" is no stop.
+        let words = pattern.iter().filter(|word| word.kind == Kind::Word && !language.is_article(&word.text)).count();
+        let whole = hits.iter().any(|hit| hit.at.len() > 1 && hit.at.len() == words);
+        let hits: Vec<VerbHit> = hits.into_iter().filter(|hit| !whole || hit.at.len() == words).collect();
+        let is_long = whole || hits.iter().any(|hit| has_particle(hit, pattern, language));
         for hit in hits.into_iter().filter(|hit| means(&hit.key)) {
             add(hit.key, Source::Own);
         }

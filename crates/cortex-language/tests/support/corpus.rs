@@ -77,7 +77,7 @@ pub(crate) fn tools(robot: &str) -> Vec<ToolEntry> {
 }
 
 pub(crate) fn lines(robot: &str, half: &str) -> Vec<Line> {
-    let text = std::fs::read_to_string(folder().join(robot).join(format!("{half}.jsonl"))).unwrap();
+    let text = std::fs::read_to_string(folder().join(robot).join(format!("{half}.jsonl"))).unwrap_or_default();
     text.lines().filter(|line| !line.trim().is_empty()).map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -165,6 +165,7 @@ fn is_about(talk: &Talk, about: &str) -> bool {
         Talk::Name => about == "name",
         Talk::Abilities => about == "abilities",
         Talk::Values(_) => about == "values",
+        Talk::Cancel => about == "smalltalk",
         Talk::Smalltalk => matches!(about, "smalltalk" | "greeting" | "thanks"),
     }
 }
