@@ -1,0 +1,3 @@
+//! Natural language: what people say to a robot.
+
+pub mod task_class;
