@@ -1,4 +1,4 @@
-//! What the reader makes of the corpus: `cargo run -p cortex-language --example corpus -- [KIND] [ROBOT]`.
+//! Measures the reader on the corpus: `cargo run -p cortex-language --example corpus -- [KIND] [ROBOT]`.
 //!
 //! Of the half that may be seen, every sentence of that kind is shown that was not taken as it must be; of the other half
 //! only the totals.

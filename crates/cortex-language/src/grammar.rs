@@ -37,7 +37,7 @@ pub(crate) struct Truths {
     pub(crate) no: String,
 }
 
-/// How verbs look that tell of something instead of asking for it.
+/// Forms of verbs that tell of something instead of asking for it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Forms {

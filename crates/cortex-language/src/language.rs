@@ -22,19 +22,19 @@ pub(crate) struct Sense {
     pub(crate) base: Option<String>,
     /// The state that it asks for: `on`, `closed`.
     pub(crate) state: Option<String>,
-    /// Whether it means nothing alone: get, make, do.
+    /// True if it means nothing alone: get, make, do.
     pub(crate) light: bool,
-    /// Whether it may set a value that is said: "raise the forks to 500".
+    /// True if it may set a value that is said: "raise the forks to 500".
     pub(crate) adjusts: bool,
-    /// Whether it looks or tells instead of acting.
+    /// True if it looks or tells instead of acting.
     pub(crate) looks: bool,
-    /// Whether it hands over a text.
+    /// True if it hands over a text.
     pub(crate) frame: Option<Frame>,
     /// The value that it says by itself: to turn around is to turn by 180 degrees.
     pub(crate) says: Option<String>,
 }
 
-/// What becomes of a text that a verb hands over.
+/// The use of a text that a verb hands over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Frame {
@@ -55,7 +55,7 @@ pub(crate) struct VerbForm {
     pub(crate) sense: usize,
 }
 
-/// What a frame around an order demands of what follows.
+/// The form of words that a frame around an order demands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lead {
     /// A verb in its base form.
@@ -71,7 +71,7 @@ pub(crate) enum Lead {
 pub(crate) struct Language {
     /// Its function words.
     pub(crate) words: Words,
-    /// What people say around an order.
+    /// Its frames around an order.
     pub(crate) frames: Frames,
     stemmer: Stemmer,
     short_forms: BTreeMap<String, Vec<String>>,
@@ -115,7 +115,7 @@ pub enum Guard {
     Reference,
 }
 
-/// What the form of a verb says.
+/// The statement that the form of a verb makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// It may ask.
@@ -250,7 +250,7 @@ impl Language {
         self.stemmer.stem(word)
     }
 
-    /// What a short form stands for.
+    /// Returns the long form of a short form.
     pub(crate) fn long_form(&self, word: &str) -> Option<&[String]> {
         self.short_forms.get(word).map(Vec::as_slice)
     }
@@ -269,7 +269,7 @@ impl Language {
         })
     }
 
-    /// How many words carry nothing, from the first on.
+    /// Returns the number of words at the beginning that carry nothing.
     pub(crate) fn empty<W: AsRef<str>>(&self, words: &[W]) -> usize {
         self.words.empty.length(words)
     }
@@ -283,7 +283,7 @@ impl Language {
         self.senses.get(index)
     }
 
-    /// What the longest noun stands for with which these stems begin, and how many words it has.
+    /// Returns the meaning of the longest noun at the beginning of these stems, and the number of its words.
     pub(crate) fn noun<W: AsRef<str>>(&self, stems: &[W]) -> Option<(&str, usize)> {
         let entries = self.nouns.get(stems.first()?.as_ref())?;
         let begins = |(noun, _): &&(Vec<String>, String)| {
@@ -303,12 +303,12 @@ impl Language {
         ]
     }
 
-    /// Whether the word only marks a noun.
+    /// Returns true if the word only marks a noun.
     pub(crate) fn is_article(&self, word: &str) -> bool {
         self.words.articles.has(word)
     }
 
-    /// Whether a word says too little to name a thing by itself: of a place that it is a place.
+    /// Returns true if a word says too little to name a thing by itself: of a place that it is a place.
     pub(crate) fn is_weak(&self, concept: &str) -> bool {
         self.words.weak.has(concept)
             || self.words.empty.has(concept)
@@ -316,12 +316,12 @@ impl Language {
             || self.words.joints.has(concept)
     }
 
-    /// Whether the word marks a place or a value and says nothing else: "to", but not "from" or "off".
+    /// Returns true if the word marks a place or a value and says nothing else: "to", but not "from" or "off".
     pub(crate) fn is_plain_role(&self, word: &str) -> bool {
         self.roles.contains_key(word) && !self.words.weighty.has(word)
     }
 
-    /// Whether the word of a tool's name says nothing: `send`, `request`, `get`.
+    /// Returns true if the word of a tool's name says nothing: `send`, `request`, `get`.
     pub(crate) fn is_unspoken(&self, word: &str) -> bool {
         let light = self.verbs(&self.stem(word)).iter().any(|form| {
             form.head.len() == 1 && form.tail.is_empty() && self.sense(form.sense).is_some_and(|sense| sense.light)
@@ -329,12 +329,12 @@ impl Language {
         light || self.words.unspoken.has(word) || self.roles.contains_key(word)
     }
 
-    /// Whether the word of a name only says that something is told: `get`, `is`.
+    /// Returns true if the word of a name only says that something is told: `get`, `is`.
     pub(crate) fn gets(&self, word: &str) -> bool {
         self.words.getters.has(word)
     }
 
-    /// Whether a sense looks at anything at all.
+    /// Returns true if a sense looks at anything at all.
     pub(crate) fn looks_in_general(&self, sense: &Sense) -> bool {
         sense.looks && self.words.generic_looks.0.contains(&sense.name)
     }
@@ -349,28 +349,28 @@ impl Language {
         self.opposites.get(state).map(String::as_str)
     }
 
-    /// Whether a state is a yes or a no.
+    /// Returns true if a state is a yes or a no.
     pub(crate) fn truth(&self, state: &str) -> Option<bool> {
         self.truths.get(state).copied()
     }
 
-    /// What a quality is a measure of: "heavy" of the weight.
+    /// Returns the measure of a quality: the weight for "heavy".
     pub(crate) fn quality(&self, word: &str) -> Option<&str> {
         self.qualities.get(word).map(String::as_str)
     }
 
-    /// Whether the word must not be passed over.
+    /// Returns true if the word must not be passed over.
     pub(crate) fn weighty(&self, word: &str) -> bool {
         self.words.weighty.has(word)
     }
 
-    /// Whether the word says how something is to be done: "slowly", but not "jelly".
+    /// Returns true if the word says how something is to be done: "slowly", but not "jelly".
     pub(crate) fn is_manner(&self, word: &str) -> bool {
         self.manners.iter().any(|ending| word.len() > ending.len() + 2 && word.ends_with(ending.as_str()))
             && crate::wordnet::domain(word).is_none()
     }
 
-    /// What the form of a verb says.
+    /// The statement that the form of a verb makes.
     pub(crate) fn form(&self, word: &str) -> Form {
         let long = word.chars().count() > 4 && self.stem(word) != *word;
         if long && self.gerunds.iter().any(|ending| word.ends_with(ending.as_str())) {
@@ -383,7 +383,7 @@ impl Language {
         }
     }
 
-    /// Whether the language has the word, in any of its forms.
+    /// Returns true if the language has the word, in any of its forms.
     pub(crate) fn knows(&self, word: &str) -> bool {
         self.spellings.contains(word) || self.stems.contains(&self.stem(word)) || self.short_forms.contains_key(word)
     }

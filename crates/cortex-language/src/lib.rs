@@ -1,4 +1,4 @@
-//! What a sentence said to a robot asks for: read once, whole, and grounded in what the robot can do.
+//! Reads sentences that people say to a robot, grounded in the tools of that robot.
 //!
 //! The reader knows no robot and no language: a robot is its tools, a language is data. Every word of a sentence is
 //! accounted for, or nothing is to be done: it is part of a verb that asks for a tool, a value of a parameter, a noun of

@@ -3,7 +3,7 @@
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
-/// What a unit measures.
+/// The dimension of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dimension {
     Length,
@@ -35,9 +35,9 @@ pub(crate) struct Unit {
 pub(crate) struct Said {
     pub(crate) value: f64,
     pub(crate) unit: Option<Unit>,
-    /// How many words it takes.
+    /// Number of words.
     pub(crate) length: usize,
-    /// Whether it was said as a place in a row: the third.
+    /// True if it was said as a place in a row: the third.
     pub(crate) is_ordinal: bool,
 }
 

@@ -30,7 +30,7 @@ impl Pattern {
         Self(text.split_whitespace().map(part).collect())
     }
 
-    /// How many words the pattern takes at the beginning; none if it does not fit. Only for patterns without slots.
+    /// Returns the number of words that the pattern takes at the beginning. Only for patterns without slots.
     pub(crate) fn prefix<W: AsRef<str>>(&self, words: &[W]) -> Option<usize> {
         prefix(&self.0, words)
     }

@@ -39,7 +39,7 @@ impl PhraseSet {
         set
     }
 
-    /// How many words the longest phrase has with which the words begin; 0 if none does.
+    /// Returns the number of words of the longest phrase at the beginning; 0 if there is none.
     pub(crate) fn length<W: AsRef<str>>(&self, words: &[W]) -> usize {
         let Some(phrases) = words.first().and_then(|first| self.0.get(first.as_ref())) else { return 0 };
         let begins = |phrase: &&Vec<String>| {

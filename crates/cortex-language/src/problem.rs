@@ -2,7 +2,7 @@
 
 use crate::language::Guard;
 
-/// What stands between a clause and a call. Tools are named by their index, parameters by their label.
+/// An obstacle between a clause and a call. Tools are named by their index, parameters by their label.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Problem {
     /// No tool is meant by it.
@@ -16,11 +16,11 @@ pub enum Problem {
     TextNotMarked,
     /// A value that the tool does not take.
     UnknownValue {
-        /// What the value is for.
+        /// The parameter, in words.
         parameter: String,
-        /// What was said.
+        /// The words as said.
         said: String,
-        /// What the tool takes.
+        /// The values that the tool takes.
         choices: Vec<String>,
         /// The one that may be meant.
         similar: Option<String>,
@@ -29,32 +29,32 @@ pub enum Problem {
     Missing {
         /// The tool that needs it.
         tool: usize,
-        /// What the value is for.
+        /// The parameter, in words.
         parameter: String,
-        /// What it may be, as the end of a sentence.
+        /// The possible values, as the end of a sentence.
         wanted: String,
     },
     /// A value outside the bounds.
     OutOfBounds {
-        /// What the value is for.
+        /// The parameter, in words.
         parameter: String,
-        /// What was said.
+        /// The words as said.
         said: String,
         /// The bounds in words.
         bounds: String,
     },
     /// A unit that the parameter is not measured in, or nobody knows whether it is.
     Unit {
-        /// What the value is for.
+        /// The parameter, in words.
         parameter: String,
-        /// What was said.
+        /// The words as said.
         said: String,
     },
     /// A value that no sentence can say.
     Unsayable {
         /// The tool that needs it.
         tool: usize,
-        /// What the value is for.
+        /// The parameter, in words.
         parameter: String,
     },
     /// Several tools are meant equally well.

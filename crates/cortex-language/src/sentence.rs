@@ -26,7 +26,7 @@ impl Word {
         self.kind == Kind::Word && self.text == text
     }
 
-    /// Whether it is a mark that may be passed over: any other sign means something.
+    /// Returns true if it is a mark that may be passed over: any other sign means something.
     pub(crate) fn is_punctuation(&self) -> bool {
         const PASSED_OVER: &str = ",()=:-.!?;\"'/{}…&#\n_[]¿¡";
         self.kind == Kind::Mark && self.text.chars().all(|next| PASSED_OVER.contains(next))

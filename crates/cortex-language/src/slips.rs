@@ -8,13 +8,13 @@ use crate::tokens::Kind;
 /// Longest word that is compared, in letters.
 const LENGTH: usize = 40;
 
-/// Whether one word is the other with a typing slip in it.
+/// Returns true if one word is the other with a typing slip in it.
 pub(crate) fn is_slip(said: &str, meant: &str) -> bool {
     let limit = allowed(said);
     limit > 0 && said != meant && distance(said, meant, limit) <= limit
 }
 
-/// How many slips a word may hold.
+/// Returns the number of slips that a word may hold.
 fn allowed(said: &str) -> usize {
     match said.chars().count() {
         0..=3 => 0,
@@ -80,7 +80,7 @@ fn best<'a>(said: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a
     (rivals.count() == 0).then_some(first)
 }
 
-/// How many single-letter edits (and swaps of neighbours) lie between two words, at most `limit + 1`.
+/// Returns the number of single-letter edits (and swaps of neighbours) between two words, at most `limit + 1`.
 pub(crate) fn distance(one: &str, other: &str, limit: usize) -> usize {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     if one.len().abs_diff(other.len()) > limit {

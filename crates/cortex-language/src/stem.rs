@@ -20,10 +20,10 @@ pub(crate) struct Ending {
     /// The letters before it must not end in any of these.
     #[serde(default)]
     not_after: Vec<String>,
-    /// Whether there must be a vowel before it.
+    /// True if there must be a vowel before it.
     #[serde(default)]
     vowel: bool,
-    /// Whether a doubled consonant before it becomes a single one.
+    /// True if a doubled consonant before it becomes a single one.
     #[serde(default)]
     single: bool,
 }

@@ -1,4 +1,4 @@
-//! What people say without wanting anything done: greetings, thanks, names, abilities, what there is to choose from.
+//! Talk that asks for no act: greetings, thanks, names, abilities, lists of values.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::tokens::Kind;
 /// Most words of a name.
 const NAME_WORDS: usize = 3;
 
-/// What is talked about.
+/// The subject of talk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Talk {
     /// A greeting.
@@ -19,15 +19,15 @@ pub enum Talk {
     Thanks,
     /// A farewell.
     Goodbye,
-    /// Who the robot is.
+    /// The name and nature of the robot.
     Name,
-    /// What it can do.
+    /// The abilities of the robot.
     Abilities,
     /// That nothing is to be done after all.
     Cancel,
-    /// How it is, and other small talk.
+    /// Small talk.
     Smalltalk,
-    /// Which values parameters take: each the index of a tool and the name of a parameter.
+    /// The values of parameters: each the index of a tool and the name of a parameter.
     Values(Vec<(usize, String)>),
 }
 

@@ -1,7 +1,7 @@
 //! A task as words, numbers, quoted texts and marks. Every token knows where it stands in the task, so that free text
 //! keeps the person's own spelling. Linear in the length of the task.
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Letters, also with digits in them.
@@ -158,7 +158,7 @@ impl<'t> Reader<'t> {
         !before.is_some_and(char::is_alphanumeric) && after.is_some_and(|after| after.is_ascii_digit())
     }
 
-    /// Whether the mark stands between two letters or digits, as in `living-room`.
+    /// Returns true if the mark stands between two letters or digits, as in `living-room`.
     fn joins_words(&self) -> bool {
         let before = self.task.get(..self.at).and_then(|before| before.chars().next_back());
         let after = self.rest().chars().nth(1);

@@ -1,4 +1,4 @@
-//! What people say to six robots, and what is made of it: half of it nobody has looked at who changes the reader.
+//! Bounds for the reader on the corpus. Nobody who changes the reader looks at the unseen half.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
 
 #[path = "support/corpus.rs"]
@@ -30,17 +30,17 @@ fn check(half: &str, bounds: &[Bounds]) {
 }
 
 #[test]
-fn what_was_seen_is_read() {
+fn seen_sentences_are_read() {
     check("seen", SEEN);
 }
 
 #[test]
-fn what_nobody_has_seen_is_read() {
+fn unseen_sentences_are_read() {
     check("unseen", UNSEEN);
 }
 
 #[test]
-fn what_people_in_a_hurry_say_is_read() {
+fn sentences_said_in_a_hurry_are_read() {
     check("more", MORE);
 }
 

@@ -19,7 +19,7 @@ fn words(text: &str) -> Vec<String> {
     text.split(|next: char| !next.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
-/// Whether each word of a free text was said.
+/// Returns true if each word of a free text was said.
 fn stems_from(task: &str, text: &str) -> bool {
     let said = words(task);
     words(text).iter().all(|word| said.contains(word))

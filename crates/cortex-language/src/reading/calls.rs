@@ -114,7 +114,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// Whether a tool that looks is asked for by what it looks at.
+    /// Returns true if a tool that looks is asked for by what it looks at.
     fn asks_for_look(&self, tool: &Tool, core: Core<'_>, fit: &Fit, draft: &Draft) -> bool {
         // "Check each room" looks at none of them.
         if draft.all && tool.parameters.is_empty() {
@@ -133,7 +133,7 @@ impl Reader<'_> {
             || (draft.names_method && !(core.words.len() == 1 && self.is_deed_at(core.words, 0)))
     }
 
-    /// Whether what was said belongs to the call before: "mow the lawn, at 60 millimetres".
+    /// Returns true if what was said belongs to the call before: "mow the lawn, at 60 millimetres".
     pub(super) fn adds(&self, tool: &Tool, draft: &Draft, context: Context<'_>) -> bool {
         let said = |name: &String| {
             context.before.is_some_and(|before| before.calls.iter().any(|call| call.arguments.contains_key(name)))
@@ -142,7 +142,7 @@ impl Reader<'_> {
             && draft.values.keys().all(|at| tool.parameters.get(*at).is_some_and(|it| !said(&it.name)))
     }
 
-    /// Whether things alone ask for an act, and neither a state that was said nor a place to go to tells which.
+    /// Returns true if things alone ask for an act, and neither a state that was said nor a place to go to tells which.
     pub(super) fn is_doubtful(&self, tool: &Tool, fit: &Fit, draft: &Draft, context: Context<'_>) -> bool {
         let acts = tool.usage == Usage::Step && !tool.looks;
         let goes = tool.verbs.iter().any(|verb| self.names(&verb.key, "go"));
@@ -151,7 +151,7 @@ impl Reader<'_> {
         acts && ((fit.strength == Strength::Things && !tells) || lent)
     }
 
-    /// Whether a number or a state was said.
+    /// Returns true if a number or a state was said.
     pub(super) fn says_measure(&self, tool: &Tool, draft: &Draft) -> bool {
         draft.says_state
             || draft.values.keys().any(|at| {
@@ -200,7 +200,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Whether the words are a verb by which something of this robot acts.
+    /// Returns true if the words are a verb by which something of this robot acts.
     pub(super) fn is_deed(&self, core: Core<'_>) -> bool {
         robot::hits(core.words, self.language).iter().any(|hit| {
             self.robot.tools.iter().any(|tool| {
@@ -209,7 +209,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Whether a word is a verb of the lexicon that means something alone.
+    /// Returns true if a word is a verb of the lexicon that means something alone.
     pub(super) fn is_deed_at(&self, words: &[Word], at: usize) -> bool {
         let Some(word) = words.get(at) else { return false };
         self.language.verbs(&word.stem).iter().any(|form| {
@@ -219,7 +219,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Whether the tool looks at whatever there is, and is asked what that is: "what do you see?"
+    /// Returns true if the tool looks at whatever there is, and is asked what that is: "what do you see?"
     pub(super) fn is_the_look(&self, tool: &Tool, core: Core<'_>) -> bool {
         let general =
             tool.verbs.iter().any(|verb| self.language.sense_of(&verb.key).is_some_and(|it| it.name == "look"));

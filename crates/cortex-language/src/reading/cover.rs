@@ -13,17 +13,17 @@ use crate::robot::{self, ParameterKind, Tool, Usage};
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
-/// What is known of a call so far.
+/// A call that is not complete yet.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     /// The values of each parameter, by its index; several where the clause names several.
     pub(super) values: BTreeMap<usize, Vec<Value>>,
     /// Values that are left out of "all".
     pub(super) excepted: Vec<Value>,
-    /// How many values and words of the tool were said.
+    /// Number of values and words of the tool that were said.
     pub(super) matched: usize,
     pub(super) described: usize,
-    /// Whether a word of the tool's own name was said, besides its verb.
+    /// True if a word of the tool's own name was said, besides its verb.
     pub(super) names_tool: bool,
     pub(super) names_method: bool,
     pub(super) says_value: bool,
@@ -123,7 +123,7 @@ impl Reader<'_> {
         1
     }
 
-    /// What is said of the whole clause: how often, and what is left out.
+    /// Takes words about the whole clause: repetitions and exceptions.
     fn take_modifier(&self, tool: &Tool, at: usize, rest: &[Word], fit: &Fit, draft: &mut Draft) -> Option<usize> {
         let language = self.language;
         let word = rest.first()?;

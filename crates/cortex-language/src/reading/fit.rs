@@ -1,4 +1,4 @@
-//! Whether a verb of a sentence asks for a tool.
+//! The ways in which the verbs of a sentence may ask for a tool.
 
 use super::{Context, Core, Reader, Reading};
 use crate::language::{Language, Lead};
@@ -6,7 +6,7 @@ use crate::robot::{self, Key, ParameterKind, Source, Tool, Usage, VerbHit};
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
-/// How surely a tool is asked for.
+/// The certainty with which a tool is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Strength {
     /// By things and values alone.
@@ -33,19 +33,19 @@ pub(crate) struct Fit {
     pub(crate) gives: Option<String>,
     /// The state of the tool's own verb, which must be said: "kitchen light on".
     pub(crate) needs_state: Vec<String>,
-    /// Whether values must be said: "raise the forks" sets nothing.
+    /// True if values must be said: "raise the forks" sets nothing.
     pub(crate) needs_value: bool,
-    /// Whether a thing must be said, or a value.
+    /// True if a thing must be said, or a value.
     pub(crate) needs_object: bool,
-    /// Whether the verb is another tool's own.
+    /// True if the verb is another tool's own.
     pub(crate) is_others: bool,
-    /// Whether a number or a state must be said: nothing else is raised or lowered.
+    /// True if a number or a state must be said: nothing else is raised or lowered.
     pub(crate) needs_measure: bool,
-    /// Whether the tool's own noun must be said.
+    /// True if the tool's own noun must be said.
     pub(crate) needs_name: bool,
-    /// Whether the clause asks for an answer.
+    /// True if the clause asks for an answer.
     pub(crate) asks: bool,
-    /// Whether it goes on with the call of the clause before, and so with its values.
+    /// True if it goes on with the call of the clause before, and so with its values.
     pub(crate) goes_on: bool,
 }
 

@@ -10,7 +10,7 @@ use crate::sentence::Word;
 use crate::tokens::Kind;
 
 impl Reader<'_> {
-    /// Whether the word says something of its own that must not be left out.
+    /// Returns true if the word says something of its own that must not be left out.
     pub(super) fn is_thing(&self, word: &Word) -> bool {
         let known = |text: &str| crate::wordnet::domain(text).is_some();
         let base = crate::wordnet::base_forms(&word.text, crate::wordnet::PartOfSpeech::Noun);
@@ -21,7 +21,7 @@ impl Reader<'_> {
             || self.language.state(std::slice::from_ref(word)).is_some()
     }
 
-    /// What is wrong with words that nothing accounts for.
+    /// Explains words that nothing accounts for.
     pub(super) fn unexplained(
         &self,
         index: usize,
@@ -73,7 +73,7 @@ pub(super) fn mismatched(parameter: &Parameter, mismatch: Mismatch, said: String
     }
 }
 
-/// What a parameter still needs.
+/// Explains a missing value.
 pub(super) fn missing(tool: usize, parameter: &Parameter) -> Problem {
     let wanted = match &parameter.kind {
         ParameterKind::Choice(choices) => {

@@ -37,10 +37,10 @@ pub struct Call {
     pub arguments: Map<String, Value>,
 }
 
-/// How well a clause fits a tool; greater is better.
+/// The fit of a clause to a tool; greater is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Score {
-    /// Whether every word is accounted for without free text.
+    /// True if every word is accounted for without free text.
     pub(crate) closed: bool,
     pub(crate) strength: Strength,
     /// Values said, and words of the tool itself.
@@ -49,18 +49,18 @@ pub(crate) struct Score {
     pub(crate) described: usize,
 }
 
-/// What one clause asks for.
+/// One meaning of a clause.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Reading {
     pub(crate) calls: Vec<Call>,
     pub(crate) score: Score,
     /// The verb by which it was asked for.
     pub(crate) verb: Option<Key>,
-    /// Whether it only adds to the calls of the clause before.
+    /// True if it only adds to the calls of the clause before.
     pub(crate) amends: bool,
-    /// Whether a person is to be asked whether this is meant.
+    /// True if a person is to be asked whether this is meant.
     pub(crate) doubtful: bool,
-    /// Whether it says more of what the clause before only named.
+    /// True if it says more of what the clause before only named.
     pub(crate) refers: bool,
 }
 
@@ -69,7 +69,7 @@ impl Reading {
         self.calls.first().map(|call| call.tool)
     }
 
-    /// Whether neither a verb nor a clause before says what is to be done.
+    /// Returns true if neither a verb nor a clause before says what is to be done.
     pub(crate) fn is_by_things_alone(&self) -> bool {
         self.score.strength == Strength::Things && self.verb.is_none() && !self.amends
     }
@@ -80,7 +80,7 @@ impl Reading {
         Self { calls, ..self.clone() }
     }
 
-    /// Whether it ends in words of the person's own.
+    /// Returns true if it ends in words of the person's own.
     pub(crate) fn is_open(&self) -> bool {
         !self.score.closed
     }
@@ -91,28 +91,28 @@ impl Reading {
 pub(crate) struct Miss {
     pub(crate) closeness: usize,
     pub(crate) problem: Problem,
-    /// What would be called if the person says yes: the clause but for words that nothing accounts for.
+    /// The call for a person to confirm: the clause but for words that nothing accounts for.
     pub(crate) nearly: Option<Call>,
 }
 
-/// What is known before a clause is read.
+/// The readings and the place before a clause.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Context<'c> {
-    /// What was read just before.
+    /// The reading just before.
     pub(crate) before: Option<&'c Reading>,
     /// Everything that was read before, the last first.
     pub(crate) earlier: &'c [&'c Reading],
     /// The last place that was driven to.
     pub(crate) place: Option<&'c Value>,
-    /// Whether it stands after "before" or "after", where a verb may end in -ing.
+    /// True if it stands after "before" or "after", where a verb may end in -ing.
     pub(crate) is_subordinate: bool,
-    /// Whether it corrects what was read just before.
+    /// True if it corrects what was read just before.
     pub(crate) corrects: bool,
-    /// Whether it goes on with a question.
+    /// True if it goes on with a question.
     pub(crate) asks: bool,
 }
 
-/// What a clause means.
+/// The meaning of a clause.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Clause {
     /// Nothing but courtesies.
@@ -135,14 +135,14 @@ pub(crate) struct Reader<'r> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Core<'w> {
     pub(crate) words: &'w [Word],
-    /// How the clause demands what follows; none where nothing stands before it.
+    /// The frame before the clause, if there is one.
     pub(crate) lead: Option<Lead>,
-    /// Whether it asks.
+    /// True if it asks.
     pub(crate) asks: bool,
 }
 
 impl<'r> Reader<'r> {
-    /// What the clause means.
+    /// Reads one clause.
     pub(crate) fn clause(&self, words: &[Word], context: Context<'_>) -> Clause {
         let mut found: Vec<Reading> = Vec::new();
         let mut closest: Option<Miss> = None;
@@ -298,12 +298,12 @@ impl<'r> Reader<'r> {
         Core { words: rest, lead, asks: begins }
     }
 
-    /// Whether the reading hands a text to what speaks or shows it.
+    /// Returns true if the reading hands a text to what speaks or shows it.
     fn hands_text(&self, reading: &Reading) -> bool {
         reading.tool().and_then(|index| self.robot.tool(index)).is_some_and(|tool| tool.text.is_some())
     }
 
-    /// Whether the words begin like a question.
+    /// Returns true if the words begin like a question.
     pub(crate) fn asks(&self, words: &[Word]) -> bool {
         self.language.words.openings.length(words) > 0
     }
@@ -342,7 +342,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// Whether something stands before the clause that makes it an order.
+/// Returns true if something stands before the clause that makes it an order.
 fn asked_for(core: &Core<'_>) -> bool {
     core.lead.is_some()
 }

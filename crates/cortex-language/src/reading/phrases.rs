@@ -179,7 +179,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What is said for a parameter that takes a number, on or off, or a text. A text of several words stands in
+    /// Reads a value for a parameter that takes a number, on or off, or a text. A text of several words stands in
     /// quotation marks; a number has no unit, since nothing tells in which one it is taken.
     fn any_value(&self, words: &[Word]) -> Option<Value> {
         if let [only] = words

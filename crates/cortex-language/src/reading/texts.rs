@@ -104,7 +104,7 @@ impl Reader<'_> {
         (!vague && !conditional).then(|| self.text_of(words))
     }
 
-    /// Whether a text names a place or a listener, so that one can't tell what is said and what is only said of it: "say
+    /// Returns true if a text names a place or a listener, so that one can't tell what is said and what is only said of it: "say
     /// hello to Anna in the lobby".
     fn is_edged(&self, words: &[Word]) -> bool {
         (1..words.len()).any(|at| {
@@ -120,7 +120,7 @@ impl Reader<'_> {
         }) || words.first().is_some_and(|first| self.language.words.text_edges.has(&first.text))
     }
 
-    /// Whether a text holds what may be an order of its own: "say hello and open the door".
+    /// Returns true if a text holds what may be an order of its own: "say hello and open the door".
     fn mentions_deed(&self, words: &[Word]) -> bool {
         (1..words.len()).any(|at| {
             let joint = words.get(at..).map_or(0, |rest| {
@@ -140,7 +140,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Whether one can't tell what of a text is to be said as it stands: a place or a listener in it, an order, or somebody
+    /// Returns true if one can't tell what of a text is to be said as it stands: a place or a listener in it, an order, or somebody
     /// who is "she" to the person who speaks and "you" to the person who listens.
     pub(super) fn is_doubtful_text(&self, words: &[Word]) -> bool {
         let shifts = words.iter().any(|word| self.language.words.shifting.has(&word.text));
@@ -162,7 +162,7 @@ impl Reader<'_> {
         Some(reading)
     }
 
-    /// Which words are handed over as a text, how surely, and whether the tool was named.
+    /// Finds the words that are handed over as a text, the strength of the frame, and a name of the tool in it.
     fn handed_over(&self, tool: &Tool, frame: Frame, words: &[Word]) -> Option<(Range<usize>, Strength, bool)> {
         let may_be = |slot: &str, range: Range<usize>| match slot {
             "people" => {
@@ -244,7 +244,7 @@ impl Reader<'_> {
         best
     }
 
-    /// Whether the clause begins with a verb of the tool's own.
+    /// Returns true if the clause begins with a verb of the tool's own.
     fn is_own_verb(&self, tool: &Tool, words: &[Word]) -> bool {
         let own =
             |hit: &robot::VerbHit| tool.verbs.iter().any(|verb| verb.key == hit.key && verb.source == Source::Own);
@@ -253,7 +253,7 @@ impl Reader<'_> {
             .any(|hit| hit.at.first() == Some(&0) && own(hit))
     }
 
-    /// How many words at the beginning name the tool as engineers type it: `voice-say`.
+    /// Returns the number of words at the beginning that name the tool as engineers type it: `voice-say`.
     fn after_name(&self, tool: &Tool, words: &[Word]) -> usize {
         words.iter().take_while(|word| word.kind == Kind::Word && tool.component.contains(&word.stem)).count()
     }
@@ -313,7 +313,7 @@ impl Reader<'_> {
         text
     }
 
-    /// Whether the words are a value of the tool: the channel of a radio.
+    /// Returns true if the words are a value of the tool: the channel of a radio.
     fn is_value(&self, tool: &Tool, words: &[Word]) -> bool {
         let articles = words.iter().take_while(|word| self.language.is_article(&word.text)).count();
         let rest = words.get(articles..).unwrap_or_default();
@@ -326,7 +326,7 @@ impl Reader<'_> {
             })
     }
 
-    /// Whether the words name listeners: "everybody", "the guests in the lobby" does not.
+    /// Returns true if the words name listeners: "everybody", "the guests in the lobby" does not.
     pub(crate) fn are_people(&self, words: &[Word]) -> bool {
         if words.is_empty() || words.len() > LISTENERS {
             return false;
@@ -360,7 +360,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the words name the tool, and nothing else.
+    /// Returns true if the words name the tool, and nothing else.
     fn names_tool(&self, tool: &Tool, words: &[Word]) -> bool {
         let mut at = 0;
         let mut named = false;

@@ -1,4 +1,4 @@
-//! Which words say a value, and of which parameter.
+//! Values in a sentence, and the parameters that take them.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::tokens::Kind;
 type Found = (usize, Result<Vec<Value>, Problem>, usize);
 
 impl Reader<'_> {
-    /// Whether what follows begins with a value of the tool.
+    /// Returns true if what follows begins with a value of the tool.
     pub(super) fn begins_value(&self, tool: &Tool, words: &[Word]) -> bool {
         let skipped = words.iter().take_while(|word| self.language.is_article(&word.text)).count();
         let rest = words.get(skipped..).unwrap_or_default();
@@ -47,7 +47,7 @@ impl Reader<'_> {
         (times > 0 && whole).then_some((number as u32, 1 + times))
     }
 
-    /// Whether the tool has a parameter that counts: "ring the bell three times" is one call of it.
+    /// Returns true if the tool has a parameter that counts: "ring the bell three times" is one call of it.
     pub(super) fn counts(&self, tool: &Tool, rest: &[Word]) -> bool {
         let has = tool.parameters.iter().any(|parameter| self.is_count(parameter));
         has && rest.first().is_some_and(|first| self.language.words.again.length(std::slice::from_ref(first)) == 0)
@@ -271,7 +271,7 @@ impl Reader<'_> {
         self.number(tool, words, at, rest, draft, only)
     }
 
-    /// Whether the words say a name, and how many of them do.
+    /// Returns true if the words say a name, and how many of them do.
     pub(super) fn named(&self, names: &[String], rest: &[Word]) -> Option<usize> {
         let mut at = 0;
         for name in names {

@@ -1,15 +1,15 @@
-//! What words mean, as far as words of tools and words of sentences are to be compared.
+//! Meanings of words, for comparing the words of tools with those of sentences.
 
 use crate::language::Language;
 use crate::sentence::{self, Word};
 use crate::tokens::Kind;
 
-/// What the words of a name mean.
+/// Returns the meanings of the words of a name.
 pub(crate) fn concepts(name: &str, language: &Language) -> Vec<String> {
     concepts_of(&sentence::words(name, language).unwrap_or_default(), language)
 }
 
-/// What these words mean, without those that carry nothing.
+/// Returns the meanings of these words, without those that carry nothing.
 pub(crate) fn concepts_of(words: &[Word], language: &Language) -> Vec<String> {
     let mut concepts = Vec::new();
     let mut at = 0;
@@ -27,7 +27,7 @@ pub(crate) fn concepts_of(words: &[Word], language: &Language) -> Vec<String> {
     concepts
 }
 
-/// What the next word means, or the next words together, and how many they are. None at a mark or a quotation.
+/// Returns the meaning of the next word or words, and their number; none at a mark or a quotation.
 pub(crate) fn next_concept(words: &[Word], language: &Language) -> Option<(String, usize)> {
     let first = words.first()?;
     match first.kind {

@@ -1,4 +1,4 @@
-//! What a robot can do, in words: its tools as a sentence may mean them.
+//! The vocabulary of a robot: its tools as a sentence may mean them.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::language::{Frame, Language};
 use crate::sentence::{self, Word};
 use crate::tokens::{Kind, name_words};
 
-/// How much of a description is read, in characters.
+/// Most characters of a description that are read.
 const DESCRIPTION_READ: usize = 400;
 /// Most patterns of one tool.
 const PHRASES_READ: usize = 32;
@@ -39,7 +39,7 @@ pub enum Usage {
 pub struct Declared<'r> {
     /// `component-method`.
     pub name: &'r str,
-    /// What it does.
+    /// Its description, in prose.
     pub description: &'r str,
     /// JSON Schema of its arguments.
     pub parameters: &'r Value,
@@ -47,7 +47,7 @@ pub struct Declared<'r> {
     pub phrases: &'r [String],
     /// In which phase it may be called.
     pub usage: Usage,
-    /// Whether it only looks or tells.
+    /// True if it only looks or tells.
     pub looks: bool,
 }
 
@@ -65,7 +65,7 @@ pub(crate) enum Piece {
 pub struct Tool {
     pub(crate) usage: Usage,
     pub(crate) looks: bool,
-    /// What it may be asked by, the tool's own verbs first.
+    /// The verbs that ask for it, the tool's own first.
     pub(crate) verbs: Vec<Verb>,
     /// The words of the component's name.
     pub(crate) component: Vec<String>,
@@ -123,13 +123,13 @@ impl Robot {
         }
     }
 
-    /// How many tools it has.
+    /// Returns the number of tools.
     #[must_use]
     pub fn len(&self) -> usize {
         self.tools.len()
     }
 
-    /// Whether it can do nothing.
+    /// Returns true if it can do nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
@@ -191,7 +191,7 @@ impl Tool {
         }
     }
 
-    /// Whether it can be called without any argument.
+    /// Returns true if it can be called without any argument.
     pub(crate) fn needs_nothing(&self) -> bool {
         self.parameters.iter().all(|parameter| !parameter.required || parameter.default.is_some())
     }
@@ -277,7 +277,7 @@ fn read_phrase(phrase: &str, parameters: &[Parameter], language: &Language) -> O
     (has_words && pieces.len() <= PIECES_READ).then_some(pieces)
 }
 
-/// Whether a pattern may leave the word out, and a sentence that follows it may have it.
+/// Returns true if a pattern may leave the word out, and a sentence that follows it may have it.
 pub(crate) fn is_passed_over(word: &Word, language: &Language) -> bool {
     let carries = language.state(std::slice::from_ref(word)).is_some();
     word.kind == Kind::Word

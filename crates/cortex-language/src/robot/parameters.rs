@@ -13,13 +13,13 @@ use crate::numbers::{self, Dimension, Said, Unit};
 use crate::sentence::{self, Word};
 use crate::tokens::{Kind, compact, name_words};
 
-/// How deep references within a schema are followed.
+/// Greatest depth of references within a schema.
 const REFERENCE_DEPTH: usize = 4;
 /// Most words of one choice, as in `the living room by the sea`.
 const CHOICE_WORDS: usize = 8;
 /// Most choices of one parameter for which shorter names are looked for.
 const CHOICES_SHORTENED: usize = 500;
-/// How much of a description is read, in characters.
+/// Most characters of a description that are read.
 const DESCRIPTION_READ: usize = 300;
 /// Most words of a name for a single value.
 const ALIAS_WORDS: usize = 4;
@@ -30,9 +30,9 @@ pub(crate) struct Parameter {
     pub(crate) name: String,
     /// Its name for people, without a unit.
     pub(crate) label: String,
-    /// What the words of its name mean, without a unit.
+    /// The meanings of the words of its name, without a unit.
     pub(crate) words: Vec<String>,
-    /// What the other words of its description mean.
+    /// The meanings of the words of its description.
     pub(crate) described: Vec<String>,
     /// Names for single values, from its description: "0 is the ground floor".
     pub(crate) aliases: Vec<(Vec<String>, f64)>,
@@ -45,7 +45,7 @@ pub(crate) struct Parameter {
     pub(crate) default: Option<Value>,
 }
 
-/// What a parameter takes.
+/// The kind of values that a parameter takes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ParameterKind {
     /// One of a few values.
@@ -58,17 +58,17 @@ pub(crate) enum ParameterKind {
     Text(Option<u64>),
     /// A number, on or off, or a text: the tool takes any of them.
     Any,
-    /// What no sentence can say: lists, objects.
+    /// Lists and objects, which no sentence can say.
     Other,
 }
 
-/// Which numbers a parameter takes.
+/// The numbers that a parameter takes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct NumberKind {
     pub(crate) whole: bool,
     pub(crate) minimum: Option<f64>,
     pub(crate) maximum: Option<f64>,
-    /// Whether the bounds themselves are excluded.
+    /// True if the bounds themselves are excluded.
     pub(crate) above: bool,
     pub(crate) below: bool,
     pub(crate) unit: Option<Unit>,
@@ -125,7 +125,7 @@ pub(crate) fn parameters(schema: &Value, tool: &[Word], language: &Language) -> 
         .collect()
 }
 
-/// Which directions are positive and which negative, as in "Positive is left (counter-clockwise)."
+/// The sign of each direction, as in "Positive is left (counter-clockwise)."
 fn signs(words: &[Word], language: &Language) -> BTreeMap<String, f64> {
     let mut signs = BTreeMap::new();
     let mut sign: Option<f64> = None;
@@ -209,7 +209,7 @@ fn kind(property: &Value, root: &Value, unit: Option<Unit>, language: &Language)
     }
 }
 
-/// Whether the type is a choice of several, a number and a text among them.
+/// Returns true if the type is a choice of several, a number and a text among them.
 fn takes_any(property: &Value) -> bool {
     let names = property.get("type").and_then(Value::as_array);
     let has = |wanted: &str| names.is_some_and(|names| names.iter().any(|name| name == wanted));
@@ -273,7 +273,7 @@ fn choices(property: &Value, root: &Value) -> Option<Vec<Value>> {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Choices {
     pub(crate) values: Vec<Value>,
-    /// What the words of a value mean, joined, and which value that is; also shorter names that only one value has.
+    /// The index of each value by the joined meanings of its words, and by shorter names that only one value has.
     names: BTreeMap<String, usize>,
     /// Names without spaces.
     compact: BTreeMap<String, usize>,
@@ -387,7 +387,7 @@ impl Choices {
     }
 }
 
-/// What the words of a value mean, letters among them.
+/// Returns the meanings of the words of a value, letters among them.
 fn parts_in(name: &str, language: &Language) -> Vec<String> {
     let words = sentence::words(name, language).unwrap_or_default();
     let mut parts = Vec::new();

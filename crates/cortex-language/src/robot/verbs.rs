@@ -7,7 +7,7 @@ use crate::tokens::Kind;
 /// Most words between the parts of a verb: "turn the light in the living room on".
 const GAP: usize = 8;
 
-/// What a verb means: one of the senses of the lexicon, or the word itself.
+/// The meaning of a verb: one of the senses of the lexicon, or the word itself.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key {
     /// Index of the sense.
@@ -131,7 +131,7 @@ fn marks_slot(hit: &VerbHit, words: &[Word], language: &Language) -> bool {
     hit.at.len() > 1 && next.is_some_and(|next| next.is_mark("|"))
 }
 
-/// Whether the form is a verb with a particle: who turns something on does not turn it, but who sets a speed sets.
+/// Returns true if the form is a verb with a particle: who turns something on does not turn it, but who sets a speed sets.
 fn has_particle(hit: &VerbHit, words: &[Word], language: &Language) -> bool {
     !marks_slot(hit, words, language)
         && hit.at.iter().skip(1).any(|at| {

@@ -54,7 +54,7 @@ pub(crate) struct Line {
     pub(crate) otherwise: Vec<ExpectedCall>,
 }
 
-/// How a sentence was taken.
+/// The verdict on one sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     /// As it must be.
@@ -212,7 +212,7 @@ impl Totals {
     }
 }
 
-/// What the reader makes of one half of the corpus.
+/// Measures the reader on one half of the corpus.
 pub(crate) fn measure(
     half: &str,
     mut each: impl FnMut(&str, &Line, &Understanding, Verdict, &[ToolEntry]),

@@ -1,0 +1,319 @@
+//! Joins the pieces of a text to clauses, in the cheapest way that accounts for every word.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::{CORRECTED_FROM, Joint, Meaning, Node, PIECES_OF_CLAUSE, Piece, Taken, Task, answers};
+use crate::language::Language;
+use crate::problem::Problem;
+use crate::reading::{Call, Clause, Context, Miss, Reading, Strength};
+use crate::robot::{ParameterKind, Usage};
+use crate::sentence::Word;
+use crate::talk::{self};
+use crate::tokens::Kind;
+
+impl Task<'_> {
+    /// The cheapest way to join the pieces to clauses.
+    pub(super) fn best(&self, pieces: &[Piece]) -> Vec<Taken> {
+        let start = Node { cost: 0.0, cost_before: 0.0, clauses: Vec::new(), place: None };
+        let mut nodes: Vec<Option<Node>> = vec![None; pieces.len() + 1];
+        if let Some(first) = nodes.first_mut() {
+            *first = Some(start);
+        }
+        let mut alone: Vec<Option<bool>> = vec![None; pieces.len()];
+        for end in 1..=pieces.len() {
+            let mut best: Option<Node> = None;
+            for begin in (0..end).rev().take(PIECES_OF_CLAUSE) {
+                let joined = pieces.get(begin + 1..end).unwrap_or_default();
+                let asks = |piece: &&Piece| self.reader.asks(self.words.get(piece.range.clone()).unwrap_or_default());
+                if joined.iter().any(|piece| piece.joint != Joint::Soft) || joined.iter().any(|piece| asks(&piece)) {
+                    break;
+                }
+                let Some(Some(node)) = nodes.get(begin).cloned() else { continue };
+                let Some((first, last)) = pieces.get(begin).zip(pieces.get(end - 1)) else { continue };
+                let range = first.range.start..last.range.end;
+                let next = self.extended(&node, first.joint, range, end - begin, &mut |reading| {
+                    // Text that takes in what is an order by itself.
+                    reading.is_open() && joined.iter().any(|piece| self.begins_deed(piece))
+                        || reading.is_open()
+                            && (begin + 1..end).any(|at| {
+                                let slot = alone.get_mut(at);
+                                slot.is_some_and(|known| *known.get_or_insert_with(|| self.is_order(pieces.get(at))))
+                            })
+                });
+                if best.as_ref().is_none_or(|best| next.cost < best.cost) {
+                    best = Some(next);
+                }
+            }
+            if let Some(slot) = nodes.get_mut(end) {
+                *slot = best;
+            }
+        }
+        nodes.pop().flatten().map(|node| node.clauses).unwrap_or_default()
+    }
+
+    /// Returns true if a piece begins with a verb by which something of this robot acts.
+    pub(super) fn begins_deed(&self, piece: &Piece) -> bool {
+        let words = self.words.get(piece.range.clone()).unwrap_or_default();
+        let core = self.reader.core(words, true).words;
+        let hits = crate::robot::hits(core.get(..4.min(core.len())).unwrap_or_default(), self.reader.language);
+        core.len() > 1
+            && hits.iter().filter(|hit| hit.at.first() == Some(&0)).any(|hit| {
+                let light = self.reader.language.sense_of(&hit.key).is_some_and(|sense| sense.light);
+                light
+                    || self.reader.robot.tools.iter().any(|tool| {
+                        tool.usage == Usage::Step && !tool.looks && tool.verbs.iter().any(|verb| verb.key == hit.key)
+                    })
+            })
+    }
+
+    pub(super) fn is_order(&self, piece: Option<&Piece>) -> bool {
+        let Some(words) = piece.and_then(|piece| self.words.get(piece.range.clone())) else { return false };
+        match self.reader.clause(words, Context::default()) {
+            Clause::Read(readings) => readings.iter().any(|it| !it.is_open()),
+            // "... and don't go there", "... and go to the garage" are orders all the same, which are then refused.
+            Clause::Missed(miss) => {
+                let is_value = matches!(
+                    miss.problem,
+                    Problem::UnknownValue { .. } | Problem::OutOfBounds { .. } | Problem::Unit { .. }
+                );
+                is_value
+                    || (miss.closeness >= 3
+                        && matches!(miss.problem, Problem::Guarded { guard: crate::language::Guard::Negation, .. }))
+            }
+            Clause::Empty => false,
+        }
+    }
+
+    /// The node with one more clause.
+    pub(super) fn extended(
+        &self,
+        node: &Node,
+        joint: Joint,
+        range: Range<usize>,
+        pieces: usize,
+        swallows: &mut dyn FnMut(&Reading) -> bool,
+    ) -> Node {
+        let words = self.words.get(range.clone()).unwrap_or_default();
+        #[expect(clippy::cast_precision_loss, reason = "a handful of pieces")]
+        let joined = (pieces - 1) as f64;
+        let said = talk::exact(words, self.reader.robot, self.reader.language).filter(|_| joint != Joint::Correction);
+        if let Some(talk) = said {
+            // What is said in between wants nothing done.
+            return node.with(0.6, Taken { range, joint, meaning: Meaning::Talk(talk) });
+        }
+        if let Some((cost, meaning)) = self.announcement(node, words) {
+            return node.with(cost + joined, Taken { range, joint, meaning });
+        }
+        if let Some(node) = self.repeated(node, words) {
+            return node;
+        }
+        let (cost, meaning) = self.meaning(node, joint, words, joined, swallows);
+        self.joined(node, Taken { range, joint, meaning }, cost)
+    }
+
+    /// Reads some words in the light of the words before; returns the cost and the meaning.
+    pub(super) fn meaning(
+        &self,
+        node: &Node,
+        joint: Joint,
+        words: &[Word],
+        joined: f64,
+        swallows: &mut dyn FnMut(&Reading) -> bool,
+    ) -> (f64, Meaning) {
+        let earlier = node.readings();
+        let context = Context {
+            before: earlier.first().copied(),
+            earlier: &earlier,
+            place: node.place.as_ref(),
+            is_subordinate: matches!(joint, Joint::Before | Joint::After) || self.goes_on_in_gerunds(node),
+            corrects: joint == Joint::Correction,
+            asks: self.goes_on_asking(node, joint),
+        };
+        match self.reader.clause(words, context) {
+            Clause::Empty => (0.0, Meaning::Nothing),
+            // "Once the door is open" is a condition, and no look.
+            Clause::Read(readings)
+                if matches!(joint, Joint::Before | Joint::After)
+                    && (self.is_condition(words)
+                        || readings.iter().any(|it| it.calls.iter().any(|call| answers(self.reader.robot, call)))) =>
+            {
+                let guard = crate::language::Guard::Condition;
+                let word = words.first().map(|word| word.text.clone()).unwrap_or_default();
+                let problem = Problem::Guarded { guard, word };
+                (30.0, Meaning::Missed(Miss { closeness: 0, problem, nearly: None }))
+            }
+            Clause::Read(readings) => {
+                let open = readings.first().is_some_and(Reading::is_open);
+                let swallowed = readings.first().is_some_and(&mut *swallows);
+                let joining = joined * if open { 0.2 } else { 1.2 };
+                let doubt = if swallowed { 40.0 } else { 0.0 } + if readings.len() > 1 { 2.0 } else { 0.0 };
+                (1.0 + joining + doubt + if open { 0.3 } else { 0.0 }, Meaning::Read(readings))
+            }
+            // "Hey Bramble, ...": whoever is spoken to.
+            Clause::Missed(_) if self.names_somebody(words) => (0.5, Meaning::Nothing),
+            Clause::Missed(_) if self.is_told(words) => (8.0, Meaning::Told),
+            Clause::Missed(miss) => {
+                #[expect(clippy::cast_precision_loss, reason = "a small number")]
+                let closeness = miss.closeness.min(16) as f64;
+                (30.0 - closeness * 0.5 + joined * 0.1, Meaning::Missed(miss))
+            }
+        }
+    }
+
+    /// "When it is dark": what is told after "when" and "once", unless it is told of the robot itself.
+    pub(super) fn is_condition(&self, words: &[Word]) -> bool {
+        self.is_told(words) && !self.reader.core(words, true).words.first().is_some_and(|first| first.is("you"))
+    }
+
+    /// "I've got a train to catch": a subject, and a verb that tells something of it. Nothing that forbids a guess.
+    pub(super) fn is_told(&self, words: &[Word]) -> bool {
+        let language = self.reader.language;
+        let core = self.reader.core(words, true).words;
+        let begins = language.words.subjects.length(core) > 0;
+        let tells =
+            (1..core.len().min(6)).any(|at| core.get(at..).is_some_and(|rest| language.words.told.length(rest) > 0));
+        let guarded = self.reader.guarded(core).is_some_and(|(guard, _)| guard != crate::language::Guard::Negation);
+        begins && tells && !guarded && self.reader.core(words, true).lead.is_none()
+    }
+
+    /// "Hey Bramble", "thanks, Ada": a greeting and a name.
+    pub(super) fn names_somebody(&self, words: &[Word]) -> bool {
+        let language = self.reader.language;
+        let bare: Vec<&Word> = words.iter().filter(|word| word.kind == Kind::Word).collect();
+        let greeting = language.words.greets.length(&bare);
+        let name = bare.get(greeting..).unwrap_or_default();
+        greeting > 0 && matches!(name, [only] if language.verbs(&only.stem).is_empty()) && bare.len() == words.len()
+    }
+
+    /// "Go to the hall, twice".
+    pub(super) fn repeated(&self, node: &Node, words: &[Word]) -> Option<Node> {
+        let bare = self.reader.core(words, true).words;
+        let (times, length) = self.reader.repeats(bare).filter(|(times, _)| *times > 1)?;
+        let Meaning::Read(readings) = &node.clauses.last().filter(|_| length == bare.len())?.meaning else {
+            return None;
+        };
+        let repeated = readings.iter().map(|reading| reading.repeated(times)).collect();
+        let mut node = node.clone();
+        node.cost += 0.1;
+        if let Some(last) = node.clauses.last_mut() {
+            last.meaning = Meaning::Read(repeated);
+        }
+        Some(node)
+    }
+
+    /// The node with one more clause, which may add to the one before, or take its place.
+    pub(super) fn joined(&self, node: &Node, mut taken: Taken, cost: f64) -> Node {
+        let words = self.words.get(taken.range.clone()).unwrap_or_default();
+        let soft = taken.joint == Joint::Soft;
+        let before = node.readings().first().copied();
+        let mut clauses = node.clauses.clone();
+        // "Get the shaker going, 250 rpm": what is added belongs to the same call. "Rows one to three, drive them all":
+        // the rows were only named.
+        let belongs = |reading: &Reading| {
+            let named = before.is_some_and(|it| it.score.strength == Strength::Things && it.tool() == reading.tool());
+            reading.amends || (reading.refers && named)
+        };
+        if soft && matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().all(belongs)) {
+            clauses.pop();
+        }
+        if let (true, Some(last)) = (soft, node.clauses.last()) {
+            self.repeat_both(last, &mut taken.meaning);
+        }
+        let mut cost = cost;
+        let corrects = taken.joint == Joint::Correction && !node.clauses.is_empty();
+        let base = if corrects {
+            // What was not even nearly an order is not corrected: "whatever you do, no copper".
+            let is_close = match clauses.last().map(|taken| &taken.meaning) {
+                Some(Meaning::Missed(miss)) => miss.closeness >= CORRECTED_FROM,
+                _ => true,
+            };
+            let corrected = if is_close { clauses.pop().map(|taken| taken.meaning) } else { None };
+            if let Some(reading) = self.corrected(corrected.as_ref(), &mut taken.meaning, words) {
+                // "Say merry christmas, no, happy new year."
+                cost = 1.3;
+                taken.meaning = Meaning::Read(vec![reading]);
+            }
+            if is_close { node.cost_before } else { node.cost }
+        } else {
+            node.cost
+        };
+        let place = match &taken.meaning {
+            Meaning::Read(readings) => self.place(readings).or_else(|| node.place.clone()),
+            _ => node.place.clone(),
+        };
+        clauses.push(taken);
+        Node { cost: base + cost, cost_before: base, clauses, place }
+    }
+
+    /// "Open and close the gripper three times": both are repeated.
+    pub(super) fn repeat_both(&self, before: &Taken, meaning: &mut Meaning) {
+        let verb_alone =
+            self.reader.core(self.words.get(before.range.clone()).unwrap_or_default(), true).words.len() == 1;
+        let (Meaning::Read(earlier), Meaning::Read(readings)) = (&before.meaning, meaning) else { return };
+        let ([earlier], [reading]) = (earlier.as_slice(), readings.as_mut_slice()) else { return };
+        let same = reading.calls.iter().all(|call| Some(call) == reading.calls.first());
+        if verb_alone && same && reading.calls.len() > 1 {
+            let (one, times) = (reading.calls.first().cloned(), reading.calls.len());
+            let pair: Vec<Call> = earlier.calls.iter().cloned().chain(one.clone()).collect();
+            reading.calls = one.into_iter().chain((1..times).flat_map(|_| pair.clone())).collect();
+        }
+    }
+
+    /// Completes a correction by the values that it leaves unsaid, or reads it as another text.
+    pub(super) fn corrected(&self, old: Option<&Meaning>, new: &mut Meaning, words: &[Word]) -> Option<Reading> {
+        let Some(Meaning::Read(old)) = old else { return None };
+        match new {
+            Meaning::Read(new) => {
+                complete(new, old);
+                None
+            }
+            Meaning::Missed(_) => match old.as_slice() {
+                [old] => self.reader.other_text(old, words),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// "Would you mind closing the door and then driving to the hall?"
+    pub(super) fn goes_on_in_gerunds(&self, node: &Node) -> bool {
+        let first = node.clauses.first().and_then(|taken| self.words.get(taken.range.clone()));
+        first.is_some_and(|words| self.reader.core(words, true).lead == Some(crate::language::Lead::Gerund))
+    }
+
+    /// Returns true if what comes next belongs to a question: "are the hall and the kitchen light on?"
+    pub(super) fn goes_on_asking(&self, node: &Node, joint: Joint) -> bool {
+        let Some(last) = node.clauses.last().filter(|_| joint == Joint::Soft) else { return false };
+        let words = self.words.get(last.range.clone()).unwrap_or_default();
+        self.reader.core(words, true).asks
+    }
+
+    /// Where the robot is after this.
+    pub(super) fn place(&self, readings: &[Reading]) -> Option<Value> {
+        let [reading] = readings else { return None };
+        let call = reading.calls.last()?;
+        let language = Language::english()?;
+        let goes = |tool: &&crate::robot::Tool| {
+            tool.verbs.iter().any(|verb| language.sense_of(&verb.key).is_some_and(|sense| sense.name == "go"))
+        };
+        // A place is what the robot can drive to, whatever was done there.
+        let is_place = |value: &&Value| {
+            self.reader.robot.tools.iter().filter(goes).any(|tool| {
+                tool.parameters.iter().any(|parameter| matches!(&parameter.kind, ParameterKind::Choice(choices) if choices.values.contains(value)))
+            })
+        };
+        call.arguments.values().find(is_place).cloned()
+    }
+}
+
+/// Keeps the values that a correction leaves unsaid.
+pub(super) fn complete(new: &mut [Reading], old: &[Reading]) {
+    let Some(old) = old.first().and_then(|reading| reading.calls.last()) else { return };
+    for call in new.iter_mut().flat_map(|reading| reading.calls.iter_mut()).filter(|call| call.tool == old.tool) {
+        for (name, value) in &old.arguments {
+            call.arguments.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Divides a text at its joints: "and", "then", a comma, "before", "no, I mean".
+
+use super::{Joint, Piece, Task};
+use crate::sentence::Word;
+use crate::tokens::Kind;
+
+impl Task<'_> {
+    /// The words between the joints.
+    pub(super) fn pieces(&self) -> Vec<Piece> {
+        let language = self.reader.language;
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut start = 0;
+        let mut joint = Joint::Strong;
+        let mut at = 0;
+        let mut lead_end = 0;
+        while let Some(word) = self.words.get(at) {
+            let rest = self.words.get(at..).unwrap_or_default();
+            let ends = [".", ";", "!", "?", "\n"].iter().any(|mark| word.is_mark(mark));
+            let comma = word.is_mark(",");
+            // What stands in the middle corrects, what stands at the beginning is a courtesy.
+            let corrections = if at > 0 { language.frames.corrections.length(rest) } else { 0 };
+            // "A hundred and eighty", "two and a half", and the "and" of a courtesy divide nothing.
+            let number = |offset: isize| {
+                at.checked_add_signed(offset).and_then(|at| self.words.get(at)).and_then(|it| it.number)
+            };
+            let half = rest.get(1).is_some_and(|it| it.is("a")) && rest.get(2).is_some_and(|it| it.is("half"));
+            if word.is("and")
+                && (half || (number(-1).is_some_and(|it| it >= 100.0) && number(1).is_some_and(|it| it < 100.0)))
+            {
+                at += 1;
+                continue;
+            }
+            // "Every light but the hall's".
+            let so_far = self.words.get(start..at).unwrap_or_default();
+            let says_all = (0..so_far.len())
+                .any(|from| so_far.get(from..).is_some_and(|rest| language.words.all.length(rest) > 0));
+            if word.is("but") && says_all {
+                at += 1;
+                continue;
+            }
+            if at == lead_end && (corrections == 0 || at == 0) {
+                let led = self.led(rest);
+                if led > 0 {
+                    at += led;
+                    lead_end = at;
+                    continue;
+                }
+            }
+            // "Again and again" is one word.
+            let endless = language.words.timings.length(rest);
+            if endless > 1 {
+                at += endless;
+                continue;
+            }
+            let corrects =
+                corrections > 0 && rest.len() > corrections && (corrections > 1 || self.follows_break(at, start));
+            let (found, length) = if ends {
+                (Some(Joint::Strong), 1)
+            } else if corrects {
+                (Some(Joint::Correction), corrections)
+            } else if language.words.sequence.length(rest) > 0 {
+                (Some(Joint::Strong), language.words.sequence.length(rest))
+            } else if language.words.before.length(rest) > 0 && !self.is_told_later(at) {
+                (Some(Joint::Before), language.words.before.length(rest))
+            } else if language.words.after.length(rest) > 0 {
+                (Some(self.after(at, language.words.after.length(rest))), language.words.after.length(rest))
+            } else if comma {
+                (Some(Joint::Soft), 1)
+            } else if language.words.joints.length(rest) > 0 {
+                (Some(Joint::Soft), language.words.joints.length(rest))
+            } else {
+                (None, 1)
+            };
+            if let Some(found) = found {
+                if at > start {
+                    pieces.push(Piece { range: start..at, joint });
+                    joint = found;
+                } else {
+                    // Several in a row: the one that says most counts.
+                    joint = stronger(joint, found);
+                }
+                start = at + length;
+                lead_end = start;
+            }
+            at += length;
+        }
+        if start < self.words.len() {
+            pieces.push(Piece { range: start..self.words.len(), joint });
+        }
+        pieces
+    }
+
+    /// Returns the length of a courtesy that holds a joint itself: "be a dear and".
+    pub(super) fn led(&self, rest: &[Word]) -> usize {
+        let language = self.reader.language;
+        let leads = language.leads.iter().filter_map(|(_, pattern)| pattern.prefix(rest)).max().unwrap_or(0);
+        let led = leads.max(language.frames.openers.length(rest));
+        // "Go and then ..." is no courtesy.
+        if rest.get(led).is_some_and(|next| language.words.sequence.length(std::slice::from_ref(next)) > 0) {
+            return 0;
+        }
+        if led < rest.len() { led } else { 0 }
+    }
+
+    /// Returns true if a single word of correction follows a comma or stands before a value.
+    pub(super) fn follows_break(&self, at: usize, start: usize) -> bool {
+        let comma =
+            at.checked_sub(1).and_then(|before| self.words.get(before)).is_some_and(|before| before.kind == Kind::Mark);
+        comma || at > start
+    }
+
+    /// "And after go to the hall" only goes on; "after you have gone to the hall" comes first.
+    pub(super) fn after(&self, at: usize, length: usize) -> Joint {
+        let next = self.words.get(at + length);
+        let language = self.reader.language;
+        let subject = next.is_some_and(|next| {
+            ["you", "i", "it", "we", "that", "this", "having", "the"].contains(&next.text.as_str())
+        });
+        let gerund = next.is_some_and(|next| language.form(&next.text) != crate::language::Form::Plain);
+        if at > 0 && !subject && !gerund && self.words.get(at).is_some_and(|word| word.is("after")) {
+            Joint::Strong
+        } else {
+            Joint::After
+        }
+    }
+
+    pub(super) fn is_told_later(&self, at: usize) -> bool {
+        // "The day before", "before noon" are times.
+        self.words.get(at + 1).is_none()
+    }
+}
+
+pub(super) fn stronger(one: Joint, other: Joint) -> Joint {
+    let rank = |joint: Joint| match joint {
+        Joint::Soft => 0,
+        Joint::Strong => 1,
+        Joint::After | Joint::Before => 2,
+        Joint::Correction => 3,
+    };
+    if rank(other) > rank(one) { other } else { one }
+}

@@ -1,0 +1,145 @@
+//! Joins the readings of all clauses to one understanding, in the order in which they are done.
+
+use super::{Joint, Meaning, PROBLEMS_TOLD, Part, Taken, Task, Understanding, answers};
+use crate::problem::Problem;
+use crate::reading::{Call, Miss, Reading, Strength};
+use crate::talk::Talk;
+
+impl Task<'_> {
+    /// Joins the clauses to one understanding.
+    pub(super) fn result(&self, clauses: Vec<Taken>) -> Understanding {
+        let mut problems: Vec<(String, Problem)> = Vec::new();
+        let mut ways: Vec<(Taken, Vec<Vec<Part>>)> = Vec::new();
+        let mut unclear: Option<String> = None;
+        let is_alone = clauses
+            .iter()
+            .filter(|taken| !matches!(taken.meaning, Meaning::Nothing | Meaning::Talk(_) | Meaning::Told))
+            .count()
+            < 2;
+        let has_acts = clauses.iter().any(|taken| matches!(taken.meaning, Meaning::Read(_)));
+        let has_orders = clauses.iter().any(|taken| !matches!(taken.meaning, Meaning::Nothing | Meaning::Talk(_)));
+        let by_things = |taken: &Taken| matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().all(|it| it.score.strength == Strength::Things));
+        let is_mixed = clauses.iter().any(|taken| matches!(taken.meaning, Meaning::Read(_)) && !by_things(taken));
+        for taken in clauses {
+            let clause = self.reader.written(self.words.get(taken.range.clone()).unwrap_or_default());
+            let parts = |calls: &[Call]| -> Vec<Part> {
+                calls.iter().map(|call| Part::Call { call: call.clone(), clause: clause.clone() }).collect()
+            };
+            let offers: Vec<Vec<Part>> = match &taken.meaning {
+                Meaning::Nothing => continue,
+                // Whether it is only a reason is for the person to say.
+                Meaning::Told if has_acts => {
+                    unclear.get_or_insert_with(|| clause.clone());
+                    continue;
+                }
+                Meaning::Told => {
+                    problems.push((clause, Problem::Unknown));
+                    continue;
+                }
+                Meaning::Talk(Talk::Cancel) if has_orders => {
+                    problems.push((
+                        clause.clone(),
+                        Problem::Guarded { guard: crate::language::Guard::Negation, word: clause },
+                    ));
+                    continue;
+                }
+                Meaning::Talk(_) if has_orders => continue,
+                Meaning::Talk(talk) => vec![vec![Part::Talk(talk.clone())]],
+                Meaning::Read(readings) => readings.iter().map(|reading| parts(&reading.calls)).collect(),
+                Meaning::Announced(readings) => {
+                    let told =
+                        |reading: &Reading| parts(&reading.calls).into_iter().chain(self.told(&clause)).collect();
+                    readings.iter().map(told).collect()
+                }
+                Meaning::AnnouncedLast => vec![self.told(&clause).into_iter().collect()],
+                Meaning::Missed(Miss { problem, nearly, .. }) => match nearly {
+                    // A clause among others is not left out.
+                    Some(call) if is_alone => {
+                        unclear.get_or_insert_with(|| clause.clone());
+                        vec![parts(std::slice::from_ref(call))]
+                    }
+                    _ => {
+                        problems.push((clause, problem.clone()));
+                        continue;
+                    }
+                },
+            };
+            // Among other orders, things alone say too little.
+            let vague = matches!(&taken.meaning, Meaning::Read(readings) if is_mixed && readings.iter().all(Reading::is_by_things_alone));
+            let doubtful = matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().any(|it| it.doubtful));
+            if offers.len() > 1 || vague || doubtful {
+                unclear.get_or_insert_with(|| clause.clone());
+            }
+            ways.push((taken, offers));
+        }
+        if !problems.is_empty() {
+            problems.truncate(PROBLEMS_TOLD);
+            return Understanding::Refused(problems);
+        }
+        in_order(&mut ways);
+        let ways: Vec<Vec<Vec<Part>>> = ways.into_iter().map(|(_, offers)| offers).collect();
+        if ways.is_empty() {
+            return Understanding::Empty;
+        }
+        match unclear {
+            None => Understanding::Understood(self.without_echoes(
+                ways.into_iter().flat_map(|offers| offers.into_iter().next().unwrap_or_default()).collect(),
+            )),
+            Some(clause) => {
+                let mut offers: Vec<Vec<Part>> = vec![Vec::new()];
+                for several in ways {
+                    offers = offers
+                        .iter()
+                        .flat_map(|before| several.iter().map(move |next| before.iter().chain(next).cloned().collect()))
+                        .take(12)
+                        .collect();
+                }
+                Understanding::Unsure { clause, offers }
+            }
+        }
+    }
+
+    /// "Whoa, stop!" stops once.
+    pub(super) fn without_echoes(&self, parts: Vec<Part>) -> Vec<Part> {
+        let stops = |call: &Call| {
+            let tool = self.reader.robot.tool(call.tool);
+            tool.is_some_and(|tool| tool.verbs.iter().any(|verb| self.reader.names(&verb.key, "stop")))
+        };
+        let mut kept: Vec<Part> = Vec::new();
+        for part in parts {
+            // Nor does "look around and describe it" look twice.
+            let is_echo = matches!((&part, kept.last()), (Part::Call { call, .. }, Some(Part::Call { call: last, .. })) if call == last && (stops(call) || answers(self.reader.robot, call)));
+            if !is_echo {
+                kept.push(part);
+            }
+        }
+        // What is to be spoken is what the last look before it brought.
+        let finds: Vec<bool> = kept
+            .iter()
+            .map(|part| matches!(part, Part::Call { call, .. } if answers(self.reader.robot, call)))
+            .collect();
+        for (index, part) in kept.iter_mut().enumerate() {
+            if let Part::Tell { of, .. } = part {
+                *of = finds.get(..index).and_then(|before| before.iter().rposition(|finds| *finds)).unwrap_or_default();
+            }
+        }
+        kept
+    }
+}
+
+/// "Before you go, say goodbye" says goodbye first; "say goodbye after you have closed the door" closes the door first.
+pub(super) fn in_order(ways: &mut [(Taken, Vec<Vec<Part>>)]) {
+    let mut at = 0;
+    while at < ways.len() {
+        let joint = ways.get(at).map(|(taken, _)| taken.joint);
+        match joint {
+            Some(Joint::Before) if at == 0 && ways.len() > 1 => {
+                ways.swap(0, 1);
+                at += 1;
+            }
+            Some(Joint::After) if at > 0 => ways.swap(at - 1, at),
+            _ => {}
+        }
+        at += 1;
+    }
+}
