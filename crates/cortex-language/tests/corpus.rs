@@ -45,8 +45,8 @@ fn sentences_said_in_a_hurry_are_read() {
 }
 
 const MORE: &[Bounds] = &[
-    Bounds { kind: "command", right: 12, right_or_asked: 29, wrong: 1 },
-    Bounds { kind: "question", right: 17, right_or_asked: 32, wrong: 1 },
+    Bounds { kind: "command", right: 21, right_or_asked: 37, wrong: 2 },
+    Bounds { kind: "question", right: 26, right_or_asked: 41, wrong: 1 },
     Bounds { kind: "refuse", right: 100, right_or_asked: 100, wrong: 0 },
 ];
 
