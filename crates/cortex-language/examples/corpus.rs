@@ -25,13 +25,10 @@ fn main() {
         }
         return;
     }
-    let more = std::env::var_os("MORE").is_some();
-    let halves: &[&str] = if kind == "unseen" {
-        &["unseen"]
-    } else if more {
-        &["more"]
-    } else {
-        &["seen"]
+    let halves: &[&str] = match kind {
+        "unseen" => &["unseen"],
+        "more" => &["more"],
+        _ => &["seen", "more"],
     };
     for half in halves {
         let totals = measure(half, |robot, line, understanding, verdict, tools| {

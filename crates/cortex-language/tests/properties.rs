@@ -4,6 +4,8 @@
 #[path = "support/corpus.rs"]
 mod corpus;
 
+use std::time::{Duration, Instant};
+
 use cortex_language::{Part, Robot, Understanding, understand};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -69,6 +71,25 @@ proptest! {
     fn any_text_is_read(task in "\\PC{0,120}") {
         let (_, robot) = home();
         let _ = understand(&robot, &task);
+    }
+}
+
+/// Against hangs only.
+const AT_MOST: Duration = Duration::from_secs(60);
+
+#[test]
+fn long_texts_are_read_in_time() {
+    let (_, robot) = home();
+    for text in [
+        "say to everyone on the display ".repeat(120),
+        "put hello on the display ".repeat(150),
+        "open drawer 1 and ".repeat(40),
+        "no, I mean ".repeat(150),
+        "all every 1 to 2 to 3 ".repeat(120),
+    ] {
+        let begun = Instant::now();
+        let _ = understand(&robot, &text);
+        assert!(begun.elapsed() < AT_MOST, "{text:.40}: {:?}", begun.elapsed());
     }
 }
 

@@ -77,7 +77,7 @@ pub(crate) fn tools(robot: &str) -> Vec<ToolEntry> {
 }
 
 pub(crate) fn lines(robot: &str, half: &str) -> Vec<Line> {
-    let text = std::fs::read_to_string(folder().join(robot).join(format!("{half}.jsonl"))).unwrap_or_default();
+    let text = std::fs::read_to_string(folder().join(robot).join(format!("{half}.jsonl"))).unwrap();
     text.lines().filter(|line| !line.trim().is_empty()).map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
