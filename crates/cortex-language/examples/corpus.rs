@@ -28,7 +28,8 @@ fn main() {
     let halves: &[&str] = match kind {
         "unseen" => &["unseen"],
         "more" => &["more"],
-        _ => &["seen", "more"],
+        "later" => &["later"],
+        _ => &["seen", "more", "later"],
     };
     for half in halves {
         let totals = measure(half, |robot, line, understanding, verdict, tools| {

@@ -6,7 +6,7 @@ mod corpus;
 
 use corpus::{Totals, measure};
 
-/// At least so many of a hundred are done as asked, and done or asked about; at most so many in all are taken otherwise.
+/// At least so many of a hundred are taken as they must be, and so or asked about; at most so many in all are taken otherwise.
 struct Bounds {
     kind: &'static str,
     right: usize,
@@ -44,26 +44,37 @@ fn sentences_said_in_a_hurry_are_read() {
     check("more", MORE);
 }
 
+#[test]
+fn sentences_of_a_later_day_are_read() {
+    check("later", LATER);
+}
+
+const LATER: &[Bounds] = &[
+    Bounds { kind: "command", right: 24, right_or_asked: 42, wrong: 14 },
+    Bounds { kind: "question", right: 34, right_or_asked: 47, wrong: 3 },
+    Bounds { kind: "refuse", right: 89, right_or_asked: 95, wrong: 0 },
+];
+
 const MORE: &[Bounds] = &[
-    Bounds { kind: "command", right: 21, right_or_asked: 37, wrong: 2 },
-    Bounds { kind: "question", right: 26, right_or_asked: 41, wrong: 1 },
-    Bounds { kind: "refuse", right: 100, right_or_asked: 100, wrong: 0 },
+    Bounds { kind: "command", right: 21, right_or_asked: 48, wrong: 2 },
+    Bounds { kind: "question", right: 26, right_or_asked: 36, wrong: 1 },
+    Bounds { kind: "refuse", right: 91, right_or_asked: 100, wrong: 0 },
 ];
 
 const SEEN: &[Bounds] = &[
-    Bounds { kind: "command", right: 48, right_or_asked: 59, wrong: 4 },
+    Bounds { kind: "command", right: 48, right_or_asked: 64, wrong: 4 },
     Bounds { kind: "question", right: 42, right_or_asked: 52, wrong: 0 },
     Bounds { kind: "talk", right: 85, right_or_asked: 85, wrong: 1 },
-    Bounds { kind: "refuse", right: 100, right_or_asked: 100, wrong: 0 },
+    Bounds { kind: "refuse", right: 91, right_or_asked: 100, wrong: 0 },
     Bounds { kind: "ask", right: 0, right_or_asked: 0, wrong: 0 },
     Bounds { kind: "conditional", right: 0, right_or_asked: 0, wrong: 0 },
 ];
 
 const UNSEEN: &[Bounds] = &[
-    Bounds { kind: "command", right: 43, right_or_asked: 52, wrong: 31 },
+    Bounds { kind: "command", right: 43, right_or_asked: 57, wrong: 31 },
     Bounds { kind: "question", right: 42, right_or_asked: 48, wrong: 7 },
     Bounds { kind: "talk", right: 72, right_or_asked: 72, wrong: 1 },
-    Bounds { kind: "refuse", right: 97, right_or_asked: 97, wrong: 4 },
+    Bounds { kind: "refuse", right: 90, right_or_asked: 97, wrong: 4 },
     Bounds { kind: "ask", right: 0, right_or_asked: 0, wrong: 3 },
     Bounds { kind: "conditional", right: 0, right_or_asked: 0, wrong: 0 },
 ];

@@ -49,33 +49,13 @@ impl Reader<'_> {
         if !says_something {
             return None;
         }
-        // The state that the verb asks for.
-        if let Some(state) = &fit.gives {
-            for (at, parameter) in tool.parameters.iter().enumerate() {
-                if !draft.values.contains_key(&at)
-                    && let Some(value) = self.stated(parameter, state)
-                {
-                    draft.values.insert(at, vec![value]);
-                    draft.says_state = true;
-                    break;
-                }
-            }
-        }
-        if let Err(problem) = self.implied(tool, core.words, fit, &mut draft) {
-            draft.wrong = Some(problem);
-        }
-        let gave = fit.strength != Strength::Related || fit.gives.is_none() || draft.says_state;
-        if !gave
-            || (!fit.needs_state.is_empty() && !draft.says_state)
-            || (fit.needs_value && !draft.says_value)
-            || (fit.needs_object && draft.matched == 0 && (draft.described == 0 || fit.is_others))
-            || (fit.needs_name && !draft.names_tool && !draft.refers)
-            || (fit.needs_measure && !self.says_measure(tool, &draft))
-        {
-            return None;
+        match self.settled(tool, core, fit, &mut draft) {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(problem) => draft.wrong = Some(problem),
         }
         if let Some(problem) = draft.wrong {
-            return Some(Err(Miss { closeness: closeness + 2, problem, nearly: None }));
+            return Some(Err(Miss { closeness: closeness + 2, problem, nearly: Vec::new() }));
         }
         let answers = tool.usage != Usage::Step || tool.looks;
         if answers && !self.asks_for_look(tool, core, fit, &draft) {
@@ -91,11 +71,11 @@ impl Reader<'_> {
                     draft.values.insert(parameter, vec![json!(text)]);
                     has_text = true;
                 }
-                None => return Some(Err(self.unexplained(index, tool, core.words, &draft, context, closeness))),
+                None => return Some(Err(self.unexplained(tool, core.words, &draft, closeness))),
             }
         }
         let calls = self.calls(index, tool, &draft, context, fit.goes_on);
-        Some(calls.map_err(|problem| Miss { closeness, problem, nearly: None }).map(|calls| Reading {
+        Some(calls.map_err(|problem| Miss { closeness, problem, nearly: Vec::new() }).map(|calls| Reading {
             calls,
             score: Score {
                 closed: !has_text,
@@ -112,6 +92,30 @@ impl Reader<'_> {
             doubtful: self.is_doubtful(tool, fit, &draft, context),
             refers: draft.refers,
         }))
+    }
+
+    /// Gives the parameters what the verb says by itself. Returns false if the fit wants more said than is said.
+    pub(super) fn settled(&self, tool: &Tool, core: Core<'_>, fit: &Fit, draft: &mut Draft) -> Result<bool, Problem> {
+        // The state that the verb asks for.
+        if let Some(state) = &fit.gives {
+            for (at, parameter) in tool.parameters.iter().enumerate() {
+                if !draft.values.contains_key(&at)
+                    && let Some(value) = self.stated(parameter, state)
+                {
+                    draft.values.insert(at, vec![value]);
+                    draft.says_state = true;
+                    break;
+                }
+            }
+        }
+        self.implied(tool, core.words, fit, draft)?;
+        let gave = fit.strength != Strength::Related || fit.gives.is_none() || draft.says_state;
+        Ok(gave
+            && (fit.needs_state.is_empty() || draft.says_state)
+            && (!fit.needs_value || draft.says_value)
+            && (!fit.needs_object || draft.matched > 0 || (draft.described > 0 && !fit.is_others))
+            && (!fit.needs_name || draft.names_tool || draft.refers)
+            && (!fit.needs_measure || self.says_measure(tool, draft)))
     }
 
     /// Returns true if a tool that looks is asked for by what it looks at.

@@ -51,6 +51,12 @@ impl Reader<'_> {
         fit: &Fit,
         context: Context<'_>,
     ) -> Option<Result<Reading, Miss>> {
+        let draft = self.drafted(tool, core, fit, context);
+        self.finish(index, tool, core, fit, context, draft)
+    }
+
+    /// The clause with each word in its place, as far as it has one.
+    pub(super) fn drafted(&self, tool: &Tool, core: Core<'_>, fit: &Fit, context: Context<'_>) -> Draft {
         let words = core.words;
         let mut draft = Draft { repeats: 1, ..Draft::default() };
         let mut at = 0;
@@ -61,7 +67,7 @@ impl Reader<'_> {
             }
             at += self.take(tool, words, at, fit, context, &mut draft).max(1);
         }
-        self.finish(index, tool, core, fit, context, draft)
+        draft
     }
 
     /// Accounts for the words at `at`; returns how many they are.

@@ -129,7 +129,7 @@ impl Reader<'_> {
     }
 
     /// The tool as things alone may ask for it: "the kitchen, please", "kitchen light on".
-    fn by_things(&self, tool: &Tool, at: &[usize]) -> Option<Fit> {
+    pub(super) fn by_things(&self, tool: &Tool, at: &[usize]) -> Option<Fit> {
         let states: Vec<&str> = tool
             .verbs
             .iter()
@@ -148,7 +148,7 @@ impl Reader<'_> {
         })
     }
 
-    fn by_verb(&self, tool: &Tool, hit: &VerbHit, core: Core<'_>, hits: &[VerbHit]) -> Vec<Fit> {
+    pub(super) fn by_verb(&self, tool: &Tool, hit: &VerbHit, core: Core<'_>, hits: &[VerbHit]) -> Vec<Fit> {
         let language = self.language;
         let mut fits = Vec::new();
         let fit = Fit { key: Some(hit.key.clone()), at: hit.at.clone(), ..Fit::by_things() };

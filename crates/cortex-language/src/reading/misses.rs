@@ -3,34 +3,14 @@
 use serde_json::Value;
 
 use super::cover::Draft;
-use super::{Context, Miss, Reader, spoken};
+use super::{Miss, Reader, spoken};
 use crate::problem::Problem;
 use crate::robot::{Choices, Mismatch, Parameter, ParameterKind, Tool};
 use crate::sentence::Word;
-use crate::tokens::Kind;
 
 impl Reader<'_> {
-    /// Returns true if the word says something of its own that must not be left out.
-    pub(super) fn is_thing(&self, word: &Word) -> bool {
-        let known = |text: &str| crate::wordnet::domain(text).is_some();
-        let base = crate::wordnet::base_forms(&word.text, crate::wordnet::PartOfSpeech::Noun);
-        word.kind != Kind::Word
-            || known(&word.text)
-            || base.iter().any(|base| known(base))
-            || self.language.is_manner(&word.text)
-            || self.language.state(std::slice::from_ref(word)).is_some()
-    }
-
     /// Explains words that nothing accounts for.
-    pub(super) fn unexplained(
-        &self,
-        index: usize,
-        tool: &Tool,
-        words: &[Word],
-        draft: &Draft,
-        context: Context<'_>,
-        closeness: usize,
-    ) -> Miss {
+    pub(super) fn unexplained(&self, tool: &Tool, words: &[Word], draft: &Draft, closeness: usize) -> Miss {
         let left: Vec<Word> = draft.leftover.iter().filter_map(|at| words.get(*at)).cloned().collect();
         let (first, last) = (draft.leftover.first().copied().unwrap_or(0), draft.leftover.last().copied().unwrap_or(0));
         let said = self.written(words.get(first..=last).unwrap_or_default());
@@ -48,19 +28,10 @@ impl Reader<'_> {
                 choices: choices.values.iter().map(spoken).collect(),
                 similar,
             };
-            return Miss { closeness: closeness + 1, problem, nearly: None };
+            return Miss { closeness: closeness + 1, problem, nearly: Vec::new() };
         }
-        let nearly = self.calls(index, tool, draft, context, false).ok().and_then(|calls| match calls.as_slice() {
-            // A thing that nobody knows is no slip: "turn on the oven" is not nearly "turn on the light".
-            [only]
-                if left.len() <= 1 && self.guarded(&left).is_none() && !left.iter().any(|word| self.is_thing(word)) =>
-            {
-                Some(only.clone())
-            }
-            _ => None,
-        });
         let closeness = closeness.saturating_sub(left.len());
-        Miss { closeness, problem: Problem::UnknownWords { words: said }, nearly }
+        Miss { closeness, problem: Problem::UnknownWords { words: said }, nearly: Vec::new() }
     }
 }
 

@@ -4,7 +4,7 @@
 //! the tool, or one of the few words that carry nothing.
 //!
 //! - `cover`: one clause held against one tool by one of its verbs; `values` and `references` for what its words say;
-//! - `calls`: what it then asks for; `misses`: why it asks for nothing;
+//! - `calls`: what it then asks for; `misses`: why it asks for nothing; `likely`: what to ask about then;
 //! - `phrases`: the clause as one of the tool's own sentences;
 //! - `texts`: texts that a frame of speech or writing hands over;
 //! - `fit`: whether a verb asks for a tool.
@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 mod calls;
 mod cover;
 mod fit;
+mod likely;
 mod misses;
 mod phrases;
 mod references;
@@ -86,13 +87,21 @@ impl Reading {
     }
 }
 
+/// Calls that a clause may ask for, to be confirmed by a person.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Likely {
+    pub(crate) calls: Vec<Call>,
+    /// What speaks for them, less what the words that they leave over weigh.
+    pub(crate) score: f64,
+}
+
 /// Why there is no call, and how close the clause came to one.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Miss {
     pub(crate) closeness: usize,
     pub(crate) problem: Problem,
-    /// The call for a person to confirm: the clause but for words that nothing accounts for.
-    pub(crate) nearly: Option<Call>,
+    /// The calls for a person to confirm: the clause but for words that nothing accounts for.
+    pub(crate) nearly: Vec<Likely>,
 }
 
 /// The readings and the place before a clause.
@@ -176,7 +185,7 @@ impl<'r> Reader<'r> {
                     Ok(reading) => found.push(reading),
                     Err(miss) => {
                         if closest.as_ref().is_none_or(|other| {
-                            (miss.closeness, miss.nearly.is_some()) > (other.closeness, other.nearly.is_some())
+                            (miss.closeness, !miss.nearly.is_empty()) > (other.closeness, !other.nearly.is_empty())
                         }) {
                             closest = Some(miss);
                         }
@@ -192,8 +201,11 @@ impl<'r> Reader<'r> {
             reading.score.described = 0;
         }
         let Some(best) = found.iter().map(|reading| reading.score).max() else {
-            let miss = closest.unwrap_or(Miss { closeness: 0, problem: Problem::Unknown, nearly: None });
-            return Clause::Missed(Miss { problem: self.gravest(core.words, miss.problem), ..miss });
+            let miss = closest.unwrap_or(Miss { closeness: 0, problem: Problem::Unknown, nearly: Vec::new() });
+            // A value that something of this robot does not take is no value of anything else.
+            let is_near = !matches!(miss.problem, Problem::OutOfBounds { .. } | Problem::Unit { .. });
+            let nearly = if is_near { self.likely(core, context) } else { Vec::new() };
+            return Clause::Missed(Miss { problem: self.gravest(core.words, miss.problem), nearly, ..miss });
         };
         // "Move to the garage" is no order to an arm, only because that moves whatever it is told.
         if let Some(miss) = closest.filter(|miss| matches!(miss.problem, Problem::UnknownValue { .. }))

@@ -41,7 +41,7 @@ impl Reader<'_> {
                 || ["something", "anything", "nothing", "so"].contains(&only.text.as_str()))
         {
             let problem = Problem::Guarded { guard: crate::language::Guard::Reference, word: only.text.clone() };
-            return Some(Err(Miss { closeness: 4, problem, nearly: None }));
+            return Some(Err(Miss { closeness: 4, problem, nearly: Vec::new() }));
         }
         // "Some text" is none; neither is what only is to be said under a condition.
         let vague = words.first().is_some_and(|first| {
@@ -52,14 +52,14 @@ impl Reader<'_> {
             || range.start.checked_sub(1).and_then(|before| core.words.get(before)).is_some_and(|it| it.is_mark(":"));
         if !is_quoted && (vague || conditional) {
             let problem = Problem::TextNotMarked;
-            return Some(Err(Miss { closeness: 4, problem, nearly: None }));
+            return Some(Err(Miss { closeness: 4, problem, nearly: Vec::new() }));
         }
         let text = self.text_of(words);
         if limit.is_some_and(|limit| text.chars().count() as u64 > limit) {
             let bounds = format!("at most {} characters", limit.unwrap_or_default());
             let problem =
                 Problem::OutOfBounds { parameter: parameter.label.clone(), said: "the text".to_owned(), bounds };
-            return Some(Err(Miss { closeness: 5, problem, nearly: None }));
+            return Some(Err(Miss { closeness: 5, problem, nearly: Vec::new() }));
         }
         let mut arguments = Map::from_iter([(parameter.name.clone(), json!(text))]);
         for other in tool.parameters.iter().filter(|it| it.required && it.name != parameter.name) {

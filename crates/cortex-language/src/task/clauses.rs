@@ -142,7 +142,7 @@ impl Task<'_> {
                 let guard = crate::language::Guard::Condition;
                 let word = words.first().map(|word| word.text.clone()).unwrap_or_default();
                 let problem = Problem::Guarded { guard, word };
-                (30.0, Meaning::Missed(Miss { closeness: 0, problem, nearly: None }))
+                (30.0, Meaning::Missed(Miss { closeness: 0, problem, nearly: Vec::new() }))
             }
             Clause::Read(readings) => {
                 let open = readings.first().is_some_and(Reading::is_open);
@@ -157,7 +157,11 @@ impl Task<'_> {
             Clause::Missed(miss) => {
                 #[expect(clippy::cast_precision_loss, reason = "a small number")]
                 let closeness = miss.closeness.min(16) as f64;
-                (30.0 - closeness * 0.5 + joined * 0.1, Meaning::Missed(miss))
+                let cost = match miss.nearly.first() {
+                    Some(likely) => 14.0 - likely.score.min(8.0) * 0.75 + joined,
+                    None => 30.0 - closeness * 0.5 + joined * 0.1,
+                };
+                (cost, Meaning::Missed(miss))
             }
         }
     }

@@ -11,11 +11,6 @@ impl Task<'_> {
         let mut problems: Vec<(String, Problem)> = Vec::new();
         let mut ways: Vec<(Taken, Vec<Vec<Part>>)> = Vec::new();
         let mut unclear: Option<String> = None;
-        let is_alone = clauses
-            .iter()
-            .filter(|taken| !matches!(taken.meaning, Meaning::Nothing | Meaning::Talk(_) | Meaning::Told))
-            .count()
-            < 2;
         let has_acts = clauses.iter().any(|taken| matches!(taken.meaning, Meaning::Read(_)));
         let has_orders = clauses.iter().any(|taken| !matches!(taken.meaning, Meaning::Nothing | Meaning::Talk(_)));
         let by_things = |taken: &Taken| matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().all(|it| it.score.strength == Strength::Things));
@@ -52,17 +47,14 @@ impl Task<'_> {
                     readings.iter().map(told).collect()
                 }
                 Meaning::AnnouncedLast => vec![self.told(&clause).into_iter().collect()],
-                Meaning::Missed(Miss { problem, nearly, .. }) => match nearly {
-                    // A clause among others is not left out.
-                    Some(call) if is_alone => {
-                        unclear.get_or_insert_with(|| clause.clone());
-                        vec![parts(std::slice::from_ref(call))]
-                    }
-                    _ => {
-                        problems.push((clause, problem.clone()));
-                        continue;
-                    }
-                },
+                Meaning::Missed(Miss { problem, nearly, .. }) if nearly.is_empty() => {
+                    problems.push((clause, problem.clone()));
+                    continue;
+                }
+                Meaning::Missed(Miss { nearly, .. }) => {
+                    unclear.get_or_insert_with(|| clause.clone());
+                    nearly.iter().map(|likely| parts(&likely.calls)).collect()
+                }
             };
             // Among other orders, things alone say too little.
             let vague = matches!(&taken.meaning, Meaning::Read(readings) if is_mixed && readings.iter().all(Reading::is_by_things_alone));

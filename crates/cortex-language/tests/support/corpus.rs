@@ -145,6 +145,7 @@ pub(crate) fn judge(line: &Line, understanding: &Understanding, tools: &[ToolEnt
             if is_about(talk, line.about.as_deref().unwrap_or_default()) { Verdict::Right } else { Verdict::Wrong }
         }
         ("ask", Understanding::Unsure { .. }) => Verdict::Right,
+        ("refuse" | "conditional", Understanding::Unsure { .. }) => Verdict::Asked,
         ("refuse" | "ask" | "conditional", Understanding::Understood(parts)) => {
             if calls(parts).is_empty() {
                 Verdict::Refused

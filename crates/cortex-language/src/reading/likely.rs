@@ -1,0 +1,176 @@
+//! What a clause most likely asks for, where not every word of it is accounted for: something to be asked about, never
+//! something to be done.
+//!
+//! Each tool is held against the clause by any verb in it, wherever it stands. What speaks for the tool is weighed
+//! against the words that it leaves over, and only what stands out is offered. A word that forbids a guess leaves nothing
+//! to be offered.
+
+use super::cover::Draft;
+use super::fit::{Fit, Strength};
+use super::{Call, Context, Core, Likely, Reader};
+use crate::language::{Form, Guard};
+use crate::numbers::{self, Dimension};
+use crate::robot::{self, Tool, Usage};
+use crate::sentence::Word;
+use crate::tokens::Kind;
+use crate::wordnet::{self, PartOfSpeech};
+
+/// Most meanings that a clause is asked about with.
+const OFFERED: usize = 3;
+/// So much has to speak for a tool at least.
+const EVIDENCE_NEEDED: f64 = 5.0;
+/// So much of what speaks for a tool the words left over may take away.
+const LEFT_OVER_AT_MOST: f64 = 0.8;
+/// So far below the best one another meaning is still offered.
+const MARGIN: f64 = 2.0;
+/// The weight of a word from which it is a thing.
+const THING: f64 = 2.0;
+
+impl Reader<'_> {
+    /// The calls that the clause may ask for, the likeliest first.
+    pub(super) fn likely(&self, core: Core<'_>, context: Context<'_>) -> Vec<Likely> {
+        if core.words.is_empty() || self.forbids(core.words) || self.names_time(core.words) {
+            return Vec::new();
+        }
+        let mut found: Vec<Likely> = Vec::new();
+        for (index, tool) in self.robot.tools.iter().enumerate() {
+            let answers = tool.usage != Usage::Step || tool.looks;
+            if core.asks && !answers {
+                continue;
+            }
+            for fit in self.loose_fits(tool, core) {
+                if let Some(likely) = self.likely_call(index, tool, core, &fit, context)
+                    && !found.iter().any(|other| other.calls == likely.calls && other.score >= likely.score)
+                {
+                    found.retain(|other| other.calls != likely.calls);
+                    found.push(likely);
+                }
+            }
+        }
+        found.sort_by(|one, other| other.score.total_cmp(&one.score));
+        let best = found.first().map_or(0.0, |best| best.score);
+        found.retain(|likely| likely.score >= best - MARGIN);
+        found.truncate(OFFERED);
+        found
+    }
+
+    /// Returns true if a word says that nothing is to be done as it stands.
+    fn forbids(&self, words: &[Word]) -> bool {
+        self.guarded(words).is_some_and(|(guard, _)| guard != Guard::Reference)
+    }
+
+    /// Returns true if a time is said at which something is to be done: "at six", "in ten minutes", "at half past five".
+    fn names_time(&self, words: &[Word]) -> bool {
+        let time = |said: &numbers::Said| said.unit.is_some_and(|unit| unit.dimension == Dimension::Time);
+        (0..words.len()).any(|at| {
+            let Some((word, rest)) = words.get(at..).and_then(<[Word]>::split_first) else { return false };
+            let said = numbers::read(rest);
+            let end = said.as_ref().map_or(0, |said| said.length);
+            (word.is("in") && said.as_ref().is_some_and(time))
+                || (word.is("at") && said.is_some_and(|said| said.unit.is_none()) && end == rest.len())
+                || word.is("past") && said.is_some()
+                || word.is("sharp")
+        })
+    }
+
+    /// Returns true if something wishes that a thing be done, rather than tells that it was: "I'd love the door closed".
+    fn is_wished(&self, core: Core<'_>, at: usize) -> bool {
+        let wishes = ["want", "need", "needs", "like", "love", "could", "should", "have", "get", "be", "must", "see"];
+        core.lead.is_some()
+            || core.words.get(..at).unwrap_or_default().iter().any(|word| wishes.contains(&word.text.as_str()))
+    }
+
+    /// The ways in which the tool may be asked for, by any verb of the clause and by things alone.
+    fn loose_fits(&self, tool: &Tool, core: Core<'_>) -> Vec<Fit> {
+        let hits = robot::hits(core.words, self.language);
+        let mut fits: Vec<Fit> = Vec::new();
+        for hit in &hits {
+            let first = hit.at.first().copied().unwrap_or_default();
+            let is_past = core.words.get(first).is_some_and(|word| self.language.form(&word.text) == Form::Past);
+            if is_past && !core.asks && !self.is_wished(core, first) {
+                continue;
+            }
+            for fit in self.by_verb(tool, hit, core, &hits) {
+                if !fits.contains(&fit) {
+                    fits.push(fit);
+                }
+            }
+        }
+        fits.extend(self.by_things(tool, &[]));
+        fits
+    }
+
+    fn likely_call(
+        &self,
+        index: usize,
+        tool: &Tool,
+        core: Core<'_>,
+        fit: &Fit,
+        context: Context<'_>,
+    ) -> Option<Likely> {
+        let mut draft = self.drafted(tool, core, fit, context);
+        if draft.wrong.is_some() || !self.settled(tool, core, fit, &mut draft).ok()? {
+            return None;
+        }
+        let answers = tool.usage != Usage::Step || tool.looks;
+        if answers && !core.asks && fit.strength < Strength::Described {
+            return None;
+        }
+        let left_over = || draft.leftover.iter().filter_map(|at| core.words.get(*at));
+        // "Switch the kettle on" asks for no light: where nothing but the verb fits, no thing may be left over.
+        let says_thing = draft.matched > 0 || draft.names_tool;
+        if !says_thing && left_over().any(|word| self.weight(word) >= THING) {
+            return None;
+        }
+        let evidence = evidence(fit, &draft);
+        let left: f64 = left_over().map(|word| self.weight(word)).sum();
+        if evidence < EVIDENCE_NEEDED || left > evidence * LEFT_OVER_AT_MOST {
+            return None;
+        }
+        let calls: Vec<Call> = self.calls(index, tool, &draft, context, fit.goes_on).ok()?;
+        Some(Likely { calls, score: evidence - left })
+    }
+
+    /// The weight of a word that nothing accounts for: things weigh most, words that only join others least.
+    fn weight(&self, word: &Word) -> f64 {
+        match word.kind {
+            Kind::Mark => return 0.2,
+            Kind::Quoted => return 6.0,
+            Kind::Number => return 4.0,
+            Kind::Word => {}
+        }
+        let language = self.language;
+        if language.state(std::slice::from_ref(word)).is_some() {
+            return 3.0;
+        }
+        if language.weighty(&word.text)
+            || language.is_plain_role(&word.text)
+            || language.words.questions.has(&word.text)
+        {
+            return 0.7;
+        }
+        if language.is_manner(&word.text) || word.number.is_some() {
+            return 2.5;
+        }
+        let base = |part| !wordnet::base_forms(&word.text, part).is_empty();
+        match (base(PartOfSpeech::Noun), base(PartOfSpeech::Verb)) {
+            (true, false) => 2.5,
+            (true, true) => 2.0,
+            (false, true) => 1.5,
+            (false, false) if wordnet::is_word(&word.text) => 1.2,
+            (false, false) => 2.0,
+        }
+    }
+}
+
+/// What speaks for the tool.
+#[expect(clippy::cast_precision_loss, reason = "a handful of words")]
+fn evidence(fit: &Fit, draft: &Draft) -> f64 {
+    let verb = match fit.strength {
+        Strength::Things => 0.0,
+        Strength::Related => 3.0,
+        Strength::Described => 4.0,
+        Strength::Own | Strength::Phrase => 5.0,
+    };
+    verb + draft.matched as f64 * 3.0 + draft.described as f64
+}
