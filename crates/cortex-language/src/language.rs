@@ -279,6 +279,13 @@ impl Language {
         self.verbs.get(stem).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns true if the verb means nothing alone.
+    pub(crate) fn is_light(&self, stem: &str) -> bool {
+        self.verbs(stem).iter().any(|form| {
+            form.head.len() == 1 && form.tail.is_empty() && self.sense(form.sense).is_some_and(|sense| sense.light)
+        })
+    }
+
     pub(crate) fn sense(&self, index: usize) -> Option<&Sense> {
         self.senses.get(index)
     }

@@ -69,6 +69,15 @@ fn whole<W: AsRef<str>>(
         }
         // The longest text that leaves the rest of the pattern its words; what a name takes is as short as it can be.
         Part::Slot(name) => {
+            // "Put {text} up?": an optional word that is there is no part of the text.
+            if let Some((Part::Word { any_of, optional: true }, after)) = rest.split_first() {
+                let needed = Part::Word { any_of: any_of.clone(), optional: false };
+                let mut parts = vec![first.clone(), needed];
+                parts.extend_from_slice(after);
+                if whole(&parts, words, at, may_be, slots) {
+                    return true;
+                }
+            }
             for end in (at + 1..=words.len()).rev() {
                 if !may_be(name, at..end) {
                     continue;

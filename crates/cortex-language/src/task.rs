@@ -90,6 +90,8 @@ enum Joint {
     Before,
     /// By "after" or "once".
     After,
+    /// It is done before what was said earlier: "..., but turn the light on first".
+    First,
     /// It takes the place of what was said.
     Correction,
 }
@@ -180,8 +182,7 @@ fn read(robot: &Robot, language: &Language, text: &str) -> Understanding {
     if words.len() > MAX_TOKENS {
         return Understanding::TooLong;
     }
-    // "Whoa whoa", "go go go".
-    words.dedup_by(|next, word| next.kind == Kind::Word && next.number.is_none() && next.text == word.text);
+    without_stutter(&mut words);
     slips::corrected(&mut words, robot, language);
     if let Some(talk) = talk::exact(&words, robot, language) {
         return Understanding::Understood(vec![Part::Talk(talk)]);
@@ -199,6 +200,15 @@ fn read(robot: &Robot, language: &Language, text: &str) -> Understanding {
         return Understanding::Understood(vec![Part::Talk(talk)]);
     }
     result
+}
+
+/// "Whoa whoa", "go go go": what begins a sentence is said once. "Say knock knock" is not.
+fn without_stutter(words: &mut Vec<Word>) {
+    let mut begins = true;
+    words.dedup_by(|next, word| {
+        begins = begins && next.text == word.text || word.kind == Kind::Mark;
+        begins && next.kind == Kind::Word && next.number.is_none() && next.text == word.text
+    });
 }
 
 struct Task<'t> {

@@ -50,19 +50,19 @@ fn sentences_of_a_later_day_are_read() {
 }
 
 const LATER: &[Bounds] = &[
-    Bounds { kind: "command", right: 24, right_or_asked: 42, wrong: 14 },
-    Bounds { kind: "question", right: 34, right_or_asked: 47, wrong: 3 },
+    Bounds { kind: "command", right: 25, right_or_asked: 45, wrong: 0 },
+    Bounds { kind: "question", right: 32, right_or_asked: 45, wrong: 0 },
     Bounds { kind: "refuse", right: 89, right_or_asked: 95, wrong: 0 },
 ];
 
 const MORE: &[Bounds] = &[
-    Bounds { kind: "command", right: 21, right_or_asked: 48, wrong: 2 },
-    Bounds { kind: "question", right: 26, right_or_asked: 36, wrong: 1 },
+    Bounds { kind: "command", right: 21, right_or_asked: 48, wrong: 0 },
+    Bounds { kind: "question", right: 26, right_or_asked: 36, wrong: 0 },
     Bounds { kind: "refuse", right: 91, right_or_asked: 100, wrong: 0 },
 ];
 
 const SEEN: &[Bounds] = &[
-    Bounds { kind: "command", right: 48, right_or_asked: 64, wrong: 4 },
+    Bounds { kind: "command", right: 48, right_or_asked: 64, wrong: 2 },
     Bounds { kind: "question", right: 42, right_or_asked: 52, wrong: 0 },
     Bounds { kind: "talk", right: 85, right_or_asked: 85, wrong: 1 },
     Bounds { kind: "refuse", right: 91, right_or_asked: 100, wrong: 0 },
@@ -71,8 +71,8 @@ const SEEN: &[Bounds] = &[
 ];
 
 const UNSEEN: &[Bounds] = &[
-    Bounds { kind: "command", right: 43, right_or_asked: 57, wrong: 31 },
-    Bounds { kind: "question", right: 42, right_or_asked: 48, wrong: 7 },
+    Bounds { kind: "command", right: 43, right_or_asked: 57, wrong: 27 },
+    Bounds { kind: "question", right: 42, right_or_asked: 48, wrong: 6 },
     Bounds { kind: "talk", right: 72, right_or_asked: 72, wrong: 1 },
     Bounds { kind: "refuse", right: 90, right_or_asked: 97, wrong: 4 },
     Bounds { kind: "ask", right: 0, right_or_asked: 0, wrong: 3 },

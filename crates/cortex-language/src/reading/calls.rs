@@ -10,7 +10,7 @@ use super::misses::{mismatched, missing};
 use super::{Call, Context, Core, Miss, Reader, Reading, Score, spoken};
 use crate::numbers::{self, Said};
 use crate::problem::Problem;
-use crate::robot::{self, ParameterKind, Tool, Usage};
+use crate::robot::{self, Choices, ParameterKind, Tool, Usage};
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
@@ -56,6 +56,11 @@ impl Reader<'_> {
         }
         if let Some(problem) = draft.wrong {
             return Some(Err(Miss { closeness: closeness + 2, problem, nearly: Vec::new() }));
+        }
+        let goes = tool.verbs.iter().any(|verb| self.names(&verb.key, "go"));
+        // "Get us the lift" is no drive to the lifts.
+        if draft.has_recipient && goes && fit.strength == Strength::Things {
+            return None;
         }
         let answers = tool.usage != Usage::Step || tool.looks;
         if answers && !self.asks_for_look(tool, core, fit, &draft) {
@@ -124,6 +129,18 @@ impl Reader<'_> {
         if draft.all && tool.parameters.is_empty() {
             return false;
         }
+        // "How many slots are there" asks nobody which of them is in front.
+        let counts = (0..core.words.len())
+            .find_map(|at| {
+                let rest = core.words.get(at..)?;
+                let length = self.language.words.counts.length(rest);
+                (length > 0).then(|| rest.get(length).is_none_or(|next| numbers::unit(&next.text).is_none()))
+            })
+            .unwrap_or(false);
+        let has_count = |word: &String| tool.described.contains(word) || tool.nouns.contains(word);
+        if counts && !self.language.words.counted.0.iter().any(has_count) {
+            return false;
+        }
         let about_it = draft.names_tool || draft.described > 0 || self.is_the_look(tool, core);
         if fit.asks {
             return fit.strength > Strength::Related || about_it || draft.names_method;
@@ -134,7 +151,10 @@ impl Reader<'_> {
             core.words.len() == 1 && draft.names_tool && !self.is_deed(core) && !self.is_deed_at(core.words, 0);
         fit.strength > Strength::Things
             || is_word
-            || (draft.names_method && !(core.words.len() == 1 && self.is_deed_at(core.words, 0)))
+            || (draft.names_method
+                && draft.described == 0
+                && draft.role.is_none()
+                && !(core.words.len() == 1 && self.is_deed_at(core.words, 0)))
     }
 
     /// Returns true if what was said belongs to the call before: "mow the lawn, at 60 millimetres".
@@ -152,6 +172,9 @@ impl Reader<'_> {
         let goes = tool.verbs.iter().any(|verb| self.names(&verb.key, "go"));
         let tells = (draft.says_state && draft.names_tool) || goes || (fit.key.is_some() && context.before.is_some());
         let lent = fit.strength == Strength::Described && fit.is_others;
+        // Who hands something to somebody does more than to pick it up.
+        let picks = tool.verbs.iter().any(|verb| self.names(&verb.key, "pick"));
+        let lent = lent || (draft.has_recipient && picks);
         acts && ((fit.strength == Strength::Things && !tells) || lent)
     }
 
@@ -291,6 +314,15 @@ impl Reader<'_> {
         Ok(repeated)
     }
 
+    /// Returns true if the values are states: on or off, open or closed.
+    fn is_state(&self, choices: &Choices) -> bool {
+        choices.values.iter().all(|value| {
+            let name = spoken(value);
+            let words: Vec<&str> = name.split(' ').collect();
+            self.language.state(&words).is_some_and(|(_, length)| length == words.len())
+        })
+    }
+
     /// "All drawers": the value that stands for all, or each of them.
     pub(super) fn fill_all(&self, tool: &Tool, draft: &Draft, values: &mut BTreeMap<usize, Vec<Value>>) {
         for (at, parameter) in tool.parameters.iter().enumerate() {
@@ -298,7 +330,8 @@ impl Reader<'_> {
                 continue;
             }
             let every: Vec<Value> = match &parameter.kind {
-                ParameterKind::Choice(choices) => {
+                // "All" is said of things, never of the states that they are in.
+                ParameterKind::Choice(choices) if !self.is_state(choices) => {
                     let whole = ["everywher", "all", "every", "everything", "both"];
                     let all = whole.iter().find_map(|name| choices.named(name));
                     match all.and_then(|all| choices.value(all)) {

@@ -30,6 +30,8 @@ pub(super) struct Draft {
     pub(super) says_state: bool,
     pub(super) all: bool,
     pub(super) refers: bool,
+    /// True if it is done for whoever speaks: "get me ...".
+    pub(super) has_recipient: bool,
     pub(super) repeats: u32,
     pub(super) leftover: Vec<usize>,
     pub(super) wrong: Option<Problem>,
@@ -234,6 +236,9 @@ impl Reader<'_> {
         if fit.asks {
             let asking = language.words.questions.length(rest);
             if asking > 0 {
+                if language.words.persons.has(&word.text) && !self.sees_people(tool) {
+                    draft.leftover.push(at);
+                }
                 return Some(asking);
             }
             if let Some((concept, length)) = robot::next_concept(rest, language)
@@ -270,6 +275,7 @@ impl Reader<'_> {
         let is_recipient = matches!(word.text.as_str(), "me" | "us")
             && at.checked_sub(1).is_some_and(|before| fit.at.contains(&before));
         if is_recipient {
+            draft.has_recipient = true;
             return Some(1);
         }
         if (word.is("and") || word.is("then")) && at + 1 < words.len() {
@@ -308,6 +314,19 @@ impl Reader<'_> {
             return Some(length);
         }
         None
+    }
+
+    /// Returns true if the tool can tell of people: it sees whatever there is, or names them.
+    fn sees_people(&self, tool: &Tool) -> bool {
+        let names = |word: &str| tool.nouns.contains(word) || tool.described.contains(word);
+        let takes = tool.parameters.iter().any(|parameter| match &parameter.kind {
+            ParameterKind::Choice(choices) => choices.named("person").is_some(),
+            ParameterKind::Text(_) => true,
+            _ => false,
+        });
+        takes
+            || tool.verbs.iter().any(|verb| self.names(&verb.key, "look"))
+            || ["person", "people", "face", "somebody", "someone", "anybody", "anyone"].iter().any(|word| names(word))
     }
 
     fn tells_of(&self, tool: &Tool, state: &str) -> bool {
@@ -380,6 +399,15 @@ impl Reader<'_> {
         if tool.parameters.iter().any(|it| it.words.iter().any(|word| word == concept)) {
             draft.described += 1;
             return Some(length);
+        }
+        // "The top drawer" says which drawer; what is gone to is a value.
+        let follows = words.get(at + 1).is_some_and(|next| next.kind == Kind::Word);
+        let is_which = language.words.positions.has(&word.text) && follows;
+        let is_target = !fit.asks
+            && draft.role.as_deref().is_some_and(|role| language.words.targets.has(role))
+            && fit.strength < Strength::Phrase;
+        if is_which || is_target {
+            return None;
         }
         // What a description says explains no word that turns a command into another one, and no verb.
         let is_polar = language.state(words.get(at..)?).is_some_and(|(state, _)| language.opposite(state).is_some());

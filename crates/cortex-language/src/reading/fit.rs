@@ -188,6 +188,10 @@ impl Reader<'_> {
         let gives = sense.state.clone();
         if let Some(verb) = tool.verbs.iter().find(|verb| verb.key == hit.key) {
             let strength = if verb.source == Source::Own { Strength::Own } else { Strength::Described };
+            // "Charge yourself" asks nobody for the charge.
+            if answers && !core.asks && !sense.looks && verb.source == Source::Description {
+                return fits;
+            }
             // What another tool is called by says nothing of this one without a thing.
             let has = |tool: &Tool| tool.verbs.iter().any(|verb| verb.key == hit.key && verb.source == Source::Own);
             let general = language.looks_in_general(sense) && sense.name != "look";

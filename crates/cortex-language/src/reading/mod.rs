@@ -150,12 +150,23 @@ pub(crate) struct Core<'w> {
     pub(crate) asks: bool,
 }
 
+/// What is taken off at the end of a clause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// All that people say after an order: "please", "now", "first".
+    Courtesies,
+    /// Only what is said to whoever does it: a text may end in the others.
+    Polite,
+    /// Nothing.
+    Kept,
+}
+
 impl<'r> Reader<'r> {
     /// Reads one clause.
     pub(crate) fn clause(&self, words: &[Word], context: Context<'_>) -> Clause {
         let mut found: Vec<Reading> = Vec::new();
         let mut closest: Option<Miss> = None;
-        let mut core = self.core(words, true);
+        let mut core = self.core(words, End::Courtesies);
         if context.is_subordinate {
             let arrived = self.language.words.arrived.length(core.words);
             if arrived > 0 && arrived == core.words.len() {
@@ -173,15 +184,17 @@ impl<'r> Reader<'r> {
             return Clause::Empty;
         }
         // What looks like a courtesy may be what is to be said, and the other way round.
-        let with_end = self.core(words, false);
+        let with_end = self.core(words, End::Kept);
         let mut cores = vec![core];
         if with_end.words.len() != core.words.len() && !context.is_subordinate {
             cores.push(with_end);
         }
+        let said = self.core(words, End::Polite);
         for core in cores {
+            let said = if core.words.len() < with_end.words.len() { said } else { core };
             let core = Core { asks: core.lead.is_none() && (core.asks || (context.asks && !asked_for(&core))), ..core };
             for (index, tool) in self.robot.tools.iter().enumerate() {
-                self.held_against(index, tool, core, context, &mut |attempt| match attempt {
+                self.held_against(index, tool, core, said, context, &mut |attempt| match attempt {
                     Ok(reading) => found.push(reading),
                     Err(miss) => {
                         if closest.as_ref().is_none_or(|other| {
@@ -230,6 +243,7 @@ impl<'r> Reader<'r> {
         index: usize,
         tool: &Tool,
         core: Core<'_>,
+        said: Core<'_>,
         context: Context<'_>,
         take: &mut dyn FnMut(Result<Reading, Miss>),
     ) {
@@ -242,7 +256,7 @@ impl<'r> Reader<'r> {
                 take(attempt);
             }
         }
-        if let Some(attempt) = self.by_text(index, tool, core) {
+        if let Some(attempt) = self.by_text(index, tool, said) {
             take(attempt);
         }
         for fit in self.fits(tool, core, context) {
@@ -252,8 +266,23 @@ impl<'r> Reader<'r> {
         }
     }
 
+    /// Returns the length of a word that opens an order and carries nothing: "hey". The "second" of "second slot" does.
+    fn opener(&self, rest: &[Word]) -> usize {
+        let length = self.language.frames.openers.length(rest);
+        let counts = length == 1
+            && rest.first().is_some_and(|first| first.ordinal.is_some())
+            && rest.get(1).is_some_and(|next| {
+                next.kind == Kind::Word
+                    && self.robot.tools.iter().any(|tool| {
+                        tool.nouns.contains(&next.stem)
+                            || tool.parameters.iter().any(|parameter| parameter.words.contains(&next.stem))
+                    })
+            });
+        if counts { 0 } else { length }
+    }
+
     /// The clause without what people say around an order.
-    pub(crate) fn core<'w>(&self, words: &'w [Word], without_end: bool) -> Core<'w> {
+    pub(crate) fn core<'w>(&self, words: &'w [Word], end: End) -> Core<'w> {
         let mut rest = words;
         let mut lead = None;
         loop {
@@ -272,7 +301,7 @@ impl<'r> Reader<'r> {
                     *length > 0 && next.is_some() && fits
                 })
                 .max_by_key(|(length, _)| *length);
-            let opener = self.language.frames.openers.length(rest);
+            let opener = self.opener(rest);
             match framed {
                 Some((length, kind)) if length >= opener => {
                     lead = Some(kind);
@@ -300,7 +329,11 @@ impl<'r> Reader<'r> {
         loop {
             let marks = rest.iter().rev().take_while(|word| word.is_punctuation()).count();
             rest = rest.get(..rest.len() - marks).unwrap_or_default();
-            let closer = if without_end { self.language.frames.closers.length_at_end(rest) } else { 0 };
+            let closer = match end {
+                End::Courtesies => self.language.frames.closers.length_at_end(rest),
+                End::Polite => self.language.frames.courtesies.length_at_end(rest),
+                End::Kept => 0,
+            };
             if closer == 0 || closer >= rest.len() {
                 break;
             }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde_json::{Map, json};
 
 use super::fit::Strength;
-use super::{Call, Core, Miss, Reader, Reading, Score};
+use super::{Call, Core, End, Miss, Reader, Reading, Score};
 use crate::language::Frame;
 use crate::problem::Problem;
 use crate::robot::{self, Key, ParameterKind, Source, Tool};
@@ -54,7 +54,7 @@ impl Reader<'_> {
             let problem = Problem::TextNotMarked;
             return Some(Err(Miss { closeness: 4, problem, nearly: Vec::new() }));
         }
-        let text = self.text_of(words);
+        let text = self.wished(core.words, &range, self.text_of(words));
         if limit.is_some_and(|limit| text.chars().count() as u64 > limit) {
             let bounds = format!("at most {} characters", limit.unwrap_or_default());
             let problem =
@@ -84,6 +84,27 @@ impl Reader<'_> {
             doubtful: !is_quoted && self.is_doubtful_text(words),
             refers: false,
         }))
+    }
+
+    /// "Wish them a nice day" says "have a nice day".
+    fn wished(&self, words: &[Word], range: &Range<usize>, text: String) -> String {
+        let frames = &self.language.frames;
+        let wishes = words.first().is_some_and(|first| {
+            robot::hits(std::slice::from_ref(first), self.language)
+                .iter()
+                .any(|hit| self.language.sense_of(&hit.key).is_some_and(|sense| sense.name == "wish"))
+        });
+        let article = range.start.checked_sub(1).and_then(|before| words.get(before));
+        let has_article = article.is_some_and(|article| self.language.is_article(&article.text));
+        let is_greeting = words.get(range.clone()).is_some_and(|words| frames.greetings.length(words) > 0);
+        if wishes && has_article && !is_greeting { format!("{} {text}", frames.wished) } else { text }
+    }
+
+    /// Returns true if a text ends in words that may be meant for whoever is to say it: "say hello now".
+    fn has_doubtful_end(&self, words: &[Word]) -> bool {
+        let closer = self.language.frames.closers.length_at_end(words);
+        let end = words.get(words.len() - closer.min(words.len())..).unwrap_or_default();
+        closer > 0 && closer < words.len() && self.language.frames.ends_of_texts.length(end) != closer
     }
 
     /// A text that is handed over without a mark, if it is none that only refers to another.
@@ -144,7 +165,7 @@ impl Reader<'_> {
     /// who is "she" to the person who speaks and "you" to the person who listens.
     pub(super) fn is_doubtful_text(&self, words: &[Word]) -> bool {
         let shifts = words.iter().any(|word| self.language.words.shifting.has(&word.text));
-        shifts || self.is_edged(words) || self.mentions_deed(words)
+        shifts || self.is_edged(words) || self.mentions_deed(words) || self.has_doubtful_end(words)
     }
 
     fn names_go(&self, tool: &Tool) -> bool {
@@ -157,7 +178,7 @@ impl Reader<'_> {
         let call = reading.calls.last_mut()?;
         let tool = self.robot.tool(call.tool)?;
         let parameter = tool.parameters.get(tool.text?.0)?;
-        let text = self.text_of(self.core(words, true).words);
+        let text = self.text_of(self.core(words, End::Courtesies).words);
         call.arguments.insert(parameter.name.clone(), json!(text));
         Some(reading)
     }

@@ -16,7 +16,7 @@ type Found = (usize, Result<Vec<Value>, Problem>, usize);
 
 impl Reader<'_> {
     /// Returns true if what follows begins with a value of the tool.
-    pub(super) fn begins_value(&self, tool: &Tool, words: &[Word]) -> bool {
+    pub(crate) fn begins_value(&self, tool: &Tool, words: &[Word]) -> bool {
         let skipped = words.iter().take_while(|word| self.language.is_article(&word.text)).count();
         let rest = words.get(skipped..).unwrap_or_default();
         tool.parameters.iter().any(|parameter| match &parameter.kind {

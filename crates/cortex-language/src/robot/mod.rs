@@ -214,9 +214,13 @@ fn split_name(wire_name: &str) -> (Vec<String>, Vec<String>) {
 fn without_slots(phrase: &str) -> String {
     let mut text = String::new();
     for (index, part) in phrase.split('{').enumerate() {
+        if index == 0 {
+            text.push_str(part);
+            continue;
+        }
         // A mark where the value stands: what comes before it marks a place and is no part of a verb.
-        text.push_str(if index == 0 { part } else { part.split_once('}').map_or("", |(_, literal)| literal) });
         text.push_str(" | ");
+        text.push_str(part.split_once('}').map_or("", |(_, literal)| literal));
     }
     text
 }

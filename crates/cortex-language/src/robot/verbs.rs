@@ -56,13 +56,16 @@ pub(super) fn of_tool(method: &[Word], patterns: &[Vec<Word>], description: &[Wo
             break;
         }
         let hits = longest(hits_at(method, at, language), method, language);
+        // Who takes a picture takes nothing else.
+        let whole = hits.iter().any(|hit| hit.at.len() > 1 && hit.at.len() == method.len());
+        let hits: Vec<VerbHit> = hits.into_iter().filter(|hit| !whole || hit.at.len() == method.len()).collect();
         let known = hits.iter().any(|hit| means(&hit.key));
         // Who turns something on does not turn it.
         let is_long = hits.iter().any(|hit| has_particle(hit, method, language));
         for hit in hits.into_iter().filter(|hit| means(&hit.key)) {
             add(hit.key, Source::Own);
         }
-        let light = language.is_unspoken(&word.text);
+        let light = language.is_unspoken(&word.text) || whole || (method.len() > 1 && language.is_light(&word.stem));
         if !light && !is_long {
             add(Key::Word(word.stem.clone()), Source::Own);
         }

@@ -1,7 +1,7 @@
 //! Findings that are to be spoken: "say what you see", "look around, then read it out loud".
 
 use super::{Meaning, Node, Part, Task, answers};
-use crate::reading::{Clause, Context};
+use crate::reading::{Clause, Context, End};
 use crate::robot::ParameterKind;
 use crate::sentence::Word;
 use crate::talk::{self};
@@ -11,7 +11,7 @@ impl Task<'_> {
     pub(super) fn announcement(&self, node: &Node, words: &[Word]) -> Option<(f64, Meaning)> {
         let language = self.reader.language;
         self.speaker()?;
-        let core = self.reader.core(words, true).words;
+        let core = self.reader.core(words, End::Courtesies).words;
         let speaks = crate::robot::hits(core, language)
             .into_iter()
             .filter(|hit| hit.at.first() == Some(&0))

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{CORRECTED_FROM, Joint, Meaning, Node, PIECES_OF_CLAUSE, Piece, Taken, Task, answers};
 use crate::language::Language;
 use crate::problem::Problem;
-use crate::reading::{Call, Clause, Context, Miss, Reading, Strength};
+use crate::reading::{Call, Clause, Context, End, Miss, Reading, Strength};
 use crate::robot::{ParameterKind, Usage};
 use crate::sentence::Word;
 use crate::talk::{self};
@@ -56,7 +56,7 @@ impl Task<'_> {
     /// Returns true if a piece begins with a verb by which something of this robot acts.
     pub(super) fn begins_deed(&self, piece: &Piece) -> bool {
         let words = self.words.get(piece.range.clone()).unwrap_or_default();
-        let core = self.reader.core(words, true).words;
+        let core = self.reader.core(words, End::Courtesies).words;
         let hits = crate::robot::hits(core.get(..4.min(core.len())).unwrap_or_default(), self.reader.language);
         core.len() > 1
             && hits.iter().filter(|hit| hit.at.first() == Some(&0)).any(|hit| {
@@ -168,18 +168,19 @@ impl Task<'_> {
 
     /// "When it is dark": what is told after "when" and "once", unless it is told of the robot itself.
     pub(super) fn is_condition(&self, words: &[Word]) -> bool {
-        self.is_told(words) && !self.reader.core(words, true).words.first().is_some_and(|first| first.is("you"))
+        self.is_told(words)
+            && !self.reader.core(words, End::Courtesies).words.first().is_some_and(|first| first.is("you"))
     }
 
     /// "I've got a train to catch": a subject, and a verb that tells something of it. Nothing that forbids a guess.
     pub(super) fn is_told(&self, words: &[Word]) -> bool {
         let language = self.reader.language;
-        let core = self.reader.core(words, true).words;
+        let core = self.reader.core(words, End::Courtesies).words;
         let begins = language.words.subjects.length(core) > 0;
         let tells =
             (1..core.len().min(6)).any(|at| core.get(at..).is_some_and(|rest| language.words.told.length(rest) > 0));
         let guarded = self.reader.guarded(core).is_some_and(|(guard, _)| guard != crate::language::Guard::Negation);
-        begins && tells && !guarded && self.reader.core(words, true).lead.is_none()
+        begins && tells && !guarded && self.reader.core(words, End::Courtesies).lead.is_none()
     }
 
     /// "Hey Bramble", "thanks, Ada": a greeting and a name.
@@ -193,7 +194,7 @@ impl Task<'_> {
 
     /// "Go to the hall, twice".
     pub(super) fn repeated(&self, node: &Node, words: &[Word]) -> Option<Node> {
-        let bare = self.reader.core(words, true).words;
+        let bare = self.reader.core(words, End::Courtesies).words;
         let (times, length) = self.reader.repeats(bare).filter(|(times, _)| *times > 1)?;
         let Meaning::Read(readings) = &node.clauses.last().filter(|_| length == bare.len())?.meaning else {
             return None;
@@ -219,6 +220,16 @@ impl Task<'_> {
             let named = before.is_some_and(|it| it.score.strength == Strength::Things && it.tool() == reading.tool());
             reading.amends || (reading.refers && named)
         };
+        // "Mow the lawn and the orchard, 70 mm": nobody says whether the lawn is mown so, too.
+        let others = node.readings();
+        if let Meaning::Read(readings) = &mut taken.meaning
+            && soft
+        {
+            for reading in readings.iter_mut() {
+                let other = others.get(usize::from(reading.amends)).filter(|other| other.tool() == reading.tool());
+                reading.doubtful |= other.is_some_and(|other| says_more(reading, other));
+            }
+        }
         if soft && matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().all(belongs)) {
             clauses.pop();
         }
@@ -254,7 +265,8 @@ impl Task<'_> {
     /// "Open and close the gripper three times": both are repeated.
     pub(super) fn repeat_both(&self, before: &Taken, meaning: &mut Meaning) {
         let verb_alone =
-            self.reader.core(self.words.get(before.range.clone()).unwrap_or_default(), true).words.len() == 1;
+            self.reader.core(self.words.get(before.range.clone()).unwrap_or_default(), End::Courtesies).words.len()
+                == 1;
         let (Meaning::Read(earlier), Meaning::Read(readings)) = (&before.meaning, meaning) else { return };
         let ([earlier], [reading]) = (earlier.as_slice(), readings.as_mut_slice()) else { return };
         let same = reading.calls.iter().all(|call| Some(call) == reading.calls.first());
@@ -284,14 +296,14 @@ impl Task<'_> {
     /// "Would you mind closing the door and then driving to the hall?"
     pub(super) fn goes_on_in_gerunds(&self, node: &Node) -> bool {
         let first = node.clauses.first().and_then(|taken| self.words.get(taken.range.clone()));
-        first.is_some_and(|words| self.reader.core(words, true).lead == Some(crate::language::Lead::Gerund))
+        first.is_some_and(|words| self.reader.core(words, End::Courtesies).lead == Some(crate::language::Lead::Gerund))
     }
 
     /// Returns true if what comes next belongs to a question: "are the hall and the kitchen light on?"
     pub(super) fn goes_on_asking(&self, node: &Node, joint: Joint) -> bool {
         let Some(last) = node.clauses.last().filter(|_| joint == Joint::Soft) else { return false };
         let words = self.words.get(last.range.clone()).unwrap_or_default();
-        self.reader.core(words, true).asks
+        self.reader.core(words, End::Courtesies).asks
     }
 
     /// Where the robot is after this.
@@ -312,9 +324,20 @@ impl Task<'_> {
     }
 }
 
+/// Returns true if something is said of what only goes on with the same verb that was not said of what came before.
+fn says_more(reading: &Reading, other: &Reading) -> bool {
+    let had: Vec<&String> = other.calls.iter().flat_map(|call| call.arguments.keys()).collect();
+    let has_more = reading.calls.iter().any(|call| call.arguments.keys().any(|name| !had.contains(&name)));
+    has_more && reading.score.strength == Strength::Things
+}
+
 /// Keeps the values that a correction leaves unsaid.
 pub(super) fn complete(new: &mut [Reading], old: &[Reading]) {
-    let Some(old) = old.first().and_then(|reading| reading.calls.last()) else { return };
+    let Some((old_score, old)) = old.first().and_then(|it| Some((it.score, it.calls.last()?))) else { return };
+    // What was asked for by a verb is still asked for by it.
+    for reading in new.iter_mut().filter(|reading| reading.calls.iter().any(|call| call.tool == old.tool)) {
+        reading.score.strength = reading.score.strength.max(old_score.strength);
+    }
     for call in new.iter_mut().flat_map(|reading| reading.calls.iter_mut()).filter(|call| call.tool == old.tool) {
         for (name, value) in &old.arguments {
             call.arguments.entry(name.clone()).or_insert_with(|| value.clone());

@@ -41,6 +41,10 @@ impl Task<'_> {
             if at == lead_end && (corrections == 0 || at == 0) {
                 let led = self.led(rest);
                 if led > 0 {
+                    // ", and then ..." goes on with something else.
+                    if language.words.sequence.length(rest) > 0 {
+                        joint = stronger(joint, Joint::Strong);
+                    }
                     at += led;
                     lead_end = at;
                     continue;
@@ -52,14 +56,28 @@ impl Task<'_> {
                 at += endless;
                 continue;
             }
-            let corrects =
-                corrections > 0 && rest.len() > corrections && (corrections > 1 || self.follows_break(at, start));
+            // "Say hello, but turn on the light first", "swing by the hall on the way".
+            let earlier = language.words.beforehand.length(rest);
+            let ends_there = earlier > 0 && rest.get(earlier..).is_some_and(|after| self.ends_clause(after));
+            if ends_there && at > start && !pieces.is_empty() && joint != Joint::Correction {
+                pieces.push(Piece { range: start..at, joint: Joint::First });
+                at += earlier;
+                start = at;
+                lead_end = at;
+                joint = Joint::Strong;
+                continue;
+            }
+            let corrects = corrections > 0
+                && rest.len() > corrections
+                && (corrections > 1 || self.follows_break(at, rest.get(corrections..).unwrap_or_default()));
             let (found, length) = if ends {
                 (Some(Joint::Strong), 1)
             } else if corrects {
                 (Some(Joint::Correction), corrections)
             } else if language.words.sequence.length(rest) > 0 {
                 (Some(Joint::Strong), language.words.sequence.length(rest))
+            } else if at > start && language.words.but_first.length(rest) > 0 {
+                (Some(Joint::First), language.words.but_first.length(rest))
             } else if language.words.before.length(rest) > 0 && !self.is_told_later(at) {
                 (Some(Joint::Before), language.words.before.length(rest))
             } else if language.words.after.length(rest) > 0 {
@@ -102,11 +120,24 @@ impl Task<'_> {
         if led < rest.len() { led } else { 0 }
     }
 
-    /// Returns true if a single word of correction follows a comma or stands before a value.
-    pub(super) fn follows_break(&self, at: usize, start: usize) -> bool {
+    /// Returns true if nothing of the clause comes any more.
+    fn ends_clause(&self, rest: &[Word]) -> bool {
+        let courtesy = (0..=rest.len()).rev().find(|length| {
+            rest.get(..*length).is_some_and(|words| self.reader.language.frames.courtesies.length(words) == *length)
+        });
+        rest.get(courtesy.unwrap_or(0)..).and_then(<[Word]>::first).is_none_or(|next| next.kind == Kind::Mark)
+    }
+
+    /// Returns true if a single word of correction follows a comma or stands before a value: "has no hot water" corrects nothing.
+    pub(super) fn follows_break(&self, at: usize, after: &[Word]) -> bool {
         let comma =
             at.checked_sub(1).and_then(|before| self.words.get(before)).is_some_and(|before| before.kind == Kind::Mark);
-        comma || at > start
+        let language = self.reader.language;
+        let begins = after.first().is_some_and(|next| {
+            language.is_article(&next.text) || language.is_plain_role(&next.text) || next.number.is_some()
+        });
+        let is_value = || self.reader.robot.tools.iter().any(|tool| self.reader.begins_value(tool, after));
+        comma || begins || is_value()
     }
 
     /// "And after go to the hall" only goes on; "after you have gone to the hall" comes first.
@@ -134,7 +165,7 @@ pub(super) fn stronger(one: Joint, other: Joint) -> Joint {
     let rank = |joint: Joint| match joint {
         Joint::Soft => 0,
         Joint::Strong => 1,
-        Joint::After | Joint::Before => 2,
+        Joint::After | Joint::Before | Joint::First => 2,
         Joint::Correction => 3,
     };
     if rank(other) > rank(one) { other } else { one }

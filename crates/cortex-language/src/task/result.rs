@@ -100,7 +100,15 @@ impl Task<'_> {
         let mut kept: Vec<Part> = Vec::new();
         for part in parts {
             // Nor does "look around and describe it" look twice.
-            let is_echo = matches!((&part, kept.last()), (Part::Call { call, .. }, Some(Part::Call { call: last, .. })) if call == last && (stops(call) || answers(self.reader.robot, call)));
+            // "Is it still on in the hall, the light?" asks once.
+            let repeats = |call: &Call, last: &Call| {
+                call.tool == last.tool
+                    && answers(self.reader.robot, call)
+                    && call.arguments.iter().all(|(name, value)| last.arguments.get(name) == Some(value))
+            };
+            let is_echo = matches!((&part, kept.last()), (Part::Call { call, .. }, Some(Part::Call { call: last, .. })) if repeats(call, last));
+            let is_echo = is_echo
+                || matches!((&part, kept.last()), (Part::Call { call, .. }, Some(Part::Call { call: last, .. })) if call == last && (stops(call) || answers(self.reader.robot, call)));
             if !is_echo {
                 kept.push(part);
             }
@@ -129,7 +137,7 @@ pub(super) fn in_order(ways: &mut [(Taken, Vec<Vec<Part>>)]) {
                 ways.swap(0, 1);
                 at += 1;
             }
-            Some(Joint::After) if at > 0 => ways.swap(at - 1, at),
+            Some(Joint::After | Joint::First) if at > 0 => ways.swap(at - 1, at),
             _ => {}
         }
         at += 1;
