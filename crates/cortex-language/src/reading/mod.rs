@@ -6,6 +6,7 @@
 //! - `cover`: one clause held against one tool by one of its verbs; `values` and `references` for what its words say;
 //! - `calls`: what it then asks for; `misses`: why it asks for nothing; `likely`: what to ask about then;
 //! - `phrases`: the clause as one of the tool's own sentences;
+//! - `transfers`: a thing that is picked up, brought and put down;
 //! - `texts`: texts that a frame of speech or writing hands over;
 //! - `fit`: whether a verb asks for a tool.
 
@@ -19,6 +20,7 @@ mod misses;
 mod phrases;
 mod references;
 mod texts;
+mod transfers;
 mod values;
 
 use crate::language::{Guard, Language, Lead};
@@ -208,6 +210,12 @@ impl<'r> Reader<'r> {
             if !found.is_empty() {
                 break;
             }
+        }
+        // Where no verb asks for a tool, a thing may be brought by several.
+        if found.iter().all(|reading| reading.score.strength == Strength::Things)
+            && let Some(reading) = self.transfer(core, context)
+        {
+            return Clause::Read(vec![reading]);
         }
         // Where things alone ask for something, words of descriptions decide nothing.
         for reading in found.iter_mut().filter(|it| it.score.strength == Strength::Things) {

@@ -85,15 +85,26 @@ pub struct Tool {
 #[derive(Debug)]
 pub struct Robot {
     pub(crate) tools: Vec<Tool>,
+    /// How it brings things from one place to another.
+    pub(crate) transfers: Vec<Transfer>,
     /// Every word of the robot, as it is spelt.
     pub(crate) spellings: BTreeSet<String>,
+}
+
+/// Tools that bring a thing from one place to another together, by their indices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Transfer {
+    pub(crate) pick: usize,
+    pub(crate) place: usize,
+    /// The one that drives, if there is exactly one.
+    pub(crate) drive: Option<usize>,
 }
 
 impl Robot {
     /// The tools of a robot, in words.
     #[must_use]
     pub fn new<'r>(declared: impl IntoIterator<Item = Declared<'r>>) -> Self {
-        let mut robot = Self { tools: Vec::new(), spellings: BTreeSet::new() };
+        let mut robot = Self { tools: Vec::new(), transfers: Vec::new(), spellings: BTreeSet::new() };
         let Some(language) = Language::english() else { return robot };
         for tool in declared {
             let Declared { name, description, phrases, .. } = tool;
@@ -109,6 +120,7 @@ impl Robot {
             }
             robot.tools.push(tool);
         }
+        robot.transfers = transfers(&robot.tools, language);
         robot
     }
 
@@ -195,6 +207,30 @@ impl Tool {
     pub(crate) fn needs_nothing(&self) -> bool {
         self.parameters.iter().all(|parameter| !parameter.required || parameter.default.is_some())
     }
+}
+
+/// Pairs of a tool that picks something up and one of the same component that puts it down.
+fn transfers(tools: &[Tool], language: &Language) -> Vec<Transfer> {
+    let does = |tool: &Tool, name: &str| {
+        let acts = tool.usage == Usage::Step && !tool.looks;
+        let needed = tool.parameters.iter().filter(|it| it.required);
+        let takes_one =
+            needed.clone().count() <= 1 && needed.clone().all(|it| matches!(it.kind, ParameterKind::Choice(_)));
+        let is_own = |verb: &Verb| {
+            verb.source == Source::Own && language.sense_of(&verb.key).is_some_and(|sense| sense.name == name)
+        };
+        acts && takes_one && tool.verbs.iter().any(is_own)
+    };
+    let all =
+        |name: &'static str| (0..tools.len()).filter(move |at| tools.get(*at).is_some_and(|tool| does(tool, name)));
+    let mut drives =
+        all("go").filter(|at| tools.get(*at).is_some_and(|tool| tool.parameters.iter().any(|it| it.required)));
+    let drive = drives.next().filter(|_| drives.next().is_none());
+    let component = |at: usize| tools.get(at).map(|tool| &tool.component).filter(|component| !component.is_empty());
+    all("pick")
+        .flat_map(|pick| all("place").map(move |place| Transfer { pick, place, drive }))
+        .filter(|it| it.pick != it.place && component(it.pick).is_some() && component(it.pick) == component(it.place))
+        .collect()
 }
 
 /// The words of the component and of the method: `base-go_to` is `base` and `go to`. The hash by which long names

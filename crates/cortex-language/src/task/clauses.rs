@@ -309,7 +309,6 @@ impl Task<'_> {
     /// Where the robot is after this.
     pub(super) fn place(&self, readings: &[Reading]) -> Option<Value> {
         let [reading] = readings else { return None };
-        let call = reading.calls.last()?;
         let language = Language::english()?;
         let goes = |tool: &&crate::robot::Tool| {
             tool.verbs.iter().any(|verb| language.sense_of(&verb.key).is_some_and(|sense| sense.name == "go"))
@@ -320,7 +319,14 @@ impl Task<'_> {
                 tool.parameters.iter().any(|parameter| matches!(&parameter.kind, ParameterKind::Choice(choices) if choices.values.contains(value)))
             })
         };
-        call.arguments.values().find(is_place).cloned()
+        // A robot that brings something ends where it drove last.
+        let last = reading.calls.last()?;
+        let driven = || {
+            let mut calls = reading.calls.iter().rev();
+            calls.find(|call| self.reader.robot.tool(call.tool).is_some_and(|tool| goes(&tool)))
+        };
+        let of = |call: &Call| call.arguments.values().find(is_place).cloned();
+        of(last).or_else(|| of(driven()?))
     }
 }
 
