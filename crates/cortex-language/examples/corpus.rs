@@ -29,7 +29,8 @@ fn main() {
         "unseen" => &["unseen"],
         "more" => &["more"],
         "later" => &["later"],
-        _ => &["seen", "more", "later"],
+        "tricky" => &["tricky"],
+        _ => &["seen", "more", "later", "tricky"],
     };
     for half in halves {
         let totals = measure(half, |robot, line, understanding, verdict, tools| {

@@ -45,7 +45,7 @@ impl Reader<'_> {
         for hit in hits.iter().filter(|hit| hit.at.first().copied() == begin) {
             let Some(sense) = self.language.sense_of(&hit.key) else { continue };
             let picks = matches!(sense.name.as_str(), "pick" | "fetch");
-            let brings = matches!(sense.name.as_str(), "place" | "deliver" | "carry" | "move");
+            let brings = matches!(sense.name.as_str(), "place" | "put_back" | "leave" | "deliver" | "carry" | "move");
             if picks || brings || sense.light {
                 ways.push((Some(hit.key.clone()), hit.at.clone(), picks));
             }
@@ -206,7 +206,17 @@ impl Reader<'_> {
         if !names && !(errand.refers && held.is_some()) {
             return None;
         }
-        let target = errand.target.clone()?;
+        // "Get the box from bench 1": what becomes of it is said later, if at all.
+        let Some(target) = errand.target.clone() else {
+            let [thing] = errand.things.as_slice() else { return None };
+            let (index, tool) = drive.filter(|_| held.is_none())?;
+            let calls = vec![
+                Call { tool: index, arguments: argument(tool, Some(errand.source.as_ref()?))? },
+                Call { tool: transfer.pick, arguments: argument(pick, Some(thing))? },
+            ];
+            let score = Score { closed: true, strength: Strength::Own, matched: errand.matched, described: 0 };
+            return Some(Reading { calls, score, verb, amends: false, doubtful: false, refers: false });
+        };
         let things: Vec<Option<Value>> =
             if errand.things.is_empty() { vec![None] } else { errand.things.iter().cloned().map(Some).collect() };
         let mut calls = Vec::new();

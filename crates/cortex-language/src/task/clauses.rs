@@ -148,7 +148,10 @@ impl Task<'_> {
                 let open = readings.first().is_some_and(Reading::is_open);
                 let swallowed = readings.first().is_some_and(&mut *swallows);
                 let joining = joined * if open { 0.2 } else { 1.2 };
-                let doubt = if swallowed { 40.0 } else { 0.0 } + if readings.len() > 1 { 2.0 } else { 0.0 };
+                let is_doubtful = readings.iter().any(|it| it.doubtful);
+                let doubt = if swallowed { 40.0 } else { 0.0 }
+                    + if readings.len() > 1 { 2.0 } else { 0.0 }
+                    + if is_doubtful { 0.5 } else { 0.0 };
                 (1.0 + joining + doubt + if open { 0.3 } else { 0.0 }, Meaning::Read(readings))
             }
             // "Hey Bramble, ...": whoever is spoken to.
