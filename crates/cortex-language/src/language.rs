@@ -55,6 +55,15 @@ pub(crate) struct VerbForm {
     pub(crate) sense: usize,
 }
 
+/// Words around a text that is to be spoken or shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TextFrame {
+    pub(crate) frame: Frame,
+    pub(crate) pattern: Pattern,
+    /// What is said before the text: who apologises for the delay says "sorry for the delay".
+    pub(crate) prefix: Option<String>,
+}
+
 /// The form of words that a frame around an order demands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lead {
@@ -97,7 +106,7 @@ pub(crate) struct Language {
     /// The same without endings.
     stems: BTreeSet<String>,
     pub(crate) talk: Vec<(String, Vec<Pattern>)>,
-    pub(crate) texts: Vec<(Frame, Pattern)>,
+    pub(crate) texts: Vec<TextFrame>,
 }
 
 /// Why a word forbids a guess.
@@ -163,9 +172,9 @@ impl Language {
         };
         let mut leads: Vec<(Lead, Pattern)> = grammar.frames.leads.split(',').map(|it| lead(it, false)).collect();
         leads.extend(grammar.frames.stations.split(',').map(|it| lead(it, true)));
-        let mut texts: Vec<(Frame, Pattern)> =
-            patterns(&grammar.frames.say).into_iter().map(|it| (Frame::Say, it)).collect();
-        texts.extend(patterns(&grammar.frames.write).into_iter().map(|it| (Frame::Write, it)));
+        let texts = text_frames(Frame::Say, &grammar.frames.say)
+            .chain(text_frames(Frame::Write, &grammar.frames.write))
+            .collect();
         let mut language = Self {
             words: grammar.words,
             frames: grammar.frames,
@@ -418,6 +427,14 @@ fn spellings(text: &str) -> Vec<String> {
 
 fn split(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Reads frames of texts: `tell {people} {text}`, `thank {people} for {text} = thank you for`.
+fn text_frames(frame: Frame, list: &str) -> impl Iterator<Item = TextFrame> + '_ {
+    list.split(',').filter(|it| !it.trim().is_empty()).map(move |it| {
+        let (pattern, prefix) = it.split_once('=').map_or((it, None), |(pattern, prefix)| (pattern, Some(prefix)));
+        TextFrame { frame, pattern: Pattern::read(pattern), prefix: prefix.map(|prefix| prefix.trim().to_owned()) }
+    })
 }
 
 fn patterns(text: &str) -> Vec<Pattern> {

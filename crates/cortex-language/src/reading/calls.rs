@@ -329,6 +329,10 @@ impl Reader<'_> {
             if values.contains_key(&at) {
                 continue;
             }
+            // A value that is left out may stand for all of them.
+            if tool.absent_is_all && !parameter.required && draft.excepted.is_empty() {
+                break;
+            }
             let every: Vec<Value> = match &parameter.kind {
                 // "All" is said of things, never of the states that they are in.
                 ParameterKind::Choice(choices) if !self.is_state(choices) => {

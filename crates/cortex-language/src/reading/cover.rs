@@ -98,6 +98,13 @@ impl Reader<'_> {
             Kind::Quoted => return self.take_quoted(tool, words, at, draft),
             Kind::Word | Kind::Number => {}
         }
+        if word.is("its")
+            && let Some(at) = self.place_parameter(tool, context, draft)
+        {
+            draft.values.insert(at, context.place.into_iter().cloned().collect());
+            draft.matched += 1;
+            return 1;
+        }
         if let Some(length) = self.take_modifier(tool, at, rest, fit, draft) {
             return length;
         }
@@ -124,7 +131,7 @@ impl Reader<'_> {
         if let Some(length) = self.take_reference(tool, rest, fit, context, draft) {
             return length;
         }
-        if let Some(length) = self.take_empty(tool, words, at, rest, fit, draft) {
+        if let Some(length) = self.take_empty(tool, words, at, rest, fit, context, draft) {
             return length;
         }
         draft.leftover.push(at);
@@ -222,6 +229,7 @@ impl Reader<'_> {
     }
 
     /// Words that carry nothing here: those that ask, that mark a place, and the few that never do.
+    #[expect(clippy::too_many_arguments, reason = "what is known of the clause so far")]
     fn take_empty(
         &self,
         tool: &Tool,
@@ -229,12 +237,20 @@ impl Reader<'_> {
         at: usize,
         rest: &[Word],
         fit: &Fit,
+        context: Context<'_>,
         draft: &mut Draft,
     ) -> Option<usize> {
         let language = self.language;
         let word = rest.first()?;
         if fit.asks {
             let asking = language.words.questions.length(rest);
+            // "Is somebody in there?" asks about a place where the robot may not be.
+            let before = at.checked_sub(1).and_then(|before| words.get(before));
+            let is_place =
+                language.words.places.length(rest) > 0 && before.is_some_and(|it| language.is_plain_role(&it.text));
+            if is_place && context.place.is_some() && !self.is_there(context) {
+                draft.leftover.push(at);
+            }
             if asking > 0 {
                 if language.words.persons.has(&word.text) && !self.sees_people(tool) {
                     draft.leftover.push(at);
@@ -251,6 +267,16 @@ impl Reader<'_> {
             }
         }
         if language.weighty(&word.text) {
+            // "Light off everywhere" is no order to switch it on; "out of the kitchen" leads nowhere.
+            let state = language.state(std::slice::from_ref(word)).and_then(|(state, _)| language.opposite(state));
+            let is_opposite = state.is_some_and(|other| {
+                fit.gives.as_deref() == Some(other) || fit.needs_state.iter().any(|it| it == other)
+            });
+            let goes = tool.verbs.iter().any(|verb| self.names(&verb.key, "go"));
+            if is_opposite || (goes && fit.strength < Strength::Phrase) {
+                draft.leftover.push(at);
+                return Some(1);
+            }
             // "From" says from where, and something must follow.
             let value_follows = rest.get(1..).is_some_and(|after| self.begins_value(tool, after));
             if !value_follows {

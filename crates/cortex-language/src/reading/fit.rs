@@ -69,7 +69,7 @@ impl Reader<'_> {
             .count();
         let begins = |hit: &VerbHit| hit.at.first().copied() == begin || (named > 0 && hit.at.first() == Some(&named));
         for hit in hits.iter().filter(|hit| (begin.is_some() && begins(hit)) || core.asks) {
-            if is_told(core, hit, language, context) {
+            if is_told(core, hit, language, context) || (!core.asks && self.is_plural(core, hit)) {
                 continue;
             }
             fits.extend(self.by_verb(tool, hit, core, &hits));
@@ -112,6 +112,13 @@ impl Reader<'_> {
             }
         }
         fits
+    }
+
+    /// Returns true if the verb is a noun where it stands: in "lights off" nothing is lit.
+    fn is_plural(&self, core: Core<'_>, hit: &VerbHit) -> bool {
+        let Some(word) = hit.at.first().and_then(|at| core.words.get(*at)) else { return false };
+        let is_named = self.robot.tools.iter().any(|tool| tool.nouns.contains(&word.stem));
+        hit.at.len() == 1 && word.text.ends_with('s') && word.text != word.stem && is_named
     }
 
     /// Where the verb of the clause stands: first.

@@ -236,6 +236,13 @@ impl<'r> Reader<'r> {
             return Clause::Missed(miss);
         }
         found.retain(|reading| reading.score == best);
+        // "Drawers all shut?" may ask, and "no, let's say a minute" may correct.
+        let is_vague = (self.ends_as_question(words) && core.lead.is_none() && !core.asks)
+            || (context.corrects && !context.before.is_some_and(|before| self.hands_text(before)));
+        for reading in &mut found {
+            let acts = self.acts(reading);
+            reading.doubtful |= is_vague && acts && (!context.corrects || self.hands_text(reading));
+        }
         let mut readings: Vec<Reading> = Vec::new();
         for reading in found {
             if !readings.iter().any(|other| other.calls == reading.calls) {
@@ -349,6 +356,18 @@ impl<'r> Reader<'r> {
         }
         let begins = self.asks(rest);
         Core { words: rest, lead, asks: begins }
+    }
+
+    /// Returns true if a question mark stands after the words.
+    fn ends_as_question(&self, words: &[Word]) -> bool {
+        let end = words.last().and_then(|last| self.text.get(last.span.end..));
+        end.is_some_and(|after| after.trim_start().starts_with('?'))
+    }
+
+    /// Returns true if the reading does something.
+    fn acts(&self, reading: &Reading) -> bool {
+        let tool = reading.tool().and_then(|index| self.robot.tool(index));
+        tool.is_some_and(|tool| !tool.looks && tool.usage == Usage::Step)
     }
 
     /// Returns true if the reading hands a text to what speaks or shows it.

@@ -22,15 +22,14 @@ impl Reader<'_> {
         let places = language.words.places.length(rest);
         if places > 0 {
             let before = context.place?;
-            for (index, parameter) in tool.parameters.iter().enumerate() {
-                if let ParameterKind::Choice(choices) = &parameter.kind
-                    && choices.values.contains(before)
-                    && !draft.values.contains_key(&index)
-                {
-                    draft.values.insert(index, vec![before.clone()]);
-                    draft.matched += 1;
-                    return Some(places);
-                }
+            if let Some(index) = self.place_parameter(tool, context, draft) {
+                draft.values.insert(index, vec![before.clone()]);
+                draft.matched += 1;
+                return Some(places);
+            }
+            // Who only spoke of a place has not sent the robot there.
+            if !self.is_there(context) {
+                return None;
             }
             let takes_place =
                 tool.verbs.iter().any(|verb| language.sense_of(&verb.key).is_some_and(|it| it.name == "go"));
@@ -68,6 +67,23 @@ impl Reader<'_> {
             }
         }
         None
+    }
+
+    /// The parameter of the tool that takes the last place that was said.
+    pub(super) fn place_parameter(&self, tool: &Tool, context: Context<'_>, draft: &Draft) -> Option<usize> {
+        let place = context.place?;
+        tool.parameters.iter().enumerate().position(|(index, parameter)| {
+            matches!(&parameter.kind, ParameterKind::Choice(choices) if choices.values.contains(place))
+                && !draft.values.contains_key(&index)
+        })
+    }
+
+    /// Returns true if the robot was sent to the last place that was said.
+    pub(super) fn is_there(&self, context: Context<'_>) -> bool {
+        let goes = |tool: &Tool| tool.verbs.iter().any(|verb| self.names(&verb.key, "go"));
+        let mut calls = context.earlier.iter().flat_map(|reading| reading.calls.iter().rev());
+        let driven = calls.find(|call| self.robot.tool(call.tool).is_some_and(goes));
+        driven.is_some_and(|call| call.arguments.values().any(|value| Some(value) == context.place))
     }
 
     /// The values of what was said before that this tool takes, too.

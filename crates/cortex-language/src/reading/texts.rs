@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::fit::Strength;
 use super::{Call, Core, End, Miss, Reader, Reading, Score};
-use crate::language::Frame;
+use crate::language::{Frame, TextFrame};
 use crate::problem::Problem;
 use crate::robot::{self, Key, ParameterKind, Source, Tool};
 use crate::sentence::Word;
@@ -17,6 +17,37 @@ use crate::tokens::Kind;
 
 /// Most words of a name for listeners.
 const LISTENERS: usize = 5;
+
+/// Words that a clause hands over as a text.
+#[derive(Debug, Clone)]
+struct Handed {
+    range: Range<usize>,
+    strength: Strength,
+    /// True if the frame names the tool.
+    named: bool,
+    /// What is said before the text.
+    prefix: Option<String>,
+    /// True if it is told to somebody, so that "you" is somebody else.
+    reports: bool,
+    /// True if something before it is not accounted for.
+    is_vague: bool,
+}
+
+impl Handed {
+    fn new(range: Range<usize>) -> Self {
+        Self { range, strength: Strength::Own, named: false, prefix: None, reports: false, is_vague: false }
+    }
+}
+
+/// Returns true if the colon stands in a time of day: "14:30".
+fn is_clock(words: &[Word], colon: usize) -> bool {
+    let number = |at: Option<usize>| at.and_then(|at| words.get(at)).filter(|word| word.kind == Kind::Number);
+    let (before, after) = (number(colon.checked_sub(1)), number(Some(colon + 1)));
+    before
+        .zip(after)
+        .zip(words.get(colon))
+        .is_some_and(|((before, after), mark)| before.span.end == mark.span.start && mark.span.end == after.span.start)
+}
 
 impl Reader<'_> {
     /// The clause as a text that is handed over to the tool.
@@ -27,18 +58,14 @@ impl Reader<'_> {
         if core.asks {
             return None;
         }
-        let (range, strength, named) = self.handed_over(tool, frame, core.words)?;
+        let Handed { range, strength, named, prefix, reports, is_vague } = self.handed_over(tool, frame, core.words)?;
         let (range, repeats) = self.without_repetition(core.words, range);
         let words = core.words.get(range.clone())?;
         if words.is_empty() {
             return None;
         }
-        if let [only] = words
-            && only.kind == Kind::Word
-            && only.number.is_none()
-            && (self.language.words.things.has(&only.text)
-                || self.language.words.again.has(&only.text)
-                || ["something", "anything", "nothing", "so"].contains(&only.text.as_str()))
+        if let Some(only) = words.first()
+            && words.iter().all(|word| self.refers_only(word))
         {
             let problem = Problem::Guarded { guard: crate::language::Guard::Reference, word: only.text.clone() };
             return Some(Err(Miss { closeness: 4, problem, nearly: Vec::new() }));
@@ -55,24 +82,34 @@ impl Reader<'_> {
             return Some(Err(Miss { closeness: 4, problem, nearly: Vec::new() }));
         }
         let text = self.wished(core.words, &range, self.text_of(words));
+        let text = prefix.map_or_else(|| text.clone(), |prefix| format!("{prefix} {text}"));
         if limit.is_some_and(|limit| text.chars().count() as u64 > limit) {
             let bounds = format!("at most {} characters", limit.unwrap_or_default());
             let problem =
                 Problem::OutOfBounds { parameter: parameter.label.clone(), said: "the text".to_owned(), bounds };
             return Some(Err(Miss { closeness: 5, problem, nearly: Vec::new() }));
         }
-        let mut arguments = Map::from_iter([(parameter.name.clone(), json!(text))]);
+        let arguments = Map::from_iter([(parameter.name.clone(), json!(text))]);
+        let mut several = vec![arguments];
         for other in tool.parameters.iter().filter(|it| it.required && it.name != parameter.name) {
-            let said = match &other.kind {
-                ParameterKind::Choice(choices) => (0..range.start).find_map(|at| {
-                    let (value, _) = choices.read(core.words.get(at..range.start)?, self.language)?;
-                    choices.value(value).cloned()
-                }),
-                _ => None,
-            };
-            arguments.insert(other.name.clone(), said.or_else(|| other.default.clone())?);
+            let mut said = self.said_values(other, core.words.get(..range.start)?);
+            if said.is_empty() {
+                said.push(other.default.clone()?);
+            }
+            several = several
+                .iter()
+                .flat_map(|arguments| {
+                    said.iter().map(|value| {
+                        let mut arguments = arguments.clone();
+                        arguments.insert(other.name.clone(), value.clone());
+                        arguments
+                    })
+                })
+                .collect();
         }
-        let calls = (0..repeats).map(|_| Call { tool: index, arguments: arguments.clone() }).collect();
+        let calls = (0..repeats)
+            .flat_map(|_| several.iter().map(|arguments| Call { tool: index, arguments: arguments.clone() }))
+            .collect();
         // A shorter text means that the frame has read more of the sentence.
         let matched = core.words.len().saturating_sub(words.len()) + usize::from(named) * 3;
         let score = Score { closed: is_quoted, strength, matched, described: 0 };
@@ -81,9 +118,23 @@ impl Reader<'_> {
             score,
             verb: tool.verbs.first().map(|it| it.key.clone()),
             amends: false,
-            doubtful: !is_quoted && self.is_doubtful_text(words),
+            doubtful: is_vague
+                || !is_quoted
+                    && (self.is_doubtful_text(words)
+                        || (reports && words.iter().any(|word| self.language.words.addressed.has(&word.text)))),
             refers: false,
         }))
+    }
+
+    /// Returns true if the word only stands for something that was said, or says how it is said.
+    fn refers_only(&self, word: &Word) -> bool {
+        let words = &self.language.words;
+        word.kind == Kind::Word
+            && word.number.is_none()
+            && (words.things.has(&word.text)
+                || words.again.has(&word.text)
+                || ["something", "anything", "nothing", "so", "too", "aloud", "also", "same", "the"]
+                    .contains(&word.text.as_str()))
     }
 
     /// "Wish them a nice day" says "have a nice day".
@@ -98,6 +149,24 @@ impl Reader<'_> {
         let has_article = article.is_some_and(|article| self.language.is_article(&article.text));
         let is_greeting = words.get(range.clone()).is_some_and(|words| frames.greetings.length(words) > 0);
         if wishes && has_article && !is_greeting { format!("{} {text}", frames.wished) } else { text }
+    }
+
+    /// The values of a choice that the words name, in their order.
+    fn said_values(&self, parameter: &robot::Parameter, words: &[Word]) -> Vec<Value> {
+        let ParameterKind::Choice(choices) = &parameter.kind else { return Vec::new() };
+        let mut said = Vec::new();
+        let mut at = 0;
+        while let Some(rest) = words.get(at..).filter(|rest| !rest.is_empty()) {
+            let read = choices.read(rest, self.language);
+            let value = read.and_then(|(value, _)| choices.value(value));
+            if let Some(value) = value
+                && !said.contains(value)
+            {
+                said.push(value.clone());
+            }
+            at += read.map_or(1, |(_, length)| length.max(1));
+        }
+        said
     }
 
     /// Returns true if a text ends in words that may be meant for whoever is to say it: "say hello now".
@@ -115,12 +184,7 @@ impl Reader<'_> {
         let (rest, times) = self.without_repetition(words, range);
         let words = words.get(rest).filter(|words| !words.is_empty() && times == 1)?;
         let vague = words.first().is_some_and(|first| VAGUE.contains(&first.text.as_str()))
-            || (words.len() == 1
-                && words.iter().all(|word| {
-                    let refers =
-                        self.language.words.things.has(&word.text) || self.language.words.again.has(&word.text);
-                    refers && word.number.is_none()
-                }));
+            || words.iter().all(|word| self.refers_only(word));
         let conditional = words.iter().any(|word| matches!(word.text.as_str(), "if" | "unless"));
         (!vague && !conditional).then(|| self.text_of(words))
     }
@@ -134,10 +198,7 @@ impl Reader<'_> {
             let articles = rest.iter().take_while(|word| self.language.is_article(&word.text)).count();
             let rest = rest.get(articles..).unwrap_or_default();
             let listener = self.language.words.people.length(rest) > 0;
-            let is_value = || {
-                self.robot.tools.iter().any(|tool| self.names_go(tool) && tool.parameters.iter().any(|it| matches!(&it.kind, ParameterKind::Choice(choices) if choices.read(rest, self.language).is_some())))
-            };
-            edge && (listener || is_value())
+            edge && (listener || self.begins_place(rest))
         }) || words.first().is_some_and(|first| self.language.words.text_edges.has(&first.text))
     }
 
@@ -168,6 +229,15 @@ impl Reader<'_> {
         shifts || self.is_edged(words) || self.mentions_deed(words) || self.has_doubtful_end(words)
     }
 
+    /// Returns true if the words begin with a place that the robot can drive to.
+    fn begins_place(&self, words: &[Word]) -> bool {
+        self.robot.tools.iter().filter(|tool| self.names_go(tool)).any(|tool| {
+            tool.parameters.iter().any(
+                |it| matches!(&it.kind, ParameterKind::Choice(choices) if choices.read(words, self.language).is_some()),
+            )
+        })
+    }
+
     fn names_go(&self, tool: &Tool) -> bool {
         tool.verbs.iter().any(|verb| self.names(&verb.key, "go"))
     }
@@ -180,11 +250,13 @@ impl Reader<'_> {
         let parameter = tool.parameters.get(tool.text?.0)?;
         let text = self.text_of(self.core(words, End::Courtesies).words);
         call.arguments.insert(parameter.name.clone(), json!(text));
+        // Nobody can hear where in a text the correction ends.
+        reading.doubtful = true;
         Some(reading)
     }
 
     /// Finds the words that are handed over as a text, the strength of the frame, and a name of the tool in it.
-    fn handed_over(&self, tool: &Tool, frame: Frame, words: &[Word]) -> Option<(Range<usize>, Strength, bool)> {
+    fn handed_over(&self, tool: &Tool, frame: Frame, words: &[Word]) -> Option<Handed> {
         let may_be = |slot: &str, range: Range<usize>| match slot {
             "people" => {
                 let words = words.get(range).unwrap_or_default();
@@ -201,17 +273,18 @@ impl Reader<'_> {
             }
             _ => true,
         };
-        let mut best: Option<(Range<usize>, Strength, bool)> = None;
-        let mut take = |range: Range<usize>, strength: Strength, named: bool| {
-            let range = self.trimmed(words, range);
-            let is_better = best.as_ref().is_none_or(|(other, at, name)| {
-                (named, strength, std::cmp::Reverse(range.len())) > (*name, *at, std::cmp::Reverse(other.len()))
+        let mut best: Option<Handed> = None;
+        let mut take = |handed: Handed| {
+            let range = self.trimmed(words, handed.range.clone());
+            let is_better = best.as_ref().is_none_or(|other| {
+                (handed.named, handed.strength, std::cmp::Reverse(range.len()))
+                    > (other.named, other.strength, std::cmp::Reverse(other.range.len()))
             });
             if !range.is_empty() && is_better {
-                best = Some((range, strength, named));
+                best = Some(Handed { range, ..handed });
             }
         };
-        for (_, pattern) in self.language.texts.iter().filter(|(of, _)| *of == frame) {
+        for TextFrame { pattern, prefix, .. } in self.language.texts.iter().filter(|it| it.frame == frame) {
             let Some(slots) = pattern.whole(words, &may_be) else { continue };
             let named = slots.iter().any(|(name, _)| name == "tool");
             let text = slots.iter().find(|(name, _)| matches!(name.as_str(), "text" | "quoted" | "question"));
@@ -224,11 +297,13 @@ impl Reader<'_> {
             if frame == Frame::Write && !named && !is_marked && (is_thing || !self.is_own_verb(tool, words)) {
                 continue;
             }
-            take(range.clone(), Strength::Own, named);
+            let reports = slots.iter().any(|(name, _)| name == "people");
+            take(Handed { named, prefix: prefix.clone(), reports, ..Handed::new(range.clone()) });
         }
         // "Read this out loud: ...": whatever stands after a colon, where what stands before hands over a text.
         if let Some(colon) = words.iter().position(|word| word.is_mark(":"))
             && colon + 1 < words.len()
+            && !is_clock(words, colon)
         {
             let before = words.get(..colon).unwrap_or_default();
             let hands_over = robot::hits(before, self.language).iter().any(|hit| {
@@ -237,7 +312,9 @@ impl Reader<'_> {
                 hit.at.first().is_some_and(|at| *at <= 2) && (of_tool || framed)
             });
             if hands_over {
-                take(colon + 1..words.len(), Strength::Own, false);
+                // "Give a shout in the hall: ...": a place is gone to first.
+                let is_vague = (0..before.len()).any(|at| before.get(at..).is_some_and(|rest| self.begins_place(rest)));
+                take(Handed { is_vague, ..Handed::new(colon + 1..words.len()) });
             }
         }
         // A verb of the tool's own: "transmit: all clear", "voice-say hello".
@@ -259,7 +336,7 @@ impl Reader<'_> {
                 first.is_mark(":") || first.is_mark("=") || first.is_mark("(") || first.kind == Kind::Quoted
             });
             if is_marked || (begin > 0 && hit.at.first() == Some(&begin)) {
-                take(end + label..words.len(), Strength::Own, begin > 0);
+                take(Handed { named: begin > 0, ..Handed::new(end + label..words.len()) });
             }
         }
         best

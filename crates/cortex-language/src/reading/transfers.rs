@@ -15,7 +15,7 @@ use crate::tokens::Kind;
 const THINGS_AT_MOST: usize = 4;
 
 /// What a clause says of a thing to be brought.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Errand {
     things: Vec<Value>,
     /// The thing is the one that was picked up before.
@@ -203,9 +203,12 @@ impl Reader<'_> {
         let held = self.held(transfer, context);
         let names = !errand.things.is_empty() || errand.names_thing;
         // "It" is what the robot holds.
-        if !names && !(errand.refers && held.is_some()) {
+        let is_known = names || (errand.refers && held.is_some());
+        if !is_known {
             return None;
         }
+        // "Put the salt on the tray, and the pepper too."
+        let errand = &self.completed(transfer, errand, verb.is_none(), context);
         // "Get the box from bench 1": what becomes of it is said later, if at all.
         let Some(target) = errand.target.clone() else {
             let [thing] = errand.things.as_slice() else { return None };
@@ -242,12 +245,28 @@ impl Reader<'_> {
             }
         }
         let score = Score { closed: true, strength: Strength::Own, matched: errand.matched, described: 0 };
-        Some(Reading { calls, score, verb, amends: false, doubtful: false, refers: false })
+        // "Leave the pallet there" is said of one that the robot holds, as far as one can tell.
+        let leaves = verb.as_ref().is_some_and(|key| self.names(key, "leave") || self.names(key, "place"));
+        let doubtful = leaves && choice(pick).is_none() && held.is_none();
+        Some(Reading { calls, score, verb, amends: false, doubtful, refers: errand.refers })
+    }
+
+    /// The errand with the place to which the thing before was brought, where only another thing is said.
+    fn completed(&self, transfer: &Transfer, errand: &Errand, goes_on: bool, context: Context<'_>) -> Errand {
+        let target = || {
+            let last = context.before?.calls.last().filter(|call| call.tool == transfer.place)?;
+            last.arguments.values().next().or(context.place).cloned()
+        };
+        let open = goes_on && errand.target.is_none() && errand.source.is_none() && !errand.things.is_empty();
+        let target = if open { target() } else { errand.target.clone() };
+        Errand { target, ..errand.clone() }
     }
 
     /// What the robot holds after what was read before: a thing, or something that it has no name for.
     fn held(&self, transfer: &Transfer, context: Context<'_>) -> Option<Option<Value>> {
-        let calls = context.earlier.iter().flat_map(|reading| reading.calls.iter().rev());
+        // What is corrected was not done.
+        let earlier = context.earlier.get(usize::from(context.corrects)..).unwrap_or_default();
+        let calls = earlier.iter().flat_map(|reading| reading.calls.iter().rev());
         for call in calls {
             if call.tool == transfer.place {
                 return None;

@@ -300,6 +300,14 @@ impl Reader<'_> {
             length: 1,
             is_ordinal: true,
         });
+        // "The one in bay 3" counts nothing.
+        let is_pronoun = rest.first().is_some_and(|first| first.is("one"))
+            && at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|before| {
+                self.language.is_article(&before.text) || before.is("that") || before.is("this") || before.is("which")
+            });
+        if is_pronoun {
+            return None;
+        }
         let mut said = numbers::read(rest).or(ordinal)?;
         // "Three times" of a tool that counts.
         let times = rest.get(said.length..).map_or(0, |after| self.language.words.times.length(after));

@@ -76,6 +76,8 @@ pub struct Tool {
     /// The words of its description.
     pub(crate) described: BTreeSet<String>,
     pub(crate) phrases: Vec<Vec<Piece>>,
+    /// True if its description says that it takes all where no value is given.
+    pub(crate) absent_is_all: bool,
     pub(crate) parameters: Vec<Parameter>,
     /// The parameter that takes a text, and what becomes of it, where the tool speaks or shows something.
     pub(crate) text: Option<(usize, Frame)>,
@@ -183,13 +185,28 @@ impl Tool {
         }
         let acts = declared.usage == Usage::Step && !declared.looks;
         let text = if acts { text_parameter(&verbs, &nouns, &parameters, language) } else { None };
+        // Who calls the lift says nothing.
+        let mut verbs = verbs;
+        if acts && text.is_none() {
+            let speaks = |verb: &Verb| language.sense_of(&verb.key).is_some_and(|sense| sense.frame.is_some());
+            verbs.retain(|verb| !speaks(verb));
+        }
         let phrases = declared
             .phrases
             .iter()
             .take(PHRASES_READ)
             .filter_map(|it| read_phrase(it, &parameters, language))
             .collect();
+        // "Without a zone, all valves."
+        let absent_is_all = (0..description.len()).any(|at| {
+            let rest = description.get(at..).unwrap_or_default();
+            let sentence = rest.iter().position(|word| word.is_mark(".")).unwrap_or(rest.len());
+            let rest = rest.get(..sentence).unwrap_or_default();
+            language.words.absent.length(rest) > 0
+                && (1..rest.len()).any(|from| rest.get(from..).is_some_and(|it| language.words.all.length(it) > 0))
+        });
         Self {
+            absent_is_all,
             usage: declared.usage,
             looks: declared.looks,
             verbs,

@@ -185,7 +185,10 @@ fn taken(form: &VerbForm, words: &[Word], at: usize) -> Option<Vec<usize>> {
     let Some(first) = form.tail.first() else { return Some(taken) };
     let begin = at + form.head.len();
     let end = words.len().min(begin + GAP + 1);
-    // A gap holds something.
+    // A gap holds something, and no other clause.
+    let marks =
+        (begin..end).find(|index| words.get(*index).is_some_and(|word| word.kind == Kind::Mark && !word.is_mark("|")));
+    let end = marks.unwrap_or(end);
     let tail = (begin + 1..end).find(|index| {
         words.get(*index).is_some_and(|word| word.text == *first || word.stem == *first)
             && form.tail.iter().enumerate().all(|(offset, stem)| {

@@ -106,8 +106,11 @@ impl Task<'_> {
         if let Some((cost, meaning)) = self.announcement(node, words) {
             return node.with(cost + joined, Taken { range, joint, meaning });
         }
-        if let Some(node) = self.repeated(node, words) {
+        if let Some(node) = self.repeated(node, words).filter(|_| joint != Joint::Correction) {
             return node;
+        }
+        if node.clauses.is_empty() && self.interjects(&range) {
+            return node.with(0.3, Taken { range, joint, meaning: Meaning::Nothing });
         }
         let (cost, meaning) = self.meaning(node, joint, words, joined, swallows);
         self.joined(node, Taken { range, joint, meaning }, cost)
@@ -195,6 +198,16 @@ impl Task<'_> {
         greeting > 0 && matches!(name, [only] if language.verbs(&only.stem).is_empty()) && bare.len() == words.len()
     }
 
+    /// Returns true if somebody only stops short before an order: "wait, open drawer 2". "Wait, then open it" waits.
+    fn interjects(&self, range: &Range<usize>) -> bool {
+        let language = self.reader.language;
+        let words = self.words.get(range.clone()).unwrap_or_default();
+        let after = self.words.get(range.end..).unwrap_or_default();
+        let goes_on = after.first().is_some_and(|mark| mark.is_mark(","))
+            && after.get(1..).is_some_and(|rest| !rest.is_empty() && language.words.sequence.length(rest) == 0);
+        goes_on && language.words.interjections.length(words) == words.len()
+    }
+
     /// "Go to the hall, twice".
     pub(super) fn repeated(&self, node: &Node, words: &[Word]) -> Option<Node> {
         let bare = self.reader.core(words, End::Courtesies).words;
@@ -220,8 +233,14 @@ impl Task<'_> {
         // "Get the shaker going, 250 rpm": what is added belongs to the same call. "Rows one to three, drive them all":
         // the rows were only named.
         let belongs = |reading: &Reading| {
-            let named = before.is_some_and(|it| it.score.strength == Strength::Things && it.tool() == reading.tool());
-            reading.amends || (reading.refers && named)
+            let keeps = |before: &Reading| {
+                let mut values = before.calls.iter().flat_map(|call| call.arguments.values());
+                values.all(|value| reading.calls.iter().any(|call| call.arguments.values().any(|it| it == value)))
+            };
+            let named = before
+                .is_some_and(|it| it.score.strength == Strength::Things && it.tool() == reading.tool() && keeps(it));
+            let answers = reading.calls.iter().any(|call| answers(self.reader.robot, call));
+            (reading.amends && !answers) || (reading.refers && named)
         };
         // "Mow the lawn and the orchard, 70 mm": nobody says whether the lawn is mown so, too.
         let others = node.readings();

@@ -15,13 +15,21 @@ impl Task<'_> {
         let has_orders = clauses.iter().any(|taken| !matches!(taken.meaning, Meaning::Nothing | Meaning::Talk(_)));
         let by_things = |taken: &Taken| matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().all(|it| it.score.strength == Strength::Things));
         let is_mixed = clauses.iter().any(|taken| matches!(taken.meaning, Meaning::Read(_)) && !by_things(taken));
+        let mut after_text = false;
         for taken in clauses {
             let clause = self.reader.written(self.words.get(taken.range.clone()).unwrap_or_default());
             let parts = |calls: &[Call]| -> Vec<Part> {
                 calls.iter().map(|call| Part::Call { call: call.clone(), clause: clause.clone() }).collect()
             };
             let offers: Vec<Vec<Part>> = match &taken.meaning {
-                Meaning::Nothing => continue,
+                // "Say stop, look and listen": what follows a text may belong to it.
+                Meaning::Nothing => {
+                    let is_polite = self.is_courtesy(taken.range.clone());
+                    if after_text && taken.joint == Joint::Soft && !is_polite {
+                        unclear.get_or_insert_with(|| clause.clone());
+                    }
+                    continue;
+                }
                 // Whether it is only a reason is for the person to say.
                 Meaning::Told if has_acts => {
                     unclear.get_or_insert_with(|| clause.clone());
@@ -62,6 +70,13 @@ impl Task<'_> {
             if offers.len() > 1 || vague || doubtful {
                 unclear.get_or_insert_with(|| clause.clone());
             }
+            after_text = matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().any(Reading::is_open));
+            // "Before you put the whisk away, stir with it": what it is stands after it.
+            let refers = matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().any(|it| it.refers));
+            let turns = matches!(ways.last(), Some((Taken { joint: Joint::Before, .. }, _)));
+            if (refers && turns && ways.len() == 1) || (taken.joint == Joint::First && ways.len() > 1) {
+                unclear.get_or_insert_with(|| clause.clone());
+            }
             ways.push((taken, offers));
         }
         if !problems.is_empty() {
@@ -89,6 +104,16 @@ impl Task<'_> {
                 Understanding::Unsure { clause, offers }
             }
         }
+    }
+
+    /// Returns true if the words are said to whoever does it, and want nothing done.
+    fn is_courtesy(&self, range: std::ops::Range<usize>) -> bool {
+        let words: Vec<_> =
+            self.words.get(range).unwrap_or_default().iter().filter(|word| !word.is_punctuation()).collect();
+        let language = self.reader.language;
+        words.is_empty()
+            || language.frames.courtesies.length_at_end(&words) == words.len()
+            || language.empty(&words) == words.len()
     }
 
     /// "Whoa, stop!" stops once.
