@@ -65,6 +65,8 @@ pub(crate) struct Words {
     pub(crate) around: PhraseSet,
     pub(crate) text_edges: PhraseSet,
     pub(crate) shifting: PhraseSet,
+    pub(crate) halves: PhraseSet,
+    pub(crate) causes: PhraseSet,
     pub(crate) absent: PhraseSet,
     pub(crate) addressed: PhraseSet,
     pub(crate) interjections: PhraseSet,

@@ -74,6 +74,13 @@ impl Reader<'_> {
             }
             fits.extend(self.by_verb(tool, hit, core, &hits));
         }
+        for hit in hits.iter().filter(|hit| !core.asks && hit.at.first().copied() != begin) {
+            if let Some(hit) = self.by_noun(core.words, begin, hit).or_else(|| self.by_cause(core, hit)) {
+                fits.extend(
+                    self.by_verb(tool, &hit, core, &hits).into_iter().filter(|fit| fit.strength > Strength::Things),
+                );
+            }
+        }
         if core.asks {
             fits.push(Fit { asks: true, ..Fit::by_things() });
         } else if core.lead == Some(Lead::Place) {
@@ -114,6 +121,42 @@ impl Reader<'_> {
         fits
     }
 
+    /// "Give the saucepan a stir": a verb that means nothing alone, and another one as its object.
+    fn by_noun(&self, words: &[Word], begin: Option<usize>, hit: &VerbHit) -> Option<VerbHit> {
+        let (light, at) = (begin?, *hit.at.first()?);
+        let article = at.checked_sub(1).filter(|before| *before > light)?;
+        let is_article = words.get(article).is_some_and(|word| ["a", "an", "another"].contains(&word.text.as_str()));
+        let is_light = words.get(light).is_some_and(|word| self.language.is_light(&word.stem));
+        let is_plain = words.get(at).is_some_and(|word| word.text == word.stem || !word.text.ends_with('s'));
+        let mut taken = vec![light, article];
+        taken.extend(&hit.at);
+        (is_article && is_light && is_plain && hit.at.len() == 1).then(|| VerbHit { key: hit.key.clone(), at: taken })
+    }
+
+    /// "I want the door closed", "could it be opened": what is wished to be done.
+    fn by_cause(&self, core: Core<'_>, hit: &VerbHit) -> Option<VerbHit> {
+        let (first, last) = (*hit.at.first()?, *hit.at.last()?);
+        let word = core.words.get(first)?;
+        let is_past = self.language.form(&word.text) == crate::language::Form::Past;
+        let is_gerund = self.language.form(&word.text) == crate::language::Form::Gerund;
+        let (cause, length) = (0..first).find_map(|at| {
+            let length = self.language.words.causes.length(core.words.get(at..first)?);
+            (length > 0).then_some((at, length))
+        })?;
+        let needs = core.words.get(cause).is_some_and(|word| word.stem == self.language.stem("needs"));
+        let in_row = hit.at.len() == last + 1 - first;
+        let mut taken: Vec<usize> = (cause..cause + length).collect();
+        // "I" before it wishes.
+        taken.extend((0..cause).filter(|at| {
+            core.words
+                .get(*at)
+                .is_some_and(|word| ["i", "we", "would", "could", "can", "to"].contains(&word.text.as_str()))
+        }));
+        taken.extend(&hit.at);
+        taken.sort_unstable();
+        (in_row && (is_past || (is_gerund && needs))).then(|| VerbHit { key: hit.key.clone(), at: taken })
+    }
+
     /// Returns true if the verb is a noun where it stands: in "lights off" nothing is lit.
     fn is_plural(&self, core: Core<'_>, hit: &VerbHit) -> bool {
         let Some(word) = hit.at.first().and_then(|at| core.words.get(*at)) else { return false };
@@ -145,7 +188,7 @@ impl Reader<'_> {
             .collect();
         let takes_state = tool.parameters.iter().any(|it| matches!(it.kind, ParameterKind::Flag));
         let needs_state: Vec<String> =
-            if takes_state { Vec::new() } else { states.iter().map(|state| (*state).to_owned()).collect() };
+            if takes_state { Vec::new() } else { states.iter().flat_map(|state| self.switched(state)).collect() };
         let answers = tool.usage != Usage::Step || tool.looks;
         Some(Fit {
             at: at.to_vec(),
@@ -153,6 +196,16 @@ impl Reader<'_> {
             needs_state: if answers { Vec::new() } else { needs_state },
             ..Fit::by_things()
         })
+    }
+
+    /// A state, and what people call it of a machine: who stops the shaker has it off.
+    fn switched(&self, state: &str) -> Vec<String> {
+        let other = match state {
+            "stop" => Some("off"),
+            "start" => Some("on"),
+            _ => None,
+        };
+        [Some(state), other].into_iter().flatten().map(str::to_owned).collect()
     }
 
     pub(super) fn by_verb(&self, tool: &Tool, hit: &VerbHit, core: Core<'_>, hits: &[VerbHit]) -> Vec<Fit> {

@@ -300,6 +300,9 @@ impl Reader<'_> {
             length: 1,
             is_ordinal: true,
         });
+        if let Some(found) = self.half(tool, rest, draft, only) {
+            return Some(found);
+        }
         // "The one in bay 3" counts nothing.
         let is_pronoun = rest.first().is_some_and(|first| first.is("one"))
             && at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|before| {
@@ -370,6 +373,27 @@ impl Reader<'_> {
                 Some((index, Err(mismatched(parameter, mismatch, written)), said.length))
             }
         }
+    }
+
+    /// "Open the vent halfway": half of a share that goes from nothing to all.
+    fn half(&self, tool: &Tool, rest: &[Word], draft: &Draft, only: Option<usize>) -> Option<Found> {
+        let length = self.language.words.halves.length(rest);
+        if length == 0 || numbers::read(rest).is_some_and(|said| said.length > length || said.unit.is_some()) {
+            return None;
+        }
+        let mut shares = tool.parameters.iter().enumerate().filter_map(|(index, parameter)| match &parameter.kind {
+            ParameterKind::Number(kind)
+                if only.map_or_else(|| !draft.values.contains_key(&index), |only| only == index)
+                    && kind.unit.is_some_and(|unit| unit.dimension == numbers::Dimension::Share) =>
+            {
+                Some((index, kind))
+            }
+            _ => None,
+        });
+        let (index, kind) = shares.next().filter(|_| shares.next().is_none())?;
+        let middle = f64::midpoint(kind.minimum?, kind.maximum?);
+        let value = kind.take(&Said { value: middle, unit: None, length, is_ordinal: false }).ok()?;
+        Some((index, Ok(vec![value]), length))
     }
 
     /// The value that a state is for a parameter.
