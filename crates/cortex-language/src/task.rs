@@ -4,6 +4,7 @@
 //! for every word is meant. One clause that is not understood, and nothing is done.
 
 mod announcements;
+mod audit;
 mod clauses;
 mod pieces;
 mod result;

@@ -89,9 +89,16 @@ impl Task<'_> {
             return Understanding::Empty;
         }
         match unclear {
-            None => Understanding::Understood(self.without_echoes(
-                ways.into_iter().flat_map(|offers| offers.into_iter().next().unwrap_or_default()).collect(),
-            )),
+            None => {
+                let parts = self.without_echoes(
+                    ways.into_iter().flat_map(|offers| offers.into_iter().next().unwrap_or_default()).collect(),
+                );
+                if self.leaves_out(&parts) {
+                    let clause = self.reader.written(self.words);
+                    return Understanding::Unsure { clause, offers: vec![parts] };
+                }
+                Understanding::Understood(parts)
+            }
             Some(clause) => {
                 let mut offers: Vec<Vec<Part>> = vec![Vec::new()];
                 for several in ways {
