@@ -27,11 +27,10 @@ fn any(patterns: &[Pattern], units: &[String]) -> bool {
 impl Reader<'_> {
     /// What the clause asks for; `None` where nothing tells. `asked` is what the clauses before it ask for.
     pub(super) fn class_of(&self, clause: &Clause, asked: Option<GoalClass>) -> Option<GoalClass> {
-        let goes_on = clause.joint == Joint::Soft && asked.is_some_and(GoalClass::is_answered_by_words);
-        self.class_of_words(clause, goes_on).or_else(|| self.class_of_fragment(clause, asked))
+        self.class_of_words(clause).or_else(|| self.class_of_fragment(clause, asked))
     }
 
-    fn class_of_words(&self, clause: &Clause, goes_on: bool) -> Option<GoalClass> {
+    fn class_of_words(&self, clause: &Clause) -> Option<GoalClass> {
         let language = self.language;
         let words = without_courtesies(&clause.units, language);
         let is_talk = |units: &[String]| is_conversation(units, language) || any(&language.entertainments, units);
@@ -71,7 +70,7 @@ impl Reader<'_> {
         if any(&language.talk, words) || any(&language.talk, &clause.units) {
             return Some(GoalClass::Conversation);
         }
-        if any(&language.questions, words) || ((clause.is_asked || goes_on) && any(&language.asked, words)) {
+        if any(&language.questions, words) || (clause.is_asked && any(&language.asked, words)) {
             return Some(self.class_of_question(words));
         }
         if any(&language.statements, words) {
@@ -187,7 +186,7 @@ impl Reader<'_> {
         let language = self.language;
         let rest = words.get(inquiry..).unwrap_or_default();
         let is_apart = inquiry == 1 && rest.first().is_some_and(|next| language.particles.holds(next));
-        is_apart || language.for_others.are_in(rest) || self.is_request(words)
+        is_apart || language.for_others.are_in(rest) || self.is_request(rest)
     }
 
     /// Whether the words are nothing but the name of a part of the robot or of a reading of it.

@@ -1,5 +1,5 @@
 use cortex_protocol::GoalClass::{
-    self, Action, Conversation, EndlessOrder, QuestionAboutSelf, QuestionAboutWorld, SearchOrPatrol, StandingOrder,
+    self, Action, Conversation, EndlessOrder, KnowledgeQuestion, QuestionAboutSelf, QuestionAboutWorld, SearchOrPatrol, StandingOrder,
 };
 
 use super::*;
@@ -36,6 +36,7 @@ const TABLE: &[(GoalClass, &[&str])] = &[
             "never touch the cup",
         ],
     ),
+    (KnowledgeQuestion, &["What is the capital of France?", "Why is the sky blue?", "¿Quién pintó Las Meninas?"]),
     (
         QuestionAboutSelf,
         &[
@@ -95,7 +96,6 @@ const TABLE: &[(GoalClass, &[&str])] = &[
             "list all rooms",
             "How many rooms are there, and what is in them?",
             "Why is it dark here?",
-            "What is the capital of France?",
             "inspect the camera",
             "answer what is on the table",
             "Answer the question whether the door is open.",
