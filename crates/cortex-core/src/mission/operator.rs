@@ -55,7 +55,8 @@ impl Mission {
         }
         let text = text.trim().to_owned();
         self.report(MissionEvent::TaskCorrected { text: text.clone(), origin });
-        let asks_no_deed = task_class::classify(&text).is_answered_by_words() || task_class::is_carried_out_by_a_look(&text);
+        let asks_no_deed =
+            task_class::classify(&text).is_answered_by_words() || task_class::is_carried_out_by_a_look(&text);
         self.goal.looks_suffice = asks_no_deed && (self.goal.looks_suffice || self.task_corrections.is_empty());
         self.classify_anew(&text);
         self.overtake_steps();

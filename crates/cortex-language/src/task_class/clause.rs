@@ -26,15 +26,25 @@ fn any(patterns: &[Pattern], units: &[String]) -> bool {
 
 impl Reader<'_> {
     /// What the clause asks for; `None` where nothing tells. `asked` is what the clauses before it ask for.
-    pub(super) fn class_of(&self, clause: &Clause, asked: Option<GoalClass>) -> Option<GoalClass> {
-        self.class_of_words(clause).or_else(|| self.class_of_fragment(clause, asked))
+    /// `next` is the clause after it.
+    pub(super) fn class_of(
+        &self,
+        clause: &Clause,
+        asked: Option<GoalClass>,
+        next: Option<&Clause>,
+    ) -> Option<GoalClass> {
+        self.class_of_words(clause).or_else(|| self.class_of_fragment(clause, asked, next))
     }
 
     fn class_of_words(&self, clause: &Clause) -> Option<GoalClass> {
         let language = self.language;
         let words = without_courtesies(&clause.units, language);
         let is_talk = |units: &[String]| is_conversation(units, language) || any(&language.entertainments, units);
-        if words.is_empty() || clause.units.iter().all(|word| language.addresses.holds(word)) || is_talk(words) || is_talk(&clause.units) {
+        if words.is_empty()
+            || clause.units.iter().all(|word| language.addresses.holds(word))
+            || is_talk(words)
+            || is_talk(&clause.units)
+        {
             return Some(GoalClass::Conversation);
         }
         if language.prohibitions.begin(words) {
@@ -81,7 +91,7 @@ impl Reader<'_> {
 
     /// What a clause without a verb asks for: it only goes on with what was asked before, "... and the bathroom?", or it
     /// names something of which something is asked after it, "the dog, is it in the garden?"
-    fn class_of_fragment(&self, clause: &Clause, asked: Option<GoalClass>) -> Option<GoalClass> {
+    fn class_of_fragment(&self, clause: &Clause, asked: Option<GoalClass>, next: Option<&Clause>) -> Option<GoalClass> {
         let language = self.language;
         let words = &clause.units;
         if language.deeds.begin(words) || self.is_request(words) {
@@ -103,7 +113,9 @@ impl Reader<'_> {
                 _ => GoalClass::QuestionAboutWorld,
             });
         }
-        (clause.is_asked && any(&language.topics, words)).then_some(GoalClass::Conversation)
+        // What is said of it comes next, and is read for itself.
+        let is_followed = next.is_some_and(|next| next.joint == Joint::Soft);
+        (is_followed && any(&language.topics, words)).then_some(GoalClass::Conversation)
     }
 
     /// "Can you ..." is a polite order, unless it asks for what is seen or known.

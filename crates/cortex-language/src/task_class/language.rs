@@ -53,6 +53,8 @@ struct File {
     unspaced: bool,
     /// Characters by which it is told from others; `a-z` is a range.
     letters: String,
+    /// Characters of which a text in it has at least one.
+    requires: String,
     /// Words by which it is told from others, beside those of its patterns.
     common: String,
     elided: String,
@@ -71,6 +73,7 @@ macro_rules! language {
             pub(super) code: String,
             pub(super) tokenizer: Tokenizer,
             letters: Vec<(char, char)>,
+            requires: Vec<(char, char)>,
             known: BTreeSet<String>,
             $($(#[$note])* pub(super) $phrases: Phrases,)*
             $($(#[$of])* pub(super) $patterns: Vec<Pattern>,)*
@@ -104,6 +107,7 @@ macro_rules! language {
                 let mut language = Self {
                     code: file.code.clone(),
                     letters: ranges(&file.letters),
+                    requires: ranges(&file.requires),
                     known: split(&lower(&file.common)).into_iter().collect(),
                     $($phrases: phrases(stringify!($phrases)),)*
                     $($patterns: patterns(stringify!($patterns))?,)*
@@ -252,7 +256,12 @@ fn ranges(written: &str) -> Vec<(char, char)> {
 impl Language {
     /// How much the words of a task look like this language.
     fn score(&self, text: &str) -> u32 {
-        let letters = text.chars().filter(|next| self.letters.iter().any(|(from, to)| (*from..=*to).contains(next)));
+        let is_of =
+            |ranges: &[(char, char)], letter: char| ranges.iter().any(|(from, to)| (*from..=*to).contains(&letter));
+        if !self.requires.is_empty() && !text.chars().any(|letter| is_of(&self.requires, letter)) {
+            return 0;
+        }
+        let letters = text.chars().filter(|letter| is_of(&self.letters, *letter));
         let of_letters = u32::try_from(letters.take(1_000).count()).unwrap_or_default() * OF_A_LETTER;
         if self.tokenizer.by_character {
             return of_letters;

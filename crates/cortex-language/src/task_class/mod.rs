@@ -41,6 +41,12 @@ pub fn is_carried_out_by_a_look(task: &str) -> bool {
     classify(task) == GoalClass::Action && class_with(task, asked) == asked
 }
 
+/// The codes of the languages that the task may be written in: of one, unless its words are the same in several.
+#[must_use]
+pub fn languages(task: &str) -> Vec<&'static str> {
+    languages_of(task).into_iter().map(|language| language.code.as_str()).collect()
+}
+
 /// Reads the data of all languages.
 ///
 /// # Errors
@@ -63,10 +69,15 @@ fn class_with(task: &str, search: GoalClass) -> GoalClass {
     if task.chars().nth(READ).is_some() {
         return GoalClass::Action;
     }
-    let readings: Vec<Reading> =
-        languages_of(task).into_iter().map(|language| read(task, search, language)).collect();
+    let readings: Vec<Reading> = languages_of(task).into_iter().map(|language| read(task, search, language)).collect();
     let all = || readings.iter().map(|reading| reading.class).max();
-    readings.iter().filter(|reading| reading.is_recognised).map(|reading| reading.class).max().or_else(all).unwrap_or_default()
+    readings
+        .iter()
+        .filter(|reading| reading.is_recognised)
+        .map(|reading| reading.class)
+        .max()
+        .or_else(all)
+        .unwrap_or_default()
 }
 
 fn read(task: &str, search: GoalClass, language: &Language) -> Reading {
@@ -76,8 +87,8 @@ fn read(task: &str, search: GoalClass, language: &Language) -> Reading {
     let mut is_recognised = true;
     let mut asks_for_a_deed = false;
     let mut is_order = false;
-    for clause in &clauses {
-        let class = reader.class_of(clause, asked);
+    for (index, clause) in clauses.iter().enumerate() {
+        let class = reader.class_of(clause, asked, clauses.get(index + 1));
         is_recognised &= class.is_some();
         asks_for_a_deed |= class.is_some_and(|class| !class.is_answered_by_words());
         asked = asked.max(Some(class.unwrap_or_default()));

@@ -2,7 +2,7 @@
 //!
 //! A pattern is a row of elements divided by spaces. `a/b` is one of several alternatives, `_` within an alternative a space,
 //! `pre*`, `*post` and `*part*` bent words, `a/b^c/d` one of the first that is none of the second, `!a/b` one unit that
-//! is none of these, `?a/b` an alternative that may be missing, `_` alone any unit, `..` any number of units, `<` the
+//! is none of these, `?a/b` an alternative that may be missing, `_` alone any unit, `?_` one that may be missing, `..` any number of units, `<` the
 //! beginning of the clause, `>` its end, and `@name` a named list of alternatives. After ` ~ ` stands a pattern that must
 //! be nowhere in the clause.
 
@@ -26,6 +26,7 @@ pub(super) struct Pattern {
 enum Element {
     Gap,
     Any,
+    MaybeAny,
     Not(Vec<Alternative>),
     One { of: Vec<Alternative>, except: Vec<Alternative>, optional: bool },
 }
@@ -75,11 +76,10 @@ impl Pattern {
                 }
                 ".." => Element::Gap,
                 "_" => Element::Any,
+                "?_" => Element::MaybeAny,
                 _ => match (part.strip_prefix('!'), part.strip_prefix('?')) {
                     (Some(not), _) => Element::Not(read(not)?),
-                    (None, Some(optional)) => {
-                        Element::One { of: read(optional)?, except: Vec::new(), optional: true }
-                    }
+                    (None, Some(optional)) => Element::One { of: read(optional)?, except: Vec::new(), optional: true },
                     (None, None) => {
                         let (of, except) = part.split_once('^').unwrap_or((part, ""));
                         let except = if except.is_empty() { Vec::new() } else { read(except)? };
@@ -89,9 +89,15 @@ impl Pattern {
             };
             pattern.elements.push(element);
         }
-        let demands = |element: &Element| !matches!(element, Element::Gap | Element::One { optional: true, .. });
+        let demands = |element: &Element| {
+            !matches!(element, Element::Gap | Element::MaybeAny | Element::One { optional: true, .. })
+        };
         let is_whole = pattern.begins && pattern.ends && !pattern.elements.contains(&Element::Gap);
-        if is_whole || pattern.elements.iter().any(demands) { Ok(pattern) } else { Err(format!("{written}: matches everything")) }
+        if is_whole || pattern.elements.iter().any(demands) {
+            Ok(pattern)
+        } else {
+            Err(format!("{written}: matches everything"))
+        }
     }
 
     /// Whether the pattern is in the clause.
@@ -113,7 +119,7 @@ impl Pattern {
     pub(super) fn literals(&self) -> impl Iterator<Item = &str> {
         let alternatives = self.elements.iter().flat_map(|element| match element {
             Element::One { of, .. } => of.as_slice(),
-            Element::Gap | Element::Any | Element::Not(_) => &[],
+            Element::Gap | Element::Any | Element::MaybeAny | Element::Not(_) => &[],
         });
         alternatives.flatten().filter_map(|word| match word {
             Word::Exact { text, .. } => Some(text.as_str()),
@@ -129,6 +135,10 @@ impl Pattern {
         match element {
             Element::Gap => (at..=units.len()).find_map(|next| self.end_of(rest, units, next)),
             Element::Any => units.get(at).and_then(|_| self.end_of(rest, units, at + 1)),
+            Element::MaybeAny => {
+                let taken = units.get(at).and_then(|_| self.end_of(rest, units, at + 1));
+                taken.or_else(|| self.end_of(rest, units, at))
+            }
             Element::Not(words) => {
                 units.get(at)?;
                 let is_one = words.iter().any(|words| length_at(words, units, at).is_some());

@@ -30,8 +30,7 @@ impl Clauses {
 /// Whether the clause is the sentence, with values in place of its `{parameters}`. Articles and courtesies don't count.
 fn says(phrase: &str, clause: &Clause, language: &Language) -> bool {
     let telling = clause::without_courtesies(&clause.units, language);
-    let words: Vec<&str> =
-        telling.iter().filter(|word| !language.articles.holds(word)).map(String::as_str).collect();
+    let words: Vec<&str> = telling.iter().filter(|word| !language.articles.holds(word)).map(String::as_str).collect();
     let mut pieces = Vec::new();
     let mut rest = phrase;
     while let Some((before, after)) = rest.split_once('{') {

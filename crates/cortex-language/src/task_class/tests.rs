@@ -1,5 +1,6 @@
 use cortex_protocol::GoalClass::{
-    self, Action, Conversation, EndlessOrder, KnowledgeQuestion, QuestionAboutSelf, QuestionAboutWorld, SearchOrPatrol, StandingOrder,
+    self, Action, Conversation, EndlessOrder, KnowledgeQuestion, QuestionAboutSelf, QuestionAboutWorld, SearchOrPatrol,
+    StandingOrder,
 };
 
 use super::*;
@@ -150,6 +151,7 @@ const TABLE: &[(GoalClass, &[&str])] = &[
             "Wave, once you can.",
             "Wait.",
             "stop",
+            "do it",
             "Don't go to the kitchen, go to the hall.",
             "Don't leave the light on",
             "Don't stop",

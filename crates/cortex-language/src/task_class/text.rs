@@ -147,7 +147,8 @@ fn sentences(text: &str) -> Vec<(String, bool)> {
         let is_point = character == '.' && !characters.peek().is_some_and(char::is_ascii_digit);
         // 19:30 is a time.
         let is_colon = character == ':' && !characters.peek().is_some_and(char::is_ascii_digit);
-        let ends = is_point || is_colon || matches!(character, '!' | ';' | '\n' | '\r' | '。' | '！' | '；' | '।' | '…');
+        let ends =
+            is_point || is_colon || matches!(character, '!' | ';' | '\n' | '\r' | '。' | '！' | '；' | '।' | '…');
         if is_asked || ends {
             sentences.push((std::mem::take(&mut current), is_asked));
         } else {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use cortex_core::task_class;
 use cortex_core::mission::Reopened;
+use cortex_core::task_class;
 use cortex_protocol::{GoalClass, MissionEvent, MissionId, MissionResult, MissionStatus, Submission, Usage};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
