@@ -88,11 +88,20 @@ fn sentences_that_were_written_after_the_data_are_what_they_ask_for() {
     assert_within(Totals::of(&sentences).figures(), [1.0, 0.0, 2.0, 0.0, 0.0, 0.0]);
 }
 
+/// Orders in the form of a question in 14 languages, by the author of their rules. At first sight 19.4, 15.7 and 10.0 % of
+/// three lots of them passed for words; the data knows them now, so that this test only guards against a change for the worse.
+#[test]
+fn orders_in_the_form_of_a_question_are_orders() {
+    let sentences = corpus("orders-as-questions.jsonl").expect("the corpus");
+    assert!(sentences.len() >= 560);
+    assert_within(Totals::of(&sentences).figures(), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+}
+
 /// Bounds a little above what was reached, so that a change for the worse shows. The aims are 1, 3 and 5 %.
 #[test]
 fn sentences_that_nobody_has_seen_are_mostly_what_they_ask_for() {
     let sentences = corpus("unseen.jsonl").expect("the unseen corpus");
-    assert_within(Totals::of(&sentences).figures(), [3.5, 8.0, 22.5, 26.0, 22.0, 4.0]);
+    assert_within(Totals::of(&sentences).figures(), [2.5, 8.0, 22.5, 26.0, 22.0, 4.0]);
 }
 
 #[test]
