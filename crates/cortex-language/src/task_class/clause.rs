@@ -33,13 +33,18 @@ impl Reader<'_> {
         asked: Option<GoalClass>,
         next: Option<&Clause>,
     ) -> Option<GoalClass> {
-        self.class_of_words(clause).or_else(|| self.class_of_fragment(clause, asked, next))
+        self.class_of_words(clause, next).or_else(|| self.class_of_fragment(clause, asked, next))
     }
 
-    fn class_of_words(&self, clause: &Clause) -> Option<GoalClass> {
+    fn class_of_words(&self, clause: &Clause, next: Option<&Clause>) -> Option<GoalClass> {
         let language = self.language;
         let words = without_courtesies(&clause.units, language);
-        let is_talk = |units: &[String]| is_conversation(units, language) || any(&language.entertainments, units);
+        let is_asked = clause.is_asked && !next.is_some_and(|next| self.is_tag(next));
+        let is_talk = |units: &[String]| {
+            is_conversation(units, language)
+                || any(&language.entertainments, units)
+                || self.is_small_talk(units, is_asked)
+        };
         if words.is_empty()
             || clause.units.iter().all(|word| language.addresses.holds(word))
             || is_talk(words)
@@ -89,6 +94,23 @@ impl Reader<'_> {
         self.is_named(words).then_some(GoalClass::QuestionAboutSelf)
     }
 
+    /// Whether the clause is made of the words of small talk: it has none that could name a deed. A question is small talk
+    /// only where it speaks of the robot.
+    fn is_small_talk(&self, words: &[String], is_asked: bool) -> bool {
+        let language = self.language;
+        if is_asked {
+            (any(&language.itself, words) && language.small_talk_asked.covers(words))
+                || (language.greetings.begin(words) && language.small_talk.covers(words))
+        } else {
+            language.small_talk.covers(words) && !any(&language.questions, words)
+        }
+    }
+
+    /// "Isn't it?", which asks for no more than a nod.
+    fn is_tag(&self, clause: &Clause) -> bool {
+        clause.joint == Joint::Soft && self.language.trails.are(&clause.units)
+    }
+
     /// What a clause without a verb asks for: it only goes on with what was asked before, "... and the bathroom?", or it
     /// names something of which something is asked after it, "the dog, is it in the garden?"
     fn class_of_fragment(&self, clause: &Clause, asked: Option<GoalClass>, next: Option<&Clause>) -> Option<GoalClass> {
@@ -96,6 +118,10 @@ impl Reader<'_> {
         let words = &clause.units;
         if language.deeds.begin(words) || self.is_request(words) {
             return None;
+        }
+        // "You know" asks for nothing beside something else.
+        if language.small_talk.only_fills(words) && (asked.is_some() || next.is_some()) {
+            return Some(GoalClass::Conversation);
         }
         let begins = |word: &String| language.articles.holds(word) || language.places.holds(word);
         let is_short = words.len() <= FRAGMENT && words.first().is_some_and(begins);
@@ -113,8 +139,9 @@ impl Reader<'_> {
                 _ => GoalClass::QuestionAboutWorld,
             });
         }
-        // What is said of it comes next, and is read for itself.
-        let is_followed = next.is_some_and(|next| next.joint == Joint::Soft);
+        // What is asked of it comes next, and is read for itself.
+        let is_question = |next: &Clause| self.class_of_words(next, None).is_some_and(|class| class != GoalClass::Conversation);
+        let is_followed = next.is_some_and(|next| next.joint == Joint::Soft && is_question(next));
         (is_followed && any(&language.topics, words)).then_some(GoalClass::Conversation)
     }
 

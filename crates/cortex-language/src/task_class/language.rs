@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::pattern::{Lists, Pattern, table};
 use super::phrases::Phrases;
 use super::text::{Tokenizer, lower, without_quotations};
+use super::vocabulary::Vocabulary;
 
 /// What counts in every language: greetings that travel, and how far an order goes.
 const COMMON: &str = include_str!("../../data/classes/any.toml");
@@ -58,6 +59,8 @@ struct File {
     /// Words by which it is told from others, beside those of its patterns.
     common: String,
     elided: String,
+    /// Whether people without its letters write "ue" for "ü".
+    writes_umlauts_out: bool,
     owners: String,
     contractions: BTreeMap<String, String>,
     lists: Lists,
@@ -75,6 +78,10 @@ macro_rules! language {
             letters: Vec<(char, char)>,
             requires: Vec<(char, char)>,
             known: BTreeSet<String>,
+            /// Words of small talk, for clauses that are made of nothing else.
+            pub(super) small_talk: Vocabulary,
+            /// The same for questions, which speak of the robot.
+            pub(super) small_talk_asked: Vocabulary,
             $($(#[$note])* pub(super) $phrases: Phrases,)*
             $($(#[$of])* pub(super) $patterns: Vec<Pattern>,)*
         }
@@ -87,6 +94,7 @@ macro_rules! language {
                     elided: split(&file.elided),
                     contractions: file.contractions.clone(),
                     owners: split(&file.owners),
+                    writes_umlauts_out: file.writes_umlauts_out,
                 };
                 let is_table = |name: &str| [$(stringify!($phrases)),*].contains(&name);
                 let is_pattern = |name: &str| [$(stringify!($patterns)),*].contains(&name);
@@ -104,7 +112,12 @@ macro_rules! language {
                     let written = file.patterns.get(name).map(String::as_str).unwrap_or_default();
                     table(written, &lists, &tokenizer).map_err(|why| format!("{}, {name}: {why}", file.code))
                 };
+                let words = |telling: &str| {
+                    Vocabulary::read(telling, &lists, &tokenizer).map_err(|why| format!("{}: {why}", file.code))
+                };
                 let mut language = Self {
+                    small_talk: words("chat")?,
+                    small_talk_asked: words("chat_of_you")?,
                     code: file.code.clone(),
                     letters: ranges(&file.letters),
                     requires: ranges(&file.requires),
@@ -115,6 +128,7 @@ macro_rules! language {
                 };
                 let of_patterns = [$(&language.$patterns),*].into_iter().flatten().flat_map(Pattern::literals);
                 let mut known: BTreeSet<String> = of_patterns.map(str::to_owned).collect();
+                known.extend(language.small_talk.literals().map(str::to_owned));
                 known.extend(file.phrases.values().flat_map(|written| tokenizer.units(written)));
                 language.known.extend(known);
                 Ok(language)

@@ -6,7 +6,8 @@
 //!
 //! The way of a task: the language is told by its words (`language`), quotations are taken out, and the rest is divided
 //! into sentences and clauses (`text`); each clause is held against the tables of the language (`clause`), which are data
-//! in `data/classes`, one file a language, made of phrases (`phrases`) and patterns (`pattern`). Last comes how far an
+//! in `data/classes`, one file a language, made of phrases (`phrases`), patterns (`pattern`) and words of small talk
+//! (`vocabulary`). Last comes how far an
 //! order goes (`scope`).
 
 use cortex_protocol::GoalClass;
@@ -24,6 +25,7 @@ mod sentences;
 #[cfg(test)]
 mod tests;
 mod text;
+mod vocabulary;
 
 /// Most characters that are read; a longer task is an action.
 const READ: usize = 4_000;

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use super::text::{Tokenizer, folded};
+use super::text::{Tokenizer, folded, written_out};
 
 /// Shortest word that also matches without its accents: people leave them out, and "é" is not "e".
 const FOLDED_FROM: usize = 4;
@@ -32,10 +32,10 @@ enum Element {
 }
 
 /// A row of words.
-type Alternative = Vec<Word>;
+pub(super) type Alternative = Vec<Word>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Word {
+pub(super) enum Word {
     Exact { text: String, folded: Option<String> },
     Prefix(String),
     Suffix(String),
@@ -121,10 +121,7 @@ impl Pattern {
             Element::One { of, .. } => of.as_slice(),
             Element::Gap | Element::Any | Element::MaybeAny | Element::Not(_) => &[],
         });
-        alternatives.flatten().filter_map(|word| match word {
-            Word::Exact { text, .. } => Some(text.as_str()),
-            Word::Prefix(_) | Word::Suffix(_) | Word::Part(_) => None,
-        })
+        alternatives.flatten().filter_map(Word::literal)
     }
 
     /// The end of what the elements match from here on.
@@ -161,22 +158,30 @@ impl Pattern {
 }
 
 /// How many units the words take from here on, if they stand here.
-fn length_at(words: &[Word], units: &[String], at: usize) -> Option<usize> {
+pub(super) fn length_at(words: &[Word], units: &[String], at: usize) -> Option<usize> {
     let here = units.get(at..at + words.len())?;
     here.iter().zip(words).all(|(unit, word)| word.is(unit)).then_some(words.len())
 }
 
 impl Word {
-    fn read(text: &str) -> Self {
+    fn read(text: &str, writes_umlauts_out: bool) -> Self {
         match (text.strip_prefix('*'), text.strip_suffix('*')) {
             (Some(rest), Some(_)) => Self::Part(rest.trim_end_matches('*').to_owned()),
             (Some(rest), None) => Self::Suffix(rest.to_owned()),
             (None, Some(rest)) => Self::Prefix(rest.to_owned()),
             (None, None) => {
-                let without = folded(text);
+                let without = if writes_umlauts_out { written_out(text) } else { folded(text) };
                 let folded = (text.chars().count() >= FOLDED_FROM && without != text).then_some(without);
                 Self::Exact { text: text.to_owned(), folded }
             }
+        }
+    }
+
+    /// The word, where it stands for itself.
+    pub(super) fn literal(&self) -> Option<&str> {
+        match self {
+            Self::Exact { text, .. } => Some(text),
+            Self::Prefix(_) | Self::Suffix(_) | Self::Part(_) => None,
         }
     }
 
@@ -191,14 +196,18 @@ impl Word {
 }
 
 /// The alternatives of an element, with named lists put in.
-fn alternatives(written: &str, lists: &Lists, tokenizer: &Tokenizer) -> Result<Vec<Alternative>, String> {
+pub(super) fn alternatives(
+    written: &str,
+    lists: &Lists,
+    tokenizer: &Tokenizer,
+) -> Result<Vec<Alternative>, String> {
     let mut read = Vec::new();
     for part in written.split('/').map(str::trim).filter(|part| !part.is_empty()) {
         if let Some(name) = part.strip_prefix('@') {
             let list = lists.get(name).ok_or_else(|| format!("no list {name}"))?;
             read.extend(alternatives(&list.split_whitespace().collect::<Vec<_>>().join(""), lists, tokenizer)?);
         } else if tokenizer.is_unspaced() {
-            read.push(part.chars().map(|unit| Word::read(&unit.to_string())).collect());
+            read.push(part.chars().map(|unit| Word::read(&unit.to_string(), false)).collect());
         } else {
             read.push(part.split('_').flat_map(|word| split_keeping_stars(word, tokenizer)).collect());
         }
@@ -209,8 +218,8 @@ fn alternatives(written: &str, lists: &Lists, tokenizer: &Tokenizer) -> Result<V
 /// The words of a written alternative: it is divided as the words of a task are.
 fn split_keeping_stars(word: &str, tokenizer: &Tokenizer) -> Vec<Word> {
     if word.contains('*') {
-        vec![Word::read(word)]
+        vec![Word::read(word, false)]
     } else {
-        tokenizer.units(word).iter().map(|unit| Word::read(unit)).collect()
+        tokenizer.units(word).iter().map(|unit| Word::read(unit, tokenizer.writes_umlauts_out)).collect()
     }
 }

@@ -41,6 +41,8 @@ pub(super) struct Tokenizer {
     pub(super) contractions: BTreeMap<String, String>,
     /// Words of which "'s" is "is".
     pub(super) owners: Vec<String>,
+    /// Whether people without its letters write two for one, "ue" for "ü". Elsewhere they leave accents out.
+    pub(super) writes_umlauts_out: bool,
 }
 
 impl Tokenizer {
@@ -169,6 +171,11 @@ fn is_question_mark(character: char) -> bool {
 fn is_of_a_word(character: char) -> bool {
     character.is_alphanumeric()
         || matches!(character, '\u{300}'..='\u{36f}' | '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}' | '\u{e31}'..='\u{e4e}')
+}
+
+/// The word with umlauts written out: "könntest" and "konntest" are two words.
+pub(super) fn written_out(word: &str) -> String {
+    word.replace('ä', "ae").replace('ö', "oe").replace('ü', "ue").replace('ß', "ss")
 }
 
 /// The word without accents: as people write who have no keyboard for them.
