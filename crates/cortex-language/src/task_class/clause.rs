@@ -52,6 +52,10 @@ impl Reader<'_> {
         {
             return Some(GoalClass::Conversation);
         }
+        // "On", "the old one": words that tell nothing are no evidence of anything.
+        if !clause.is_asked && language.small_talk.only_fills(&clause.units) {
+            return None;
+        }
         if language.prohibitions.begin(words) {
             return Some(self.class_of_prohibition(words));
         }

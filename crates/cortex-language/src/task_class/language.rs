@@ -140,6 +140,8 @@ macro_rules! language {
 language! {
     /// Words that join clauses, one of which may only go on with what the other says.
     joints
+    /// Words that ask for two things, which a joint does not part: "the difference between a crow and a raven".
+    between
     /// Words after which something new is asked for.
     successions
     /// What a sentence may begin with and mean nothing by it.

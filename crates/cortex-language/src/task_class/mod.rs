@@ -72,14 +72,11 @@ fn class_with(task: &str, search: GoalClass) -> GoalClass {
         return GoalClass::Action;
     }
     let readings: Vec<Reading> = languages_of(task).into_iter().map(|language| read(task, search, language)).collect();
+    // A greeting is one in every language: what one of several does not recognise may be an order in it.
     let all = || readings.iter().map(|reading| reading.class).max();
-    readings
-        .iter()
-        .filter(|reading| reading.is_recognised)
-        .map(|reading| reading.class)
-        .max()
-        .or_else(all)
-        .unwrap_or_default()
+    let recognised = readings.iter().filter(|reading| reading.is_recognised).map(|reading| reading.class).max();
+    let is_chat_in_some = recognised == Some(GoalClass::Conversation);
+    if is_chat_in_some { all() } else { recognised.or_else(all) }.unwrap_or_default()
 }
 
 fn read(task: &str, search: GoalClass, language: &Language) -> Reading {

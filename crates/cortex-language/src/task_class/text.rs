@@ -121,16 +121,19 @@ fn divide(sentence: &str, is_asked: bool, language: &Language, clauses: &mut Vec
     };
     for part in sentence.split([',', '，', '、', '،', '¿', '¡', '–', '—']) {
         close(&mut current, &mut joint, Joint::Soft);
+        // The first joint after "between".
+        let mut may_join = true;
         for unit in language.tokenizer.units(part) {
             if language.successions.holds(&unit) {
                 close(&mut current, &mut joint, Joint::Strong);
-            } else if language.joints.holds(&unit) {
+            } else if language.joints.holds(&unit) && !(language.between.are_in(&current) && may_join) {
                 if current.is_empty() {
                     // "And the other room?" goes on with what was said before.
                     joint = Joint::Soft;
                 }
                 close(&mut current, &mut joint, Joint::Soft);
             } else {
+                may_join &= !language.joints.holds(&unit);
                 current.push(unit);
             }
         }
