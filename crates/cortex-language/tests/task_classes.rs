@@ -97,11 +97,56 @@ fn orders_in_the_form_of_a_question_are_orders() {
     assert_within(Totals::of(&sentences).figures(), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
 }
 
+/// Sentences in 14 languages by the author of the data, in six lots that were each counted before any rule was made for
+/// them (see RESULTS.md). Hints such as "aren't the plants thirsty?" are orders here, and pass for questions.
+#[test]
+fn sentences_of_the_development_set_are_mostly_what_they_ask_for() {
+    let sentences = corpus("development.jsonl").expect("the development corpus");
+    assert!(sentences.len() >= 1_200);
+    assert_within(Totals::of(&sentences).figures(), [6.0, 8.5, 13.5, 12.5, 39.0, 2.5]);
+}
+
+/// The words of deeds that the data of each language lists, each said by itself.
+#[test]
+fn a_word_of_a_deed_by_itself_is_no_talk() {
+    #[derive(serde::Deserialize)]
+    struct Data {
+        #[serde(default)]
+        lists: BTreeMap<String, String>,
+    }
+    // "Help" asks what the robot can do, a wheel is a part of it, and "ta in?" is Swedish for hardly anything else.
+    let meant_otherwise = ["help", "wheel", "ta in"];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/classes");
+    let (mut words, mut wrong) = (0, Vec::new());
+    for file in std::fs::read_dir(folder).expect("the data").flatten() {
+        let data: Data = toml::from_str(&std::fs::read_to_string(file.path()).expect("a file")).expect("its lists");
+        let deeds: String = data.lists.get("acts").into_iter().flat_map(|list| list.split_whitespace()).collect();
+        for deed in deeds.split('/').filter(|deed| !deed.is_empty() && !deed.contains('*')) {
+            let deed = deed.replace('_', " ");
+            words += 1;
+            if classify(&deed).is_answered_by_words() && !meant_otherwise.contains(&deed.as_str()) {
+                wrong.push(deed);
+            }
+        }
+    }
+    assert!(words >= 1_000, "{words}");
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+fn a_word_that_tells_nothing_is_not_recognised() {
+    for task in
+        ["one", "on", "off", "the old one", "next", "next song", "home", "it is", "fix", "to bed", "los", "casa", "hem"]
+    {
+        assert_eq!(classify(task), GoalClass::Action, "{task}");
+    }
+}
+
 /// Bounds a little above what was reached, so that a change for the worse shows. The aims are 1, 3 and 5 %.
 #[test]
 fn sentences_that_nobody_has_seen_are_mostly_what_they_ask_for() {
     let sentences = corpus("unseen.jsonl").expect("the unseen corpus");
-    assert_within(Totals::of(&sentences).figures(), [2.5, 8.0, 22.5, 26.0, 22.0, 4.0]);
+    assert_within(Totals::of(&sentences).figures(), [2.4, 7.5, 18.0, 26.0, 21.0, 4.0]);
 }
 
 #[test]

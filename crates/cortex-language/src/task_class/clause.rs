@@ -144,7 +144,8 @@ impl Reader<'_> {
             });
         }
         // What is asked of it comes next, and is read for itself.
-        let is_question = |next: &Clause| self.class_of_words(next, None).is_some_and(|class| class != GoalClass::Conversation);
+        let is_question =
+            |next: &Clause| self.class_of_words(next, None).is_some_and(|class| class != GoalClass::Conversation);
         let is_followed = next.is_some_and(|next| next.joint == Joint::Soft && is_question(next));
         (is_followed && any(&language.topics, words)).then_some(GoalClass::Conversation)
     }

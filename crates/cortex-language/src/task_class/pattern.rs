@@ -196,11 +196,7 @@ impl Word {
 }
 
 /// The alternatives of an element, with named lists put in.
-pub(super) fn alternatives(
-    written: &str,
-    lists: &Lists,
-    tokenizer: &Tokenizer,
-) -> Result<Vec<Alternative>, String> {
+pub(super) fn alternatives(written: &str, lists: &Lists, tokenizer: &Tokenizer) -> Result<Vec<Alternative>, String> {
     let mut read = Vec::new();
     for part in written.split('/').map(str::trim).filter(|part| !part.is_empty()) {
         if let Some(name) = part.strip_prefix('@') {
