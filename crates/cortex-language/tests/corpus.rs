@@ -51,7 +51,7 @@ fn sentences_of_a_later_day_are_read() {
 
 const LATER: &[Bounds] = &[
     Bounds { kind: "command", right: 26, right_or_asked: 46, wrong: 0 },
-    Bounds { kind: "question", right: 32, right_or_asked: 45, wrong: 0 },
+    Bounds { kind: "question", right: 31, right_or_asked: 46, wrong: 0 },
     Bounds { kind: "refuse", right: 89, right_or_asked: 95, wrong: 0 },
 ];
 
@@ -61,8 +61,8 @@ fn sentences_that_are_easily_misread_are_read() {
 }
 
 const TRICKY: &[Bounds] = &[
-    Bounds { kind: "command", right: 19, right_or_asked: 32, wrong: 0 },
-    Bounds { kind: "question", right: 22, right_or_asked: 26, wrong: 1 },
+    Bounds { kind: "command", right: 20, right_or_asked: 32, wrong: 0 },
+    Bounds { kind: "question", right: 21, right_or_asked: 26, wrong: 1 },
 ];
 
 const MORE: &[Bounds] = &[
@@ -72,8 +72,8 @@ const MORE: &[Bounds] = &[
 ];
 
 const SEEN: &[Bounds] = &[
-    Bounds { kind: "command", right: 49, right_or_asked: 66, wrong: 2 },
-    Bounds { kind: "question", right: 42, right_or_asked: 52, wrong: 0 },
+    Bounds { kind: "command", right: 50, right_or_asked: 67, wrong: 2 },
+    Bounds { kind: "question", right: 41, right_or_asked: 52, wrong: 0 },
     Bounds { kind: "talk", right: 85, right_or_asked: 85, wrong: 1 },
     Bounds { kind: "refuse", right: 91, right_or_asked: 100, wrong: 0 },
     Bounds { kind: "ask", right: 0, right_or_asked: 0, wrong: 0 },
@@ -81,7 +81,7 @@ const SEEN: &[Bounds] = &[
 ];
 
 const UNSEEN: &[Bounds] = &[
-    Bounds { kind: "command", right: 44, right_or_asked: 58, wrong: 26 },
+    Bounds { kind: "command", right: 43, right_or_asked: 58, wrong: 25 },
     Bounds { kind: "question", right: 42, right_or_asked: 48, wrong: 4 },
     Bounds { kind: "talk", right: 72, right_or_asked: 72, wrong: 1 },
     Bounds { kind: "refuse", right: 90, right_or_asked: 98, wrong: 3 },
