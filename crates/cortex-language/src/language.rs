@@ -8,9 +8,11 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::filter::{WordMap, WordSet};
 use crate::grammar::{Frames, Grammar, SenseEntry, Truths, Words};
 use crate::pattern::Pattern;
 use crate::phrases::{PhraseSet, PhraseTable, list};
+use crate::robot::Key;
 use crate::stem::Stemmer;
 
 /// One sense of verbs: what verbs of any language stand for.
@@ -83,28 +85,30 @@ pub(crate) struct Language {
     /// Its frames around an order.
     pub(crate) frames: Frames,
     stemmer: Stemmer,
-    short_forms: BTreeMap<String, Vec<String>>,
-    pub(crate) roles: BTreeMap<String, Vec<String>>,
+    short_forms: WordMap<Vec<String>>,
+    pub(crate) roles: WordMap<Vec<String>>,
     pub(crate) leads: Vec<(Lead, Pattern)>,
-    numbers: BTreeMap<String, f64>,
-    ordinals: BTreeMap<String, f64>,
+    numbers: WordMap<f64>,
+    ordinals: WordMap<f64>,
     states: PhraseTable,
-    opposites: BTreeMap<String, String>,
-    truths: BTreeMap<String, bool>,
-    qualities: BTreeMap<String, String>,
+    opposites: WordMap<String>,
+    truths: WordMap<bool>,
+    qualities: WordMap<String>,
     gerunds: Vec<String>,
     manners: Vec<String>,
     pasts: Vec<String>,
     past_forms: PhraseSet,
     pub(crate) senses: Vec<Sense>,
     /// Verb forms by the stem of their first word.
-    verbs: BTreeMap<String, Vec<VerbForm>>,
+    verbs: WordMap<Vec<VerbForm>>,
     /// Nouns of one or more words, by the stem of the first: the stems, and what they stand for.
-    nouns: BTreeMap<String, Vec<(Vec<String>, String)>>,
+    nouns: WordMap<Vec<(Vec<String>, String)>>,
     /// Every word of the data, as it is spelt.
     pub(crate) spellings: BTreeSet<String>,
     /// The same without endings.
     stems: BTreeSet<String>,
+    /// The words of the grammar, which may stand for something whatever the tools are.
+    function_words: WordSet,
     pub(crate) talk: Vec<(String, Vec<Pattern>)>,
     pub(crate) texts: Vec<TextFrame>,
 }
@@ -155,6 +159,7 @@ impl Language {
 
     fn read(grammar: &str, senses: &str, nouns: &str) -> Result<Self, toml::de::Error> {
         let written = [grammar, senses, nouns];
+        let function_words = spellings(grammar).into_iter().collect();
         let grammar: Grammar = toml::from_str(grammar)?;
         let senses: BTreeMap<String, SenseEntry> = toml::from_str(senses)?;
         let nouns: BTreeMap<String, String> = toml::from_str(nouns)?;
@@ -193,13 +198,14 @@ impl Language {
             past_forms: PhraseSet::read(&grammar.forms.pasts),
             roles: grammar.roles.iter().map(|(word, hints)| (word.clone(), list(hints))).collect(),
             leads,
-            numbers: grammar.numbers,
-            ordinals: grammar.ordinals,
+            numbers: grammar.numbers.into_iter().collect(),
+            ordinals: grammar.ordinals.into_iter().collect(),
             spellings: written.iter().flat_map(|text| spellings(text)).collect(),
+            function_words,
             stems: BTreeSet::new(),
             senses: Vec::new(),
-            verbs: BTreeMap::new(),
-            nouns: BTreeMap::new(),
+            verbs: WordMap::default(),
+            nouns: WordMap::default(),
             talk: grammar.talk.iter().map(|(about, list)| (about.clone(), patterns(list))).collect(),
             texts,
             stemmer,
@@ -272,10 +278,21 @@ impl Language {
     /// The number that a word says in a row: `third`, `3rd`.
     pub(crate) fn ordinal(&self, word: &str) -> Option<f64> {
         self.ordinals.get(word).copied().or_else(|| {
+            if !word.starts_with(|first: char| first.is_ascii_digit()) {
+                return None;
+            }
             let digits = word.trim_end_matches(|next: char| next.is_alphabetic());
             let ending = word.get(digits.len()..)?;
             if ["st", "nd", "rd", "th"].contains(&ending) { digits.parse().ok() } else { None }
         })
+    }
+
+    /// Returns true if the word is none of the grammar's, so that only a verb, a noun or a value explains it.
+    pub(crate) fn is_content(&self, word: &str) -> bool {
+        word.chars().count() > 1
+            && word.chars().all(char::is_alphabetic)
+            && !self.function_words.contains(word)
+            && !crate::numbers::may_say(word)
     }
 
     /// Returns the number of words at the beginning that carry nothing.
@@ -297,6 +314,23 @@ impl Language {
 
     pub(crate) fn sense(&self, index: usize) -> Option<&Sense> {
         self.senses.get(index)
+    }
+
+    /// Every noun that begins with this stem: its stems, and what it stands for; the longest first.
+    pub(crate) fn nouns(&self, stem: &str) -> &[(Vec<String>, String)] {
+        self.nouns.get(stem).map_or(&[], Vec::as_slice)
+    }
+
+    /// Verbs that tools may have which are asked for by this sense: more general ones, and the two ways of a switch.
+    pub(crate) fn related(&self, sense: &Sense) -> Vec<Key> {
+        let sets = |other: &Sense| matches!(other.name.as_str(), "set" | "adjust" | "change");
+        let is_related = |other: &Sense| {
+            sense.base.as_ref() == Some(&other.name)
+                || other.base.as_ref() == Some(&sense.name)
+                || (sense.adjusts && sets(other))
+        };
+        let senses = self.senses.iter().enumerate().filter(|(_, other)| is_related(other));
+        senses.map(|(index, _)| Key::Sense(index)).collect()
     }
 
     /// Returns the meaning of the longest noun at the beginning of these stems, and the number of its words.
@@ -360,6 +394,11 @@ impl Language {
         self.states.find(words)
     }
 
+    /// Every state that words at the beginning ask for, and how many they are.
+    pub(crate) fn states<W: AsRef<str>>(&self, words: &[W]) -> impl Iterator<Item = (&str, usize)> {
+        self.states.every(words)
+    }
+
     /// The state that is the other one of two.
     pub(crate) fn opposite(&self, state: &str) -> Option<&str> {
         self.opposites.get(state).map(String::as_str)
@@ -388,11 +427,14 @@ impl Language {
 
     /// The statement that the form of a verb makes.
     pub(crate) fn form(&self, word: &str) -> Form {
-        let long = word.chars().count() > 4 && self.stem(word) != *word;
-        if long && self.gerunds.iter().any(|ending| word.ends_with(ending.as_str())) {
+        let ends = |endings: &[String]| {
+            endings.iter().any(|ending| word.ends_with(ending.as_str()))
+                && word.chars().count() > 4
+                && self.stem(word) != *word
+        };
+        if ends(&self.gerunds) {
             Form::Gerund
-        } else if self.past_forms.has(word) || (long && self.pasts.iter().any(|ending| word.ends_with(ending.as_str())))
-        {
+        } else if self.past_forms.has(word) || ends(&self.pasts) {
             Form::Past
         } else {
             Form::Plain
@@ -405,11 +447,11 @@ impl Language {
     }
 }
 
-fn opposites(table: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+fn opposites(table: &BTreeMap<String, String>) -> WordMap<String> {
     table.iter().flat_map(|(one, other)| [(one.clone(), other.clone()), (other.clone(), one.clone())]).collect()
 }
 
-fn truths(table: &Truths) -> BTreeMap<String, bool> {
+fn truths(table: &Truths) -> WordMap<bool> {
     let words = |text: &str, truth: bool| list(text).into_iter().map(move |word| (word, truth));
     words(&table.yes, true).chain(words(&table.no, false)).collect()
 }

@@ -86,6 +86,12 @@ pub(crate) fn unit(word: &str) -> Option<Unit> {
     Some(Unit { dimension, factor, label })
 }
 
+/// Returns true if the word may be a part of a number or of its unit, though it is no number itself.
+pub(crate) fn may_say(word: &str) -> bool {
+    matches!(word, "minus" | "negative" | "positive" | "half" | "quarter" | "couple" | "point" | "per" | "celsius")
+        || unit(word).is_some()
+}
+
 /// The number that begins with this word, with its unit.
 pub(crate) fn read(words: &[Word]) -> Option<Said> {
     let sign_words = usize::from(words.first().is_some_and(|first| first.is("minus") || first.is("negative")));

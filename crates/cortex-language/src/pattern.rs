@@ -1,5 +1,7 @@
 //! Patterns of words in the data: `can/could you be so kind as to`, `please?`, `{text}`.
 
+use crate::filter::WordFilter;
+
 /// A part of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Part {
@@ -11,7 +13,11 @@ pub(crate) enum Part {
 
 /// A pattern of words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Pattern(pub(crate) Vec<Part>);
+pub(crate) struct Pattern {
+    parts: Vec<Part>,
+    /// The words with which it may begin; none if it may begin with any.
+    firsts: Option<WordFilter>,
+}
 
 /// Most slots of one match.
 type Slots = Vec<(String, std::ops::Range<usize>)>;
@@ -27,12 +33,13 @@ impl Pattern {
             let words = if optional { piece.trim_end_matches('?') } else { piece };
             Part::Word { any_of: words.split('/').map(str::to_lowercase).collect(), optional }
         };
-        Self(text.split_whitespace().map(part).collect())
+        let parts: Vec<Part> = text.split_whitespace().map(part).collect();
+        Self { firsts: firsts(&parts), parts }
     }
 
     /// Returns the number of words that the pattern takes at the beginning. Only for patterns without slots.
     pub(crate) fn prefix<W: AsRef<str>>(&self, words: &[W]) -> Option<usize> {
-        prefix(&self.0, words)
+        if self.may_begin(words) { prefix(&self.parts, words) } else { None }
     }
 
     /// The ranges of the slots, if the pattern takes all of the words. `may_be` says which words a slot takes.
@@ -42,8 +49,27 @@ impl Pattern {
         may_be: &dyn Fn(&str, std::ops::Range<usize>) -> bool,
     ) -> Option<Slots> {
         let mut slots = Vec::new();
-        whole(&self.0, words, 0, may_be, &mut slots).then_some(slots)
+        (self.may_begin(words) && whole(&self.parts, words, 0, may_be, &mut slots)).then_some(slots)
     }
+
+    /// Returns false if the pattern surely does not begin like these words.
+    fn may_begin<W: AsRef<str>>(&self, words: &[W]) -> bool {
+        let may_have = |firsts: &WordFilter| words.first().is_some_and(|first| firsts.may_have(first.as_ref()));
+        self.firsts.as_ref().is_none_or(may_have)
+    }
+}
+
+/// The words of the parts up to the first one that must be there; none if that is a slot, or there is none.
+fn firsts(parts: &[Part]) -> Option<WordFilter> {
+    let mut filter = WordFilter::default();
+    for part in parts {
+        let Part::Word { any_of, optional } = part else { return None };
+        any_of.iter().for_each(|word| filter.add(word));
+        if !optional {
+            return Some(filter);
+        }
+    }
+    None
 }
 
 fn prefix<W: AsRef<str>>(parts: &[Part], words: &[W]) -> Option<usize> {

@@ -4,25 +4,45 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::filter::{WordFilter, WordMap};
+
 /// Phrases, each with what it stands for.
 #[derive(Debug, Default)]
-pub(crate) struct PhraseTable(Vec<(String, PhraseSet)>);
+pub(crate) struct PhraseTable {
+    entries: Vec<(String, PhraseSet)>,
+    /// The words with which the phrases begin.
+    firsts: WordFilter,
+}
 
 impl PhraseTable {
     pub(crate) fn read(table: &BTreeMap<String, String>) -> Self {
-        Self(table.iter().map(|(name, phrases)| (name.clone(), PhraseSet::read(phrases))).collect())
+        let entries: Vec<_> = table.iter().map(|(name, list)| (name.clone(), PhraseSet::read(list))).collect();
+        let mut firsts = WordFilter::default();
+        entries.iter().flat_map(|(_, set)| set.phrases.keys()).for_each(|first| firsts.add(first));
+        Self { entries, firsts }
     }
 
     pub(crate) fn find<W: AsRef<str>>(&self, words: &[W]) -> Option<(&str, usize)> {
-        let found = self.0.iter().map(|(name, phrases)| (name.as_str(), phrases.length(words)));
-        found.filter(|(_, length)| *length > 0).max_by_key(|(_, length)| *length)
+        self.every(words).max_by_key(|(_, length)| *length)
+    }
+
+    /// Everything that a phrase at the beginning stands for, and the longest phrase of each.
+    pub(crate) fn every<W: AsRef<str>>(&self, words: &[W]) -> impl Iterator<Item = (&str, usize)> {
+        let begins = words.first().is_some_and(|first| self.firsts.may_have(first.as_ref()));
+        let entries = if begins { self.entries.as_slice() } else { &[] };
+        let found = entries.iter().map(|(name, phrases)| (name.as_str(), phrases.length(words)));
+        found.filter(|(_, length)| *length > 0)
     }
 }
 
 /// Phrases, each as its words.
 #[derive(Debug, Default, Deserialize)]
 #[serde(from = "String")]
-pub(crate) struct PhraseSet(BTreeMap<String, Vec<Vec<String>>>);
+pub(crate) struct PhraseSet {
+    /// By their first word, the longest first.
+    phrases: WordMap<Vec<Vec<String>>>,
+    firsts: WordFilter,
+}
 
 impl PhraseSet {
     pub(crate) fn read(list: &str) -> Self {
@@ -30,10 +50,11 @@ impl PhraseSet {
         for phrase in list.split(',') {
             let words: Vec<String> = phrase.split_whitespace().map(str::to_lowercase).collect();
             if let Some(first) = words.first() {
-                set.0.entry(first.clone()).or_default().push(words);
+                set.firsts.add(first);
+                set.phrases.entry(first.clone()).or_default().push(words);
             }
         }
-        for phrases in set.0.values_mut() {
+        for phrases in set.phrases.values_mut() {
             phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.len()));
         }
         set
@@ -41,7 +62,8 @@ impl PhraseSet {
 
     /// Returns the number of words of the longest phrase at the beginning; 0 if there is none.
     pub(crate) fn length<W: AsRef<str>>(&self, words: &[W]) -> usize {
-        let Some(phrases) = words.first().and_then(|first| self.0.get(first.as_ref())) else { return 0 };
+        let first = words.first().map(AsRef::as_ref).filter(|first| self.firsts.may_have(first));
+        let Some(phrases) = first.and_then(|first| self.phrases.get(first)) else { return 0 };
         let begins = |phrase: &&Vec<String>| {
             phrase.len() <= words.len() && phrase.iter().zip(words).all(|(one, other)| one == other.as_ref())
         };

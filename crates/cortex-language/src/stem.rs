@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::filter::WordMap;
+
 /// An ending and what takes its place.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,12 +38,12 @@ fn two() -> usize {
 #[derive(Debug)]
 pub(crate) struct Stemmer {
     endings: Vec<Ending>,
-    irregular: BTreeMap<String, String>,
+    irregular: WordMap<String>,
 }
 
 impl Stemmer {
     pub(crate) fn new(endings: Vec<Ending>, irregular: BTreeMap<String, String>) -> Self {
-        Self { endings, irregular }
+        Self { endings, irregular: irregular.into_iter().collect() }
     }
 
     /// The word without its ending. Only good for comparing words with each other.

@@ -42,7 +42,7 @@ pub(crate) fn loose(words: &[Word], robot: &Robot, language: &Language) -> Optio
 }
 
 fn find(words: &[Word], robot: &Robot, language: &Language, with_names: bool) -> Option<Talk> {
-    let bare: Vec<Word> = words.iter().filter(|word| word.kind != Kind::Mark).cloned().collect();
+    let bare: Vec<&Word> = words.iter().filter(|word| word.kind != Kind::Mark).collect();
     for bare in shortened(&bare, language) {
         for (about, patterns) in &language.talk {
             for pattern in patterns {
@@ -51,7 +51,8 @@ fn find(words: &[Word], robot: &Robot, language: &Language, with_names: bool) ->
                     let words = bare.get(range).unwrap_or_default();
                     match slot {
                         "values" => {
-                            let values = values(words, robot, language);
+                            let words: Vec<Word> = words.iter().copied().cloned().collect();
+                            let values = values(&words, robot, language);
                             let found = !values.is_empty();
                             *asked.borrow_mut() = values;
                             found
@@ -62,7 +63,9 @@ fn find(words: &[Word], robot: &Robot, language: &Language, with_names: bool) ->
                         }
                     }
                 };
-                if pattern.whole(bare, &may_be).is_none() {
+                // Which values the words name is asked last.
+                let may_be_values = |slot: &str, range: Range<usize>| slot == "values" || may_be(slot, range);
+                if pattern.whole(bare, &may_be_values).is_none() || pattern.whole(bare, &may_be).is_none() {
                     continue;
                 }
                 return Some(match about.as_str() {
@@ -74,7 +77,7 @@ fn find(words: &[Word], robot: &Robot, language: &Language, with_names: bool) ->
                     "abilities" => Talk::Abilities,
                     "values" => {
                         let asked = asked.into_inner();
-                        Talk::Values(if asked.is_empty() { places(robot, language) } else { asked })
+                        Talk::Values(if asked.is_empty() { places(robot) } else { asked })
                     }
                     _ => Talk::Smalltalk,
                 });
@@ -85,7 +88,7 @@ fn find(words: &[Word], robot: &Robot, language: &Language, with_names: bool) ->
 }
 
 /// The words, and the words without an address before or after them.
-fn shortened<'w>(words: &'w [Word], language: &Language) -> Vec<&'w [Word]> {
+fn shortened<'w, W: AsRef<str>>(words: &'w [W], language: &Language) -> Vec<&'w [W]> {
     let mut several = vec![words];
     let mut rest = words;
     loop {
@@ -117,20 +120,15 @@ fn values(words: &[Word], robot: &Robot, language: &Language) -> Vec<(usize, Str
         return Vec::new();
     }
     let mut found = Vec::new();
-    for (index, tool) in robot.tools.iter().enumerate() {
+    let Some(first) = concepts.first() else { return found };
+    for (index, tool) in robot.those(&robot.index.with_values(first)) {
         for parameter in &tool.parameters {
             let choices = match &parameter.kind {
-                ParameterKind::Choice(choices) => choices.values.as_slice(),
-                ParameterKind::Number(kind) if kind.whole && kind.unit.is_none() && kind.maximum.is_some() => &[],
+                ParameterKind::Choice(choices) => Some(choices),
+                ParameterKind::Number(kind) if kind.whole && kind.unit.is_none() && kind.maximum.is_some() => None,
                 _ => continue,
             };
-            let in_values = |word: &String| {
-                choices
-                    .iter()
-                    .filter(|value| robot::spoken(value).split(' ').any(|part| language.stem(part) == *word))
-                    .count()
-                    > 1
-            };
+            let in_values = |word: &String| choices.is_some_and(|choices| choices.are(word));
             let names = |word: &String| {
                 parameter.words.contains(word)
                     || parameter.described.contains(word)
@@ -146,10 +144,9 @@ fn values(words: &[Word], robot: &Robot, language: &Language) -> Vec<(usize, Str
 }
 
 /// The places to which the robot drives.
-fn places(robot: &Robot, language: &Language) -> Vec<(usize, String)> {
-    let goes = |verb: &robot::Verb| language.sense_of(&verb.key).is_some_and(|sense| sense.name == "go");
-    let tools = robot.tools.iter().enumerate().filter(|(_, tool)| tool.verbs.iter().any(goes));
-    tools
+fn places(robot: &Robot) -> Vec<(usize, String)> {
+    robot
+        .those(&robot.index.goes)
         .flat_map(|(index, tool)| {
             let choices = tool.parameters.iter().filter(|it| matches!(it.kind, ParameterKind::Choice(_)));
             choices.map(move |parameter| (index, parameter.name.clone()))

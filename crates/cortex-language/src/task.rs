@@ -6,13 +6,13 @@
 mod announcements;
 mod audit;
 mod clauses;
+mod nodes;
 mod pieces;
 mod result;
 
 use std::ops::Range;
 
-use serde_json::Value;
-
+use self::nodes::Node;
 use crate::language::{LANGUAGES, Language};
 use crate::problem::Problem;
 use crate::reading::{Call, Miss, Reader, Reading};
@@ -26,6 +26,8 @@ use crate::tokens::{Kind, MAX_TOKENS};
 pub const MAX_PIECES: usize = 200;
 /// Most pieces that one clause is made of.
 const PIECES_OF_CLAUSE: usize = 8;
+/// No clause of several pieces that is missed costs less, without its joints.
+const LEAST_MISSED: f64 = 7.9;
 /// So close a clause must have come to an order to be one that is corrected.
 const CORRECTED_FROM: usize = 4;
 /// Most problems that are told.
@@ -101,37 +103,6 @@ enum Joint {
 struct Piece {
     range: Range<usize>,
     joint: Joint,
-}
-
-/// The best reading of the pieces up to here.
-#[derive(Debug, Clone)]
-struct Node {
-    cost: f64,
-    /// Without its last clause.
-    cost_before: f64,
-    clauses: Vec<Taken>,
-    place: Option<Value>,
-}
-
-impl Node {
-    /// With one more clause.
-    fn with(&self, cost: f64, taken: Taken) -> Self {
-        let mut clauses = self.clauses.clone();
-        clauses.push(taken);
-        Self { cost: self.cost + cost, cost_before: self.cost, clauses, place: self.place.clone() }
-    }
-
-    /// The readings so far, the last first.
-    fn readings(&self) -> Vec<&Reading> {
-        self.clauses
-            .iter()
-            .rev()
-            .filter_map(|taken| match &taken.meaning {
-                Meaning::Read(readings) => readings.first(),
-                _ => None,
-            })
-            .collect()
-    }
 }
 
 /// A clause as it was read.

@@ -10,7 +10,7 @@ use super::misses::{mismatched, missing};
 use super::{Call, Context, Core, Miss, Reader, Reading, Score, spoken};
 use crate::numbers::{self, Said};
 use crate::problem::Problem;
-use crate::robot::{self, Choices, ParameterKind, Tool, Usage};
+use crate::robot::{self, Choices, ParameterKind, Tool, Usage, VerbHit};
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
@@ -20,6 +20,13 @@ const CALLS_AT_MOST: usize = 64;
 const NUMBERS_AT_MOST: f64 = 32.0;
 /// Most words of a name that nobody put into quotation marks.
 const NAME_WORDS: usize = 6;
+
+/// Returns true if words of the person's own may be a value of the tool.
+pub(super) fn may_take_name(tool: &Tool, fit: &Fit) -> bool {
+    tool.text.is_none()
+        && fit.strength >= Strength::Own
+        && tool.parameters.iter().any(|it| matches!(it.kind, ParameterKind::Text(_)))
+}
 
 impl Reader<'_> {
     /// Everything accounted for, and every value given that must be given: the calls.
@@ -229,11 +236,8 @@ impl Reader<'_> {
 
     /// Returns true if the words are a verb by which something of this robot acts.
     pub(super) fn is_deed(&self, core: Core<'_>) -> bool {
-        robot::hits(core.words, self.language).iter().any(|hit| {
-            self.robot.tools.iter().any(|tool| {
-                tool.usage == Usage::Step && !tool.looks && tool.verbs.iter().any(|verb| verb.key == hit.key)
-            })
-        })
+        let acts = |hit: &VerbHit| self.robot.index.verb(&hit.key).is_some_and(|tools| tools.acts);
+        robot::hits(core.words, self.language).iter().any(acts)
     }
 
     /// Returns true if a word is a verb of the lexicon that means something alone.
@@ -371,7 +375,7 @@ impl Reader<'_> {
 
     /// Words of the person's own that name what the tool's one text takes: "grasp the red cup".
     pub(super) fn name(&self, tool: &Tool, core: Core<'_>, fit: &Fit, draft: &Draft) -> Option<(usize, String)> {
-        if tool.text.is_some() || fit.strength < Strength::Own || core.asks {
+        if !may_take_name(tool, fit) || core.asks {
             return None;
         }
         let mut texts = tool

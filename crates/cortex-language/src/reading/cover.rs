@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::calls::may_take_name;
 use super::fit::{Fit, Strength};
-use super::{Context, Core, Miss, Reader, Reading};
+use super::{Context, Core, Miss, Reader, Reading, Sought, Spot};
 use crate::language::Guard;
 use crate::numbers::{self};
 use crate::problem::Problem;
@@ -54,6 +55,9 @@ impl Reader<'_> {
         context: Context<'_>,
     ) -> Option<Result<Reading, Miss>> {
         let draft = self.drafted(tool, core, fit, context);
+        if context.sought == Sought::Calls && self.is_missed(tool, fit, &draft) {
+            return None;
+        }
         self.finish(index, tool, core, fit, context, draft)
     }
 
@@ -67,22 +71,32 @@ impl Reader<'_> {
                 at += 1;
                 continue;
             }
-            at += self.take(tool, words, at, fit, context, &mut draft).max(1);
+            at += self.take(tool, core, at, fit, context, &mut draft).max(1);
+            if context.sought == Sought::Calls && self.is_missed(tool, fit, &draft) {
+                break;
+            }
         }
         draft
+    }
+
+    /// Returns true if something was said that rules out a call.
+    fn is_missed(&self, tool: &Tool, fit: &Fit, draft: &Draft) -> bool {
+        draft.wrong.is_some() || (!draft.leftover.is_empty() && !may_take_name(tool, fit))
     }
 
     /// Accounts for the words at `at`; returns how many they are.
     fn take(
         &self,
         tool: &Tool,
-        words: &[Word],
+        core: Core<'_>,
         at: usize,
         fit: &Fit,
         context: Context<'_>,
         draft: &mut Draft,
     ) -> usize {
         let language = self.language;
+        let words = core.words;
+        let spot = Spot::at(core.spots, at);
         let Some(rest) = words.get(at..) else { return 1 };
         let Some(word) = rest.first() else { return 1 };
         // The words up to the next part of the verb.
@@ -105,10 +119,12 @@ impl Reader<'_> {
             draft.matched += 1;
             return 1;
         }
-        if let Some(length) = self.take_modifier(tool, at, rest, fit, draft) {
+        if spot.modifies
+            && let Some(length) = self.take_modifier(tool, at, rest, fit, draft)
+        {
             return length;
         }
-        if let Some(length) = self.take_value(tool, words, at, rest, draft) {
+        if let Some(length) = self.take_value(tool, words, at, rest, spot, draft) {
             draft.role = None;
             draft.value_end = Some(at + length);
             return length;
@@ -117,18 +133,25 @@ impl Reader<'_> {
         if draft.value_end == Some(at) && language.words.kinds.has(&word.text) {
             return 1;
         }
-        if let Some(length) = self.take_measure(tool, rest, fit, draft) {
+        if spot.measures
+            && let Some(length) = self.take_measure(tool, rest, fit, draft)
+        {
             return length;
         }
-        if let Some(length) = self.take_state(tool, rest, fit, draft) {
+        if spot.state
+            && let Some(length) = self.take_state(tool, rest, fit, draft)
+        {
             return length;
         }
-        if let Some((concept, length)) = robot::next_concept(rest, language)
+        if spot.noun
+            && let Some((concept, length)) = robot::next_concept(rest, language)
             && let Some(length) = self.take_noun(tool, words, at, &concept, length, fit, draft)
         {
             return length;
         }
-        if let Some(length) = self.take_reference(tool, rest, fit, context, draft) {
+        if spot.refers
+            && let Some(length) = self.take_reference(tool, rest, fit, context, draft)
+        {
             return length;
         }
         if let Some(length) = self.take_empty(tool, words, at, rest, fit, context, draft) {
@@ -436,9 +459,12 @@ impl Reader<'_> {
             return None;
         }
         // What a description says explains no word that turns a command into another one, and no verb.
+        if !tool.described.contains(concept) || fit.strength >= Strength::Phrase {
+            return None;
+        }
         let is_polar = language.state(words.get(at..)?).is_some_and(|(state, _)| language.opposite(state).is_some());
         let is_heavy = is_polar || self.guarded(words.get(at..=at)?).is_some();
-        if !is_heavy && tool.described.contains(concept) && fit.strength < Strength::Phrase {
+        if !is_heavy {
             draft.described += 1;
             draft.names_method |= fit.asks;
             return Some(length);

@@ -2,7 +2,7 @@
 
 use super::{Context, Core, Reader, Reading};
 use crate::language::{Language, Lead};
-use crate::robot::{self, Key, ParameterKind, Source, Tool, Usage, VerbHit};
+use crate::robot::{Key, ParameterKind, Source, Tool, Usage, VerbHit, switched};
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
@@ -51,10 +51,9 @@ pub(crate) struct Fit {
 
 impl Reader<'_> {
     /// Every way in which the clause may ask for the tool.
-    pub(crate) fn fits(&self, tool: &Tool, core: Core<'_>, context: Context<'_>) -> Vec<Fit> {
+    pub(crate) fn fits(&self, tool: &Tool, core: Core<'_>, hits: &[VerbHit], context: Context<'_>) -> Vec<Fit> {
         let language = self.language;
         let mut fits: Vec<Fit> = Vec::new();
-        let hits = robot::hits(core.words, language);
         let begin = self.verb_position(core.words);
         // Engineers type the name of the tool: `base-halt`.
         let named = core
@@ -72,7 +71,7 @@ impl Reader<'_> {
             if is_told(core, hit, language, context) || (!core.asks && self.is_plural(core, hit)) {
                 continue;
             }
-            fits.extend(self.by_verb(tool, hit, core, &hits));
+            fits.extend(self.by_verb(tool, hit, core, hits));
         }
         for hit in hits.iter().filter(|hit| !core.asks && hit.at.first().copied() != begin) {
             if let Some(hit) = self.by_noun(core.words, begin, hit).or_else(|| self.by_cause(core, hit)) {
@@ -160,7 +159,8 @@ impl Reader<'_> {
     /// Returns true if the verb is a noun where it stands: in "lights off" nothing is lit.
     fn is_plural(&self, core: Core<'_>, hit: &VerbHit) -> bool {
         let Some(word) = hit.at.first().and_then(|at| core.words.get(*at)) else { return false };
-        let is_named = self.robot.tools.iter().any(|tool| tool.nouns.contains(&word.stem));
+        let mut named = self.robot.those(self.robot.index.thing(&word.stem));
+        let is_named = named.any(|(_, tool)| tool.nouns.contains(&word.stem));
         hit.at.len() == 1 && word.text.ends_with('s') && word.text != word.stem && is_named
     }
 
@@ -187,8 +187,11 @@ impl Reader<'_> {
             .filter_map(|verb| self.language.sense_of(&verb.key)?.state.as_deref())
             .collect();
         let takes_state = tool.parameters.iter().any(|it| matches!(it.kind, ParameterKind::Flag));
-        let needs_state: Vec<String> =
-            if takes_state { Vec::new() } else { states.iter().flat_map(|state| self.switched(state)).collect() };
+        let needs_state: Vec<String> = if takes_state {
+            Vec::new()
+        } else {
+            states.iter().flat_map(|state| switched(state)).map(str::to_owned).collect()
+        };
         let answers = tool.usage != Usage::Step || tool.looks;
         Some(Fit {
             at: at.to_vec(),
@@ -196,16 +199,6 @@ impl Reader<'_> {
             needs_state: if answers { Vec::new() } else { needs_state },
             ..Fit::by_things()
         })
-    }
-
-    /// A state, and what people call it of a machine: who stops the shaker has it off.
-    fn switched(&self, state: &str) -> Vec<String> {
-        let other = match state {
-            "stop" => Some("off"),
-            "start" => Some("on"),
-            _ => None,
-        };
-        [Some(state), other].into_iter().flatten().map(str::to_owned).collect()
     }
 
     pub(super) fn by_verb(&self, tool: &Tool, hit: &VerbHit, core: Core<'_>, hits: &[VerbHit]) -> Vec<Fit> {
@@ -228,8 +221,7 @@ impl Reader<'_> {
             // "Put" means nothing alone, unless something of this robot puts.
             let means_more = hits.iter().any(|other| {
                 let sense = language.sense_of(&other.key).is_some_and(|sense| !sense.light);
-                let has = |tool: &Tool| tool.verbs.iter().any(|verb| verb.key == other.key);
-                sense && other.at.first() == hit.at.first() && self.robot.tools.iter().any(has)
+                sense && other.at.first() == hit.at.first() && self.robot.index.verb(&other.key).is_some()
             });
             if !means_more {
                 fits.extend(self.by_things(tool, &hit.at).map(|it| Fit { key: Some(hit.key.clone()), ..it }));
@@ -253,13 +245,12 @@ impl Reader<'_> {
                 return fits;
             }
             // What another tool is called by says nothing of this one without a thing.
-            let has = |tool: &Tool| tool.verbs.iter().any(|verb| verb.key == hit.key && verb.source == Source::Own);
+            let has_own = self.robot.index.verb(&hit.key).is_some_and(|tools| tools.own);
             let general = language.looks_in_general(sense) && sense.name != "look";
             let needs_object = general
                 || (strength == Strength::Described
-                    && (sense.state.as_ref().is_some_and(|state| language.opposite(state).is_some())
-                        || self.robot.tools.iter().any(has)));
-            let is_others = !answers && strength == Strength::Described && self.robot.tools.iter().any(has);
+                    && (sense.state.as_ref().is_some_and(|state| language.opposite(state).is_some()) || has_own));
+            let is_others = !answers && strength == Strength::Described && has_own;
             fits.push(Fit {
                 strength,
                 gives: gives.clone(),

@@ -7,10 +7,10 @@
 
 use super::cover::Draft;
 use super::fit::{Fit, Strength};
-use super::{Call, Context, Core, Likely, Reader};
+use super::{Call, Context, Core, Held, Likely, Reader};
 use crate::language::{Form, Guard};
 use crate::numbers::{self, Dimension};
-use crate::robot::{self, Tool, Usage};
+use crate::robot::{self, Tool, Usage, VerbHit};
 use crate::sentence::Word;
 use crate::tokens::Kind;
 use crate::wordnet::{self, PartOfSpeech};
@@ -33,13 +33,29 @@ impl Reader<'_> {
             return Vec::new();
         }
         let mut found: Vec<Likely> = Vec::new();
-        for (index, tool) in self.robot.tools.iter().enumerate() {
+        let hits = robot::hits(core.words, self.language);
+        let spots = self.spots(core.words);
+        let core = Core { spots: &spots, ..core };
+        let candidates = self.candidates(&Held { core, hits: &hits, said: core, said_hits: &[], context }, true);
+        // What speaks for the others has to outweigh what they leave over.
+        #[expect(clippy::cast_precision_loss, reason = "a handful of words")]
+        let evidence = 3.0 + 3.0 * candidates.generic() as f64;
+        let weights: Vec<f64> = core.words.iter().map(|word| self.weight(word)).collect();
+        let unexplained = candidates.unexplained().iter().filter_map(|at| weights.get(*at));
+        let left: f64 = unexplained.sum();
+        let tools = if left > evidence * LEFT_OVER_AT_MOST {
+            candidates.meant
+        } else {
+            candidates.meant.with(&candidates.others)
+        };
+        for index in tools.iter() {
+            let Some(tool) = self.robot.tool(index) else { continue };
             let answers = tool.usage != Usage::Step || tool.looks;
             if core.asks && !answers {
                 continue;
             }
-            for fit in self.loose_fits(tool, core) {
-                if let Some(likely) = self.likely_call(index, tool, core, &fit, context)
+            for fit in self.loose_fits(tool, core, &hits) {
+                if let Some(likely) = self.likely_call(index, tool, core, &fit, &weights, context)
                     && !found.iter().any(|other| other.calls == likely.calls && other.score >= likely.score)
                 {
                     found.retain(|other| other.calls != likely.calls);
@@ -81,16 +97,15 @@ impl Reader<'_> {
     }
 
     /// The ways in which the tool may be asked for, by any verb of the clause and by things alone.
-    fn loose_fits(&self, tool: &Tool, core: Core<'_>) -> Vec<Fit> {
-        let hits = robot::hits(core.words, self.language);
+    fn loose_fits(&self, tool: &Tool, core: Core<'_>, hits: &[VerbHit]) -> Vec<Fit> {
         let mut fits: Vec<Fit> = Vec::new();
-        for hit in &hits {
+        for hit in hits {
             let first = hit.at.first().copied().unwrap_or_default();
             let is_past = core.words.get(first).is_some_and(|word| self.language.form(&word.text) == Form::Past);
             if is_past && !core.asks && !self.is_wished(core, first) {
                 continue;
             }
-            for fit in self.by_verb(tool, hit, core, &hits) {
+            for fit in self.by_verb(tool, hit, core, hits) {
                 if !fits.contains(&fit) {
                     fits.push(fit);
                 }
@@ -106,6 +121,7 @@ impl Reader<'_> {
         tool: &Tool,
         core: Core<'_>,
         fit: &Fit,
+        weights: &[f64],
         context: Context<'_>,
     ) -> Option<Likely> {
         let mut draft = self.drafted(tool, core, fit, context);
@@ -116,14 +132,14 @@ impl Reader<'_> {
         if answers && !core.asks && fit.strength < Strength::Described {
             return None;
         }
-        let left_over = || draft.leftover.iter().filter_map(|at| core.words.get(*at));
+        let left_over = || draft.leftover.iter().filter_map(|at| weights.get(*at));
         // "Switch the kettle on" asks for no light: where nothing but the verb fits, no thing may be left over.
         let says_thing = draft.matched > 0 || draft.names_tool;
-        if !says_thing && left_over().any(|word| self.weight(word) >= THING) {
+        if !says_thing && left_over().any(|weight| *weight >= THING) {
             return None;
         }
         let evidence = evidence(fit, &draft);
-        let left: f64 = left_over().map(|word| self.weight(word)).sum();
+        let left: f64 = left_over().sum();
         if evidence < EVIDENCE_NEEDED || left > evidence * LEFT_OVER_AT_MOST {
             return None;
         }

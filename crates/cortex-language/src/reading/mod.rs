@@ -3,33 +3,42 @@
 //! Every word is accounted for, or there is no reading: a verb that asks for the tool, a value of a parameter, a noun of
 //! the tool, or one of the few words that carry nothing.
 //!
+//! - `candidates`: the tools that a clause can ask for at all;
 //! - `cover`: one clause held against one tool by one of its verbs; `values` and `references` for what its words say;
 //! - `calls`: what it then asks for; `misses`: why it asks for nothing; `likely`: what to ask about then;
+//! - `spots`: what the words of a clause may say to any tool;
 //! - `phrases`: the clause as one of the tool's own sentences;
 //! - `transfers`: a thing that is picked up, brought and put down;
 //! - `texts`: texts that a frame of speech or writing hands over;
 //! - `fit`: whether a verb asks for a tool.
 
+use std::cmp::Reverse;
+
 use serde_json::{Map, Value};
 
 mod calls;
+mod candidates;
 mod cover;
 mod fit;
 mod likely;
 mod misses;
 mod phrases;
 mod references;
+mod spots;
 mod texts;
 mod transfers;
 mod values;
 
 use crate::language::{Guard, Language, Lead};
 use crate::problem::Problem;
-use crate::robot::{self, Key, Robot, Tool, Usage};
+use crate::robot::{self, Key, Robot, Tool, Usage, VerbHit};
 use crate::sentence::{self, Word};
 use crate::tokens::Kind;
 
+use self::candidates::ToolSet;
+
 pub(crate) use fit::Strength;
+pub(crate) use spots::Spot;
 
 /// A call that a clause asks for.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,6 +130,17 @@ pub(crate) struct Context<'c> {
     pub(crate) corrects: bool,
     /// True if it goes on with a question.
     pub(crate) asks: bool,
+    pub(crate) sought: Sought,
+}
+
+/// The answers for which a clause is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Sought {
+    /// Calls, or why there are none.
+    #[default]
+    CallsOrReasons,
+    /// Calls. Why there are none does not matter, since another reading of the same words is better than any miss.
+    Calls,
 }
 
 /// The meaning of a clause.
@@ -150,6 +170,20 @@ pub(crate) struct Core<'w> {
     pub(crate) lead: Option<Lead>,
     /// True if it asks.
     pub(crate) asks: bool,
+    /// For each of the words, if it was looked up, what it may say to any tool.
+    pub(crate) spots: &'w [Spot],
+}
+
+/// A clause that is held against tools.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Held<'w> {
+    pub(crate) core: Core<'w>,
+    /// The verbs in it.
+    pub(crate) hits: &'w [VerbHit],
+    /// With what may be the end of a text.
+    pub(crate) said: Core<'w>,
+    pub(crate) said_hits: &'w [VerbHit],
+    pub(crate) context: Context<'w>,
 }
 
 /// What is taken off at the end of a clause.
@@ -176,8 +210,9 @@ impl<'r> Reader<'r> {
             }
             let arrives = self.language.words.arrivals.length(core.words);
             if arrives > 0 && arrives < core.words.len() {
-                core =
-                    Core { words: core.words.get(arrives..).unwrap_or_default(), lead: Some(Lead::Place), asks: false };
+                core.words = core.words.get(arrives..).unwrap_or_default();
+                core.lead = Some(Lead::Place);
+                core.asks = false;
             } else if core.words.first().is_some_and(|first| first.is("you") || first.is("to")) {
                 core.words = core.words.get(1..).unwrap_or_default();
             }
@@ -194,18 +229,42 @@ impl<'r> Reader<'r> {
         let said = self.core(words, End::Polite);
         for core in cores {
             let said = if core.words.len() < with_end.words.len() { said } else { core };
-            let core = Core { asks: core.lead.is_none() && (core.asks || (context.asks && !asked_for(&core))), ..core };
-            for (index, tool) in self.robot.tools.iter().enumerate() {
-                self.held_against(index, tool, core, said, context, &mut |attempt| match attempt {
-                    Ok(reading) => found.push(reading),
-                    Err(miss) => {
-                        if closest.as_ref().is_none_or(|other| {
-                            (miss.closeness, !miss.nearly.is_empty()) > (other.closeness, !other.nearly.is_empty())
-                        }) {
-                            closest = Some(miss);
+            let asks = core.lead.is_none() && (core.asks || (context.asks && !asked_for(&core)));
+            let spots = self.spots(core.words);
+            let core = Core { asks, spots: &spots, ..core };
+            let hits = robot::hits(core.words, self.language);
+            let other_hits = (said.words.len() != core.words.len()).then(|| robot::hits(said.words, self.language));
+            let said_hits = other_hits.as_ref().unwrap_or(&hits);
+            let clause = Held { core, hits: &hits, said, said_hits, context };
+            let candidates = self.candidates(&clause, false);
+            let mut nearest: Option<(usize, Miss)> = None;
+            let hold = |tools: &ToolSet, found: &mut Vec<Reading>, nearest: &mut Option<(usize, Miss)>| {
+                for index in tools.iter() {
+                    let Some(tool) = self.robot.tool(index) else { continue };
+                    self.held_against(index, tool, &clause, &mut |attempt| match attempt {
+                        Ok(reading) => found.push(reading),
+                        Err(miss) => {
+                            let is_nearer = nearest.as_ref().is_none_or(|(at, other)| {
+                                (miss.closeness, Reverse(index)) > (other.closeness, Reverse(*at))
+                            });
+                            if is_nearer {
+                                *nearest = Some((index, miss));
+                            }
                         }
-                    }
-                });
+                    });
+                }
+            };
+            hold(&candidates.first(), &mut found, &mut nearest);
+            // The others are only missed, and that matters where nothing better is found.
+            let is_read = context.sought == Sought::Calls || found.iter().any(|reading| reading.score.closed);
+            let others = candidates.second(nearest.as_ref().map(|(_, miss)| miss.closeness));
+            if let Some(others) = others.filter(|_| !is_read) {
+                hold(others, &mut found, &mut nearest);
+            }
+            if let Some((_, miss)) = nearest
+                && closest.as_ref().is_none_or(|other| miss.closeness > other.closeness)
+            {
+                closest = Some(miss);
             }
             if !found.is_empty() {
                 break;
@@ -223,11 +282,18 @@ impl<'r> Reader<'r> {
         }
         let Some(best) = found.iter().map(|reading| reading.score).max() else {
             let miss = closest.unwrap_or(Miss { closeness: 0, problem: Problem::Unknown, nearly: Vec::new() });
+            if context.sought == Sought::Calls {
+                return Clause::Missed(miss);
+            }
             // A value that something of this robot does not take is no value of anything else.
             let is_near = !matches!(miss.problem, Problem::OutOfBounds { .. } | Problem::Unit { .. });
             let nearly = if is_near { self.likely(core, context) } else { Vec::new() };
             return Clause::Missed(Miss { problem: self.gravest(core.words, miss.problem), nearly, ..miss });
         };
+        // Whether free text is a call depends on how others missed it.
+        if context.sought == Sought::Calls && !best.closed {
+            return self.clause(words, Context { sought: Sought::CallsOrReasons, ..context });
+        }
         // "Move to the garage" is no order to an arm, only because that moves whatever it is told.
         if let Some(miss) = closest.filter(|miss| matches!(miss.problem, Problem::UnknownValue { .. }))
             && !best.closed
@@ -253,15 +319,8 @@ impl<'r> Reader<'r> {
     }
 
     /// Everything that the clause may mean to one tool.
-    fn held_against(
-        &self,
-        index: usize,
-        tool: &Tool,
-        core: Core<'_>,
-        said: Core<'_>,
-        context: Context<'_>,
-        take: &mut dyn FnMut(Result<Reading, Miss>),
-    ) {
+    fn held_against(&self, index: usize, tool: &Tool, clause: &Held<'_>, take: &mut dyn FnMut(Result<Reading, Miss>)) {
+        let Held { core, said, context, .. } = *clause;
         let answers = tool.looks || tool.usage != Usage::Step;
         if core.asks && !answers {
             return;
@@ -271,10 +330,10 @@ impl<'r> Reader<'r> {
                 take(attempt);
             }
         }
-        if let Some(attempt) = self.by_text(index, tool, said) {
+        if let Some(attempt) = self.by_text(index, tool, said, clause.said_hits) {
             take(attempt);
         }
-        for fit in self.fits(tool, core, context) {
+        for fit in self.fits(tool, core, clause.hits, context) {
             if let Some(attempt) = self.cover(index, tool, core, &fit, context) {
                 take(attempt);
             }
@@ -288,7 +347,7 @@ impl<'r> Reader<'r> {
             && rest.first().is_some_and(|first| first.ordinal.is_some())
             && rest.get(1).is_some_and(|next| {
                 next.kind == Kind::Word
-                    && self.robot.tools.iter().any(|tool| {
+                    && self.robot.those(self.robot.index.thing(&next.stem)).any(|(_, tool)| {
                         tool.nouns.contains(&next.stem)
                             || tool.parameters.iter().any(|parameter| parameter.words.contains(&next.stem))
                     })
@@ -355,7 +414,7 @@ impl<'r> Reader<'r> {
             rest = rest.get(..rest.len() - closer).unwrap_or_default();
         }
         let begins = self.asks(rest);
-        Core { words: rest, lead, asks: begins }
+        Core { words: rest, lead, asks: begins, spots: &[] }
     }
 
     /// Returns true if a question mark stands after the words.

@@ -11,7 +11,7 @@ use super::fit::Strength;
 use super::{Call, Core, End, Miss, Reader, Reading, Score};
 use crate::language::{Frame, TextFrame};
 use crate::problem::Problem;
-use crate::robot::{self, Key, ParameterKind, Source, Tool};
+use crate::robot::{self, Key, ParameterKind, Source, Tool, VerbHit};
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
@@ -51,14 +51,21 @@ fn is_clock(words: &[Word], colon: usize) -> bool {
 
 impl Reader<'_> {
     /// The clause as a text that is handed over to the tool.
-    pub(super) fn by_text(&self, index: usize, tool: &Tool, core: Core<'_>) -> Option<Result<Reading, Miss>> {
+    pub(super) fn by_text(
+        &self,
+        index: usize,
+        tool: &Tool,
+        core: Core<'_>,
+        hits: &[VerbHit],
+    ) -> Option<Result<Reading, Miss>> {
         let (slot, frame) = tool.text?;
         let parameter = tool.parameters.get(slot)?;
         let ParameterKind::Text(limit) = parameter.kind else { return None };
         if core.asks {
             return None;
         }
-        let Handed { range, strength, named, prefix, reports, is_vague } = self.handed_over(tool, frame, core.words)?;
+        let Handed { range, strength, named, prefix, reports, is_vague } =
+            self.handed_over(tool, frame, core.words, hits)?;
         let (range, repeats) = self.without_repetition(core.words, range);
         let words = core.words.get(range.clone())?;
         if words.is_empty() {
@@ -211,12 +218,7 @@ impl Reader<'_> {
             let after = words.get(at + joint..).unwrap_or_default();
             let begins =
                 robot::hits(after.get(..3.min(after.len())).unwrap_or_default(), self.language).iter().any(|hit| {
-                    hit.at.first() == Some(&0)
-                        && self
-                            .robot
-                            .tools
-                            .iter()
-                            .any(|tool| tool.verbs.iter().any(|verb| verb.key == hit.key && verb.source == Source::Own))
+                    hit.at.first() == Some(&0) && self.robot.index.verb(&hit.key).is_some_and(|tools| tools.own)
                 });
             joint > 0 && begins
         })
@@ -231,15 +233,11 @@ impl Reader<'_> {
 
     /// Returns true if the words begin with a place that the robot can drive to.
     fn begins_place(&self, words: &[Word]) -> bool {
-        self.robot.tools.iter().filter(|tool| self.names_go(tool)).any(|tool| {
+        self.robot.those(&self.robot.index.goes).any(|(_, tool)| {
             tool.parameters.iter().any(
                 |it| matches!(&it.kind, ParameterKind::Choice(choices) if choices.read(words, self.language).is_some()),
             )
         })
-    }
-
-    fn names_go(&self, tool: &Tool) -> bool {
-        tool.verbs.iter().any(|verb| self.names(&verb.key, "go"))
     }
 
     /// The same with another text, where it hands one over.
@@ -256,7 +254,7 @@ impl Reader<'_> {
     }
 
     /// Finds the words that are handed over as a text, the strength of the frame, and a name of the tool in it.
-    fn handed_over(&self, tool: &Tool, frame: Frame, words: &[Word]) -> Option<Handed> {
+    fn handed_over(&self, tool: &Tool, frame: Frame, words: &[Word], hits: &[VerbHit]) -> Option<Handed> {
         let may_be = |slot: &str, range: Range<usize>| match slot {
             "people" => {
                 let words = words.get(range).unwrap_or_default();
@@ -319,7 +317,7 @@ impl Reader<'_> {
         }
         // A verb of the tool's own: "transmit: all clear", "voice-say hello".
         let begin = self.after_name(tool, words);
-        for hit in robot::hits(words, self.language) {
+        for hit in hits {
             let Some(verb) = tool.verbs.iter().find(|verb| verb.key == hit.key) else { continue };
             let starts = hit.at.first().is_some_and(|at| *at <= begin);
             let end = hit.at.last().map_or(0, |last| last + 1);

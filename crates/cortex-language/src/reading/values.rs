@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::cover::Draft;
 use super::misses::mismatched;
-use super::{Reader, spoken};
+use super::{Reader, Spot, spoken};
 use crate::numbers::{self, Said};
 use crate::problem::Problem;
 use crate::robot::{self, NumberKind, Parameter, ParameterKind, Tool};
@@ -33,12 +33,16 @@ impl Reader<'_> {
         if again > 0 {
             return Some((1, again));
         }
-        for length in [2, 1] {
-            let Some(rest) = rest.get(..length) else { continue };
-            let phrase: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
-            if let Some(times) = language.words.repeats.get(&phrase.join(" ")) {
-                return Some((*times, length));
-            }
+        let repeats = &language.words.repeats;
+        let both = |phrase: &str| match rest {
+            [first, second, ..] => phrase.split_once(' ') == Some((&first.text, &second.text)),
+            _ => false,
+        };
+        if let Some((_, times)) = repeats.iter().find(|(phrase, _)| both(phrase)) {
+            return Some((*times, 2));
+        }
+        if let Some(times) = rest.first().and_then(|first| repeats.get(&first.text)) {
+            return Some((*times, 1));
         }
         let number = rest.first()?.number?;
         let times = rest.get(1..).map_or(0, |after| language.words.times.length(after));
@@ -92,8 +96,13 @@ impl Reader<'_> {
         words: &[Word],
         at: usize,
         rest: &[Word],
+        spot: Spot,
         draft: &mut Draft,
     ) -> Option<usize> {
+        let has_names = |it: &Parameter| matches!(it.kind, ParameterKind::Choice(_)) || !it.aliases.is_empty();
+        if !spot.number && !tool.parameters.iter().any(has_names) {
+            return None;
+        }
         let (parameter, values, mut length) = self.value(tool, words, at, rest, draft, None)?;
         let mut all = match values {
             Ok(values) => values,

@@ -1,8 +1,15 @@
 //! Meanings of words, for comparing the words of tools with those of sentences.
 
+use std::borrow::Cow;
+
 use crate::language::Language;
 use crate::sentence::{self, Word};
 use crate::tokens::Kind;
+
+/// Most words of a noun.
+const NOUN_WORDS: usize = 4;
+/// Most words of a number: "one hundred and twenty thousand four hundred and fifty six".
+const NUMBER_WORDS: usize = 12;
 
 /// Returns the meanings of the words of a name.
 pub(crate) fn concepts(name: &str, language: &Language) -> Vec<String> {
@@ -29,18 +36,43 @@ pub(crate) fn concepts_of(words: &[Word], language: &Language) -> Vec<String> {
 
 /// Returns the meaning of the next word or words, and their number; none at a mark or a quotation.
 pub(crate) fn next_concept(words: &[Word], language: &Language) -> Option<(String, usize)> {
+    concept_at(words, language).map(|(concept, length)| (concept.into_owned(), length))
+}
+
+/// The same, borrowed where the meaning is one of the words or stands in the data.
+pub(crate) fn concept_at<'w>(words: &'w [Word], language: &'w Language) -> Option<(Cow<'w, str>, usize)> {
     let first = words.first()?;
     match first.kind {
         Kind::Mark | Kind::Quoted => return None,
         Kind::Word | Kind::Number => {}
     }
     if let Some(said) = first.number.and_then(|_| crate::numbers::read_plain(words)) {
-        return Some((said.0.to_string(), said.1));
+        return Some((Cow::Owned(said.0.to_string()), said.1));
     }
-    let stems: Vec<&str> =
-        words.iter().take_while(|word| word.kind == Kind::Word).take(4).map(|word| word.stem.as_str()).collect();
-    if let Some((name, length)) = language.noun(&stems) {
-        return Some((name.to_owned(), length));
+    let noun = language.nouns(&first.stem).iter().find(|(noun, _)| is_said(noun, words));
+    Some(match noun {
+        Some((noun, name)) => (Cow::Borrowed(name), noun.len()),
+        None => (Cow::Borrowed(&first.stem), 1),
+    })
+}
+
+/// Takes each meaning that the next word has, alone or with some of those after it.
+pub(crate) fn every_concept(words: &[Word], language: &Language, take: &mut dyn FnMut(&str)) {
+    let Some(first) = words.first().filter(|word| matches!(word.kind, Kind::Word | Kind::Number)) else { return };
+    if first.number.is_some() {
+        for end in 1..=words.len().min(NUMBER_WORDS) {
+            if let Some((value, _)) = words.get(..end).and_then(crate::numbers::read_plain) {
+                take(&value.to_string());
+            }
+        }
+        return;
     }
-    Some((first.stem.clone(), 1))
+    take(&first.stem);
+    language.nouns(&first.stem).iter().filter(|(noun, _)| is_said(noun, words)).for_each(|(_, name)| take(name));
+}
+
+/// Returns true if the words begin with the noun.
+fn is_said(noun: &[String], words: &[Word]) -> bool {
+    noun.len() <= words.len().min(NOUN_WORDS)
+        && noun.iter().zip(words).all(|(stem, word)| word.kind == Kind::Word && word.stem == *stem)
 }

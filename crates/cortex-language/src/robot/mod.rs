@@ -5,13 +5,17 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 mod concepts;
+mod index;
 mod parameters;
 mod verbs;
 
-pub(crate) use concepts::{concepts, concepts_of, next_concept};
+pub(crate) use concepts::{concepts, concepts_of, every_concept, next_concept};
+pub(crate) use index::Tools;
 pub(crate) use parameters::{Choices, Mismatch, NumberKind, Parameter, ParameterKind, spoken};
 pub(crate) use verbs::{Key, Source, Verb, VerbHit, hits};
 
+use self::index::Index;
+use crate::filter::WordSet;
 use crate::language::{Frame, Language};
 use crate::sentence::{self, Word};
 use crate::tokens::{Kind, name_words};
@@ -90,7 +94,8 @@ pub struct Robot {
     /// How it brings things from one place to another.
     pub(crate) transfers: Vec<Transfer>,
     /// Every word of the robot, as it is spelt.
-    pub(crate) spellings: BTreeSet<String>,
+    pub(crate) spellings: WordSet,
+    pub(crate) index: Index,
 }
 
 /// Tools that bring a thing from one place to another together, by their indices.
@@ -106,7 +111,8 @@ impl Robot {
     /// The tools of a robot, in words.
     #[must_use]
     pub fn new<'r>(declared: impl IntoIterator<Item = Declared<'r>>) -> Self {
-        let mut robot = Self { tools: Vec::new(), transfers: Vec::new(), spellings: BTreeSet::new() };
+        let mut robot =
+            Self { tools: Vec::new(), transfers: Vec::new(), spellings: WordSet::default(), index: Index::default() };
         let Some(language) = Language::english() else { return robot };
         for tool in declared {
             let Declared { name, description, phrases, .. } = tool;
@@ -120,6 +126,7 @@ impl Robot {
                     choices.values.iter().for_each(|value| robot.spell(&spoken(value), language));
                 }
             }
+            robot.index.add(u32::try_from(robot.tools.len()).unwrap_or(u32::MAX), &tool, language);
             robot.tools.push(tool);
         }
         robot.transfers = transfers(&robot.tools, language);
@@ -149,9 +156,24 @@ impl Robot {
         self.tools.is_empty()
     }
 
+    /// Some of the tools, with their indices.
+    pub(crate) fn those<'r>(&'r self, tools: &'r Tools) -> impl Iterator<Item = (usize, &'r Tool)> {
+        tools.iter().filter_map(|index| Some((*index as usize, self.tools.get(*index as usize)?)))
+    }
+
     pub(crate) fn tool(&self, index: usize) -> Option<&Tool> {
         self.tools.get(index)
     }
+}
+
+/// A state, and what people call it of a machine: who stops the shaker has it off.
+pub(crate) fn switched(state: &str) -> impl Iterator<Item = &str> {
+    let other = match state {
+        "stop" => Some("off"),
+        "start" => Some("on"),
+        _ => None,
+    };
+    [Some(state), other].into_iter().flatten()
 }
 
 impl Tool {

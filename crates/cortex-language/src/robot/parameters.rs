@@ -3,11 +3,13 @@
 //! A value is only taken when it is certain: a place is one of the places, a number is within its bounds and in its
 //! unit. Everything else is a [`Mismatch`], and the command is not done.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use serde_json::{Map, Value, json};
 
-use super::concepts::{concepts, concepts_of, next_concept};
+use super::concepts::{concept_at, concepts, concepts_of, next_concept};
+use crate::filter::WordFilter;
 use crate::language::Language;
 use crate::numbers::{self, Dimension, Said, Unit};
 use crate::sentence::{self, Word};
@@ -277,6 +279,10 @@ pub(crate) struct Choices {
     names: BTreeMap<String, usize>,
     /// Names without spaces.
     compact: BTreeMap<String, usize>,
+    /// The stems of words that several values have.
+    repeated: BTreeSet<String>,
+    /// The first words of the names, and the first letters of those without spaces.
+    begins: WordFilter,
 }
 
 impl Choices {
@@ -287,7 +293,7 @@ impl Choices {
         let mut shared: BTreeMap<String, usize> = BTreeMap::new();
         if values.len() <= CHOICES_SHORTENED {
             for words in &spellings {
-                let mut parts = std::collections::BTreeSet::new();
+                let mut parts = BTreeSet::new();
                 for (from, to) in parts_of(words) {
                     parts.insert(words.get(from..to).unwrap_or_default().join(" "));
                 }
@@ -318,12 +324,29 @@ impl Choices {
                 .collect();
             names.insert(stems.join(" "), index);
         }
-        let compact = values.iter().enumerate().map(|(index, value)| (compact(&spoken(value)), index)).collect();
-        Self { values, names, compact }
+        let compact: BTreeMap<String, usize> =
+            values.iter().enumerate().map(|(index, value)| (compact(&spoken(value)), index)).collect();
+        let (mut once, mut repeated) = (BTreeSet::new(), BTreeSet::new());
+        for value in &values {
+            let stems: BTreeSet<String> = spoken(value).split(' ').map(|part| language.stem(part)).collect();
+            for stem in stems {
+                if let Some(stem) = once.replace(stem) {
+                    repeated.insert(stem);
+                }
+            }
+        }
+        let mut begins = WordFilter::default();
+        names.keys().for_each(|name| begins.add(name.split(' ').next().unwrap_or_default()));
+        compact.keys().for_each(|name| begins.add(first_letter(name)));
+        Self { values, names, compact, repeated, begins }
     }
 
     /// The value that begins with the first word, the longest one if several do, and how many words it takes.
     pub(crate) fn read(&self, words: &[Word], language: &Language) -> Option<(usize, usize)> {
+        let first = words.first()?;
+        if first.ordinal.is_none() && !self.may_begin(words, language) {
+            return None;
+        }
         let mut found: Option<(usize, usize)> = None;
         let mut take = |index: usize, length: usize| {
             if found.is_none_or(|(_, longest)| length > longest) {
@@ -342,7 +365,7 @@ impl Choices {
         }
         let mut at = 0;
         let mut name = String::new();
-        while let Some((concept, length)) = words.get(at..).and_then(|rest| next_concept(rest, language)) {
+        while let Some((concept, length)) = words.get(at..).and_then(|rest| concept_at(rest, language)) {
             if at >= CHOICE_WORDS {
                 break;
             }
@@ -377,6 +400,36 @@ impl Choices {
         found
     }
 
+    /// Returns false if surely no name begins like the words.
+    fn may_begin(&self, words: &[Word], language: &Language) -> bool {
+        let Some(first) = words.first() else { return false };
+        // A capital letter or a sign within quotation marks tells nothing.
+        let is_plain = first.text.bytes().all(|next| next.is_ascii_lowercase() || next.is_ascii_digit());
+        let spells = || {
+            let from = (Bound::Included(first.text.as_str()), Bound::Unbounded);
+            self.compact.range::<str, _>(from).next().is_some_and(|(name, _)| name.starts_with(&first.text))
+        };
+        !is_plain
+            || (self.begins.may_have(first_letter(&first.text)) && spells())
+            || concept_at(words, language)
+                .is_some_and(|(concept, _)| self.begins.may_have(concept.split(' ').next().unwrap_or_default()))
+    }
+
+    /// Returns true if several values have the word: "rooms" of "living room" and "dining room".
+    pub(crate) fn are(&self, stem: &str) -> bool {
+        self.repeated.contains(stem)
+    }
+
+    /// The stems of words that several values have.
+    pub(crate) fn repeated(&self) -> impl Iterator<Item = &str> {
+        self.repeated.iter().map(String::as_str)
+    }
+
+    /// Every name of a value.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.keys().map(String::as_str)
+    }
+
     /// The value of exactly this name.
     pub(crate) fn named(&self, name: &str) -> Option<usize> {
         self.names.get(name).copied()
@@ -385,6 +438,11 @@ impl Choices {
     pub(crate) fn value(&self, index: usize) -> Option<&Value> {
         self.values.get(index)
     }
+}
+
+/// The first letter of a name.
+fn first_letter(name: &str) -> &str {
+    name.chars().next().and_then(|first| name.get(..first.len_utf8())).unwrap_or_default()
 }
 
 /// Returns the meanings of the words of a value, letters among them.

@@ -1,14 +1,17 @@
 //! Verbs: those by which a tool is asked for, and those of a sentence.
 
+use crate::filter::WordFilter;
 use crate::language::{Language, Sense, VerbForm};
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
 /// Most words between the parts of a verb: "turn the light in the living room on".
 const GAP: usize = 8;
+/// Most words of a verb, if it is not looked for in vain at once.
+const FORM_WORDS: usize = 8;
 
 /// The meaning of a verb: one of the senses of the lexicon, or the word itself.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Key {
     /// Index of the sense.
     Sense(usize),
@@ -164,39 +167,51 @@ pub(crate) fn hits(words: &[Word], language: &Language) -> Vec<VerbHit> {
 
 fn hits_at(words: &[Word], at: usize, language: &Language) -> Vec<VerbHit> {
     let Some(word) = words.get(at).filter(|word| word.kind == Kind::Word) else { return Vec::new() };
-    language
-        .verbs(&word.stem)
+    let forms = language.verbs(&word.stem);
+    // Most forms need a word that is not there.
+    let mut following = WordFilter::default();
+    if !forms.is_empty() {
+        for word in words.iter().skip(at + 1).take(GAP + FORM_WORDS) {
+            following.add(&word.text);
+            following.add(&word.stem);
+        }
+    }
+    let may_follow = |form: &&VerbForm| {
+        form.head.len() + form.tail.len() > FORM_WORDS
+            || form.head.iter().skip(1).chain(&form.tail).all(|stem| following.may_have(stem))
+    };
+    forms
         .iter()
+        .filter(may_follow)
         .filter_map(|form| Some(VerbHit { key: Key::Sense(form.sense), at: taken(form, words, at)? }))
         .collect()
 }
 
 /// The words that a form takes if it begins at `at`.
 fn taken(form: &VerbForm, words: &[Word], at: usize) -> Option<Vec<usize>> {
-    let mut taken: Vec<usize> = Vec::new();
-    for (offset, stem) in form.head.iter().enumerate() {
-        let index = at + offset;
-        let word = words.get(index)?;
-        if word.kind != Kind::Word || (word.stem != *stem && word.text != *stem) {
-            return None;
-        }
-        taken.push(index);
-    }
-    let Some(first) = form.tail.first() else { return Some(taken) };
+    let says = |index: usize, stem: &String| {
+        let word = words.get(index).filter(|word| word.kind == Kind::Word);
+        is_said(word, stem)
+    };
     let begin = at + form.head.len();
-    let end = words.len().min(begin + GAP + 1);
+    if !form.head.iter().enumerate().all(|(offset, stem)| says(at + offset, stem)) {
+        return None;
+    }
+    if form.tail.is_empty() {
+        return Some((at..begin).collect());
+    }
+    let is_tail =
+        |index: &usize| form.tail.iter().enumerate().all(|(offset, stem)| is_said(words.get(index + offset), stem));
     // A gap holds something, and no other clause.
-    let marks =
-        (begin..end).find(|index| words.get(*index).is_some_and(|word| word.kind == Kind::Mark && !word.is_mark("|")));
-    let end = marks.unwrap_or(end);
-    let tail = (begin + 1..end).find(|index| {
-        words.get(*index).is_some_and(|word| word.text == *first || word.stem == *first)
-            && form.tail.iter().enumerate().all(|(offset, stem)| {
-                words.get(index + offset).is_some_and(|word| word.text == *stem || word.stem == *stem)
-            })
-    })?;
-    taken.extend(tail..tail + form.tail.len());
-    Some(taken)
+    let end = words.len().min(begin + GAP + 1);
+    let is_joint = |index: &usize| words.get(*index).is_some_and(|word| word.kind == Kind::Mark && !word.is_mark("|"));
+    let end = (begin..end).find(is_joint).unwrap_or(end);
+    let tail = (begin + 1..end).find(is_tail)?;
+    Some((at..begin).chain(tail..tail + form.tail.len()).collect())
+}
+
+fn is_said(word: Option<&Word>, stem: &String) -> bool {
+    word.is_some_and(|word| word.text == *stem || word.stem == *stem)
 }
 
 impl Language {

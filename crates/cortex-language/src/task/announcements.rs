@@ -26,7 +26,7 @@ impl Task<'_> {
         let things = language.words.things.length(rest).max(language.words.results.length(rest));
         let after = rest.get(things..).unwrap_or_default();
         if things > 0 && language.words.aloud.length(after) == after.len() {
-            let found = node.clauses.iter().any(|taken| self.finds(&taken.meaning));
+            let found = node.clauses.last_first().any(|taken| self.finds(&taken.meaning));
             return found.then_some((1.0, Meaning::AnnouncedLast));
         }
         // "Say how are you?" hands over a text.
@@ -34,7 +34,7 @@ impl Task<'_> {
         if self.reader.asks(rest) && !is_talk {
             let context = Context { asks: true, ..Context::default() };
             if language.words.past_sight.length(rest) == rest.len()
-                && node.clauses.iter().any(|taken| self.finds(&taken.meaning))
+                && node.clauses.last_first().any(|taken| self.finds(&taken.meaning))
             {
                 return Some((1.0, Meaning::AnnouncedLast));
             }
@@ -68,7 +68,7 @@ impl Task<'_> {
             };
             Some((index, parameter.name.clone(), limit))
         };
-        let mut speakers = self.reader.robot.tools.iter().enumerate().filter_map(speaks);
+        let mut speakers = self.reader.robot.those(&self.reader.robot.index.says).filter_map(speaks);
         speakers.next().filter(|_| speakers.next().is_none())
     }
 

@@ -4,11 +4,10 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{CORRECTED_FROM, Joint, Meaning, Node, PIECES_OF_CLAUSE, Piece, Taken, Task, answers};
-use crate::language::Language;
+use super::{CORRECTED_FROM, Joint, LEAST_MISSED, Meaning, Node, PIECES_OF_CLAUSE, Piece, Taken, Task, answers};
 use crate::problem::Problem;
-use crate::reading::{Call, Clause, Context, End, Miss, Reading, Strength};
-use crate::robot::{ParameterKind, Usage};
+use crate::reading::{Call, Clause, Context, End, Miss, Reading, Sought, Strength};
+use crate::robot::ParameterKind;
 use crate::sentence::Word;
 use crate::talk::{self};
 use crate::tokens::Kind;
@@ -16,10 +15,9 @@ use crate::tokens::Kind;
 impl Task<'_> {
     /// The cheapest way to join the pieces to clauses.
     pub(super) fn best(&self, pieces: &[Piece]) -> Vec<Taken> {
-        let start = Node { cost: 0.0, cost_before: 0.0, clauses: Vec::new(), place: None };
         let mut nodes: Vec<Option<Node>> = vec![None; pieces.len() + 1];
         if let Some(first) = nodes.first_mut() {
-            *first = Some(start);
+            *first = Some(Node::start());
         }
         let mut alone: Vec<Option<bool>> = vec![None; pieces.len()];
         for end in 1..=pieces.len() {
@@ -30,10 +28,11 @@ impl Task<'_> {
                 if joined.iter().any(|piece| piece.joint != Joint::Soft) || joined.iter().any(|piece| asks(&piece)) {
                     break;
                 }
-                let Some(Some(node)) = nodes.get(begin).cloned() else { continue };
+                let Some(Some(node)) = nodes.get(begin) else { continue };
                 let Some((first, last)) = pieces.get(begin).zip(pieces.get(end - 1)) else { continue };
                 let range = first.range.start..last.range.end;
-                let next = self.extended(&node, first.joint, range, end - begin, &mut |reading| {
+                let bound = best.as_ref().map_or(f64::INFINITY, |best| best.cost);
+                let next = self.extended(node, bound, first.joint, range, end - begin, &mut |reading| {
                     // Text that takes in what is an order by itself.
                     reading.is_open() && joined.iter().any(|piece| self.begins_deed(piece))
                         || reading.is_open()
@@ -42,7 +41,7 @@ impl Task<'_> {
                                 slot.is_some_and(|known| *known.get_or_insert_with(|| self.is_order(pieces.get(at))))
                             })
                 });
-                if best.as_ref().is_none_or(|best| next.cost < best.cost) {
+                if let Some(next) = next.filter(|next| next.cost < bound) {
                     best = Some(next);
                 }
             }
@@ -50,7 +49,7 @@ impl Task<'_> {
                 *slot = best;
             }
         }
-        nodes.pop().flatten().map(|node| node.clauses).unwrap_or_default()
+        nodes.pop().flatten().map(|node| node.clauses.into_vec()).unwrap_or_default()
     }
 
     /// Returns true if a piece begins with a verb by which something of this robot acts.
@@ -61,10 +60,7 @@ impl Task<'_> {
         core.len() > 1
             && hits.iter().filter(|hit| hit.at.first() == Some(&0)).any(|hit| {
                 let light = self.reader.language.sense_of(&hit.key).is_some_and(|sense| sense.light);
-                light
-                    || self.reader.robot.tools.iter().any(|tool| {
-                        tool.usage == Usage::Step && !tool.looks && tool.verbs.iter().any(|verb| verb.key == hit.key)
-                    })
+                light || self.reader.robot.index.verb(&hit.key).is_some_and(|tools| tools.acts)
             })
     }
 
@@ -86,34 +82,41 @@ impl Task<'_> {
         }
     }
 
-    /// The node with one more clause.
+    /// The node with one more clause; none if it surely costs no less than `bound`.
     pub(super) fn extended(
         &self,
         node: &Node,
+        bound: f64,
         joint: Joint,
         range: Range<usize>,
         pieces: usize,
         swallows: &mut dyn FnMut(&Reading) -> bool,
-    ) -> Node {
+    ) -> Option<Node> {
         let words = self.words.get(range.clone()).unwrap_or_default();
         #[expect(clippy::cast_precision_loss, reason = "a handful of pieces")]
         let joined = (pieces - 1) as f64;
         let said = talk::exact(words, self.reader.robot, self.reader.language).filter(|_| joint != Joint::Correction);
         if let Some(talk) = said {
             // What is said in between wants nothing done.
-            return node.with(0.6, Taken { range, joint, meaning: Meaning::Talk(talk) });
+            return Some(node.with(0.6, Taken { range, joint, meaning: Meaning::Talk(talk) }));
         }
         if let Some((cost, meaning)) = self.announcement(node, words) {
-            return node.with(cost + joined, Taken { range, joint, meaning });
+            return Some(node.with(cost + joined, Taken { range, joint, meaning }));
         }
         if let Some(node) = self.repeated(node, words).filter(|_| joint != Joint::Correction) {
-            return node;
+            return Some(node);
         }
         if node.clauses.is_empty() && self.interjects(&range) {
-            return node.with(0.3, Taken { range, joint, meaning: Meaning::Nothing });
+            return Some(node.with(0.3, Taken { range, joint, meaning: Meaning::Nothing }));
         }
-        let (cost, meaning) = self.meaning(node, joint, words, joined, swallows);
-        self.joined(node, Taken { range, joint, meaning }, cost)
+        // A correction may take the place of a clause that was missed.
+        let is_cheap = joint == Joint::Correction || node.cost + LEAST_MISSED + joined < bound;
+        let sought = if is_cheap { Sought::CallsOrReasons } else { Sought::Calls };
+        let (cost, meaning) = self.meaning(node, joint, words, joined, sought, swallows);
+        if sought == Sought::Calls && matches!(meaning, Meaning::Missed(_)) {
+            return None;
+        }
+        Some(self.joined(node, Taken { range, joint, meaning }, cost))
     }
 
     /// Reads some words in the light of the words before; returns the cost and the meaning.
@@ -123,6 +126,7 @@ impl Task<'_> {
         joint: Joint,
         words: &[Word],
         joined: f64,
+        sought: Sought,
         swallows: &mut dyn FnMut(&Reading) -> bool,
     ) -> (f64, Meaning) {
         let earlier = node.readings();
@@ -133,6 +137,7 @@ impl Task<'_> {
             is_subordinate: matches!(joint, Joint::Before | Joint::After) || self.goes_on_in_gerunds(node),
             corrects: joint == Joint::Correction,
             asks: self.goes_on_asking(node, joint),
+            sought,
         };
         match self.reader.clause(words, context) {
             Clause::Empty => (0.0, Meaning::Nothing),
@@ -218,8 +223,9 @@ impl Task<'_> {
         let repeated = readings.iter().map(|reading| reading.repeated(times)).collect();
         let mut node = node.clone();
         node.cost += 0.1;
-        if let Some(last) = node.clauses.last_mut() {
-            last.meaning = Meaning::Read(repeated);
+        if let Some(last) = node.clauses.last() {
+            let last = Taken { meaning: Meaning::Read(repeated), ..last.clone() };
+            node.clauses = node.clauses.without_last().with(last);
         }
         Some(node)
     }
@@ -228,7 +234,7 @@ impl Task<'_> {
     pub(super) fn joined(&self, node: &Node, mut taken: Taken, cost: f64) -> Node {
         let words = self.words.get(taken.range.clone()).unwrap_or_default();
         let soft = taken.joint == Joint::Soft;
-        let before = node.readings().first().copied();
+        let before = node.last_reading();
         let mut clauses = node.clauses.clone();
         // "Get the shaker going, 250 rpm": what is added belongs to the same call. "Rows one to three, drive them all":
         // the rows were only named.
@@ -253,7 +259,7 @@ impl Task<'_> {
             }
         }
         if soft && matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().all(belongs)) {
-            clauses.pop();
+            clauses = clauses.without_last();
         }
         if let (true, Some(last)) = (soft, node.clauses.last()) {
             self.repeat_both(last, &mut taken.meaning);
@@ -266,13 +272,18 @@ impl Task<'_> {
                 Some(Meaning::Missed(miss)) => miss.closeness >= CORRECTED_FROM,
                 _ => true,
             };
-            let corrected = if is_close { clauses.pop().map(|taken| taken.meaning) } else { None };
-            if let Some(reading) = self.corrected(corrected.as_ref(), &mut taken.meaning, words) {
+            let corrected = clauses.last().filter(|_| is_close).map(|taken| &taken.meaning);
+            if let Some(reading) = self.corrected(corrected, &mut taken.meaning, words) {
                 // "Say merry christmas, no, happy new year."
                 cost = 1.3;
                 taken.meaning = Meaning::Read(vec![reading]);
             }
-            if is_close { node.cost_before } else { node.cost }
+            if is_close {
+                clauses = clauses.without_last();
+                node.cost_before
+            } else {
+                node.cost
+            }
         } else {
             node.cost
         };
@@ -280,8 +291,7 @@ impl Task<'_> {
             Meaning::Read(readings) => self.place(readings).or_else(|| node.place.clone()),
             _ => node.place.clone(),
         };
-        clauses.push(taken);
-        Node { cost: base + cost, cost_before: base, clauses, place }
+        Node { cost: base + cost, cost_before: base, clauses: clauses.with(taken), place }
     }
 
     /// "Open and close the gripper three times": both are repeated.
@@ -331,13 +341,9 @@ impl Task<'_> {
     /// Where the robot is after this.
     pub(super) fn place(&self, readings: &[Reading]) -> Option<Value> {
         let [reading] = readings else { return None };
-        let language = Language::english()?;
-        let goes = |tool: &&crate::robot::Tool| {
-            tool.verbs.iter().any(|verb| language.sense_of(&verb.key).is_some_and(|sense| sense.name == "go"))
-        };
         // A place is what the robot can drive to, whatever was done there.
         let is_place = |value: &&Value| {
-            self.reader.robot.tools.iter().filter(goes).any(|tool| {
+            self.reader.robot.those(&self.reader.robot.index.goes).any(|(_, tool)| {
                 tool.parameters.iter().any(|parameter| matches!(&parameter.kind, ParameterKind::Choice(choices) if choices.values.contains(value)))
             })
         };
@@ -345,7 +351,7 @@ impl Task<'_> {
         let last = reading.calls.last()?;
         let driven = || {
             let mut calls = reading.calls.iter().rev();
-            calls.find(|call| self.reader.robot.tool(call.tool).is_some_and(|tool| goes(&tool)))
+            calls.find(|call| self.reader.robot.index.goes.iter().any(|tool| *tool as usize == call.tool))
         };
         let of = |call: &Call| call.arguments.values().find(is_place).cloned();
         of(last).or_else(|| of(driven()?))

@@ -136,7 +136,7 @@ impl Task<'_> {
         let begins = after.first().is_some_and(|next| {
             language.is_article(&next.text) || language.is_plain_role(&next.text) || next.number.is_some()
         });
-        let is_value = || self.reader.robot.tools.iter().any(|tool| self.reader.begins_value(tool, after));
+        let is_value = || self.reader.has_value(after);
         comma || begins || is_value()
     }
 
