@@ -45,14 +45,13 @@ impl Reader<'_> {
                 || any(&language.entertainments, units)
                 || self.is_small_talk(units, is_asked)
         };
-        if words.is_empty()
-            || clause.units.iter().all(|word| language.addresses.holds(word))
-            || is_talk(words)
-            || is_talk(&clause.units)
-        {
+        if clause.units.iter().all(|word| language.addresses.holds(word)) || is_talk(words) || is_talk(&clause.units) {
             return Some(GoalClass::Conversation);
         }
-        // "On", "the old one": words that tell nothing are no evidence of anything.
+        // "On", "the old one", "next": words that tell nothing are no evidence of anything.
+        if words.is_empty() {
+            return any(&language.talk, &clause.units).then_some(GoalClass::Conversation);
+        }
         if !clause.is_asked && language.small_talk.only_fills(&clause.units) {
             return None;
         }
@@ -120,12 +119,13 @@ impl Reader<'_> {
     fn class_of_fragment(&self, clause: &Clause, asked: Option<GoalClass>, next: Option<&Clause>) -> Option<GoalClass> {
         let language = self.language;
         let words = &clause.units;
+        // "You know" and "please" ask for nothing beside something else.
+        let tells_nothing = language.small_talk.only_fills(words) || without_courtesies(words, language).is_empty();
+        if tells_nothing && (asked.is_some() || next.is_some()) {
+            return Some(GoalClass::Conversation);
+        }
         if language.deeds.begin(words) || self.is_request(words) {
             return None;
-        }
-        // "You know" asks for nothing beside something else.
-        if language.small_talk.only_fills(words) && (asked.is_some() || next.is_some()) {
-            return Some(GoalClass::Conversation);
         }
         let begins = |word: &String| language.articles.holds(word) || language.places.holds(word);
         let is_short = words.len() <= FRAGMENT && words.first().is_some_and(begins);
