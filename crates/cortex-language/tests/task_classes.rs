@@ -159,7 +159,7 @@ fn a_sentence_is_read_in_no_time() {
     }
     let each = begin.elapsed() / u32::try_from(sentences.len()).expect("a few thousand");
     println!("{each:?} a sentence");
-    // A debug build on a busy machine is slower than what runs on a robot.
-    let bound = if cfg!(debug_assertions) { Duration::from_millis(20) } else { Duration::from_millis(1) };
+    // A bound against what grows without end; how fast it is on a robot tells `cargo xtask bench`.
+    let bound = Duration::from_millis(200);
     assert!(each < bound, "{each:?}");
 }
