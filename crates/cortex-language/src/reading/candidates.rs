@@ -141,7 +141,7 @@ impl Reader<'_> {
             meant,
             generic,
             unexplained: unexplained.collect(),
-            has_general_verb: context.corrects || asking.iter().any(|hit| is_general(&hit)),
+            has_general_verb: context.corrects || asking.iter().any(is_general),
         }
     }
 

@@ -76,7 +76,7 @@ impl Reader<'_> {
         for hit in hits.iter().filter(|hit| !core.asks && hit.at.first().copied() != begin) {
             if let Some(hit) = self.by_noun(core.words, begin, hit).or_else(|| self.by_cause(core, hit)) {
                 fits.extend(
-                    self.by_verb(tool, &hit, core, &hits).into_iter().filter(|fit| fit.strength > Strength::Things),
+                    self.by_verb(tool, &hit, core, hits).into_iter().filter(|fit| fit.strength > Strength::Things),
                 );
             }
         }

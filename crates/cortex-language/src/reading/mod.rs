@@ -270,6 +270,18 @@ impl<'r> Reader<'r> {
                 break;
             }
         }
+        self.chosen(found, closest, words, core, context)
+    }
+
+    /// The best of what was found; else what is brought by several tools, or why there is nothing.
+    fn chosen(
+        &self,
+        mut found: Vec<Reading>,
+        closest: Option<Miss>,
+        words: &[Word],
+        core: Core<'_>,
+        context: Context<'_>,
+    ) -> Clause {
         // Where no verb asks for a tool, a thing may be brought by several.
         if found.iter().all(|reading| reading.score.strength == Strength::Things)
             && let Some(reading) = self.transfer(core, context)
