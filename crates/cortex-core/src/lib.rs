@@ -6,7 +6,7 @@
 //! - [`mission`]: the mission machine, `(state, input) -> (state, effects)`;
 //! - [`chat`]: what a model is asked and what it answers;
 //! - [`fragment`]: the typed pieces that prompts are made of;
-//! - [`task_class`]: what kind of thing a task asks for, read from its words;
+//! - [`goal`]: what kind of thing a task asks for, read from its words;
 //! - [`toolset`]: the tools on offer, their wire names and argument checks;
 //! - [`selection`]: which tools a model is offered, where there are many;
 //! - [`plan`]: the plan graph; [`arrangement`]: its groups and priorities; [`binding`]: placeholders;
@@ -28,6 +28,7 @@ pub mod containment;
 pub mod expansion;
 pub mod feedback;
 pub mod fragment;
+pub mod goal;
 pub mod meter;
 pub mod mission;
 pub mod plan;
@@ -36,8 +37,6 @@ pub mod ports;
 mod schedule;
 pub mod selection;
 pub mod toolset;
-
-pub use cortex_language::task_class;
 
 pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpose, ToolDefinition, ToolKind};
 pub use containment::{Confined, Containment, Departed};

@@ -10,9 +10,6 @@ use serde::{Deserialize, Serialize};
 pub enum GoalClass {
     /// A greeting, thanks, "what can you do?". Words are all that it needs.
     Conversation,
-    /// A question that general knowledge answers, wherever the robot is: "why is the sky blue?" Words are all that it
-    /// needs; nothing has to be looked at first, though tools that look may tell more.
-    KnowledgeQuestion,
     /// A question about the robot itself: its battery, its health, where it is.
     QuestionAboutSelf,
     /// Any other question. To answer it the robot may have to go and look.
@@ -32,16 +29,13 @@ impl GoalClass {
     /// Whether words alone may be the whole answer.
     #[must_use]
     pub fn is_answered_by_words(self) -> bool {
-        matches!(
-            self,
-            Self::Conversation | Self::KnowledgeQuestion | Self::QuestionAboutSelf | Self::QuestionAboutWorld
-        )
+        matches!(self, Self::Conversation | Self::QuestionAboutSelf | Self::QuestionAboutWorld)
     }
 
     /// Whether tools that act have any place in it.
     #[must_use]
     pub fn may_act(self) -> bool {
-        !matches!(self, Self::Conversation | Self::KnowledgeQuestion | Self::QuestionAboutSelf)
+        !matches!(self, Self::Conversation | Self::QuestionAboutSelf)
     }
 
     /// Whether it goes on, round after round, once its plan was carried out.
@@ -55,7 +49,6 @@ impl std::fmt::Display for GoalClass {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
             Self::Conversation => "a conversation",
-            Self::KnowledgeQuestion => "a question of general knowledge",
             Self::QuestionAboutSelf => "a question about the robot itself",
             Self::QuestionAboutWorld => "a question about the world",
             Self::Action => "an action",

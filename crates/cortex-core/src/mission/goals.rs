@@ -12,7 +12,7 @@ use super::collections::Collections;
 use super::{Mission, rounds};
 use crate::chat::{ChatRequest, Message, ToolDefinition, ToolKind};
 use crate::fragment::{Finding, Fragment, capped, quoted};
-use crate::task_class;
+use crate::goal;
 use crate::toolset::ToolSet;
 
 /// Most characters of a model's words that are quoted as what it said.
@@ -23,9 +23,6 @@ const FINDINGS: usize = 5;
 const ABILITIES: usize = 40;
 
 const CONVERSATION: &str = "This is conversation: answer in words. No tool can be called now.";
-const KNOWLEDGE: &str = "\
-This is a question of general knowledge. Answer in words with what you know. Look only if one of the tools tells what you \
-don't know. Nothing is done for it.";
 const ABOUT_SELF: &str = "\
 This is a question about the robot itself. Look with the tools you are given, then answer in words with what they \
 returned. Where they don't tell, say that you don't know. Nothing is done for it.";
@@ -77,8 +74,8 @@ pub(super) struct Goal {
 impl Goal {
     pub(super) fn of(task: &str) -> Self {
         Self {
-            class: task_class::classify(task),
-            is_search: task_class::is_carried_out_by_a_look(task),
+            class: goal::classify(task),
+            is_search: goal::is_carried_out_by_a_look(task),
             withheld: ToolSet::default(),
             looks_suffice: false,
             found_something: false,
@@ -151,7 +148,6 @@ impl Mission {
         let rounds = self.setup.limits.max_rounds;
         match self.goal.class {
             GoalClass::Conversation => CONVERSATION.to_owned(),
-            GoalClass::KnowledgeQuestion => KNOWLEDGE.to_owned(),
             GoalClass::QuestionAboutSelf => ABOUT_SELF.to_owned(),
             GoalClass::QuestionAboutWorld => ABOUT_WORLD.to_owned(),
             // What the rules say anyway.
@@ -220,7 +216,7 @@ impl Mission {
     /// Whether words are not all that the task asks for: something is to be done, or to be looked at first.
     pub(super) fn owes_more_than_words(&self) -> bool {
         match self.goal.class {
-            GoalClass::Conversation | GoalClass::KnowledgeQuestion => false,
+            GoalClass::Conversation => false,
             GoalClass::QuestionAboutSelf | GoalClass::QuestionAboutWorld => !self.goal.found_something,
             GoalClass::Action if self.goal.is_search => !self.goal.found_something,
             GoalClass::Action => !self.is_done_by_looks(),
@@ -234,7 +230,7 @@ impl Mission {
         if !self.goal.found_something || !self.task_corrections.is_empty() {
             return false;
         }
-        task_class::Clauses::of(&self.setup.task).all(|says| {
+        goal::Clauses::of(&self.setup.task).all(|says| {
             let saying = || self.setup.tools.iter().filter(|spec| spec.phrases.iter().any(|phrase| says(phrase)));
             saying().all(|spec| spec.effect == ToolEffect::Observe)
                 && saying().any(|spec| self.goal.looks.has(&spec.name))

@@ -5,8 +5,8 @@ use cortex_protocol::{GoalClass, MissionEvent, Origin, StepReport, StepStatus};
 
 use super::{Ending, Mission, Phase, ResearchState, prompts};
 use crate::fragment::Fragment;
+use crate::goal;
 use crate::selection;
-use crate::task_class;
 
 /// Longest correction, in bytes of UTF-8. It is in every later request to the model.
 pub const MAX_CORRECTION_BYTES: usize = 2_048;
@@ -55,8 +55,7 @@ impl Mission {
         }
         let text = text.trim().to_owned();
         self.report(MissionEvent::TaskCorrected { text: text.clone(), origin });
-        let asks_no_deed =
-            task_class::classify(&text).is_answered_by_words() || task_class::is_carried_out_by_a_look(&text);
+        let asks_no_deed = goal::classify(&text).is_answered_by_words() || goal::is_carried_out_by_a_look(&text);
         self.goal.looks_suffice = asks_no_deed && (self.goal.looks_suffice || self.task_corrections.is_empty());
         self.classify_anew(&text);
         self.overtake_steps();
@@ -89,9 +88,9 @@ impl Mission {
     /// A correction may ask for more than the task did: a question becomes what the correction is, and a deed becomes a tour
     /// or an order that goes on. It never makes words enough for a task that needs deeds, nor ends an order that goes on.
     fn classify_anew(&mut self, text: &str) {
-        let (before, said) = (self.goal.class, task_class::classify(text));
+        let (before, said) = (self.goal.class, goal::classify(text));
         let may_be_search = self.goal.is_search || before.is_answered_by_words();
-        self.goal.is_search = may_be_search && task_class::is_carried_out_by_a_look(text);
+        self.goal.is_search = may_be_search && goal::is_carried_out_by_a_look(text);
         let asks_for_more = matches!(said, GoalClass::SearchOrPatrol) || said.goes_on();
         if said == before || before.goes_on() || !(before.is_answered_by_words() || asks_for_more) {
             return;

@@ -1,51 +1,45 @@
 //! Whether a task is nothing but sentences that tools declare: `scan the tag`, `read the topic {topic}`.
 
-use super::clause;
-use super::language::{Language, languages_of};
-use super::text::{Clause, clauses};
+use super::clauses::{Clause, clauses};
+use super::without_courtesies;
+use super::words::{ARTICLES, holds};
 
 /// The clauses of a task, to be held against the sentences of tools.
 #[derive(Debug)]
-pub struct Clauses {
-    clauses: Vec<Clause>,
-    language: Option<&'static Language>,
-}
+pub struct Clauses(Vec<Clause>);
 
 impl Clauses {
     /// Those of this task.
     #[must_use]
     pub fn of(task: &str) -> Self {
-        let language = languages_of(task).into_iter().next();
-        Self { clauses: language.map(|language| clauses(task, language)).unwrap_or_default(), language }
+        Self(clauses(task))
     }
 
-    /// Whether there is a clause, and `is_done` says so of each of them. The argument of `is_done` tells whether a sentence
-    /// of a tool says the clause.
+    /// Whether there is a clause, and `is_done` says so of each of them. It is given what tells whether a sentence of a
+    /// tool says the clause.
     pub fn all(&self, is_done: impl Fn(&dyn Fn(&str) -> bool) -> bool) -> bool {
-        let Some(language) = self.language else { return false };
-        !self.clauses.is_empty() && self.clauses.iter().all(|clause| is_done(&|phrase| says(phrase, clause, language)))
+        !self.0.is_empty() && self.0.iter().all(|clause| is_done(&|phrase| says(phrase, clause)))
     }
 }
 
 /// Whether the clause is the sentence, with values in place of its `{parameters}`. Articles and courtesies don't count.
-fn says(phrase: &str, clause: &Clause, language: &Language) -> bool {
-    let telling = clause::without_courtesies(&clause.units, language);
-    let words: Vec<&str> = telling.iter().filter(|word| !language.articles.holds(word)).map(String::as_str).collect();
+fn says(phrase: &str, clause: &Clause) -> bool {
+    let written: Vec<&str> = clause.words.iter().map(String::as_str).collect();
+    let words: Vec<&str> = without_courtesies(&written).iter().filter(|word| !holds(ARTICLES, word)).copied().collect();
     let mut pieces = Vec::new();
     let mut rest = phrase;
     while let Some((before, after)) = rest.split_once('{') {
-        pieces.push(own_words(before, language));
+        pieces.push(own_words(before));
         let Some((_, behind)) = after.split_once('}') else { return false };
         rest = behind;
     }
-    pieces.push(own_words(rest, language));
+    pieces.push(own_words(rest));
     // A sentence without a word of its own says everything.
     pieces.iter().any(|words| !words.is_empty()) && follows(&pieces, &words)
 }
 
-fn own_words(text: &str, language: &Language) -> Vec<String> {
-    let units = clauses(text, language).into_iter().flat_map(|clause| clause.units);
-    units.filter(|word| !language.articles.holds(word)).collect()
+fn own_words(text: &str) -> Vec<String> {
+    clauses(text).into_iter().flat_map(|clause| clause.words).filter(|word| !holds(ARTICLES, word)).collect()
 }
 
 /// Whether the words are the pieces, with at least one word in each gap between them.

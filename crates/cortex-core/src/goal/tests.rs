@@ -1,6 +1,5 @@
 use cortex_protocol::GoalClass::{
-    self, Action, Conversation, EndlessOrder, KnowledgeQuestion, QuestionAboutSelf, QuestionAboutWorld, SearchOrPatrol,
-    StandingOrder,
+    self, Action, Conversation, EndlessOrder, QuestionAboutSelf, QuestionAboutWorld, SearchOrPatrol, StandingOrder,
 };
 
 use super::*;
@@ -37,7 +36,6 @@ const TABLE: &[(GoalClass, &[&str])] = &[
             "never touch the cup",
         ],
     ),
-    (KnowledgeQuestion, &["What is the capital of France?", "Why is the sky blue?", "¿Quién pintó Las Meninas?"]),
     (
         QuestionAboutSelf,
         &[
@@ -97,6 +95,7 @@ const TABLE: &[(GoalClass, &[&str])] = &[
             "list all rooms",
             "How many rooms are there, and what is in them?",
             "Why is it dark here?",
+            "What is the capital of France?",
             "inspect the camera",
             "answer what is on the table",
             "Answer the question whether the door is open.",
@@ -151,7 +150,6 @@ const TABLE: &[(GoalClass, &[&str])] = &[
             "Wave, once you can.",
             "Wait.",
             "stop",
-            "do it",
             "Don't go to the kitchen, go to the hall.",
             "Don't leave the light on",
             "Don't stop",
@@ -246,10 +244,7 @@ fn a_task_is_what_its_words_ask_for() {
 /// The sentences of which the tables were made, and more that were written afterwards, in two goes: language, what it is,
 /// sentence. Of the latter, when they were first read, 9 of 146 orders passed for questions, 2 of 98 questions and 6 of 26
 /// courtesies for orders; the tables know them now.
-const CORPUS: [&str; 2] = [
-    include_str!("../../corpus/classes/earlier-tuned.tsv"),
-    include_str!("../../corpus/classes/earlier-written-after.tsv"),
-];
+const CORPUS: [&str; 2] = [include_str!("corpus/tuned.tsv"), include_str!("corpus/unseen.tsv")];
 
 fn corpus() -> Vec<(&'static str, &'static str, &'static str)> {
     let lines = CORPUS.iter().flat_map(|file| file.lines());
