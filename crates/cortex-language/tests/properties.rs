@@ -75,7 +75,7 @@ proptest! {
 }
 
 /// Against hangs only.
-const AT_MOST: Duration = Duration::from_secs(60);
+const AT_MOST: Duration = Duration::from_secs(240);
 
 #[test]
 fn long_texts_are_read_in_time() {
