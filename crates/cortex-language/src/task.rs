@@ -8,6 +8,7 @@ mod audit;
 mod clauses;
 mod pieces;
 mod result;
+mod tours;
 
 use std::ops::Range;
 

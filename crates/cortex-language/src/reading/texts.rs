@@ -123,6 +123,7 @@ impl Reader<'_> {
                     && (self.is_doubtful_text(words)
                         || (reports && words.iter().any(|word| self.language.words.addressed.has(&word.text)))),
             refers: false,
+            places: 0,
         }))
     }
 
@@ -212,6 +213,7 @@ impl Reader<'_> {
             let begins =
                 robot::hits(after.get(..3.min(after.len())).unwrap_or_default(), self.language).iter().any(|hit| {
                     hit.at.first() == Some(&0)
+                        && !hit.lent
                         && self
                             .robot
                             .tools
@@ -231,14 +233,15 @@ impl Reader<'_> {
 
     /// Returns true if the words begin with a place that the robot can drive to.
     fn begins_place(&self, words: &[Word]) -> bool {
-        self.robot.tools.iter().filter(|tool| self.names_go(tool)).any(|tool| {
+        self.robot.tools.iter().filter(|tool| self.goes(tool)).any(|tool| {
             tool.parameters.iter().any(
                 |it| matches!(&it.kind, ParameterKind::Choice(choices) if choices.read(words, self.language).is_some()),
             )
         })
     }
 
-    fn names_go(&self, tool: &Tool) -> bool {
+    /// Returns true if the tool goes somewhere.
+    pub(crate) fn goes(&self, tool: &Tool) -> bool {
         tool.verbs.iter().any(|verb| self.names(&verb.key, "go"))
     }
 
@@ -319,7 +322,7 @@ impl Reader<'_> {
         }
         // A verb of the tool's own: "transmit: all clear", "voice-say hello".
         let begin = self.after_name(tool, words);
-        for hit in robot::hits(words, self.language) {
+        for hit in robot::hits(words, self.language).into_iter().filter(|hit| !hit.lent) {
             let Some(verb) = tool.verbs.iter().find(|verb| verb.key == hit.key) else { continue };
             let starts = hit.at.first().is_some_and(|at| *at <= begin);
             let end = hit.at.last().map_or(0, |last| last + 1);
@@ -344,8 +347,9 @@ impl Reader<'_> {
 
     /// Returns true if the clause begins with a verb of the tool's own.
     fn is_own_verb(&self, tool: &Tool, words: &[Word]) -> bool {
-        let own =
-            |hit: &robot::VerbHit| tool.verbs.iter().any(|verb| verb.key == hit.key && verb.source == Source::Own);
+        let own = |hit: &robot::VerbHit| {
+            !hit.lent && tool.verbs.iter().any(|verb| verb.key == hit.key && verb.source == Source::Own)
+        };
         robot::hits(words.get(..3.min(words.len())).unwrap_or_default(), self.language)
             .iter()
             .any(|hit| hit.at.first() == Some(&0) && own(hit))
