@@ -8,9 +8,12 @@
 //! in which they are done) → `reading` (each clause held against the tools of the `robot`). What wants no act is `talk`.
 //! Apart from it, `task_class` says what kind of thing a text asks for, in many languages and without any robot.
 
+mod compounds;
+mod facts;
 mod filter;
 mod grammar;
 mod language;
+mod languages;
 mod numbers;
 mod pattern;
 mod phrases;

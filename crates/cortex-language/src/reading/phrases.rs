@@ -133,11 +133,11 @@ impl Reader<'_> {
                     .map(|(value, length)| (value, length, at))
                     .or_else(|| choices.read(rest, self.language).map(|(value, length)| (value, length, begin)))?;
                 let value = choices.value(value)?;
-                let is_whole = self.language.stem(&robot::spoken(value)) == words.get(from)?.stem;
+                let is_whole = self.is_whole(value, words.get(from)?);
                 (is_whole || !is_noun(length, from)).then(|| (value.clone(), from + length, false))
             }
             ParameterKind::Number(kind) => {
-                let said = numbers::read(rest)?;
+                let said = numbers::read(rest, self.language)?;
                 Some((kind.take(&said).ok()?, begin + said.length, false))
             }
             ParameterKind::Flag => {
@@ -189,7 +189,7 @@ impl Reader<'_> {
             let _ = only;
             return Some(json!(truth));
         }
-        if let Some(said) = numbers::read(words).filter(|said| said.length == words.len()) {
+        if let Some(said) = numbers::read(words, self.language).filter(|said| said.length == words.len()) {
             if said.unit.is_some() {
                 return None;
             }
