@@ -12,7 +12,6 @@ use crate::filter::{WordMap, WordSet};
 use crate::grammar::{Frames, Grammar, SenseEntry, Truths, Words};
 use crate::pattern::Pattern;
 use crate::phrases::{PhraseSet, PhraseTable, list};
-use crate::robot::Key;
 use crate::stem::Stemmer;
 
 /// One sense of verbs: what verbs of any language stand for.
@@ -319,18 +318,6 @@ impl Language {
     /// Every noun that begins with this stem: its stems, and what it stands for; the longest first.
     pub(crate) fn nouns(&self, stem: &str) -> &[(Vec<String>, String)] {
         self.nouns.get(stem).map_or(&[], Vec::as_slice)
-    }
-
-    /// Verbs that tools may have which are asked for by this sense: more general ones, and the two ways of a switch.
-    pub(crate) fn related(&self, sense: &Sense) -> Vec<Key> {
-        let sets = |other: &Sense| matches!(other.name.as_str(), "set" | "adjust" | "change");
-        let is_related = |other: &Sense| {
-            sense.base.as_ref() == Some(&other.name)
-                || other.base.as_ref() == Some(&sense.name)
-                || (sense.adjusts && sets(other))
-        };
-        let senses = self.senses.iter().enumerate().filter(|(_, other)| is_related(other));
-        senses.map(|(index, _)| Key::Sense(index)).collect()
     }
 
     /// Returns the meaning of the longest noun at the beginning of these stems, and the number of its words.

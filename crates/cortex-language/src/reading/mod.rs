@@ -3,7 +3,7 @@
 //! Every word is accounted for, or there is no reading: a verb that asks for the tool, a value of a parameter, a noun of
 //! the tool, or one of the few words that carry nothing.
 //!
-//! - `candidates`: the tools that a clause can ask for at all;
+//! - `held`: a clause held against tools, in every way; `candidates`: those that it can ask for at all;
 //! - `cover`: one clause held against one tool by one of its verbs; `values` and `references` for what its words say;
 //! - `calls`: what it then asks for; `misses`: why it asks for nothing; `likely`: what to ask about then;
 //! - `spots`: what the words of a clause may say to any tool;
@@ -12,14 +12,13 @@
 //! - `texts`: texts that a frame of speech or writing hands over;
 //! - `fit`: whether a verb asks for a tool.
 
-use std::cmp::Reverse;
-
 use serde_json::{Map, Value};
 
 mod calls;
 mod candidates;
 mod cover;
 mod fit;
+mod held;
 mod likely;
 mod misses;
 mod phrases;
@@ -31,12 +30,11 @@ mod values;
 
 use crate::language::{Guard, Language, Lead};
 use crate::problem::Problem;
-use crate::robot::{self, Key, Robot, Tool, Usage, VerbHit};
+use crate::robot::{self, Key, Robot, Usage};
 use crate::sentence::{self, Word};
 use crate::tokens::Kind;
 
-use self::candidates::ToolSet;
-
+use self::held::Held;
 pub(crate) use fit::Strength;
 pub(crate) use spots::Spot;
 
@@ -174,18 +172,6 @@ pub(crate) struct Core<'w> {
     pub(crate) spots: &'w [Spot],
 }
 
-/// A clause that is held against tools.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Held<'w> {
-    pub(crate) core: Core<'w>,
-    /// The verbs in it.
-    pub(crate) hits: &'w [VerbHit],
-    /// With what may be the end of a text.
-    pub(crate) said: Core<'w>,
-    pub(crate) said_hits: &'w [VerbHit],
-    pub(crate) context: Context<'w>,
-}
-
 /// What is taken off at the end of a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
@@ -236,36 +222,7 @@ impl<'r> Reader<'r> {
             let other_hits = (said.words.len() != core.words.len()).then(|| robot::hits(said.words, self.language));
             let said_hits = other_hits.as_ref().unwrap_or(&hits);
             let clause = Held { core, hits: &hits, said, said_hits, context };
-            let candidates = self.candidates(&clause, false);
-            let mut nearest: Option<(usize, Miss)> = None;
-            let hold = |tools: &ToolSet, found: &mut Vec<Reading>, nearest: &mut Option<(usize, Miss)>| {
-                for index in tools.iter() {
-                    let Some(tool) = self.robot.tool(index) else { continue };
-                    self.held_against(index, tool, &clause, &mut |attempt| match attempt {
-                        Ok(reading) => found.push(reading),
-                        Err(miss) => {
-                            let is_nearer = nearest.as_ref().is_none_or(|(at, other)| {
-                                (miss.closeness, Reverse(index)) > (other.closeness, Reverse(*at))
-                            });
-                            if is_nearer {
-                                *nearest = Some((index, miss));
-                            }
-                        }
-                    });
-                }
-            };
-            hold(&candidates.first(), &mut found, &mut nearest);
-            // The others are only missed, and that matters where nothing better is found.
-            let is_read = context.sought == Sought::Calls || found.iter().any(|reading| reading.score.closed);
-            let others = candidates.second(nearest.as_ref().map(|(_, miss)| miss.closeness));
-            if let Some(others) = others.filter(|_| !is_read) {
-                hold(others, &mut found, &mut nearest);
-            }
-            if let Some((_, miss)) = nearest
-                && closest.as_ref().is_none_or(|other| miss.closeness > other.closeness)
-            {
-                closest = Some(miss);
-            }
+            self.held_against_all(&clause, &mut found, &mut closest);
             if !found.is_empty() {
                 break;
             }
@@ -328,28 +285,6 @@ impl<'r> Reader<'r> {
             }
         }
         Clause::Read(readings)
-    }
-
-    /// Everything that the clause may mean to one tool.
-    fn held_against(&self, index: usize, tool: &Tool, clause: &Held<'_>, take: &mut dyn FnMut(Result<Reading, Miss>)) {
-        let Held { core, said, context, .. } = *clause;
-        let answers = tool.looks || tool.usage != Usage::Step;
-        if core.asks && !answers {
-            return;
-        }
-        for phrase in &tool.phrases {
-            if let Some(attempt) = self.by_phrase(index, tool, phrase, core, context) {
-                take(attempt);
-            }
-        }
-        if let Some(attempt) = self.by_text(index, tool, said, clause.said_hits) {
-            take(attempt);
-        }
-        for fit in self.fits(tool, core, clause.hits, context) {
-            if let Some(attempt) = self.cover(index, tool, core, &fit, context) {
-                take(attempt);
-            }
-        }
     }
 
     /// Returns the length of a word that opens an order and carries nothing: "hey". The "second" of "second slot" does.

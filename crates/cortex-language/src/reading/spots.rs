@@ -35,6 +35,7 @@ impl Spot {
 impl Reader<'_> {
     /// Looks up each word.
     pub(super) fn spots(&self, words: &[Word]) -> Vec<Spot> {
+        let words = if self.robot.index.leaves_nothing_out() { &[] } else { words };
         (0..words.len()).filter_map(|at| self.spot(words.get(at..)?)).collect()
     }
 

@@ -58,6 +58,9 @@ pub(crate) struct Index {
     pub(crate) goes: Vec<u32>,
     /// Those that look at whatever there is.
     pub(crate) looks: Vec<u32>,
+    /// True if nothing is left out, to be compared with.
+    #[cfg(test)]
+    pub(crate) leaves_nothing_out: bool,
 }
 
 impl Index {
@@ -130,6 +133,14 @@ impl Index {
             ParameterKind::Text(_) | ParameterKind::Any => push(&mut self.quoted, index),
             ParameterKind::Other => {}
         }
+    }
+
+    /// Returns true if every tool is held against every clause in every way.
+    pub(crate) fn leaves_nothing_out(&self) -> bool {
+        #[cfg(test)]
+        return self.leaves_nothing_out;
+        #[cfg(not(test))]
+        false
     }
 
     /// The tools that have a verb.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+mod choices;
 mod concepts;
 mod index;
 mod parameters;

@@ -4,10 +4,10 @@
 //! unit. Everything else is a [`Mismatch`], and the command is not done.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Bound;
 
 use serde_json::{Map, Value, json};
 
+use super::choices::{beginnings, repeated};
 use super::concepts::{concept_at, concepts, concepts_of, next_concept};
 use crate::filter::WordFilter;
 use crate::language::Language;
@@ -276,13 +276,13 @@ fn choices(property: &Value, root: &Value) -> Option<Vec<Value>> {
 pub(crate) struct Choices {
     pub(crate) values: Vec<Value>,
     /// The index of each value by the joined meanings of its words, and by shorter names that only one value has.
-    names: BTreeMap<String, usize>,
+    pub(super) names: BTreeMap<String, usize>,
     /// Names without spaces.
-    compact: BTreeMap<String, usize>,
+    pub(super) compact: BTreeMap<String, usize>,
     /// The stems of words that several values have.
-    repeated: BTreeSet<String>,
+    pub(super) repeated: BTreeSet<String>,
     /// The first words of the names, and the first letters of those without spaces.
-    begins: WordFilter,
+    pub(super) begins: WordFilter,
 }
 
 impl Choices {
@@ -326,18 +326,8 @@ impl Choices {
         }
         let compact: BTreeMap<String, usize> =
             values.iter().enumerate().map(|(index, value)| (compact(&spoken(value)), index)).collect();
-        let (mut once, mut repeated) = (BTreeSet::new(), BTreeSet::new());
-        for value in &values {
-            let stems: BTreeSet<String> = spoken(value).split(' ').map(|part| language.stem(part)).collect();
-            for stem in stems {
-                if let Some(stem) = once.replace(stem) {
-                    repeated.insert(stem);
-                }
-            }
-        }
-        let mut begins = WordFilter::default();
-        names.keys().for_each(|name| begins.add(name.split(' ').next().unwrap_or_default()));
-        compact.keys().for_each(|name| begins.add(first_letter(name)));
+        let repeated = repeated(&values, language);
+        let begins = beginnings(names.keys(), compact.keys());
         Self { values, names, compact, repeated, begins }
     }
 
@@ -400,36 +390,6 @@ impl Choices {
         found
     }
 
-    /// Returns false if surely no name begins like the words.
-    fn may_begin(&self, words: &[Word], language: &Language) -> bool {
-        let Some(first) = words.first() else { return false };
-        // A capital letter or a sign within quotation marks tells nothing.
-        let is_plain = first.text.bytes().all(|next| next.is_ascii_lowercase() || next.is_ascii_digit());
-        let spells = || {
-            let from = (Bound::Included(first.text.as_str()), Bound::Unbounded);
-            self.compact.range::<str, _>(from).next().is_some_and(|(name, _)| name.starts_with(&first.text))
-        };
-        !is_plain
-            || (self.begins.may_have(first_letter(&first.text)) && spells())
-            || concept_at(words, language)
-                .is_some_and(|(concept, _)| self.begins.may_have(concept.split(' ').next().unwrap_or_default()))
-    }
-
-    /// Returns true if several values have the word: "rooms" of "living room" and "dining room".
-    pub(crate) fn are(&self, stem: &str) -> bool {
-        self.repeated.contains(stem)
-    }
-
-    /// The stems of words that several values have.
-    pub(crate) fn repeated(&self) -> impl Iterator<Item = &str> {
-        self.repeated.iter().map(String::as_str)
-    }
-
-    /// Every name of a value.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.names.keys().map(String::as_str)
-    }
-
     /// The value of exactly this name.
     pub(crate) fn named(&self, name: &str) -> Option<usize> {
         self.names.get(name).copied()
@@ -438,11 +398,6 @@ impl Choices {
     pub(crate) fn value(&self, index: usize) -> Option<&Value> {
         self.values.get(index)
     }
-}
-
-/// The first letter of a name.
-fn first_letter(name: &str) -> &str {
-    name.chars().next().and_then(|first| name.get(..first.len_utf8())).unwrap_or_default()
 }
 
 /// Returns the meanings of the words of a value, letters among them.

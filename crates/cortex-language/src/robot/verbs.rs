@@ -222,4 +222,15 @@ impl Language {
             Key::Word(_) => None,
         }
     }
+    /// Verbs that tools may have which are asked for by this sense: more general ones, and the two ways of a switch.
+    pub(crate) fn related(&self, sense: &Sense) -> Vec<Key> {
+        let sets = |other: &Sense| matches!(other.name.as_str(), "set" | "adjust" | "change");
+        let is_related = |other: &Sense| {
+            sense.base.as_ref() == Some(&other.name)
+                || other.base.as_ref() == Some(&sense.name)
+                || (sense.adjusts && sets(other))
+        };
+        let senses = self.senses.iter().enumerate().filter(|(_, other)| is_related(other));
+        senses.map(|(index, _)| Key::Sense(index)).collect()
+    }
 }

@@ -110,7 +110,9 @@ impl Task<'_> {
             return Some(node.with(0.3, Taken { range, joint, meaning: Meaning::Nothing }));
         }
         // A correction may take the place of a clause that was missed.
-        let is_cheap = joint == Joint::Correction || node.cost + LEAST_MISSED + joined < bound;
+        let is_cheap = self.reader.robot.index.leaves_nothing_out()
+            || joint == Joint::Correction
+            || node.cost + LEAST_MISSED + joined < bound;
         let sought = if is_cheap { Sought::CallsOrReasons } else { Sought::Calls };
         let (cost, meaning) = self.meaning(node, joint, words, joined, sought, swallows);
         if sought == Sought::Calls && matches!(meaning, Meaning::Missed(_)) {
