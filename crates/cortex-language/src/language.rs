@@ -110,6 +110,8 @@ pub(crate) struct Language {
     function_words: WordSet,
     pub(crate) talk: Vec<(String, Vec<Pattern>)>,
     pub(crate) texts: Vec<TextFrame>,
+    /// The words of which each frame of a text has one.
+    text_keys: Vec<(Frame, WordSet)>,
 }
 
 /// Why a word forbids a guess.
@@ -176,7 +178,7 @@ impl Language {
         };
         let mut leads: Vec<(Lead, Pattern)> = grammar.frames.leads.split(',').map(|it| lead(it, false)).collect();
         leads.extend(grammar.frames.stations.split(',').map(|it| lead(it, true)));
-        let texts = text_frames(Frame::Say, &grammar.frames.say)
+        let texts: Vec<TextFrame> = text_frames(Frame::Say, &grammar.frames.say)
             .chain(text_frames(Frame::Write, &grammar.frames.write))
             .collect();
         let mut language = Self {
@@ -206,6 +208,7 @@ impl Language {
             verbs: WordMap::default(),
             nouns: WordMap::default(),
             talk: grammar.talk.iter().map(|(about, list)| (about.clone(), patterns(list))).collect(),
+            text_keys: text_keys(&texts),
             texts,
             stemmer,
         };
@@ -396,6 +399,11 @@ impl Language {
         self.truths.get(state).copied()
     }
 
+    /// Returns true if the word may belong to such a frame of a text.
+    pub(crate) fn may_frame(&self, frame: Frame, word: &str) -> bool {
+        self.text_keys.iter().any(|(of, keys)| *of == frame && keys.contains(word))
+    }
+
     /// Returns the measure of a quality: the weight for "heavy".
     pub(crate) fn quality(&self, word: &str) -> Option<&str> {
         self.qualities.get(word).map(String::as_str)
@@ -464,6 +472,11 @@ fn text_frames(frame: Frame, list: &str) -> impl Iterator<Item = TextFrame> + '_
         let (pattern, prefix) = it.split_once('=').map_or((it, None), |(pattern, prefix)| (pattern, Some(prefix)));
         TextFrame { frame, pattern: Pattern::read(pattern), prefix: prefix.map(|prefix| prefix.trim().to_owned()) }
     })
+}
+
+fn text_keys(texts: &[TextFrame]) -> Vec<(Frame, WordSet)> {
+    let keys = |frame: Frame| texts.iter().filter(move |it| it.frame == frame).flat_map(|it| it.pattern.key());
+    [Frame::Say, Frame::Write].map(|frame| (frame, keys(frame).cloned().collect())).into()
 }
 
 fn patterns(text: &str) -> Vec<Pattern> {

@@ -52,6 +52,16 @@ impl Pattern {
         (self.may_begin(words) && whole(&self.parts, words, 0, may_be, &mut slots)).then_some(slots)
     }
 
+    /// Words of which one must be there: the last that must be, where it begins with a slot, else the first.
+    pub(crate) fn key(&self) -> &[String] {
+        let mut needed = self.parts.iter().filter_map(|part| match part {
+            Part::Word { any_of, optional: false } => Some(any_of.as_slice()),
+            Part::Word { .. } | Part::Slot(_) => None,
+        });
+        let key = if matches!(self.parts.first(), Some(Part::Slot(_))) { needed.next_back() } else { needed.next() };
+        key.unwrap_or_default()
+    }
+
     /// Returns false if the pattern surely does not begin like these words.
     fn may_begin<W: AsRef<str>>(&self, words: &[W]) -> bool {
         let may_have = |firsts: &WordFilter| words.first().is_some_and(|first| firsts.may_have(first.as_ref()));

@@ -28,6 +28,10 @@ pub const MAX_PIECES: usize = 200;
 const PIECES_OF_CLAUSE: usize = 8;
 /// No clause of several pieces that is missed costs less, without its joints.
 const LEAST_MISSED: f64 = 7.9;
+/// No clause that hands over no text of the person's own costs less, without its joints.
+const LEAST_CLOSED: f64 = 0.99;
+/// The cost of each joint in such a clause.
+const LEAST_JOINED: f64 = 1.2;
 /// So close a clause must have come to an order to be one that is corrected.
 const CORRECTED_FROM: usize = 4;
 /// Most problems that are told.

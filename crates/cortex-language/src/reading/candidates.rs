@@ -107,7 +107,7 @@ impl Candidates {
 impl Reader<'_> {
     /// The tools that the clause can ask for. With `any_verb` a verb asks for its tools wherever it stands.
     pub(super) fn candidates(&self, clause: &Held<'_>, any_verb: bool) -> Candidates {
-        let Held { core, hits, said, said_hits, context } = *clause;
+        let Held { core, hits, later, said, said_hits, context } = *clause;
         let index = &self.robot.index;
         let tools = self.robot.len();
         if index.leaves_nothing_out() {
@@ -120,7 +120,8 @@ impl Reader<'_> {
             self.add_by_words(rest, context, &mut meant);
             generic += usize::from(self.add_generic(rest, &mut others));
         }
-        let asking = self.asking(core, hits, any_verb);
+        let mut asking = self.asking(core, hits, any_verb);
+        asking.extend(later);
         for hit in &asking {
             meant.add(index.verb(&hit.key).map_or(&[], |users| &users.tools));
         }
@@ -182,14 +183,9 @@ impl Reader<'_> {
         };
         let named = core.words.iter().take_while(is_name).count();
         let begin = self.verb_position(core.words);
-        // "Give the saucepan a stir", "I want the door closed": the verb that counts stands later.
-        let is_light = begin.and_then(|at| core.words.get(at)).is_some_and(|word| self.language.is_light(&word.stem));
-        let is_wish = (0..core.words.len())
-            .any(|at| core.words.get(at..).is_some_and(|rest| self.language.words.causes.length(rest) > 0));
-        let anywhere = any_verb || core.asks || is_light || is_wish;
         let asks = |hit: &&VerbHit| {
             let first = hit.at.first().copied().unwrap_or_default();
-            anywhere || first <= named || Some(first) == begin
+            any_verb || core.asks || first <= named || Some(first) == begin
         };
         hits.iter().filter(asks).collect()
     }

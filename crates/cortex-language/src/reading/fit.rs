@@ -1,6 +1,6 @@
 //! The ways in which the verbs of a sentence may ask for a tool.
 
-use super::{Context, Core, Reader, Reading};
+use super::{Context, Core, Held, Reader, Reading};
 use crate::language::{Language, Lead};
 use crate::robot::{Key, ParameterKind, Source, Tool, Usage, VerbHit, switched};
 use crate::sentence::Word;
@@ -51,8 +51,9 @@ pub(crate) struct Fit {
 
 impl Reader<'_> {
     /// Every way in which the clause may ask for the tool.
-    pub(crate) fn fits(&self, tool: &Tool, core: Core<'_>, hits: &[VerbHit], context: Context<'_>) -> Vec<Fit> {
+    pub(crate) fn fits(&self, tool: &Tool, clause: &Held<'_>) -> Vec<Fit> {
         let language = self.language;
+        let Held { core, hits, context, .. } = *clause;
         let mut fits: Vec<Fit> = Vec::new();
         let begin = self.verb_position(core.words);
         // Engineers type the name of the tool: `base-halt`.
@@ -73,12 +74,8 @@ impl Reader<'_> {
             }
             fits.extend(self.by_verb(tool, hit, core, hits));
         }
-        for hit in hits.iter().filter(|hit| !core.asks && hit.at.first().copied() != begin) {
-            if let Some(hit) = self.by_noun(core.words, begin, hit).or_else(|| self.by_cause(core, hit)) {
-                fits.extend(
-                    self.by_verb(tool, &hit, core, hits).into_iter().filter(|fit| fit.strength > Strength::Things),
-                );
-            }
+        for hit in clause.later {
+            fits.extend(self.by_verb(tool, hit, core, hits).into_iter().filter(|fit| fit.strength > Strength::Things));
         }
         if core.asks {
             fits.push(Fit { asks: true, ..Fit::by_things() });
@@ -118,6 +115,16 @@ impl Reader<'_> {
             }
         }
         fits
+    }
+
+    /// Verbs that ask for something though another word comes first.
+    pub(super) fn later(&self, core: Core<'_>, hits: &[VerbHit]) -> Vec<VerbHit> {
+        if core.asks {
+            return Vec::new();
+        }
+        let begin = self.verb_position(core.words);
+        let follow = hits.iter().filter(|hit| hit.at.first().copied() != begin);
+        follow.filter_map(|hit| self.by_noun(core.words, begin, hit).or_else(|| self.by_cause(core, hit))).collect()
     }
 
     /// "Give the saucepan a stir": a verb that means nothing alone, and another one as its object.

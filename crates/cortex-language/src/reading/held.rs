@@ -12,6 +12,8 @@ pub(crate) struct Held<'w> {
     pub(crate) core: Core<'w>,
     /// The verbs in it.
     pub(crate) hits: &'w [VerbHit],
+    /// Verbs that ask though they do not come first.
+    pub(crate) later: &'w [VerbHit],
     /// With what may be the end of a text.
     pub(crate) said: Core<'w>,
     pub(crate) said_hits: &'w [VerbHit],
@@ -68,7 +70,7 @@ impl Reader<'_> {
         if let Some(attempt) = self.by_text(index, tool, said, clause.said_hits) {
             take(attempt);
         }
-        for fit in self.fits(tool, core, clause.hits, context) {
+        for fit in self.fits(tool, clause) {
             if let Some(attempt) = self.cover(index, tool, core, &fit, context) {
                 take(attempt);
             }

@@ -139,6 +139,8 @@ pub(crate) enum Sought {
     CallsOrReasons,
     /// Calls. Why there are none does not matter, since another reading of the same words is better than any miss.
     Calls,
+    /// Only if it is nothing but courtesies: another reading is better than any call, too.
+    Courtesies,
 }
 
 /// The meaning of a clause.
@@ -206,6 +208,9 @@ impl<'r> Reader<'r> {
         if core.words.is_empty() {
             return Clause::Empty;
         }
+        if context.sought == Sought::Courtesies {
+            return Clause::Missed(Miss { closeness: 0, problem: Problem::Unknown, nearly: Vec::new() });
+        }
         // What looks like a courtesy may be what is to be said, and the other way round.
         let with_end = self.core(words, End::Kept);
         let mut cores = vec![core];
@@ -221,7 +226,8 @@ impl<'r> Reader<'r> {
             let hits = robot::hits(core.words, self.language);
             let other_hits = (said.words.len() != core.words.len()).then(|| robot::hits(said.words, self.language));
             let said_hits = other_hits.as_ref().unwrap_or(&hits);
-            let clause = Held { core, hits: &hits, said, said_hits, context };
+            let later = self.later(core, &hits);
+            let clause = Held { core, hits: &hits, later: &later, said, said_hits, context };
             self.held_against_all(&clause, &mut found, &mut closest);
             if !found.is_empty() {
                 break;

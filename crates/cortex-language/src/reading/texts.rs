@@ -183,6 +183,25 @@ impl Reader<'_> {
         closer > 0 && closer < words.len() && self.language.frames.ends_of_texts.length(end) != closer
     }
 
+    /// Returns true if words in the range may hand over a text of the person's own, or a name that nobody knows.
+    pub(crate) fn may_hand_text(&self, words: &[Word], range: &Range<usize>) -> bool {
+        let index = &self.robot.index;
+        let rest = words.get(range.start..).unwrap_or_default();
+        let takes_text = |hit: &VerbHit| index.verb(&hit.key).is_some_and(|tools| tools.takes_text);
+        let frames = [(Frame::Say, &index.says), (Frame::Write, &index.writes)];
+        let goes = self.robot.those(&index.goes);
+        let is_text = |parameter: &robot::Parameter| matches!(parameter.kind, ParameterKind::Text(_));
+        (0..range.len()).any(|at| {
+            let Some(word) = rest.get(at) else { return false };
+            let hits = rest.get(at..rest.len().min(at + robot::LONGEST_VERB)).unwrap_or_default();
+            word.is_mark(":")
+                || index.text_phrases.contains(&word.stem)
+                || frames.iter().any(|(frame, tools)| !tools.is_empty() && self.language.may_frame(*frame, &word.text))
+                || robot::first_hits(hits, self.language).iter().any(takes_text)
+                || index.verb(&Key::Word(word.stem.clone())).is_some_and(|tools| tools.takes_text)
+        }) || goes.into_iter().any(|(_, tool)| tool.parameters.iter().any(is_text))
+    }
+
     /// A text that is handed over without a mark, if it is none that only refers to another.
     pub(super) fn free_text(&self, words: &[Word], range: Range<usize>) -> Option<String> {
         const VAGUE: [&str; 11] =

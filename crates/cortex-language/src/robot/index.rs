@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
 use super::{Key, Parameter, ParameterKind, Piece, Source, Tool, Usage, spoken, switched};
+use crate::filter::WordSet;
 use crate::language::{Frame, Language};
 use crate::numbers::Dimension;
 use crate::tokens::compact;
@@ -22,6 +23,8 @@ pub(crate) struct VerbTools {
     pub(crate) own: bool,
     /// True if one of them acts.
     pub(crate) acts: bool,
+    /// True if one of them takes a text.
+    pub(crate) takes_text: bool,
 }
 
 /// Tools by what a sentence may say of them.
@@ -40,6 +43,8 @@ pub(crate) struct Index {
     spellings: BTreeMap<String, Vec<u32>>,
     /// By the first word of a pattern.
     phrases: HashMap<String, Vec<u32>>,
+    /// The first words of patterns of tools that take a text.
+    pub(crate) text_phrases: WordSet,
     /// By the name of a parameter.
     parameters: HashMap<String, Vec<u32>>,
     /// By a word of the component's name.
@@ -66,11 +71,13 @@ pub(crate) struct Index {
 impl Index {
     /// Adds the tool with this index; tools are added in order.
     pub(super) fn add(&mut self, index: u32, tool: &Tool, language: &Language) {
+        let takes_text = tool.parameters.iter().any(|it| matches!(it.kind, ParameterKind::Text(_)));
         for verb in &tool.verbs {
             let users = self.verbs.entry(verb.key.clone()).or_default();
             push(&mut users.tools, index);
             users.own |= verb.source == Source::Own;
             users.acts |= tool.usage == Usage::Step && !tool.looks;
+            users.takes_text |= takes_text;
             let Some(sense) = language.sense_of(&verb.key) else { continue };
             if let Some(state) = &sense.state {
                 switched(state).for_each(|state| insert(&mut self.things, state, index));
@@ -93,6 +100,7 @@ impl Index {
                 Piece::Slot(_) => None,
             });
             first.into_iter().for_each(|stem| insert(&mut self.phrases, stem, index));
+            self.text_phrases.extend(first.filter(|_| takes_text).cloned());
         }
         tool.parameters.iter().for_each(|parameter| self.add_parameter(index, parameter));
         match tool.text {

@@ -13,7 +13,7 @@ mod verbs;
 pub(crate) use concepts::{concepts, concepts_of, every_concept, next_concept};
 pub(crate) use index::Tools;
 pub(crate) use parameters::{Choices, Mismatch, NumberKind, Parameter, ParameterKind, spoken};
-pub(crate) use verbs::{Key, Source, Verb, VerbHit, hits};
+pub(crate) use verbs::{Key, LONGEST_VERB, Source, Verb, VerbHit, first_hits, hits};
 
 use self::index::Index;
 use crate::filter::WordSet;

@@ -10,6 +10,9 @@ const GAP: usize = 8;
 /// Most words of a verb, if it is not looked for in vain at once.
 const FORM_WORDS: usize = 8;
 
+/// No verb takes in a word that stands farther behind its first one.
+pub(crate) const LONGEST_VERB: usize = GAP + 2 * FORM_WORDS;
+
 /// The meaning of a verb: one of the senses of the lexicon, or the word itself.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Key {
@@ -163,6 +166,11 @@ pub(crate) fn hits(words: &[Word], language: &Language) -> Vec<VerbHit> {
         hits.push(VerbHit { key: Key::Word(word.stem.clone()), at: vec![at] });
     }
     hits
+}
+
+/// The verbs of the lexicon with which the words begin.
+pub(crate) fn first_hits(words: &[Word], language: &Language) -> Vec<VerbHit> {
+    hits_at(words, 0, language)
 }
 
 fn hits_at(words: &[Word], at: usize, language: &Language) -> Vec<VerbHit> {

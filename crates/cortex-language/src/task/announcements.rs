@@ -12,9 +12,8 @@ impl Task<'_> {
         let language = self.reader.language;
         self.speaker()?;
         let core = self.reader.core(words, End::Courtesies).words;
-        let speaks = crate::robot::hits(core, language)
+        let speaks = crate::robot::first_hits(core, language)
             .into_iter()
-            .filter(|hit| hit.at.first() == Some(&0))
             .filter(|hit| {
                 language.sense_of(&hit.key).is_some_and(|sense| sense.frame == Some(crate::language::Frame::Say))
             })

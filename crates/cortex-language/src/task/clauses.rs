@@ -4,7 +4,10 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{CORRECTED_FROM, Joint, LEAST_MISSED, Meaning, Node, PIECES_OF_CLAUSE, Piece, Taken, Task, answers};
+use super::{
+    CORRECTED_FROM, Joint, LEAST_CLOSED, LEAST_JOINED, LEAST_MISSED, Meaning, Node, PIECES_OF_CLAUSE, Piece, Taken,
+    Task, answers,
+};
 use crate::problem::Problem;
 use crate::reading::{Call, Clause, Context, End, Miss, Reading, Sought, Strength};
 use crate::robot::ParameterKind;
@@ -20,6 +23,10 @@ impl Task<'_> {
             *first = Some(Node::start());
         }
         let mut alone: Vec<Option<bool>> = vec![None; pieces.len()];
+        // A piece with the joint after it.
+        let ends = pieces.iter().skip(1).map(|next| next.range.start).chain([self.words.len()]);
+        let ranges = pieces.iter().zip(ends).map(|(piece, end)| piece.range.start..end);
+        let texts: Vec<bool> = ranges.map(|range| self.reader.may_hand_text(self.words, &range)).collect();
         for end in 1..=pieces.len() {
             let mut best: Option<Node> = None;
             for begin in (0..end).rev().take(PIECES_OF_CLAUSE) {
@@ -32,7 +39,9 @@ impl Task<'_> {
                 let Some((first, last)) = pieces.get(begin).zip(pieces.get(end - 1)) else { continue };
                 let range = first.range.start..last.range.end;
                 let bound = best.as_ref().map_or(f64::INFINITY, |best| best.cost);
-                let next = self.extended(node, bound, first.joint, range, end - begin, &mut |reading| {
+                let has_text = texts.get(begin..end).is_none_or(|texts| texts.contains(&true));
+                let sought = self.sought(node, bound, first.joint, end - begin, has_text);
+                let next = self.extended(node, sought, first.joint, range, end - begin, &mut |reading| {
                     // Text that takes in what is an order by itself.
                     reading.is_open() && joined.iter().any(|piece| self.begins_deed(piece))
                         || reading.is_open()
@@ -82,11 +91,28 @@ impl Task<'_> {
         }
     }
 
-    /// The node with one more clause; none if it surely costs no less than `bound`.
+    /// The answers that matter for a clause of so many pieces, where another reading of them costs `bound`.
+    fn sought(&self, node: &Node, bound: f64, joint: Joint, pieces: usize, has_text: bool) -> Sought {
+        #[expect(clippy::cast_precision_loss, reason = "a handful of pieces")]
+        let joined = (pieces - 1) as f64;
+        // A correction may take the place of a clause that was missed.
+        if self.reader.robot.index.leaves_nothing_out()
+            || joint == Joint::Correction
+            || node.cost + LEAST_MISSED + joined < bound
+        {
+            Sought::CallsOrReasons
+        } else if has_text || node.cost + LEAST_CLOSED + joined * LEAST_JOINED < bound {
+            Sought::Calls
+        } else {
+            Sought::Courtesies
+        }
+    }
+
+    /// The node with one more clause; none if what is sought is not found.
     pub(super) fn extended(
         &self,
         node: &Node,
-        bound: f64,
+        sought: Sought,
         joint: Joint,
         range: Range<usize>,
         pieces: usize,
@@ -109,13 +135,8 @@ impl Task<'_> {
         if node.clauses.is_empty() && self.interjects(&range) {
             return Some(node.with(0.3, Taken { range, joint, meaning: Meaning::Nothing }));
         }
-        // A correction may take the place of a clause that was missed.
-        let is_cheap = self.reader.robot.index.leaves_nothing_out()
-            || joint == Joint::Correction
-            || node.cost + LEAST_MISSED + joined < bound;
-        let sought = if is_cheap { Sought::CallsOrReasons } else { Sought::Calls };
         let (cost, meaning) = self.meaning(node, joint, words, joined, sought, swallows);
-        if sought == Sought::Calls && matches!(meaning, Meaning::Missed(_)) {
+        if sought != Sought::CallsOrReasons && matches!(meaning, Meaning::Missed(_)) {
             return None;
         }
         Some(self.joined(node, Taken { range, joint, meaning }, cost))
