@@ -52,14 +52,13 @@ impl Pattern {
         (self.may_begin(words) && whole(&self.parts, words, 0, may_be, &mut slots)).then_some(slots)
     }
 
-    /// Words of which one must be there: the last that must be, where it begins with a slot, else the first.
+    /// Words of which one must be there; the longest, since short ones are everywhere.
     pub(crate) fn key(&self) -> &[String] {
-        let mut needed = self.parts.iter().filter_map(|part| match part {
+        let needed = self.parts.iter().filter_map(|part| match part {
             Part::Word { any_of, optional: false } => Some(any_of.as_slice()),
             Part::Word { .. } | Part::Slot(_) => None,
         });
-        let key = if matches!(self.parts.first(), Some(Part::Slot(_))) { needed.next_back() } else { needed.next() };
-        key.unwrap_or_default()
+        needed.max_by_key(|any_of| any_of.iter().map(String::len).min()).unwrap_or_default()
     }
 
     /// Returns false if the pattern surely does not begin like these words.

@@ -105,9 +105,9 @@ impl Candidates {
 }
 
 impl Reader<'_> {
-    /// The tools that the clause can ask for. With `any_verb` a verb asks for its tools wherever it stands.
-    pub(super) fn candidates(&self, clause: &Held<'_>, any_verb: bool) -> Candidates {
-        let Held { core, hits, later, said, said_hits, context } = *clause;
+    /// The tools that the clause can ask for.
+    pub(super) fn candidates(&self, clause: &Held<'_>) -> Candidates {
+        let Held { core, hits, first, later, said, said_hits, context } = *clause;
         let index = &self.robot.index;
         let tools = self.robot.len();
         if index.leaves_nothing_out() {
@@ -120,9 +120,8 @@ impl Reader<'_> {
             self.add_by_words(rest, context, &mut meant);
             generic += usize::from(self.add_generic(rest, &mut others));
         }
-        let mut asking = self.asking(core, hits, any_verb);
-        asking.extend(later);
-        for hit in &asking {
+        let asking = || first.iter().copied().chain(later);
+        for hit in asking() {
             meant.add(index.verb(&hit.key).map_or(&[], |users| &users.tools));
         }
         self.add_by_texts(said, said_hits, &mut meant);
@@ -133,15 +132,14 @@ impl Reader<'_> {
             meant.add(&index.goes);
         }
         let mut related = ToolSet::new(tools);
-        for sense in asking.iter().filter_map(|hit| self.language.sense_of(&hit.key)) {
+        for sense in asking().filter_map(|hit| self.language.sense_of(&hit.key)) {
             for key in self.language.related(sense) {
                 related.add(index.verb(&key).map_or(&[], |users| &users.tools));
             }
         }
         meant = meant.with(&related.both(&others));
-        let is_general = |hit: &&VerbHit| {
-            self.language.sense_of(&hit.key).is_some_and(|sense| self.language.looks_in_general(sense))
-        };
+        let is_general =
+            |hit: &VerbHit| self.language.sense_of(&hit.key).is_some_and(|sense| self.language.looks_in_general(sense));
         let taken = |at: &usize| hits.iter().any(|hit| matches!(hit.key, robot::Key::Sense(_)) && hit.at.contains(at));
         let unexplained = (0..core.words.len()).filter(|at| {
             core.words.get(*at).is_some_and(|word| {
@@ -156,7 +154,7 @@ impl Reader<'_> {
             meant,
             generic,
             unexplained: unexplained.collect(),
-            has_general_verb: context.corrects || asking.iter().any(is_general),
+            has_general_verb: context.corrects || asking().any(is_general),
         }
     }
 
@@ -170,24 +168,6 @@ impl Reader<'_> {
         }
         self.add_generic(words.get(articles..).unwrap_or_default(), &mut found);
         found.iter().any(|index| self.robot.tool(index).is_some_and(|tool| self.begins_value(tool, words)))
-    }
-
-    /// The verbs by which the clause may ask.
-    fn asking<'h>(&self, core: Core<'_>, hits: &'h [VerbHit], any_verb: bool) -> Vec<&'h VerbHit> {
-        let index = &self.robot.index;
-        // Engineers type the name of the tool first.
-        let is_name = |word: &&Word| {
-            let noun = self.language.noun(&[word.stem.as_str()]).map(|(name, _)| name);
-            word.kind == Kind::Word
-                && (!index.component(&word.stem).is_empty() || noun.is_some_and(|it| !index.component(it).is_empty()))
-        };
-        let named = core.words.iter().take_while(is_name).count();
-        let begin = self.verb_position(core.words);
-        let asks = |hit: &&VerbHit| {
-            let first = hit.at.first().copied().unwrap_or_default();
-            any_verb || core.asks || first <= named || Some(first) == begin
-        };
-        hits.iter().filter(asks).collect()
     }
 
     /// The tools that a text may be handed over to.

@@ -68,10 +68,7 @@ impl Reader<'_> {
             })
             .count();
         let begins = |hit: &VerbHit| hit.at.first().copied() == begin || (named > 0 && hit.at.first() == Some(&named));
-        for hit in hits.iter().filter(|hit| (begin.is_some() && begins(hit)) || core.asks) {
-            if is_told(core, hit, language, context) || (!core.asks && self.is_plural(core, hit)) {
-                continue;
-            }
+        for hit in clause.first.iter().filter(|hit| (begin.is_some() && begins(hit)) || core.asks) {
             fits.extend(self.by_verb(tool, hit, core, hits));
         }
         for hit in clause.later {
@@ -115,6 +112,25 @@ impl Reader<'_> {
             }
         }
         fits
+    }
+
+    /// The verbs that stand first, or behind the name of a tool, and tell of nothing; all of them in a question.
+    pub(super) fn first<'h>(&self, core: Core<'_>, hits: &'h [VerbHit], context: Context<'_>) -> Vec<&'h VerbHit> {
+        let (index, language) = (&self.robot.index, self.language);
+        // Engineers type the name of the tool first.
+        let is_name = |word: &&Word| {
+            let noun = language.noun(&[word.stem.as_str()]).map(|(name, _)| name);
+            word.kind == Kind::Word
+                && (!index.component(&word.stem).is_empty() || noun.is_some_and(|it| !index.component(it).is_empty()))
+        };
+        let named = core.words.iter().take_while(is_name).count();
+        let begin = self.verb_position(core.words);
+        let asks = |hit: &&VerbHit| {
+            let at = hit.at.first().copied().unwrap_or_default();
+            let is_first = core.asks || at <= named || Some(at) == begin;
+            is_first && !is_told(core, hit, language, context) && (core.asks || !self.is_plural(core, hit))
+        };
+        hits.iter().filter(asks).collect()
     }
 
     /// Verbs that ask for something though another word comes first.

@@ -12,6 +12,8 @@ pub(crate) struct Held<'w> {
     pub(crate) core: Core<'w>,
     /// The verbs in it.
     pub(crate) hits: &'w [VerbHit],
+    /// Those by which it may ask: the first ones.
+    pub(crate) first: &'w [&'w VerbHit],
     /// Verbs that ask though they do not come first.
     pub(crate) later: &'w [VerbHit],
     /// With what may be the end of a text.
@@ -23,7 +25,7 @@ pub(crate) struct Held<'w> {
 impl Reader<'_> {
     /// Everything that the clause may mean, and the closest that it comes to what it does not.
     pub(super) fn held_against_all(&self, clause: &Held<'_>, found: &mut Vec<Reading>, closest: &mut Option<Miss>) {
-        let candidates = self.candidates(clause, false);
+        let candidates = self.candidates(clause);
         let mut nearest: Option<(usize, Miss)> = None;
         let hold = |tools: &ToolSet, found: &mut Vec<Reading>, nearest: &mut Option<(usize, Miss)>| {
             for index in tools.iter() {

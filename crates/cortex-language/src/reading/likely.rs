@@ -36,8 +36,9 @@ impl Reader<'_> {
         let hits = robot::hits(core.words, self.language);
         let spots = self.spots(core.words);
         let core = Core { spots: &spots, ..core };
-        let candidates =
-            self.candidates(&Held { core, hits: &hits, later: &[], said: core, said_hits: &[], context }, true);
+        let first: Vec<&VerbHit> = hits.iter().collect();
+        let clause = Held { core, hits: &hits, first: &first, later: &[], said: core, said_hits: &[], context };
+        let candidates = self.candidates(&clause);
         // What speaks for the others has to outweigh what they leave over.
         #[expect(clippy::cast_precision_loss, reason = "a handful of words")]
         let evidence = 3.0 + 3.0 * candidates.generic() as f64;

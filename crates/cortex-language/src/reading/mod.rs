@@ -227,7 +227,8 @@ impl<'r> Reader<'r> {
             let other_hits = (said.words.len() != core.words.len()).then(|| robot::hits(said.words, self.language));
             let said_hits = other_hits.as_ref().unwrap_or(&hits);
             let later = self.later(core, &hits);
-            let clause = Held { core, hits: &hits, later: &later, said, said_hits, context };
+            let first = self.first(core, &hits, context);
+            let clause = Held { core, hits: &hits, first: &first, later: &later, said, said_hits, context };
             self.held_against_all(&clause, &mut found, &mut closest);
             if !found.is_empty() {
                 break;
