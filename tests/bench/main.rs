@@ -1,8 +1,8 @@
 //! `cargo xtask bench`: what Cortex adds on top of the model and the middleware. Real processes, real ROS 2, a model
 //! that answers at once. Prints one table; judges nothing.
 //!
-//! `--only WORD` measures what has the word in its name: `loop`, `missions`, `cancel`, `stop`, `calls`, `conversion`, `crowd`,
-//! `monitor-recovery`, `monitor-crowd`.
+//! `--only WORD` measures what has the word in its name: `loop`, `missions`, `cancel`, `stop`, `calls`, `conversion`, `reading`,
+//! `crowd`, `monitor-recovery`, `monitor-crowd`.
 
 mod calls;
 mod cancel;
@@ -11,6 +11,7 @@ mod crowd;
 mod mission_loop;
 mod missions;
 mod monitor;
+mod reading;
 mod stop;
 mod table;
 
@@ -26,6 +27,9 @@ fn main() -> ExitCode {
         let mut table = Table::default();
         if wanted("conversion") {
             conversion::measure(&mut table)?;
+        }
+        if wanted("reading") {
+            reading::measure(&mut table)?;
         }
         if wanted("calls") {
             calls::measure(&mut House::shared(), &mut table).await?;

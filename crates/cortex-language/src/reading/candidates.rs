@@ -15,7 +15,7 @@ const VALUE_WORDS: usize = 8;
 
 /// Tools by their indices.
 #[derive(Debug, Clone)]
-pub(super) struct ToolSet(Vec<u64>);
+pub(crate) struct ToolSet(Vec<u64>);
 
 impl ToolSet {
     fn new(tools: usize) -> Self {
@@ -46,7 +46,7 @@ impl ToolSet {
     }
 
     /// The indices, in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
         self.0.iter().enumerate().filter(|(_, bits)| **bits != 0).flat_map(|(block, bits)| {
             (0..64).filter(move |bit| bits & (1 << bit) != 0).map(move |bit| block * 64 + bit)
         })
@@ -160,14 +160,27 @@ impl Reader<'_> {
 
     /// Returns true if what follows begins with a value of any tool.
     pub(crate) fn has_value(&self, words: &[Word]) -> bool {
-        let mut found = ToolSet::new(self.robot.len());
         let articles = words.iter().take_while(|word| self.language.is_article(&word.text)).count();
-        // "The second bay": the word after a place in a row may be the one that begins the value.
-        for at in articles..articles + 2 {
-            self.add_by_words(words.get(at..).unwrap_or_default(), Context::default(), &mut found);
-        }
-        self.add_generic(words.get(articles..).unwrap_or_default(), &mut found);
+        let rest = words.get(articles..).unwrap_or_default();
+        let mut found = self.with_choice(rest);
+        self.add_generic(rest, &mut found);
         found.iter().any(|index| self.robot.tool(index).is_some_and(|tool| self.begins_value(tool, words)))
+    }
+
+    /// The tools of which one of the choices may begin here.
+    pub(crate) fn with_choice(&self, words: &[Word]) -> ToolSet {
+        let mut found = ToolSet::new(self.robot.len());
+        if self.robot.index.leaves_nothing_out() {
+            return ToolSet(vec![u64::MAX; self.robot.len().div_ceil(64)]);
+        }
+        self.add_by_spelling(words, &mut found);
+        // "The second bay": the word after a place in a row may be the one that begins the name.
+        let is_ordinal = words.first().is_some_and(|first| first.ordinal.is_some());
+        for at in 0..=usize::from(is_ordinal) {
+            let rest = words.get(at..).unwrap_or_default();
+            robot::every_concept(rest, self.language, &mut |concept| found.add(self.robot.index.value(concept)));
+        }
+        found
     }
 
     /// The tools that a text may be handed over to.

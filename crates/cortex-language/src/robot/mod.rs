@@ -267,8 +267,10 @@ fn transfers(tools: &[Tool], language: &Language) -> Vec<Transfer> {
         all("go").filter(|at| tools.get(*at).is_some_and(|tool| tool.parameters.iter().any(|it| it.required)));
     let drive = drives.next().filter(|_| drives.next().is_none());
     let component = |at: usize| tools.get(at).map(|tool| &tool.component).filter(|component| !component.is_empty());
+    let places: Vec<usize> = all("place").collect();
+    let places = &places;
     all("pick")
-        .flat_map(|pick| all("place").map(move |place| Transfer { pick, place, drive }))
+        .flat_map(|pick| places.iter().map(move |place| Transfer { pick, place: *place, drive }))
         .filter(|it| it.pick != it.place && component(it.pick).is_some() && component(it.pick) == component(it.place))
         .collect()
 }

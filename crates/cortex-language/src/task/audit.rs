@@ -74,7 +74,9 @@ impl Task<'_> {
             return None;
         }
         let mut found: Vec<(String, usize)> = Vec::new();
-        let parameters = self.reader.robot.tools.iter().flat_map(|tool| &tool.parameters);
+        let tools = self.reader.with_choice(words);
+        let tools = tools.iter().filter_map(|index| self.reader.robot.tool(index));
+        let parameters = tools.flat_map(|tool| &tool.parameters);
         for choices in parameters.filter_map(|parameter| match &parameter.kind {
             ParameterKind::Choice(choices) => Some(choices),
             _ => None,
