@@ -14,7 +14,7 @@ async fn room_of(house: &House) -> String {
 #[tokio::test]
 async fn a_sentence_moves_the_robot_and_the_answer_comes_from_what_it_sees() {
     let house = House::with_robot("reflex").await;
-    let sent = house.send("go to the kitchen, look around and tell me what you see").await;
+    let sent = house.send("go to the kitchen, look around and say what you see").await;
     assert_eq!((sent.status(), sent.code), ("succeeded", Some(0)), "{sent:#?}");
     assert!(sent.output().contains("a red cup"), "{}", sent.output());
     assert_eq!(sent.started(), ["base.go_to", "camera.look", "speaker.say"]);

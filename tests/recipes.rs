@@ -74,7 +74,7 @@ async fn each_recipe_of_the_tree_brings_a_robot_up_that_does_what_it_is_told() {
             components: &AGENT,
             task: "go to the bedroom and look around. Is there a cat? Say the answer, then greet everyone",
             tools: &["base.go_to", "camera.look", "vision.is_there", "speaker.say", "greet"],
-            told: "said \"Yes, I see a sleeping cat.\"",
+            told: "speaker say (\"Yes, I see a sleeping cat.\")",
         },
         Shown {
             recipe: "hotel",

@@ -105,14 +105,19 @@ async fn what_was_done_and_found_is_told_in_the_end() {
         (
             "please go to the kitchen, then turn the light on and say hello",
             1,
-            "Done: base go to (kitchen), light turn on and said \"hello\".",
+            "Done: base go to (kitchen); light turn on; speaker say (\"hello\").",
         ),
-        ("look around", 1, "Done: looked. A table and a red cup."),
-        ("what do you see?", 1, "Done: looked. A table and a red cup."),
+        ("look around", 1, "A table and a red cup."),
+        ("what do you see?", 1, "A table and a red cup."),
+        (
+            "go to the kitchen, look around and say what you see",
+            1,
+            "Done: base go to (kitchen); camera look; speaker say (\"a table and a red cup\").",
+        ),
         (
             "go to the kitchen, look around and tell me what you see",
             1,
-            "Done: base go to (kitchen), looked and said \"a table and a red cup\".",
+            "Done: base go to (kitchen). A table and a red cup.",
         ),
         ("how full is the battery?", 1, "Charging: no; percentage: 82 %."),
         ("where are you?", 1, "Hallway."),
@@ -124,11 +129,11 @@ async fn what_was_done_and_found_is_told_in_the_end() {
         (
             "how full is the battery, then go to the kitchen and tell me where you are",
             2,
-            "Done: base go to (kitchen) and base where am i. Charging: no; percentage: 82 %. Hallway.",
+            "Done: base go to (kitchen). Charging: no; percentage: 82 %. Hallway.",
         ),
-        ("say where you are", 2, "Done: said \"hallway\"."),
-        ("announce the battery level", 2, "Done: said \"charging: no; percentage: 82 %\"."),
-        ("say how full the battery is", 2, "Done: said \"charging: no; percentage: 82 %\"."),
+        ("say where you are", 2, "Done: speaker say (\"hallway\")."),
+        ("announce the battery level", 2, "Done: speaker say (\"charging: no; percentage: 82 %\")."),
+        ("say how full the battery is", 2, "Done: speaker say (\"charging: no; percentage: 82 %\")."),
         ("how full is the battery? Where are you?", 1, "Charging: no; percentage: 82 %. Hallway."),
     ] {
         let results =
@@ -151,7 +156,7 @@ async fn a_question_after_a_drive_is_asked_after_the_drive() {
         })
         .collect();
     let (turns, text) = told_in_the_end(
-        "look around, go to the kitchen, look around and tell me what you see, then go to the bedroom",
+        "look around, go to the kitchen, look around and say what you see, then go to the bedroom",
         tools,
         &[("camera-look", json!("a cup"))],
     )
@@ -165,7 +170,7 @@ async fn a_question_after_a_drive_is_asked_after_the_drive() {
             r#"speaker-say {"text":"a cup"} | base-go_to {"place":"bedroom"}"#,
         ]
     );
-    assert_eq!(text, "Done: base go to (kitchen), said \"a cup\" and base go to (bedroom). A cup.");
+    assert_eq!(text, "Done: base go to (kitchen); speaker say (\"a cup\"); base go to (bedroom). A cup.");
 }
 
 #[tokio::test]
@@ -181,7 +186,7 @@ async fn a_tool_of_both_phases_takes_its_place_among_the_steps() {
         })
         .collect();
     let (turns, _) = told_in_the_end(
-        "go to the kitchen, look around and tell me what you see",
+        "go to the kitchen, look around and say what you see",
         tools.clone(),
         &[("camera-look", json!("a cup"))],
     )
@@ -195,10 +200,9 @@ async fn a_tool_of_both_phases_takes_its_place_among_the_steps() {
 async fn without_a_speaker_the_answer_carries_what_was_seen() {
     let tools: Vec<ToolDefinition> = home_robot().into_iter().filter(|tool| tool.name != "speaker-say").collect();
     let (turns, text) =
-        told_in_the_end("go to the kitchen and tell me what you see", tools, &[("camera-look", json!("a red cup"))])
-            .await;
+        told_in_the_end("go to the kitchen and say what you see", tools, &[("camera-look", json!("a red cup"))]).await;
     assert_eq!(turns, [r#"base-go_to {"place":"kitchen"} | camera-look"#]);
-    assert_eq!(text, "Done: base go to (kitchen) and looked. A red cup.");
+    assert_eq!(text, "Done: base go to (kitchen). A red cup.");
 }
 
 #[tokio::test]
@@ -212,7 +216,7 @@ async fn a_failed_step_is_told_with_its_reason_and_nothing_is_planned_again() {
     assert_eq!(turns.len(), 1);
     assert_eq!(
         text,
-        "I could not do \"go to the kitchen\": the door is shut. Done before: \"light turn on\". Not done: \"say hello\"."
+        "I could not do \"base go to (kitchen)\": the door is shut. Done before: \"light turn on\". Not done: \"speaker say (hello)\"."
     );
 }
 

@@ -234,7 +234,8 @@ fn a_robot_of_many_tools_is_read_at_once() {
         })
         .collect();
     let begin = Instant::now();
-    let task = "go to the kitchen, say hello and welcome, then look around and tell me what you see ".repeat(10);
-    assert!(reply_to(&task, many).refusal.is_some_and(|refusal| refusal.contains("can mean several things")));
+    let task = "go to the kitchen, say hello and welcome, then look around and tell me what you see. ".repeat(10);
+    let refusal = reply_to(&task, many).refusal.expect("a thousand robots are meant equally well");
+    assert!(refusal.contains("Which did you mean"), "{refusal}");
     assert!(begin.elapsed() < AT_MOST, "{:?}", begin.elapsed());
 }

@@ -64,6 +64,7 @@ async fn commands_become_plans_whatever_the_wording() {
         ("look around", "camera-look".to_owned()),
         ("look", "camera-look".to_owned()),
         ("turn on the light", "light-turn_on".to_owned()),
+        ("turn on", "light-turn_on".to_owned()),
         ("turn the light on", "light-turn_on".to_owned()),
         ("switch the light off please", "light-turn_off".to_owned()),
         ("go to the kitchen and say hello", format!("{kitchen} | {hello}")),
@@ -79,10 +80,12 @@ async fn commands_become_plans_whatever_the_wording() {
         ("go to the kitchen\ngo to the bedroom", format!("{kitchen} | {bedroom}")),
         ("say hello and go to the kitchen", format!("{hello} | {kitchen}")),
         ("say hello, then go to the bedroom", format!("{hello} | {bedroom}")),
-        ("go to the kitchen, look around and tell me what you see", format!("{kitchen} | camera-look | {}", seen(2))),
-        ("go to the kitchen and tell me what you see", format!("{kitchen} | camera-look | {}", seen(2))),
-        ("tell me what you see", format!("camera-look | {}", seen(1))),
-        ("look around and describe it", format!("camera-look | {}", seen(1))),
+        ("go to the kitchen, look around and tell me what you see", format!("{kitchen} | camera-look")),
+        ("go to the kitchen and tell me what you see", format!("{kitchen} | camera-look")),
+        ("go to the kitchen and say what you see", format!("{kitchen} | camera-look | {}", seen(2))),
+        ("go to the kitchen, look around and announce what you see", format!("{kitchen} | camera-look | {}", seen(2))),
+        ("tell me what you see", "camera-look".to_owned()),
+        ("look around and describe it", "camera-look".to_owned()),
         ("look around, go to the kitchen and say what you saw", format!("camera-look | {kitchen} | {}", seen(1))),
         (
             "look around, go to the kitchen and say what you see",
@@ -94,7 +97,15 @@ async fn commands_become_plans_whatever_the_wording() {
         ("describe the surroundings", "camera-look".to_owned()),
         ("go to the kitchen and tell me how full the battery is", kitchen.to_owned()),
         ("go to the kitchen and tell me where you are", format!("{kitchen} | base-where_am_i")),
-        ("say hello and tell me what you see", format!("{hello} | camera-look | {}", seen(2))),
+        ("say hello and tell me what you see", format!("{hello} | camera-look")),
+        ("go to the kitchn", kitchen.to_owned()),
+        ("go to the kitchen twice", format!("{kitchen} | {kitchen}")),
+        ("go to the kitchen quickly", kitchen.to_owned()),
+        ("go to the kitchen as soon as you can", kitchen.to_owned()),
+        ("turn it on", "light-turn_on".to_owned()),
+        ("go to the kitchen and turn it off", format!("{kitchen} | light-turn_off")),
+        ("before you go to the kitchen, say hello", format!("{hello} | {kitchen}")),
+        ("hello! Go to the kitchen, please. Thanks!", kitchen.to_owned()),
     ] {
         table.row(task, &planned(task, home_robot()).await, &plan);
     }
@@ -154,6 +165,8 @@ async fn an_unfamiliar_robot_is_commanded_by_the_names_of_its_tools() {
         ),
         ("what is the state of the belt?", "belt-state"),
         ("how is the load of the conveyor?", "belt-state"),
+        ("set the belt to 1", r#"conveyor-set_speed {"speed_mps":1.0}"#),
+        ("open", "gripper-open"),
     ] {
         table.row(task, &planned(task, factory_robot()).await, plan);
     }
@@ -165,8 +178,9 @@ async fn a_home_as_it_is_simulated_is_commanded_and_asked() {
     let mut table = Table::default();
     let kitchen = r#"base-go_to {"place":"kitchen"}"#;
     for (task, plan) in [
+        ("go to the kitchen, look around and tell me what you see", format!("{kitchen} | camera-look")),
         (
-            "go to the kitchen, look around and tell me what you see",
+            "go to the kitchen, look around and say what you see",
             format!(r#"{kitchen} | camera-look | speaker-say {{"text":"<output of step 2>"}}"#),
         ),
         ("go to the kitchen and tell me how full the battery is", format!("{kitchen} | battery-level")),
@@ -198,21 +212,21 @@ async fn a_home_as_it_is_simulated_is_commanded_and_asked() {
         ("stop talking", "speaker-quiet".to_owned()),
         ("be quiet", "speaker-quiet".to_owned()),
         ("say the light is on", r#"speaker-say {"text":"the light is on"}"#.to_owned()),
+        ("turn off all lights", r#"light-turn_off {"room":"everywhere"}"#.to_owned()),
+        ("light on", "light-turn_on".to_owned()),
+        ("light the kitchen", r#"light-turn_on {"room":"kitchen"}"#.to_owned()),
+        ("is the battery low?", "battery-level".to_owned()),
     ] {
         table.row(task, &planned(task, house_robot()).await, &plan);
     }
     for (task, says) in [
-        ("turn off all lights", "I know no room \"all\""),
-        ("turn on the garage light", "I know no room \"garage\""),
-        ("light on", "I did not understand \"light on\""),
-        ("light the kitchen", "I did not understand \"light the kitchen\""),
-        ("check the kitchen", "I have no way to find out"),
-        ("what does the camera do?", "I have no way to find out"),
-        ("is the battery low?", "I did not understand \"battery low\""),
-        ("what can you see in the kitchen?", "I have no way to find out"),
+        ("turn on the garage light", "garage"),
+        ("check the kitchen", "Nothing was done."),
+        ("what does the camera do?", "Nothing was done."),
+        ("what can you see in the kitchen?", "Nothing was done."),
         ("tell me if you see a cup", "I can't honour \"if\""),
         ("if the light is off, turn on the light", "I can't honour \"if\""),
-        ("turn on the light when it is dark", "I can't honour \"when\""),
+        ("turn on the light when it is dark", "it is dark"),
     ] {
         table.refused(task, &planned(task, house_robot()).await, says);
     }
@@ -232,21 +246,24 @@ async fn regression_words_that_nobody_handed_over_as_a_text_are_not_shown_and_no
         ("announce that dinner is ready", r#"voice-announce {"text":"dinner is ready"}"#),
         ("tell everyone that dinner is ready", r#"voice-announce {"text":"dinner is ready"}"#),
         ("scan", "scanner-scan"),
+        ("get the lift up to the third floor", r#"lift-call {"floor":3}"#),
     ] {
         table.row(task, &planned(task, hotel_robot()).await, plan);
+    }
+    // No verb says it, so it is asked.
+    for task in ["the third floor please", "lift to the third floor"] {
+        let says = "Did you mean: call the lift to floor 3?";
+        table.refused(task, &planned(task, hotel_robot()).await, says);
     }
     let mut bare = hotel_robot();
     bare.iter_mut().for_each(|tool| tool.phrases.clear());
     for task in [
-        "get the lift up to the third floor",
         "get the guest a towel",
         "show the guest to the kitchen",
         "give the guest a towel",
         "report the fire",
         "check the guest in",
         "bring the towels up to the third floor",
-        "lift to the third floor",
-        "the third floor please",
         "frobnicate drawer 3",
         "drawer 3",
         "send the lift up",
@@ -296,32 +313,29 @@ async fn what_is_not_understood_is_told_and_nothing_is_done() {
     let mut table = Table::default();
     for (task, says) in [
         ("dance", "I did not understand \"dance\". Nothing was done. I can do: "),
-        ("go to the kitchen and dance", "I did not understand \"dance\"."),
+        ("go to the kitchen and dance", "dance"),
         ("go to the garage", "I know no place \"garage\". I know: kitchen, living room, bedroom"),
-        ("go to the kitchn", "Did you mean \"kitchen\"?"),
         ("say hello and go to the garage", "I know no place \"garage\""),
-        ("go to the kitchen nicely", "I did not understand \"nicely\""),
-        ("go to the kitchen bedroom", "I did not understand \"bedroom\""),
+        ("go to the kitchen nicely", "nicely"),
+        ("go to the kitchen bedroom", "bedroom"),
         ("go", "needs a place, one of: kitchen, living room"),
-        ("drive somewhere nice", "I know no place \"somewhere nice\""),
+        ("drive somewhere nice", "somewhere"),
         ("say", "\"say\" needs a text. Say for example: say TEXT."),
-        ("say it", "I don't know what \"say it\" refers to"),
-        ("describe it", "I don't know what \"describe it\" refers to"),
+        ("say it", "\"say it\""),
+        ("describe it", "\"describe it\""),
         ("say \"hello", "A quotation mark in that has no partner"),
-        ("turn on the oven", "I did not understand \"oven\""),
-        ("turn the light purple", "did not understand"),
-        ("what is the weather in Paris?", "I have no way to find out \"what is the weather in Paris\""),
-        ("how full is the battery of the car?", "I did not understand \"car\""),
-        ("where is my cup?", "I did not understand \"cup\""),
-        ("tell me a joke", "I have no way to find out \"tell me a joke\""),
-        ("going to the kitchen", "I did not understand \"going to the kitchen\""),
-        ("went to the kitchen", "I did not understand \"went to the kitchen\""),
-        ("turn on", "I did not understand \"turn on\""),
-        ("inspect the camera and the battery", "I take one thing at a time"),
-        ("charge the battery", "I did not understand \"charge the battery\""),
+        ("turn on the oven", "oven"),
+        ("turn the light purple", "purple"),
+        ("what is the weather in Paris?", "weather in Paris"),
+        ("how full is the battery of the car?", "car"),
+        ("where is my cup?", "cup"),
+        ("going to the kitchen", "going to the kitchen"),
+        ("went to the kitchen", "went to the kitchen"),
+        ("inspect the camera and the battery", "battery"),
+        ("charge the battery", "charge the battery"),
         ("please", "There is no command in that."),
         ("...", "There is no command in that."),
-        ("go to the kitchen 🚫", "I did not understand \"🚫\""),
+        ("go to the kitchen 🚫", "🚫"),
         ("fahre bitte in die Küche", "I understand commands in English only"),
         ("va a la cocina por favor", "I understand commands in English only"),
         ("去厨房", "I understand commands in English only"),
@@ -336,60 +350,56 @@ async fn what_is_not_understood_is_told_and_nothing_is_done() {
 async fn what_cannot_be_honoured_is_refused_rather_than_guessed() {
     let mut table = Table::default();
     for (task, word) in [
-        ("don't go to the kitchen", "don't"),
+        ("don't go to the kitchen", "not"),
         ("do not go to the kitchen", "not"),
-        ("Don’t move", "don't"),
+        ("Don’t move", "not"),
         ("never go to the bedroom", "never"),
-        ("go to the kitchen but don't turn on the light", "don't"),
+        ("go to the kitchen but don't turn on the light", "not"),
         ("go to the kitchen and do not say hello", "not"),
-        ("say hello and don't go to the kitchen", "don't"),
+        ("say hello and don't go to the kitchen", "not"),
         ("go to the kitchen without stopping", "without"),
-        ("turn on all lights except the kitchen", "except"),
         ("go to the kitchen if the light is on", "if"),
         ("if the battery is full, go to the kitchen", "if"),
         ("unless it is dark go to the kitchen", "unless"),
-        ("when I call you, go to the kitchen", "when"),
         ("go to the kitchen until I say stop", "until"),
         ("go to the kitchen while you look around", "while"),
-        ("go to the kitchen as soon as you can", "as"),
-        ("before you go to the kitchen, say hello", "before"),
-        ("go to the kitchen in 5 minutes", "minutes"),
-        ("go to the kitchen twice", "twice"),
-        ("go to the kitchen again and again", "again"),
-        ("go to the kitchen every hour", "every"),
         ("go to the kitchen or the bedroom", "or"),
-        ("go to the kitchen quickly", "quickly"),
-        ("speak louder", "louder"),
-        ("say that again", "again"),
-        ("say something", "something"),
-        ("go there", "there"),
-        ("turn it on", "it"),
-        ("go to the kitchen and turn it off", "it"),
     ] {
         let reply = planned(task, home_robot()).await;
         table.refused(task, &reply, &format!("! I can't honour \"{word}\" in "));
         table.refused(task, &reply, "Nothing was done.");
     }
     for (task, says) in [
+        ("when I call you, go to the kitchen", "I call"),
+        ("go to the kitchen in 5 minutes", "5 minutes"),
+        ("turn on all lights except the kitchen", "kitchen"),
+        ("go to the kitchen again and again", "again and again"),
+        ("go to the kitchen every hour", "every hour"),
+        ("speak louder", "Nothing was done."),
+        ("say that again", "Nothing was done."),
+        ("say something", "Nothing was done."),
+        ("go there", "there"),
+    ] {
+        table.refused(task, &planned(task, home_robot()).await, says);
+    }
+    for (task, says) in [
         ("grasp the cup unless it is hot", "I can't honour \"unless\""),
-        ("grasp it", "I can't honour \"it\""),
-        ("grasp the cup and the bottle", "I take one thing at a time"),
-        ("grasp the cup carefully", "I can't do things in a special way"),
-        ("turn off", "I did not understand \"turn off\""),
-        ("set the belt to 1", "I did not understand \"set the belt to 1\""),
+        ("grasp it", "\"it\""),
+        ("grasp the cup and the bottle", "the bottle"),
+        ("grasp the cup carefully", "carefully"),
         ("rotate the turntable left", "I did not understand \"left\""),
         ("grasp nothing", "I can't honour \"nothing\""),
         ("set the speed to 3", "3 is not possible: the speed must be a number from 0 to 2 m/s"),
         ("set the speed to -1", "-1 is not possible"),
         ("set the speed to 5 seconds", "I can't tell how 5 seconds fits the speed"),
         ("set the speed", "needs a speed, a number from 0 to 2 m/s"),
-        ("open", "I did not understand \"open\""),
-        ("open the window", "I did not understand \"open the window\""),
-        ("gripper", "I did not understand \"gripper\""),
-        ("odometry", "I did not understand \"odometry\""),
+        ("open the window", "window"),
+        ("turn off", "turn off"),
+        ("gripper", "gripper"),
+        ("odometry", "odometry"),
         ("do not open the gripper", "I can't honour \"not\""),
         ("go to the kitchen", "I did not understand \"go to the kitchen\""),
-        ("tell me what you see", "there is no one tool to look with"),
+        ("tell me what you see", "what you see"),
     ] {
         table.refused(task, &planned(task, factory_robot()).await, says);
     }
@@ -405,9 +415,11 @@ async fn two_tools_that_fit_equally_well_are_asked_about() {
     let reply = planned("wave", tools.clone()).await;
     assert_eq!(
         reply,
-        "! \"wave\" can mean several things: left arm wave, right arm wave. Say which. Nothing was done."
+        "! Which did you mean by \"wave\"? left arm wave; right arm wave. Nothing was done. Say it in these words."
     );
-    assert_eq!(planned("wave the left arm", tools).await, "left_arm-wave");
+    for task in ["left arm wave", "wave the left arm"] {
+        assert_eq!(planned(task, tools.clone()).await, "left_arm-wave", "{task}");
+    }
 }
 
 #[tokio::test]

@@ -8,8 +8,8 @@ use cortex_core::{CallArguments, ChatReply, ChatRequest, Fragment, Message, Mode
 use cortex_protocol::ToolCall;
 use serde_json::Value;
 
-use super::answers;
-use super::slots::{self, ParameterKind};
+use super::readable;
+use super::schema::{self, Kind};
 
 /// Answers as the core reads it: a yes is EXECUTE alone, or the call alone.
 pub(super) fn confirm(request: &ChatRequest) -> ChatReply {
@@ -49,11 +49,11 @@ fn in_words(request: &ChatRequest, call: &ToolCall) -> Option<ModelCall> {
     let [tool] = request.tools.as_slice() else { return None };
     let mut arguments = call.arguments.clone();
     let mut told = false;
-    for parameter in slots::parameters(&tool.parameters) {
-        if let ParameterKind::Text(limit) = parameter.kind
+    for parameter in schema::parameters(&tool.parameters) {
+        if let Kind::Text(limit) = parameter.kind
             && let Some(value) = arguments.get_mut(&parameter.name).filter(|value| !value.is_string())
         {
-            *value = Value::String(answers::spoken(value, limit));
+            *value = Value::String(readable::spoken_text(value, limit));
             told = true;
         }
     }

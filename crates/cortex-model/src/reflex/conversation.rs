@@ -33,6 +33,8 @@ pub(super) struct Conversation<'r> {
     pub(super) abilities: &'r [ToolDefinition],
     /// What it could do a moment ago: a call of it waits for it.
     pub(super) away: Vec<&'r ToolDefinition>,
+    /// What the robot is, as its configuration says. Empty: it says nothing.
+    pub(super) identity: &'r str,
     /// How many calls were made before.
     pub(super) calls: usize,
 }
@@ -59,6 +61,7 @@ impl<'r> Conversation<'r> {
                                 // What was proposed before was carried out.
                                 read.rejection = None;
                             }
+                            Fragment::Identity { text } => read.identity = text.trim(),
                             Fragment::Abilities { tools } => read.abilities = tools,
                             Fragment::Away { tools } => read.away = tools.iter().map(|away| &away.tool).collect(),
                             _ => {}

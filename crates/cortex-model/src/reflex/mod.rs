@@ -1,37 +1,33 @@
 //! The embedded command reader: a [`ChatModel`] without any model and without a network.
 //!
-//! It reads plain imperative English, holds each clause against the tools of the request, and makes a plan only if it
-//! has understood every word; otherwise it says what it did not understand, and nothing is done. It never guesses and
-//! it is never presented as more than it is. It knows no robot: everything about tools comes from their definitions.
+//! It reads plain sentences with [`cortex_language`], which accounts for every word by the tools of the request, and
+//! makes a plan only if it has understood all of them; where one of a few things is meant it asks which, and otherwise
+//! it says what it did not understand, and nothing is done. It never guesses and it is never presented as more than it
+//! is. It knows no robot: everything about tools comes from their definitions.
 //!
-//! The way of a task: `tokens` (words) → `clauses` → `reader` (what each clause means: `references`, `matching` with
-//! `slots` and `numbers`, `questions`; `tours` for what is done at every place; all on top of `lexicon` and `toolbox`) → `stages` (what is to be done now, after
-//! what the `conversation` tells) → `answers` (what is said, with the sentences that `offers` finds). Steps are decided
-//! upon in `confirmation`.
+//! The way of a task: `conversation` (what the request tells) → `toolbox` (the tools, and what the task means to them) →
+//! `clarification` (where it may mean several things) → `stages` (what is to be done now) → `answers` and `small_talk`
+//! (what is said, with the sentences that `offers` finds). Steps are decided upon in `confirmation`.
 //!
 //! It keeps no state: the same request always gets the same reply.
 
 use async_trait::async_trait;
-use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, Purpose, ToolDefinition};
+use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, Purpose};
+use cortex_language::{Part, Understanding};
 
 mod answers;
-mod clauses;
+mod clarification;
 mod confirmation;
 mod conversation;
-mod lexicon;
-mod matching;
-mod numbers;
 mod offers;
-mod problem;
-mod questions;
-mod reader;
-mod references;
-mod slots;
+mod readable;
+mod refusals;
+mod schema;
+mod small_talk;
 mod stages;
-mod tokens;
 mod toolbox;
-mod tours;
 
+use clarification::Clarified;
 use conversation::Conversation;
 use stages::Next;
 use toolbox::Toolbox;
@@ -62,32 +58,44 @@ impl ChatModel for Reflex {
 fn plan(request: &ChatRequest) -> ChatReply {
     let conversation = Conversation::read(request);
     let Some(task) = conversation.task else { return declined("There is no task.".to_owned()) };
-    // A call of what is only told of is refused by the core, with the reason, and one of what is away waits for it.
-    let known = request.tools.iter().chain(conversation.abilities).chain(conversation.away.iter().copied());
-    let definitions: Vec<ToolDefinition> = known.cloned().collect();
-    let toolbox = Toolbox::new(&definitions);
     if let Some(report) = conversation.failure() {
-        let intents = reader::read(&toolbox, task).ok();
-        return answered(answers::failed(&toolbox, intents.as_deref(), &conversation.steps, report));
+        return answered(answers::failed(&conversation.steps, report));
     }
     if let Some(reason) = &conversation.rejection {
         return declined(format!("What I made of the task was not accepted: {reason}"));
     }
-    if toolbox.tools.is_empty() {
+    // A call of what is only told of is refused by the core, with the reason, and one of what is away waits for it.
+    let known = request.tools.iter().chain(conversation.abilities).chain(conversation.away.iter().copied());
+    let toolbox = Toolbox::new(known);
+    if toolbox.len() == 0 {
         return declined("Nothing that could be done is discovered on the robot yet. Nothing was done.".to_owned());
     }
-    let intents = match reader::read(&toolbox, task) {
-        Ok(intents) => intents,
-        // The task was understood before, so its tools have gone in the meantime.
-        Err(_) if !conversation.steps.is_empty() => {
-            return declined("The tools changed in the middle of the task, so I can't go on with it.".to_owned());
+    match toolbox.understand(task) {
+        Understanding::Understood(parts) => carry_out(&toolbox, &parts, &conversation),
+        Understanding::Unsure { clause, offers } => {
+            let can_ask = request.tools.iter().any(clarification::asks);
+            match clarification::clarified(&toolbox, &clause, &offers, &conversation, can_ask) {
+                Clarified::Parts(parts) => carry_out(&toolbox, parts, &conversation),
+                Clarified::Ask(call) => ChatReply { calls: vec![call], ..ChatReply::default() },
+                Clarified::Declined(reason) => declined(reason),
+            }
         }
-        Err(misread) => return declined(answers::misread(&toolbox, task, &misread)),
-    };
-    match stages::next(&toolbox, &intents, &conversation) {
+        // The task was understood before, so its tools have gone in the meantime.
+        _ if !conversation.steps.is_empty() => {
+            declined("The tools changed in the middle of the task, so I can't go on with it.".to_owned())
+        }
+        not_understood => declined(refusals::refusal(&toolbox, task, &not_understood)),
+    }
+}
+
+/// What is to be done now of what the task means.
+fn carry_out(toolbox: &Toolbox<'_>, parts: &[Part], conversation: &Conversation<'_>) -> ChatReply {
+    match stages::next(toolbox, parts, conversation) {
         Next::Calls(calls) => ChatReply { calls, ..ChatReply::default() },
-        Next::Finished(done) => answered(answers::finished(&toolbox, &intents, &done)),
-        Next::NotFound { done, outcome } => declined(answers::not_found(&toolbox, &intents, &done, &outcome.message)),
+        Next::Finished(done) => answered(answers::finished(toolbox, parts, &done, conversation.identity)),
+        Next::NotFound { done, outcome } => {
+            declined(answers::not_found(toolbox, parts, &done, &outcome.message, conversation.identity))
+        }
         Next::Astray => declined("What was done does not fit the task any more, so I can't go on with it.".to_owned()),
     }
 }

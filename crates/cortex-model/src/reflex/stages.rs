@@ -1,22 +1,22 @@
 //! From what is to be done to what is to be done now.
 //!
 //! Steps of a plan and planning tools can't always go into one reply: a question after a drive is asked after the
-//! drive. So the intents are taken in stretches, each either a plan or a set of questions, and every request goes on
+//! drive. So the parts are taken in stretches, each either a plan or a set of questions, and every request goes on
 //! where the record of the mission ends. Nothing is remembered between requests.
 
 use cortex_core::{CallArguments, ModelCall};
+use cortex_language::{Part, Usage};
 use cortex_protocol::{StepReport, ToolOutcome};
 use serde_json::{Map, Value, json};
 
-use super::answers;
 use super::conversation::Conversation;
-use super::reader::Intent;
-use super::toolbox::{Toolbox, Usage};
+use super::readable;
+use super::toolbox::{Toolbox, usage_of};
 
 /// Most planning tools that are asked at once; the core takes no more.
 const QUESTIONS_AT_ONCE: usize = 16;
 
-/// What became of an intent.
+/// What became of a part of the task.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Done<'r> {
     /// Carried out as a step.
@@ -52,12 +52,12 @@ pub(super) enum Next<'r> {
 }
 
 /// What comes next, after what the conversation tells.
-pub(super) fn next<'r>(toolbox: &Toolbox<'_>, intents: &[Intent], conversation: &Conversation<'r>) -> Next<'r> {
-    let mut walk = Walk { toolbox, intents, conversation, done: Vec::new(), steps: 0, asked: vec![] };
+pub(super) fn next<'r>(toolbox: &Toolbox<'_>, parts: &[Part], conversation: &Conversation<'r>) -> Next<'r> {
+    let mut walk = Walk { toolbox, parts, conversation, done: Vec::new(), steps: 0, asked: vec![] };
     walk.asked = vec![false; conversation.research.len()];
     let mut at = 0;
-    while let Some(intent) = intents.get(at) {
-        let Some(usage) = usage(toolbox, intent) else {
+    while let Some(part) = parts.get(at) {
+        let Some(usage) = usage(toolbox, part) else {
             walk.done.push(Done::Nothing);
             at += 1;
             continue;
@@ -72,17 +72,14 @@ pub(super) fn next<'r>(toolbox: &Toolbox<'_>, intents: &[Intent], conversation: 
     if walk.steps < conversation.steps.len() { Next::Astray } else { Next::Finished(walk.done) }
 }
 
-/// How the intent is carried out; `None` if there is nothing to carry out.
-fn usage(toolbox: &Toolbox<'_>, intent: &Intent) -> Option<Usage> {
-    match intent {
-        Intent::Call { tool, .. } | Intent::Tell { tool, .. } => toolbox.get(*tool).map(|tool| tool.usage),
-        Intent::Help => None,
-    }
+/// How the part is carried out; `None` if there is nothing to carry out.
+fn usage(toolbox: &Toolbox<'_>, part: &Part) -> Option<Usage> {
+    toolbox.tool_of(part).map(usage_of)
 }
 
 struct Walk<'w, 'r, 'b> {
     toolbox: &'w Toolbox<'b>,
-    intents: &'w [Intent],
+    parts: &'w [Part],
     conversation: &'w Conversation<'r>,
     done: Vec<Done<'r>>,
     /// How many steps of the record are accounted for.
@@ -96,19 +93,15 @@ impl<'r> Walk<'_, 'r, '_> {
     /// what may be a step among its steps.
     fn stretch(&self, at: usize, first: Usage) -> usize {
         let belongs = |usage: Usage| if first == Usage::Step { usage != Usage::Research } else { usage != Usage::Step };
-        let rest = self.intents.iter().skip(at);
-        let length = rest.take_while(|intent| usage(self.toolbox, intent).is_some_and(belongs)).count();
+        let rest = self.parts.iter().skip(at);
+        let length = rest.take_while(|part| usage(self.toolbox, part).is_some_and(belongs)).count();
         at + length.max(1)
     }
 
-    fn call(&self, number: usize, intent: &Intent, arguments: Map<String, Value>) -> ModelCall {
-        let tool = match intent {
-            Intent::Call { tool, .. } | Intent::Tell { tool, .. } => self.toolbox.get(*tool),
-            Intent::Help => None,
-        };
+    fn call(&self, number: usize, part: &Part, arguments: Map<String, Value>) -> ModelCall {
         ModelCall {
             id: format!("reflex-{}", self.conversation.calls + number),
-            name: tool.map(|tool| tool.definition.name.clone()).unwrap_or_default(),
+            name: self.toolbox.tool_of(part).map(|tool| tool.name.clone()).unwrap_or_default(),
             arguments: CallArguments::Object(arguments),
         }
     }
@@ -119,7 +112,7 @@ impl<'r> Walk<'_, 'r, '_> {
         while at < to
             && let Some(report) = self.conversation.steps.get(self.steps)
         {
-            if !self.intents.get(at).is_some_and(|intent| self.is_step_of(intent, report)) {
+            if !self.parts.get(at).is_some_and(|part| self.is_step_of(part, report)) {
                 return Some(Next::Astray);
             }
             self.done.push(Done::Step(report));
@@ -131,18 +124,17 @@ impl<'r> Walk<'_, 'r, '_> {
         }
         let calls = (at..to)
             .filter_map(|index| {
-                let intent = self.intents.get(index)?;
-                let arguments = self.arguments(intent, at);
-                Some(self.call(index - at + 1, intent, arguments))
+                let part = self.parts.get(index)?;
+                let arguments = self.arguments(part, at);
+                Some(self.call(index - at + 1, part, arguments))
             })
             .collect();
         Some(Next::Calls(calls))
     }
 
     /// The record knows canonical names, the request those on the wire.
-    fn is_step_of(&self, intent: &Intent, report: &StepReport) -> bool {
-        let (Intent::Call { tool, .. } | Intent::Tell { tool, .. }) = intent else { return false };
-        let wire: &str = self.toolbox.get(*tool).map_or("", |tool| tool.definition.name.as_str());
+    fn is_step_of(&self, part: &Part, report: &StepReport) -> bool {
+        let Some(wire) = self.toolbox.tool_of(part).map(|tool| tool.name.as_str()) else { return false };
         let plain: String = report
             .tool
             .as_str()
@@ -154,30 +146,31 @@ impl<'r> Walk<'_, 'r, '_> {
         plain == wire || begins
     }
 
-    /// The arguments of an intent in a plan whose first step is the intent `first`.
-    fn arguments(&self, intent: &Intent, first: usize) -> Map<String, Value> {
-        match intent {
-            Intent::Call { arguments, .. } => arguments.clone(),
-            Intent::Tell { parameter, limit, of, .. } => {
+    /// The arguments of a part in a plan whose first step is the part `first`.
+    fn arguments(&self, part: &Part, first: usize) -> Map<String, Value> {
+        match part {
+            Part::Call { call, .. } => call.arguments.clone(),
+            Part::Tell { parameter, limit, of, .. } => {
                 let text = match self.done.get(*of) {
                     Some(done) => {
-                        answers::spoken(done.outcome().map_or(&Value::Null, |outcome| &outcome.value), *limit)
+                        let value = done.outcome().map_or(&Value::Null, |outcome| &outcome.value);
+                        readable::spoken_text(value, *limit)
                     }
                     None => format!("<output of step {}>", of.saturating_sub(first) + 1),
                 };
                 Map::from_iter([(parameter.clone(), json!(text))])
             }
-            Intent::Help => Map::new(),
+            Part::Talk(_) => Map::new(),
         }
     }
 
     /// Accounts for the questions that were answered, and asks the others.
     fn research(&mut self, from: usize, to: usize) -> Option<Next<'r>> {
         let mut open = Vec::new();
-        for intent in self.intents.get(from..to).unwrap_or_default() {
+        for part in self.parts.get(from..to).unwrap_or_default() {
             let answered = self.conversation.research.iter().zip(&self.asked).position(|(research, asked)| {
                 !asked && {
-                    let call = self.call(1, intent, self.arguments(intent, from));
+                    let call = self.call(1, part, self.arguments(part, from));
                     research.name == call.name && CallArguments::Object(research.arguments.clone()) == call.arguments
                 }
             });
@@ -193,7 +186,7 @@ impl<'r> Walk<'_, 'r, '_> {
                     self.done.push(Done::Found(research.outcome));
                 }
                 None if open.len() < QUESTIONS_AT_ONCE => {
-                    open.push(self.call(open.len() + 1, intent, self.arguments(intent, from)));
+                    open.push(self.call(open.len() + 1, part, self.arguments(part, from)));
                 }
                 None => {}
             }

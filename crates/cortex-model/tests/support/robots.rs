@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 pub(crate) enum Phase {
     Planning,
     Execution,
+    /// A look that is always a step.
+    LookAsStep,
     Both,
 }
 
@@ -22,13 +24,14 @@ pub(crate) fn tool(name: &str, phase: Phase, description: &str, properties: Valu
         parameters,
         phase: match phase {
             Phase::Planning => ToolPhase::Planning,
-            Phase::Execution => ToolPhase::Execution,
+            Phase::Execution | Phase::LookAsStep => ToolPhase::Execution,
             Phase::Both => ToolPhase::Both,
         },
         phrases: phrases.iter().map(|phrase| (*phrase).to_owned()).collect(),
         kind: match phase {
             Phase::Planning => cortex_core::ToolKind::LookAtOnce,
             Phase::Execution => cortex_core::ToolKind::Act,
+            Phase::LookAsStep => cortex_core::ToolKind::LookAsStep,
             Phase::Both => cortex_core::ToolKind::Look,
         },
     }
@@ -44,7 +47,7 @@ pub(crate) fn home_robot() -> Vec<ToolDefinition> {
         tool("battery-level", Phase::Planning, "How full the battery is.", json!({}), &["how full is the battery"]),
         tool(
             "camera-look",
-            Phase::Execution,
+            Phase::LookAsStep,
             "Looks at the surroundings and describes what is visible.",
             json!({}),
             &["look around"],

@@ -24,7 +24,7 @@ use mission::{Afterwards, Keyboard, Outcome};
 use processes::Process;
 
 /// What the robot is asked to do when the person says nothing else.
-const DEFAULT_TASKS: &[&str] = &["go to the kitchen, look around and tell me what you see"];
+const DEFAULT_TASKS: &[&str] = &["go to the kitchen, look around and say what you see"];
 
 /// How many seconds the client waits for Cortex to be found. It is ready by then, so only discovery takes time.
 const CLIENT_WAIT_SECONDS: &str = "20";

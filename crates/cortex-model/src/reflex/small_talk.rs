@@ -1,0 +1,47 @@
+//! What people say without wanting anything done, answered from the tools alone.
+
+use cortex_core::fragment::capped;
+use cortex_language::{Talk, listed};
+
+use super::offers;
+use super::schema::{self, Kind};
+use super::toolbox::Toolbox;
+
+/// Most characters of what the configuration says of the robot.
+const IDENTITY_CHARACTERS: usize = 500;
+/// Most parameters whose values are listed.
+const LISTS: usize = 4;
+
+const NAMELESS: &str = "I am the robot; I read plain commands without a language model";
+
+/// The answer, in plain words.
+pub(super) fn answer(toolbox: &Toolbox<'_>, talk: &Talk, identity: &str) -> String {
+    match talk {
+        Talk::Greeting => "Hello. Tell me what to do, or ask what I can do.".to_owned(),
+        Talk::Thanks => "You are welcome.".to_owned(),
+        Talk::Cancel => "Nothing was done.".to_owned(),
+        Talk::Goodbye => "Goodbye.".to_owned(),
+        Talk::Name if identity.is_empty() => format!("{NAMELESS}."),
+        Talk::Name => capped(identity, IDENTITY_CHARACTERS),
+        Talk::Abilities => offers::abilities(toolbox),
+        Talk::Smalltalk => format!("{NAMELESS}, so there is little that I can say to that. Ask me what I can do."),
+        Talk::Values(asked) => values(toolbox, asked),
+    }
+}
+
+/// What the parameters take, each list once.
+fn values(toolbox: &Toolbox<'_>, asked: &[(usize, String)]) -> String {
+    let mut lists: Vec<String> = Vec::new();
+    for (tool, name) in asked {
+        let parameters = toolbox.get(*tool).map(|tool| schema::parameters(&tool.parameters)).unwrap_or_default();
+        let Some(Kind::Choice(values)) = parameters.into_iter().find(|it| it.name == *name).map(|it| it.kind) else {
+            continue;
+        };
+        let list = listed(&values.iter().map(schema::spoken).collect::<Vec<_>>());
+        if !lists.contains(&list) {
+            lists.push(list);
+        }
+    }
+    lists.truncate(LISTS);
+    if lists.is_empty() { "I know none.".to_owned() } else { format!("I know: {}.", lists.join("; ")) }
+}
