@@ -55,6 +55,8 @@ pub(crate) struct VerbForm {
     pub(crate) tail: Vec<String>,
     /// Index into [`Language::senses`].
     pub(crate) sense: usize,
+    /// True if the word is the name of another sense, which it means first.
+    pub(crate) lent: bool,
 }
 
 /// Words around a text that is to be spoken or shown.
@@ -225,16 +227,14 @@ impl Language {
     fn add_sense(&mut self, name: String, entry: SenseEntry, names: &BTreeSet<String>) {
         let sense = self.senses.len();
         for phrase in list(&entry.words) {
-            if phrase != name && names.contains(&phrase) && !entry.light {
-                continue;
-            }
+            let lent = phrase != name && names.contains(&phrase) && !entry.light;
             let mut parts = phrase.split('*');
             let stems = |part: Option<&str>| -> Vec<String> {
                 part.unwrap_or_default().split_whitespace().map(|word| self.stem(word)).collect()
             };
             let (head, tail) = (stems(parts.next()), stems(parts.next()));
             if let Some(first) = head.first() {
-                self.verbs.entry(first.clone()).or_default().push(VerbForm { head, tail, sense });
+                self.verbs.entry(first.clone()).or_default().push(VerbForm { head, tail, sense, lent });
             }
         }
         self.senses.push(Sense {
@@ -423,6 +423,15 @@ impl Language {
     pub(crate) fn is_manner(&self, word: &str) -> bool {
         self.manners.iter().any(|ending| word.len() > ending.len() + 2 && word.ends_with(ending.as_str()))
             && crate::wordnet::domain(word).is_none()
+    }
+
+    /// Returns true if the word at this place is what a question asks for: the "do" of "what does it do", but not that of
+    /// "how many jobs are there to do".
+    pub(crate) fn asks_for_deed(&self, words: &[crate::sentence::Word], at: usize) -> bool {
+        let before = at.checked_sub(1).and_then(|before| words.get(before));
+        at + 1 == words.len()
+            && words.get(at).is_some_and(|word| self.words.deeds.has(&word.text))
+            && before.is_some_and(|before| !self.roles.contains_key(&before.text))
     }
 
     /// The statement that the form of a verb makes.

@@ -79,6 +79,17 @@ fn read(kind: Kind, text: String, span: Range<usize>, language: &Language) -> Wo
     Word { kind, text, stem, number, ordinal, span }
 }
 
+/// Returns true if the word is written together with those on both its sides: `of` in `time_of_day`, but not in
+/// "time of day".
+pub(crate) fn is_glued(text: &str, words: &[Word], at: usize) -> bool {
+    let joined = |before: Option<&Word>, after: Option<&Word>| {
+        let between = before.zip(after).and_then(|(before, after)| text.get(before.span.end..after.span.start));
+        between.is_some_and(|between| !between.contains(char::is_whitespace))
+    };
+    let (before, word, after) = (at.checked_sub(1).and_then(|at| words.get(at)), words.get(at), words.get(at + 1));
+    joined(before, word) && joined(word, after)
+}
+
 /// The part of the text for which these words stand.
 pub(crate) fn written<'t>(text: &'t str, words: &[Word]) -> &'t str {
     let span = words.first().zip(words.last()).and_then(|(first, last)| text.get(first.span.start..last.span.end));

@@ -31,6 +31,13 @@ pub enum Talk {
     Values(Vec<(usize, String)>),
 }
 
+impl Talk {
+    /// Returns true if it is only what people say to each other.
+    pub(crate) fn is_courtesy(&self) -> bool {
+        matches!(self, Self::Greeting | Self::Thanks | Self::Goodbye | Self::Smalltalk)
+    }
+}
+
 /// The words as talk, where every one of them belongs to a pattern without a name in it.
 pub(crate) fn exact(words: &[Word], robot: &Robot, language: &Language) -> Option<Talk> {
     find(words, robot, language, false)
@@ -140,7 +147,10 @@ fn values(words: &[Word], robot: &Robot, language: &Language) -> Vec<(usize, Str
             }
         }
     }
-    found
+    // "Which rooms do you know?", where no parameter calls them so.
+    let articles = words.iter().take_while(|word| language.is_article(&word.text)).count();
+    let kinds = language.words.place_kinds.length(words.get(articles..).unwrap_or_default()) + articles == words.len();
+    if found.is_empty() && kinds { places(robot, language) } else { found }
 }
 
 /// The places to which the robot drives.

@@ -9,6 +9,7 @@ mod clauses;
 mod nodes;
 mod pieces;
 mod result;
+mod tours;
 
 use std::ops::Range;
 

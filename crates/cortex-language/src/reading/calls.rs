@@ -52,7 +52,8 @@ impl Reader<'_> {
         let closeness = draft.matched * 2 + draft.described + verb_matched * 3;
         let says_something = draft.matched + draft.described > 0
             || fit.strength >= Strength::Described
-            || (fit.asks && self.is_the_look(tool, core));
+            || (fit.asks && self.is_the_look(tool, core))
+            || (fit.is_lent && !draft.leftover.is_empty() && self.wants_choice(tool, &draft));
         if !says_something {
             return None;
         }
@@ -87,7 +88,9 @@ impl Reader<'_> {
             }
         }
         let calls = self.calls(index, tool, &draft, context, fit.goes_on);
+        let tours = draft.all && draft.repeats == 1 && self.goes(tool);
         Some(calls.map_err(|problem| Miss { closeness, problem, nearly: Vec::new() }).map(|calls| Reading {
+            places: if tours { calls.len() } else { 0 },
             calls,
             score: Score {
                 closed: !has_text,
@@ -104,6 +107,14 @@ impl Reader<'_> {
             doubtful: self.is_doubtful(tool, fit, &draft, context),
             refers: draft.refers,
         }))
+    }
+
+    /// Returns true if a value has to be chosen that nothing of the clause is.
+    fn wants_choice(&self, tool: &Tool, draft: &Draft) -> bool {
+        tool.parameters.iter().enumerate().any(|(at, it)| {
+            let open = it.required && it.default.is_none() && !draft.values.contains_key(&at);
+            open && matches!(it.kind, ParameterKind::Choice(_))
+        })
     }
 
     /// Gives the parameters what the verb says by itself. Returns false if the fit wants more said than is said.
@@ -181,7 +192,8 @@ impl Reader<'_> {
         let lent = fit.strength == Strength::Described && fit.is_others;
         // Who hands something to somebody does more than to pick it up.
         let picks = tool.verbs.iter().any(|verb| self.names(&verb.key, "pick"));
-        let lent = lent || (draft.has_recipient && picks);
+        // A verb that means something else first is asked about, but for what only drives.
+        let lent = lent || (draft.has_recipient && picks) || (fit.is_lent && !goes);
         acts && ((fit.strength == Strength::Things && !tells) || lent)
     }
 

@@ -228,7 +228,9 @@ impl Reader<'_> {
         let all = language.words.all.length(rest);
         if all > 0 && !fit.goes_on {
             draft.all = true;
-            return Some(all);
+            // "Every room" is every place to go to, whatever the robot calls them.
+            let kind = rest.get(all..).map_or(0, |after| self.kind_of_place(after));
+            return Some(if self.goes(tool) { all + kind } else { all });
         }
         if let Some((state, length)) = language.state(rest)
             && let Some(sign) = tool.parameters.iter().find_map(|it| it.signs.get(state))
@@ -265,6 +267,11 @@ impl Reader<'_> {
     ) -> Option<usize> {
         let language = self.language;
         let word = rest.first()?;
+        // "What does the camera do?" asks for what something does, and not for what it sees.
+        if language.asks_for_deed(words, at) && !tool.described.contains(&word.stem) {
+            draft.leftover.push(at);
+            return Some(1);
+        }
         if fit.asks {
             let asking = language.words.questions.length(rest);
             // "Is somebody in there?" asks about a place where the robot may not be.
@@ -408,7 +415,8 @@ impl Reader<'_> {
         }
         // "Went" and "going" tell of something; they name no tool that goes.
         let tells = self.language.form(&word.text) != crate::language::Form::Plain
-            && !self.language.verbs(&word.stem).is_empty();
+            && !self.language.verbs(&word.stem).is_empty()
+            && !tool.component.iter().any(|it| it == concept);
         if tells && !fit.asks && self.verb_position(words) == Some(at) {
             return None;
         }

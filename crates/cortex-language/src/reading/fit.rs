@@ -47,6 +47,8 @@ pub(crate) struct Fit {
     pub(crate) asks: bool,
     /// True if it goes on with the call of the clause before, and so with its values.
     pub(crate) goes_on: bool,
+    /// True if the verb means something else first.
+    pub(crate) is_lent: bool,
 }
 
 impl Reader<'_> {
@@ -68,7 +70,10 @@ impl Reader<'_> {
             .count();
         let begins = |hit: &VerbHit| hit.at.first().copied() == begin || (named > 0 && hit.at.first() == Some(&named));
         for hit in hits.iter().filter(|hit| (begin.is_some() && begins(hit)) || core.asks) {
-            if is_told(core, hit, language, context) || (!core.asks && self.is_plural(core, hit)) {
+            if is_told(core, hit, language, context)
+                || (!core.asks && self.is_plural(core, hit))
+                || is_asked_for(core, hit, language)
+            {
                 continue;
             }
             fits.extend(self.by_verb(tool, hit, core, hits));
@@ -129,7 +134,11 @@ impl Reader<'_> {
         let is_plain = words.get(at).is_some_and(|word| word.text == word.stem || !word.text.ends_with('s'));
         let mut taken = vec![light, article];
         taken.extend(&hit.at);
-        (is_article && is_light && is_plain && hit.at.len() == 1).then(|| VerbHit { key: hit.key.clone(), at: taken })
+        (is_article && is_light && is_plain && hit.at.len() == 1).then(|| VerbHit {
+            key: hit.key.clone(),
+            at: taken,
+            lent: hit.lent,
+        })
     }
 
     /// "I want the door closed", "could it be opened": what is wished to be done.
@@ -153,7 +162,11 @@ impl Reader<'_> {
         }));
         taken.extend(&hit.at);
         taken.sort_unstable();
-        (in_row && (is_past || (is_gerund && needs))).then(|| VerbHit { key: hit.key.clone(), at: taken })
+        (in_row && (is_past || (is_gerund && needs))).then(|| VerbHit {
+            key: hit.key.clone(),
+            at: taken,
+            lent: hit.lent,
+        })
     }
 
     /// Returns true if the verb is a noun where it stands: in "lights off" nothing is lit.
@@ -218,6 +231,11 @@ impl Reader<'_> {
             return fits;
         };
         if sense.light {
+            // The "does" of "what does it do" only asks.
+            let asks = hit.at.first().and_then(|at| core.words.get(*at));
+            if core.asks && asks.is_some_and(|word| language.words.questions.has(&word.text)) {
+                return fits;
+            }
             // "Put" means nothing alone, unless something of this robot puts.
             let means_more = hits.iter().any(|other| {
                 let sense = language.sense_of(&other.key).is_some_and(|sense| !sense.light);
@@ -238,6 +256,19 @@ impl Reader<'_> {
             return fits;
         }
         let gives = sense.state.clone();
+        if hit.lent {
+            // "Move to the hall" asks for what goes, though to move something is another matter.
+            if tool.verbs.iter().any(|verb| verb.key == hit.key) {
+                let asks = core.asks || (answers && sense.looks);
+                // Where a value has to be said anyway, it is told that there is none like this.
+                let needs_object = tool
+                    .parameters
+                    .iter()
+                    .all(|it| !it.required || it.default.is_some() || !matches!(it.kind, ParameterKind::Choice(_)));
+                fits.push(Fit { strength: Strength::Related, gives, needs_object, asks, is_lent: true, ..fit });
+            }
+            return fits;
+        }
         if let Some(verb) = tool.verbs.iter().find(|verb| verb.key == hit.key) {
             let strength = if verb.source == Source::Own { Strength::Own } else { Strength::Described };
             // "Charge yourself" asks nobody for the charge.
@@ -247,7 +278,9 @@ impl Reader<'_> {
             // What another tool is called by says nothing of this one without a thing.
             let has_own = self.robot.index.verb(&hit.key).is_some_and(|tools| tools.own);
             let general = language.looks_in_general(sense) && sense.name != "look";
+            // "Tell me ..." only asks, and says nothing of what.
             let needs_object = general
+                || (answers && sense.frame.is_some())
                 || (strength == Strength::Described
                     && (sense.state.as_ref().is_some_and(|state| language.opposite(state).is_some()) || has_own));
             let is_others = !answers && strength == Strength::Described && has_own;
@@ -326,6 +359,7 @@ impl Fit {
             needs_name: false,
             asks: false,
             goes_on: false,
+            is_lent: false,
         }
     }
 }
@@ -338,4 +372,10 @@ fn is_told(core: Core<'_>, hit: &VerbHit, language: &Language, context: Context<
         crate::language::Form::Gerund => core.lead != Some(Lead::Gerund) && !core.asks && !context.is_subordinate,
         crate::language::Form::Past => !core.asks && !context.is_subordinate,
     }
+}
+
+/// "What does the camera do?" asks for what something does: "do" is what is asked for, and no verb.
+fn is_asked_for(core: Core<'_>, hit: &VerbHit, language: &Language) -> bool {
+    let last = core.words.len().saturating_sub(1);
+    core.asks && hit.at.contains(&last) && language.asks_for_deed(core.words, last)
 }

@@ -14,6 +14,12 @@ impl Reader<'_> {
         let left: Vec<Word> = draft.leftover.iter().filter_map(|at| words.get(*at)).cloned().collect();
         let (first, last) = (draft.leftover.first().copied().unwrap_or(0), draft.leftover.last().copied().unwrap_or(0));
         let said = self.written(words.get(first..=last).unwrap_or_default());
+        let words_of = &self.language.words;
+        let refers = |word: &Word| words_of.things.has(&word.text) || words_of.places.has(&word.text);
+        if !left.is_empty() && left.iter().all(refers) {
+            let problem = Problem::Guarded { guard: crate::language::Guard::Reference, word: said };
+            return Miss { closeness: closeness + 1, problem, nearly: Vec::new() };
+        }
         let mut open = tool.parameters.iter().enumerate().filter_map(|(at, parameter)| match &parameter.kind {
             ParameterKind::Choice(choices) if parameter.required && !draft.values.contains_key(&at) => {
                 Some((parameter, choices))
@@ -21,6 +27,14 @@ impl Reader<'_> {
             _ => None,
         });
         if let (Some((parameter, choices)), None) = (open.next(), open.next()) {
+            // "Bring the cup to the garage", where the cup is a text of its own.
+            let takes_text = tool.parameters.iter().any(|it| matches!(it.kind, ParameterKind::Text(_)));
+            let range = words.get(first..=last).unwrap_or_default();
+            let marked = range.iter().rposition(|word| self.language.is_plain_role(&word.text)).filter(|_| takes_text);
+            let said = marked.and_then(|at| range.get(at + 1..)).map_or(said, |range| {
+                let articles = range.iter().take_while(|word| self.language.is_article(&word.text)).count();
+                self.written(range.get(articles..).unwrap_or_default())
+            });
             let similar = similar(choices, &said).map(spoken);
             let problem = Problem::UnknownValue {
                 parameter: parameter.label.clone(),

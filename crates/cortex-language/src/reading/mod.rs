@@ -29,7 +29,7 @@ mod texts;
 mod transfers;
 mod values;
 
-use crate::language::{Guard, Language, Lead};
+use crate::language::{Frame, Guard, Language, Lead};
 use crate::problem::Problem;
 use crate::robot::{self, Key, Robot, Tool, Usage, VerbHit};
 use crate::sentence::{self, Word};
@@ -74,9 +74,17 @@ pub(crate) struct Reading {
     pub(crate) doubtful: bool,
     /// True if it says more of what the clause before only named.
     pub(crate) refers: bool,
+    /// The number of places to each of which it drives; 0 if it names them one by one.
+    pub(crate) places: usize,
 }
 
 impl Reading {
+    /// These calls, of which nothing else is known.
+    pub(crate) fn of(calls: Vec<Call>) -> Self {
+        let score = Score { closed: true, strength: Strength::Own, matched: 1, described: 0 };
+        Self { calls, score, verb: None, amends: false, doubtful: false, refers: false, places: 0 }
+    }
+
     pub(crate) fn tool(&self) -> Option<usize> {
         self.calls.first().map(|call| call.tool)
     }
@@ -313,6 +321,19 @@ impl<'r> Reader<'r> {
         {
             return Clause::Missed(miss);
         }
+        // "Inspect the camera" is for what inspects what one names, where another tool only looks.
+        let looks_only = |reading: &Reading| {
+            let tool = reading.tool().and_then(|index| self.robot.tool(index));
+            tool.is_some_and(|tool| tool.looks || tool.usage != Usage::Step)
+        };
+        let named = found
+            .iter()
+            .filter(|it| !it.score.closed && it.score.strength >= Strength::Own && looks_only(it))
+            .map(|it| it.score)
+            .max()
+            .filter(|_| best.closed && best.strength == Strength::Related)
+            .filter(|_| found.iter().filter(|it| it.score == best).all(looks_only));
+        let best = named.unwrap_or(best);
         found.retain(|reading| reading.score == best);
         // "Drawers all shut?" may ask, and "no, let's say a minute" may correct.
         let is_vague = (self.ends_as_question(words) && core.lead.is_none() && !core.asks)
@@ -355,10 +376,14 @@ impl<'r> Reader<'r> {
     /// Returns the length of a word that opens an order and carries nothing: "hey". The "second" of "second slot" does.
     fn opener(&self, rest: &[Word]) -> usize {
         let length = self.language.frames.openers.length(rest);
+        let first_of_all = rest.first().and_then(|first| first.ordinal) == Some(1.0);
         let counts = length == 1
             && rest.first().is_some_and(|first| first.ordinal.is_some())
             && rest.get(1).is_some_and(|next| {
+                // "First go to the hall" begins with a verb, though a tool is named after it.
+                let is_verb = !self.language.verbs(&next.stem).is_empty();
                 next.kind == Kind::Word
+                    && !(is_verb && first_of_all)
                     && self.robot.those(self.robot.index.thing(&next.stem)).any(|(_, tool)| {
                         tool.nouns.contains(&next.stem)
                             || tool.parameters.iter().any(|parameter| parameter.words.contains(&next.stem))
@@ -448,7 +473,21 @@ impl<'r> Reader<'r> {
 
     /// Returns true if the words begin like a question.
     pub(crate) fn asks(&self, words: &[Word]) -> bool {
-        self.language.words.openings.length(words) > 0
+        let opening = self.language.words.openings.length(words);
+        opening > 0 && !self.says_courtesy(words)
+    }
+
+    /// "Say how are you?" hands over a text.
+    fn says_courtesy(&self, words: &[Word]) -> bool {
+        let says = words.first().is_some_and(|first| {
+            self.language.verbs(&first.stem).iter().any(|form| {
+                let sense = self.language.sense(form.sense);
+                form.head.len() == 1 && form.tail.is_empty() && sense.is_some_and(|it| it.frame == Some(Frame::Say))
+            })
+        });
+        let rest = words.get(1..).unwrap_or_default();
+        let courtesy = || crate::talk::exact(rest, self.robot, self.language).is_some_and(|talk| talk.is_courtesy());
+        says && courtesy()
     }
 
     /// The first word of the clause that forbids a guess, the gravest kind first; else what was found.

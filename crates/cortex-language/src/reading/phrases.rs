@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::fit::Strength;
+use super::misses::missing;
 use super::{Call, Context, Core, Miss, Reader, Reading, Score};
 use crate::language::{Form, Frame, Lead};
 use crate::numbers;
+use crate::problem::Problem;
 use crate::robot::{self, Parameter, ParameterKind, Piece, Tool, is_passed_over};
-use crate::sentence::Word;
+use crate::sentence::{self, Word};
 use crate::tokens::Kind;
 
 /// So many words of its own a pattern must have before a place where a name needs no quotation marks.
@@ -37,6 +39,9 @@ impl Reader<'_> {
                     while words.get(at).is_some_and(|word| word.stem != *stem && self.may_pass(word)) {
                         at += 1;
                     }
+                    if words.get(at).is_none() && !arguments.is_empty() {
+                        return self.unfilled(index, tool, phrase.get(position..)?, matched);
+                    }
                     let word = words.get(at).filter(|word| word.kind != Kind::Quoted && word.stem == *stem)?;
                     // "Went to the kitchen" tells of something.
                     let tells = position == 0
@@ -60,7 +65,13 @@ impl Reader<'_> {
                     let spoken = tool.text.is_some_and(|(text, frame)| text == *slot && handed(frame));
                     let (value, end, is_text) = match parameter.kind {
                         ParameterKind::Text(limit) if spoken && following.is_none() => self.spoken(words, at, limit)?,
-                        _ => self.slot(parameter, &tool.name_nouns, words, at, following, matched)?,
+                        _ => match self.slot(parameter, &tool.name_nouns, words, at, following, matched)? {
+                            Ok(slot) => slot,
+                            Err(problem) => {
+                                let closeness = (matched + arguments.len()) * 2;
+                                return Some(Err(Miss { closeness, problem, nearly: Vec::new() }));
+                            }
+                        },
                     };
                     has_text |= is_text;
                     text_at = text_at.or(is_text.then_some(at));
@@ -93,6 +104,7 @@ impl Reader<'_> {
             amends: false,
             doubtful: has_text && arguments_doubt,
             refers: false,
+            places: 0,
         }))
     }
 
@@ -117,11 +129,21 @@ impl Reader<'_> {
         at: usize,
         following: Option<&Piece>,
         matched: usize,
-    ) -> Option<(Value, usize, bool)> {
-        let passed = words.get(at..)?.iter().take_while(|word| self.may_pass(word)).count();
-        let begin = at + passed;
+    ) -> Option<Result<(Value, usize, bool), Problem>> {
+        // Of a person's own words nothing is left out but what marks a noun.
+        let is_open = matches!(parameter.kind, ParameterKind::Text(_) | ParameterKind::Any);
+        let passes = |word: &&Word| if is_open { self.language.is_article(&word.text) } else { self.may_pass(word) };
+        let begin = at + words.get(at..)?.iter().take_while(passes).count();
         let rest = words.get(begin..)?;
-        match &parameter.kind {
+        let end = || match following {
+            None => Some(words.len()),
+            Some(Piece::Word(stem)) => (begin..words.len()).find(|at| {
+                words.get(*at).is_some_and(|word| word.kind == Kind::Word && word.stem == *stem)
+                    && !sentence::is_glued(self.text, words, *at)
+            }),
+            Some(Piece::Slot(_)) => None,
+        };
+        let found = match &parameter.kind {
             ParameterKind::Choice(choices) => {
                 // "The light" of a robot with a work light and others is none of them.
                 let is_noun = |length: usize, from: usize| {
@@ -145,13 +167,8 @@ impl Reader<'_> {
                 Some((json!(self.language.truth(state)?), begin + length, false))
             }
             ParameterKind::Text(limit) => {
-                let end = match following {
-                    None => words.len(),
-                    Some(Piece::Word(stem)) => {
-                        begin + rest.iter().position(|word| word.kind == Kind::Word && word.stem == *stem)?
-                    }
-                    Some(Piece::Slot(_)) => return None,
-                };
+                // What is said may end before the rest of the pattern does.
+                let end = end().or_else(|| (matched >= WORDS_BEFORE_NAMES).then_some(words.len()))?;
                 let text = words.get(begin..end).filter(|text| !text.is_empty())?;
                 let quoted = match text {
                     [only] if only.kind == Kind::Quoted => Some(only.text.clone()),
@@ -165,18 +182,39 @@ impl Reader<'_> {
                     .then(|| (json!(value), end, quoted.is_none()))
             }
             ParameterKind::Any => {
-                let end = match following {
-                    None => words.len(),
-                    Some(Piece::Word(stem)) => {
-                        begin + rest.iter().position(|word| word.kind == Kind::Word && word.stem == *stem)?
-                    }
-                    Some(Piece::Slot(_)) => return None,
-                };
-                let value = self.any_value(words.get(begin..end)?)?;
-                Some((value, end, false))
+                let end = end()?;
+                let text = words.get(begin..end).filter(|text| !text.is_empty())?;
+                match self.any_value(text) {
+                    Some(value) => Some((value, end, false)),
+                    None if matched >= WORDS_BEFORE_NAMES => return Some(Err(self.no_value(parameter, text))),
+                    None => None,
+                }
             }
             ParameterKind::Other => None,
+        };
+        found.map(Ok)
+    }
+
+    /// Why the words are no value of a parameter that takes a number, on or off, or a text.
+    fn no_value(&self, parameter: &Parameter, words: &[Word]) -> Problem {
+        let measured = numbers::read(words).is_some_and(|said| said.length == words.len() && said.unit.is_some());
+        if measured {
+            Problem::Unit { parameter: parameter.label.clone(), said: self.written(words) }
+        } else {
+            Problem::TextNotMarked
         }
+    }
+
+    /// Explains a sentence that ends before all the places of its pattern are filled.
+    fn unfilled(&self, index: usize, tool: &Tool, rest: &[Piece], matched: usize) -> Option<Result<Reading, Miss>> {
+        let open = rest.iter().find_map(|piece| match piece {
+            Piece::Slot(slot) => tool.parameters.get(*slot).filter(|it| it.required && it.default.is_none()),
+            Piece::Word(_) => None,
+        });
+        let closeness = (matched + 1) * 2;
+        (matched >= WORDS_BEFORE_NAMES)
+            .then(|| open.map(|it| Err(Miss { closeness, problem: missing(index, it), nearly: Vec::new() })))
+            .flatten()
     }
 
     /// Reads a value for a parameter that takes a number, on or off, or a text. A text of several words stands in

@@ -45,7 +45,8 @@ impl Reader<'_> {
         if things > 0 {
             // "The one in the hall", where only the verb says of what.
             // "Pick it up", where nothing else can be meant.
-            let alone = tool.parameters.is_empty() && fit.strength >= Strength::Described && tool.usage == Usage::Step;
+            let answers = tool.looks || tool.usage != Usage::Step;
+            let alone = tool.parameters.is_empty() && fit.strength >= Strength::Described && !answers;
             let of_it = context.before.and_then(Reading::tool).and_then(|index| self.robot.tool(index));
             if alone && of_it.is_none_or(|other| other.component != tool.component) {
                 return Some(things);
@@ -84,6 +85,13 @@ impl Reader<'_> {
         let mut calls = context.earlier.iter().flat_map(|reading| reading.calls.iter().rev());
         let driven = calls.find(|call| self.robot.tool(call.tool).is_some_and(goes));
         driven.is_some_and(|call| call.arguments.values().any(|value| Some(value) == context.place))
+    }
+
+    /// Returns the number of words that speak of places in general, as after "every": "single room", "of the places".
+    pub(crate) fn kind_of_place(&self, words: &[Word]) -> usize {
+        let passed = words.iter().take_while(|word| self.language.is_article(&word.text)).count();
+        let kind = words.get(passed..).map_or(0, |rest| self.language.words.place_kinds.length(rest));
+        if kind > 0 { passed + kind } else { 0 }
     }
 
     /// The values of what was said before that this tool takes, too.

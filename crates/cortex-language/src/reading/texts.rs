@@ -130,6 +130,7 @@ impl Reader<'_> {
                     && (self.is_doubtful_text(words)
                         || (reports && words.iter().any(|word| self.language.words.addressed.has(&word.text)))),
             refers: false,
+            places: 0,
         }))
     }
 
@@ -218,7 +219,7 @@ impl Reader<'_> {
             let after = words.get(at + joint..).unwrap_or_default();
             let begins =
                 robot::hits(after.get(..3.min(after.len())).unwrap_or_default(), self.language).iter().any(|hit| {
-                    hit.at.first() == Some(&0) && self.robot.index.verb(&hit.key).is_some_and(|tools| tools.own)
+                    hit.at.first() == Some(&0) && !hit.lent && self.robot.index.verb(&hit.key).is_some_and(|tools| tools.own)
                 });
             joint > 0 && begins
         })
@@ -238,6 +239,11 @@ impl Reader<'_> {
                 |it| matches!(&it.kind, ParameterKind::Choice(choices) if choices.read(words, self.language).is_some()),
             )
         })
+    }
+
+    /// Returns true if the tool goes somewhere.
+    pub(crate) fn goes(&self, tool: &Tool) -> bool {
+        tool.verbs.iter().any(|verb| self.names(&verb.key, "go"))
     }
 
     /// The same with another text, where it hands one over.
@@ -317,7 +323,7 @@ impl Reader<'_> {
         }
         // A verb of the tool's own: "transmit: all clear", "voice-say hello".
         let begin = self.after_name(tool, words);
-        for hit in hits {
+        for hit in hits.iter().filter(|hit| !hit.lent) {
             let Some(verb) = tool.verbs.iter().find(|verb| verb.key == hit.key) else { continue };
             let starts = hit.at.first().is_some_and(|at| *at <= begin);
             let end = hit.at.last().map_or(0, |last| last + 1);
@@ -342,8 +348,9 @@ impl Reader<'_> {
 
     /// Returns true if the clause begins with a verb of the tool's own.
     fn is_own_verb(&self, tool: &Tool, words: &[Word]) -> bool {
-        let own =
-            |hit: &robot::VerbHit| tool.verbs.iter().any(|verb| verb.key == hit.key && verb.source == Source::Own);
+        let own = |hit: &robot::VerbHit| {
+            !hit.lent && tool.verbs.iter().any(|verb| verb.key == hit.key && verb.source == Source::Own)
+        };
         robot::hits(words.get(..3.min(words.len())).unwrap_or_default(), self.language)
             .iter()
             .any(|hit| hit.at.first() == Some(&0) && own(hit))

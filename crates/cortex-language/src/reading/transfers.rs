@@ -39,7 +39,8 @@ impl Reader<'_> {
         if core.asks {
             return None;
         }
-        let hits = robot::hits(core.words, self.language);
+        let mut hits = robot::hits(core.words, self.language);
+        hits.retain(|hit| !hit.lent);
         let begin = self.verb_position(core.words);
         let mut ways: Vec<(Option<Key>, Vec<usize>, bool)> = Vec::new();
         for hit in hits.iter().filter(|hit| hit.at.first().copied() == begin) {
@@ -218,7 +219,7 @@ impl Reader<'_> {
                 Call { tool: transfer.pick, arguments: argument(pick, Some(thing))? },
             ];
             let score = Score { closed: true, strength: Strength::Own, matched: errand.matched, described: 0 };
-            return Some(Reading { calls, score, verb, amends: false, doubtful: false, refers: false });
+            return Some(Reading { calls, score, verb, amends: false, doubtful: false, refers: false, places: 0 });
         };
         let things: Vec<Option<Value>> =
             if errand.things.is_empty() { vec![None] } else { errand.things.iter().cloned().map(Some).collect() };
@@ -248,7 +249,7 @@ impl Reader<'_> {
         // "Leave the pallet there" is said of one that the robot holds, as far as one can tell.
         let leaves = verb.as_ref().is_some_and(|key| self.names(key, "leave") || self.names(key, "place"));
         let doubtful = leaves && choice(pick).is_none() && held.is_none();
-        Some(Reading { calls, score, verb, amends: false, doubtful, refers: errand.refers })
+        Some(Reading { calls, score, verb, amends: false, doubtful, refers: errand.refers, places: 0 })
     }
 
     /// The errand with the place to which the thing before was brought, where only another thing is said.

@@ -197,6 +197,8 @@ impl Tool {
         // The "is" of `is_on` is no thing.
         let tells = |word: &String| !language.words.questions.has(word) || language.quality(word).is_some();
         nouns.retain(&tells);
+        // The left arm is on the left.
+        nouns.extend(component.iter().cloned());
         let name_nouns = nouns.clone();
         for pattern in &patterns {
             nouns.extend(concepts_of(pattern, language).into_iter().filter(&tells));

@@ -41,6 +41,8 @@ pub(crate) struct VerbHit {
     pub(crate) key: Key,
     /// The words that it takes.
     pub(crate) at: Vec<usize>,
+    /// True if the word means something else first.
+    pub(crate) lent: bool,
 }
 
 /// The verbs by which a tool is asked for.
@@ -72,7 +74,10 @@ pub(super) fn of_tool(method: &[Word], patterns: &[Vec<Word>], description: &[Wo
         if !light && !is_long {
             add(Key::Word(word.stem.clone()), Source::Own);
         }
-        if known || !light {
+        // `send_request_to_reset` resets, `send_to` sends.
+        let more = method.get(at + 1..).unwrap_or_default();
+        let names_deed = light && (0..more.len()).any(|at| names_deed(more, at, language));
+        if (known || !light) && !names_deed {
             break;
         }
     }
@@ -130,6 +135,14 @@ pub(super) fn of_tool(method: &[Word], patterns: &[Vec<Word>], description: &[Wo
     verbs
 }
 
+/// Returns true if a word of a name is a verb that means something alone, and no noun of places or things as well.
+fn names_deed(words: &[Word], at: usize, language: &Language) -> bool {
+    words.get(at).is_some_and(|word| !language.is_unspoken(&word.text))
+        && hits_at(words, at, language)
+            .iter()
+            .any(|hit| !hit.lent && language.sense_of(&hit.key).is_some_and(|sense| !sense.light))
+}
+
 /// In "put it on the {spot}" the "on" belongs to the spot.
 fn marks_slot(hit: &VerbHit, words: &[Word], language: &Language) -> bool {
     let after = hit.at.last().and_then(|last| words.get(last + 1..)).unwrap_or_default();
@@ -150,7 +163,7 @@ fn has_particle(hit: &VerbHit, words: &[Word], language: &Language) -> bool {
 
 /// Those that take most words, and shorter ones beside them unless a particle makes another verb of it.
 fn longest(hits: Vec<VerbHit>, words: &[Word], language: &Language) -> Vec<VerbHit> {
-    let hits: Vec<VerbHit> = hits.into_iter().filter(|hit| !marks_slot(hit, words, language)).collect();
+    let hits: Vec<VerbHit> = hits.into_iter().filter(|hit| !hit.lent && !marks_slot(hit, words, language)).collect();
     let longest = hits.iter().filter(|hit| has_particle(hit, words, language)).map(|hit| hit.at.len()).max();
     hits.into_iter().filter(|hit| longest.is_none_or(|longest| hit.at.len() >= longest)).collect()
 }
@@ -160,7 +173,7 @@ pub(crate) fn hits(words: &[Word], language: &Language) -> Vec<VerbHit> {
     let mut hits = Vec::new();
     for (at, word) in words.iter().enumerate().filter(|(_, word)| word.kind == Kind::Word) {
         hits.extend(hits_at(words, at, language));
-        hits.push(VerbHit { key: Key::Word(word.stem.clone()), at: vec![at] });
+        hits.push(VerbHit { key: Key::Word(word.stem.clone()), at: vec![at], lent: false });
     }
     hits
 }
@@ -183,7 +196,7 @@ fn hits_at(words: &[Word], at: usize, language: &Language) -> Vec<VerbHit> {
     forms
         .iter()
         .filter(may_follow)
-        .filter_map(|form| Some(VerbHit { key: Key::Sense(form.sense), at: taken(form, words, at)? }))
+        .filter_map(|form| Some(VerbHit { key: Key::Sense(form.sense), at: taken(form, words, at)?, lent: form.lent }))
         .collect()
 }
 

@@ -139,7 +139,18 @@ impl Task<'_> {
             asks: self.goes_on_asking(node, joint),
             sought,
         };
-        match self.reader.clause(words, context) {
+        let clause = self.reader.clause(words, context);
+        // What only a word for things speaks for is no better than a tour.
+        let is_weak = |reading: &Reading| reading.score.strength <= Strength::Related && reading.places == 0;
+        let may_tour = match &clause {
+            Clause::Missed(_) => true,
+            Clause::Read(readings) => readings.iter().all(is_weak),
+            Clause::Empty => false,
+        };
+        if may_tour && let Some(tour) = self.tour(words) {
+            return tour;
+        }
+        match clause {
             Clause::Empty => (0.0, Meaning::Nothing),
             // "Once the door is open" is a condition, and no look.
             Clause::Read(readings)

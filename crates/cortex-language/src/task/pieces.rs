@@ -1,7 +1,7 @@
 //! Divides a text at its joints: "and", "then", a comma, "before", "no, I mean".
 
 use super::{Joint, Piece, Task};
-use crate::sentence::Word;
+use crate::sentence::{self, Word};
 use crate::tokens::Kind;
 
 impl Task<'_> {
@@ -15,8 +15,10 @@ impl Task<'_> {
         let mut lead_end = 0;
         while let Some(word) = self.words.get(at) {
             let rest = self.words.get(at..).unwrap_or_default();
-            let ends = [".", ";", "!", "?", "\n"].iter().any(|mark| word.is_mark(mark));
-            let comma = word.is_mark(",");
+            // In `camera.rate` the dot ends nothing.
+            let glued = word.is_mark(".") && sentence::is_glued(self.reader.text, self.words, at);
+            let ends = !glued && [".", ";", "!", "?", "\n"].iter().any(|mark| word.is_mark(mark));
+            let comma = glued || word.is_mark(",");
             // What stands in the middle corrects, what stands at the beginning is a courtesy.
             let corrections = if at > 0 { language.frames.corrections.length(rest) } else { 0 };
             // "A hundred and eighty", "two and a half", and the "and" of a courtesy divide nothing.

@@ -84,7 +84,7 @@ impl Task<'_> {
             return Understanding::Refused(problems);
         }
         in_order(&mut ways);
-        let ways: Vec<Vec<Vec<Part>>> = ways.into_iter().map(|(_, offers)| offers).collect();
+        let ways = self.with_tours(ways);
         if ways.is_empty() {
             return Understanding::Empty;
         }
@@ -121,6 +121,27 @@ impl Task<'_> {
         words.is_empty()
             || language.frames.courtesies.length_at_end(&words) == words.len()
             || language.empty(&words) == words.len()
+    }
+
+    /// Does at every place what is joined to a tour: "visit every room and say what you see", but not "visit every room,
+    /// then say hello".
+    fn with_tours(&self, ways: Vec<(Taken, Vec<Vec<Part>>)>) -> Vec<Vec<Vec<Part>>> {
+        let mut done: Vec<Vec<Vec<Part>>> = Vec::new();
+        let mut places = 0;
+        for (taken, offers) in ways {
+            if let (Joint::Soft, [there], Some([tour])) =
+                (taken.joint, offers.as_slice(), done.last_mut().map(Vec::as_mut_slice))
+                && self.at_each_place(tour, places, there)
+            {
+                continue;
+            }
+            places = match &taken.meaning {
+                Meaning::Read(readings) => readings.first().map_or(0, |reading| reading.places),
+                _ => 0,
+            };
+            done.push(offers);
+        }
+        done
     }
 
     /// "Whoa, stop!" stops once.
