@@ -133,6 +133,11 @@ impl Reader<'_> {
         if draft.value_end == Some(at) && language.words.kinds.has(&word.text) {
             return 1;
         }
+        // "What does the camera do?" asks for what something does, and not for what it sees.
+        if language.asks_for_deed(words, at) && !tool.described.contains(&word.stem) {
+            draft.leftover.push(at);
+            return 1;
+        }
         if spot.measures
             && let Some(length) = self.take_measure(tool, rest, fit, draft)
         {
@@ -267,11 +272,6 @@ impl Reader<'_> {
     ) -> Option<usize> {
         let language = self.language;
         let word = rest.first()?;
-        // "What does the camera do?" asks for what something does, and not for what it sees.
-        if language.asks_for_deed(words, at) && !tool.described.contains(&word.stem) {
-            draft.leftover.push(at);
-            return Some(1);
-        }
         if fit.asks {
             let asking = language.words.questions.length(rest);
             // "Is somebody in there?" asks about a place where the robot may not be.
@@ -281,7 +281,9 @@ impl Reader<'_> {
             if is_place && context.place.is_some() && !self.is_there(context) {
                 draft.leftover.push(at);
             }
-            if asking > 0 {
+            // "Describe it" does not ask whether it is something: it refers to what was said before.
+            let refers = language.words.things.length(rest) >= asking && !self.asks(words);
+            if asking > 0 && !refers {
                 if language.words.persons.has(&word.text) && !self.sees_people(tool) {
                     draft.leftover.push(at);
                 }

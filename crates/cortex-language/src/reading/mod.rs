@@ -486,8 +486,7 @@ impl<'r> Reader<'r> {
             })
         });
         let rest = words.get(1..).unwrap_or_default();
-        let courtesy = || crate::talk::exact(rest, self.robot, self.language).is_some_and(|talk| talk.is_courtesy());
-        says && courtesy()
+        says && self.is_courtesy(rest)
     }
 
     /// The first word of the clause that forbids a guess, the gravest kind first; else what was found.

@@ -89,7 +89,10 @@ impl Reader<'_> {
                 arguments.insert(parameter.name.clone(), parameter.default.clone()?);
             }
         }
-        let arguments_doubt = text_at.is_some_and(|from| self.is_doubtful_text(words.get(from..).unwrap_or_default()));
+        let arguments_doubt = text_at.is_some_and(|from| {
+            let text = words.get(from..).unwrap_or_default();
+            self.is_doubtful_text(text) && !self.is_courtesy(text)
+        });
         // Of free text, the frame counts that reads most out of it.
         let score = Score {
             closed: !has_text,

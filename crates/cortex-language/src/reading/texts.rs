@@ -127,11 +127,17 @@ impl Reader<'_> {
             amends: false,
             doubtful: is_vague
                 || !is_quoted
+                    && !self.is_courtesy(words)
                     && (self.is_doubtful_text(words)
                         || (reports && words.iter().any(|word| self.language.words.addressed.has(&word.text)))),
             refers: false,
             places: 0,
         }))
+    }
+
+    /// "How are you?" is said as it stands.
+    pub(super) fn is_courtesy(&self, words: &[Word]) -> bool {
+        crate::talk::exact(words, self.robot, self.language).is_some_and(|talk| talk.is_courtesy())
     }
 
     /// Returns true if the word only stands for something that was said, or says how it is said.

@@ -179,6 +179,8 @@ pub(crate) fn switched(state: &str) -> impl Iterator<Item = &str> {
 impl Tool {
     fn new(declared: &Declared<'_>, language: &Language) -> Self {
         let (component, method) = split_name(declared.name);
+        // What has no sentence of its own may be asked for by its name, as it is offered.
+        let full_name = component.iter().chain(&method).cloned().collect::<Vec<_>>().join(" ");
         let beginning: String = declared.description.chars().take(DESCRIPTION_READ).collect();
         let description = sentence::words(&beginning.replace(['"', '`', '“', '”', '„', '«', '\''], " "), language);
         let description = description.unwrap_or_default();
@@ -215,10 +217,12 @@ impl Tool {
             let speaks = |verb: &Verb| language.sense_of(&verb.key).is_some_and(|sense| sense.frame.is_some());
             verbs.retain(|verb| !speaks(verb));
         }
+        let needs_nothing = parameters.iter().all(|it| !it.required || it.default.is_some());
         let phrases = declared
             .phrases
             .iter()
             .take(PHRASES_READ)
+            .chain((needs_nothing && declared.phrases.is_empty() && full_name.contains(' ')).then_some(&full_name))
             .filter_map(|it| read_phrase(it, &parameters, language))
             .collect();
         // "Without a zone, all valves."

@@ -82,7 +82,7 @@ impl Task<'_> {
                 (Some(Joint::First), language.words.but_first.length(rest))
             } else if language.words.before.length(rest) > 0 && !self.is_told_later(at) {
                 (Some(Joint::Before), language.words.before.length(rest))
-            } else if language.words.after.length(rest) > 0 {
+            } else if language.words.after.length(rest) > 0 && !self.is_alone(at, language.words.after.length(rest)) {
                 (Some(self.after(at, language.words.after.length(rest))), language.words.after.length(rest))
             } else if comma {
                 (Some(Joint::Soft), 1)
@@ -155,6 +155,11 @@ impl Task<'_> {
         } else {
             Joint::After
         }
+    }
+
+    /// "Honk once, then ..." says how often: nothing is said to come after.
+    fn is_alone(&self, at: usize, length: usize) -> bool {
+        at > 0 && self.words.get(at + length).is_none_or(|next| next.kind == Kind::Mark)
     }
 
     pub(super) fn is_told_later(&self, at: usize) -> bool {
