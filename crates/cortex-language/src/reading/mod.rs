@@ -336,8 +336,9 @@ impl<'r> Reader<'r> {
         let best = named.unwrap_or(best);
         found.retain(|reading| reading.score == best);
         // "Drawers all shut?" may ask, and "no, let's say a minute" may correct.
-        let is_vague = (self.ends_as_question(words) && core.lead.is_none() && !core.asks)
-            || (context.corrects && !context.before.is_some_and(|before| self.hands_text(before)));
+        let is_vague =
+            (self.ends_as_question(words) && core.lead.is_none() && !core.asks && !self.says_courtesy(core.words))
+                || (context.corrects && !context.before.is_some_and(|before| self.hands_text(before)));
         for reading in &mut found {
             let acts = self.acts(reading);
             reading.doubtful |= is_vague && acts && (!context.corrects || self.hands_text(reading));
