@@ -76,7 +76,8 @@ pub(super) fn of_tool(method: &[Word], patterns: &[Vec<Word>], description: &[Wo
         }
         // `send_request_to_reset` resets, `send_to` sends.
         let more = method.get(at + 1..).unwrap_or_default();
-        let names_deed = light && (0..more.len()).any(|at| names_deed(more, at, language));
+        let is_request = language.words.unspoken.has(&word.text);
+        let names_deed = is_request && (0..more.len()).any(|at| names_deed(more, at, language));
         if (known || !light) && !names_deed {
             break;
         }
