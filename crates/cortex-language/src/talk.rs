@@ -150,7 +150,7 @@ fn values(words: &[Word], robot: &Robot, language: &Language) -> Vec<(usize, Str
     // "Which rooms do you know?", where no parameter calls them so.
     let articles = words.iter().take_while(|word| language.is_article(&word.text)).count();
     let kinds = language.words.place_kinds.length(words.get(articles..).unwrap_or_default()) + articles == words.len();
-    if found.is_empty() && kinds { places(robot, language) } else { found }
+    if found.is_empty() && kinds { places(robot) } else { found }
 }
 
 /// The places to which the robot drives.
