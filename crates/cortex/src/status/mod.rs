@@ -21,7 +21,7 @@ use cortex_protocol::overview::{
 };
 use cortex_protocol::{CloudEvent, ComponentName};
 use cortex_ros::{Discovery, OpenCallKind, RosTools, StopHandle};
-use cortex_runtime::{Readiness, Runtime, UnconfirmedHalt};
+use cortex_runtime::{Readiness, Rejection, Runtime, UnconfirmedHalt};
 use cortex_supervisor::RobotView;
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
@@ -103,6 +103,7 @@ impl Gathered {
         };
         let unsettled = self.sources.runtime.leftovers().borrow().clone();
         let latest = self.sources.stop.latest();
+        let stopped = self.sources.stop.latch().is_closed();
         let paused = self.view.as_ref().and_then(|view| view.borrow().missions_paused_because_of.clone());
         Overview {
             version: OVERVIEW_VERSION,
@@ -113,13 +114,13 @@ impl Gathered {
             tools: u32::try_from(self.sources.runtime.tools().iter().filter(|spec| spec.serves.is_none()).count())
                 .unwrap_or(u32::MAX),
             stop: StopOverview {
-                stopped: self.sources.stop.latch().is_closed(),
+                stopped,
                 stops: self.sources.stop.latch().stops(),
                 why: latest.as_ref().map(|latest| latest.why.clone()).unwrap_or_default(),
                 not_stopped: latest.and_then(|latest| latest.not_stopped).unwrap_or_default(),
             },
             model,
-            readiness: self.readiness(),
+            readiness: self.readiness(stopped),
             components: self.components(),
             paused: paused.map(|component| format!("{component} does not work")),
             missions,
@@ -131,8 +132,14 @@ impl Gathered {
     }
 
     /// Whether tasks are taken, as the queue of tasks says, and what of the robot can't be used.
-    fn readiness(&self) -> ReadinessOverview {
-        let readiness = self.sources.runtime.readiness();
+    ///
+    /// A stop closes its latch before the queue hears of it. In between, tasks are not said to be taken.
+    fn readiness(&self, stopped: bool) -> ReadinessOverview {
+        let readiness = match self.sources.runtime.readiness() {
+            refusing @ Readiness::Refusing(_) => refusing,
+            _ if stopped => Readiness::Refusing(Rejection::Stopped),
+            other => other,
+        };
         let mut reasons: Vec<String> = Vec::new();
         let state = match &readiness {
             Readiness::Refusing(_) => ReadinessState::Refusing,
