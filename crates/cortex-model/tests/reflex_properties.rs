@@ -236,6 +236,6 @@ fn a_robot_of_many_tools_is_read_at_once() {
     let begin = Instant::now();
     let task = "go to the kitchen, say hello and welcome, then look around and tell me what you see. ".repeat(10);
     let refusal = reply_to(&task, many).refusal.expect("a thousand robots are meant equally well");
-    assert!(refusal.contains("Which did you mean"), "{refusal}");
+    assert!(refusal.contains("Nothing was done"), "{refusal}");
     assert!(begin.elapsed() < AT_MOST, "{:?}", begin.elapsed());
 }

@@ -172,9 +172,10 @@ impl Reader<'_> {
     /// Returns true if the verb is a noun where it stands: in "lights off" nothing is lit.
     fn is_plural(&self, core: Core<'_>, hit: &VerbHit) -> bool {
         let Some(word) = hit.at.first().and_then(|at| core.words.get(*at)) else { return false };
-        let mut named = self.robot.those(self.robot.index.thing(&word.stem));
-        let is_named = named.any(|(_, tool)| tool.nouns.contains(&word.stem));
-        hit.at.len() == 1 && word.text.ends_with('s') && word.text != word.stem && is_named
+        hit.at.len() == 1
+            && word.text.ends_with('s')
+            && word.text != word.stem
+            && self.robot.those(self.robot.index.thing(&word.stem)).any(|(_, tool)| tool.nouns.contains(&word.stem))
     }
 
     /// Where the verb of the clause stands: first.

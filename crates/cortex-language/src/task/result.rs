@@ -80,8 +80,14 @@ impl Task<'_> {
             ways.push((taken, offers));
         }
         if !problems.is_empty() {
-            problems.truncate(PROBLEMS_TOLD);
-            return Understanding::Refused(problems);
+            // What is said ten times is explained once.
+            let mut told: Vec<(String, Problem)> = Vec::new();
+            for problem in problems {
+                if told.len() < PROBLEMS_TOLD && !told.contains(&problem) {
+                    told.push(problem);
+                }
+            }
+            return Understanding::Refused(told);
         }
         in_order(&mut ways);
         let ways = self.with_tours(ways);
