@@ -1,7 +1,7 @@
 //! The ways in which the verbs of a sentence may ask for a tool.
 
 use super::{Context, Core, Reader, Reading};
-use crate::language::{Language, Lead};
+use crate::language::{Language, Lead, Sense};
 use crate::robot::{Key, ParameterKind, Source, Tool, Usage, VerbHit, switched};
 use crate::sentence::Word;
 use crate::tokens::Kind;
@@ -215,6 +215,35 @@ impl Reader<'_> {
         })
     }
 
+    /// "Put" means nothing alone, unless something of this robot puts: the things that are named have to say the rest.
+    fn by_light_verb(&self, tool: &Tool, hit: &VerbHit, core: Core<'_>, hits: &[VerbHit]) -> Option<Fit> {
+        let language = self.language;
+        // The "does" of "what does it do" only asks.
+        let word = hit.at.first().and_then(|at| core.words.get(*at));
+        if core.asks && word.is_some_and(|word| language.words.questions.has(&word.text)) {
+            return None;
+        }
+        let means_more = hits.iter().any(|other| {
+            let sense = language.sense_of(&other.key).is_some_and(|sense| !sense.light);
+            sense && other.at.first() == hit.at.first() && self.robot.index.verb(&other.key).is_some()
+        });
+        let things = self.by_things(tool, &hit.at).filter(|_| !means_more)?;
+        Some(Fit { key: Some(hit.key.clone()), ..things })
+    }
+
+    /// "Move to the hall" asks for what goes, though to move something is another matter.
+    fn by_lent_verb(&self, tool: &Tool, sense: &Sense, fit: Fit, core: Core<'_>) -> Option<Fit> {
+        tool.verbs.iter().find(|verb| Some(&verb.key) == fit.key.as_ref())?;
+        let answers = tool.usage != Usage::Step || tool.looks;
+        let asks = core.asks || (answers && sense.looks);
+        // Where a value has to be said anyway, it is told that there is none like this.
+        let needs_object = tool
+            .parameters
+            .iter()
+            .all(|it| !it.required || it.default.is_some() || !matches!(it.kind, ParameterKind::Choice(_)));
+        Some(Fit { strength: Strength::Related, needs_object, asks, is_lent: true, ..fit })
+    }
+
     pub(super) fn by_verb(&self, tool: &Tool, hit: &VerbHit, core: Core<'_>, hits: &[VerbHit]) -> Vec<Fit> {
         let language = self.language;
         let mut fits = Vec::new();
@@ -232,19 +261,7 @@ impl Reader<'_> {
             return fits;
         };
         if sense.light {
-            // The "does" of "what does it do" only asks.
-            let asks = hit.at.first().and_then(|at| core.words.get(*at));
-            if core.asks && asks.is_some_and(|word| language.words.questions.has(&word.text)) {
-                return fits;
-            }
-            // "Put" means nothing alone, unless something of this robot puts.
-            let means_more = hits.iter().any(|other| {
-                let sense = language.sense_of(&other.key).is_some_and(|sense| !sense.light);
-                sense && other.at.first() == hit.at.first() && self.robot.index.verb(&other.key).is_some()
-            });
-            if !means_more {
-                fits.extend(self.by_things(tool, &hit.at).map(|it| Fit { key: Some(hit.key.clone()), ..it }));
-            }
+            fits.extend(self.by_light_verb(tool, hit, core, hits));
             return fits;
         }
         // "Say the light is on" asks for no look at the light; "say what you see" does.
@@ -258,16 +275,7 @@ impl Reader<'_> {
         }
         let gives = sense.state.clone();
         if hit.lent {
-            // "Move to the hall" asks for what goes, though to move something is another matter.
-            if tool.verbs.iter().any(|verb| verb.key == hit.key) {
-                let asks = core.asks || (answers && sense.looks);
-                // Where a value has to be said anyway, it is told that there is none like this.
-                let needs_object = tool
-                    .parameters
-                    .iter()
-                    .all(|it| !it.required || it.default.is_some() || !matches!(it.kind, ParameterKind::Choice(_)));
-                fits.push(Fit { strength: Strength::Related, gives, needs_object, asks, is_lent: true, ..fit });
-            }
+            fits.extend(self.by_lent_verb(tool, sense, Fit { gives, ..fit }, core));
             return fits;
         }
         if let Some(verb) = tool.verbs.iter().find(|verb| verb.key == hit.key) {

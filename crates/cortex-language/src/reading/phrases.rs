@@ -214,20 +214,17 @@ impl Reader<'_> {
             Piece::Slot(slot) => tool.parameters.get(*slot).filter(|it| it.required && it.default.is_none()),
             Piece::Word(_) => None,
         });
-        let closeness = (matched + 1) * 2;
-        (matched >= WORDS_BEFORE_NAMES)
-            .then(|| open.map(|it| Err(Miss { closeness, problem: missing(index, it), nearly: Vec::new() })))
-            .flatten()
+        let open = open.filter(|_| matched >= WORDS_BEFORE_NAMES)?;
+        Some(Err(Miss { closeness: (matched + 1) * 2, problem: missing(index, open), nearly: Vec::new() }))
     }
 
     /// Reads a value for a parameter that takes a number, on or off, or a text. A text of several words stands in
     /// quotation marks; a number has no unit, since nothing tells in which one it is taken.
     fn any_value(&self, words: &[Word]) -> Option<Value> {
-        if let [only] = words
+        if words.len() == 1
             && let Some((state, 1)) = self.language.state(words)
             && let Some(truth) = self.language.truth(state)
         {
-            let _ = only;
             return Some(json!(truth));
         }
         if let Some(said) = numbers::read(words).filter(|said| said.length == words.len()) {

@@ -225,7 +225,9 @@ impl Reader<'_> {
             let after = words.get(at + joint..).unwrap_or_default();
             let begins =
                 robot::hits(after.get(..3.min(after.len())).unwrap_or_default(), self.language).iter().any(|hit| {
-                    hit.at.first() == Some(&0) && !hit.lent && self.robot.index.verb(&hit.key).is_some_and(|tools| tools.own)
+                    hit.at.first() == Some(&0)
+                        && !hit.lent
+                        && self.robot.index.verb(&hit.key).is_some_and(|tools| tools.own)
                 });
             joint > 0 && begins
         })

@@ -80,14 +80,7 @@ impl Task<'_> {
             ways.push((taken, offers));
         }
         if !problems.is_empty() {
-            // What is said ten times is explained once.
-            let mut told: Vec<(String, Problem)> = Vec::new();
-            for problem in problems {
-                if told.len() < PROBLEMS_TOLD && !told.contains(&problem) {
-                    told.push(problem);
-                }
-            }
-            return Understanding::Refused(told);
+            return Understanding::Refused(told_once(problems));
         }
         in_order(&mut ways);
         let ways = self.with_tours(ways);
@@ -184,6 +177,17 @@ impl Task<'_> {
         }
         kept
     }
+}
+
+/// The first few problems: what is said ten times is explained once.
+fn told_once(problems: Vec<(String, Problem)>) -> Vec<(String, Problem)> {
+    let mut told: Vec<(String, Problem)> = Vec::new();
+    for problem in problems {
+        if told.len() < PROBLEMS_TOLD && !told.contains(&problem) {
+            told.push(problem);
+        }
+    }
+    told
 }
 
 /// "Before you go, say goodbye" says goodbye first; "say goodbye after you have closed the door" closes the door first.
