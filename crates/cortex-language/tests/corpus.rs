@@ -50,7 +50,7 @@ fn sentences_of_a_later_day_are_read() {
 }
 
 const LATER: &[Bounds] = &[
-    Bounds { kind: "command", right: 26, right_or_asked: 46, wrong: 0 },
+    Bounds { kind: "command", right: 25, right_or_asked: 47, wrong: 0 },
     Bounds { kind: "question", right: 31, right_or_asked: 46, wrong: 0 },
     Bounds { kind: "refuse", right: 89, right_or_asked: 95, wrong: 0 },
 ];
@@ -81,9 +81,9 @@ const SEEN: &[Bounds] = &[
 ];
 
 const UNSEEN: &[Bounds] = &[
-    Bounds { kind: "command", right: 43, right_or_asked: 58, wrong: 25 },
-    Bounds { kind: "question", right: 42, right_or_asked: 48, wrong: 4 },
-    Bounds { kind: "talk", right: 72, right_or_asked: 72, wrong: 1 },
+    Bounds { kind: "command", right: 44, right_or_asked: 59, wrong: 23 },
+    Bounds { kind: "question", right: 42, right_or_asked: 50, wrong: 4 },
+    Bounds { kind: "talk", right: 73, right_or_asked: 73, wrong: 1 },
     Bounds { kind: "refuse", right: 90, right_or_asked: 98, wrong: 3 },
     Bounds { kind: "ask", right: 0, right_or_asked: 0, wrong: 3 },
     Bounds { kind: "conditional", right: 0, right_or_asked: 0, wrong: 0 },
