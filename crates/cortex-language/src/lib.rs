@@ -32,6 +32,13 @@ pub use talk::Talk;
 pub use task::{MAX_PIECES, Part, Understanding, understand};
 pub use tokens::{MAX_TOKENS, name_words};
 
+/// Returns true if a word belongs to a language that is read, or to its lexicon.
+#[must_use]
+pub fn is_known(word: &str) -> bool {
+    let word = word.to_lowercase();
+    wordnet::is_word(&word) || language::LANGUAGES.iter().any(|language| language.knows(&word))
+}
+
 /// Most values that are listed for a person.
 const LISTED: usize = 8;
 

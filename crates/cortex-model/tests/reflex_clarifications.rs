@@ -159,3 +159,20 @@ async fn the_same_request_gets_the_same_question() {
     let request = request("wave", two_arms(), Vec::new());
     assert_eq!(ask(&request).await, ask(&request).await);
 }
+
+#[tokio::test]
+async fn where_one_thing_may_be_meant_a_yes_does_it_and_a_no_does_nothing() {
+    let bell = || {
+        let phrases = ["ring the bell in the {room}"];
+        let rooms = json!({"room": {"enum": ["hall", "office"]}});
+        vec![tool("bell-ring", Phase::Execution, "Rings the bell.", rooms, &phrases), ask_person()]
+    };
+    let task = "ring the brass bell in the hall";
+    let (question, choices, reply) = asked(task, &bell(), answer("yes, ring the bell in the hall")).await;
+    assert_eq!(question, format!("I am not sure about \"{task}\". Did you mean: ring the bell in the hall?"));
+    assert_eq!(choices, ["yes, ring the bell in the hall", "no, do nothing"]);
+    assert_eq!(reply, "bell-ring {\"room\":\"hall\"}");
+    assert_eq!(planned(&choices[0], bell()).await, reply, "a choice can be typed");
+    let (_, _, reply) = asked(task, &bell(), answer("no, do nothing")).await;
+    assert_eq!(reply, "! You want none of that. Nothing was done.");
+}

@@ -439,3 +439,15 @@ async fn what_it_can_do_is_answered_from_the_tools() {
         "! Nothing that could be done is discovered on the robot yet. Nothing was done."
     );
 }
+
+#[tokio::test]
+async fn regression_a_declared_sentence_that_began_like_a_courtesy_was_not_read_as_it_stands() {
+    for name in ["answers late", "ignores halt", "fails", "answers twice", "holds goals", "never answers"] {
+        let method = |method: &str| {
+            let (full, phrase) = (format!("{}-{method}", name.replace(' ', "_")), format!("{method} {name}"));
+            tool(&full, Phase::Execution, "Misbehaves.", json!({}), &[&phrase])
+        };
+        let calls = planned(&format!("go {name}"), vec![method("go"), method("halt")]).await;
+        assert_eq!(calls, format!("{}-go", name.replace(' ', "_")));
+    }
+}

@@ -72,6 +72,9 @@ pub(super) const ADDRESSES: Phrases = "\
     for, your, help, that, roboter, alle, zusammen, le, el, amigo, mon, ami";
 /// Questions that are no research: whole sentences.
 pub(super) const SMALLTALK: Phrases = "\
+    that is all, that was all, that will be all, that is all for now, that is it, that is it for now, that is everything, \
+    nothing else, no worries, which rooms do you know, what rooms do you know, which places do you know, what places do \
+    you know, where can you go, \
     tell me a joke, tell me a story, tell us a joke, tell us a story, tell me another joke, do you like music, do you \
     like me, do you like it here, are you happy, are you tired, are you ok, are you okay, are you alive, are you human, \
     are you a human, are you real, are you bored, are you awake, how old are you, how was your day, how is your day, \

@@ -228,6 +228,10 @@ impl<'r> Reader<'r> {
         if core.words.is_empty() {
             return Clause::Empty;
         }
+        found.extend(self.as_declared(words, core, context));
+        if !found.is_empty() {
+            return self.chosen(found, None, words, core, context);
+        }
         // What looks like a courtesy may be what is to be said, and the other way round.
         let with_end = self.core(words, End::Kept);
         let mut cores = vec![core];
@@ -279,6 +283,20 @@ impl<'r> Reader<'r> {
             }
         }
         self.chosen(found, closest, words, core, context)
+    }
+
+    /// The clause as a sentence that a tool declares, before anything is taken off: "go answers late" is no "answers late"
+    /// to somebody who is told to go, where a component has that name.
+    fn as_declared(&self, words: &[Word], core: Core<'_>, context: Context<'_>) -> Vec<Reading> {
+        if core.words.len() == words.len() || context.is_subordinate {
+            return Vec::new();
+        }
+        let whole = Core { words, lead: None, ..core };
+        let tools = words.first().map(|first| self.robot.those(self.robot.index.phrase(&first.stem)));
+        let attempts = tools.into_iter().flatten().flat_map(|(index, tool)| {
+            tool.phrases.iter().filter_map(move |phrase| self.by_phrase(index, tool, phrase, whole, context))
+        });
+        attempts.filter_map(Result::ok).filter(|reading| reading.score.closed).collect()
     }
 
     /// The best of what was found; else what is brought by several tools, or why there is nothing.

@@ -107,6 +107,9 @@ impl Task<'_> {
                         .take(12)
                         .collect();
                 }
+                // What would drop a value that was named is not what is meant, where something else is not.
+                let (whole, partial): (Vec<_>, Vec<_>) = offers.into_iter().partition(|parts| !self.leaves_out(parts));
+                let offers = if whole.is_empty() { partial } else { whole };
                 Understanding::Unsure { clause, offers }
             }
         }

@@ -20,8 +20,12 @@ use super::toolbox::{Toolbox, calls_of, plain_name};
 const CHOICE_CHARACTERS: usize = 80;
 /// Most characters of the words that are asked about.
 const QUOTED_CHARACTERS: usize = 200;
-/// The choice that drops the task.
+/// The choice that drops the task, where several things are offered.
 const DROP: &str = "none of that, do nothing";
+/// The same where one thing is offered.
+const NO: &str = "no, do nothing";
+/// Before the one thing that is offered.
+const YES: &str = "yes, ";
 
 /// What is to be done about a task that may mean one of several things.
 #[derive(Debug, PartialEq)]
@@ -47,8 +51,12 @@ pub(super) fn clarified<'o>(
     conversation: &Conversation<'_>,
     can_ask: bool,
 ) -> Clarified<'o> {
-    let (choices, offers) = choices(toolbox, offers);
+    let (mut choices, offers) = choices(toolbox, offers);
     let question = question(clause, &choices);
+    let drop = if choices.len() == 1 { NO } else { DROP };
+    if let [only] = choices.as_mut_slice() {
+        *only = capped_choice(&format!("{YES}{only}"));
+    }
     let answer = conversation.research.iter().rev().find(|research| research.name == ASK_PERSON);
     if let Some(answer) = answer {
         if !answer.outcome.is_success() {
@@ -60,7 +68,7 @@ pub(super) fn clarified<'o>(
         let was_offered = offered.is_some_and(|offered| offered.iter().any(|choice| choice == chosen));
         return match choices.iter().position(|choice| choice == chosen).and_then(|index| offers.get(index)) {
             Some(parts) => Clarified::Parts(parts),
-            None if chosen == DROP => Clarified::Declined("You want none of that. Nothing was done.".to_owned()),
+            None if chosen == drop => Clarified::Declined("You want none of that. Nothing was done.".to_owned()),
             None if !was_offered => Clarified::Declined("That answers none of it. Nothing was done.".to_owned()),
             None => Clarified::Declined(
                 "The tools changed since I asked, so I don't know any more what the answer means. Nothing more is done."
@@ -81,7 +89,7 @@ pub(super) fn clarified<'o>(
         let listed = if choices.len() > 1 { format!(" {}.", choices.join("; ")) } else { String::new() };
         return Clarified::Declined(format!("{question}{listed} Nothing was done. Say it in these words."));
     }
-    let listed: Vec<&str> = choices.iter().map(String::as_str).chain([DROP]).collect();
+    let listed: Vec<&str> = choices.iter().map(String::as_str).chain([drop]).collect();
     let arguments = json!({"question": question, "choices": listed}).as_object().cloned().unwrap_or_default();
     Clarified::Ask(ModelCall {
         id: format!("reflex-{}", conversation.calls + 1),

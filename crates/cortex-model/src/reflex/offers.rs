@@ -43,7 +43,11 @@ pub(super) fn abilities(toolbox: &Toolbox<'_>) -> String {
         offers.extend(ability(toolbox, index));
     }
     let rest = (tried..toolbox.len()).filter(|index| toolbox.get(*index).is_some_and(is_sayable)).count();
-    let more = if rest > 0 { format!("; and {rest} more things") } else { String::new() };
+    let more = match rest {
+        0 => String::new(),
+        1 => "; and 1 more thing".to_owned(),
+        _ => format!("; and {rest} more things"),
+    };
     if offers.is_empty() {
         return "I know no sentence for what the robot offers.".to_owned();
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cortex_core::fragment::capped;
-use cortex_language::{Guard, MAX_PIECES, MAX_TOKENS, Problem, Understanding, listed};
+use cortex_language::{Guard, MAX_PIECES, MAX_TOKENS, Problem, Understanding, listed, name_words};
 
 use super::answers::ANSWER_CHARACTERS;
 use super::offers;
@@ -112,26 +112,14 @@ fn explained(toolbox: &Toolbox<'_>, clause: &str, problem: &Problem) -> String {
     }
 }
 
-/// Whether most of the task is neither English, as far as a few words can tell, nor of the robot's own words.
+/// Returns true if the task seems to be in another language: it is written in another script, or several of its words,
+/// and at least every third one, are neither English nor the robot's own.
 fn is_foreign(task: &str, own: &BTreeSet<String>) -> bool {
-    /// Words that hardly any English task is without, and hardly any other has.
-    const ENGLISH: [&str; 62] = [
-        "the", "to", "and", "go", "then", "what", "is", "are", "you", "your", "my", "me", "it", "of", "on", "in",
-        "how", "where", "please", "tell", "say", "look", "turn", "if", "when", "until", "every", "not", "don't",
-        "with", "for", "at", "up", "down", "off", "open", "close", "stop", "this", "that", "there", "here", "i", "we",
-        "can", "do", "see", "from", "after", "before", "while", "or", "but", "all", "set", "get", "make", "take",
-        "put", "bring", "by", "into",
-    ];
-    let words: Vec<String> = task
-        .replace('’', "'")
-        .split(|next: char| !(next.is_alphanumeric() || next == '\''))
-        .filter(|word| !word.is_empty())
-        .take(200)
-        .map(str::to_lowercase)
-        .collect();
+    const WORDS_READ: usize = 200;
+    let words: Vec<String> = name_words(task).into_iter().take(WORDS_READ).collect();
     let other_script = |word: &String| word.chars().any(|next| next.is_alphabetic() && next > '\u{24f}');
-    let known = words.iter().filter(|word| ENGLISH.contains(&word.as_str()) || own.contains(*word)).count();
-    words.iter().any(other_script) || (words.len() >= 3 && known * 4 < words.len())
+    let unknown = words.iter().filter(|word| !cortex_language::is_known(word) && !own.contains(*word)).count();
+    words.iter().any(other_script) || (unknown > 1 && unknown * 3 >= words.len())
 }
 
 fn with_article(noun: &str) -> String {
@@ -150,7 +138,10 @@ mod tests {
             ("don’t go anywhere", false),
             ("rotate turntable minus ninety", false),
             ("dance", false),
+            ("drive forward half a metre", false),
+            ("could you swing by the pharmacy and fetch Ada's pills?", false),
             ("fahre bitte in die Küche", true),
+            ("fahr in die Küche", true),
             ("va a la cocina por favor", true),
             ("去厨房", true),
             ("поезжай на кухню", true),

@@ -1,5 +1,7 @@
 //! What people say without wanting anything done, answered from the tools alone.
 
+use std::collections::BTreeSet;
+
 use cortex_core::fragment::capped;
 use cortex_language::{Talk, listed};
 
@@ -29,17 +31,21 @@ pub(super) fn answer(toolbox: &Toolbox<'_>, talk: &Talk, identity: &str) -> Stri
     }
 }
 
-/// What the parameters take, each list once.
+/// The values that the parameters take. Where two take nearly the same, the first stands for both: the rooms that can be
+/// driven to are the rooms that have a light.
 fn values(toolbox: &Toolbox<'_>, asked: &[(usize, String)]) -> String {
+    let mut told: BTreeSet<String> = BTreeSet::new();
     let mut lists: Vec<String> = Vec::new();
     for (tool, name) in asked {
         let parameters = toolbox.get(*tool).map(|tool| schema::parameters(&tool.parameters)).unwrap_or_default();
         let Some(Kind::Choice(values)) = parameters.into_iter().find(|it| it.name == *name).map(|it| it.kind) else {
             continue;
         };
-        let list = listed(&values.iter().map(schema::spoken).collect::<Vec<_>>());
-        if !lists.contains(&list) {
-            lists.push(list);
+        let values: Vec<String> = values.iter().map(schema::spoken).collect();
+        let known = values.iter().filter(|value| told.contains(*value)).count();
+        if known * 2 <= values.len() {
+            lists.push(listed(&values));
+            told.extend(values);
         }
     }
     lists.truncate(LISTS);

@@ -193,12 +193,20 @@ fn reply(subject: &Subject, line: &str) -> Reply {
         return Reply::Answer(answer);
     };
     let numbered = line.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
-    let named = choices.iter().find(|choice| *choice == line).or(numbered);
+    let named = choices.iter().find(|choice| *choice == line).or(numbered).or_else(|| begun(choices, line));
     match (named, default) {
         (Some(choice), _) => Reply::Answer(Answer::Choose { choice: choice.clone() }),
         (None, Some(default)) if line.is_empty() => Reply::Answer(Answer::Choose { choice: default.clone() }),
-        (None, _) => Reply::Unclear(format!("Write a number from 1 to {}.", choices.len())),
+        (None, _) => Reply::Unclear(format!("Write a number from 1 to {}, or how one of them begins.", choices.len())),
     }
+}
+
+/// The only choice that begins with these words: "yes" for "yes, go to the kitchen".
+fn begun<'c>(choices: &'c [String], line: &str) -> Option<&'c String> {
+    let line = line.to_lowercase();
+    let is_text = line.starts_with(char::is_alphabetic);
+    let mut begun = choices.iter().filter(|choice| is_text && choice.to_lowercase().starts_with(&line));
+    begun.next().filter(|_| begun.next().is_none())
 }
 
 /// As much of a reason as may be given.
@@ -231,6 +239,18 @@ mod tests {
         }
         let long = "ö".repeat(MAX_REASON_BYTES);
         assert_eq!(reply(&call, &long), no(&"ö".repeat(MAX_REASON_BYTES / 2)));
+    }
+
+    #[test]
+    fn a_choice_is_named_by_how_it_begins_where_no_other_does() {
+        let choices = ["yes, go to the kitchen", "no, do nothing", "nod"].map(str::to_owned).to_vec();
+        let of = |line: &str| reply(&Subject::Choice { choices: choices.clone(), default: None }, line);
+        for (line, choice) in [("y", 0), ("Yes", 0), ("no,", 1), ("nod", 2)] {
+            assert_eq!(of(line), Reply::Answer(Answer::Choose { choice: choices[choice].clone() }), "{line}");
+        }
+        for line in ["n", "no", "yes please", ","] {
+            assert!(matches!(of(line), Reply::Unclear(_)), "{line}");
+        }
     }
 
     #[test]
