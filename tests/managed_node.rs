@@ -51,7 +51,7 @@ async fn of_two_cortexes_that_start_at_once_exactly_one_becomes_active() {
 /// The graph lists a killed process for some 20 s.
 #[tokio::test]
 async fn a_cortex_that_was_killed_does_not_lock_out_the_next_one() {
-    let mut house = House::empty();
+    let mut house = announced_often();
     house.start_cortex(&[]).await;
     let killed = house.process("cortex");
     killed.signal("KILL");
@@ -79,7 +79,7 @@ async fn a_cortex_that_finds_an_earlier_one_late_halts_what_it_began_and_ends() 
 
 #[tokio::test]
 async fn regression_a_client_talked_to_either_of_two_cortexes_of_one_name() {
-    let mut house = House::empty();
+    let mut house = announced_often();
     house.start_cortex(&[]).await;
     let first = house.process("cortex").id();
     // One that does not yield, such as one that is not of this version.
@@ -102,6 +102,16 @@ async fn regression_a_client_talked_to_either_of_two_cortexes_of_one_name() {
     assert_eq!(code, Some(1), "{told}{problem}");
     assert!(both(&problem) && problem.contains("each was told to stop"), "{problem}");
     assert!(!house.process("cortex").has_ended(), "the one that was there first goes on");
+}
+
+/// A house in which every process announces itself each half a second, the twin too, as each Cortex does by itself. Others
+/// are found only after up to 3 s, and nobody waits so long for one of whom nothing is known.
+fn announced_often() -> House {
+    let mut house = House::empty();
+    let profile = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/fastdds_loopback.xml");
+    house.add_environment("FASTRTPS_DEFAULT_PROFILES_FILE", profile.to_string_lossy().into_owned());
+    house.add_environment("ROS_AUTOMATIC_DISCOVERY_RANGE", "SYSTEM_DEFAULT".to_owned());
+    house
 }
 
 /// What came of a command; each is given once.
