@@ -38,7 +38,7 @@ pub(super) enum Clarified<'o> {
     Declined(String),
 }
 
-/// Whether it is the tool by which a person is asked.
+/// Returns true if it is the tool by which a person is asked.
 pub(super) fn asks(tool: &ToolDefinition) -> bool {
     tool.name == ASK_PERSON
 }

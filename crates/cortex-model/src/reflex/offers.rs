@@ -90,7 +90,7 @@ fn telling_words(text: &str) -> BTreeSet<String> {
     words.map(singular).collect()
 }
 
-/// Whether a sentence can say everything that the tool must be given.
+/// Returns true if a sentence can say everything that the tool must be given.
 fn is_sayable(tool: &ToolDefinition) -> bool {
     schema::parameters(&tool.parameters).iter().all(|it| !it.is_needed || it.kind != Kind::Other)
 }
@@ -162,7 +162,7 @@ pub(super) fn sentence_for(toolbox: &Toolbox<'_>, call: &Call) -> Option<String>
     })
 }
 
-/// Whether the sentence asks for exactly this tool, with the values that are said in it.
+/// Returns true if the sentence asks for exactly this tool, with the values that are said in it.
 fn is_understood(toolbox: &Toolbox<'_>, index: usize, parameters: &[Parameter], pattern: &str, quotes: Quotes) -> bool {
     let mut said = pattern.to_owned();
     let mut expected = Map::new();
@@ -185,7 +185,7 @@ fn is_understood(toolbox: &Toolbox<'_>, index: usize, parameters: &[Parameter], 
     toolbox.calls(&said).is_some_and(is_meant)
 }
 
-/// Whether two values are the same, whatever the form of a number.
+/// Returns true if two values are the same, whatever the form of a number.
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one.as_f64(), other.as_f64()) {
         (Some(one), Some(other)) => (one - other).abs() < 1e-9,

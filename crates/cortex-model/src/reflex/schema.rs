@@ -16,7 +16,7 @@ pub(super) struct Parameter {
     /// The unit that its name ends in, as it is written.
     pub(super) unit: Option<String>,
     pub(super) kind: Kind,
-    /// Whether a call must give it.
+    /// True if a call must give it.
     pub(super) is_needed: bool,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Bounds {
     pub(super) whole: bool,
     pub(super) minimum: Option<f64>,
     pub(super) maximum: Option<f64>,
-    /// Whether the lower bound itself is excluded.
+    /// True if the lower bound itself is excluded.
     pub(super) above: bool,
 }
 
@@ -104,7 +104,7 @@ fn kind(property: &Value, root: &Value) -> Kind {
     }
 }
 
-/// Whether the type is a choice of several, a number and a text among them.
+/// Returns true if the type is a choice of several, a number and a text among them.
 fn takes_any(property: &Value) -> bool {
     let names = property.get("type").and_then(Value::as_array);
     let has = |wanted: &str| names.is_some_and(|names| names.iter().any(|name| name == wanted));

@@ -85,12 +85,12 @@ pub(super) fn usage_of(tool: &ToolDefinition) -> Usage {
     }
 }
 
-/// Whether the tool only looks or tells.
+/// Returns true if the tool only looks or tells.
 fn looks(tool: &ToolDefinition) -> bool {
     matches!(tool.kind, ToolKind::Look | ToolKind::LookAtOnce | ToolKind::LookAsStep)
 }
 
-/// Whether what the tool brings is an answer.
+/// Returns true if what the tool brings is an answer.
 pub(super) fn answers(tool: &ToolDefinition) -> bool {
     looks(tool) || usage_of(tool) != Usage::Step
 }
