@@ -27,6 +27,8 @@ fn main() {
     }
     let halves: &[&str] = match kind {
         "unseen" => &["unseen"],
+        "german" => &["german"],
+        "german_unseen" => &["german_unseen"],
         "more" => &["more"],
         "later" => &["later"],
         "tricky" => &["tricky"],
@@ -34,9 +36,9 @@ fn main() {
     };
     for half in halves {
         let totals = measure(half, |robot, line, understanding, verdict, tools| {
-            let is_wanted = (line.kind == kind || (kind == "wrong" && verdict == Verdict::Wrong))
+            let is_wanted = (line.kind == kind || *half == "german" || (kind == "wrong" && verdict == Verdict::Wrong))
                 && (only.is_empty() || only == robot);
-            if *half == "unseen" || !is_wanted || verdict == Verdict::Right {
+            if half.ends_with("unseen") || !is_wanted || verdict == Verdict::Right {
                 return;
             }
             let reply = match understanding {

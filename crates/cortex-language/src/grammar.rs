@@ -24,13 +24,19 @@ pub(crate) struct Grammar {
     pub(crate) irregular: BTreeMap<String, String>,
     pub(crate) talk: BTreeMap<String, String>,
     pub(crate) states: BTreeMap<String, String>,
+    /// Of states of any language; only English says them.
+    #[serde(default)]
     pub(crate) opposites: BTreeMap<String, String>,
+    #[serde(default)]
     pub(crate) truths: Truths,
     pub(crate) qualities: BTreeMap<String, String>,
     pub(crate) forms: Forms,
+    /// Clauses of a language other than English, by the English ones that say the same.
+    #[serde(default)]
+    pub(crate) idioms: BTreeMap<String, String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Truths {
     pub(crate) yes: String,
@@ -56,9 +62,13 @@ pub(crate) struct Forms {
 pub(crate) struct Words {
     pub(crate) empty: PhraseSet,
     pub(crate) articles: PhraseSet,
+    /// About the words of tools, which are English; only English says it.
+    #[serde(default)]
     pub(crate) weak: PhraseSet,
     pub(crate) weighty: PhraseSet,
+    #[serde(default)]
     pub(crate) generic_looks: Names,
+    #[serde(default)]
     pub(crate) unspoken: PhraseSet,
     pub(crate) subjects: PhraseSet,
     pub(crate) told: PhraseSet,
@@ -67,10 +77,12 @@ pub(crate) struct Words {
     pub(crate) shifting: PhraseSet,
     pub(crate) halves: PhraseSet,
     pub(crate) causes: PhraseSet,
+    #[serde(default)]
     pub(crate) absent: PhraseSet,
     pub(crate) addressed: PhraseSet,
     pub(crate) interjections: PhraseSet,
     pub(crate) greets: PhraseSet,
+    #[serde(default)]
     pub(crate) getters: PhraseSet,
     pub(crate) arrived: PhraseSet,
     pub(crate) arrivals: PhraseSet,
@@ -96,6 +108,7 @@ pub(crate) struct Words {
     pub(crate) exceptions: PhraseSet,
     pub(crate) persons: PhraseSet,
     pub(crate) counts: PhraseSet,
+    #[serde(default)]
     pub(crate) counted: Names,
     pub(crate) positions: PhraseSet,
     pub(crate) beforehand: PhraseSet,

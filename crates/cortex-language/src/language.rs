@@ -3,15 +3,18 @@
 //! Verbs and nouns lead to the same senses in every language, so that a sentence in any of them is held against the
 //! words of the tools, which are English.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+mod data;
+
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
+use crate::facts::{Facts, VerbPlace};
 use crate::filter::{WordMap, WordSet};
-use crate::grammar::{Frames, Grammar, SenseEntry, Truths, Words};
+use crate::grammar::{Frames, Words};
+use crate::languages;
 use crate::pattern::Pattern;
-use crate::phrases::{PhraseSet, PhraseTable, list};
+use crate::phrases::{PhraseSet, PhraseTable};
 use crate::robot::Key;
 use crate::stem::Stemmer;
 
@@ -53,7 +56,7 @@ pub(crate) struct VerbForm {
     pub(crate) head: Vec<String>,
     /// Stems after it.
     pub(crate) tail: Vec<String>,
-    /// Index into [`Language::senses`].
+    /// Index into the senses, which are those of English.
     pub(crate) sense: usize,
     /// True if the word is the name of another sense, which it means first.
     pub(crate) lent: bool,
@@ -82,6 +85,9 @@ pub(crate) enum Lead {
 /// One language.
 #[derive(Debug)]
 pub(crate) struct Language {
+    pub(crate) facts: &'static Facts,
+    /// The language of the tools, if this is another one.
+    base: Option<&'static Language>,
     /// Its function words.
     pub(crate) words: Words,
     /// Its frames around an order.
@@ -100,7 +106,10 @@ pub(crate) struct Language {
     manners: Vec<String>,
     pasts: Vec<String>,
     past_forms: PhraseSet,
-    pub(crate) senses: Vec<Sense>,
+    senses: Vec<Sense>,
+    /// Whole clauses, without words that carry nothing, as they are said in the language of the tools.
+    idioms: Vec<(String, Vec<Pattern>)>,
+    going: Vec<String>,
     /// Verb forms by the stem of their first word.
     verbs: WordMap<Vec<VerbForm>>,
     /// Nouns of one or more words, by the stem of the first: the stems, and what they stand for.
@@ -141,123 +150,73 @@ pub(crate) enum Form {
     Past,
 }
 
-/// The languages that the reader knows, English first: the words of the tools are English.
-pub(crate) static LANGUAGES: LazyLock<Vec<Language>> = LazyLock::new(|| {
-    [(
-        include_str!("../data/en/grammar.toml"),
-        include_str!("../data/en/senses.toml"),
-        include_str!("../data/en/nouns.toml"),
-    )]
-    .iter()
-    .filter_map(|(grammar, senses, nouns)| Language::read(grammar, senses, nouns).ok())
-    .collect()
-});
-
 impl Language {
     /// English.
     pub(crate) fn english() -> Option<&'static Self> {
-        LANGUAGES.first()
+        languages::english()
     }
 
-    fn read(grammar: &str, senses: &str, nouns: &str) -> Result<Self, toml::de::Error> {
-        let written = [grammar, senses, nouns];
-        let function_words = spellings(grammar).into_iter().collect();
-        let grammar: Grammar = toml::from_str(grammar)?;
-        let senses: BTreeMap<String, SenseEntry> = toml::from_str(senses)?;
-        let nouns: BTreeMap<String, String> = toml::from_str(nouns)?;
-        let stemmer = Stemmer::new(grammar.endings, grammar.irregular);
-        let lead = |pattern: &str, place: bool| {
-            let trimmed = pattern.trim();
-            let kind = if place {
-                Lead::Place
-            } else if trimmed.ends_with('~') {
-                Lead::Gerund
-            } else {
-                Lead::Verb
-            };
-            (kind, Pattern::read(trimmed.trim_end_matches(['~', '+', ' '])))
+    /// The language in which tools are declared.
+    pub(crate) fn of_tools(&self) -> &Self {
+        self.base.unwrap_or(self)
+    }
+
+    /// Returns true if tools are declared in this language.
+    pub(crate) fn is_of_tools(&self) -> bool {
+        self.base.is_none()
+    }
+
+    /// The meaning of a name in this language.
+    pub(crate) fn concept(&self, name: &str) -> String {
+        crate::robot::concepts(name, self).join(" ")
+    }
+
+    /// The clause in the language of the tools that says the same as these words, which all carry something.
+    pub(crate) fn idiom(&self, words: &[&str]) -> Option<&str> {
+        let said = |pattern: &Pattern| pattern.prefix(words) == Some(words.len());
+        self.idioms.iter().find(|(_, patterns)| patterns.iter().any(said)).map(|(name, _)| name.as_str())
+    }
+
+    /// Returns true if the stem is that of a verb of going, before what is gone for.
+    pub(crate) fn goes(&self, stem: &str) -> bool {
+        self.going.iter().any(|going| going == stem)
+    }
+
+    /// Returns true if the verb of an order may stand at its end.
+    pub(crate) fn ends_in_verbs(&self) -> bool {
+        self.facts.order.verb == VerbPlace::FirstOrLast
+    }
+
+    /// The unit that a word names.
+    pub(crate) fn unit(&self, word: &str) -> Option<crate::numbers::Unit> {
+        crate::numbers::unit(self.facts.counting.units.get(word).map_or(word, String::as_str))
+    }
+
+    /// A share of one at the beginning: "half a"; with the number of its words.
+    pub(crate) fn part(&self, words: &[crate::sentence::Word]) -> Option<(f64, usize)> {
+        let said = |phrase: &str| {
+            let mut length = 0;
+            let fits = phrase.split(' ').zip(words).all(|(one, other)| {
+                length += 1;
+                other.is(one)
+            });
+            (fits && length == phrase.split(' ').count()).then_some(length)
         };
-        let mut leads: Vec<(Lead, Pattern)> = grammar.frames.leads.split(',').map(|it| lead(it, false)).collect();
-        leads.extend(grammar.frames.stations.split(',').map(|it| lead(it, true)));
-        let texts = text_frames(Frame::Say, &grammar.frames.say)
-            .chain(text_frames(Frame::Write, &grammar.frames.write))
-            .collect();
-        let mut language = Self {
-            words: grammar.words,
-            frames: grammar.frames,
-            short_forms: grammar.short_forms.iter().map(|(short, long)| (short.clone(), split(long))).collect(),
-            states: PhraseTable::read(&grammar.states),
-            opposites: opposites(&grammar.opposites),
-            truths: truths(&grammar.truths),
-            qualities: grammar
-                .qualities
-                .iter()
-                .flat_map(|(of, words)| list(words).into_iter().map(move |word| (word, of.clone())))
-                .collect(),
-            gerunds: list(&grammar.forms.gerund),
-            manners: list(&grammar.forms.manner),
-            pasts: list(&grammar.forms.past),
-            past_forms: PhraseSet::read(&grammar.forms.pasts),
-            roles: grammar.roles.iter().map(|(word, hints)| (word.clone(), list(hints))).collect(),
-            leads,
-            numbers: grammar.numbers.into_iter().collect(),
-            ordinals: grammar.ordinals.into_iter().collect(),
-            spellings: written.iter().flat_map(|text| spellings(text)).collect(),
-            function_words,
-            stems: BTreeSet::new(),
-            senses: Vec::new(),
-            verbs: WordMap::default(),
-            nouns: WordMap::default(),
-            talk: grammar.talk.iter().map(|(about, list)| (about.clone(), patterns(list))).collect(),
-            texts,
-            stemmer,
-        };
-        language.stems = language.spellings.iter().map(|word| language.stem(word)).collect();
-        // A word that names a sense stands for no other.
-        let names: BTreeSet<String> = senses.keys().cloned().collect();
-        for (name, entry) in senses {
-            language.add_sense(name, entry, &names);
-        }
-        for (name, words) in nouns {
-            language.add_noun(&name, &words);
-        }
-        Ok(language)
+        let parts = self.facts.counting.parts.iter();
+        parts.filter_map(|(phrase, value)| Some((*value, said(phrase)?))).max_by_key(|(_, length)| *length)
     }
 
-    fn add_sense(&mut self, name: String, entry: SenseEntry, names: &BTreeSet<String>) {
-        let sense = self.senses.len();
-        for phrase in list(&entry.words) {
-            let lent = phrase != name && names.contains(&phrase) && !entry.light;
-            let mut parts = phrase.split('*');
-            let stems = |part: Option<&str>| -> Vec<String> {
-                part.unwrap_or_default().split_whitespace().map(|word| self.stem(word)).collect()
-            };
-            let (head, tail) = (stems(parts.next()), stems(parts.next()));
-            if let Some(first) = head.first() {
-                self.verbs.entry(first.clone()).or_default().push(VerbForm { head, tail, sense, lent });
-            }
-        }
-        self.senses.push(Sense {
-            name,
-            base: entry.base,
-            state: entry.state,
-            light: entry.light,
-            adjusts: entry.adjusts,
-            looks: entry.looks,
-            frame: entry.frame,
-            says: entry.says,
-        });
+    /// Returns true if the word is a noun of the language.
+    pub(crate) fn is_noun(&self, word: &str) -> bool {
+        let stem = self.stem(word);
+        self.nouns.get(&stem).is_some_and(|entries| entries.iter().any(|(stems, _)| stems.len() == 1))
     }
 
-    fn add_noun(&mut self, name: &str, words: &str) {
-        for phrase in list(words) {
-            let stems: Vec<String> = phrase.split_whitespace().map(|word| self.stem(word)).collect();
-            if let Some(first) = stems.first() {
-                let entries = self.nouns.entry(first.clone()).or_default();
-                entries.push((stems, name.to_owned()));
-                entries.sort_by_key(|(stems, _)| std::cmp::Reverse(stems.len()));
-            }
-        }
+    /// Returns true if the word belongs to the language, as far as the data knows.
+    pub(crate) fn has(&self, word: &str) -> bool {
+        self.knows(word)
+            || (self.facts.wordnet && crate::wordnet::is_word(word))
+            || crate::compounds::parts(word, self).is_some()
     }
 
     /// The word without its endings. Only good for comparing words with each other.
@@ -283,7 +242,8 @@ impl Language {
             }
             let digits = word.trim_end_matches(|next: char| next.is_alphabetic());
             let ending = word.get(digits.len()..)?;
-            if ["st", "nd", "rd", "th"].contains(&ending) { digits.parse().ok() } else { None }
+            let is_one = self.facts.counting.ordinal_endings.0.iter().any(|it| it == ending);
+            if is_one && !digits.is_empty() { digits.parse().ok() } else { None }
         })
     }
 
@@ -292,7 +252,17 @@ impl Language {
         word.chars().count() > 1
             && word.chars().all(char::is_alphabetic)
             && !self.function_words.contains(word)
-            && !crate::numbers::may_say(word)
+            && !self.counts(word)
+    }
+
+    /// Returns true if the word may be a part of a number or of its unit, though it is no number itself.
+    fn counts(&self, word: &str) -> bool {
+        let counting = &self.facts.counting;
+        let is_part = |phrase: &String| phrase.split(' ').any(|part| part == word);
+        crate::numbers::may_say(word)
+            || counting.units.contains_key(word)
+            || [&counting.minus, &counting.point, &counting.per].iter().any(|words| words.has(word))
+            || counting.parts.keys().any(is_part)
     }
 
     /// Returns the number of words at the beginning that carry nothing.
@@ -313,7 +283,7 @@ impl Language {
     }
 
     pub(crate) fn sense(&self, index: usize) -> Option<&Sense> {
-        self.senses.get(index)
+        self.of_tools().senses.get(index)
     }
 
     /// Every noun that begins with this stem: its stems, and what it stands for; the longest first.
@@ -329,7 +299,7 @@ impl Language {
                 || other.base.as_ref() == Some(&sense.name)
                 || (sense.adjusts && sets(other))
         };
-        let senses = self.senses.iter().enumerate().filter(|(_, other)| is_related(other));
+        let senses = self.of_tools().senses.iter().enumerate().filter(|(_, other)| is_related(other));
         senses.map(|(index, _)| Key::Sense(index)).collect()
     }
 
@@ -386,7 +356,7 @@ impl Language {
 
     /// Returns true if a sense looks at anything at all.
     pub(crate) fn looks_in_general(&self, sense: &Sense) -> bool {
-        sense.looks && self.words.generic_looks.0.contains(&sense.name)
+        sense.looks && self.of_tools().words.generic_looks.0.contains(&sense.name)
     }
 
     /// The state that the words ask for: `on`, `closed`, and how many they are.
@@ -422,7 +392,7 @@ impl Language {
     /// Returns true if the word says how something is to be done: "slowly", but not "jelly".
     pub(crate) fn is_manner(&self, word: &str) -> bool {
         self.manners.iter().any(|ending| word.len() > ending.len() + 2 && word.ends_with(ending.as_str()))
-            && crate::wordnet::domain(word).is_none()
+            && (!self.facts.wordnet || crate::wordnet::domain(word).is_none())
     }
 
     /// Returns true if the word at this place is what a question asks for: the "do" of "what does it do", but not that of
@@ -452,59 +422,17 @@ impl Language {
 
     /// Returns true if the language has the word, in any of its forms.
     pub(crate) fn knows(&self, word: &str) -> bool {
-        self.spellings.contains(word) || self.stems.contains(&self.stem(word)) || self.short_forms.contains_key(word)
+        self.spellings.contains(word)
+            || self.stems.contains(&self.stem(word))
+            || self.short_forms.contains_key(word)
+            || self.tells(word)
     }
 }
 
-fn opposites(table: &BTreeMap<String, String>) -> WordMap<String> {
-    table.iter().flat_map(|(one, other)| [(one.clone(), other.clone()), (other.clone(), one.clone())]).collect()
-}
-
-fn truths(table: &Truths) -> WordMap<bool> {
-    let words = |text: &str, truth: bool| list(text).into_iter().map(move |word| (word, truth));
-    words(&table.yes, true).chain(words(&table.no, false)).collect()
-}
-
-/// The words of some data, without its comments.
-fn spellings(text: &str) -> Vec<String> {
-    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
-    let is_word = |word: &&str| word.chars().count() > 1 && word.chars().all(char::is_alphabetic);
-    lines
-        .flat_map(|line| {
-            line.split(|next: char| !next.is_alphabetic()).filter(is_word).map(str::to_lowercase).collect::<Vec<_>>()
-        })
-        .collect()
-}
-
-fn split(text: &str) -> Vec<String> {
-    text.split_whitespace().map(str::to_owned).collect()
-}
-
-/// Reads frames of texts: `tell {people} {text}`, `thank {people} for {text} = thank you for`.
-fn text_frames(frame: Frame, list: &str) -> impl Iterator<Item = TextFrame> + '_ {
-    list.split(',').filter(|it| !it.trim().is_empty()).map(move |it| {
-        let (pattern, prefix) = it.split_once('=').map_or((it, None), |(pattern, prefix)| (pattern, Some(prefix)));
-        TextFrame { frame, pattern: Pattern::read(pattern), prefix: prefix.map(|prefix| prefix.trim().to_owned()) }
-    })
-}
-
-fn patterns(text: &str) -> Vec<Pattern> {
-    text.split(',').filter(|it| !it.trim().is_empty()).map(Pattern::read).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // The reader leaves out a language whose data it can't read, so that the others stay: this names the error.
-    #[test]
-    fn the_data_of_every_language_is_whole() {
-        let (grammar, senses, nouns) = (
-            include_str!("../data/en/grammar.toml"),
-            include_str!("../data/en/senses.toml"),
-            include_str!("../data/en/nouns.toml"),
-        );
-        assert_eq!(Language::read(grammar, senses, nouns).err(), None);
-        assert_eq!(LANGUAGES.len(), 1);
+impl Language {
+    /// Returns true if the word is a verb that tells of somebody else: "er schaltet".
+    fn tells(&self, word: &str) -> bool {
+        let begins = self.facts.order.tells.0.iter().filter_map(|ending| word.strip_suffix(ending.as_str()));
+        begins.into_iter().any(|begin| self.verbs.contains_key(begin))
     }
 }

@@ -7,9 +7,12 @@
 //! The way of a sentence: `tokens` → `sentence` (words of a language, `slips` corrected) → `task` (clauses, in the order
 //! in which they are done) → `reading` (each clause held against the tools of the `robot`). What wants no act is `talk`.
 
+mod compounds;
+mod facts;
 mod filter;
 mod grammar;
 mod language;
+mod languages;
 mod numbers;
 mod pattern;
 mod phrases;
@@ -36,7 +39,7 @@ pub use tokens::{MAX_TOKENS, name_words};
 #[must_use]
 pub fn is_known(word: &str) -> bool {
     let word = word.to_lowercase();
-    wordnet::is_word(&word) || language::LANGUAGES.iter().any(|language| language.knows(&word))
+    languages::of_text(&word).iter().any(|language| language.has(&word))
 }
 
 /// Most values that are listed for a person.

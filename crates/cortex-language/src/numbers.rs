@@ -1,5 +1,6 @@
 //! Numbers and units, in digits and in words.
 
+use crate::language::Language;
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
@@ -93,60 +94,49 @@ pub(crate) fn may_say(word: &str) -> bool {
 }
 
 /// The number that begins with this word, with its unit.
-pub(crate) fn read(words: &[Word]) -> Option<Said> {
-    let sign_words = usize::from(words.first().is_some_and(|first| first.is("minus") || first.is("negative")));
+pub(crate) fn read(words: &[Word], language: &Language) -> Option<Said> {
+    let counting = &language.facts.counting;
+    let sign_words = counting.minus.length(words).min(1);
     let unsigned = words.get(sign_words..)?;
-    let (value, length) = read_value(unsigned)?;
+    let (value, length) = read_value(unsigned, language)?;
     let value = if sign_words > 0 { -value } else { value };
     let rest = unsigned.get(length..).unwrap_or_default();
-    let (unit, unit_length) = read_unit(rest);
+    let (unit, unit_length) = read_unit(rest, language);
     // "Two and a half minutes", "half a minute more" are read with their unit; "one minute and a half" after it.
-    let half = unit_length > 0 && begins(rest.get(unit_length..).unwrap_or_default(), &["and", "a", "half"]);
-    let value = if half { value + 0.5 } else { value };
+    let half = counting.half_more.length(rest.get(unit_length..).unwrap_or_default());
+    let half = if unit_length > 0 { half } else { 0 };
+    let value = if half > 0 { value + 0.5 } else { value };
     let seconds = unit.filter(|unit| unit.label == "min").and_then(|_| {
         let after = rest.get(unit_length..)?;
-        let joint = usize::from(after.first().is_some_and(|next| next.is("and")));
-        let (seconds, taken) = read_value(after.get(joint..)?)?;
-        let (second, more) = read_unit(after.get(joint + taken..)?);
+        let joint = usize::from(after.first().is_some_and(|next| counting.joint.has(&next.text)));
+        let (seconds, taken) = read_value(after.get(joint..)?, language)?;
+        let (second, more) = read_unit(after.get(joint + taken..)?, language);
         (second?.label == "s").then_some((seconds, joint + taken + more))
     });
     let (value, extra) = match seconds {
         Some((seconds, extra)) => (value + seconds / 60.0, extra),
-        None => (value, if half { 3 } else { 0 }),
+        None => (value, half),
     };
     Some(Said { value, unit, length: sign_words + length + unit_length + extra, is_ordinal: false })
 }
 
-fn begins(words: &[Word], expected: &[&str]) -> bool {
-    words.len() >= expected.len() && words.iter().zip(expected).all(|(word, expected)| word.is(expected))
-}
-
-fn read_value(words: &[Word]) -> Option<(f64, usize)> {
+fn read_value(words: &[Word], language: &Language) -> Option<(f64, usize)> {
     let first = words.first()?;
-    if begins(words, &["half", "a"]) || begins(words, &["half", "an"]) {
-        return Some((0.5, 2));
+    let counting = &language.facts.counting;
+    if let Some(part) = language.part(words) {
+        return Some(part);
     }
-    if begins(words, &["a", "half"]) {
-        return Some((0.5, 2));
-    }
-    if begins(words, &["a", "quarter"]) {
-        return Some((0.25, 2));
-    }
-    // "A couple of", "a hundred", "a dozen".
-    if begins(words, &["a", "couple"]) {
-        return Some((2.0, if words.get(2).is_some_and(|next| next.is("of")) { 3 } else { 2 }));
-    }
-    if (first.is("a") || first.is("an")) && words.get(1).is_some_and(|next| next.number.is_some_and(|it| it >= 12.0)) {
-        let (value, length) = read_value(words.get(1..)?)?;
+    // "A hundred", "a dozen".
+    if counting.one.has(&first.text) && words.get(1).is_some_and(|next| next.number.is_some_and(|it| it >= 12.0)) {
+        let (value, length) = read_value(words.get(1..)?, language)?;
         return Some((value, length + 1));
     }
-    if first.is("a")
-        && words.get(1).is_some_and(|next| unit(&next.text).is_some_and(|unit| unit.dimension == Dimension::Time))
-    {
+    let is_time = |next: &Word| language.unit(&next.text).is_some_and(|unit| unit.dimension == Dimension::Time);
+    if counting.single.has(&first.text) && words.get(1).is_some_and(is_time) {
         return Some((1.0, 1));
     }
-    let (mut value, mut length) = read_words(words)?;
-    if words.get(length).is_some_and(|next| next.is("point")) {
+    let (mut value, mut length) = read_words(words, language)?;
+    if words.get(length).is_some_and(|next| counting.point.has(&next.text)) {
         let mut scale = 0.1;
         let mut after = length + 1;
         while let Some(digit) = words.get(after).and_then(|it| it.number).filter(|digit| (0.0..10.0).contains(digit)) {
@@ -157,34 +147,35 @@ fn read_value(words: &[Word]) -> Option<(f64, usize)> {
         if after > length + 1 {
             length = after;
         }
-    } else if begins(words.get(length..).unwrap_or_default(), &["and", "a", "half"]) {
-        value += 0.5;
-        length += 3;
+    } else {
+        let half = counting.half_more.length(words.get(length..).unwrap_or_default());
+        value += if half > 0 { 0.5 } else { 0.0 };
+        length += half;
     }
     Some(((value * 1e9).round() / 1e9, length))
 }
 
 /// A number of which only the words that say it are taken.
-pub(crate) fn read_plain(words: &[Word]) -> Option<(f64, usize)> {
-    read_words(words)
+pub(crate) fn read_plain(words: &[Word], language: &Language) -> Option<(f64, usize)> {
+    read_words(words, language)
 }
 
 /// `twenty five`, `two hundred and ten`, `one thousand five hundred`.
-fn read_words(words: &[Word]) -> Option<(f64, usize)> {
+fn read_words(words: &[Word], language: &Language) -> Option<(f64, usize)> {
     let first = words.first()?;
     let mut total = first.number?;
     let mut length = 1;
-    if first.kind == Kind::Number && !words.get(1).is_some_and(|next| next.is("hundred") || next.is("thousand")) {
+    if first.kind == Kind::Number && !words.get(1).is_some_and(|next| is_word(next, 100.0) || is_word(next, 1_000.0)) {
         return Some((total, length));
     }
     let mut done = 0.0;
     let mut smallest = scale(total);
     while let Some(next) = words.get(length) {
         // The "and" of "two hundred and ten".
-        let joint = usize::from(next.is("and") && total >= 100.0);
+        let joint = usize::from(language.facts.counting.joint.has(&next.text) && total >= 100.0);
         let Some(next) = words.get(length + joint).filter(|next| next.kind == Kind::Word) else { break };
         let Some(number) = next.number else { break };
-        if (next.is("hundred") && total < 100.0 || next.is("thousand") && total < 1_000.0) && joint == 0 {
+        if (is_word(next, 100.0) && total < 100.0 || is_word(next, 1_000.0) && total < 1_000.0) && joint == 0 {
             total *= number;
             if number >= 1_000.0 {
                 done += total;
@@ -202,6 +193,11 @@ fn read_words(words: &[Word]) -> Option<(f64, usize)> {
     Some((done + total, length))
 }
 
+/// Returns true if the word says exactly this number.
+fn is_word(word: &Word, number: f64) -> bool {
+    word.kind == Kind::Word && word.number.is_some_and(|it| (it - number).abs() < f64::EPSILON)
+}
+
 /// The place of the last digit of a number word that is no zero: 20 for tens, 1 for ones.
 fn scale(number: f64) -> f64 {
     if number >= 1_000.0 {
@@ -215,13 +211,16 @@ fn scale(number: f64) -> f64 {
     }
 }
 
-fn read_unit(words: &[Word]) -> (Option<Unit>, usize) {
-    let Some(first) = words.first().filter(|first| first.kind == Kind::Word).and_then(|first| unit(&first.text)) else {
+fn read_unit(words: &[Word], language: &Language) -> (Option<Unit>, usize) {
+    let counting = &language.facts.counting;
+    let Some(first) =
+        words.first().filter(|first| first.kind == Kind::Word).and_then(|first| language.unit(&first.text))
+    else {
         return (None, 0);
     };
-    let per = words.get(1).is_some_and(|next| next.is("per") || next.is("an") || next.is("a"));
-    let Some(second) = words.get(2).filter(|_| per).and_then(|second| unit(&second.text)) else {
-        let celsius = words.get(1).is_some_and(|next| next.is("celsius") || next.is("centigrade") || next.is("c"));
+    let per = words.get(1).is_some_and(|next| counting.per.has(&next.text));
+    let Some(second) = words.get(2).filter(|_| per).and_then(|second| language.unit(&second.text)) else {
+        let celsius = words.get(1).is_some_and(|next| counting.celsius.has(&next.text));
         return if celsius { (unit("celsius"), 2) } else { (Some(first), 1) };
     };
     match rate(first, second) {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::compounds;
 use crate::language::Language;
 use crate::tokens::{self, Kind, Token, Unclosed};
 
@@ -52,26 +53,108 @@ impl AsRef<str> for Word {
 /// # Errors
 /// When a quotation is not closed.
 pub(crate) fn words(text: &str, language: &Language) -> Result<Vec<Word>, Unclosed> {
-    let mut words = Vec::new();
-    for token in tokens::tokens(text)? {
-        let Token { kind, word, start, end } = token;
-        if kind == Kind::Word
-            && let Some(long) = language.long_form(&word)
-        {
-            words.extend(long.iter().map(|part| read(Kind::Word, part.clone(), start..end, language)));
-        } else {
-            let owner = word.strip_suffix("'s").or_else(|| word.strip_suffix('\'')).filter(|_| kind == Kind::Word);
-            let word = owner.map(str::to_owned).unwrap_or(word);
-            words.push(read(kind, word, start..end, language));
+    let spelling = &language.facts.spelling;
+    let mut words: Vec<Word> = Vec::new();
+    let mut tokens = tokens::tokens(text)?.into_iter().peekable();
+    while let Some(Token { kind, word, start, mut end }) = tokens.next() {
+        match kind {
+            Kind::Word => take_word(language.facts.folded(&word), start..end, language, &mut words),
+            // "Ich möchte, dass du ..." is one sentence.
+            Kind::Mark if word == "," => {
+                let goes_on = |next: &Token| spelling.unbroken.has(&language.facts.folded(&next.word));
+                if !tokens.peek().is_some_and(goes_on) {
+                    words.push(read(kind, word, start..end, language));
+                }
+            }
+            Kind::Number if spelling.decimal != '.' => {
+                let mut number = without_thousands(word);
+                let mut ahead = tokens.clone();
+                let mark = ahead.next().filter(|mark| mark.start == end && mark.word.chars().eq([spelling.decimal]));
+                let fraction = ahead
+                    .next()
+                    .filter(|next| next.kind == Kind::Number && Some(next.start) == mark.as_ref().map(|mark| mark.end));
+                if let Some(fraction) = fraction {
+                    number = format!("{number}.{}", fraction.word);
+                    end = fraction.end;
+                    tokens = ahead;
+                }
+                words.push(read(kind, number, start..end, language));
+            }
+            Kind::Number | Kind::Quoted | Kind::Mark => words.push(read(kind, word, start..end, language)),
         }
     }
+    if spelling.full_stop_orders {
+        order_by_full_stops(&mut words, language);
+    }
     Ok(words)
+}
+
+/// Adds a word: its long form, or the words of which it is joined.
+fn take_word(word: String, span: Range<usize>, language: &Language, words: &mut Vec<Word>) {
+    let spelling = &language.facts.spelling;
+    let mut take = |part: String| words.push(read(Kind::Word, part, span.clone(), language));
+    if let Some(long) = language.long_form(&word) {
+        long.iter().cloned().for_each(take);
+        return;
+    }
+    let attached =
+        spelling.attached.iter().find_map(|(ending, more)| Some((word.strip_suffix(ending.as_str())?, more)));
+    if let Some((begin, more)) = attached.filter(|(begin, _)| language.knows(begin)) {
+        take(begin.to_owned());
+        take(more.clone());
+        return;
+    }
+    let owner = spelling.owners.0.iter().find_map(|ending| word.strip_suffix(ending.as_str()));
+    let word = owner.map(str::to_owned).unwrap_or(word);
+    if !language.facts.compounds.joined || language.knows(&word) {
+        take(word);
+        return;
+    }
+    match compounds::parts(&word, language) {
+        Some(parts) => parts.into_iter().for_each(take),
+        None => take(word),
+    }
+}
+
+/// `1.500` as `1500`: where a comma stands before a fraction, a full stop stands between thousands.
+fn without_thousands(number: String) -> String {
+    match number.split_once('.') {
+        Some((thousands, rest)) if rest.len() == 3 && thousands.trim_start_matches('-') != "0" => {
+            format!("{thousands}{rest}")
+        }
+        _ => number,
+    }
+}
+
+/// "Die 2. Schublade": a number, a full stop and a thing.
+fn order_by_full_stops(words: &mut Vec<Word>, language: &Language) {
+    let mut at = 0;
+    while at + 2 < words.len() {
+        let is_place = match words.get(at..at + 3) {
+            Some([number, stop, thing]) => {
+                number.kind == Kind::Number
+                    && stop.is_mark(".")
+                    && stop.span.start == number.span.end
+                    && thing.kind == Kind::Word
+                    && language.is_noun(&thing.text)
+            }
+            _ => false,
+        };
+        if is_place {
+            if let Some(number) = words.get_mut(at) {
+                number.ordinal = number.number.take();
+                number.kind = Kind::Word;
+            }
+            words.remove(at + 1);
+        }
+        at += 1;
+    }
 }
 
 fn read(kind: Kind, text: String, span: Range<usize>, language: &Language) -> Word {
     let number = match kind {
         Kind::Number => text.parse().ok().filter(|value: &f64| value.is_finite()),
-        Kind::Word => language.number(&text),
+        Kind::Word => language.number(&text).or_else(|| compounds::number(&text, language)),
         Kind::Quoted | Kind::Mark => None,
     };
     let ordinal = if kind == Kind::Word { language.ordinal(&text) } else { None };

@@ -27,12 +27,15 @@ fn allowed(said: &str) -> usize {
 /// Corrects words that neither the language nor the robot knows, where exactly one known word is near.
 pub(crate) fn corrected(words: &mut [Word], robot: &Robot, language: &Language) {
     for word in words.iter_mut().filter(|word| word.kind == Kind::Word && word.number.is_none()) {
-        let is_known =
-            |text: &str| robot.spellings.contains(text) || language.knows(text) || crate::wordnet::is_word(text);
+        let is_known = |text: &str| robot.spellings.contains(text) || language.has(text);
         if is_known(&word.text)
             || word.text.contains(|next: char| !next.is_alphabetic())
             || word.text.chars().count() < 3
         {
+            continue;
+        }
+        if !language.is_of_tools() {
+            correct_foreign(word, language);
             continue;
         }
         let of_robot = robot.spellings.iter().map(String::as_str).filter(|it| is_slip(&word.text, it));
@@ -57,6 +60,27 @@ pub(crate) fn corrected(words: &mut [Word], robot: &Robot, language: &Language) 
             word.ordinal = language.ordinal(&meant);
             word.text = meant;
         }
+    }
+}
+
+/// Corrects a word of a language of which only some words are known: by a letter that was left out or said twice, or by
+/// two that changed places. With another letter it is more often another word.
+fn correct_foreign(word: &mut Word, language: &Language) {
+    const LETTERS: usize = 5;
+    if word.text.chars().count() < LETTERS {
+        return;
+    }
+    let one_letter = |it: &&str| {
+        it.chars().count() >= LETTERS
+            && distance(&word.text, it, 1) == 1
+            && (it.chars().count() != word.text.chars().count() || same_letters(&word.text, it))
+    };
+    let near = language.spellings.iter().map(String::as_str).filter(one_letter);
+    if let Some(meant) = best(&word.text, near).map(str::to_owned) {
+        word.stem = language.stem(&meant);
+        word.number = language.number(&meant);
+        word.ordinal = language.ordinal(&meant);
+        word.text = meant;
     }
 }
 

@@ -14,7 +14,8 @@ mod tours;
 use std::ops::Range;
 
 use self::nodes::Node;
-use crate::language::{LANGUAGES, Language};
+use crate::language::Language;
+use crate::languages;
 use crate::problem::Problem;
 use crate::reading::{Call, Miss, Reader, Reading};
 use crate::robot::{Robot, Usage};
@@ -132,10 +133,9 @@ enum Meaning {
 #[must_use]
 pub fn understand(robot: &Robot, text: &str) -> Understanding {
     let mut first: Option<Understanding> = None;
-    for language in LANGUAGES.iter() {
+    for language in languages::of_text(text) {
         let read = read(robot, language, text);
-        let understood = !matches!(read, Understanding::Refused(_) | Understanding::Empty);
-        if understood || LANGUAGES.len() == 1 {
+        if !matches!(read, Understanding::Refused(_) | Understanding::Empty) {
             return read;
         }
         first.get_or_insert(read);

@@ -336,9 +336,9 @@ async fn what_is_not_understood_is_told_and_nothing_is_done() {
         ("please", "There is no command in that."),
         ("...", "There is no command in that."),
         ("go to the kitchen 🚫", "🚫"),
-        ("fahre bitte in die Küche", "I understand commands in English only"),
-        ("va a la cocina por favor", "I understand commands in English only"),
-        ("去厨房", "I understand commands in English only"),
+        ("va a la cocina por favor", "I understand commands in English and German only"),
+        ("va a la cocina por favor", "I understand commands in English and German only"),
+        ("去厨房", "I understand commands in English and German only"),
         ("поезжай на кухню", "configure a model"),
     ] {
         table.refused(task, &planned(task, home_robot()).await, says);

@@ -156,7 +156,7 @@ impl Reader<'_> {
             })
             .unwrap_or(false);
         let has_count = |word: &String| tool.described.contains(word) || tool.nouns.contains(word);
-        if counts && !self.language.words.counted.0.iter().any(has_count) {
+        if counts && !self.language.of_tools().words.counted.0.iter().any(has_count) {
             return false;
         }
         let about_it = draft.names_tool || draft.described > 0 || self.is_the_look(tool, core);
@@ -211,7 +211,7 @@ impl Reader<'_> {
     pub(super) fn implied(&self, tool: &Tool, words: &[Word], fit: &Fit, draft: &mut Draft) -> Result<(), Problem> {
         for (index, parameter) in tool.parameters.iter().enumerate() {
             let verb_says =
-                fit.at.iter().any(|at| words.get(*at).is_some_and(|word| parameter.words.contains(&word.stem)));
+                fit.at.iter().any(|at| words.get(*at).is_some_and(|word| self.names_parameter(word, parameter)));
             if parameter.kind == ParameterKind::Flag && verb_says {
                 draft.values.entry(index).or_insert_with(|| vec![json!(true)]);
             }
@@ -219,7 +219,7 @@ impl Reader<'_> {
         let sense = fit.key.as_ref().and_then(|key| self.language.sense_of(key));
         let says = sense.and_then(|sense| sense.says.as_ref());
         let words = says.and_then(|says| crate::sentence::words(says, self.language).ok()).unwrap_or_default();
-        if let Some(said) = numbers::read(&words) {
+        if let Some(said) = numbers::read(&words, self.language) {
             let fitting = tool.parameters.iter().enumerate().find_map(|(at, it)| match &it.kind {
                 ParameterKind::Number(kind) if !draft.values.contains_key(&at) => {
                     let same = kind.unit.map(|unit| unit.dimension) == said.unit.map(|unit| unit.dimension);
@@ -266,9 +266,7 @@ impl Reader<'_> {
     pub(super) fn is_the_look(&self, tool: &Tool, core: Core<'_>) -> bool {
         let general =
             tool.verbs.iter().any(|verb| self.language.sense_of(&verb.key).is_some_and(|it| it.name == "look"));
-        let asks_what = core.words.iter().any(|word| {
-            ["what", "who", "anything", "anyone", "anybody", "something", "somebody"].contains(&word.text.as_str())
-        });
+        let asks_what = core.words.iter().any(|word| self.language.facts.hints.asked.has(&word.text));
         general && asks_what && tool.needs_nothing() && tool.looks
     }
 
@@ -335,7 +333,7 @@ impl Reader<'_> {
         choices.values.iter().all(|value| {
             let name = spoken(value);
             let words: Vec<&str> = name.split(' ').collect();
-            self.language.state(&words).is_some_and(|(_, length)| length == words.len())
+            self.language.of_tools().state(&words).is_some_and(|(_, length)| length == words.len())
         })
     }
 

@@ -253,7 +253,8 @@ impl Reader<'_> {
             }
             Kind::Word | Kind::Number => {}
         }
-        let says_number = word.ordinal.is_some() || numbers::read(words).is_some() || self.repeats(words).is_some();
+        let says_number =
+            word.ordinal.is_some() || numbers::read(words, language).is_some() || self.repeats(words).is_some();
         if says_number {
             found.add(&index.numbers);
         }
@@ -287,12 +288,14 @@ impl Reader<'_> {
     /// The tools that take what a word for something said before may stand for.
     fn add_by_reference(&self, words: &[Word], context: Context<'_>, found: &mut ToolSet) {
         let (index, language) = (&self.robot.index, self.language);
-        if (language.words.places.length(words) > 0 || words.first().is_some_and(|word| word.is("its")))
+        if (language.words.places.length(words) > 0
+            || words.first().is_some_and(|word| language.facts.hints.belonging.has(&word.text)))
             && let Some(place) = context.place
         {
             found.add(index.spelling(&compact(&spoken(place))).unwrap_or_default());
         }
-        if language.words.things.length(words) == 0 {
+        let stands = words.first().is_some_and(|word| language.facts.hints.demonstratives.has(&word.text));
+        if language.words.things.length(words) == 0 && !stands {
             return;
         }
         for reading in context.earlier.iter().copied().chain(context.before) {

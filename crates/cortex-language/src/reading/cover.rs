@@ -8,7 +8,6 @@ use super::calls::may_take_name;
 use super::fit::{Fit, Strength};
 use super::{Context, Core, Miss, Reader, Reading, Sought, Spot};
 use crate::language::Guard;
-use crate::numbers::{self};
 use crate::problem::Problem;
 use crate::robot::{self, ParameterKind, Tool, Usage};
 use crate::sentence::Word;
@@ -112,7 +111,10 @@ impl Reader<'_> {
             Kind::Quoted => return self.take_quoted(tool, words, at, draft),
             Kind::Word | Kind::Number => {}
         }
-        if word.is("its")
+        if self.is_part_of_verb(words, at, fit) {
+            return 1;
+        }
+        if language.facts.hints.belonging.has(&word.text)
             && let Some(at) = self.place_parameter(tool, context, draft)
         {
             draft.values.insert(at, context.place.into_iter().cloned().collect());
@@ -195,7 +197,11 @@ impl Reader<'_> {
             }
             return Some(length);
         }
-        let excepted = language.words.exceptions.length(rest).max(usize::from(draft.all && word.is("but")));
+        let excepted = language
+            .words
+            .exceptions
+            .length(rest)
+            .max(usize::from(draft.all && language.facts.hints.but.has(&word.text)));
         if excepted > 0 && rest.len() > excepted {
             draft.excepts = true;
             return Some(excepted);
@@ -245,13 +251,13 @@ impl Reader<'_> {
             return Some(length);
         }
         // "That pallet", "this bag".
-        if language.words.things.has(&word.text) && matches!(word.text.as_str(), "this" | "that" | "these" | "those") {
+        if language.words.things.has(&word.text) && language.facts.hints.pointing.has(&word.text) {
             let noun = rest.get(1..).and_then(|after| robot::next_concept(after, language));
             if noun.is_some_and(|(noun, _)| tool.nouns.contains(&noun) || tool.described.contains(&noun)) {
                 return Some(1);
             }
         }
-        let is_unit = numbers::unit(&word.text).is_some();
+        let is_unit = language.unit(&word.text).is_some();
         if is_unit && tool.parameters.iter().any(|it| it.spelling.len() > 1 && it.spelling.contains(&word.text)) {
             return Some(1);
         }
@@ -298,6 +304,11 @@ impl Reader<'_> {
                 return Some(length);
             }
         }
+        // Who comes from somewhere does not go there.
+        if language.facts.hints.origin.length(rest) > 0 && !self.takes_origin(tool, &word.text) {
+            draft.leftover.push(at);
+            return Some(1);
+        }
         if language.weighty(&word.text) {
             // "Light off everywhere" is no order to switch it on; "out of the kitchen" leads nowhere.
             let state = language.state(std::slice::from_ref(word)).and_then(|(state, _)| language.opposite(state));
@@ -318,7 +329,7 @@ impl Reader<'_> {
             return Some(1);
         }
         let empty = language.empty(rest);
-        if empty > 0 {
+        if empty > 0 && !self.stands_for_thing(rest) {
             return Some(empty);
         }
         if language.is_plain_role(&word.text) {
@@ -330,13 +341,13 @@ impl Reader<'_> {
             return Some(1);
         }
         // "Bring me ...", "show us ...".
-        let is_recipient = matches!(word.text.as_str(), "me" | "us")
+        let is_recipient = language.facts.hints.recipients.has(&word.text)
             && at.checked_sub(1).is_some_and(|before| fit.at.contains(&before));
         if is_recipient {
             draft.has_recipient = true;
             return Some(1);
         }
-        if (word.is("and") || word.is("then")) && at + 1 < words.len() {
+        if language.facts.hints.links.has(&word.text) && at + 1 < words.len() {
             return Some(1);
         }
         None

@@ -68,7 +68,12 @@ impl Reader<'_> {
                     })
             })
             .count();
-        let begins = |hit: &VerbHit| hit.at.first().copied() == begin || (named > 0 && hit.at.first() == Some(&named));
+        let begins = |hit: &VerbHit| {
+            let ends = language.ends_in_verbs() && hit.at.last().is_some_and(|last| last + 1 == core.words.len());
+            hit.at.first().copied() == begin
+                || (named > 0 && hit.at.first() == Some(&named))
+                || ends && hit.at.len() == 1
+        };
         for hit in hits.iter().filter(|hit| (begin.is_some() && begins(hit)) || core.asks) {
             if is_told(core, hit, language, context)
                 || (!core.asks && self.is_plural(core, hit))
@@ -89,7 +94,12 @@ impl Reader<'_> {
             fits.push(Fit { asks: true, ..Fit::by_things() });
         } else if core.lead == Some(Lead::Place) {
             if tool.verbs.iter().any(|verb| self.names(&verb.key, "go")) {
-                fits.push(Fit { strength: Strength::Own, needs_value: true, ..Fit::by_things() });
+                fits.push(Fit {
+                    strength: Strength::Own,
+                    needs_value: !tool.parameters.is_empty(),
+                    needs_object: true,
+                    ..Fit::by_things()
+                });
             }
         } else {
             // The verb of what was said just before goes on.
@@ -129,7 +139,7 @@ impl Reader<'_> {
     fn by_noun(&self, words: &[Word], begin: Option<usize>, hit: &VerbHit) -> Option<VerbHit> {
         let (light, at) = (begin?, *hit.at.first()?);
         let article = at.checked_sub(1).filter(|before| *before > light)?;
-        let is_article = words.get(article).is_some_and(|word| ["a", "an", "another"].contains(&word.text.as_str()));
+        let is_article = words.get(article).is_some_and(|word| self.language.facts.hints.indefinite.has(&word.text));
         let is_light = words.get(light).is_some_and(|word| self.language.is_light(&word.stem));
         let is_plain = words.get(at).is_some_and(|word| word.text == word.stem || !word.text.ends_with('s'));
         let mut taken = vec![light, article];
@@ -155,11 +165,10 @@ impl Reader<'_> {
         let in_row = hit.at.len() == last + 1 - first;
         let mut taken: Vec<usize> = (cause..cause + length).collect();
         // "I" before it wishes.
-        taken.extend((0..cause).filter(|at| {
-            core.words
-                .get(*at)
-                .is_some_and(|word| ["i", "we", "would", "could", "can", "to"].contains(&word.text.as_str()))
-        }));
+        taken
+            .extend((0..cause).filter(|at| {
+                core.words.get(*at).is_some_and(|word| self.language.facts.hints.wishing.has(&word.text))
+            }));
         taken.extend(&hit.at);
         taken.sort_unstable();
         (in_row && (is_past || (is_gerund && needs))).then(|| VerbHit {

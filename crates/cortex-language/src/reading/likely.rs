@@ -77,23 +77,25 @@ impl Reader<'_> {
 
     /// Returns true if a time is said at which something is to be done: "at six", "in ten minutes", "at half past five".
     fn names_time(&self, words: &[Word]) -> bool {
+        let hints = &self.language.facts.hints;
         let time = |said: &numbers::Said| said.unit.is_some_and(|unit| unit.dimension == Dimension::Time);
         (0..words.len()).any(|at| {
             let Some((word, rest)) = words.get(at..).and_then(<[Word]>::split_first) else { return false };
-            let said = numbers::read(rest);
+            let said = numbers::read(rest, self.language);
             let end = said.as_ref().map_or(0, |said| said.length);
-            (word.is("in") && said.as_ref().is_some_and(time))
-                || (word.is("at") && said.is_some_and(|said| said.unit.is_none()) && end == rest.len())
-                || word.is("past") && said.is_some()
-                || word.is("sharp")
+            (hints.time_from_now.has(&word.text) && said.as_ref().is_some_and(time))
+                || (hints.time_of_day.has(&word.text)
+                    && said.is_some_and(|said| said.unit.is_none())
+                    && end == rest.len())
+                || hints.time_past.has(&word.text) && said.is_some()
+                || hints.time_sharp.has(&word.text)
         })
     }
 
     /// Returns true if something wishes that a thing be done, rather than tells that it was: "I'd love the door closed".
     fn is_wished(&self, core: Core<'_>, at: usize) -> bool {
-        let wishes = ["want", "need", "needs", "like", "love", "could", "should", "have", "get", "be", "must", "see"];
-        core.lead.is_some()
-            || core.words.get(..at).unwrap_or_default().iter().any(|word| wishes.contains(&word.text.as_str()))
+        let wishes = &self.language.facts.hints.wishes;
+        core.lead.is_some() || core.words.get(..at).unwrap_or_default().iter().any(|word| wishes.has(&word.text))
     }
 
     /// The ways in which the tool may be asked for, by any verb of the clause and by things alone.
@@ -167,6 +169,9 @@ impl Reader<'_> {
         }
         if language.is_manner(&word.text) || word.number.is_some() {
             return 2.5;
+        }
+        if !language.facts.wordnet {
+            return if language.knows(&word.text) && !language.is_noun(&word.text) { 1.2 } else { 2.5 };
         }
         let base = |part| !wordnet::base_forms(&word.text, part).is_empty();
         match (base(PartOfSpeech::Noun), base(PartOfSpeech::Verb)) {

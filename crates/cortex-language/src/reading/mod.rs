@@ -7,9 +7,9 @@
 //! - `cover`: one clause held against one tool by one of its verbs; `values` and `references` for what its words say;
 //! - `calls`: what it then asks for; `misses`: why it asks for nothing; `likely`: what to ask about then;
 //! - `spots`: what the words of a clause may say to any tool;
-//! - `phrases`: the clause as one of the tool's own sentences;
+//! - `phrases`: the clause as one of the tool's own sentences; `order` for other languages than the tools';
 //! - `transfers`: a thing that is picked up, brought and put down;
-//! - `texts`: texts that a frame of speech or writing hands over;
+//! - `texts`: texts that a frame of speech or writing hands over; `reported` for their order;
 //! - `fit`: whether a verb asks for a tool.
 
 use std::cmp::Reverse;
@@ -22,8 +22,10 @@ mod cover;
 mod fit;
 mod likely;
 mod misses;
+mod order;
 mod phrases;
 mod references;
+mod reported;
 mod spots;
 mod texts;
 mod transfers;
@@ -221,7 +223,7 @@ impl<'r> Reader<'r> {
                 core.words = core.words.get(arrives..).unwrap_or_default();
                 core.lead = Some(Lead::Place);
                 core.asks = false;
-            } else if core.words.first().is_some_and(|first| first.is("you") || first.is("to")) {
+            } else if core.words.first().is_some_and(|first| self.language.facts.hints.subordinate.has(&first.text)) {
                 core.words = core.words.get(1..).unwrap_or_default();
             }
         }
@@ -231,6 +233,9 @@ impl<'r> Reader<'r> {
         found.extend(self.as_declared(words, core, context));
         if !found.is_empty() {
             return self.chosen(found, None, words, core, context);
+        }
+        if let Some(clause) = self.by_idiom(core.words, context) {
+            return clause;
         }
         // What looks like a courtesy may be what is to be said, and the other way round.
         let with_end = self.core(words, End::Kept);
@@ -354,9 +359,12 @@ impl<'r> Reader<'r> {
         let best = named.unwrap_or(best);
         found.retain(|reading| reading.score == best);
         // "Drawers all shut?" may ask, and "no, let's say a minute" may correct.
-        let is_vague =
-            (self.ends_as_question(words) && core.lead.is_none() && !core.asks && !self.says_courtesy(core.words))
-                || (context.corrects && !context.before.is_some_and(|before| self.hands_text(before)));
+        let is_vague = (self.ends_as_question(words)
+            && core.lead.is_none()
+            && !core.asks
+            && !self.says_courtesy(core.words)
+            && !self.addresses(core.words))
+            || (context.corrects && !context.before.is_some_and(|before| self.hands_text(before)));
         for reading in &mut found {
             let acts = self.acts(reading);
             reading.doubtful |= is_vague && acts && (!context.corrects || self.hands_text(reading));
@@ -377,7 +385,7 @@ impl<'r> Reader<'r> {
         if core.asks && !answers {
             return;
         }
-        for phrase in &tool.phrases {
+        for phrase in tool.phrases.iter().filter(|_| self.language.is_of_tools()) {
             if let Some(attempt) = self.by_phrase(index, tool, phrase, core, context) {
                 take(attempt);
             }
@@ -442,7 +450,7 @@ impl<'r> Reader<'r> {
             }
         }
         // "Go tell them ...", "come and see": what is gone for is what is to be done.
-        let goes = rest.first().is_some_and(|first| matches!(first.stem.as_str(), "go" | "com"));
+        let goes = rest.first().is_some_and(|first| self.language.goes(&first.stem));
         let verb_follows = rest.get(1).is_some_and(|next| {
             let forms = self.language.verbs(&next.stem);
             let means =
@@ -471,12 +479,6 @@ impl<'r> Reader<'r> {
         }
         let begins = self.asks(rest);
         Core { words: rest, lead, asks: begins, spots: &[] }
-    }
-
-    /// Returns true if a question mark stands after the words.
-    fn ends_as_question(&self, words: &[Word]) -> bool {
-        let end = words.last().and_then(|last| self.text.get(last.span.end..));
-        end.is_some_and(|after| after.trim_start().starts_with('?'))
     }
 
     /// Returns true if the reading does something.

@@ -158,11 +158,11 @@ impl Reader<'_> {
                     .map(|(value, length)| (value, length, at))
                     .or_else(|| choices.read(rest, self.language).map(|(value, length)| (value, length, begin)))?;
                 let value = choices.value(value)?;
-                let is_whole = self.language.stem(&robot::spoken(value)) == words.get(from)?.stem;
+                let is_whole = self.is_whole(value, words.get(from)?);
                 (is_whole || !is_noun(length, from)).then(|| (value.clone(), from + length, false))
             }
             ParameterKind::Number(kind) => {
-                let said = numbers::read(rest)?;
+                let said = numbers::read(rest, self.language)?;
                 Some((kind.take(&said).ok()?, begin + said.length, false))
             }
             ParameterKind::Flag => {
@@ -200,7 +200,8 @@ impl Reader<'_> {
 
     /// Why the words are no value of a parameter that takes a number, on or off, or a text.
     fn no_value(&self, parameter: &Parameter, words: &[Word]) -> Problem {
-        let measured = numbers::read(words).is_some_and(|said| said.length == words.len() && said.unit.is_some());
+        let measured =
+            numbers::read(words, self.language).is_some_and(|said| said.length == words.len() && said.unit.is_some());
         if measured {
             Problem::Unit { parameter: parameter.label.clone(), said: self.written(words) }
         } else {
@@ -227,7 +228,7 @@ impl Reader<'_> {
         {
             return Some(json!(truth));
         }
-        if let Some(said) = numbers::read(words).filter(|said| said.length == words.len()) {
+        if let Some(said) = numbers::read(words, self.language).filter(|said| said.length == words.len()) {
             if said.unit.is_some() {
                 return None;
             }

@@ -7,6 +7,7 @@ use super::fit::{Fit, Strength};
 use super::{Context, Reader, Reading};
 use crate::robot::{ParameterKind, Tool, Usage};
 use crate::sentence::Word;
+use crate::tokens::Kind;
 
 impl Reader<'_> {
     /// A word for what was said before: "it", "there".
@@ -41,7 +42,7 @@ impl Reader<'_> {
                 tool.parameters.iter().any(|it| it.required && matches!(it.kind, ParameterKind::Choice(_)));
             return (!needs_choice).then_some(here);
         }
-        let things = language.words.things.length(rest);
+        let things = language.words.things.length(rest).max(usize::from(self.stands_for_thing(rest)));
         if things > 0 {
             // "The one in the hall", where only the verb says of what.
             // "Pick it up", where nothing else can be meant.
@@ -51,7 +52,7 @@ impl Reader<'_> {
             if alone && of_it.is_none_or(|other| other.component != tool.component) {
                 return Some(things);
             }
-            let is_one = rest.first().is_some_and(|word| word.is("one") || word.is("ones"));
+            let is_one = language.facts.hints.ones.length(rest) > 0;
             if is_one && (fit.strength >= Strength::Described || !fit.needs_state.is_empty()) {
                 return Some(things);
             }
@@ -92,6 +93,17 @@ impl Reader<'_> {
         let passed = words.iter().take_while(|word| self.language.is_article(&word.text)).count();
         let kind = words.get(passed..).map_or(0, |rest| self.language.words.place_kinds.length(rest));
         if kind > 0 { passed + kind } else { 0 }
+    }
+
+    /// Returns true if an article stands for a thing: no noun follows it before the next part of the verb.
+    pub(super) fn stands_for_thing(&self, rest: &[Word]) -> bool {
+        let noun = |word: &Word| {
+            let says = word.number.is_some() || word.ordinal.is_some() || !self.language.knows(&word.text);
+            word.kind != Kind::Mark && (says || self.language.is_noun(&word.text))
+        };
+        let demonstratives = &self.language.facts.hints.demonstratives;
+        rest.first().is_some_and(|first| demonstratives.has(&first.text))
+            && !rest.get(1..).unwrap_or_default().iter().any(noun)
     }
 
     /// The values of what was said before that this tool takes, too.

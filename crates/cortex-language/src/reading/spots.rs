@@ -46,9 +46,9 @@ impl Reader<'_> {
             matches!(guard, Guard::Timing | Guard::Choice) && phrases.length(rest) > 0
         };
         let state = language.state(rest).is_some();
-        let things = said.things.length(rest) > 0;
+        let things = said.things.length(rest) > 0 || language.facts.hints.demonstratives.has(&word.text);
         Some(Spot {
-            modifies: word.is("but")
+            modifies: language.facts.hints.but.has(&word.text)
                 || said.exceptions.length(rest) > 0
                 || said.around.length(rest) > 0
                 || language.guards().iter().any(warns)
@@ -57,9 +57,9 @@ impl Reader<'_> {
                 || things
                 || said.both.length(rest) > 0
                 || said.all.length(rest) > 0
-                || numbers::unit(&word.text).is_some(),
+                || language.unit(&word.text).is_some(),
             state,
-            number: word.ordinal.is_some() || numbers::read(rest).is_some() || said.halves.length(rest) > 0,
+            number: word.ordinal.is_some() || numbers::read(rest, language).is_some() || said.halves.length(rest) > 0,
             refers: things || said.places.length(rest) > 0 || said.here.length(rest) > 0,
             noun: !language.is_plain_role(&word.text)
                 && !language.weighty(&word.text)

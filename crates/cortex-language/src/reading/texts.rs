@@ -77,18 +77,18 @@ impl Reader<'_> {
             let problem = Problem::Guarded { guard: crate::language::Guard::Reference, word: only.text.clone() };
             return Some(Err(Miss { closeness: 4, problem, nearly: Vec::new() }));
         }
+        let hints = &self.language.facts.hints;
         // "Some text" is none; neither is what only is to be said under a condition.
-        let vague = words.first().is_some_and(|first| {
-            ["some", "any", "me", "us", "something", "anything", "if", "whether"].contains(&first.text.as_str())
-        });
-        let conditional = words.iter().skip(1).any(|word| matches!(word.text.as_str(), "if" | "unless"));
+        let vague = words.first().is_some_and(|first| hints.vague.has(&first.text));
+        let conditional = words.iter().skip(1).any(|word| hints.conditions.has(&word.text));
         let is_quoted = matches!(words, [only] if only.kind == Kind::Quoted)
             || range.start.checked_sub(1).and_then(|before| core.words.get(before)).is_some_and(|it| it.is_mark(":"));
         if !is_quoted && (vague || conditional) {
             let problem = Problem::TextNotMarked;
             return Some(Err(Miss { closeness: 4, problem, nearly: Vec::new() }));
         }
-        let text = self.wished(core.words, &range, self.text_of(words));
+        let text = self.told_text(core.words, &range).unwrap_or_else(|| self.text_of(words));
+        let text = self.wished(core.words, &range, text);
         let text = prefix.map_or_else(|| text.clone(), |prefix| format!("{prefix} {text}"));
         if limit.is_some_and(|limit| text.chars().count() as u64 > limit) {
             let bounds = format!("at most {} characters", limit.unwrap_or_default());
@@ -129,6 +129,7 @@ impl Reader<'_> {
                 || !is_quoted
                     && !self.is_courtesy(words)
                     && (self.is_doubtful_text(words)
+                        || self.is_out_of_order(core.words, &range)
                         || (reports && words.iter().any(|word| self.language.words.addressed.has(&word.text)))),
             refers: false,
             places: 0,
@@ -147,8 +148,7 @@ impl Reader<'_> {
             && word.number.is_none()
             && (words.things.has(&word.text)
                 || words.again.has(&word.text)
-                || ["something", "anything", "nothing", "so", "too", "aloud", "also", "same", "the"]
-                    .contains(&word.text.as_str()))
+                || self.language.facts.hints.vague_alone.has(&word.text))
     }
 
     /// "Wish them a nice day" says "have a nice day".
@@ -162,7 +162,11 @@ impl Reader<'_> {
         let article = range.start.checked_sub(1).and_then(|before| words.get(before));
         let has_article = article.is_some_and(|article| self.language.is_article(&article.text));
         let is_greeting = words.get(range.clone()).is_some_and(|words| frames.greetings.length(words) > 0);
-        if wishes && has_article && !is_greeting { format!("{} {text}", frames.wished) } else { text }
+        if wishes && has_article && !is_greeting && !frames.wished.is_empty() {
+            format!("{} {text}", frames.wished)
+        } else {
+            text
+        }
     }
 
     /// The values of a choice that the words name, in their order.
@@ -192,14 +196,13 @@ impl Reader<'_> {
 
     /// A text that is handed over without a mark, if it is none that only refers to another.
     pub(super) fn free_text(&self, words: &[Word], range: Range<usize>) -> Option<String> {
-        const VAGUE: [&str; 11] =
-            ["some", "any", "me", "us", "something", "anything", "nothing", "so", "if", "whether", "that"];
+        let hints = &self.language.facts.hints;
         let range = self.trimmed(words, range);
         let (rest, times) = self.without_repetition(words, range);
         let words = words.get(rest).filter(|words| !words.is_empty() && times == 1)?;
-        let vague = words.first().is_some_and(|first| VAGUE.contains(&first.text.as_str()))
+        let vague = words.first().is_some_and(|first| hints.no_text.has(&first.text))
             || words.iter().all(|word| self.refers_only(word));
-        let conditional = words.iter().any(|word| matches!(word.text.as_str(), "if" | "unless"));
+        let conditional = words.iter().any(|word| hints.conditions.has(&word.text));
         (!vague && !conditional).then(|| self.text_of(words))
     }
 
@@ -237,7 +240,9 @@ impl Reader<'_> {
     /// who is "she" to the person who speaks and "you" to the person who listens.
     pub(super) fn is_doubtful_text(&self, words: &[Word]) -> bool {
         let shifts = words.iter().any(|word| self.language.words.shifting.has(&word.text));
-        shifts || self.is_edged(words) || self.mentions_deed(words) || self.has_doubtful_end(words)
+        let subordinators = &self.language.facts.order.subordinators;
+        let frames = words.iter().any(|word| subordinators.has(&word.text));
+        shifts || frames || self.is_edged(words) || self.mentions_deed(words) || self.has_doubtful_end(words)
     }
 
     /// Returns true if the words begin with a place that the robot can drive to.
@@ -275,7 +280,8 @@ impl Reader<'_> {
                 self.are_people(words) || self.is_value(tool, words)
             }
             "question" => words.get(range).is_some_and(|words| {
-                self.asks(words) && !words.first().is_some_and(|first| first.is("if") || first.is("whether"))
+                self.asks(words)
+                    && !words.first().is_some_and(|first| self.language.facts.hints.doubts.has(&first.text))
             }),
             "tool" => self.names_tool(tool, words.get(range).unwrap_or_default()),
             "quoted" => {
@@ -371,8 +377,8 @@ impl Reader<'_> {
 
     fn is_label(&self, tool: &Tool, word: &Word) -> bool {
         self.language.is_article(&word.text)
-            || tool.parameters.iter().any(|it| it.words.contains(&word.stem))
-            || tool.name_nouns.contains(&word.stem)
+            || tool.parameters.iter().any(|it| self.names_parameter(word, it))
+            || tool.name_nouns.contains(&robot::meaning(word, self.language))
     }
 
     /// The range without marks around it.
@@ -465,7 +471,7 @@ impl Reader<'_> {
                         .and_then(|text| text.chars().next())
                         .is_some_and(char::is_uppercase)
                 };
-                articles == 0 && rest.iter().all(capital) && only.text != "i"
+                articles == 0 && rest.iter().all(capital) && !self.language.facts.hints.speaker.has(&only.text)
             }
             _ => false,
         }

@@ -128,7 +128,7 @@ impl Reader<'_> {
                 continue;
             }
             let things = language.words.things.length(rest);
-            let is_before_thing = matches!(word.text.as_str(), "this" | "that" | "these" | "those")
+            let is_before_thing = self.language.facts.hints.pointing.has(&word.text)
                 && rest.get(1..).is_some_and(|after| {
                     self.choice_at(pick, after).is_some()
                         || robot::next_concept(after, language).is_some_and(|(noun, _)| pick.nouns.contains(&noun))

@@ -21,7 +21,7 @@ impl Reader<'_> {
         let rest = words.get(skipped..).unwrap_or_default();
         tool.parameters.iter().any(|parameter| match &parameter.kind {
             ParameterKind::Choice(choices) => choices.read(rest, self.language).is_some(),
-            ParameterKind::Number(_) => numbers::read(rest).is_some(),
+            ParameterKind::Number(_) => numbers::read(rest, self.language).is_some(),
             _ => false,
         })
     }
@@ -125,14 +125,7 @@ impl Reader<'_> {
             let (ranges, joint) = if joint > 0 {
                 (false, joint)
             } else {
-                (
-                    true,
-                    usize::from(
-                        after
-                            .first()
-                            .is_some_and(|it| ["to", "through", "until", "till", "-"].contains(&it.text.as_str())),
-                    ),
-                )
+                (true, usize::from(after.first().is_some_and(|it| self.language.facts.counting.ranges.has(&it.text))))
             };
             if joint == 0 {
                 break;
@@ -142,7 +135,8 @@ impl Reader<'_> {
                 word.kind == Kind::Word
                     && (self.language.is_article(&word.text)
                         || (!ranges && self.language.is_plain_role(&word.text) && word.number.is_none())
-                        || self.language.number(&word.text).is_none() && word.is("number"))
+                        || self.language.number(&word.text).is_none()
+                            && self.language.facts.counting.number.has(&word.text))
             });
             let skipped = skipped.count();
             // "... and drawer 3": the noun of what is numbered is said again.
@@ -188,6 +182,21 @@ impl Reader<'_> {
         Some(length)
     }
 
+    /// Returns true if the word is one of the parameter's name.
+    pub(super) fn names_parameter(&self, word: &Word, parameter: &Parameter) -> bool {
+        parameter.words.contains(&robot::meaning(word, self.language))
+    }
+
+    /// Returns true if the word is all that a value is called.
+    pub(super) fn is_whole(&self, value: &Value, word: &Word) -> bool {
+        let tools = self.language.of_tools();
+        if self.language.is_of_tools() {
+            tools.stem(&spoken(value)) == word.stem
+        } else {
+            tools.concept(&spoken(value)) == robot::meaning(word, self.language)
+        }
+    }
+
     pub(super) fn parameter<'t>(&self, tool: &'t Tool, index: usize) -> Option<&'t Parameter> {
         tool.parameters.get(index)
     }
@@ -225,9 +234,7 @@ impl Reader<'_> {
                     });
                     if let Some((value, length)) = read
                         && let Some(value) = choices.value(value)
-                        && (!is_noun
-                            || self.language.stem(&spoken(value))
-                                == rest.first().map(|first| first.stem.clone()).unwrap_or_default())
+                        && (!is_noun || rest.first().is_some_and(|first| self.is_whole(value, first)))
                     {
                         found.push((index, value.clone(), length));
                     }
@@ -253,7 +260,7 @@ impl Reader<'_> {
                 .iter()
                 .filter(|(index, _, _)| {
                     tool.parameters.get(*index).is_some_and(|parameter| {
-                        let named = before.iter().any(|word| parameter.words.contains(&word.stem));
+                        let named = before.iter().any(|word| self.names_parameter(word, parameter));
                         let hinted = hints.is_some_and(|hints| parameter.words.iter().any(|word| hints.contains(word)));
                         named || hinted
                     })
@@ -262,7 +269,7 @@ impl Reader<'_> {
                 .collect();
             if !hinted.is_empty() {
                 found = hinted;
-            } else if draft.role.as_deref() != Some("from") {
+            } else if !draft.role.as_ref().is_some_and(|role| self.language.facts.hints.origin.has(role)) {
                 // What is moved comes first, then from where, then to where: as the tool lists them.
                 let required: Vec<(usize, Value, usize)> = found
                     .iter()
@@ -313,14 +320,14 @@ impl Reader<'_> {
             return Some(found);
         }
         // "The one in bay 3" counts nothing.
-        let is_pronoun = rest.first().is_some_and(|first| first.is("one"))
+        let is_pronoun = rest.first().is_some_and(|first| self.language.facts.hints.ones.has(&first.text))
             && at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|before| {
-                self.language.is_article(&before.text) || before.is("that") || before.is("this") || before.is("which")
+                self.language.is_article(&before.text) || self.language.facts.hints.singled.has(&before.text)
             });
         if is_pronoun {
             return None;
         }
-        let mut said = numbers::read(rest).or(ordinal)?;
+        let mut said = numbers::read(rest, self.language).or(ordinal)?;
         // "Three times" of a tool that counts.
         let times = rest.get(said.length..).map_or(0, |after| self.language.words.times.length(after));
         let open: Vec<(usize, &Parameter, &NumberKind)> = tool
@@ -349,8 +356,8 @@ impl Reader<'_> {
             pick(&|_, kind| {
                 said.unit.is_some() && kind.unit.map(|unit| unit.dimension) == said.unit.map(|it| it.dimension)
             })
-            .or_else(|| pick(&|parameter, _| last_before.is_some_and(|word| parameter.words.contains(&word.stem))))
-            .or_else(|| pick(&|parameter, _| before.iter().any(|word| parameter.words.contains(&word.stem))))
+            .or_else(|| pick(&|parameter, _| last_before.is_some_and(|word| self.names_parameter(word, parameter))))
+            .or_else(|| pick(&|parameter, _| before.iter().any(|word| self.names_parameter(word, parameter))))
             .or_else(|| pick(&|parameter, _| after.as_ref().is_some_and(|(word, _)| parameter.words.contains(word))))
             .or_else(|| {
                 pick(&|parameter, _| hints.is_some_and(|hints| parameter.words.iter().any(|word| hints.contains(word))))
@@ -371,7 +378,7 @@ impl Reader<'_> {
             said.length += times;
         } else if let Some((word, length)) = after.filter(|_| said.unit.is_none())
             && parameter.words.contains(&word)
-            && last_before.is_none_or(|before| !parameter.words.contains(&before.stem))
+            && last_before.is_none_or(|before| !self.names_parameter(before, parameter))
         {
             said.length += length;
         }
@@ -387,7 +394,9 @@ impl Reader<'_> {
     /// "Open the vent halfway": half of a share that goes from nothing to all.
     fn half(&self, tool: &Tool, rest: &[Word], draft: &Draft, only: Option<usize>) -> Option<Found> {
         let length = self.language.words.halves.length(rest);
-        if length == 0 || numbers::read(rest).is_some_and(|said| said.length > length || said.unit.is_some()) {
+        if length == 0
+            || numbers::read(rest, self.language).is_some_and(|said| said.length > length || said.unit.is_some())
+        {
             return None;
         }
         let mut shares = tool.parameters.iter().enumerate().filter_map(|(index, parameter)| match &parameter.kind {
@@ -423,10 +432,9 @@ impl Reader<'_> {
             ParameterKind::Number(kind) => {
                 let share = kind.unit.is_some_and(|unit| unit.dimension == numbers::Dimension::Share);
                 let says = |word: &str| {
-                    parameter
-                        .words
-                        .iter()
-                        .any(|it| self.language.state(&[it.as_str()]).map_or(it.as_str(), |(state, _)| state) == word)
+                    parameter.words.iter().any(|it| {
+                        self.language.of_tools().state(&[it.as_str()]).map_or(it.as_str(), |(state, _)| state) == word
+                    })
                 };
                 let full = if says(state) {
                     kind.maximum?

@@ -46,13 +46,14 @@ pub(crate) fn concept_at<'w>(words: &'w [Word], language: &'w Language) -> Optio
         Kind::Mark | Kind::Quoted => return None,
         Kind::Word | Kind::Number => {}
     }
-    if let Some(said) = first.number.and_then(|_| crate::numbers::read_plain(words)) {
+    if let Some(said) = first.number.and_then(|_| crate::numbers::read_plain(words, language)) {
         return Some((Cow::Owned(said.0.to_string()), said.1));
     }
     let noun = language.nouns(&first.stem).iter().find(|(noun, _)| is_said(noun, words));
     Some(match noun {
         Some((noun, name)) => (Cow::Borrowed(name), noun.len()),
-        None => (Cow::Borrowed(&first.stem), 1),
+        None if language.is_of_tools() => (Cow::Borrowed(&first.stem), 1),
+        None => (Cow::Owned(meaning(first, language)), 1),
     })
 }
 
@@ -61,13 +62,17 @@ pub(crate) fn every_concept(words: &[Word], language: &Language, take: &mut dyn 
     let Some(first) = words.first().filter(|word| matches!(word.kind, Kind::Word | Kind::Number)) else { return };
     if first.number.is_some() {
         for end in 1..=words.len().min(NUMBER_WORDS) {
-            if let Some((value, _)) = words.get(..end).and_then(crate::numbers::read_plain) {
+            if let Some((value, _)) = words.get(..end).and_then(|words| crate::numbers::read_plain(words, language)) {
                 take(&value.to_string());
             }
         }
         return;
     }
-    take(&first.stem);
+    if language.is_of_tools() {
+        take(&first.stem);
+    } else {
+        take(&meaning(first, language));
+    }
     language.nouns(&first.stem).iter().filter(|(noun, _)| is_said(noun, words)).for_each(|(_, name)| take(name));
 }
 
@@ -75,4 +80,23 @@ pub(crate) fn every_concept(words: &[Word], language: &Language, take: &mut dyn 
 fn is_said(noun: &[String], words: &[Word]) -> bool {
     noun.len() <= words.len().min(NOUN_WORDS)
         && noun.iter().zip(words).all(|(stem, word)| word.kind == Kind::Word && word.stem == *stem)
+}
+
+/// The meaning of a word that is no noun of the language: for comparing it with words of tools, which are English.
+///
+/// A word that another language knows means nothing English, however it is spelt; one that it does not know may be
+/// English, or a name.
+pub(crate) fn meaning(word: &Word, language: &Language) -> String {
+    if language.is_of_tools() {
+        return word.stem.clone();
+    }
+    if let Some((name, _)) = language.noun(&[word.stem.as_str()]) {
+        return name.to_owned();
+    }
+    let state = language.state(std::slice::from_ref(word)).filter(|_| !language.roles.contains_key(&word.text));
+    match state {
+        Some((state, _)) => language.of_tools().concept(state),
+        None if language.knows(&word.text) => format!("~{}", word.stem),
+        None => language.of_tools().concept(&word.text),
+    }
 }

@@ -9,7 +9,7 @@ mod index;
 mod parameters;
 mod verbs;
 
-pub(crate) use concepts::{concepts, concepts_of, every_concept, next_concept};
+pub(crate) use concepts::{concepts, concepts_of, every_concept, meaning, next_concept};
 pub(crate) use index::Tools;
 pub(crate) use parameters::{Choices, Mismatch, NumberKind, Parameter, ParameterKind, spoken};
 pub(crate) use verbs::{Key, Source, Verb, VerbHit, hits};
@@ -214,7 +214,8 @@ impl Tool {
         // Who calls the lift says nothing.
         let mut verbs = verbs;
         if acts && text.is_none() {
-            let speaks = |verb: &Verb| language.sense_of(&verb.key).is_some_and(|sense| sense.frame.is_some());
+            let speaks =
+                |verb: &Verb| language.sense_of(&verb.key).is_some_and(|sense| sense.frame == Some(Frame::Say));
             verbs.retain(|verb| !speaks(verb));
         }
         let needs_nothing = parameters.iter().all(|it| !it.required || it.default.is_some());

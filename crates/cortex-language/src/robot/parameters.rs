@@ -382,7 +382,7 @@ impl Choices {
                 .unwrap_or_default()
                 .iter()
                 .take_while(|next| {
-                    next.is("of") || next.is("the") || next.is("number") || next.is("no") || next.is_mark("#")
+                    next.is_mark("#") || (next.kind == Kind::Word && language.facts.counting.fillers.has(&next.text))
                 })
                 .count();
             if words.get(at + skipped).is_some() {

@@ -174,7 +174,10 @@ pub(crate) fn hits(words: &[Word], language: &Language) -> Vec<VerbHit> {
     let mut hits = Vec::new();
     for (at, word) in words.iter().enumerate().filter(|(_, word)| word.kind == Kind::Word) {
         hits.extend(hits_at(words, at, language));
-        hits.push(VerbHit { key: Key::Word(word.stem.clone()), at: vec![at], lent: false });
+        // A word of another language is no word of a tool.
+        if language.is_of_tools() {
+            hits.push(VerbHit { key: Key::Word(word.stem.clone()), at: vec![at], lent: false });
+        }
     }
     hits
 }
@@ -197,12 +200,14 @@ fn hits_at(words: &[Word], at: usize, language: &Language) -> Vec<VerbHit> {
     forms
         .iter()
         .filter(may_follow)
-        .filter_map(|form| Some(VerbHit { key: Key::Sense(form.sense), at: taken(form, words, at)?, lent: form.lent }))
+        .filter_map(|form| {
+            Some(VerbHit { key: Key::Sense(form.sense), at: taken(form, words, at, language)?, lent: form.lent })
+        })
         .collect()
 }
 
 /// The words that a form takes if it begins at `at`.
-fn taken(form: &VerbForm, words: &[Word], at: usize) -> Option<Vec<usize>> {
+fn taken(form: &VerbForm, words: &[Word], at: usize, language: &Language) -> Option<Vec<usize>> {
     let says = |index: usize, stem: &String| {
         let word = words.get(index).filter(|word| word.kind == Kind::Word);
         is_said(word, stem)
@@ -220,7 +225,13 @@ fn taken(form: &VerbForm, words: &[Word], at: usize) -> Option<Vec<usize>> {
     let end = words.len().min(begin + GAP + 1);
     let is_joint = |index: &usize| words.get(*index).is_some_and(|word| word.kind == Kind::Mark && !word.is_mark("|"));
     let end = (begin..end).find(is_joint).unwrap_or(end);
-    let tail = (begin + 1..end).find(is_tail)?;
+    // "In die Küche und zurück" has no "zurückfahren" in it.
+    let is_joined = |index: &usize| {
+        let before = index.checked_sub(1).and_then(|before| words.get(before));
+        language.ends_in_verbs()
+            && before.is_some_and(|before| before.kind == Kind::Word && language.facts.hints.links.has(&before.text))
+    };
+    let tail = (begin + 1..end).find(|index| is_tail(index) && !is_joined(index))?;
     Some((at..begin).chain(tail..tail + form.tail.len()).collect())
 }
 

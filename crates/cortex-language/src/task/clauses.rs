@@ -158,10 +158,7 @@ impl Task<'_> {
                     && (self.is_condition(words)
                         || readings.iter().any(|it| it.calls.iter().any(|call| answers(self.reader.robot, call)))) =>
             {
-                let guard = crate::language::Guard::Condition;
-                let word = words.first().map(|word| word.text.clone()).unwrap_or_default();
-                let problem = Problem::Guarded { guard, word };
-                (30.0, Meaning::Missed(Miss { closeness: 0, problem, nearly: Vec::new() }))
+                (30.0, Meaning::Missed(conditional(words)))
             }
             Clause::Read(readings) => {
                 let open = readings.first().is_some_and(Reading::is_open);
@@ -175,6 +172,10 @@ impl Task<'_> {
             }
             // "Hey Bramble, ...": whoever is spoken to.
             Clause::Missed(_) if self.names_somebody(words) => (0.5, Meaning::Nothing),
+            // "Once it is dark" is no reason.
+            Clause::Missed(_) if joint == Joint::After && self.is_condition(words) => {
+                (8.0, Meaning::Missed(conditional(words)))
+            }
             Clause::Missed(_) if self.is_told(words) => (8.0, Meaning::Told),
             Clause::Missed(miss) => {
                 #[expect(clippy::cast_precision_loss, reason = "a small number")]
@@ -191,7 +192,12 @@ impl Task<'_> {
     /// "When it is dark": what is told after "when" and "once", unless it is told of the robot itself.
     pub(super) fn is_condition(&self, words: &[Word]) -> bool {
         self.is_told(words)
-            && !self.reader.core(words, End::Courtesies).words.first().is_some_and(|first| first.is("you"))
+            && !self
+                .reader
+                .core(words, End::Courtesies)
+                .words
+                .first()
+                .is_some_and(|first| self.reader.language.facts.hints.addressed.has(&first.text))
     }
 
     /// "I've got a train to catch": a subject, and a verb that tells something of it. Nothing that forbids a guess.
@@ -374,6 +380,13 @@ fn says_more(reading: &Reading, other: &Reading) -> bool {
     let had: Vec<&String> = other.calls.iter().flat_map(|call| call.arguments.keys()).collect();
     let has_more = reading.calls.iter().any(|call| call.arguments.keys().any(|name| !had.contains(&name)));
     has_more && reading.score.strength == Strength::Things
+}
+
+/// Why what is told after "once" can't be waited for.
+fn conditional(words: &[Word]) -> Miss {
+    let guard = crate::language::Guard::Condition;
+    let word = words.first().map(|word| word.text.clone()).unwrap_or_default();
+    Miss { closeness: 0, problem: Problem::Guarded { guard, word }, nearly: Vec::new() }
 }
 
 /// Keeps the values that a correction leaves unsaid.

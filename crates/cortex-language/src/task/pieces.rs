@@ -25,8 +25,8 @@ impl Task<'_> {
             let number = |offset: isize| {
                 at.checked_add_signed(offset).and_then(|at| self.words.get(at)).and_then(|it| it.number)
             };
-            let half = rest.get(1).is_some_and(|it| it.is("a")) && rest.get(2).is_some_and(|it| it.is("half"));
-            if word.is("and")
+            let half = language.facts.counting.half_more.length(rest) > 0;
+            if language.facts.counting.joint.has(&word.text)
                 && (half || (number(-1).is_some_and(|it| it >= 100.0) && number(1).is_some_and(|it| it < 100.0)))
             {
                 at += 1;
@@ -36,7 +36,7 @@ impl Task<'_> {
             let so_far = self.words.get(start..at).unwrap_or_default();
             let says_all = (0..so_far.len())
                 .any(|from| so_far.get(from..).is_some_and(|rest| language.words.all.length(rest) > 0));
-            if word.is("but") && says_all {
+            if language.facts.hints.but.has(&word.text) && says_all {
                 at += 1;
                 continue;
             }
@@ -146,11 +146,13 @@ impl Task<'_> {
     pub(super) fn after(&self, at: usize, length: usize) -> Joint {
         let next = self.words.get(at + length);
         let language = self.reader.language;
-        let subject = next.is_some_and(|next| {
-            ["you", "i", "it", "we", "that", "this", "having", "the"].contains(&next.text.as_str())
-        });
+        let subject = next.is_some_and(|next| language.facts.hints.after_subjects.has(&next.text));
         let gerund = next.is_some_and(|next| language.form(&next.text) != crate::language::Form::Plain);
-        if at > 0 && !subject && !gerund && self.words.get(at).is_some_and(|word| word.is("after")) {
+        if at > 0
+            && !subject
+            && !gerund
+            && self.words.get(at).is_some_and(|word| language.facts.hints.after.has(&word.text))
+        {
             Joint::Strong
         } else {
             Joint::After

@@ -219,13 +219,13 @@ pub(crate) fn measure(
     mut each: impl FnMut(&str, &Line, &Understanding, Verdict, &[ToolEntry]),
 ) -> BTreeMap<String, Totals> {
     let mut totals: BTreeMap<String, Totals> = BTreeMap::new();
-    for name in ROBOTS {
+    for name in ROBOTS.iter().filter(|name| folder().join(name).join(format!("{half}.jsonl")).exists()) {
         let tools = tools(name);
         let robot = robot(&tools);
         for line in lines(name, half) {
             let understanding = understand(&robot, &line.say);
             let verdict = judge(&line, &understanding, &tools);
-            totals.entry(name.to_owned()).or_default().add(&line.kind, verdict);
+            totals.entry((*name).to_owned()).or_default().add(&line.kind, verdict);
             totals.entry("all".to_owned()).or_default().add(&line.kind, verdict);
             each(name, &line, &understanding, verdict, &tools);
         }

@@ -14,7 +14,7 @@ const QUOTED_CHARACTERS: usize = 200;
 /// Most meanings of a clause that are shown.
 const SEVERAL_SHOWN: usize = 8;
 
-const ENGLISH_ONLY: &str = "I understand commands in English only. For other languages, and for anything that is not a \
+const OTHER_LANGUAGES: &str = "I understand commands in English and German only. For other languages, and for anything that is not a \
                             plain command, configure a model: --model openai:NAME@URL.";
 
 /// Why nothing is done about a task that was not understood.
@@ -33,7 +33,7 @@ pub(super) fn refusal(toolbox: &Toolbox<'_>, task: &str, not_understood: &Unders
                 problems.iter().map(|(clause, problem)| explained(toolbox, clause, problem)).collect();
             told.push("Nothing was done.".to_owned());
             if is_foreign(task, &toolbox.words()) {
-                told.push(ENGLISH_ONLY.to_owned());
+                told.push(OTHER_LANGUAGES.to_owned());
             }
             // What names a tool by itself has told what it takes.
             let named = |problem: &Problem| matches!(problem, Problem::Missing { .. } | Problem::Several { .. });
@@ -113,7 +113,7 @@ fn explained(toolbox: &Toolbox<'_>, clause: &str, problem: &Problem) -> String {
 }
 
 /// Returns true if the task seems to be in another language: it is written in another script, or several of its words,
-/// and at least every third one, are neither English nor the robot's own.
+/// and at least every third one, belong to no language that is read and are not the robot's own.
 fn is_foreign(task: &str, own: &BTreeSet<String>) -> bool {
     const WORDS_READ: usize = 200;
     let words: Vec<String> = name_words(task).into_iter().take(WORDS_READ).collect();
@@ -140,8 +140,7 @@ mod tests {
             ("dance", false),
             ("drive forward half a metre", false),
             ("could you swing by the pharmacy and fetch Ada's pills?", false),
-            ("fahre bitte in die Küche", true),
-            ("fahr in die Küche", true),
+            ("fahre bitte in die Küche", false),
             ("va a la cocina por favor", true),
             ("去厨房", true),
             ("поезжай на кухню", true),

@@ -355,7 +355,8 @@ async fn model(resolved: &Resolved) -> Finding {
         }
     };
     if resolved.model == ModelChoice::Reflex {
-        let text = "reflex: embedded, needs no network; it understands plain English sentences only".to_owned();
+        let text =
+            "reflex: embedded, needs no network; it understands plain English and German sentences only".to_owned();
         return Finding::Good(text);
     }
     let request = ChatRequest {

@@ -1,0 +1,193 @@
+//! Reads a language from its data.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Frame, Language, Lead, Sense, TextFrame, VerbForm};
+use crate::facts::Facts;
+use crate::filter::WordMap;
+use crate::grammar::{Grammar, SenseEntry, Truths};
+use crate::languages::Files;
+use crate::pattern::Pattern;
+use crate::phrases::{PhraseSet, PhraseTable, list};
+use crate::stem::Stemmer;
+
+impl Language {
+    /// Reads a language from its data. `base` is the language of the tools, whose senses and nouns this one names.
+    ///
+    /// # Errors
+    /// When something is missing in the data, or of the wrong form; says in which file.
+    pub(crate) fn read(files: &Files<'_>, facts: &'static Facts, base: Option<&'static Self>) -> Result<Self, String> {
+        let within = |file: &str| {
+            let place = format!("data/{}/{file}.toml", files.code);
+            move |error: toml::de::Error| format!("{place}: {error}")
+        };
+        let folded = [files.grammar, files.senses, files.nouns].map(|text| facts.folded(text));
+        let [grammar, senses, nouns] = &folded;
+        let function_words = spellings(grammar).into_iter().collect();
+        let grammar: Grammar = toml::from_str(grammar).map_err(within("grammar"))?;
+        let lead = |pattern: &str, place: bool| {
+            let trimmed = pattern.trim();
+            let kind = if place {
+                Lead::Place
+            } else if trimmed.ends_with('~') {
+                Lead::Gerund
+            } else {
+                Lead::Verb
+            };
+            (kind, Pattern::read(trimmed.trim_end_matches(['~', '+', ' '])))
+        };
+        let mut leads: Vec<(Lead, Pattern)> = grammar.frames.leads.split(',').map(|it| lead(it, false)).collect();
+        leads.extend(grammar.frames.stations.split(',').map(|it| lead(it, true)));
+        let texts = text_frames(Frame::Say, &grammar.frames.say)
+            .chain(text_frames(Frame::Write, &grammar.frames.write))
+            .collect();
+        let stemmer = Stemmer::new(grammar.endings, grammar.irregular);
+        let mut language = Self {
+            facts,
+            base,
+            words: grammar.words,
+            frames: grammar.frames,
+            short_forms: grammar.short_forms.iter().map(|(short, long)| (short.clone(), split(long))).collect(),
+            states: PhraseTable::read(&grammar.states),
+            opposites: base.map_or_else(|| opposites(&grammar.opposites), |base| base.opposites.clone()),
+            truths: base.map_or_else(|| truths(&grammar.truths), |base| base.truths.clone()),
+            qualities: grammar
+                .qualities
+                .iter()
+                .flat_map(|(of, words)| list(words).into_iter().map(move |word| (word, of.clone())))
+                .collect(),
+            gerunds: list(&grammar.forms.gerund),
+            manners: list(&grammar.forms.manner),
+            pasts: list(&grammar.forms.past),
+            past_forms: PhraseSet::read(&grammar.forms.pasts),
+            roles: grammar.roles.iter().map(|(word, hints)| (word.clone(), list(hints))).collect(),
+            leads,
+            numbers: grammar.numbers.into_iter().collect(),
+            ordinals: grammar.ordinals.into_iter().collect(),
+            spellings: folded.iter().flat_map(|text| spellings(text)).collect(),
+            function_words,
+            stems: BTreeSet::new(),
+            senses: Vec::new(),
+            idioms: grammar.idioms.iter().map(|(said, list)| (said.clone(), patterns(list))).collect(),
+            going: facts.hints.going.0.iter().map(|word| stemmer.stem(word)).collect(),
+            verbs: WordMap::default(),
+            nouns: WordMap::default(),
+            talk: grammar.talk.iter().map(|(about, list)| (about.clone(), patterns(list))).collect(),
+            texts,
+            stemmer,
+        };
+        language.stems = language.spellings.iter().map(|word| language.stem(word)).collect();
+        match base {
+            None => {
+                let senses: BTreeMap<String, SenseEntry> = toml::from_str(senses).map_err(within("senses"))?;
+                // A word that names a sense stands for no other.
+                let names: BTreeSet<String> = senses.keys().cloned().collect();
+                for (name, entry) in senses {
+                    language.add_sense(name, entry, &names);
+                }
+            }
+            Some(base) => {
+                let senses: BTreeMap<String, String> = toml::from_str(senses).map_err(within("senses"))?;
+                for (name, words) in senses {
+                    let sense = base.senses.iter().position(|sense| sense.name == name);
+                    let unknown = || format!("data/{}/senses.toml: data/en/senses.toml has no `{name}`", files.code);
+                    let sense = sense.ok_or_else(unknown)?;
+                    list(&words).iter().for_each(|phrase| language.add_verb(phrase, sense, false));
+                }
+            }
+        }
+        let nouns: BTreeMap<String, String> = toml::from_str(nouns).map_err(within("nouns"))?;
+        for (name, words) in nouns {
+            let name = base.map_or_else(|| name.clone(), |base| base.concept(&name));
+            language.add_noun(&name, &words);
+        }
+        Ok(language)
+    }
+
+    fn add_sense(&mut self, name: String, entry: SenseEntry, names: &BTreeSet<String>) {
+        let sense = self.senses.len();
+        for phrase in list(&entry.words) {
+            let lent = phrase != name && names.contains(&phrase) && !entry.light;
+            self.add_verb(&phrase, sense, lent);
+        }
+        self.senses.push(Sense {
+            name,
+            base: entry.base,
+            state: entry.state,
+            light: entry.light,
+            adjusts: entry.adjusts,
+            looks: entry.looks,
+            frame: entry.frame,
+            says: entry.says,
+        });
+    }
+
+    /// Adds the forms of a verb: `turn * on`, and `an|schalten`, of which the particle may stand at the end or before.
+    fn add_verb(&mut self, phrase: &str, sense: usize, lent: bool) {
+        let stems = |text: &str| -> Vec<String> { text.split_whitespace().map(|word| self.stem(word)).collect() };
+        let forms = match phrase.split_once('|') {
+            Some((particle, verb)) => {
+                let (begin, tail) = (stems(verb), vec![particle.to_owned()]);
+                let joined = |mark: &str| (stems(&format!("{particle}{mark}{verb}")), Vec::new());
+                let together = (begin.iter().chain(&tail).cloned().collect(), Vec::new());
+                vec![joined(""), joined(&self.facts.order.infinitive), together, (begin, tail)]
+            }
+            None => {
+                let mut parts = phrase.split('*').map(stems);
+                vec![(parts.next().unwrap_or_default(), parts.next().unwrap_or_default())]
+            }
+        };
+        for (head, tail) in forms {
+            if let Some(first) = head.first() {
+                self.verbs.entry(first.clone()).or_default().push(VerbForm { head, tail, sense, lent });
+            }
+        }
+    }
+
+    fn add_noun(&mut self, name: &str, words: &str) {
+        for phrase in list(words) {
+            let stems: Vec<String> = phrase.split_whitespace().map(|word| self.stem(word)).collect();
+            if let Some(first) = stems.first() {
+                let entries = self.nouns.entry(first.clone()).or_default();
+                entries.push((stems, name.to_owned()));
+                entries.sort_by_key(|(stems, _)| std::cmp::Reverse(stems.len()));
+            }
+        }
+    }
+}
+
+fn opposites(table: &BTreeMap<String, String>) -> WordMap<String> {
+    table.iter().flat_map(|(one, other)| [(one.clone(), other.clone()), (other.clone(), one.clone())]).collect()
+}
+
+fn truths(table: &Truths) -> WordMap<bool> {
+    let words = |text: &str, truth: bool| list(text).into_iter().map(move |word| (word, truth));
+    words(&table.yes, true).chain(words(&table.no, false)).collect()
+}
+
+/// The words of some data, without its comments.
+fn spellings(text: &str) -> Vec<String> {
+    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
+    let is_word = |word: &&str| word.chars().count() > 1 && word.chars().all(char::is_alphabetic);
+    lines
+        .flat_map(|line| {
+            line.split(|next: char| !next.is_alphabetic()).filter(is_word).map(str::to_lowercase).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+fn split(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Reads frames of texts: `tell {people} {text}`, `thank {people} for {text} = thank you for`.
+fn text_frames(frame: Frame, list: &str) -> impl Iterator<Item = TextFrame> + '_ {
+    list.split(',').filter(|it| !it.trim().is_empty()).map(move |it| {
+        let (pattern, prefix) = it.split_once('=').map_or((it, None), |(pattern, prefix)| (pattern, Some(prefix)));
+        TextFrame { frame, pattern: Pattern::read(pattern), prefix: prefix.map(|prefix| prefix.trim().to_owned()) }
+    })
+}
+
+fn patterns(text: &str) -> Vec<Pattern> {
+    text.split(',').filter(|it| !it.trim().is_empty()).map(Pattern::read).collect()
+}
