@@ -32,13 +32,15 @@ fn main() {
         "more" => &["more"],
         "later" => &["later"],
         "tricky" => &["tricky"],
-        _ => &["seen", "more", "later", "tricky"],
+        "everyday" => &["everyday"],
+        "new_robot" => &["new_robot"],
+        _ => &["seen", "more", "later", "tricky", "everyday"],
     };
     for half in halves {
         let totals = measure(half, |robot, line, understanding, verdict, tools| {
             let is_wanted = (line.kind == kind || *half == "german" || (kind == "wrong" && verdict == Verdict::Wrong))
                 && (only.is_empty() || only == robot);
-            if half.ends_with("unseen") || !is_wanted || verdict == Verdict::Right {
+            if half.ends_with("unseen") || *half == "new_robot" || !is_wanted || verdict == Verdict::Right {
                 return;
             }
             let reply = match understanding {

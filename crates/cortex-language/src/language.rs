@@ -139,6 +139,15 @@ pub enum Guard {
     Reference,
 }
 
+/// A bound that words stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extreme {
+    Lowest,
+    Highest,
+    /// The bound in the direction that is said.
+    Farthest,
+}
+
 /// The statement that the form of a verb makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -372,6 +381,23 @@ impl Language {
     /// The state that is the other one of two.
     pub(crate) fn opposite(&self, state: &str) -> Option<&str> {
         self.opposites.get(state).map(String::as_str)
+    }
+
+    /// How far something is to go, where no number says it: "all the way up".
+    pub(crate) fn extreme<W: AsRef<str>>(&self, words: &[W]) -> Option<(Extreme, usize)> {
+        let said = &self.words;
+        let lists =
+            [(Extreme::Lowest, &said.lowest), (Extreme::Highest, &said.highest), (Extreme::Farthest, &said.farthest)];
+        lists
+            .into_iter()
+            .map(|(extreme, phrases)| (extreme, phrases.length(words)))
+            .filter(|(_, length)| *length > 0)
+            .max_by_key(|(_, length)| *length)
+    }
+
+    /// Returns true if the word is the name of a direction or of another state that has an opposite.
+    pub(crate) fn is_direction(&self, word: &str) -> bool {
+        self.opposites.contains_key(word)
     }
 
     /// Returns true if a state is a yes or a no.

@@ -63,6 +63,9 @@ pub(crate) fn unit(word: &str) -> Option<Unit> {
         "h" | "hour" | "hours" | "hrs" => (Dimension::Time, 3_600.0, "h"),
         "rad" | "radian" | "radians" => (Dimension::Angle, 1.0, "rad"),
         "deg" | "degree" | "degrees" => (Dimension::Angle, DEGREE, "degrees"),
+        "turn" | "turns" | "revolution" | "revolutions" | "circle" => {
+            (Dimension::Angle, std::f64::consts::TAU, "full turns")
+        }
         "mps" | "m/s" => (Dimension::Speed, 1.0, "m/s"),
         "kmh" | "kph" | "km/h" => (Dimension::Speed, KM_PER_HOUR, "km/h"),
         "radps" | "rad/s" => (Dimension::TurnRate, 1.0, "rad/s"),

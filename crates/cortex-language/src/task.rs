@@ -6,13 +6,16 @@
 mod announcements;
 mod audit;
 mod clauses;
+mod contrast;
 mod nodes;
 mod pieces;
 mod result;
+mod told;
 mod tours;
 
 use std::ops::Range;
 
+use self::contrast::RuledOut;
 use self::nodes::Node;
 use crate::language::Language;
 use crate::languages;
@@ -126,6 +129,8 @@ enum Meaning {
     Talk(Talk),
     /// Something that is told beside an order: why it is given.
     Told,
+    /// Something that is named only to rule it out.
+    RuledOut(RuledOut),
     Missed(Miss),
 }
 
@@ -155,6 +160,7 @@ fn read(robot: &Robot, language: &Language, text: &str) -> Understanding {
     if words.len() > MAX_TOKENS {
         return Understanding::TooLong;
     }
+    without_dots(&mut words, language);
     without_stutter(&mut words);
     slips::corrected(&mut words, robot, language);
     if let Some(talk) = talk::exact(&words, robot, language) {
@@ -173,6 +179,22 @@ fn read(robot: &Robot, language: &Language, text: &str) -> Understanding {
         return Understanding::Understood(vec![Part::Talk(talk)]);
     }
     result
+}
+
+/// "Dr. Smith", "T. rex": the dot ends no sentence.
+fn without_dots(words: &mut Vec<Word>, language: &Language) {
+    let is_short = |word: &Word| {
+        word.kind == Kind::Word
+            && (language.words.abbreviations.has(&word.text)
+                || (word.text.chars().count() == 1 && word.text.chars().all(char::is_alphabetic)))
+    };
+    let dots: Vec<usize> = (1..words.len().saturating_sub(1))
+        .filter(|at| {
+            let triple = words.get(at - 1..at + 2);
+            matches!(triple, Some([word, dot, next]) if dot.is_mark(".") && is_short(word) && next.kind == Kind::Word)
+        })
+        .collect();
+    dots.into_iter().rev().for_each(|at| drop(words.remove(at)));
 }
 
 /// "Whoa whoa", "go go go": what begins a sentence is said once. "Say knock knock" is not.

@@ -63,7 +63,21 @@ fn sentences_that_are_easily_misread_are_read() {
 
 const TRICKY: &[Bounds] = &[
     Bounds { kind: "command", right: 20, right_or_asked: 32, wrong: 0 },
-    Bounds { kind: "question", right: 21, right_or_asked: 26, wrong: 1 },
+    Bounds { kind: "question", right: 22, right_or_asked: 28, wrong: 2 },
+];
+
+#[test]
+fn sentences_of_everyday_are_read() {
+    check("everyday", EVERYDAY);
+}
+
+const EVERYDAY: &[Bounds] = &[
+    Bounds { kind: "command", right: 49, right_or_asked: 63, wrong: 2 },
+    Bounds { kind: "question", right: 38, right_or_asked: 44, wrong: 0 },
+    Bounds { kind: "talk", right: 58, right_or_asked: 58, wrong: 0 },
+    Bounds { kind: "refuse", right: 90, right_or_asked: 100, wrong: 0 },
+    Bounds { kind: "ask", right: 0, right_or_asked: 0, wrong: 0 },
+    Bounds { kind: "conditional", right: 0, right_or_asked: 0, wrong: 0 },
 ];
 
 #[test]
@@ -107,9 +121,9 @@ const SEEN: &[Bounds] = &[
 ];
 
 const UNSEEN: &[Bounds] = &[
-    Bounds { kind: "command", right: 44, right_or_asked: 59, wrong: 23 },
-    Bounds { kind: "question", right: 42, right_or_asked: 50, wrong: 4 },
-    Bounds { kind: "talk", right: 73, right_or_asked: 73, wrong: 1 },
+    Bounds { kind: "command", right: 47, right_or_asked: 61, wrong: 22 },
+    Bounds { kind: "question", right: 45, right_or_asked: 50, wrong: 5 },
+    Bounds { kind: "talk", right: 76, right_or_asked: 76, wrong: 1 },
     Bounds { kind: "refuse", right: 90, right_or_asked: 98, wrong: 3 },
     Bounds { kind: "ask", right: 0, right_or_asked: 0, wrong: 3 },
     Bounds { kind: "conditional", right: 0, right_or_asked: 0, wrong: 0 },

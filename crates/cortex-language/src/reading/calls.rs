@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::cover::Draft;
+use super::cover::{Draft, bounded};
 use super::fit::{Fit, Strength};
 use super::misses::{mismatched, missing};
 use super::{Call, Context, Core, Miss, Reader, Reading, Score, spoken};
+use crate::language::Extreme;
 use crate::numbers::{self, Said};
 use crate::problem::Problem;
-use crate::robot::{self, Choices, ParameterKind, Tool, Usage, VerbHit};
+use crate::robot::{self, Choices, NumberKind, ParameterKind, Source, Tool, Usage, VerbHit};
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
@@ -141,13 +142,8 @@ impl Reader<'_> {
             && (!fit.needs_measure || self.says_measure(tool, draft)))
     }
 
-    /// Returns true if a tool that looks is asked for by what it looks at.
-    fn asks_for_look(&self, tool: &Tool, core: Core<'_>, fit: &Fit, draft: &Draft) -> bool {
-        // "Check each room" looks at none of them.
-        if draft.all && tool.parameters.is_empty() {
-            return false;
-        }
-        // "How many slots are there" asks nobody which of them is in front.
+    /// "How many slots are there" asks nobody which of them is in front.
+    pub(super) fn counts_in_vain(&self, tool: &Tool, core: Core<'_>) -> bool {
         let counts = (0..core.words.len())
             .find_map(|at| {
                 let rest = core.words.get(at..)?;
@@ -156,7 +152,16 @@ impl Reader<'_> {
             })
             .unwrap_or(false);
         let has_count = |word: &String| tool.described.contains(word) || tool.nouns.contains(word);
-        if counts && !self.language.of_tools().words.counted.0.iter().any(has_count) {
+        counts && !self.language.of_tools().words.counted.0.iter().any(has_count)
+    }
+
+    /// Returns true if a tool that looks is asked for by what it looks at.
+    fn asks_for_look(&self, tool: &Tool, core: Core<'_>, fit: &Fit, draft: &Draft) -> bool {
+        // "Check each room" looks at none of them.
+        if draft.all && tool.parameters.is_empty() {
+            return false;
+        }
+        if self.counts_in_vain(tool, core) {
             return false;
         }
         let about_it = draft.names_tool || draft.described > 0 || self.is_the_look(tool, core);
@@ -188,7 +193,16 @@ impl Reader<'_> {
     pub(super) fn is_doubtful(&self, tool: &Tool, fit: &Fit, draft: &Draft, context: Context<'_>) -> bool {
         let acts = tool.usage == Usage::Step && !tool.looks;
         let goes = tool.verbs.iter().any(|verb| self.names(&verb.key, "go"));
-        let tells = (draft.says_state && draft.names_tool) || goes || (fit.key.is_some() && context.before.is_some());
+        // "Make the beacon green", "three kilos for the sheep": nothing else of this robot takes these.
+        let is_made = fit.key.is_some() && draft.names_tool && draft.says_value;
+        let is_measured = draft.values.len() > 1
+            && draft.measured
+            && tool.parameters.iter().enumerate().all(|(at, it)| !it.required || draft.values.contains_key(&at));
+        let tells = (draft.says_state && draft.names_tool)
+            || goes
+            || is_made
+            || is_measured
+            || (fit.key.is_some() && context.before.is_some());
         let lent = fit.strength == Strength::Described && fit.is_others;
         // Who hands something to somebody does more than to pick it up.
         let picks = tool.verbs.iter().any(|verb| self.names(&verb.key, "pick"));
@@ -232,6 +246,17 @@ impl Reader<'_> {
                 draft.says_value = true;
             }
         }
+        if let Some((at, kind)) = bounded(tool)
+            && let Some(bound) = draft.extreme.and_then(|extreme| bound_of(extreme, kind, fit))
+            && !draft.values.contains_key(&at)
+        {
+            let said = Said { value: bound, unit: None, length: 1, is_ordinal: false };
+            if let Ok(value) = kind.take(&said) {
+                draft.values.insert(at, vec![value]);
+                draft.says_value = true;
+                draft.matched += 1;
+            }
+        }
         let way = fit.gives.as_ref().and_then(|state| tool.parameters.iter().find_map(|it| it.signs.get(state)));
         let Some(sign) = draft.sign.or(way.copied()) else { return Ok(()) };
         draft.says_state |= way.is_some();
@@ -264,8 +289,7 @@ impl Reader<'_> {
 
     /// Returns true if the tool looks at whatever there is, and is asked what that is: "what do you see?"
     pub(super) fn is_the_look(&self, tool: &Tool, core: Core<'_>) -> bool {
-        let general =
-            tool.verbs.iter().any(|verb| self.language.sense_of(&verb.key).is_some_and(|it| it.name == "look"));
+        let general = tool.verbs.iter().any(|verb| verb.source == Source::Own && self.names(&verb.key, "look"));
         let asks_what = core.words.iter().any(|word| self.language.facts.hints.asked.has(&word.text));
         general && asks_what && tool.needs_nothing() && tool.looks
     }
@@ -413,5 +437,15 @@ impl Reader<'_> {
         };
         (together && plain && !says_more && words.len() <= NAME_WORDS && text.chars().count() as u64 <= limit)
             .then_some((at, text))
+    }
+}
+
+/// The bound that is said instead of a number; none where nothing says which.
+fn bound_of(extreme: Extreme, kind: &NumberKind, fit: &Fit) -> Option<f64> {
+    match (extreme, fit.gives.as_deref()) {
+        (Extreme::Lowest, Some("up" | "high")) | (Extreme::Highest, Some("down" | "low")) => None,
+        (Extreme::Lowest, _) | (Extreme::Farthest, Some("down" | "low")) => kind.minimum,
+        (Extreme::Highest, _) | (Extreme::Farthest, Some("up" | "high")) => kind.maximum,
+        (Extreme::Farthest, _) => None,
     }
 }

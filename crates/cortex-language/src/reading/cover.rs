@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use super::calls::may_take_name;
 use super::fit::{Fit, Strength};
 use super::{Context, Core, Miss, Reader, Reading, Sought, Spot};
-use crate::language::Guard;
+use crate::language::{Extreme, Guard};
+use crate::numbers::{Dimension, Unit};
 use crate::problem::Problem;
-use crate::robot::{self, ParameterKind, Tool, Usage};
+use crate::robot::{self, NumberKind, ParameterKind, Tool, Usage};
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
@@ -37,8 +38,12 @@ pub(super) struct Draft {
     pub(super) wrong: Option<Problem>,
     pub(super) role: Option<String>,
     pub(super) excepts: bool,
+    /// True if a number was said with its unit.
+    pub(super) measured: bool,
     /// The direction that was said for a number.
     pub(super) sign: Option<f64>,
+    /// A bound that was said instead of a number.
+    pub(super) extreme: Option<Extreme>,
     /// Where the last value ended.
     pub(super) value_end: Option<usize>,
 }
@@ -184,6 +189,13 @@ impl Reader<'_> {
             draft.leftover.extend(at..at + endless);
             return Some(endless);
         }
+        // "All the way up", where a number is set or a state given.
+        if let Some((extreme, length)) = language.extreme(rest)
+            && (bounded(tool).is_some() || (extreme == Extreme::Farthest && fit.gives.is_some()))
+        {
+            draft.extreme = Some(extreme);
+            return Some(length);
+        }
         // What is said more than once.
         if let Some((times, length)) = self.repeats(rest) {
             let counted = tool.parameters.iter().position(|it| self.is_count(it));
@@ -243,9 +255,12 @@ impl Reader<'_> {
             let kind = rest.get(all..).map_or(0, |after| self.kind_of_place(after));
             return Some(if self.goes(tool) { all + kind } else { all });
         }
-        if let Some((state, length)) = language.state(rest)
-            && let Some(sign) = tool.parameters.iter().find_map(|it| it.signs.get(state))
-        {
+        // "Right" alone is a direction only to what turns or moves that way.
+        let bare = (word.text.as_str(), 1);
+        let directions = [language.state(rest), Some(bare).filter(|_| language.empty(rest) == 0)];
+        let signed =
+            |(state, length): (&str, usize)| Some((tool.parameters.iter().find_map(|it| it.signs.get(state))?, length));
+        if let Some((sign, length)) = directions.into_iter().flatten().find_map(signed) {
             draft.sign = Some(*sign);
             draft.matched += 1;
             return Some(length);
@@ -342,7 +357,12 @@ impl Reader<'_> {
         }
         // "Bring me ...", "show us ...".
         let is_recipient = language.facts.hints.recipients.has(&word.text)
-            && at.checked_sub(1).is_some_and(|before| fit.at.contains(&before));
+            && at.checked_sub(1).is_some_and(|before| {
+                let is_verb = |word: &Word| {
+                    language.form(&word.text) == crate::language::Form::Gerund && !language.verbs(&word.stem).is_empty()
+                };
+                fit.at.contains(&before) || words.get(before).is_some_and(is_verb)
+            });
         if is_recipient {
             draft.has_recipient = true;
             return Some(1);
@@ -466,7 +486,14 @@ impl Reader<'_> {
             draft.names_method = true;
             return Some(length);
         }
-        if tool.parameters.iter().any(|it| it.words.iter().any(|word| word == concept)) {
+        // "Which room are you in?" asks nothing that wants to be told a room.
+        let is_asked_for = fit.asks
+            && at
+                .checked_sub(1)
+                .and_then(|before| words.get(before))
+                .is_some_and(|it| language.words.which.has(&it.text));
+        let takes = |it: &robot::Parameter| it.words.iter().any(|word| word == concept);
+        if tool.parameters.iter().any(|it| takes(it) && !(is_asked_for && it.required)) {
             draft.described += 1;
             return Some(length);
         }
@@ -492,4 +519,18 @@ impl Reader<'_> {
         }
         None
     }
+}
+
+/// The one number of the tool that measures how far, how much of it or how fast, between two bounds; and its index.
+pub(super) fn bounded(tool: &Tool) -> Option<(usize, &NumberKind)> {
+    let mut numbers = tool.parameters.iter().enumerate().filter_map(|(at, parameter)| match &parameter.kind {
+        ParameterKind::Number(kind) => Some((at, kind)),
+        _ => None,
+    });
+    let measures = |unit: Unit| {
+        matches!(unit.dimension, Dimension::Length | Dimension::Share | Dimension::Speed | Dimension::Rotation)
+    };
+    let has_bounds =
+        |kind: &NumberKind| kind.minimum.is_some() && kind.maximum.is_some() && kind.unit.is_some_and(measures);
+    numbers.next().filter(|(_, kind)| has_bounds(kind) && numbers.next().is_none())
 }

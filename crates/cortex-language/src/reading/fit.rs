@@ -289,8 +289,9 @@ impl Reader<'_> {
         }
         if let Some(verb) = tool.verbs.iter().find(|verb| verb.key == hit.key) {
             let strength = if verb.source == Source::Own { Strength::Own } else { Strength::Described };
-            // "Charge yourself" asks nobody for the charge.
-            if answers && !core.asks && !sense.looks && verb.source == Source::Description {
+            // "Charge yourself" asks nobody for the charge, and "slot it in" nobody for the slot.
+            let only_tells = verb.source == Source::Description || tool.usage == Usage::Research;
+            if answers && !core.asks && !sense.looks && only_tells {
                 return fits;
             }
             // What another tool is called by says nothing of this one without a thing.
@@ -341,9 +342,9 @@ impl Reader<'_> {
             if sense.base.as_ref() == Some(&own.name) && gives.is_some() {
                 fits.push(Fit { strength, gives: gives.clone(), needs_object: true, ..fit.clone() });
             }
-            // "Return to the kitchen", where the tool goes.
+            // "Return to the kitchen", where the tool goes; "turn around" says by how much itself.
             if sense.base.as_ref() == Some(&own.name) && gives.is_none() {
-                fits.push(Fit { strength, needs_object: true, ..fit.clone() });
+                fits.push(Fit { strength, needs_object: sense.says.is_none(), ..fit.clone() });
             }
             // "Set the light to on", where the tool switches it on.
             if own.base.as_ref() == Some(&sense.name) && own.state.is_some() {

@@ -7,7 +7,7 @@
 
 use super::cover::Draft;
 use super::fit::{Fit, Strength};
-use super::{Call, Context, Core, Held, Likely, Reader};
+use super::{Call, Context, Core, Held, Likely, Reader, Reading, Score};
 use crate::language::{Form, Guard};
 use crate::numbers::{self, Dimension};
 use crate::robot::{self, Tool, Usage, VerbHit};
@@ -23,13 +23,17 @@ const EVIDENCE_NEEDED: f64 = 5.0;
 const LEFT_OVER_AT_MOST: f64 = 0.8;
 /// So far below the best one another meaning is still offered.
 const MARGIN: f64 = 2.0;
+/// So far ahead of the others the answer to a question is given without asking which is meant, and so much has to speak
+/// for it.
+const CLEAR: f64 = 2.0;
+const ANSWERED_FROM: f64 = 6.0;
 /// The weight of a word from which it is a thing.
 const THING: f64 = 2.0;
 
 impl Reader<'_> {
     /// The calls that the clause may ask for, the likeliest first.
     pub(super) fn likely(&self, core: Core<'_>, context: Context<'_>) -> Vec<Likely> {
-        if core.words.is_empty() || self.forbids(core.words) || self.names_time(core.words) {
+        if core.words.is_empty() || self.forbids(core) || self.names_time(core.words) {
             return Vec::new();
         }
         let mut found: Vec<Likely> = Vec::new();
@@ -70,9 +74,30 @@ impl Reader<'_> {
         found
     }
 
-    /// Returns true if a word says that nothing is to be done as it stands.
-    fn forbids(&self, words: &[Word]) -> bool {
-        self.guarded(words).is_some_and(|(guard, _)| guard != Guard::Reference)
+    /// Returns true if a word says that nothing is to be done as it stands. A question may leave open who or which: "is
+    /// anybody there?"
+    fn forbids(&self, core: Core<'_>) -> bool {
+        let opening = if core.asks { self.language.words.openings.length(core.words) } else { 0 };
+        self.guarded(core.words.get(opening..).unwrap_or_default()).is_some_and(|(guard, _)| match guard {
+            Guard::Reference => false,
+            Guard::Choice => !core.asks,
+            Guard::Negation | Guard::Condition | Guard::Timing => true,
+        })
+    }
+
+    /// The answer that a question most likely wants, where nothing else comes near: a look moves nothing.
+    pub(super) fn likely_answer(&self, core: Core<'_>, context: Context<'_>, nearly: &[Likely]) -> Option<Reading> {
+        let (best, others) = nearly.split_first()?;
+        let is_clear = others.iter().all(|other| other.score < best.score - CLEAR);
+        let words = &self.language.words;
+        let asks = core.asks && words.interrogatives.length(core.words) > 0 && context.before.is_none();
+        let compares =
+            (0..core.words.len()).any(|at| core.words.get(at..).is_some_and(|rest| words.compares.length(rest) > 0));
+        let is_one = core.words.iter().all(|word| word.kind != Kind::Mark);
+        let is_talk = || crate::talk::loose(core.words, self.robot, self.language).is_some();
+        let is_answer = asks && is_one && is_clear && best.score >= ANSWERED_FROM && !compares && !is_talk();
+        let guessed = Score { strength: Strength::Things, ..Reading::of(Vec::new()).score };
+        is_answer.then(|| Reading { score: guessed, ..Reading::of(best.calls.clone()) })
     }
 
     /// Returns true if a time is said at which something is to be done: "at six", "in ten minutes", "at half past five".
@@ -131,6 +156,9 @@ impl Reader<'_> {
             return None;
         }
         let answers = tool.usage != Usage::Step || tool.looks;
+        if answers && self.counts_in_vain(tool, core) {
+            return None;
+        }
         if answers && !core.asks && fit.strength < Strength::Described {
             return None;
         }

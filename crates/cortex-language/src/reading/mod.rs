@@ -3,6 +3,7 @@
 //! Every word is accounted for, or there is no reading: a verb that asks for the tool, a value of a parameter, a noun of
 //! the tool, or one of the few words that carry nothing.
 //!
+//! - `courtesies`: what people say around an order;
 //! - `candidates`: the tools that a clause can ask for at all;
 //! - `cover`: one clause held against one tool by one of its verbs; `values` and `references` for what its words say;
 //! - `calls`: what it then asks for; `misses`: why it asks for nothing; `likely`: what to ask about then;
@@ -18,6 +19,7 @@ use serde_json::{Map, Value};
 
 mod calls;
 mod candidates;
+mod courtesies;
 mod cover;
 mod fit;
 mod likely;
@@ -290,20 +292,6 @@ impl<'r> Reader<'r> {
         self.chosen(found, closest, words, core, context)
     }
 
-    /// The clause as a sentence that a tool declares, before anything is taken off: "go answers late" is no "answers late"
-    /// to somebody who is told to go, where a component has that name.
-    fn as_declared(&self, words: &[Word], core: Core<'_>, context: Context<'_>) -> Vec<Reading> {
-        if core.words.len() == words.len() || context.is_subordinate {
-            return Vec::new();
-        }
-        let whole = Core { words, lead: None, ..core };
-        let tools = words.first().map(|first| self.robot.those(self.robot.index.phrase(&first.stem)));
-        let attempts = tools.into_iter().flatten().flat_map(|(index, tool)| {
-            tool.phrases.iter().filter_map(move |phrase| self.by_phrase(index, tool, phrase, whole, context))
-        });
-        attempts.filter_map(Result::ok).filter(|reading| reading.score.closed).collect()
-    }
-
     /// The best of what was found; else what is brought by several tools, or why there is nothing.
     fn chosen(
         &self,
@@ -331,6 +319,9 @@ impl<'r> Reader<'r> {
             // A value that something of this robot does not take is no value of anything else.
             let is_near = !matches!(miss.problem, Problem::OutOfBounds { .. } | Problem::Unit { .. });
             let nearly = if is_near { self.likely(core, context) } else { Vec::new() };
+            if let Some(answer) = self.likely_answer(core, context, &nearly) {
+                return Clause::Read(vec![answer]);
+            }
             return Clause::Missed(Miss { problem: self.gravest(core.words, miss.problem), nearly, ..miss });
         };
         // Whether free text is a call depends on how others missed it.
@@ -398,87 +389,6 @@ impl<'r> Reader<'r> {
                 take(attempt);
             }
         }
-    }
-
-    /// Returns the length of a word that opens an order and carries nothing: "hey". The "second" of "second slot" does.
-    fn opener(&self, rest: &[Word]) -> usize {
-        let length = self.language.frames.openers.length(rest);
-        let first_of_all = rest.first().and_then(|first| first.ordinal) == Some(1.0);
-        let counts = length == 1
-            && rest.first().is_some_and(|first| first.ordinal.is_some())
-            && rest.get(1).is_some_and(|next| {
-                // "First go to the hall" begins with a verb, though a tool is named after it.
-                let is_verb = !self.language.verbs(&next.stem).is_empty();
-                next.kind == Kind::Word
-                    && !(is_verb && first_of_all)
-                    && self.robot.those(self.robot.index.thing(&next.stem)).any(|(_, tool)| {
-                        tool.nouns.contains(&next.stem)
-                            || tool.parameters.iter().any(|parameter| parameter.words.contains(&next.stem))
-                    })
-            });
-        if counts { 0 } else { length }
-    }
-
-    /// The clause without what people say around an order.
-    pub(crate) fn core<'w>(&self, words: &'w [Word], end: End) -> Core<'w> {
-        let mut rest = words;
-        let mut lead = None;
-        loop {
-            let marks = rest.iter().take_while(|word| word.is_punctuation()).count();
-            rest = rest.get(marks..).unwrap_or_default();
-            // The longest frame that leaves something to be framed.
-            let framed = self
-                .language
-                .leads
-                .iter()
-                .filter_map(|(kind, pattern)| Some((pattern.prefix(rest)?, *kind)))
-                .filter(|(length, kind)| {
-                    let next = rest.get(*length);
-                    let fits = *kind != Lead::Gerund
-                        || next.is_some_and(|next| self.language.form(&next.text) == crate::language::Form::Gerund);
-                    *length > 0 && next.is_some() && fits
-                })
-                .max_by_key(|(length, _)| *length);
-            let opener = self.opener(rest);
-            match framed {
-                Some((length, kind)) if length >= opener => {
-                    lead = Some(kind);
-                    rest = rest.get(length..).unwrap_or_default();
-                }
-                _ if opener > 0 => rest = rest.get(opener..).unwrap_or_default(),
-                _ => break,
-            }
-        }
-        // "Go tell them ...", "come and see": what is gone for is what is to be done.
-        let goes = rest.first().is_some_and(|first| self.language.goes(&first.stem));
-        let verb_follows = rest.get(1).is_some_and(|next| {
-            let forms = self.language.verbs(&next.stem);
-            let means =
-                |sense: usize| self.language.sense(sense).is_some_and(|sense| !sense.light && sense.name != "go");
-            next.kind == Kind::Word
-                && !self.language.roles.contains_key(&next.text)
-                && next.stem == self.language.stem(&next.text)
-                && forms.iter().any(|form| form.head.len() == 1 && form.tail.is_empty() && means(form.sense))
-        });
-        let noun_follows = rest.get(1).is_some_and(|next| self.language.empty(std::slice::from_ref(next)) > 0);
-        if goes && verb_follows && !noun_follows && rest.len() > 1 {
-            rest = rest.get(1..).unwrap_or_default();
-        }
-        loop {
-            let marks = rest.iter().rev().take_while(|word| word.is_punctuation()).count();
-            rest = rest.get(..rest.len() - marks).unwrap_or_default();
-            let closer = match end {
-                End::Courtesies => self.language.frames.closers.length_at_end(rest),
-                End::Polite => self.language.frames.courtesies.length_at_end(rest),
-                End::Kept => 0,
-            };
-            if closer == 0 || closer >= rest.len() {
-                break;
-            }
-            rest = rest.get(..rest.len() - closer).unwrap_or_default();
-        }
-        let begins = self.asks(rest);
-        Core { words: rest, lead, asks: begins, spots: &[] }
     }
 
     /// Returns true if the reading does something.

@@ -51,9 +51,11 @@ impl Reader<'_> {
             modifies: language.facts.hints.but.has(&word.text)
                 || said.exceptions.length(rest) > 0
                 || said.around.length(rest) > 0
+                || language.extreme(rest).is_some()
                 || language.guards().iter().any(warns)
                 || self.repeats(rest).is_some(),
             measures: state
+                || language.is_direction(&word.text)
                 || things
                 || said.both.length(rest) > 0
                 || said.all.length(rest) > 0

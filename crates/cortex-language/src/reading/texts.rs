@@ -126,9 +126,12 @@ impl Reader<'_> {
             verb: tool.verbs.first().map(|it| it.key.clone()),
             amends: false,
             doubtful: is_vague
+                // What follows a quotation is no part of it.
+                || (words.len() > 1 && words.iter().any(|word| word.kind == Kind::Quoted))
                 || !is_quoted
                     && !self.is_courtesy(words)
-                    && (self.is_doubtful_text(words)
+                    && ((frame == Frame::Write && self.guarded(words).is_some())
+                        || self.is_doubtful_text(words)
                         || self.is_out_of_order(core.words, &range)
                         || (reports && words.iter().any(|word| self.language.words.addressed.has(&word.text)))),
             refers: false,
@@ -242,7 +245,14 @@ impl Reader<'_> {
         let shifts = words.iter().any(|word| self.language.words.shifting.has(&word.text));
         let subordinators = &self.language.facts.order.subordinators;
         let frames = words.iter().any(|word| subordinators.has(&word.text));
-        shifts || frames || self.is_edged(words) || self.mentions_deed(words) || self.has_doubtful_end(words)
+        let purposes = &self.language.words.purposes;
+        let explains = (0..words.len()).any(|at| words.get(at..).is_some_and(|rest| purposes.length(rest) > 0));
+        shifts
+            || frames
+            || explains
+            || self.is_edged(words)
+            || self.mentions_deed(words)
+            || self.has_doubtful_end(words)
     }
 
     /// Returns true if the words begin with a place that the robot can drive to.
@@ -331,7 +341,10 @@ impl Reader<'_> {
             });
             if hands_over {
                 // "Give a shout in the hall: ...": a place is gone to first.
-                let is_vague = (0..before.len()).any(|at| before.get(at..).is_some_and(|rest| self.begins_place(rest)));
+                // "Say it twice: ..." says more of it than which words.
+                let is_vague = (0..before.len()).any(|at| {
+                    before.get(at..).is_some_and(|rest| self.begins_place(rest) || self.repeats(rest).is_some())
+                });
                 take(Handed { is_vague, ..Handed::new(colon + 1..words.len()) });
             }
         }

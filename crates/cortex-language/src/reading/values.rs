@@ -178,6 +178,7 @@ impl Reader<'_> {
             draft.values.entry(parameter).or_default().extend(all);
             draft.matched += 1;
         }
+        draft.measured |= numbers::read(rest, self.language).is_some_and(|said| said.unit.is_some());
         draft.says_value = true;
         Some(length)
     }

@@ -149,6 +149,12 @@ fn signs(words: &[Word], language: &Language) -> BTreeMap<String, f64> {
         }
         at += state.map_or(1, |(_, length)| length);
     }
+    // Turning left is turning anticlockwise, seen from above (REP 103).
+    for (side, turn) in [("left", "anticlockwise"), ("right", "clockwise")] {
+        if let Some(sign) = signs.get(side).copied() {
+            signs.entry(turn.to_owned()).or_insert(sign);
+        }
+    }
     signs
 }
 

@@ -7,14 +7,14 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Part, Task};
+use super::{Part, RuledOut, Task};
 use crate::robot::{self, Choices, ParameterKind};
 use crate::sentence::Word;
 use crate::tokens::{Kind, compact};
 
 impl Task<'_> {
     /// Returns true if the text names a value that stands in no call.
-    pub(super) fn leaves_out(&self, parts: &[Part]) -> bool {
+    pub(super) fn leaves_out(&self, parts: &[Part], ruled_out: &[(String, RuledOut)]) -> bool {
         let calls: Vec<_> = parts
             .iter()
             .filter_map(|part| match part {
@@ -22,7 +22,13 @@ impl Task<'_> {
                 Part::Tell { .. } | Part::Talk(_) => None,
             })
             .collect();
-        let said: BTreeSet<String> = calls.iter().flat_map(|call| call.arguments.values()).map(plain).collect();
+        let mut said: BTreeSet<String> = calls.iter().flat_map(|call| call.arguments.values()).map(plain).collect();
+        for (_, ruled_out) in ruled_out {
+            match ruled_out {
+                RuledOut::Call(call) => said.extend(call.arguments.values().map(plain)),
+                RuledOut::Values(values) => said.extend(values.iter().cloned()),
+            }
+        }
         let texts: Vec<String> = said.iter().filter(|text| text.contains(' ')).map(|text| compact(text)).collect();
         let tools: Vec<_> = calls.iter().filter_map(|call| self.reader.robot.tool(call.tool)).collect();
         if self.excepts_or_corrects() {
@@ -63,7 +69,7 @@ impl Task<'_> {
     }
 
     /// The values of the robot's choices that begin here, the longest ones, and the number of their words.
-    fn values_at(&self, words: &[Word]) -> Option<(Vec<String>, usize)> {
+    pub(super) fn values_at(&self, words: &[Word]) -> Option<(Vec<String>, usize)> {
         let language = self.reader.language;
         let first = words.first().filter(|word| matches!(word.kind, Kind::Word | Kind::Number))?;
         if language.empty(words) > 0

@@ -20,12 +20,19 @@ impl Task<'_> {
             *first = Some(Node::start());
         }
         let mut alone: Vec<Option<bool>> = vec![None; pieces.len()];
+        let asking: Vec<bool> = pieces
+            .iter()
+            .map(|piece| {
+                let words = self.words.get(piece.range.clone()).unwrap_or_default();
+                self.reader.core(words, End::Courtesies).asks || self.opens_condition(words)
+            })
+            .collect();
         for end in 1..=pieces.len() {
             let mut best: Option<Node> = None;
             for begin in (0..end).rev().take(PIECES_OF_CLAUSE) {
                 let joined = pieces.get(begin + 1..end).unwrap_or_default();
-                let asks = |piece: &&Piece| self.reader.asks(self.words.get(piece.range.clone()).unwrap_or_default());
-                if joined.iter().any(|piece| piece.joint != Joint::Soft) || joined.iter().any(|piece| asks(&piece)) {
+                let asks = asking.get(begin + 1..end).unwrap_or_default().contains(&true);
+                if joined.iter().any(|piece| piece.joint != Joint::Soft) || asks {
                     break;
                 }
                 let Some(Some(node)) = nodes.get(begin) else { continue };
@@ -109,6 +116,11 @@ impl Task<'_> {
         if node.clauses.is_empty() && self.interjects(&range) {
             return Some(node.with(0.3, Taken { range, joint, meaning: Meaning::Nothing }));
         }
+        if joint != Joint::Correction
+            && let Some(ruled_out) = self.ruled_out(words)
+        {
+            return Some(node.with(1.0 + joined, Taken { range, joint, meaning: Meaning::RuledOut(ruled_out) }));
+        }
         // A correction may take the place of a clause that was missed.
         let is_cheap = joint == Joint::Correction || node.cost + LEAST_MISSED + joined < bound;
         let sought = if is_cheap { Sought::CallsOrReasons } else { Sought::Calls };
@@ -129,6 +141,8 @@ impl Task<'_> {
         sought: Sought,
         swallows: &mut dyn FnMut(&Reading) -> bool,
     ) -> (f64, Meaning) {
+        let with_unit = (joint == Joint::Correction).then(|| self.with_unit(node, words)).flatten();
+        let words = with_unit.as_deref().unwrap_or(words);
         let earlier = node.readings();
         let context = Context {
             before: earlier.first().copied(),
@@ -136,7 +150,7 @@ impl Task<'_> {
             place: node.place.as_ref(),
             is_subordinate: matches!(joint, Joint::Before | Joint::After) || self.goes_on_in_gerunds(node),
             corrects: joint == Joint::Correction,
-            asks: self.goes_on_asking(node, joint),
+            asks: self.goes_on_asking(node, joint) && !self.opens_condition(words),
             sought,
         };
         let clause = self.reader.clause(words, context);
@@ -154,7 +168,7 @@ impl Task<'_> {
             Clause::Empty => (0.0, Meaning::Nothing),
             // "Once the door is open" is a condition, and no look.
             Clause::Read(readings)
-                if matches!(joint, Joint::Before | Joint::After)
+                if (matches!(joint, Joint::Before | Joint::After) || self.opens_condition(words))
                     && (self.is_condition(words)
                         || readings.iter().any(|it| it.calls.iter().any(|call| answers(self.reader.robot, call)))) =>
             {
@@ -165,9 +179,13 @@ impl Task<'_> {
                 let swallowed = readings.first().is_some_and(&mut *swallows);
                 let joining = joined * if open { 0.2 } else { 1.2 };
                 let is_doubtful = readings.iter().any(|it| it.doubtful);
+                // "Bedroom and bathroom lights off" names no place to go to.
+                let is_fragment = readings.iter().all(Reading::is_by_things_alone)
+                    && self.reader.core(words, End::Courtesies).words.len() < 3;
                 let doubt = if swallowed { 40.0 } else { 0.0 }
                     + if readings.len() > 1 { 2.0 } else { 0.0 }
-                    + if is_doubtful { 0.5 } else { 0.0 };
+                    + if is_doubtful { 0.5 } else { 0.0 }
+                    + if is_fragment { 0.3 } else { 0.0 };
                 (1.0 + joining + doubt + if open { 0.3 } else { 0.0 }, Meaning::Read(readings))
             }
             // "Hey Bramble, ...": whoever is spoken to.
@@ -189,26 +207,21 @@ impl Task<'_> {
         }
     }
 
-    /// "When it is dark": what is told after "when" and "once", unless it is told of the robot itself.
-    pub(super) fn is_condition(&self, words: &[Word]) -> bool {
-        self.is_told(words)
-            && !self
-                .reader
-                .core(words, End::Courtesies)
-                .words
-                .first()
-                .is_some_and(|first| self.reader.language.facts.hints.addressed.has(&first.text))
-    }
-
-    /// "I've got a train to catch": a subject, and a verb that tells something of it. Nothing that forbids a guess.
-    pub(super) fn is_told(&self, words: &[Word]) -> bool {
+    /// "12 cm, no, make it 15": the number that takes the place of another one is measured as that one is.
+    fn with_unit(&self, node: &Node, words: &[Word]) -> Option<Vec<Word>> {
         let language = self.reader.language;
-        let core = self.reader.core(words, End::Courtesies).words;
-        let begins = language.words.subjects.length(core) > 0;
-        let tells =
-            (1..core.len().min(6)).any(|at| core.get(at..).is_some_and(|rest| language.words.told.length(rest) > 0));
-        let guarded = self.reader.guarded(core).is_some_and(|(guard, _)| guard != crate::language::Guard::Negation);
-        begins && tells && !guarded && self.reader.core(words, End::Courtesies).lead.is_none()
+        let before = self.words.get(node.clauses.last()?.range.clone())?;
+        let numbers = |words: &[Word]| {
+            let said = |at: usize| Some((at, crate::numbers::read(words.get(at..)?, language)?));
+            (0..words.len()).find_map(said)
+        };
+        let (at, said) = numbers(before).filter(|(_, said)| said.unit.is_some())?;
+        let unit = before.get(at..at + said.length)?.iter().rfind(|word| language.unit(&word.text).is_some())?;
+        let (at, bare) = numbers(words).filter(|(_, bare)| bare.unit.is_none() && !bare.is_ordinal)?;
+        let mut words = words.to_vec();
+        let span = words.get(at + bare.length - 1)?.span.clone();
+        words.insert(at + bare.length, Word { span, ..unit.clone() });
+        Some(words)
     }
 
     /// "Hey Bramble", "thanks, Ada": a greeting and a name.
@@ -233,7 +246,12 @@ impl Task<'_> {
     /// "Go to the hall, twice".
     pub(super) fn repeated(&self, node: &Node, words: &[Word]) -> Option<Node> {
         let bare = self.reader.core(words, End::Courtesies).words;
-        let (times, length) = self.reader.repeats(bare).filter(|(times, _)| *times > 1)?;
+        let again = self.reader.language.words.again.length(words);
+        let (times, length) = if again > 0 && again == words.len() {
+            (2, bare.len())
+        } else {
+            self.reader.repeats(bare).filter(|(times, _)| *times > 1)?
+        };
         let Meaning::Read(readings) = &node.clauses.last().filter(|_| length == bare.len())?.meaning else {
             return None;
         };

@@ -1,15 +1,19 @@
 //! Joins the readings of all clauses to one understanding, in the order in which they are done.
 
-use super::{Joint, Meaning, PROBLEMS_TOLD, Part, Taken, Task, Understanding, answers};
+use super::{Joint, Meaning, PROBLEMS_TOLD, Part, RuledOut, Taken, Task, Understanding, answers};
 use crate::problem::Problem;
 use crate::reading::{Call, Miss, Reading, Strength};
 use crate::talk::Talk;
+
+/// Most ways of doing a task that are kept.
+const OFFERS: usize = 12;
 
 impl Task<'_> {
     /// Joins the clauses to one understanding.
     pub(super) fn result(&self, clauses: Vec<Taken>) -> Understanding {
         let mut problems: Vec<(String, Problem)> = Vec::new();
         let mut ways: Vec<(Taken, Vec<Vec<Part>>)> = Vec::new();
+        let mut ruled_out: Vec<(String, RuledOut)> = Vec::new();
         let mut unclear: Option<String> = None;
         let has_acts = clauses.iter().any(|taken| matches!(taken.meaning, Meaning::Read(_)));
         let has_orders = clauses.iter().any(|taken| !matches!(taken.meaning, Meaning::Nothing | Meaning::Talk(_)));
@@ -30,13 +34,18 @@ impl Task<'_> {
                     }
                     continue;
                 }
-                // Whether it is only a reason is for the person to say.
+                Meaning::Told if has_acts && self.is_reason(&taken) => continue,
+                // It may be more than a reason; that is for the person to say.
                 Meaning::Told if has_acts => {
                     unclear.get_or_insert_with(|| clause.clone());
                     continue;
                 }
                 Meaning::Told => {
                     problems.push((clause, Problem::Unknown));
+                    continue;
+                }
+                Meaning::RuledOut(this) => {
+                    ruled_out.push((clause, this.clone()));
                     continue;
                 }
                 Meaning::Talk(Talk::Cancel) if has_orders => {
@@ -79,6 +88,11 @@ impl Task<'_> {
             }
             ways.push((taken, offers));
         }
+        let done: Vec<Part> = ways.iter().flat_map(|(_, offers)| offers.iter().flatten().cloned()).collect();
+        problems.extend(ruled_out.iter().filter(|(_, this)| !self.is_replaced(this, &done)).map(|(clause, _)| {
+            let guard = crate::language::Guard::Negation;
+            (clause.clone(), Problem::Guarded { guard, word: clause.clone() })
+        }));
         if !problems.is_empty() {
             return Understanding::Refused(told_once(problems));
         }
@@ -92,27 +106,29 @@ impl Task<'_> {
                 let parts = self.without_echoes(
                     ways.into_iter().flat_map(|offers| offers.into_iter().next().unwrap_or_default()).collect(),
                 );
-                if self.leaves_out(&parts) {
+                if self.leaves_out(&parts, &ruled_out) {
                     let clause = self.reader.written(self.words);
                     return Understanding::Unsure { clause, offers: vec![parts] };
                 }
                 Understanding::Understood(parts)
             }
-            Some(clause) => {
-                let mut offers: Vec<Vec<Part>> = vec![Vec::new()];
-                for several in ways {
-                    offers = offers
-                        .iter()
-                        .flat_map(|before| several.iter().map(move |next| before.iter().chain(next).cloned().collect()))
-                        .take(12)
-                        .collect();
-                }
-                // What would drop a value that was named is not what is meant, where something else is not.
-                let (whole, partial): (Vec<_>, Vec<_>) = offers.into_iter().partition(|parts| !self.leaves_out(parts));
-                let offers = if whole.is_empty() { partial } else { whole };
-                Understanding::Unsure { clause, offers }
-            }
+            Some(clause) => Understanding::Unsure { clause, offers: self.whole_tasks(ways, &ruled_out) },
         }
+    }
+
+    /// Every way of doing the whole task, without those that drop a value that was named where another one does not.
+    fn whole_tasks(&self, ways: Vec<Vec<Vec<Part>>>, ruled_out: &[(String, RuledOut)]) -> Vec<Vec<Part>> {
+        let mut offers: Vec<Vec<Part>> = vec![Vec::new()];
+        for several in ways {
+            offers = offers
+                .iter()
+                .flat_map(|before| several.iter().map(move |next| before.iter().chain(next).cloned().collect()))
+                .take(OFFERS)
+                .collect();
+        }
+        let (whole, partial): (Vec<_>, Vec<_>) =
+            offers.into_iter().partition(|parts| !self.leaves_out(parts, ruled_out));
+        if whole.is_empty() { partial } else { whole }
     }
 
     /// Returns true if the words are said to whoever does it, and want nothing done.
@@ -152,6 +168,8 @@ impl Task<'_> {
             let tool = self.reader.robot.tool(call.tool);
             tool.is_some_and(|tool| tool.verbs.iter().any(|verb| self.reader.names(&verb.key, "stop")))
         };
+        // "Bring it to the shelf and put it down there": what was brought was put down.
+        let places = |call: &Call| self.reader.robot.transfers.iter().any(|transfer| transfer.place == call.tool);
         let mut kept: Vec<Part> = Vec::new();
         for part in parts {
             // Nor does "look around and describe it" look twice.
@@ -163,9 +181,15 @@ impl Task<'_> {
             };
             let is_echo = matches!((&part, kept.last()), (Part::Call { call, .. }, Some(Part::Call { call: last, .. })) if repeats(call, last));
             let is_echo = is_echo
-                || matches!((&part, kept.last()), (Part::Call { call, .. }, Some(Part::Call { call: last, .. })) if call == last && (stops(call) || answers(self.reader.robot, call)));
+                || matches!((&part, kept.last()), (Part::Call { call, .. }, Some(Part::Call { call: last, .. })) if call == last && (stops(call) || places(call) || answers(self.reader.robot, call)));
             if !is_echo {
                 kept.push(part);
+            }
+            // "The spoon onto the tray, not the whisk, the spoon."
+            let brought_twice = matches!(kept.as_slice(), [.., Part::Call { call: pick, .. }, Part::Call { call: place, .. }, Part::Call { call: next, .. }, Part::Call { call: last, .. }]
+                if pick == next && place == last && places(place));
+            if brought_twice {
+                kept.truncate(kept.len() - 2);
             }
         }
         // What is to be spoken is what the last look before it brought.

@@ -1,4 +1,4 @@
-//! The corpus of what people say to six robots, and what the reader makes of it.
+//! The corpus of what people say to eight robots, and what the reader makes of it.
 #![allow(dead_code, reason = "each user takes what it needs")]
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use cortex_language::{Declared, Part, Robot, Talk, Understanding, Usage, underst
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-pub(crate) const ROBOTS: [&str; 6] = ["home", "hotel", "warehouse", "arm", "farm", "lab"];
+pub(crate) const ROBOTS: [&str; 8] = ["home", "hotel", "warehouse", "arm", "farm", "lab", "museum", "hospital"];
 
 #[derive(Deserialize)]
 pub(crate) struct RobotFile {
