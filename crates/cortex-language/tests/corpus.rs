@@ -121,9 +121,9 @@ const SEEN: &[Bounds] = &[
 ];
 
 const UNSEEN: &[Bounds] = &[
-    Bounds { kind: "command", right: 47, right_or_asked: 61, wrong: 22 },
-    Bounds { kind: "question", right: 45, right_or_asked: 50, wrong: 5 },
-    Bounds { kind: "talk", right: 76, right_or_asked: 76, wrong: 1 },
+    Bounds { kind: "command", right: 45, right_or_asked: 59, wrong: 26 },
+    Bounds { kind: "question", right: 43, right_or_asked: 48, wrong: 6 },
+    Bounds { kind: "talk", right: 73, right_or_asked: 73, wrong: 2 },
     Bounds { kind: "refuse", right: 90, right_or_asked: 98, wrong: 3 },
     Bounds { kind: "ask", right: 0, right_or_asked: 0, wrong: 3 },
     Bounds { kind: "conditional", right: 0, right_or_asked: 0, wrong: 0 },
