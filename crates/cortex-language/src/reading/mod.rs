@@ -5,12 +5,14 @@
 //!
 //! - `courtesies`: what people say around an order;
 //! - `candidates`: the tools that a clause can ask for at all;
-//! - `cover`: one clause held against one tool by one of its verbs; `values` and `references` for what its words say;
+//! - `cover`: one clause held against one tool by one of its verbs; `values`, `nouns` and `references` for what its words
+//!   say;
 //! - `calls`: what it then asks for; `misses`: why it asks for nothing; `likely`: what to ask about then;
 //! - `spots`: what the words of a clause may say to any tool;
 //! - `phrases`: the clause as one of the tool's own sentences; `order` for other languages than the tools';
 //! - `transfers`: a thing that is picked up, brought and put down;
-//! - `texts`: texts that a frame of speech or writing hands over; `reported` for their order;
+//! - `texts`: texts that a frame of speech or writing hands over; `frames` for where they stand, `reported` for their
+//!   order;
 //! - `fit`: whether a verb asks for a tool.
 
 use std::cmp::Reverse;
@@ -22,8 +24,10 @@ mod candidates;
 mod courtesies;
 mod cover;
 mod fit;
+mod frames;
 mod likely;
 mod misses;
+mod nouns;
 mod order;
 mod phrases;
 mod references;

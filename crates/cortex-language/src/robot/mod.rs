@@ -4,14 +4,16 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+mod choices;
 mod concepts;
 mod index;
 mod parameters;
 mod verbs;
 
+pub(crate) use choices::{Choices, spoken};
 pub(crate) use concepts::{concepts, concepts_of, every_concept, meaning, next_concept};
 pub(crate) use index::Tools;
-pub(crate) use parameters::{Choices, Mismatch, NumberKind, Parameter, ParameterKind, spoken};
+pub(crate) use parameters::{Mismatch, NumberKind, Parameter, ParameterKind};
 pub(crate) use verbs::{Key, Source, Verb, VerbHit, hits};
 
 use self::index::Index;

@@ -1,0 +1,160 @@
+//! The words of a clause that name what a tool is about, and the states in which it puts things.
+
+use serde_json::json;
+
+use super::Reader;
+use super::cover::Draft;
+use super::fit::{Fit, Strength};
+use crate::robot::{self, ParameterKind, Tool, Usage};
+use crate::sentence::Word;
+use crate::tokens::Kind;
+
+impl Reader<'_> {
+    /// A word that asks for a state: "on", "open".
+    pub(super) fn take_state(&self, tool: &Tool, rest: &[Word], fit: &Fit, draft: &mut Draft) -> Option<usize> {
+        let language = self.language;
+        let (state, length) = language.state(rest)?;
+        if fit.needs_state.iter().any(|it| it == state) {
+            draft.says_state = true;
+            draft.matched += 1;
+            return Some(length);
+        }
+        if fit.gives.as_deref() == Some(state) {
+            return Some(length);
+        }
+        for (index, parameter) in tool.parameters.iter().enumerate() {
+            if draft.values.contains_key(&index) {
+                continue;
+            }
+            if let Some(value) = self.stated(parameter, state) {
+                draft.values.insert(index, vec![value]);
+                draft.says_value = true;
+                draft.says_state = true;
+                draft.matched += 1;
+                return Some(length);
+            }
+        }
+        // A question of state may name either of them.
+        if fit.asks && tool.usage != Usage::Step && self.tells_of(tool, state) {
+            draft.described += 1;
+            return Some(length);
+        }
+        None
+    }
+
+    /// Returns true if the tool can tell of people: it sees whatever there is, or names them.
+    pub(super) fn sees_people(&self, tool: &Tool) -> bool {
+        let names = |word: &str| tool.nouns.contains(word) || tool.described.contains(word);
+        let takes = tool.parameters.iter().any(|parameter| match &parameter.kind {
+            ParameterKind::Choice(choices) => choices.named("person").is_some(),
+            ParameterKind::Text(_) => true,
+            _ => false,
+        });
+        takes
+            || tool.verbs.iter().any(|verb| self.names(&verb.key, "look"))
+            || ["person", "people", "face", "somebody", "someone", "anybody", "anyone"].iter().any(|word| names(word))
+    }
+
+    /// Returns true if the tool tells of a state or of its opposite.
+    pub(super) fn tells_of(&self, tool: &Tool, state: &str) -> bool {
+        let opposite = self.language.opposite(state);
+        let tells = |word: &str| tool.nouns.contains(word) || tool.described.contains(word);
+        tells(state) || opposite.is_some_and(tells)
+    }
+
+    /// A word for what the tool or one of its values is about.
+    #[expect(clippy::too_many_arguments, reason = "what is known of the clause so far")]
+    pub(super) fn take_noun(
+        &self,
+        tool: &Tool,
+        words: &[Word],
+        at: usize,
+        concept: &str,
+        length: usize,
+        fit: &Fit,
+        draft: &mut Draft,
+    ) -> Option<usize> {
+        let language = self.language;
+        let word = words.get(at)?;
+        if word.kind != Kind::Word
+            || language.empty(std::slice::from_ref(word)) > 0 && !tool.name_nouns.contains(concept)
+        {
+            return None;
+        }
+        if language.is_plain_role(&word.text) || language.weighty(&word.text) || language.is_article(&word.text) {
+            return None;
+        }
+        // "Went" and "going" tell of something; they name no tool that goes.
+        let tells = self.language.form(&word.text) != crate::language::Form::Plain
+            && !self.language.verbs(&word.stem).is_empty()
+            && !tool.component.iter().any(|it| it == concept);
+        if tells && !fit.asks && self.verb_position(words) == Some(at) {
+            return None;
+        }
+        // A word that only asks says nothing of what is asked.
+        if fit.asks && !tool.name_nouns.contains(concept) && language.words.questions.has(&word.text) {
+            return None;
+        }
+        // A verb in the place of the verb is no thing.
+        let is_verb =
+            fit.at.is_empty() && self.verb_position(words) == Some(at) && !fit.asks && self.is_deed_at(words, at);
+        if is_verb && !tool.name_nouns.contains(concept) {
+            return None;
+        }
+        // A switch that is named after what it does: "blink yellow".
+        for (index, parameter) in tool.parameters.iter().enumerate() {
+            if parameter.kind == ParameterKind::Flag
+                && parameter.words.iter().any(|it| it == concept)
+                && !draft.values.contains_key(&index)
+            {
+                draft.values.insert(index, vec![json!(true)]);
+                draft.matched += 1;
+                return Some(length);
+            }
+        }
+        if tool.name_nouns.contains(concept) {
+            draft.matched += 1;
+            draft.names_tool = true;
+            draft.names_method |= !tool.component.iter().any(|it| it == concept);
+            return Some(length);
+        }
+        if tool.nouns.contains(concept) {
+            draft.matched += 1;
+            draft.names_tool = true;
+            draft.names_method = true;
+            return Some(length);
+        }
+        // "Which room are you in?" asks nothing that wants to be told a room.
+        let is_asked_for = fit.asks
+            && at
+                .checked_sub(1)
+                .and_then(|before| words.get(before))
+                .is_some_and(|it| language.words.which.has(&it.text));
+        let takes = |it: &robot::Parameter| it.words.iter().any(|word| word == concept);
+        if tool.parameters.iter().any(|it| takes(it) && !(is_asked_for && it.required)) {
+            draft.described += 1;
+            return Some(length);
+        }
+        // "The top drawer" says which drawer; what is gone to is a value.
+        let follows = words.get(at + 1).is_some_and(|next| next.kind == Kind::Word);
+        let is_which = language.words.positions.has(&word.text) && follows;
+        let is_target = !fit.asks
+            && draft.role.as_deref().is_some_and(|role| language.words.targets.has(role))
+            && fit.strength < Strength::Phrase;
+        if is_which || is_target {
+            return None;
+        }
+        // What a description says explains no word that turns a command into another one, and no verb.
+        if !tool.described.contains(concept) || fit.strength >= Strength::Phrase {
+            return None;
+        }
+        let is_polar = language.state(words.get(at..)?).is_some_and(|(state, _)| language.opposite(state).is_some());
+        let is_heavy = is_polar || self.guarded(words.get(at..=at)?).is_some();
+        if !is_heavy {
+            draft.described += 1;
+            draft.names_method |= fit.asks;
+            return Some(length);
+        }
+        None
+    }
+}
