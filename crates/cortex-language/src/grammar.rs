@@ -133,6 +133,8 @@ pub(crate) struct Words {
     pub(crate) repeats: BTreeMap<String, u32>,
     pub(crate) times: PhraseSet,
     pub(crate) again: PhraseSet,
+    /// Ask, as a whole text, for all that was done before.
+    pub(crate) encores: PhraseSet,
     pub(crate) things: PhraseSet,
     pub(crate) places: PhraseSet,
     pub(crate) here: PhraseSet,

@@ -32,7 +32,7 @@ pub use problem::Problem;
 pub use reading::Call;
 pub use robot::{Declared, Robot, Tool, Usage};
 pub use talk::Talk;
-pub use task::{MAX_PIECES, Part, Understanding, understand};
+pub use task::{MAX_PIECES, Part, Understanding, understand, understand_after};
 pub use tokens::{MAX_TOKENS, name_words};
 
 /// Returns true if a word belongs to a language that is read, or to its lexicon.

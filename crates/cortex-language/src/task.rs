@@ -7,6 +7,7 @@ mod announcements;
 mod audit;
 mod clauses;
 mod contrast;
+mod follow_ups;
 mod nodes;
 mod pieces;
 mod result;
@@ -15,7 +16,10 @@ mod tours;
 
 use std::ops::Range;
 
+pub use self::follow_ups::understand_after;
+
 use self::contrast::RuledOut;
+use self::follow_ups::Earlier;
 use self::nodes::Node;
 use crate::language::Language;
 use crate::languages;
@@ -118,6 +122,16 @@ struct Taken {
     meaning: Meaning,
 }
 
+impl Taken {
+    /// The first of its readings, if it was read.
+    fn reading(&self) -> Option<&Reading> {
+        match &self.meaning {
+            Meaning::Read(readings) => readings.first(),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 enum Meaning {
     Nothing,
@@ -134,51 +148,74 @@ enum Meaning {
     Missed(Miss),
 }
 
+/// A text as it was read: its meaning, and the readings of its clauses, the last first.
+struct Text {
+    understanding: Understanding,
+    readings: Vec<Reading>,
+    written: String,
+    /// True if it ends as a question.
+    asks: bool,
+}
+
+impl From<Understanding> for Text {
+    fn from(understanding: Understanding) -> Self {
+        Self { understanding, readings: Vec::new(), written: String::new(), asks: false }
+    }
+}
+
 /// Reads a text that is said to the robot.
 #[must_use]
 pub fn understand(robot: &Robot, text: &str) -> Understanding {
-    let mut first: Option<Understanding> = None;
+    read(robot, text, &Earlier::default()).understanding
+}
+
+fn read(robot: &Robot, text: &str, earlier: &Earlier) -> Text {
+    let mut first: Option<Text> = None;
     for language in languages::of_text(text) {
-        let read = read(robot, language, text);
-        if !matches!(read, Understanding::Refused(_) | Understanding::Empty) {
+        let read = read_in(robot, language, text, earlier);
+        if !matches!(read.understanding, Understanding::Refused(_) | Understanding::Empty) {
             return read;
         }
         first.get_or_insert(read);
     }
-    first.unwrap_or(Understanding::Empty)
+    first.unwrap_or_else(|| Understanding::Empty.into())
 }
 
-fn read(robot: &Robot, language: &Language, text: &str) -> Understanding {
-    let Ok(mut words) = sentence::words(text, language) else { return Understanding::Unclosed };
+fn read_in(robot: &Robot, language: &Language, text: &str, earlier: &Earlier) -> Text {
+    let Ok(mut words) = sentence::words(text, language) else { return Understanding::Unclosed.into() };
     // A task in quotation marks, as shells and forms may leave it.
     if let [only] = words.as_slice()
         && only.kind == Kind::Quoted
         && only.text.len() < text.len()
     {
-        return read(robot, language, &only.text.clone());
+        return read_in(robot, language, &only.text.clone(), earlier);
     }
     if words.len() > MAX_TOKENS {
-        return Understanding::TooLong;
+        return Understanding::TooLong.into();
     }
     without_dots(&mut words, language);
     without_stutter(&mut words);
     slips::corrected(&mut words, robot, language);
     if let Some(talk) = talk::exact(&words, robot, language) {
-        return Understanding::Understood(vec![Part::Talk(talk)]);
+        return Understanding::Understood(vec![Part::Talk(talk)]).into();
     }
-    let task = Task { reader: Reader { robot, language, text }, words: &words };
+    let task = Task { reader: Reader { robot, language, text }, words: &words, earlier };
+    if let Some(understanding) = task.encore() {
+        return understanding.into();
+    }
     let pieces = task.pieces();
     if pieces.len() > MAX_PIECES {
-        return Understanding::TooLong;
+        return Understanding::TooLong.into();
     }
     let clauses = task.best(&pieces);
-    let result = task.result(clauses);
-    if matches!(result, Understanding::Refused(_) | Understanding::Empty)
+    let readings = clauses.iter().rev().filter_map(Taken::reading).cloned().collect();
+    let understanding = task.result(clauses);
+    if matches!(understanding, Understanding::Refused(_) | Understanding::Empty)
         && let Some(talk) = talk::loose(&words, robot, language)
     {
-        return Understanding::Understood(vec![Part::Talk(talk)]);
+        return Understanding::Understood(vec![Part::Talk(talk)]).into();
     }
-    result
+    Text { understanding, readings, written: text.trim().to_owned(), asks: text.trim_end().ends_with('?') }
 }
 
 /// "Dr. Smith", "T. rex": the dot ends no sentence.
@@ -209,6 +246,8 @@ fn without_stutter(words: &mut Vec<Word>) {
 struct Task<'t> {
     reader: Reader<'t>,
     words: &'t [Word],
+    /// What was done before the text.
+    earlier: &'t Earlier,
 }
 
 /// Returns true if a tool only answers.

@@ -9,7 +9,7 @@
 
 use cortex_core::{CallArguments, ChatModel as _, ChatRequest, Fragment, Message, ModelCall, Purpose, ToolDefinition};
 use cortex_model::Reflex;
-use cortex_protocol::{FailureKind, StepNumber, StepReport, StepStatus, ToolOutcome, ToolPhase};
+use cortex_protocol::{FailureKind, MissionStatus, StepNumber, StepReport, StepStatus, ToolOutcome, ToolPhase, Turn};
 use reading::{ask, request, shown};
 use robots::{Phase, home_robot, tool};
 use serde_json::{Value, json};
@@ -311,4 +311,27 @@ async fn without_a_task_nothing_is_done() {
     };
     assert_eq!(shown(&ask(&empty).await), "! There is no task.");
     assert_eq!(Reflex.label(), "reflex");
+}
+
+#[tokio::test]
+async fn again_stands_for_the_task_before_in_the_same_session_if_that_was_done() {
+    let after = |status: MissionStatus| async move {
+        let mut request = request("do that again", home_robot(), Vec::new());
+        let turn = Turn { task: "go to the kitchen and say hello".to_owned(), output: String::new(), status };
+        request.messages.insert(1, Message::User { fragments: vec![Fragment::Earlier { turns: vec![turn] }] });
+        shown(&ask(&request).await)
+    };
+    let again = r#"base-go_to {"place":"kitchen"} | speaker-say {"text":"hello"}"#;
+    assert_eq!(after(MissionStatus::Succeeded).await, again);
+    let failed = after(MissionStatus::Failed).await;
+    assert!(failed.starts_with("! "), "what failed may not be what is meant: {failed}");
+}
+
+#[tokio::test]
+async fn a_correction_goes_on_with_the_task_that_it_corrects() {
+    let mut request = request("go to the kitchen", home_robot(), Vec::new());
+    let correction = Fragment::Correction { text: "say hello, then go there".to_owned() };
+    request.messages.push(Message::User { fragments: vec![correction] });
+    let reply = shown(&ask(&request).await);
+    assert_eq!(reply, r#"speaker-say {"text":"hello"} | base-go_to {"place":"kitchen"}"#);
 }

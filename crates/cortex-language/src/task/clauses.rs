@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{CORRECTED_FROM, Joint, LEAST_MISSED, Meaning, Node, PIECES_OF_CLAUSE, Piece, Taken, Task, answers};
 use crate::problem::Problem;
 use crate::reading::{Call, Clause, Context, End, Miss, Reading, Sought, Strength};
-use crate::robot::ParameterKind;
+use crate::robot::{ParameterKind, Robot};
 use crate::sentence::Word;
 use crate::talk::{self};
 use crate::tokens::Kind;
@@ -17,7 +17,7 @@ impl Task<'_> {
     pub(super) fn best(&self, pieces: &[Piece]) -> Vec<Taken> {
         let mut nodes: Vec<Option<Node>> = vec![None; pieces.len() + 1];
         if let Some(first) = nodes.first_mut() {
-            *first = Some(Node::start());
+            *first = Some(Node::start(self.earlier));
         }
         let mut alone: Vec<Option<bool>> = vec![None; pieces.len()];
         let asking: Vec<bool> = pieces
@@ -323,10 +323,10 @@ impl Task<'_> {
             node.cost
         };
         let place = match &taken.meaning {
-            Meaning::Read(readings) => self.place(readings).or_else(|| node.place.clone()),
+            Meaning::Read(readings) => place_of(self.reader.robot, readings).or_else(|| node.place.clone()),
             _ => node.place.clone(),
         };
-        Node { cost: base + cost, cost_before: base, clauses: clauses.with(taken), place }
+        Node { cost: base + cost, cost_before: base, clauses: clauses.with(taken), place, ..node.clone() }
     }
 
     /// "Open and close the gripper three times": both are repeated.
@@ -368,29 +368,34 @@ impl Task<'_> {
 
     /// Returns true if what comes next belongs to a question: "are the hall and the kitchen light on?"
     pub(super) fn goes_on_asking(&self, node: &Node, joint: Joint) -> bool {
+        if node.clauses.is_empty() {
+            return self.goes_on_asking_after(&node.earlier);
+        }
         let Some(last) = node.clauses.last().filter(|_| joint == Joint::Soft) else { return false };
         let words = self.words.get(last.range.clone()).unwrap_or_default();
         self.reader.core(words, End::Courtesies).asks
     }
+}
 
-    /// Where the robot is after this.
-    pub(super) fn place(&self, readings: &[Reading]) -> Option<Value> {
-        let [reading] = readings else { return None };
-        // A place is what the robot can drive to, whatever was done there.
-        let is_place = |value: &&Value| {
-            self.reader.robot.those(&self.reader.robot.index.goes).any(|(_, tool)| {
-                tool.parameters.iter().any(|parameter| matches!(&parameter.kind, ParameterKind::Choice(choices) if choices.values.contains(value)))
-            })
-        };
-        // A robot that brings something ends where it drove last.
-        let last = reading.calls.last()?;
-        let driven = || {
-            let mut calls = reading.calls.iter().rev();
-            calls.find(|call| self.reader.robot.index.goes.iter().any(|tool| *tool as usize == call.tool))
-        };
-        let of = |call: &Call| call.arguments.values().find(is_place).cloned();
-        of(last).or_else(|| of(driven()?))
-    }
+/// Where the robot is after this.
+pub(super) fn place_of(robot: &Robot, readings: &[Reading]) -> Option<Value> {
+    let [reading] = readings else { return None };
+    // A place is what the robot can drive to, whatever was done there.
+    let is_place = |value: &&Value| {
+        robot.those(&robot.index.goes).any(|(_, tool)| {
+            tool.parameters.iter().any(
+                |parameter| matches!(&parameter.kind, ParameterKind::Choice(choices) if choices.values.contains(value)),
+            )
+        })
+    };
+    // A robot that brings something ends where it drove last.
+    let last = reading.calls.last()?;
+    let driven = || {
+        let mut calls = reading.calls.iter().rev();
+        calls.find(|call| robot.index.goes.iter().any(|tool| *tool as usize == call.tool))
+    };
+    let of = |call: &Call| call.arguments.values().find(is_place).cloned();
+    of(last).or_else(|| of(driven()?))
 }
 
 /// Returns true if something is said of what only goes on with the same verb that was not said of what came before.

@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::{Meaning, Taken};
+use super::Taken;
+use super::follow_ups::Earlier;
 use crate::reading::Reading;
 
 /// The best reading of the pieces up to here.
@@ -15,35 +16,31 @@ pub(super) struct Node {
     pub(super) cost_before: f64,
     pub(super) clauses: Clauses,
     pub(super) place: Option<Value>,
+    /// What was done before the text, the last first.
+    pub(super) earlier: Rc<[Reading]>,
 }
 
 impl Node {
     /// Before the first clause.
-    pub(super) fn start() -> Self {
-        Self { cost: 0.0, cost_before: 0.0, clauses: Clauses::default(), place: None }
+    pub(super) fn start(earlier: &Earlier) -> Self {
+        let Earlier { readings, place } = earlier.clone();
+        Self { cost: 0.0, cost_before: 0.0, clauses: Clauses::default(), place, earlier: readings }
     }
 
     /// With one more clause.
     pub(super) fn with(&self, cost: f64, taken: Taken) -> Self {
         let clauses = self.clauses.with(taken);
-        Self { cost: self.cost + cost, cost_before: self.cost, clauses, place: self.place.clone() }
+        Self { cost: self.cost + cost, cost_before: self.cost, clauses, ..self.clone() }
     }
 
     /// The readings so far, the last first.
     pub(super) fn readings(&self) -> Vec<&Reading> {
-        self.clauses.last_first().filter_map(reading).collect()
+        self.clauses.last_first().filter_map(Taken::reading).chain(self.earlier.iter()).collect()
     }
 
-    /// The last reading.
+    /// The last reading of the text.
     pub(super) fn last_reading(&self) -> Option<&Reading> {
-        self.clauses.last_first().find_map(reading)
-    }
-}
-
-fn reading(taken: &Taken) -> Option<&Reading> {
-    match &taken.meaning {
-        Meaning::Read(readings) => readings.first(),
-        _ => None,
+        self.clauses.last_first().find_map(Taken::reading)
     }
 }
 

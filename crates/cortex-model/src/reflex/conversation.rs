@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use cortex_core::{CallArguments, ChatRequest, Fragment, Message, ToolDefinition};
-use cortex_protocol::{StepReport, StepStatus, ToolOutcome};
+use cortex_protocol::{MissionStatus, StepReport, StepStatus, ToolOutcome, Turn};
 use serde_json::{Map, Value};
 
 /// How the core notes a step that did not fit into the plan; it may be planned again.
@@ -23,6 +23,8 @@ pub(super) struct Research<'r> {
 pub(super) struct Conversation<'r> {
     /// The last task.
     pub(super) task: Option<&'r str>,
+    /// The task before it in the same session, if that was carried out: "it" may stand for something in it.
+    pub(super) before: Option<&'r str>,
     /// The steps of every plan for it, in order, without those that were cut.
     pub(super) steps: Vec<&'r StepReport>,
     /// What was found out for it, in order.
@@ -49,8 +51,9 @@ impl<'r> Conversation<'r> {
                 Message::System { fragments } | Message::User { fragments } => {
                     for fragment in fragments {
                         match fragment {
-                            // What a person says in mid task takes its place.
+                            // What a person says in mid task takes its place, and may name what is in it.
                             Fragment::Task { text } | Fragment::Correction { text } => {
+                                read.before = read.task.or(read.before);
                                 read.task = Some(text);
                                 read.research.clear();
                                 read.rejection = None;
@@ -61,6 +64,7 @@ impl<'r> Conversation<'r> {
                                 // What was proposed before was carried out.
                                 read.rejection = None;
                             }
+                            Fragment::Earlier { turns } => read.before = turns.last().and_then(carried_out),
                             Fragment::Identity { text } => read.identity = text.trim(),
                             Fragment::Abilities { tools } => read.abilities = tools,
                             Fragment::Away { tools } => read.away = tools.iter().map(|away| &away.tool).collect(),
@@ -95,4 +99,9 @@ impl<'r> Conversation<'r> {
     pub(super) fn failure(&self) -> Option<&'r StepReport> {
         self.steps.iter().copied().find(|report| report.status != StepStatus::Success)
     }
+}
+
+/// The task of an earlier turn, if it did what it was asked for.
+fn carried_out(turn: &Turn) -> Option<&str> {
+    matches!(turn.status, MissionStatus::Succeeded | MissionStatus::Answered).then_some(turn.task.as_str())
 }

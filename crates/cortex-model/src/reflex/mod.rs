@@ -70,7 +70,7 @@ fn plan(request: &ChatRequest) -> ChatReply {
     if toolbox.len() == 0 {
         return declined("Nothing that could be done is discovered on the robot yet. Nothing was done.".to_owned());
     }
-    match toolbox.understand(task) {
+    match toolbox.understand_after(conversation.before, task) {
         Understanding::Understood(parts) => carry_out(&toolbox, &parts, &conversation),
         Understanding::Unsure { clause, offers } => {
             let can_ask = request.tools.iter().any(clarification::asks);

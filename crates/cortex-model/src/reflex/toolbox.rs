@@ -60,6 +60,14 @@ impl<'r> Toolbox<'r> {
         cortex_language::understand(&self.robot, text)
     }
 
+    /// What a text means to this robot after another one, which was carried out.
+    pub(super) fn understand_after(&self, before: Option<&str>, text: &str) -> Understanding {
+        match before {
+            Some(before) => cortex_language::understand_after(&self.robot, before, text),
+            None => self.understand(text),
+        }
+    }
+
     /// The calls that a text asks for, if it asks for calls alone.
     pub(super) fn calls(&self, text: &str) -> Option<Vec<Call>> {
         let Understanding::Understood(parts) = self.understand(text) else { return None };

@@ -29,6 +29,9 @@ const DEFAULT_TASKS: &[&str] = &["go to the kitchen, look around and say what yo
 /// How many seconds the client waits for Cortex to be found. It is ready by then, so only discovery takes time.
 const CLIENT_WAIT_SECONDS: &str = "20";
 
+/// All tasks of a demonstration are one conversation: "turn it off again" goes on with the task before.
+const SESSION: &str = "demo";
+
 /// A Ctrl-C so soon after a mission's end was meant for the mission: nobody reads a prompt faster.
 const REFLEX: Duration = Duration::from_millis(500);
 
@@ -143,7 +146,7 @@ fn play(
     loop {
         progress::say(&format!("Task: {task}"));
         let mut client = stage.command("cortex", traces);
-        client.args(["send", "--wait", CLIENT_WAIT_SECONDS, "--", &task]);
+        client.args(["send", "--wait", CLIENT_WAIT_SECONDS, "--session", SESSION, "--", &task]);
         let carried = mission::carry(&mut client, keyboard, events);
         if carried.is_err() {
             eprintln!("{}", describe_logs(processes));
