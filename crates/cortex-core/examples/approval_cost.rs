@@ -12,7 +12,7 @@ use cortex_core::{CallArguments, ChatReply, Containment, Effect, Input, Mission,
 use cortex_protocol::question::ApprovalScope;
 use cortex_protocol::{
     Answer, CancelMode, Conditions, Dispatch, Effect as ToolEffect, EffectSource, MissionEvent, Origin, PolicyRule,
-    ToolOutcome, ToolPhase, ToolSpec,
+    TaskReading, ToolOutcome, ToolPhase, ToolSpec,
 };
 use serde_json::json;
 
@@ -60,6 +60,7 @@ fn rules() -> Vec<PolicyRule> {
 fn mission(tools: &ToolSet, policy: &PolicySetup) -> (Duration, u32) {
     let mut mission = Mission::new(MissionSetup {
         task: "Go round.".to_owned(),
+        reading: TaskReading::default(),
         session: None,
         earlier: Vec::new(),
         identity: String::new(),

@@ -6,7 +6,6 @@
 //! - [`mission`]: the mission machine, `(state, input) -> (state, effects)`;
 //! - [`chat`]: what a model is asked and what it answers;
 //! - [`fragment`]: the typed pieces that prompts are made of;
-//! - [`goal`]: what kind of thing a task asks for, read from its words;
 //! - [`toolset`]: the tools on offer, their wire names and argument checks;
 //! - [`selection`]: which tools a model is offered, where there are many;
 //! - [`plan`]: the plan graph; [`arrangement`]: its groups and priorities; [`binding`]: placeholders;
@@ -28,7 +27,6 @@ pub mod containment;
 pub mod expansion;
 pub mod feedback;
 pub mod fragment;
-pub mod goal;
 pub mod meter;
 pub mod mission;
 pub mod plan;

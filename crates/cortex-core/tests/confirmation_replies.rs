@@ -13,7 +13,7 @@ use cortex_core::mission::{Mission, MissionLimits, MissionSetup, PolicySetup};
 use cortex_core::{CallArguments, ChatReply, Containment, Departed, Effect, Input, ModelCall, Purpose, ToolSet};
 use cortex_protocol::{
     CancelMode, Conditions, Decision, Dispatch, Effect as ToolEffect, EffectSource, MissionStatus, ToolOutcome,
-    ToolPhase, ToolSpec,
+    TaskReading, ToolPhase, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -94,6 +94,7 @@ fn base() -> ToolSpec {
 fn drive(replies: &[ChatReply]) -> (usize, usize, MissionStatus) {
     let mut mission = Mission::new(MissionSetup {
         task: "Go to the kitchen.".to_owned(),
+        reading: TaskReading::default(),
         session: None,
         earlier: Vec::new(),
         identity: String::new(),

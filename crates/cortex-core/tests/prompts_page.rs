@@ -13,6 +13,7 @@ use cortex_core::{
     CallArguments, ChatReply, ChatRequest, Containment, Departed, Effect, Fragment, Input, Message, Mission,
     MissionLimits, ModelCall, Purpose, ToolSet,
 };
+use cortex_language::task_class;
 use cortex_protocol::{
     CancelMode, Conditions, Dispatch, Effect as ToolEffect, EffectSource, FailureKind, ToolOutcome, ToolPhase, ToolSpec,
 };
@@ -111,6 +112,7 @@ impl Told {
         Self {
             setup: MissionSetup {
                 task: task.to_owned(),
+                reading: task_class::read(task, robot().iter()),
                 session: None,
                 earlier: Vec::new(),
                 identity: "A service robot of the ground floor: a base with a camera and a speaker.".to_owned(),
@@ -188,7 +190,8 @@ impl Told {
 }
 
 fn correction(text: &str) -> Input {
-    Input::Correct { text: text.to_owned(), origin: cortex_protocol::Origin::new("cli", "page") }
+    let reading = task_class::read(text, robot().iter());
+    Input::Correct { text: text.to_owned(), reading, origin: cortex_protocol::Origin::new("cli", "page") }
 }
 
 fn call(name: &str, arguments: &Value) -> ModelCall {

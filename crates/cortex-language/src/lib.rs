@@ -6,6 +6,7 @@
 //!
 //! The way of a sentence: `tokens` → `sentence` (words of a language, `slips` corrected) → `task` (clauses, in the order
 //! in which they are done) → `reading` (each clause held against the tools of the `robot`). What wants no act is `talk`.
+//! Apart from it, `task_class` says what kind of thing a text asks for, in many languages and without any robot.
 
 mod compounds;
 mod facts;
@@ -24,6 +25,7 @@ mod slips;
 mod stem;
 mod talk;
 mod task;
+pub mod task_class;
 mod tokens;
 pub mod wordnet;
 

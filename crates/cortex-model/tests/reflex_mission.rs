@@ -73,6 +73,7 @@ async fn mission(task: &str, tools: ToolSet, limits: MissionLimits) -> (MissionR
 fn setup(task: &str, tools: ToolSet, limits: MissionLimits) -> MissionSetup {
     MissionSetup {
         task: task.to_owned(),
+        reading: cortex_language::task_class::read(task, tools.iter()),
         session: None,
         earlier: Vec::new(),
         identity: String::new(),

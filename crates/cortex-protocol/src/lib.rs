@@ -37,7 +37,7 @@ pub use command::{Command, Origin, Submission};
 pub use component::{ComponentDescription, DescriptionError, MethodDescription};
 pub use condition::{Condition, Conditions, Evidence};
 pub use event::CloudEvent;
-pub use goal::GoalClass;
+pub use goal::{GoalClass, TaskReading};
 pub use id::{CallId, ComponentName, EventId, MissionId, ResourceName, SessionId, StepAddress, StepNumber, ToolName};
 pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Turn, Usage};
 pub use plan::{Plan, Priority, Step, StepStatus};

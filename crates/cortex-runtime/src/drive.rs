@@ -13,6 +13,7 @@ use cortex_core::{
     CONFIRMATION_HOLDS, CallObserver, CancelReason, ChatModel, ChatRequest, Containment, Effect, Input, Invocation,
     Mission, MissionLimits, ModelError, ModelErrorKind, ToolProvider, ToolSet,
 };
+use cortex_language::task_class;
 use cortex_protocol::{
     CallId, CloudEvent, Effect as ToolEffect, MissionEvent, MissionId, MissionResult, Origin, SessionId, ToolCall,
     ToolFingerprint, Turn,
@@ -161,6 +162,7 @@ pub(crate) async fn run_mission(
     let mut robot_state = shared.robot_state.state();
     let state = robot_state.borrow_and_update().clone();
     let setup = MissionSetup {
+        reading: task_class::read(&task, offer.tools.iter()),
         task,
         session,
         earlier,
@@ -304,7 +306,8 @@ impl Drive {
         let Correction { text, origin, reply } = correction;
         // Whoever asked may have left.
         let _ = reply.send(Ok(self.id.clone()));
-        Some(Input::Correct { text, origin })
+        let reading = task_class::read(&text, self.tools.iter());
+        Some(Input::Correct { text, reading, origin })
     }
 
     /// Gives the mission an answer, if it counts now, and tells who waits.

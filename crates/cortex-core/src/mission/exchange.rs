@@ -2,8 +2,8 @@
 
 use cortex_protocol::mission::Expense;
 use cortex_protocol::{
-    Answer, CallId, MissionEvent, MissionResult, Origin, Question, QuestionNumber, QuestionOutcome, ToolCall,
-    ToolFingerprint, ToolOutcome,
+    Answer, CallId, MissionEvent, MissionResult, Origin, Question, QuestionNumber, QuestionOutcome, TaskReading,
+    ToolCall, ToolFingerprint, ToolOutcome,
 };
 use serde::{Deserialize, Serialize};
 
@@ -80,6 +80,9 @@ pub enum Input {
     Correct {
         /// In plain language.
         text: String,
+        /// What it asks for. Older tapes hold none.
+        #[serde(default)]
+        reading: TaskReading,
         /// Who corrects it, for the record.
         origin: Origin,
     },

@@ -1,8 +1,10 @@
 //! What the class of the task decides: which tools there are for it, what the model is told, and what words alone are
 //! worth. Standing orders are in `rounds`, what `<each place>` stands for in `collections`.
 
+use std::collections::BTreeSet;
+
 use cortex_protocol::{
-    Effect as ToolEffect, GoalClass, MissionEvent, MissionStatus, StepNumber, ToolName, ToolOutcome, ToolSpec,
+    Effect as ToolEffect, GoalClass, MissionEvent, MissionStatus, StepNumber, TaskReading, ToolName, ToolOutcome, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,7 +14,6 @@ use super::collections::Collections;
 use super::{Mission, rounds};
 use crate::chat::{ChatRequest, Message, ToolDefinition, ToolKind};
 use crate::fragment::{Finding, Fragment, capped, quoted};
-use crate::goal;
 use crate::toolset::ToolSet;
 
 /// Most characters of a model's words that are quoted as what it said.
@@ -23,6 +24,9 @@ const FINDINGS: usize = 5;
 const ABILITIES: usize = 40;
 
 const CONVERSATION: &str = "This is conversation: answer in words. No tool can be called now.";
+const KNOWLEDGE: &str = "\
+This is a question of general knowledge. Answer in words with what you know. Look only if one of the tools tells what you \
+don't know. Nothing is done for it.";
 const ABOUT_SELF: &str = "\
 This is a question about the robot itself. Look with the tools you are given, then answer in words with what they \
 returned. Where they don't tell, say that you don't know. Nothing is done for it.";
@@ -72,10 +76,10 @@ pub(super) struct Goal {
 }
 
 impl Goal {
-    pub(super) fn of(task: &str) -> Self {
+    pub(super) fn of(reading: &TaskReading) -> Self {
         Self {
-            class: goal::classify(task),
-            is_search: goal::is_carried_out_by_a_look(task),
+            class: reading.class,
+            is_search: reading.is_search,
             withheld: ToolSet::default(),
             looks_suffice: false,
             found_something: false,
@@ -148,6 +152,7 @@ impl Mission {
         let rounds = self.setup.limits.max_rounds;
         match self.goal.class {
             GoalClass::Conversation => CONVERSATION.to_owned(),
+            GoalClass::KnowledgeQuestion => KNOWLEDGE.to_owned(),
             GoalClass::QuestionAboutSelf => ABOUT_SELF.to_owned(),
             GoalClass::QuestionAboutWorld => ABOUT_WORLD.to_owned(),
             // What the rules say anyway.
@@ -216,7 +221,7 @@ impl Mission {
     /// Whether words are not all that the task asks for: something is to be done, or to be looked at first.
     pub(super) fn owes_more_than_words(&self) -> bool {
         match self.goal.class {
-            GoalClass::Conversation => false,
+            GoalClass::Conversation | GoalClass::KnowledgeQuestion => false,
             GoalClass::QuestionAboutSelf | GoalClass::QuestionAboutWorld => !self.goal.found_something,
             GoalClass::Action if self.goal.is_search => !self.goal.found_something,
             GoalClass::Action => !self.is_done_by_looks(),
@@ -230,11 +235,13 @@ impl Mission {
         if !self.goal.found_something || !self.task_corrections.is_empty() {
             return false;
         }
-        goal::Clauses::of(&self.setup.task).all(|says| {
-            let saying = || self.setup.tools.iter().filter(|spec| spec.phrases.iter().any(|phrase| says(phrase)));
-            saying().all(|spec| spec.effect == ToolEffect::Observe)
-                && saying().any(|spec| self.goal.looks.has(&spec.name))
-        })
+        let only_looks =
+            |name: &ToolName| self.setup.tools.get(name).is_some_and(|spec| spec.effect == ToolEffect::Observe);
+        let clauses = &self.setup.reading.declared_by;
+        let is_looked = |tools: &BTreeSet<ToolName>| {
+            tools.iter().all(only_looks) && tools.iter().any(|name| self.goal.looks.has(name))
+        };
+        !clauses.is_empty() && clauses.iter().all(is_looked)
     }
 
     /// Tells the model once what words are not; the second time the mission fails, with the words as what was said.

@@ -198,7 +198,7 @@ impl Mission {
     #[must_use]
     pub fn new(setup: MissionSetup) -> Self {
         Self {
-            goal: Goal::of(&setup.task),
+            goal: Goal::of(&setup.reading),
             kept: Kept::new(setup.containment.clone(), setup.tools.clone(), setup.departed.clone()),
             setup,
             phase: Phase::New,
@@ -260,7 +260,7 @@ impl Mission {
             Input::ToolsChanged { tools } => self.on_tools_changed(tools),
             Input::ToolsDiffer { changes } => self.on_tools_differ(&changes),
             Input::Contained { containment } => self.on_contained(containment),
-            Input::Correct { text, origin } => self.on_correct(text, origin),
+            Input::Correct { text, reading, origin } => self.on_correct(text, &reading, origin),
             Input::Answered { number, answer, origin } => self.on_answered(number, answer, origin),
             Input::RobotState { state } => self.on_robot_state(state),
             Input::Metered { expense, total, is_live } => self.on_metered(expense, total, is_live),

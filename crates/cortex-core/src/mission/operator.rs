@@ -1,11 +1,10 @@
 //! What a person says in mid mission. A correction of the task reaches the model as the words of the person in charge, and
 //! goes past no check: what has not begun is not begun, what is in flight is halted, and the mission plans anew.
 
-use cortex_protocol::{GoalClass, MissionEvent, Origin, StepReport, StepStatus};
+use cortex_protocol::{GoalClass, MissionEvent, Origin, StepReport, StepStatus, TaskReading};
 
 use super::{Ending, Mission, Phase, ResearchState, prompts};
 use crate::fragment::Fragment;
-use crate::goal;
 use crate::selection;
 
 /// Longest correction, in bytes of UTF-8. It is in every later request to the model.
@@ -49,15 +48,15 @@ impl Mission {
         }
     }
 
-    pub(super) fn on_correct(&mut self, text: String, origin: Origin) {
+    pub(super) fn on_correct(&mut self, text: String, reading: &TaskReading, origin: Origin) {
         if self.check_correction(&text).is_err() {
             return;
         }
         let text = text.trim().to_owned();
         self.report(MissionEvent::TaskCorrected { text: text.clone(), origin });
-        let asks_no_deed = goal::classify(&text).is_answered_by_words() || goal::is_carried_out_by_a_look(&text);
+        let asks_no_deed = reading.class.is_answered_by_words() || reading.is_search;
         self.goal.looks_suffice = asks_no_deed && (self.goal.looks_suffice || self.task_corrections.is_empty());
-        self.classify_anew(&text);
+        self.classify_anew(reading);
         self.overtake_steps();
         self.offer_what_fits(&text);
         self.task_corrections.push(text);
@@ -87,10 +86,10 @@ impl Mission {
 
     /// A correction may ask for more than the task did: a question becomes what the correction is, and a deed becomes a tour
     /// or an order that goes on. It never makes words enough for a task that needs deeds, nor ends an order that goes on.
-    fn classify_anew(&mut self, text: &str) {
-        let (before, said) = (self.goal.class, goal::classify(text));
+    fn classify_anew(&mut self, reading: &TaskReading) {
+        let (before, said) = (self.goal.class, reading.class);
         let may_be_search = self.goal.is_search || before.is_answered_by_words();
-        self.goal.is_search = may_be_search && goal::is_carried_out_by_a_look(text);
+        self.goal.is_search = may_be_search && reading.is_search;
         let asks_for_more = matches!(said, GoalClass::SearchOrPatrol) || said.goes_on();
         if said == before || before.goes_on() || !(before.is_answered_by_words() || asks_for_more) {
             return;

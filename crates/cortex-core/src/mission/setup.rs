@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cortex_protocol::{Origin, SessionId, Turn};
+use cortex_protocol::{Origin, SessionId, TaskReading, Turn};
 use serde::{Deserialize, Serialize};
 
 use super::{Prices, Reopened};
@@ -155,6 +155,9 @@ pub enum ConfirmationArguments {
 pub struct MissionSetup {
     /// In plain language.
     pub task: String,
+    /// What it asks for. Older tapes hold none, and replay as actions.
+    #[serde(default)]
+    pub reading: TaskReading,
     /// The conversation that it continues.
     pub session: Option<SessionId>,
     /// The earlier tasks of that conversation, oldest first.

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_core::mission::Reopened;
-use cortex_core::{CancelReason, goal};
+use cortex_core::CancelReason;
+use cortex_language::task_class;
 use cortex_protocol::{
     CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission, ToolSpec,
 };
@@ -350,7 +351,7 @@ impl Desk {
         let done = self.done.clone();
         let Submission { task, session, .. } = next.submission;
         let earlier = session.as_ref().map(|session| self.sessions.earlier(session)).unwrap_or_default();
-        let class = goal::classify(&task);
+        let class = task_class::classify(&task);
         let turn = session.clone().map(|session| (session, task.clone()));
         let about = (task.clone(), session.clone());
         let request = Request { id: next.id.clone(), task, session, earlier, reopens: next.reopens };

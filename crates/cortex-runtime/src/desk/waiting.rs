@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use cortex_core::goal;
 use cortex_core::mission::Reopened;
+use cortex_language::task_class;
 use cortex_protocol::{GoalClass, MissionEvent, MissionId, MissionResult, MissionStatus, Submission, Usage};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -36,7 +36,7 @@ impl Waiting {
 
     /// Ends it before it began.
     pub(super) fn end(mut self, status: MissionStatus, text: String) {
-        let class = goal::classify(&self.submission.task);
+        let class = task_class::classify(&self.submission.task);
         let result = without_run(class, status, text);
         self.reporter.report(MissionEvent::Finished { result: result.clone() });
         if let Some(tape) = &mut self.reporter.tape {

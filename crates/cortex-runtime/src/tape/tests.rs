@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use cortex_core::mission::MissionSetup;
 use cortex_core::{Input, MissionLimits, ToolSet};
-use cortex_protocol::{MissionId, Origin};
+use cortex_protocol::{MissionId, Origin, TaskReading};
 use tokio_util::task::TaskTracker;
 
 use super::record::VERSION;
@@ -21,6 +21,7 @@ fn envelope(mission: &str) -> Envelope {
 fn setup() -> MissionSetup {
     MissionSetup {
         task: "go".to_owned(),
+        reading: TaskReading::default(),
         session: None,
         earlier: Vec::new(),
         identity: String::new(),

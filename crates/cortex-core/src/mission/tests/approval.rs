@@ -228,7 +228,7 @@ fn a_correction_a_stop_and_a_pause_withdraw_the_question() {
     };
     let withdrawn = |story: &Story| matches!(story.closed.last(), Some((_, QuestionOutcome::Withdrawn { .. })));
     let mut corrected = asking();
-    corrected.give(Input::Correct { text: "the other one".to_owned(), origin: Origin::new("cli", "test") });
+    corrected.give(correction("the other one"));
     assert!(withdrawn(&corrected) && corrected.is_asking());
     corrected.give(answered(1, approve()));
     assert!(corrected.invoked.is_empty());
@@ -461,7 +461,7 @@ fn a_model_asks_a_person_a_bounded_number_of_times() {
 fn a_correction_answers_the_models_question_so_that_the_conversation_stays_whole() {
     let mut story = story().model_calls(&question(None));
     story.give(Input::Start);
-    story.give(Input::Correct { text: "the red one".to_owned(), origin: Origin::new("cli", "test") });
+    story.give(correction("the red one"));
     assert!(story.is_asking());
     assert!(matches!(story.closed.last(), Some((_, QuestionOutcome::Withdrawn { .. }))));
 }

@@ -106,6 +106,7 @@ impl History {
         setup.approval.deadline = Duration::from_secs(20);
         let mission = Mission::new(MissionSetup {
             task: "do it".to_owned(),
+            reading: task_class::read("do it", robots()[0].iter()),
             session: None,
             earlier: vec![],
             identity: String::new(),
@@ -153,7 +154,7 @@ impl History {
             1 => self.restart(),
             2 => {
                 self.seen.corrections += 1;
-                self.give(Input::Correct { text: "the other one".to_owned(), origin: Origin::new("cli", "x") });
+                self.give(correction("the other one"));
             }
             3 => {
                 let number = QuestionNumber(self.dice.below(4) as u32);

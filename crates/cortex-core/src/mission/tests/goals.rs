@@ -1,6 +1,6 @@
 //! What the class of a task decides.
 
-use cortex_protocol::{GoalClass, Origin, StepStatus};
+use cortex_protocol::{GoalClass, StepStatus};
 use serde_json::json;
 
 use super::*;
@@ -403,7 +403,7 @@ fn regression_what_a_look_was_asked_or_a_single_letter_does_not_fulfil_an_order(
 #[test]
 fn regression_what_was_seen_before_a_correction_does_not_fulfil_the_order_as_it_is_now() {
     let mut story = round(Story::of(STANDING), "a person").start();
-    story.give(Input::Correct { text: "no, until you see two people".into(), origin: Origin::new("cli", "correct") });
+    story.give(correction("no, until you see two people"));
     let _ = story.unanswered.pop_front();
     story.reply(calls(&[fulfilled("1.2", "a person")]));
     assert!(told_last(&story).contains("1.2 was planned before the task was corrected"));

@@ -24,6 +24,7 @@ mod worded;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
+use cortex_language::task_class;
 use cortex_protocol::{
     CancelMode, ComponentName, Dispatch, Effect as ToolEffect, FailureKind, MissionResult, MissionStatus, ToolCall,
     ToolOutcome, ToolPhase, ToolSpec,
@@ -83,6 +84,12 @@ pub(super) fn robot() -> Vec<ToolSpec> {
         tool("battery.level", ToolPhase::Planning, ToolEffect::Observe),
         tool("memory.end_episode", ToolPhase::Execution, ToolEffect::Act),
     ]
+}
+
+/// A person corrects the task.
+pub(super) fn correction(text: &str) -> Input {
+    let reading = task_class::read(text, &robot());
+    Input::Correct { text: text.to_owned(), reading, origin: cortex_protocol::Origin::new("cli", "correct") }
 }
 
 pub(super) fn says(text: &str) -> ChatReply {
@@ -155,6 +162,7 @@ impl Story {
         Self {
             mission: Mission::new(MissionSetup {
                 task: task.into(),
+                reading: task_class::read(task, tools.iter()),
                 session: None,
                 earlier: vec![],
                 identity: String::new(),

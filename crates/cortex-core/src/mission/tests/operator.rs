@@ -1,12 +1,8 @@
 //! Stories of people who correct the task in mid mission.
 
-use cortex_protocol::{HaltState, Origin, StepStatus};
+use cortex_protocol::{HaltState, StepStatus};
 
 use super::*;
-
-fn correct(text: &str) -> Input {
-    Input::Correct { text: text.into(), origin: Origin::new("cli", "correct") }
-}
 
 fn go(place: &str) -> (&'static str, Value) {
     ("base-go_to", json!({"place": place}))
@@ -33,7 +29,7 @@ fn driving() -> Story {
 #[test]
 fn a_correction_halts_what_moves_and_the_mission_plans_anew_with_the_persons_words() {
     let mut story = driving();
-    story.give(correct(" the other room "));
+    story.give(correction(" the other room "));
     assert_eq!(story.cancelled, [story.invoked[0].0]);
     assert_eq!(purposes(&story).last(), Some(&Purpose::Confirm), "nothing is asked before all is at rest");
     story.end_call(0, halted());
@@ -61,7 +57,7 @@ fn a_correction_halts_what_moves_and_the_mission_plans_anew_with_the_persons_wor
 #[test]
 fn words_alone_do_not_make_good_what_a_correction_has_halted() {
     let mut story = driving();
-    story.give(correct("the other room"));
+    story.give(correction("the other room"));
     story.end_call(0, halted());
     story.reply(says("I am in the other room."));
     assert_eq!(story.ends().0, MissionStatus::Failed);
@@ -71,7 +67,7 @@ fn words_alone_do_not_make_good_what_a_correction_has_halted() {
 #[test]
 fn a_step_of_another_tool_takes_the_place_of_those_that_it_names() {
     let mut story = driving();
-    story.give(correct("stay here and wave instead"));
+    story.give(correction("stay here and wave instead"));
     story.end_call(0, halted());
     story.reply(calls(&[("memory-end_episode", json!({"instead_of": [1, 2]}))]));
     story.reply(says("EXECUTE"));
@@ -82,7 +78,7 @@ fn a_step_of_another_tool_takes_the_place_of_those_that_it_names() {
 #[test]
 fn a_confirmation_that_was_asked_before_a_correction_starts_nothing() {
     let mut story = Story::of("go").model_calls(&[go("kitchen")]).start();
-    story.give(correct("the other room"));
+    story.give(correction("the other room"));
     assert_eq!(story.abandoned.len(), 1);
     story.reply(says("EXECUTE"));
     assert_eq!(story.invoked, []);
@@ -94,7 +90,7 @@ fn a_confirmation_that_was_asked_before_a_correction_starts_nothing() {
 #[test]
 fn a_correction_while_the_plan_is_made_gives_up_that_plan() {
     let mut story = Story::of("go").start();
-    story.give(correct("the other room"));
+    story.give(correction("the other room"));
     assert_eq!(purposes(&story), [Purpose::Plan, Purpose::Plan]);
     story.reply(calls(&[go("kitchen")]));
     assert_eq!(purposes(&story).len(), 2, "the late plan is none");
@@ -108,7 +104,7 @@ fn a_correction_while_the_robot_looks_drops_the_plan_that_waited_for_it() {
         .tool_waits("battery.level")
         .model_calls(&[("battery-level", json!({})), go("kitchen")])
         .start();
-    story.give(correct("the other room"));
+    story.give(correction("the other room"));
     assert_eq!(story.cancelled.len(), 1);
     story.end_call(0, halted());
     assert_eq!(purposes(&story), [Purpose::Plan, Purpose::Plan]);
@@ -118,8 +114,8 @@ fn a_correction_while_the_robot_looks_drops_the_plan_that_waited_for_it() {
 #[test]
 fn a_correction_while_everything_halts_for_a_new_plan_is_part_of_it() {
     let mut story = driving();
-    story.give(correct("the other room"));
-    story.give(correct("no, stay"));
+    story.give(correction("the other room"));
+    story.give(correction("no, stay"));
     story.end_call(0, halted());
     let asked = text_of(story.requests.last().unwrap());
     assert!(asked.contains("the other room") && asked.contains("no, stay"), "{asked}");
@@ -133,12 +129,12 @@ fn a_correction_that_comes_too_late_or_is_too_much_is_refused_with_the_reason() 
     {
         let refused = story.mission.check_correction(&text).unwrap_err();
         assert!(refused.contains(reason), "{refused}");
-        story.give(correct(&text));
+        story.give(correction(&text));
     }
     assert_eq!(story.cancelled, []);
     story.give(Input::Cancel { reason: CancelReason::Client });
     assert_eq!(story.mission.check_correction("the other room"), Err("the task is ending".to_owned()));
-    story.give(correct("the other room"));
+    story.give(correction("the other room"));
     story.end_call(0, halted());
     assert_eq!(story.ends().0, MissionStatus::Cancelled);
     assert_eq!(story.mission.check_correction("the other room"), Err("the task has ended".to_owned()));
@@ -150,7 +146,7 @@ fn corrections_are_bounded_and_each_allows_one_more_plan() {
     for round in 0..MAX_CORRECTIONS {
         let place = if round % 2 == 0 { "kitchen" } else { "bedroom" };
         story.reply(calls(&[go(place)]));
-        story.give(correct("the other room"));
+        story.give(correction("the other room"));
         let _ = story.unanswered.pop_front();
     }
     assert!(story.mission.check_correction("once more").unwrap_err().contains("10 times"));
@@ -161,7 +157,7 @@ fn corrections_are_bounded_and_each_allows_one_more_plan() {
 #[test]
 fn nothing_is_planned_on_top_of_what_did_not_halt_for_a_correction() {
     let mut story = driving();
-    story.give(correct("the other room"));
+    story.give(correction("the other room"));
     story.end_call(0, ToolOutcome::cancelled(HaltState::Refused, "no"));
     let (status, output) = story.ends();
     assert_eq!(status, MissionStatus::Failed);
@@ -173,7 +169,7 @@ fn a_question_that_is_corrected_to_a_deed_may_act_and_is_not_answered_by_words()
     let mut story = Story::of("where are you?").start();
     let offers = |chat: &ChatRequest| chat.tools.iter().any(|tool| tool.name == "base-go_to");
     assert!(!offers(&story.requests[0]));
-    story.give(correct("go to the kitchen"));
+    story.give(correction("go to the kitchen"));
     assert!(offers(&story.requests[1]));
     let _ = story.unanswered.pop_front();
     story.reply(says("I am in the kitchen."));
@@ -197,7 +193,7 @@ const TALK: &str = "Nothing was done for the correction. The model only said: \"
 #[test]
 fn regression_a_correction_after_the_plan_was_done_is_not_carried_out_by_words() {
     let mut story = Story::of("go to the kitchen").model_calls(&[go("kitchen")]).model_says("EXECUTE").start();
-    story.give(correct("no, the bath"));
+    story.give(correction("no, the bath"));
     let _ = story.unanswered.pop_front();
     assert_eq!(only_talks(story), (MissionStatus::Failed, TALK.to_owned()));
 }
@@ -207,7 +203,7 @@ fn regression_a_goal_that_succeeds_although_a_correction_halts_it_leaves_the_cor
     let on_its_way = || {
         let story = Story::of("go to the kitchen").model_calls(&[go("kitchen")]).model_says("EXECUTE");
         let mut story = story.tool_waits("base.go_to").start();
-        story.give(correct("no, the bath"));
+        story.give(correction("no, the bath"));
         story.end_call(0, ToolOutcome::success(Value::Null));
         story
     };
@@ -228,11 +224,11 @@ fn regression_a_question_with_a_plan_that_is_corrected_to_a_deed_is_not_answered
         story.model_says("EXECUTE").start()
     };
     let mut story = looked();
-    story.give(correct("bring me the cup"));
+    story.give(correction("bring me the cup"));
     let _ = story.unanswered.pop_front();
     assert_eq!(only_talks(story), (MissionStatus::Failed, TALK.to_owned()));
     let mut story = looked();
-    story.give(correct("what is on the table?"));
+    story.give(correction("what is on the table?"));
     let _ = story.unanswered.pop_front();
     story.reply(says("A cup."));
     assert_eq!(story.ends().0, MissionStatus::Answered, "a question stays one");
@@ -242,12 +238,12 @@ fn regression_a_question_with_a_plan_that_is_corrected_to_a_deed_is_not_answered
 #[test]
 fn regression_what_was_told_and_looked_at_before_a_correction_does_not_count_after_it() {
     let mut story = Story::of("go to the kitchen").model_says("I am there.").start();
-    story.give(correct("no, the bedroom"));
+    story.give(correction("no, the bedroom"));
     let _ = story.unanswered.pop_front();
     story.reply(says("I am there."));
     assert!(story.results.is_empty(), "it is told once more");
     let mut story = Story::of("how full is your battery?").model_calls(&[("battery-level", json!({}))]).start();
-    story.give(correct("where are you?"));
+    story.give(correction("where are you?"));
     let _ = story.unanswered.pop_front();
     story.reply(says("In the hall."));
     assert_eq!(story.ends(), (MissionStatus::Answered, "In the hall."));
@@ -257,7 +253,7 @@ fn regression_what_was_told_and_looked_at_before_a_correction_does_not_count_aft
 #[test]
 fn a_deed_that_is_corrected_by_a_question_is_not_done_by_words() {
     let mut story = driving();
-    story.give(correct("what time is it?"));
+    story.give(correction("what time is it?"));
     story.end_call(0, halted());
     story.reply(says("It is noon."));
     assert_eq!(story.ends().0, MissionStatus::Failed);
@@ -266,7 +262,7 @@ fn a_deed_that_is_corrected_by_a_question_is_not_done_by_words() {
 #[test]
 fn regression_a_plan_for_a_correction_of_which_everything_is_skipped_has_done_nothing() {
     let mut story = Story::of("go to the kitchen").model_calls(&[go("kitchen")]).model_says("EXECUTE").start();
-    story.give(correct("no, the bath"));
+    story.give(correction("no, the bath"));
     let _ = story.unanswered.pop_front();
     story.reply(calls(&[go("bedroom")]));
     story.reply(says("SKIP"));

@@ -179,7 +179,7 @@ fn a_cancel_and_a_correction_end_the_waiting() {
     let mut story = driving();
     story.give_at(1, without("base.go_to"));
     story.end_call(0, lost());
-    story.give(Input::Correct { text: "then only speak".into(), origin: cortex_protocol::Origin::new("cli", "test") });
+    story.give(correction("then only speak"));
     assert_eq!(purposes(&story).last(), Some(&Purpose::Plan));
     let mut story = driving();
     story.give_at(1, without("base.go_to"));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cortex_protocol::mission::Expense;
-use cortex_protocol::{Decision, HaltState, Origin, StepStatus, Verification};
+use cortex_protocol::{Decision, HaltState, StepStatus, Verification};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -439,6 +439,7 @@ fn task() -> impl Strategy<Value = &'static str> {
 fn mission_that(task: &str, on_failure: OnFailure) -> Mission {
     Mission::new(MissionSetup {
         task: task.into(),
+        reading: task_class::read(task, &holding_robot()),
         session: None,
         earlier: vec![],
         identity: String::new(),
@@ -617,7 +618,7 @@ fn live_within(
                 give(&mut mission, &mut seen, now, Input::ToolsChanged { tools: ToolSet::new(tools).0 });
             }
             Move::Correct(text) => {
-                give(&mut mission, &mut seen, now, Input::Correct { text, origin: Origin::new("cli", "test") });
+                give(&mut mission, &mut seen, now, correction(&text));
             }
             Move::Metered(expense, total, is_live) => {
                 give(&mut mission, &mut seen, now, Input::Metered { expense, total, is_live });

@@ -1,5 +1,6 @@
 use cortex_protocol::GoalClass::{
-    self, Action, Conversation, EndlessOrder, QuestionAboutSelf, QuestionAboutWorld, SearchOrPatrol, StandingOrder,
+    self, Action, Conversation, EndlessOrder, KnowledgeQuestion, QuestionAboutSelf, QuestionAboutWorld, SearchOrPatrol,
+    StandingOrder,
 };
 
 use super::*;
@@ -36,6 +37,7 @@ const TABLE: &[(GoalClass, &[&str])] = &[
             "never touch the cup",
         ],
     ),
+    (KnowledgeQuestion, &["What is the capital of France?", "Why is the sky blue?", "¿Quién pintó Las Meninas?"]),
     (
         QuestionAboutSelf,
         &[
@@ -95,7 +97,6 @@ const TABLE: &[(GoalClass, &[&str])] = &[
             "list all rooms",
             "How many rooms are there, and what is in them?",
             "Why is it dark here?",
-            "What is the capital of France?",
             "inspect the camera",
             "answer what is on the table",
             "Answer the question whether the door is open.",
@@ -150,6 +151,7 @@ const TABLE: &[(GoalClass, &[&str])] = &[
             "Wave, once you can.",
             "Wait.",
             "stop",
+            "do it",
             "Don't go to the kitchen, go to the hall.",
             "Don't leave the light on",
             "Don't stop",
@@ -244,7 +246,10 @@ fn a_task_is_what_its_words_ask_for() {
 /// The sentences of which the tables were made, and more that were written afterwards, in two goes: language, what it is,
 /// sentence. Of the latter, when they were first read, 9 of 146 orders passed for questions, 2 of 98 questions and 6 of 26
 /// courtesies for orders; the tables know them now.
-const CORPUS: [&str; 2] = [include_str!("corpus/tuned.tsv"), include_str!("corpus/unseen.tsv")];
+const CORPUS: [&str; 2] = [
+    include_str!("../../corpus/classes/earlier-tuned.tsv"),
+    include_str!("../../corpus/classes/earlier-written-after.tsv"),
+];
 
 fn corpus() -> Vec<(&'static str, &'static str, &'static str)> {
     let lines = CORPUS.iter().flat_map(|file| file.lines());
@@ -283,11 +288,11 @@ fn questions_and_courtesies_are_seldom_taken_for_orders() {
 #[test]
 fn a_search_is_an_order_that_a_look_carries_out_and_no_other_order_is() {
     for task in ["Find the cup.", "Could you find the cup?", "look for the blue cup and tell me where it is"] {
-        assert_eq!((classify(task), is_carried_out_by_a_look(task)), (Action, true), "{task}");
+        assert_eq!((classify(task), read(task, []).is_search), (Action, true), "{task}");
     }
     for task in ["Find the cup and bring it.", "Go to the kitchen.", "Look for the cup in every room", "hello", "look"]
     {
-        assert!(!is_carried_out_by_a_look(task), "{task}");
+        assert!(!read(task, []).is_search, "{task}");
     }
 }
 
@@ -313,6 +318,87 @@ fn hostile_tasks_are_actions_or_whatever_but_never_a_panic() {
     assert_eq!(classify(&"what ".repeat(100_000)), Action);
     assert_eq!(classify(&format!("{} go to the kitchen", "what is it? ".repeat(150))), Action);
     assert_eq!(classify(&"\"".repeat(3_999)), classify(&"\"".repeat(3_999)));
+}
+
+fn tool(name: &str, effect: Effect, phrase: &str) -> ToolSpec {
+    let spec = serde_json::json!({
+        "name": name, "description": "", "parameters": {}, "phase": "both", "effect": effect, "resources": [],
+        "timeout": {"secs": 1, "nanos": 0}, "dispatch": "wait", "cancel": "halt", "component": null,
+        "phrases": [phrase],
+    });
+    serde_json::from_value(spec).unwrap()
+}
+
+/// The tools that declare every clause of the task.
+fn declared(task: &str, phrase: &str) -> Vec<Vec<String>> {
+    let tool = tool("tags.scan", Effect::Observe, phrase);
+    let names = |tools: &BTreeSet<ToolName>| tools.iter().map(ToString::to_string).collect();
+    read(task, [&tool]).declared_by.iter().map(names).collect()
+}
+
+#[test]
+fn a_clause_is_the_sentence_of_a_tool_with_values_in_place_of_parameters() {
+    for (task, phrase) in [
+        ("scan the tag", "scan the tag"),
+        ("Please scan tag!", "scan the tag"),
+        ("please wait", "please wait"),
+        ("read the topic /odom", "read the topic {topic}"),
+        ("is the door of the big hall open", "is {door} open"),
+        ("scan the tag and scan the tag", "scan the tag"),
+        ("echo \"still here\"", "echo {text}"),
+        ("count the cups in the kitchen", "count the {things} in the {place}"),
+    ] {
+        let declared = declared(task, phrase);
+        assert!(!declared.is_empty() && declared.iter().all(|tools| tools == &["tags.scan"]), "{task}: {phrase}");
+    }
+    for (task, phrase) in [
+        ("scan the tag and open the door", "scan the tag"),
+        ("scan the tag on the shelf", "scan the tag"),
+        ("do not scan the tag", "scan the tag"),
+        ("read the topic", "read the topic {topic}"),
+        ("anything", "{thing}"),
+        ("anything", "{thing"),
+        ("", "scan the tag"),
+        ("scan", ""),
+    ] {
+        assert!(declared(task, phrase).is_empty(), "{task}: {phrase}");
+    }
+}
+
+#[test]
+fn a_sentence_that_a_tool_which_acts_declares_is_an_order_whatever_else_its_words_mean() {
+    let names = ["answers late", "dies in step", "fails", "garbage response", "ignores halt", "lies", "never answers"];
+    for name in names.iter().chain(&["unicode flood", "answers twice", "holds goals"]) {
+        let task = format!("go {name}");
+        let acts = tool("component.go", Effect::Act, &task);
+        assert_eq!((read(&task, [&acts]).class, classify(&task)), (Action, Action), "{task}");
+    }
+    for (task, phrase) in [
+        ("good morning", "good morning"),
+        ("Thanks!", "thanks"),
+        ("is everybody happy?", "is {whom} happy"),
+        ("Please, how are you", "how are {whom}"),
+        ("hello, it is cold in here", "it is cold in here"),
+    ] {
+        let acts = tool("component.go", Effect::Act, phrase);
+        assert!(classify(task).is_answered_by_words(), "{task}");
+        assert_eq!(read(task, [&acts]).class, Action, "{task}");
+        let looks = tool("component.look", Effect::Observe, phrase);
+        assert_eq!(read(task, [&looks]).class, classify(task), "{task}: it only looks");
+    }
+}
+
+#[test]
+fn tasks_of_stories_are_what_they_are_without_the_tools_of_the_robot() {
+    for task in [
+        "echo \"still here\"",
+        "shake the tray for visitors",
+        "shake the tray for guests with force 2",
+        "go to the kitchen and say hello",
+        "go to the bedroom",
+    ] {
+        assert_eq!(classify(task), Action, "{task}");
+    }
 }
 
 proptest::proptest! {
