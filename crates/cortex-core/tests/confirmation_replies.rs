@@ -12,8 +12,8 @@ use cortex_core::confirmation;
 use cortex_core::mission::{Mission, MissionLimits, MissionSetup, PolicySetup};
 use cortex_core::{CallArguments, ChatReply, Containment, Departed, Effect, Input, ModelCall, Purpose, ToolSet};
 use cortex_protocol::{
-    CancelMode, Conditions, Decision, Dispatch, Effect as ToolEffect, EffectSource, MissionStatus, ToolOutcome,
-    TaskReading, ToolPhase, ToolSpec,
+    CancelMode, Conditions, Decision, Dispatch, Effect as ToolEffect, EffectSource, MissionStatus, TaskReading,
+    ToolOutcome, ToolPhase, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};

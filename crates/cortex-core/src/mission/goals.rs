@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use cortex_protocol::{
-    Effect as ToolEffect, GoalClass, MissionEvent, MissionStatus, StepNumber, TaskReading, ToolName, ToolOutcome, ToolSpec,
+    Effect as ToolEffect, GoalClass, MissionEvent, MissionStatus, StepNumber, TaskReading, ToolName, ToolOutcome,
+    ToolSpec,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

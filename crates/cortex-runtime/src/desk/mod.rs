@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::mission::Reopened;
 use cortex_core::CancelReason;
+use cortex_core::mission::Reopened;
 use cortex_language::task_class;
 use cortex_protocol::{
     CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission, ToolSpec,
