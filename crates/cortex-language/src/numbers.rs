@@ -135,7 +135,10 @@ fn read_value(words: &[Word], language: &Language) -> Option<(f64, usize)> {
         return Some((value, length + 1));
     }
     let is_time = |next: &Word| language.unit(&next.text).is_some_and(|unit| unit.dimension == Dimension::Time);
-    if counting.single.has(&first.text) && words.get(1).is_some_and(is_time) {
+    // "A minute", and "a kilo and a half", which is no half of one.
+    let goes_on = counting.half_more.length(words.get(2..).unwrap_or_default()) > 0;
+    let is_unit = |next: &Word| is_time(next) || goes_on && language.unit(&next.text).is_some();
+    if counting.single.has(&first.text) && words.get(1).is_some_and(is_unit) {
         return Some((1.0, 1));
     }
     let (mut value, mut length) = read_words(words, language)?;

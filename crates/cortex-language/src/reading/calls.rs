@@ -8,10 +8,10 @@ use super::cover::{Draft, bounded};
 use super::fit::{Fit, Strength};
 use super::misses::{mismatched, missing};
 use super::{Call, Context, Core, Miss, Reader, Reading, Score, spoken};
-use crate::language::Extreme;
+use crate::language::{Extreme, Lead};
 use crate::numbers::{self, Said};
 use crate::problem::Problem;
-use crate::robot::{self, Choices, NumberKind, ParameterKind, Source, Tool, Usage, VerbHit};
+use crate::robot::{self, Choices, NumberKind, Parameter, ParameterKind, Source, Tool, Usage, VerbHit};
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
@@ -105,7 +105,9 @@ impl Reader<'_> {
             },
             verb: fit.key.clone(),
             amends: fit.goes_on && self.adds(tool, &draft, context),
-            doubtful: self.is_doubtful(tool, fit, &draft, context),
+            // "I need the hall" is no order to go there.
+            doubtful: self.is_doubtful(tool, fit, &draft, context)
+                || goes && fit.strength == Strength::Things && fit.key.is_none() && core.lead == Some(Lead::Verb),
             refers: draft.refers,
         }))
     }
@@ -198,12 +200,15 @@ impl Reader<'_> {
         let is_measured = draft.values.len() > 1
             && draft.measured
             && tool.parameters.iter().enumerate().all(|(at, it)| !it.required || draft.values.contains_key(&at));
-        let tells = (draft.says_state && draft.names_tool)
+        let tells = (draft.says_state && draft.names_tool && !switches_more(tool, draft))
             || goes
             || is_made
             || is_measured
+            || says_whole_call(tool, draft)
             || (fit.key.is_some() && context.before.is_some());
-        let lent = fit.strength == Strength::Described && fit.is_others;
+        // "Shut the yard gate", where a valve closes by its name: only the gate is a yard's.
+        let says_which = draft.measured || (draft.says_state && (draft.says_value || draft.refers));
+        let lent = fit.strength == Strength::Described && fit.is_others && !says_which;
         // Who hands something to somebody does more than to pick it up.
         let picks = tool.verbs.iter().any(|verb| self.names(&verb.key, "pick"));
         // A verb that means something else first is asked about, but for what only drives.
@@ -438,6 +443,25 @@ impl Reader<'_> {
         (together && plain && !says_more && words.len() <= NAME_WORDS && text.chars().count() as u64 <= limit)
             .then_some((at, text))
     }
+}
+
+/// "Barn light on", "incubator to 37", "left 45 degrees": all that has to be said of a call is said, and a name, a
+/// parameter or several values tell which call it is. A bare number tells nothing.
+fn says_whole_call(tool: &Tool, draft: &Draft) -> bool {
+    let is_number = |at: &usize| matches!(tool.parameters.get(*at).map(|it| &it.kind), Some(ParameterKind::Number(_)));
+    let is_measured = draft.measured || draft.extreme.is_some() || !draft.values.keys().any(is_number);
+    let names = draft.names_tool || draft.described > 0;
+    let tells = names || (is_measured && (draft.values.len() > 1 || draft.sign.is_some()));
+    let is_whole = tool.parameters.iter().enumerate().all(|(at, it)| !it.required || draft.values.contains_key(&at));
+    draft.says_value && tells && is_whole && !switches_more(tool, draft)
+}
+
+/// "Light on white" need not blink: what is on there may be the light.
+fn switches_more(tool: &Tool, draft: &Draft) -> bool {
+    let switches = |(at, it): (usize, &Parameter)| {
+        it.kind == ParameterKind::Flag && !it.required && draft.values.contains_key(&at)
+    };
+    draft.says_state && draft.values.len() > 1 && tool.parameters.iter().enumerate().any(switches)
 }
 
 /// The bound that is said instead of a number; none where nothing says which.

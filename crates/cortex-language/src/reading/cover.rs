@@ -349,7 +349,8 @@ impl Reader<'_> {
         }
         if language.is_plain_role(&word.text) {
             // It marks what comes next, and something must.
-            if rest.len() == 1 && !fit.asks {
+            let after = rest.get(1..).unwrap_or_default();
+            if language.words.again.length(after) == after.len() && !fit.asks {
                 draft.leftover.push(at);
             }
             draft.role = Some(word.text.clone());

@@ -212,6 +212,16 @@ impl Reader<'_> {
         draft: &Draft,
         only: Option<usize>,
     ) -> Option<Found> {
+        // "The one in bay 3" counts nothing, and "this one" is no dock 1.
+        let hints = &self.language.facts.hints;
+        let singles = |word: &Word| self.language.is_article(&word.text) || hints.singled.has(&word.text);
+        let stands = |word: Option<&Word>| word.is_some_and(|word| hints.ones.has(&word.text));
+        let before = at.checked_sub(1).and_then(|before| words.get(before));
+        if stands(rest.first()) && before.is_some_and(singles)
+            || stands(rest.get(1)) && rest.first().is_some_and(singles)
+        {
+            return None;
+        }
         let open = |index: &usize| match only {
             Some(only) => *index == only,
             None => !draft.values.contains_key(index) || draft.excepts,
@@ -319,14 +329,6 @@ impl Reader<'_> {
         });
         if let Some(found) = self.half(tool, rest, draft, only) {
             return Some(found);
-        }
-        // "The one in bay 3" counts nothing.
-        let is_pronoun = rest.first().is_some_and(|first| self.language.facts.hints.ones.has(&first.text))
-            && at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|before| {
-                self.language.is_article(&before.text) || self.language.facts.hints.singled.has(&before.text)
-            });
-        if is_pronoun {
-            return None;
         }
         let mut said = numbers::read(rest, self.language).or(ordinal)?;
         // "Three times" of a tool that counts.

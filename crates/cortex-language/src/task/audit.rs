@@ -44,9 +44,11 @@ impl Task<'_> {
             let written = compact(&self.reader.written(words));
             let is_noun = robot::concepts_of(words, self.reader.language).iter().all(|concept| {
                 tools.iter().any(|tool| {
+                    // A description may name values that are not meant: "blue_spot = blue light".
                     tool.nouns.contains(concept)
-                        || tool.described.contains(concept)
-                        || tool.parameters.iter().any(|parameter| parameter.words.contains(concept))
+                        || length == 1
+                            && (tool.described.contains(concept)
+                                || tool.parameters.iter().any(|parameter| parameter.words.contains(concept)))
                 })
             });
             let is_there =
@@ -74,6 +76,7 @@ impl Task<'_> {
         let first = words.first().filter(|word| matches!(word.kind, Kind::Word | Kind::Number))?;
         if language.empty(words) > 0
             || language.words.people.length(words) > 0
+            || language.words.persons.length(words) > 0
             || language.is_plain_role(&first.text)
             || language.weighty(&first.text)
         {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::{CORRECTED_FROM, Joint, LEAST_MISSED, Meaning, Node, PIECES_OF_CLAUSE, Piece, Taken, Task, answers};
+use crate::language::Lead;
 use crate::problem::Problem;
 use crate::reading::{Call, Clause, Context, End, Miss, Reading, Sought, Strength};
 use crate::robot::{ParameterKind, Robot};
@@ -179,9 +180,10 @@ impl Task<'_> {
                 let swallowed = readings.first().is_some_and(&mut *swallows);
                 let joining = joined * if open { 0.2 } else { 1.2 };
                 let is_doubtful = readings.iter().any(|it| it.doubtful);
-                // "Bedroom and bathroom lights off" names no place to go to.
+                // "Bedroom and bathroom lights off" and "I need the hall and the kitchen light on" name no place to go to.
+                let core = self.reader.core(words, End::Courtesies);
                 let is_fragment = readings.iter().all(Reading::is_by_things_alone)
-                    && self.reader.core(words, End::Courtesies).words.len() < 3;
+                    && (core.words.len() < 3 || joined < 1.0 && core.lead == Some(Lead::Verb));
                 let doubt = if swallowed { 40.0 } else { 0.0 }
                     + if readings.len() > 1 { 2.0 } else { 0.0 }
                     + if is_doubtful { 0.5 } else { 0.0 }
@@ -301,6 +303,10 @@ impl Task<'_> {
         }
         let mut cost = cost;
         let corrects = taken.joint == Joint::Correction && !node.clauses.is_empty();
+        // "Lamp green. Hm, no, yellow": what was only breathed is not what is corrected.
+        while corrects && matches!(clauses.last(), Some(Taken { meaning: Meaning::Nothing, .. })) {
+            clauses = clauses.without_last();
+        }
         let base = if corrects {
             // What was not even nearly an order is not corrected: "whatever you do, no copper".
             let is_close = match clauses.last().map(|taken| &taken.meaning) {

@@ -83,7 +83,8 @@ impl Task<'_> {
             } else if language.words.before.length(rest) > 0 && !self.is_told_later(at) {
                 (Some(Joint::Before), language.words.before.length(rest))
             } else if language.words.after.length(rest) > 0 && !self.is_alone(at, language.words.after.length(rest)) {
-                (Some(self.after(at, language.words.after.length(rest))), language.words.after.length(rest))
+                let (joint, length) = self.after(at, language.words.after.length(rest));
+                (Some(joint), length)
             } else if comma {
                 (Some(Joint::Soft), 1)
             } else if language.words.joints.length(rest) > 0 {
@@ -135,28 +136,31 @@ impl Task<'_> {
         let comma =
             at.checked_sub(1).and_then(|before| self.words.get(before)).is_some_and(|before| before.kind == Kind::Mark);
         let language = self.reader.language;
+        // "Afterwards wait for me" is an order to wait.
+        let is_verb = self.words.get(at).is_some_and(|word| !language.verbs(&word.stem).is_empty());
         let begins = after.first().is_some_and(|next| {
-            language.is_article(&next.text) || language.is_plain_role(&next.text) || next.number.is_some()
+            let marks_value = language.is_plain_role(&next.text) && !is_verb;
+            language.is_article(&next.text) || marks_value || next.number.is_some()
         });
         let is_value = || self.reader.has_value(after);
         comma || begins || is_value()
     }
 
-    /// "And after go to the hall" only goes on; "after you have gone to the hall" comes first.
-    pub(super) fn after(&self, at: usize, length: usize) -> Joint {
+    /// "And after go to the hall" and "and after you go to the hall" only go on; "after you have gone to the hall" comes
+    /// first. Returns how many words say so.
+    fn after(&self, at: usize, length: usize) -> (Joint, usize) {
+        let hints = &self.reader.language.facts.hints;
         let next = self.words.get(at + length);
-        let language = self.reader.language;
-        let subject = next.is_some_and(|next| language.facts.hints.after_subjects.has(&next.text));
-        let gerund = next.is_some_and(|next| language.form(&next.text) != crate::language::Form::Plain);
-        if at > 0
-            && !subject
-            && !gerund
-            && self.words.get(at).is_some_and(|word| language.facts.hints.after.has(&word.text))
-        {
-            Joint::Strong
-        } else {
-            Joint::After
+        let is_after = self.words.get(at).is_some_and(|word| hints.after.has(&word.text)) && length == 1;
+        let before = at.checked_sub(1).and_then(|before| self.words.get(before));
+        let addressed = next.is_some_and(|next| hints.addressed.has(&next.text));
+        if is_after && addressed && before.is_some_and(|before| hints.links.has(&before.text)) {
+            return (Joint::Strong, length + 1);
         }
+        let subject = next.is_some_and(|next| hints.after_subjects.has(&next.text));
+        let gerund = next.is_some_and(|next| self.reader.language.form(&next.text) != crate::language::Form::Plain);
+        let goes_on = at > 0 && is_after && !subject && !gerund;
+        (if goes_on { Joint::Strong } else { Joint::After }, length)
     }
 
     /// "Honk once, then ..." says how often: nothing is said to come after.

@@ -17,8 +17,7 @@ impl Task<'_> {
         let mut unclear: Option<String> = None;
         let has_acts = clauses.iter().any(|taken| matches!(taken.meaning, Meaning::Read(_)));
         let has_orders = clauses.iter().any(|taken| !matches!(taken.meaning, Meaning::Nothing | Meaning::Talk(_)));
-        let by_things = |taken: &Taken| matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().all(|it| it.score.strength == Strength::Things));
-        let is_mixed = clauses.iter().any(|taken| matches!(taken.meaning, Meaning::Read(_)) && !by_things(taken));
+        let is_mixed = clauses.iter().any(|taken| matches!(taken.meaning, Meaning::Read(_)) && !is_by_things(taken));
         let mut after_text = false;
         for taken in clauses {
             let clause = self.reader.written(self.words.get(taken.range.clone()).unwrap_or_default());
@@ -73,17 +72,8 @@ impl Task<'_> {
                     nearly.iter().map(|likely| parts(&likely.calls)).collect()
                 }
             };
-            // Among other orders, things alone say too little.
-            let vague = matches!(&taken.meaning, Meaning::Read(readings) if is_mixed && readings.iter().all(Reading::is_by_things_alone));
-            let doubtful = matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().any(|it| it.doubtful));
-            if offers.len() > 1 || vague || doubtful {
-                unclear.get_or_insert_with(|| clause.clone());
-            }
             after_text = matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().any(Reading::is_open));
-            // "Before you put the whisk away, stir with it": what it is stands after it.
-            let refers = matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().any(|it| it.refers));
-            let turns = matches!(ways.last(), Some((Taken { joint: Joint::Before, .. }, _)));
-            if (refers && turns && ways.len() == 1) || (taken.joint == Joint::First && ways.len() > 1) {
+            if offers.len() > 1 || self.is_unclear(&taken, &ways, is_mixed) {
                 unclear.get_or_insert_with(|| clause.clone());
             }
             ways.push((taken, offers));
@@ -114,6 +104,25 @@ impl Task<'_> {
             }
             Some(clause) => Understanding::Unsure { clause, offers: self.whole_tasks(ways, &ruled_out) },
         }
+    }
+
+    /// Returns true if a person is to be asked whether a clause is meant, after those that were read before it.
+    fn is_unclear(&self, taken: &Taken, ways: &[(Taken, Vec<Vec<Part>>)], is_mixed: bool) -> bool {
+        let Meaning::Read(readings) = &taken.meaning else { return false };
+        // What corrects something else, or goes on asking, says too little by things alone.
+        let answers_only = || readings.iter().all(|it| it.calls.iter().all(|call| answers(self.reader.robot, call)));
+        let is_vague = is_mixed && (taken.joint == Joint::Correction || answers_only());
+        // "Before you put the whisk away, stir with it": what it is stands after it.
+        let refers = readings.iter().any(|it| it.refers);
+        let turns = matches!(ways.last(), Some((Taken { joint: Joint::Before, .. }, _)));
+        // "Charge afterwards, first the bar": what comes first is said last.
+        let first = self.words.get(taken.range.clone()).and_then(<[_]>::first).and_then(|word| word.ordinal);
+        let begins_late = first == Some(1.0) && !ways.is_empty() && is_by_things(taken);
+        readings.iter().any(|it| it.doubtful)
+            || is_vague && readings.iter().all(Reading::is_by_things_alone)
+            || refers && turns && ways.len() == 1
+            || taken.joint == Joint::First && ways.len() > 1
+            || begins_late
     }
 
     /// Every way of doing the whole task, without those that drop a value that was named where another one does not.
@@ -204,6 +213,11 @@ impl Task<'_> {
         }
         kept
     }
+}
+
+/// Returns true if things alone ask for what was read.
+fn is_by_things(taken: &Taken) -> bool {
+    matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().all(|it| it.score.strength == Strength::Things))
 }
 
 /// The first few problems: what is said ten times is explained once.
