@@ -86,6 +86,7 @@ pub(crate) struct Words {
     pub(crate) around: PhraseSet,
     pub(crate) text_edges: PhraseSet,
     pub(crate) shifting: PhraseSet,
+    pub(crate) fleeting: PhraseSet,
     pub(crate) halves: PhraseSet,
     pub(crate) causes: PhraseSet,
     #[serde(default)]

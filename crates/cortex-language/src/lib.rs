@@ -27,6 +27,7 @@ mod talk;
 mod task;
 pub mod task_class;
 mod tokens;
+mod wording;
 pub mod wordnet;
 
 pub use language::Guard;
@@ -36,6 +37,7 @@ pub use robot::{Declared, Robot, Tool, Usage};
 pub use talk::Talk;
 pub use task::{MAX_PIECES, Part, Understanding, understand, understand_after};
 pub use tokens::{MAX_TOKENS, name_words};
+pub use wording::wording;
 
 /// Returns true if a word belongs to a language that is read, or to its lexicon.
 #[must_use]

@@ -193,9 +193,7 @@ fn read_in(robot: &Robot, language: &Language, text: &str, earlier: &Earlier) ->
     if words.len() > MAX_TOKENS {
         return Understanding::TooLong.into();
     }
-    without_dots(&mut words, language);
-    without_stutter(&mut words);
-    slips::corrected(&mut words, robot, language);
+    tidy(&mut words, robot, language);
     if let Some(talk) = talk::exact(&words, robot, language) {
         return Understanding::Understood(vec![Part::Talk(talk)]).into();
     }
@@ -216,6 +214,13 @@ fn read_in(robot: &Robot, language: &Language, text: &str, earlier: &Earlier) ->
         return Understanding::Understood(vec![Part::Talk(talk)]).into();
     }
     Text { understanding, readings, written: text.trim().to_owned(), asks: text.trim_end().ends_with('?') }
+}
+
+/// Leaves out what only looks like something that is said, and corrects typing slips.
+pub(crate) fn tidy(words: &mut Vec<Word>, robot: &Robot, language: &Language) {
+    without_dots(words, language);
+    without_stutter(words);
+    slips::corrected(words, robot, language);
 }
 
 /// "Dr. Smith", "T. rex": the dot ends no sentence.

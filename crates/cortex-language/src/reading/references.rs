@@ -96,7 +96,7 @@ impl Reader<'_> {
     }
 
     /// Returns true if an article stands for a thing: no noun follows it before the next part of the verb.
-    pub(super) fn stands_for_thing(&self, rest: &[Word]) -> bool {
+    pub(crate) fn stands_for_thing(&self, rest: &[Word]) -> bool {
         let noun = |word: &Word| {
             let says = word.number.is_some() || word.ordinal.is_some() || !self.language.knows(&word.text);
             word.kind != Kind::Mark && (says || self.language.is_noun(&word.text))
