@@ -153,7 +153,7 @@ impl From<ModelChoice> for String {
 /// When it could not work as it stands.
 pub fn build(choice: &ModelChoice, settings: ModelSettings) -> Result<Arc<dyn ChatModel>, BuildError> {
     match choice {
-        ModelChoice::Reflex => Ok(Arc::new(Reflex)),
+        ModelChoice::Reflex => Ok(Arc::new(settings.wordings.map(Reflex::with_wordings).unwrap_or_default())),
         ModelChoice::OpenAi { base_url, .. } if base_url == OPENAI_BASE_URL && settings.api_key.is_none() => {
             Err(BuildError::KeyMissing { model: choice.to_string() })
         }

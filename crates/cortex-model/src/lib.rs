@@ -3,6 +3,7 @@
 //! - [`OpenAiModel`]: any OpenAI-compatible endpoint (OpenAI, Ollama, vLLM, llama.cpp), with bounded time, retries and
 //!   reply size;
 //! - [`Reflex`]: the embedded command reader; no model, no network, and no more than it says;
+//! - [`Wordings`]: what people have told the command reader that their words mean, in a [`WordingFile`];
 //! - [`ModelChoice`]: how a person names one of them, and [`build`]: the model of that name.
 //!
 //! The environment is read in one place only, [`api_key_from_environment`]; everything else comes in as values.
@@ -11,8 +12,10 @@ mod choice;
 mod openai;
 mod reflex;
 mod settings;
+mod wordings;
 
 pub use choice::{ChoiceError, ModelChoice, OPENAI_BASE_URL, build};
 pub use openai::OpenAiModel;
 pub use reflex::Reflex;
 pub use settings::{API_KEY_VARIABLE, ApiKey, BuildError, ModelSettings, Structured, api_key_from_environment};
+pub use wordings::{BadLine, Lesson, MAX_WORDINGS, Wording, WordingFile, Wordings, WordingsError};

@@ -6,6 +6,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::wordings::WordingFile;
+
 /// The environment variable that holds the key of an OpenAI-compatible endpoint.
 pub const API_KEY_VARIABLE: &str = "OPENAI_API_KEY";
 
@@ -39,6 +41,8 @@ pub struct ModelSettings {
     pub structured: Structured,
     /// The wait before the first retry; each further wait is twice as long, up to 8 s.
     pub first_backoff: Duration,
+    /// Where the embedded command reader keeps what its words were told to mean. `None`: it learns nothing.
+    pub wordings: Option<WordingFile>,
 }
 
 /// Longest wait between two attempts that the endpoint did not ask for.
@@ -54,6 +58,7 @@ impl Default for ModelSettings {
             retries: 2,
             structured: Structured::Auto,
             first_backoff: Duration::from_millis(500),
+            wordings: None,
         }
     }
 }

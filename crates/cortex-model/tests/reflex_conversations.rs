@@ -310,7 +310,7 @@ async fn without_a_task_nothing_is_done() {
         max_tokens: 1,
     };
     assert_eq!(shown(&ask(&empty).await), "! There is no task.");
-    assert_eq!(Reflex.label(), "reflex");
+    assert_eq!(Reflex::default().label(), "reflex");
 }
 
 #[tokio::test]

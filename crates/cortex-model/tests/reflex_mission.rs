@@ -94,7 +94,7 @@ async fn go_on(mission: &mut Mission, input: Input, calls: &mut Vec<ToolCall>) -
         for effect in mission.handle(Duration::ZERO, input) {
             match effect {
                 Effect::AskModel { request, chat } => {
-                    inputs.push(Input::ModelReplied { request, reply: Reflex.chat(&chat).await });
+                    inputs.push(Input::ModelReplied { request, reply: Reflex::default().chat(&chat).await });
                 }
                 Effect::Invoke { call, tool_call, .. } => {
                     let outcome = match tool_call.tool.as_str() {

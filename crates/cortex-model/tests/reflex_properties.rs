@@ -56,7 +56,7 @@ fn reply_to(task: &str, tools: Vec<ToolDefinition>) -> ChatReply {
         max_tokens: 100,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(Reflex.chat(&request)).unwrap()
+    runtime.block_on(Reflex::default().chat(&request)).unwrap()
 }
 
 /// Exactly one of a refusal, words, and calls of tools on offer with readable arguments.

@@ -72,6 +72,8 @@ pub(crate) enum Command {
     },
     /// Read the record of missions: list, show, follow, replay. Needs no robot.
     Tape(TapeArguments),
+    /// What the embedded command reader was told that words mean: list, forget. Needs no robot.
+    Wordings(WordingsArguments),
     /// Check recipes: what a whole robot consists of. Needs no robot, but for `check --live`.
     Recipe {
         #[command(subcommand)]
@@ -168,6 +170,29 @@ pub(crate) struct CallArguments {
     /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WordingsArguments {
+    #[command(subcommand)]
+    pub(crate) command: WordingsCommand,
+    /// The file of the wordings. Default: the one of the configuration.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) file: Option<PathBuf>,
+    /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WordingsCommand {
+    /// One line for each wording: since when, the words, what they mean, who said so, how often it spared a question.
+    List,
+    /// Ask again what these words mean.
+    Forget {
+        /// The words, as the list shows them.
+        words: String,
+    },
 }
 
 #[derive(Debug, Args)]

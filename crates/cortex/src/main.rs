@@ -92,6 +92,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Call(arguments) => commands::call::call(arguments).await,
         Command::Tools(arguments) => commands::tools::tools(arguments).await,
         Command::Tape(arguments) => commands::tape::tape(arguments).await,
+        Command::Wordings(arguments) => commands::wordings::wordings(&arguments),
         Command::Recipe { command } => commands::recipe::recipe(command).await,
         Command::Inspect { name } => commands::inspect::inspect(&name).await,
         Command::Doctor(arguments) => commands::doctor::doctor(arguments).await,

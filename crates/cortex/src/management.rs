@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use async_trait::async_trait;
 use cortex_core::ChatModel;
-use cortex_model::{ApiKey, ModelChoice};
+use cortex_model::{ApiKey, ModelChoice, WordingFile};
 use cortex_protocol::ComponentName;
 use cortex_ros::lifecycle::{self, Lifecycle, Managed, Outcome, State, Transition};
 use cortex_ros::node::USE_SIM_TIME;
@@ -51,12 +51,17 @@ pub(crate) struct Sources {
     pub(crate) key_is_for: Option<String>,
     /// What counts their requests.
     pub(crate) models: ModelWatch,
+    /// True if nothing is really done, so that nothing is learnt from it.
+    pub(crate) rehearses: bool,
 }
 
 impl Sources {
     /// What the layers say now.
     pub(crate) fn resolve(&self) -> anyhow::Result<Resolved> {
         let mut resolved = config::load(&self.layers)?;
+        if self.rehearses {
+            resolved.endpoint.wordings = resolved.endpoint.wordings.map(WordingFile::read_only);
+        }
         if let (Some(key), ModelChoice::OpenAi { base_url, .. }) = (&self.api_key, &resolved.model) {
             anyhow::ensure!(
                 self.key_is_for.as_ref().is_none_or(|endpoint| endpoint == base_url),

@@ -7,7 +7,8 @@ use super::Mission;
 use crate::chat::Message;
 use crate::fragment::{Fragment, LEDGER_OUTPUTS};
 
-const DISPUTED: &str = "This task was carried out before, and a person says that it was not done as it should be. The record \
+/// Stands between a disputed task with its record and what a person says was not as it should be.
+pub const DISPUTED: &str = "This task was carried out before, and a person says that it was not done as it should be. The record \
                         above is of that time; nothing of it counts as done now. Do what is still to be done, and look \
                         before you rely on anything of it.";
 

@@ -89,7 +89,7 @@ pub use crate::selection::FIND_TOOLS;
 pub use ask_person::ASK_PERSON;
 pub(crate) use budget::ESTIMATED;
 pub use budget::Prices;
-pub use dispute::Reopened;
+pub use dispute::{DISPUTED, Reopened};
 pub use exchange::{CancelReason, Effect, Input, RequestId};
 pub use operator::{MAX_CORRECTION_BYTES, MAX_CORRECTIONS};
 pub use prompts::DECLINE_TOOL;

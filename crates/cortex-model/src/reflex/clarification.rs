@@ -11,10 +11,12 @@ use cortex_protocol::question::MAX_CHOICES;
 use serde_json::{Map, Value, json};
 
 use super::conversation::Conversation;
+use super::learnt;
 use super::offers;
 use super::schema;
 use super::stages::{self, Next};
 use super::toolbox::{Toolbox, calls_of, plain_name};
+use crate::wordings::{Lesson, Wordings};
 
 /// Most characters of one choice: the core takes no longer one.
 const CHOICE_CHARACTERS: usize = 80;
@@ -31,7 +33,14 @@ const YES: &str = "yes, ";
 #[derive(Debug, PartialEq)]
 pub(super) enum Clarified<'o> {
     /// These parts are meant.
-    Parts(&'o [Part]),
+    Parts {
+        /// The parts.
+        parts: &'o [Part],
+        /// What is learnt once they are carried out.
+        lesson: Option<Lesson>,
+        /// What is said with them: why nobody was asked.
+        remark: Option<String>,
+    },
     /// A person is asked.
     Ask(ModelCall),
     /// Nothing is done, and why.
@@ -43,20 +52,42 @@ pub(super) fn asks(tool: &ToolDefinition) -> bool {
     tool.name == ASK_PERSON
 }
 
-/// What the task means by the answer of a person; without one, the question.
+/// A task that may mean one of several things.
+pub(super) struct Unclear<'u, 'o> {
+    /// The whole task.
+    pub(super) task: &'u str,
+    /// The words that are not clear.
+    pub(super) clause: &'u str,
+    /// What may be meant.
+    pub(super) offers: &'o [Vec<Part>],
+    /// What was learnt.
+    pub(super) known: &'u Wordings,
+    /// True if a person can be asked.
+    pub(super) can_ask: bool,
+}
+
+/// One thing that is offered.
+struct Choice<'o> {
+    /// As it is shown.
+    shown: String,
+    /// A sentence for it that is understood, where what is shown tells all of it.
+    sentence: Option<String>,
+    parts: &'o [Part],
+}
+
+/// What the task means by the answer of a person, or by one that was given before; without one, the question.
 pub(super) fn clarified<'o>(
     toolbox: &Toolbox<'_>,
-    clause: &str,
-    offers: &'o [Vec<Part>],
+    unclear: &Unclear<'_, 'o>,
     conversation: &Conversation<'_>,
-    can_ask: bool,
 ) -> Clarified<'o> {
-    let (mut choices, offers) = choices(toolbox, offers);
-    let question = question(clause, &choices);
-    let drop = if choices.len() == 1 { NO } else { DROP };
-    if let [only] = choices.as_mut_slice() {
-        *only = capped_choice(&format!("{YES}{only}"));
-    }
+    let choices = choices(toolbox, unclear.offers);
+    let shown: Vec<String> = choices.iter().map(|choice| choice.shown.clone()).collect();
+    let question = question(unclear.clause, &shown);
+    let (listed, drop) = match shown.as_slice() {
+        [only] => (vec![capped_choice(&format!("{YES}{only}"))], NO),
+        _ => (shown, DROP),
+    };
     let answer = conversation.research.iter().rev().find(|research| research.name == ASK_PERSON);
     if let Some(answer) = answer {
         if !answer.outcome.is_success() {
@@ -66,8 +97,14 @@ pub(super) fn clarified<'o>(
         let chosen = answer.outcome.value.get("answer").and_then(Value::as_str).unwrap_or_default();
         let offered = answer.arguments.get("choices").and_then(Value::as_array);
         let was_offered = offered.is_some_and(|offered| offered.iter().any(|choice| choice == chosen));
-        return match choices.iter().position(|choice| choice == chosen).and_then(|index| offers.get(index)) {
-            Some(parts) => Clarified::Parts(parts),
+        let choice = listed.iter().position(|choice| choice == chosen).and_then(|index| choices.get(index));
+        return match choice {
+            Some(Choice { parts, sentence, .. }) => {
+                // Which of several is meant may be another one the next time.
+                let means = sentence.as_deref().filter(|_| choices.len() == 1);
+                let lesson = learnt::accepted(toolbox, unclear.task, means, answer);
+                Clarified::Parts { parts, lesson, remark: None }
+            }
             None if chosen == drop => Clarified::Declined("You want none of that. Nothing was done.".to_owned()),
             None if !was_offered => Clarified::Declined("That answers none of it. Nothing was done.".to_owned()),
             None => Clarified::Declined(
@@ -76,20 +113,27 @@ pub(super) fn clarified<'o>(
             ),
         };
     }
+    let fits = |choice: &&Choice<'o>| stages::next(toolbox, choice.parts, conversation) != Next::Astray;
+    if let [only] = choices.as_slice()
+        && let Some(wording) = learnt::settled(toolbox, unclear.known, unclear.task, only.sentence.as_deref())
+        && fits(&only)
+    {
+        let lesson = Some(Lesson::Used { words: wording.words.clone() });
+        return Clarified::Parts { parts: only.parts, lesson, remark: Some(learnt::as_told(wording)) };
+    }
     if !conversation.steps.is_empty() {
         // A long conversation may have lost the answer; the record still tells what was chosen.
-        let fits = |parts: &&&Vec<Part>| stages::next(toolbox, parts, conversation) != Next::Astray;
-        let mut fitting = offers.iter().filter(fits);
+        let mut fitting = choices.iter().filter(fits);
         return match (fitting.next(), fitting.next()) {
-            (Some(only), None) => Clarified::Parts(only),
+            (Some(only), None) => Clarified::Parts { parts: only.parts, lesson: None, remark: None },
             _ => Clarified::Declined("I can't tell any more which was meant, so I can't go on with it.".to_owned()),
         };
     }
-    if choices.is_empty() || !can_ask {
-        let listed = if choices.len() > 1 { format!(" {}.", choices.join("; ")) } else { String::new() };
+    if choices.is_empty() || !unclear.can_ask {
+        let listed = if listed.len() > 1 { format!(" {}.", listed.join("; ")) } else { String::new() };
         return Clarified::Declined(format!("{question}{listed} Nothing was done. Say it in these words."));
     }
-    let listed: Vec<&str> = choices.iter().map(String::as_str).chain([drop]).collect();
+    let listed: Vec<&str> = listed.iter().map(String::as_str).chain([drop]).collect();
     let arguments = json!({"question": question, "choices": listed}).as_object().cloned().unwrap_or_default();
     Clarified::Ask(ModelCall {
         id: format!("reflex-{}", conversation.calls + 1),
@@ -109,34 +153,38 @@ fn question(clause: &str, choices: &[String]) -> String {
 }
 
 /// What is offered, each in words of its own.
-fn choices<'o>(toolbox: &Toolbox<'_>, offers: &'o [Vec<Part>]) -> (Vec<String>, Vec<&'o Vec<Part>>) {
-    let mut choices: Vec<String> = Vec::new();
-    let mut offered: Vec<&Vec<Part>> = Vec::new();
+fn choices<'o>(toolbox: &Toolbox<'_>, offers: &'o [Vec<Part>]) -> Vec<Choice<'o>> {
+    let mut choices: Vec<Choice<'o>> = Vec::new();
     for parts in offers {
         let choice = in_words(toolbox, parts);
-        let is_new = !choices.contains(&choice) && choice != DROP && !offered.contains(&parts);
-        if is_new && !parts.is_empty() && choices.len() + 1 < MAX_CHOICES {
+        let is_known = choices.iter().any(|it| it.shown == choice.shown || it.parts == choice.parts);
+        if !is_known && choice.shown != DROP && !parts.is_empty() && choices.len() + 1 < MAX_CHOICES {
             choices.push(choice);
-            offered.push(parts);
         }
     }
-    (choices, offered)
+    choices
 }
 
-/// The parts as a sentence that is understood as exactly these calls; where there is none, by the names of the tools.
-fn in_words(toolbox: &Toolbox<'_>, parts: &[Part]) -> String {
+/// The parts as a sentence that is understood as exactly these calls; where there is none, or none that is short enough,
+/// by the names of the tools.
+fn in_words<'o>(toolbox: &Toolbox<'_>, parts: &'o [Part]) -> Choice<'o> {
     let sentence = || -> Option<String> {
         let calls = calls_of(parts)?;
         let sentences: Option<Vec<String>> = calls.iter().map(|call| offers::sentence_for(toolbox, call)).collect();
         let sentence = sentences?.join(", then ");
-        let is_short = sentence.chars().nth(CHOICE_CHARACTERS).is_none() && !sentence.contains(char::is_control);
-        let is_meant = is_short && toolbox.calls(&sentence).is_some_and(|meant| meant == calls);
+        let is_meant =
+            !sentence.contains(char::is_control) && toolbox.calls(&sentence).is_some_and(|meant| meant == calls);
         is_meant.then_some(sentence)
     };
-    sentence().unwrap_or_else(|| {
-        let named: Vec<String> = parts.iter().filter_map(|part| by_name(toolbox, part)).collect();
-        capped_choice(&named.join(", then "))
-    })
+    let sentence = sentence();
+    if let Some(short) = sentence.as_ref().filter(|sentence| is_short(sentence)) {
+        return Choice { shown: short.clone(), sentence, parts };
+    }
+    let named: Vec<String> = parts.iter().filter_map(|part| by_name(toolbox, part)).collect();
+    let named = named.join(", then ");
+    // Nobody has said yes to what was cut off.
+    let sentence = sentence.filter(|_| is_short(&named));
+    Choice { shown: capped_choice(&named), sentence, parts }
 }
 
 fn by_name(toolbox: &Toolbox<'_>, part: &Part) -> Option<String> {
@@ -147,11 +195,12 @@ fn by_name(toolbox: &Toolbox<'_>, part: &Part) -> Option<String> {
     Some(if values.is_empty() { name } else { format!("{name} ({})", values.join(", ")) })
 }
 
+fn is_short(text: &str) -> bool {
+    text.chars().nth(CHOICE_CHARACTERS).is_none()
+}
+
 /// On one line, and of at most as many characters as a choice may have.
 fn capped_choice(text: &str) -> String {
     let line: String = text.chars().map(|next| if next.is_control() { ' ' } else { next }).collect();
-    match line.chars().nth(CHOICE_CHARACTERS) {
-        Some(_) => line.chars().take(CHOICE_CHARACTERS - 1).chain(['…']).collect(),
-        None => line,
-    }
+    if is_short(&line) { line } else { line.chars().take(CHOICE_CHARACTERS - 1).chain(['…']).collect() }
 }

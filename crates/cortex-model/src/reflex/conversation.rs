@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use cortex_core::mission::DISPUTED;
 use cortex_core::{CallArguments, ChatRequest, Fragment, Message, ToolDefinition};
 use cortex_protocol::{MissionStatus, StepReport, StepStatus, ToolOutcome, Turn};
 use serde_json::{Map, Value};
@@ -39,6 +40,10 @@ pub(super) struct Conversation<'r> {
     pub(super) identity: &'r str,
     /// How many calls were made before.
     pub(super) calls: usize,
+    /// What was said with the calls: why the task was read as it was.
+    pub(super) remark: Option<&'r str>,
+    /// The task of an earlier mission that did not do what was asked, as a person says.
+    pub(super) disputed: Option<&'r str>,
 }
 
 impl<'r> Conversation<'r> {
@@ -49,12 +54,14 @@ impl<'r> Conversation<'r> {
         for message in &request.messages {
             match message {
                 Message::System { fragments } | Message::User { fragments } => {
+                    let mut earlier: Option<&str> = None;
                     for fragment in fragments {
                         match fragment {
                             // What a person says in mid task takes its place, and may name what is in it.
                             Fragment::Task { text } | Fragment::Correction { text } => {
                                 read.before = read.task.or(read.before);
                                 read.task = Some(text);
+                                read.remark = None;
                                 read.research.clear();
                                 read.rejection = None;
                                 steps.clear();
@@ -64,7 +71,11 @@ impl<'r> Conversation<'r> {
                                 // What was proposed before was carried out.
                                 read.rejection = None;
                             }
-                            Fragment::Earlier { turns } => read.before = turns.last().and_then(carried_out),
+                            Fragment::Earlier { turns } => {
+                                read.before = turns.last().and_then(carried_out);
+                                earlier = turns.last().map(|turn| turn.task.as_str());
+                            }
+                            Fragment::Notice { text } if text == DISPUTED => read.disputed = earlier,
                             Fragment::Identity { text } => read.identity = text.trim(),
                             Fragment::Abilities { tools } => read.abilities = tools,
                             Fragment::Away { tools } => read.away = tools.iter().map(|away| &away.tool).collect(),
@@ -72,8 +83,9 @@ impl<'r> Conversation<'r> {
                         }
                     }
                 }
-                Message::Assistant { calls, .. } => {
+                Message::Assistant { text, calls } => {
                     read.calls += calls.len();
+                    read.remark = Some(text.as_str()).filter(|text| !text.is_empty()).or(read.remark);
                     read.rejection = None;
                     asked.extend(calls.iter().map(|call| (call.id.as_str(), (call.name.as_str(), &call.arguments))));
                 }

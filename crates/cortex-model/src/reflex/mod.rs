@@ -9,7 +9,9 @@
 //! `clarification` (where it may mean several things) → `stages` (what is to be done now) → `answers` and `small_talk`
 //! (what is said, with the sentences that `offers` finds). Steps are decided upon in `confirmation`.
 //!
-//! It keeps no state: the same request always gets the same reply.
+//! It keeps no state: the same request always gets the same reply, but for the questions that a person has answered with
+//! yes. These are `learnt`, and kept by [`crate::wordings`]: what is known goes in with a request, and what is to be learnt
+//! comes out with the reply. So a tape that is replayed, which asks no reader, teaches nothing.
 
 use async_trait::async_trait;
 use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, Purpose};
@@ -19,6 +21,7 @@ mod answers;
 mod clarification;
 mod confirmation;
 mod conversation;
+mod learnt;
 mod offers;
 mod readable;
 mod refusals;
@@ -27,14 +30,26 @@ mod small_talk;
 mod stages;
 mod toolbox;
 
-use clarification::Clarified;
+use clarification::{Clarified, Unclear};
 use conversation::Conversation;
 use stages::Next;
 use toolbox::Toolbox;
 
+use crate::wordings::{Lesson, WordingFile, Wordings};
+
 /// The embedded command reader.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Reflex;
+#[derive(Debug, Clone, Default)]
+pub struct Reflex {
+    wordings: Option<WordingFile>,
+}
+
+impl Reflex {
+    /// A reader that asks no question twice to which a person said yes.
+    #[must_use]
+    pub fn with_wordings(wordings: WordingFile) -> Self {
+        Self { wordings: Some(wordings) }
+    }
+}
 
 #[async_trait]
 impl ChatModel for Reflex {
@@ -48,55 +63,137 @@ impl ChatModel for Reflex {
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
         Ok(match request.purpose {
-            Purpose::Plan => plan(request),
+            Purpose::Plan => {
+                let Some(wordings) = &self.wordings else { return Ok(plan(request, &Wordings::default()).reply) };
+                let known = wordings.known().await;
+                let Planned { reply, lesson, .. } = plan(request, &known);
+                if let Some(lesson) = lesson {
+                    wordings.keep(lesson).await;
+                }
+                reply
+            }
             Purpose::Confirm => confirmation::confirm(request),
             Purpose::Correct => confirmation::correct(),
         })
     }
 }
 
-fn plan(request: &ChatRequest) -> ChatReply {
-    let conversation = Conversation::read(request);
-    let Some(task) = conversation.task else { return declined("There is no task.".to_owned()) };
-    if let Some(report) = conversation.failure() {
-        return answered(answers::failed(&conversation.steps, report));
+/// A reply, and what comes with it.
+struct Planned {
+    reply: ChatReply,
+    /// What is to be learnt.
+    lesson: Option<Lesson>,
+    /// What is said besides: that a wording was followed, forgotten, or can't be followed.
+    remark: Option<String>,
+}
+
+impl From<ChatReply> for Planned {
+    fn from(reply: ChatReply) -> Self {
+        Self { reply, lesson: None, remark: None }
     }
+}
+
+fn plan(request: &ChatRequest, known: &Wordings) -> Planned {
+    let conversation = Conversation::read(request);
+    let mut planned = match conversation.failure() {
+        Some(report) => answered(answers::failed(&conversation.steps, report)).into(),
+        None => go_on(request, &conversation, known),
+    };
+    // Said with the first calls, and once more in the end.
+    let remark = match conversation.remark {
+        Some(_) if !planned.reply.calls.is_empty() => None,
+        Some(earlier) => Some(earlier),
+        None => planned.remark.as_deref(),
+    };
+    if let Some(remark) = remark {
+        let said = planned.reply.refusal.as_mut().unwrap_or(&mut planned.reply.text);
+        if !said.is_empty() {
+            said.push(' ');
+        }
+        said.push_str(remark);
+    }
+    planned
+}
+
+/// What comes next where nothing has failed.
+fn go_on(request: &ChatRequest, conversation: &Conversation<'_>, known: &Wordings) -> Planned {
+    let Some(task) = conversation.task else { return declined("There is no task.".to_owned()).into() };
     if let Some(reason) = &conversation.rejection {
-        return declined(format!("What I made of the task was not accepted: {reason}"));
+        return declined(format!("What I made of the task was not accepted: {reason}")).into();
     }
     // A call of what is only told of is refused by the core, with the reason, and one of what is away waits for it.
-    let known = request.tools.iter().chain(conversation.abilities).chain(conversation.away.iter().copied());
-    let toolbox = Toolbox::new(known);
+    let tools = request.tools.iter().chain(conversation.abilities).chain(conversation.away.iter().copied());
+    let toolbox = Toolbox::new(tools);
     if toolbox.len() == 0 {
-        return declined("Nothing that could be done is discovered on the robot yet. Nothing was done.".to_owned());
+        return declined("Nothing that could be done is discovered on the robot yet. Nothing was done.".to_owned())
+            .into();
     }
-    match toolbox.understand_after(conversation.before, task) {
-        Understanding::Understood(parts) => carry_out(&toolbox, &parts, &conversation),
+    let can_ask = request.tools.iter().any(clarification::asks);
+    let disputed = conversation.disputed.and_then(|task| learnt::find(&toolbox, known, task));
+    let Some(wording) = disputed else { return understood(&toolbox, task, conversation, known, can_ask) };
+    let mut others = known.clone();
+    others.forget(&wording.words);
+    Planned {
+        lesson: Some(Lesson::Disputed { words: wording.words.clone() }),
+        remark: Some(learnt::forgotten(wording)),
+        ..understood(&toolbox, task, conversation, &others, can_ask)
+    }
+}
+
+/// What comes next by what the task means.
+fn understood(
+    toolbox: &Toolbox<'_>,
+    task: &str,
+    conversation: &Conversation<'_>,
+    known: &Wordings,
+    can_ask: bool,
+) -> Planned {
+    let understanding = toolbox.understand_after(conversation.before, task);
+    match &understanding {
+        Understanding::Understood(parts) => carry_out(toolbox, parts, conversation, None),
         Understanding::Unsure { clause, offers } => {
-            let can_ask = request.tools.iter().any(clarification::asks);
-            match clarification::clarified(&toolbox, &clause, &offers, &conversation, can_ask) {
-                Clarified::Parts(parts) => carry_out(&toolbox, parts, &conversation),
-                Clarified::Ask(call) => ChatReply { calls: vec![call], ..ChatReply::default() },
-                Clarified::Declined(reason) => declined(reason),
+            let unclear = Unclear { task, clause, offers, known, can_ask };
+            match clarification::clarified(toolbox, &unclear, conversation) {
+                Clarified::Parts { parts, lesson, remark } => {
+                    // After another task the same words may mean something else.
+                    let stands_alone = || conversation.before.is_none() || toolbox.understand(task) == understanding;
+                    let lesson = lesson.filter(|_| stands_alone());
+                    Planned { remark, ..carry_out(toolbox, parts, conversation, lesson) }
+                }
+                Clarified::Ask(call) => ChatReply { calls: vec![call], ..ChatReply::default() }.into(),
+                Clarified::Declined(reason) => declined(reason).into(),
             }
         }
         // The task was understood before, so its tools have gone in the meantime.
         _ if !conversation.steps.is_empty() => {
-            declined("The tools changed in the middle of the task, so I can't go on with it.".to_owned())
+            declined("The tools changed in the middle of the task, so I can't go on with it.".to_owned()).into()
         }
-        not_understood => declined(refusals::refusal(&toolbox, task, &not_understood)),
+        not_understood => {
+            let remark = learnt::find(toolbox, known, task).map(|wording| learnt::in_vain(toolbox, wording));
+            Planned { remark, ..declined(refusals::refusal(toolbox, task, not_understood)).into() }
+        }
     }
 }
 
-/// What is to be done now of what the task means.
-fn carry_out(toolbox: &Toolbox<'_>, parts: &[Part], conversation: &Conversation<'_>) -> ChatReply {
+/// What is to be done now of what the task means, and once that is done, what is learnt.
+fn carry_out(
+    toolbox: &Toolbox<'_>,
+    parts: &[Part],
+    conversation: &Conversation<'_>,
+    lesson: Option<Lesson>,
+) -> Planned {
     match stages::next(toolbox, parts, conversation) {
-        Next::Calls(calls) => ChatReply { calls, ..ChatReply::default() },
-        Next::Finished(done) => answered(answers::finished(toolbox, parts, &done, conversation.identity)),
-        Next::NotFound { done, outcome } => {
-            declined(answers::not_found(toolbox, parts, &done, &outcome.message, conversation.identity))
+        Next::Calls(calls) => ChatReply { calls, ..ChatReply::default() }.into(),
+        Next::Finished(done) => {
+            let report = answers::finished(toolbox, parts, &done, conversation.identity);
+            Planned { lesson, ..answered(report).into() }
         }
-        Next::Astray => declined("What was done does not fit the task any more, so I can't go on with it.".to_owned()),
+        Next::NotFound { done, outcome } => {
+            declined(answers::not_found(toolbox, parts, &done, &outcome.message, conversation.identity)).into()
+        }
+        Next::Astray => {
+            declined("What was done does not fit the task any more, so I can't go on with it.".to_owned()).into()
+        }
     }
 }
 

@@ -68,6 +68,11 @@ impl<'r> Toolbox<'r> {
         }
     }
 
+    /// The words by which a text is known again.
+    pub(super) fn wording(&self, text: &str) -> Option<String> {
+        cortex_language::wording(&self.robot, text)
+    }
+
     /// The calls that a text asks for, if it asks for calls alone.
     pub(super) fn calls(&self, text: &str) -> Option<Vec<Call>> {
         let Understanding::Understood(parts) = self.understand(text) else { return None };

@@ -15,7 +15,7 @@ pub(crate) fn request(task: &str, tools: Vec<ToolDefinition>, conversation: Vec<
 }
 
 pub(crate) async fn ask(request: &ChatRequest) -> ChatReply {
-    Reflex.chat(request).await.unwrap()
+    Reflex::default().chat(request).await.unwrap()
 }
 
 /// The reply in one line: the calls, `!` and the refusal, or the words.

@@ -263,7 +263,7 @@ type Model = (Arc<dyn ChatModel>, Option<Arc<ScriptedModel>>);
 fn model(scenario: &Scenario) -> Result<Model> {
     let Value::Array(lines) = &scenario.model else {
         return match scenario.model.as_str() {
-            Some("reflex") => Ok((Arc::new(Reflex), None)),
+            Some("reflex") => Ok((Arc::new(Reflex::default()), None)),
             _ => Err("the model is \"reflex\", or a list of replies".to_owned()),
         };
     };

@@ -14,3 +14,4 @@ pub(crate) mod status;
 pub(crate) mod stop;
 pub(crate) mod tape;
 pub(crate) mod tools;
+pub(crate) mod wordings;

@@ -46,7 +46,7 @@ pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     let recipe = recipe.map(|recipe| recipe.brought_up_by(&node));
     let (layer, rules) =
         recipe.as_ref().map(|recipe| (recipe.recipe.cortex.clone(), recipe.recipe.policy.clone())).unwrap_or_default();
-    let read = sources(&node, run.config.as_deref(), layer, rules, run.model);
+    let read = sources(&node, run.config.as_deref(), layer, rules, run.model, dry_run);
     let (mut sources, resolved) = match read.and_then(|sources| sources.resolve().map(|resolved| (sources, resolved))) {
         Ok(read) => read,
         Err(problem) => {
@@ -93,21 +93,22 @@ fn sources(
     recipe: serde_json::Map<String, serde_json::Value>,
     rules: Vec<PolicyRule>,
     model: Option<String>,
+    rehearses: bool,
 ) -> anyhow::Result<Sources> {
     let ros = robot::parameters(node);
     let layers = Layers { file: config::file(file), recipe, rules, ros, model, ..Layers::default() };
     let models = ModelWatch::new(&Metrics::new());
-    Ok(Sources { layers, api_key: api_key_from_environment()?, key_is_for: None, models })
+    Ok(Sources { layers, api_key: api_key_from_environment()?, key_is_for: None, models, rehearses })
 }
 
-/// Reads the configuration.
+/// Reads the configuration, for commands that carry nothing out.
 pub(crate) fn resolve(
     node: &RosNode,
     file: Option<&Path>,
     recipe: serde_json::Map<String, serde_json::Value>,
     model: Option<String>,
 ) -> anyhow::Result<Resolved> {
-    sources(node, file, recipe, Vec::new(), model)?.resolve()
+    sources(node, file, recipe, Vec::new(), model, true)?.resolve()
 }
 
 /// What the configuration says of the robot, for commands that look at it.
@@ -138,7 +139,7 @@ async fn serve(
     // A manager may mend what is wrong with the model, and configure again; nobody else would.
     let model = match management::starts_itself(&robot.node) {
         true => sources.model(&resolved)?,
-        false => Arc::new(Reflex),
+        false => Arc::new(Reflex::default()),
     };
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
     let bounds = resolved.runtime.calls;

@@ -13,7 +13,7 @@ const FILE_VARIABLE: &str = "CORTEX_CONFIG";
 /// The prefix of the variables that set keys: `CORTEX_MODEL`, `CORTEX_MISSION__MAX_REPLANS`.
 const PREFIX: &str = "CORTEX_";
 /// The top-level keys; other variables of the prefix are none of ours.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "robot",
     "identity",
     "model",
@@ -30,6 +30,7 @@ const KEYS: [&str; 16] = [
     "tape",
     "watchdog",
     "metrics",
+    "wordings",
 ];
 
 /// The layers above the defaults, lowest first.

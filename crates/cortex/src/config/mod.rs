@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cortex_core::MissionLimits;
-use cortex_model::{ModelChoice, ModelSettings, Structured};
+use cortex_model::{ModelChoice, ModelSettings, Structured, WordingFile};
 use cortex_protocol::{Conditions, Effect, PolicyRule, ResourceName};
 use cortex_recipe::Recipe;
 use cortex_ros::{Convention, Policy, PolicySettings};
@@ -26,6 +26,7 @@ mod parameters;
 mod policy;
 mod tape;
 mod watch;
+mod wordings;
 
 pub(crate) use layers::{Layers, file};
 pub(crate) use mission::MeterSettings;
@@ -37,6 +38,7 @@ use policy::{ApprovalConfig, PolicyConfig};
 use tape::TapeConfig;
 pub(crate) use watch::WatchSettings;
 use watch::{MetricsConfig, WatchdogConfig};
+use wordings::WordingsConfig;
 
 /// Everything that can be set. `config/cortex.toml` explains each key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,6 +65,7 @@ pub(crate) struct Config {
     pub(crate) tape: TapeConfig,
     pub(crate) watchdog: WatchdogConfig,
     pub(crate) metrics: MetricsConfig,
+    pub(crate) wordings: WordingsConfig,
 }
 
 /// How a model's endpoint is reached.
@@ -155,6 +158,7 @@ impl Default for Config {
             tape: TapeConfig::default(),
             watchdog: WatchdogConfig::default(),
             metrics: MetricsConfig::default(),
+            wordings: WordingsConfig::default(),
         }
     }
 }
@@ -194,12 +198,14 @@ pub(crate) fn load(layers: &Layers) -> anyhow::Result<Resolved> {
 fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyhow::Result<Resolved> {
     let model: ModelChoice =
         config.model.parse().map_err(|error| anyhow::anyhow!("configuration: model (from {model_origin}): {error}"))?;
+    let tape = tape::settings(&config.tape)?;
     let endpoint = ModelSettings {
         connect_timeout: seconds("endpoint.connect_timeout_s", config.endpoint.connect_timeout_s)?,
         attempt_timeout: seconds("endpoint.attempt_timeout_s", config.endpoint.attempt_timeout_s)?,
         request_timeout: seconds("endpoint.request_timeout_s", config.endpoint.request_timeout_s)?,
         retries: config.endpoint.retries,
         structured: config.endpoint.structured,
+        wordings: wordings::file(&config.wordings, &config.robot, &tape.directory)?,
         ..ModelSettings::default()
     };
     let limits = mission::limits(&config.mission, &config.budget, &model)?;
@@ -225,7 +231,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         calls,
         // The model's own bound comes first; this one guards against a flaw of its adapter.
         model_timeout: endpoint.request_timeout + Duration::from_secs(5),
-        tape: Some(tape::settings(&config.tape)?),
+        tape: Some(tape),
         // Known when the node has its name.
         journal: None,
         stopped: None,
@@ -332,6 +338,15 @@ pub(crate) fn tape_folder(layers: &Layers) -> anyhow::Result<PathBuf> {
     Ok(tape::settings(&config)?.directory)
 }
 
+/// The file of what the robot of this name has learnt; `None` if nothing is to be learnt.
+pub(crate) fn wording_file(layers: &Layers) -> anyhow::Result<Option<WordingFile>> {
+    let figment = layers.over_defaults()?;
+    let wrong = |problem| anyhow::anyhow!("configuration: {problem}\nconfig/cortex.toml explains every key.");
+    let wordings: WordingsConfig = figment.extract_inner("wordings").map_err(wrong)?;
+    let robot: String = figment.extract_inner("robot").map_err(wrong)?;
+    wordings::file(&wordings, &robot, &tape_folder(layers)?)
+}
+
 #[cfg(test)]
 mod tests {
     use figment::providers::{Format, Toml};
@@ -384,6 +399,21 @@ mod tests {
         assert_eq!(load(&layers).unwrap().model, ModelChoice::Reflex, "what is set later wins");
     }
 
+    #[test]
+    fn each_robot_has_its_learnt_wordings_beside_the_tapes() {
+        for (text, path) in [
+            ("robot = \"Tea/7\"\n[tape]\ndirectory = \"/tapes\"", Some("/tapes/wordings/Tea_7.jsonl")),
+            ("[wordings]\nfile = \"/etc/words.jsonl\"", Some("/etc/words.jsonl")),
+            ("[wordings]\nfile = \"off\"", None),
+        ] {
+            let (_folder, layers) = file_with(text);
+            let files = [load(&layers).unwrap().endpoint.wordings, wording_file(&layers).unwrap()];
+            for file in files {
+                assert_eq!(file.map(|file| file.path().to_owned()), path.map(PathBuf::from), "{text}");
+            }
+        }
+    }
+
     fn rule(then: &str, key: &str, value: &str) -> PolicyRule {
         serde_json::from_value(serde_json::json!({"then": then, "tools": ["base.*"], key: value})).unwrap()
     }
@@ -432,6 +462,7 @@ mod tests {
             ("[tape]\nmax_mission_mb = 0", "tape.max_mission_mb is 0"),
             ("[tape]\nmax_folder_mb = 1", "tape.max_folder_mb is 1; it must be at least tape.max_mission_mb"),
             ("[tape]\ndirectory = \"here\"", "tape.directory is 'here'; it must be a full path"),
+            ("[wordings]\nfile = \"here\"", "wordings.file is 'here'; it must be a full path"),
             ("[watchdog]\nhang_s = 1", "watchdog.hang_s is 1; it must be at least 3"),
             ("[metrics]\nlisten = \"9464\"", "metrics.listen is '9464'; it must be an address and a port"),
             ("[discovery.rename]\n\"/a\" = \"b c\"", "configuration: discovery.rename: 'b c'"),

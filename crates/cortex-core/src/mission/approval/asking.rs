@@ -23,6 +23,14 @@ const MAX_QUESTIONS: u32 = 100;
 /// Most characters of the arguments of one call, and of a whole question, in words. The subject holds all of them.
 const ARGUMENTS_SHOWN: usize = 300;
 const QUESTION_SHOWN: usize = 4_000;
+/// Most characters of the name of whoever answers.
+const NAME_SHOWN: usize = 80;
+
+/// Who answers, as the rules of policy name them: `channel:client`. A client chooses its name itself.
+fn named(origin: &Origin) -> String {
+    let name = format!("{}:{}", origin.channel, origin.client);
+    name.chars().filter(|letter| !letter.is_control()).take(NAME_SHOWN).collect()
+}
 
 /// What follows an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -161,6 +169,7 @@ impl Mission {
         }
         let Phase::Asking { then, .. } = self.phase.clone() else { return };
         let Some(question) = self.approvals.open.take() else { return };
+        let who = named(&by);
         self.close(number, QuestionOutcome::Answered { answer: answer.clone(), by });
         self.note_progress();
         match answer {
@@ -176,7 +185,7 @@ impl Mission {
                 self.denied_by(question.subject, then, &reason);
             }
             Answer::Choose { choice } => {
-                self.choice_made(then, ToolOutcome::success(json!({"answer": choice})));
+                self.choice_made(then, ToolOutcome::success(json!({"answer": choice, "by": who})));
             }
         }
     }

@@ -411,7 +411,8 @@ fn a_model_asks_a_person_and_plans_with_the_answer() {
     story.give(answered(1, Answer::Choose { choice: "green".to_owned() }));
     assert_eq!(story.requests.len(), 1, "answers of the wrong kind change nothing");
     story.give(answered(1, Answer::Choose { choice: "blue".to_owned() }));
-    assert!(format!("{:?}", story.requests[1].messages).contains("blue"));
+    let told = format!("{:?}", story.requests[1].messages);
+    assert!(told.contains(r#""answer": String("blue"), "by": String("cli:test")"#), "{told}");
     assert_eq!(story.invoked_tools(), ["base.go"]);
 }
 
@@ -443,6 +444,7 @@ fn a_question_of_the_model_that_nobody_answers_has_its_default_or_none() {
         assert!(told.contains("Nobody answered within 120 s."), "{told}");
         let has_default = told.contains(r#""answer": String("red")"#) && told.contains("This is the default.");
         assert_eq!(has_default, default.is_some(), "{told}");
+        assert!(!told.contains(r#""by""#), "a default is no person's answer: {told}");
     }
 }
 
