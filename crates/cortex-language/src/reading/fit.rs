@@ -290,7 +290,9 @@ impl Reader<'_> {
         if let Some(verb) = tool.verbs.iter().find(|verb| verb.key == hit.key) {
             let strength = if verb.source == Source::Own { Strength::Own } else { Strength::Described };
             // "Charge yourself" asks nobody for the charge, and "slot it in" nobody for the slot.
-            let only_tells = verb.source == Source::Description || tool.usage == Usage::Research;
+            // "Battery level" names it.
+            let is_ordered = hit.at.first() == Some(&0) && core.words.len() > 1;
+            let only_tells = verb.source == Source::Description || (tool.usage == Usage::Research && is_ordered);
             if answers && !core.asks && !sense.looks && only_tells {
                 return fits;
             }
