@@ -74,8 +74,6 @@ pub(crate) struct Words {
     pub(crate) purposes: PhraseSet,
     pub(crate) contrasts: PhraseSet,
     pub(crate) which: PhraseSet,
-    pub(crate) interrogatives: PhraseSet,
-    pub(crate) compares: PhraseSet,
     pub(crate) lowest: PhraseSet,
     pub(crate) highest: PhraseSet,
     pub(crate) farthest: PhraseSet,

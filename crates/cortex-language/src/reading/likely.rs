@@ -7,7 +7,7 @@
 
 use super::cover::Draft;
 use super::fit::{Fit, Strength};
-use super::{Call, Context, Core, Held, Likely, Reader, Reading, Score};
+use super::{Call, Context, Core, Held, Likely, Reader};
 use crate::language::{Form, Guard};
 use crate::numbers::{self, Dimension};
 use crate::robot::{self, Tool, Usage, VerbHit};
@@ -23,10 +23,6 @@ const EVIDENCE_NEEDED: f64 = 5.0;
 const LEFT_OVER_AT_MOST: f64 = 0.8;
 /// So far below the best one another meaning is still offered.
 const MARGIN: f64 = 2.0;
-/// So far ahead of the others the answer to a question is given without asking which is meant, and so much has to speak
-/// for it.
-const CLEAR: f64 = 2.0;
-const ANSWERED_FROM: f64 = 6.0;
 /// The weight of a word from which it is a thing.
 const THING: f64 = 2.0;
 
@@ -83,21 +79,6 @@ impl Reader<'_> {
             Guard::Choice => !core.asks,
             Guard::Negation | Guard::Condition | Guard::Timing => true,
         })
-    }
-
-    /// The answer that a question most likely wants, where nothing else comes near: a look moves nothing.
-    pub(super) fn likely_answer(&self, core: Core<'_>, context: Context<'_>, nearly: &[Likely]) -> Option<Reading> {
-        let (best, others) = nearly.split_first()?;
-        let is_clear = others.iter().all(|other| other.score < best.score - CLEAR);
-        let words = &self.language.words;
-        let asks = core.asks && words.interrogatives.length(core.words) > 0 && context.before.is_none();
-        let compares =
-            (0..core.words.len()).any(|at| core.words.get(at..).is_some_and(|rest| words.compares.length(rest) > 0));
-        let is_one = core.words.iter().all(|word| word.kind != Kind::Mark);
-        let is_talk = || crate::talk::loose(core.words, self.robot, self.language).is_some();
-        let is_answer = asks && is_one && is_clear && best.score >= ANSWERED_FROM && !compares && !is_talk();
-        let guessed = Score { strength: Strength::Things, ..Reading::of(Vec::new()).score };
-        is_answer.then(|| Reading { score: guessed, ..Reading::of(best.calls.clone()) })
     }
 
     /// Returns true if a time is said at which something is to be done: "at six", "in ten minutes", "at half past five".

@@ -323,9 +323,6 @@ impl<'r> Reader<'r> {
             // A value that something of this robot does not take is no value of anything else.
             let is_near = !matches!(miss.problem, Problem::OutOfBounds { .. } | Problem::Unit { .. });
             let nearly = if is_near { self.likely(core, context) } else { Vec::new() };
-            if let Some(answer) = self.likely_answer(core, context, &nearly) {
-                return Clause::Read(vec![answer]);
-            }
             return Clause::Missed(Miss { problem: self.gravest(core.words, miss.problem), nearly, ..miss });
         };
         // Whether free text is a call depends on how others missed it.

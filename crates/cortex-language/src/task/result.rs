@@ -79,10 +79,7 @@ impl Task<'_> {
             ways.push((taken, offers));
         }
         let done: Vec<Part> = ways.iter().flat_map(|(_, offers)| offers.iter().flatten().cloned()).collect();
-        problems.extend(ruled_out.iter().filter(|(_, this)| !self.is_replaced(this, &done)).map(|(clause, _)| {
-            let guard = crate::language::Guard::Negation;
-            (clause.clone(), Problem::Guarded { guard, word: clause.clone() })
-        }));
+        problems.extend(self.forbidden(&ruled_out, &done));
         if !problems.is_empty() {
             return Understanding::Refused(told_once(problems));
         }
@@ -123,6 +120,15 @@ impl Task<'_> {
             || refers && turns && ways.len() == 1
             || taken.joint == Joint::First && ways.len() > 1
             || begins_late
+    }
+
+    /// What is ruled out and not replaced by an order of its kind.
+    fn forbidden(&self, ruled_out: &[(String, RuledOut)], done: &[Part]) -> Vec<(String, Problem)> {
+        let guard = crate::language::Guard::Negation;
+        let negation = self.reader.guarded(self.words).filter(|(found, _)| *found == guard);
+        let word = |clause: &String| negation.as_ref().map_or_else(|| clause.clone(), |(_, word)| word.clone());
+        let forbidden = ruled_out.iter().filter(|(_, this)| !self.is_replaced(this, done));
+        forbidden.map(|(clause, _)| (clause.clone(), Problem::Guarded { guard, word: word(clause) })).collect()
     }
 
     /// Every way of doing the whole task, without those that drop a value that was named where another one does not.
