@@ -103,12 +103,14 @@ impl House {
         let rules = json!([{"then": self.policy, "tools": ["*"]}]);
         let settings = PolicySettings { rules: serde_json::from_value(rules).unwrap(), ..PolicySettings::default() };
         policy.policy = Policy::new(settings).unwrap();
+        let tools = ToolSet::new(self.tools.iter().cloned()).0;
         let mut mission = Mission::new(MissionSetup {
             task: task.to_owned(),
+            reading: cortex_language::task_class::read(task, tools.iter()),
             session: None,
             earlier: Vec::new(),
             identity: String::new(),
-            tools: ToolSet::new(self.tools.iter().cloned()).0,
+            tools,
             containment: cortex_core::Containment::default(),
             departed: cortex_core::Departed::default(),
             limits: MissionLimits::default(),
