@@ -155,7 +155,31 @@ impl Reader<'_> {
             return None;
         }
         let calls: Vec<Call> = self.calls(index, tool, &draft, context, fit.goes_on).ok()?;
-        Some(Likely { calls, score: evidence - left })
+        let is_sure =
+            !answers && self.is_sure(core, fit, &draft, context) && !self.is_doubtful(tool, fit, &draft, context);
+        Some(Likely { calls, score: evidence - left, is_sure })
+    }
+
+    /// "Grab that ice box", "pop it on the scales": the tool's own verb and its things are said, and nothing but words that
+    /// stand for things or help a verb are left over.
+    fn is_sure(&self, core: Core<'_>, fit: &Fit, draft: &Draft, context: Context<'_>) -> bool {
+        let pale = &self.language.words.pale;
+        let joined = |at: usize| core.words.get(at..).is_some_and(|rest| self.language.words.joints.length(rest) > 0);
+        let is_one = core.words.iter().all(|word| word.kind != Kind::Mark) && !(0..core.words.len()).any(joined);
+        let is_pale = |at: &usize| core.words.get(*at).is_some_and(|word| pale.has(&word.text));
+        let is_free = |at: &usize| {
+            let rest = core.words.get(*at..).unwrap_or_default();
+            rest.first().is_some_and(|word| pale.has(&word.text)) || self.language.empty(rest) > 0
+        };
+        let begins = fit.at.first().is_some_and(|first| (0..*first).all(|at| is_free(&at)));
+        is_one
+            && begins
+            && !draft.leftover.is_empty()
+            && !context.is_subordinate
+            && !context.corrects
+            && fit.strength >= Strength::Described
+            && (draft.matched > 0 || draft.names_tool)
+            && draft.leftover.iter().all(is_pale)
     }
 
     /// The weight of a word that nothing accounts for: things weigh most, words that only join others least.

@@ -120,6 +120,8 @@ pub(crate) struct Likely {
     pub(crate) calls: Vec<Call>,
     /// What speaks for them, less what the words that they leave over weigh.
     pub(crate) score: f64,
+    /// True if the words left over say nothing that could make it something else.
+    pub(crate) is_sure: bool,
 }
 
 /// Why there is no call, and how close the clause came to one.
@@ -146,6 +148,8 @@ pub(crate) struct Context<'c> {
     pub(crate) corrects: bool,
     /// True if it goes on with a question.
     pub(crate) asks: bool,
+    /// True if it goes on with what was asked for as an order: "could you ...".
+    pub(crate) is_led: bool,
     pub(crate) sought: Sought,
 }
 
@@ -353,6 +357,7 @@ impl<'r> Reader<'r> {
         // "Drawers all shut?" may ask, and "no, let's say a minute" may correct.
         let is_vague = (self.ends_as_question(words)
             && core.lead.is_none()
+            && !context.is_led
             && !core.asks
             && !self.says_courtesy(core.words)
             && !self.addresses(core.words))

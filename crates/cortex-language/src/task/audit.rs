@@ -100,12 +100,15 @@ impl Task<'_> {
         let (value, length) = choices.read(words, self.reader.language)?;
         let said = words.get(..length)?;
         let language = self.reader.language;
-        let is_thing = said.iter().any(|word| {
-            word.number.is_none()
-                && word.text.chars().count() > 2
-                && language.state(std::slice::from_ref(word)).is_none()
-                && language.verbs(&word.stem).is_empty()
-        });
+        // A shed may be a verb, a tool shed is none.
+        let is_name = said.len() > 1 && said.iter().all(|word| word.number.is_none());
+        let is_thing = is_name
+            || said.iter().any(|word| {
+                word.number.is_none()
+                    && word.text.chars().count() > 2
+                    && language.state(std::slice::from_ref(word)).is_none()
+                    && language.verbs(&word.stem).is_empty()
+            });
         is_thing.then(|| Some((plain(choices.value(value)?), length)))?
     }
 }

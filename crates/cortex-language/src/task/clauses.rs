@@ -114,6 +114,9 @@ impl Task<'_> {
         if let Some(node) = self.repeated(node, words).filter(|_| joint != Joint::Correction) {
             return Some(node);
         }
+        if joint != Joint::Correction && self.is_only_polite(words) {
+            return Some(node.with(0.3 + joined, Taken { range, joint, meaning: Meaning::Nothing }));
+        }
         if node.clauses.is_empty() && self.interjects(&range) {
             return Some(node.with(0.3, Taken { range, joint, meaning: Meaning::Nothing }));
         }
@@ -152,6 +155,7 @@ impl Task<'_> {
             is_subordinate: matches!(joint, Joint::Before | Joint::After) || self.goes_on_in_gerunds(node),
             corrects: joint == Joint::Correction,
             asks: self.goes_on_asking(node, joint) && !self.opens_condition(words),
+            is_led: self.goes_on_led(node),
             sought,
         };
         let clause = self.reader.clause(words, context);
@@ -196,8 +200,18 @@ impl Task<'_> {
             Clause::Missed(_) if joint == Joint::After && self.is_condition(words) => {
                 (8.0, Meaning::Missed(conditional(words)))
             }
-            Clause::Missed(_) if self.is_told(words) => (8.0, Meaning::Told),
-            Clause::Missed(miss) => {
+            // "Dinner is ready, go to the kitchen": what is told ends before the order.
+            Clause::Missed(_) if self.is_told(words) => (8.0 + joined * 1.5, Meaning::Told),
+            Clause::Missed(miss) if sought == Sought::CallsOrReasons => {
+                if let Some(readings) = self.without_purpose(words, context) {
+                    return (3.0 + joined, Meaning::Read(readings));
+                }
+                if let [likely] = miss.nearly.as_slice()
+                    && likely.is_sure
+                    && joined < 1.0
+                {
+                    return (8.0, Meaning::Read(vec![Reading::of(likely.calls.clone())]));
+                }
                 #[expect(clippy::cast_precision_loss, reason = "a small number")]
                 let closeness = miss.closeness.min(16) as f64;
                 let cost = match miss.nearly.first() {
@@ -206,6 +220,7 @@ impl Task<'_> {
                 };
                 (cost, Meaning::Missed(miss))
             }
+            Clause::Missed(miss) => (30.0, Meaning::Missed(miss)),
         }
     }
 
@@ -370,6 +385,20 @@ impl Task<'_> {
     pub(super) fn goes_on_in_gerunds(&self, node: &Node) -> bool {
         let first = node.clauses.first().and_then(|taken| self.words.get(taken.range.clone()));
         first.is_some_and(|words| self.reader.core(words, End::Courtesies).lead == Some(crate::language::Lead::Gerund))
+    }
+
+    /// "If you please": said to whoever does it, and no condition.
+    fn is_only_polite(&self, words: &[Word]) -> bool {
+        let bare: Vec<&Word> = words.iter().filter(|word| !word.is_punctuation()).collect();
+        let frames = &self.reader.language.frames;
+        let opens = bare.first().is_some_and(|first| self.reader.language.facts.hints.conditions.has(&first.text));
+        opens && (frames.closers.length(&bare) == bare.len() || frames.courtesies.length(&bare) == bare.len())
+    }
+
+    /// "Would you mind closing the drawers and then driving to the hall?": what was asked for as an order goes on as one.
+    fn goes_on_led(&self, node: &Node) -> bool {
+        let words = |taken: &Taken| self.words.get(taken.range.clone());
+        node.clauses.last_first().filter_map(words).any(|words| self.reader.core(words, End::Courtesies).lead.is_some())
     }
 
     /// Returns true if what comes next belongs to a question: "are the hall and the kitchen light on?"

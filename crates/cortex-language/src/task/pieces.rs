@@ -52,10 +52,12 @@ impl Task<'_> {
                     continue;
                 }
             }
-            // "Again and again" is one word.
-            let endless = language.words.timings.length(rest);
-            if endless > 1 {
-                at += endless;
+            // "Again and again" is one word; "since it is dark, ..." begins with what is told.
+            let endless = Some(language.words.timings.length(rest)).filter(|length| *length > 1);
+            let reasons = self.gives_reason(start, at, rest);
+            if endless.is_some() || (reasons > 0 && at == start) {
+                at += endless.unwrap_or(reasons);
+                start = if endless.is_some() { start } else { at };
                 continue;
             }
             // "Say hello, but turn on the light first", "swing by the hall on the way".
@@ -85,6 +87,8 @@ impl Task<'_> {
             } else if language.words.after.length(rest) > 0 && !self.is_alone(at, language.words.after.length(rest)) {
                 let (joint, length) = self.after(at, language.words.after.length(rest));
                 (Some(joint), length)
+            } else if reasons > 0 {
+                (Some(Joint::Soft), reasons)
             } else if comma {
                 (Some(Joint::Soft), 1)
             } else if language.words.joints.length(rest) > 0 {
@@ -109,6 +113,20 @@ impl Task<'_> {
             pieces.push(Piece { range: start..self.words.len(), joint });
         }
         pieces
+    }
+
+    /// Returns the length of a word after which only a reason is told: "because it sticks", "so the kids can sleep", but not
+    /// "as low as it goes".
+    fn gives_reason(&self, start: usize, at: usize, rest: &[Word]) -> usize {
+        let language = self.reader.language;
+        let length = language.words.reasons.length(rest);
+        let Some(first) = rest.first().filter(|_| length > 0) else { return 0 };
+        let compares = self.words.get(start..at).unwrap_or_default().iter().any(|word| word.text == first.text);
+        let told = rest.get(length..).unwrap_or_default();
+        let end = told.iter().position(|word| word.kind == Kind::Mark).unwrap_or(told.len());
+        let told = told.get(..end).unwrap_or_default();
+        let addressed = told.first().is_some_and(|it| language.facts.hints.addressed.has(&it.text));
+        if !compares && !addressed && !told.is_empty() && self.is_told(told) { length } else { 0 }
     }
 
     /// Returns the length of a courtesy that holds a joint itself: "be a dear and".
