@@ -73,6 +73,8 @@ pub(crate) struct Words {
     pub(crate) abbreviations: PhraseSet,
     pub(crate) purposes: PhraseSet,
     pub(crate) aims: PhraseSet,
+    pub(crate) dues: PhraseSet,
+    pub(crate) wishes: PhraseSet,
     pub(crate) reasons: PhraseSet,
     pub(crate) spans: PhraseSet,
     pub(crate) pale: PhraseSet,

@@ -7,6 +7,7 @@ mod announcements;
 mod audit;
 mod clauses;
 mod contrast;
+mod due;
 mod follow_ups;
 mod nodes;
 mod pieces;

@@ -169,6 +169,11 @@ impl Task<'_> {
         if may_tour && let Some(tour) = self.tour(words) {
             return tour;
         }
+        if matches!(clause, Clause::Missed(_))
+            && let Some(readings) = self.due(words, context)
+        {
+            return (1.5 + joined * 1.2, Meaning::Read(readings));
+        }
         match clause {
             Clause::Empty => (0.0, Meaning::Nothing),
             // "Once the door is open" is a condition, and no look.
