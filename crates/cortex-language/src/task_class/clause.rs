@@ -40,6 +40,10 @@ impl Reader<'_> {
 
     fn class_of_words(&self, clause: &Clause, next: Option<&Clause>) -> Option<GoalClass> {
         let language = self.language;
+        // They are made of words of small talk, too.
+        if !clause.is_asked && any(&language.commands, &clause.units) {
+            return Some(GoalClass::Action);
+        }
         let words = without_courtesies(&clause.units, language);
         let is_asked = clause.is_asked && !next.is_some_and(|next| self.is_tag(next));
         let is_talk = |units: &[String]| {

@@ -199,6 +199,8 @@ language! {
     without_end;
     /// What looks like a request and is none: "can you see". It is taken out before requests are looked for.
     asides
+    /// Orders that could be small talk by their words: "slower, please", "say good night to granny from me".
+    commands
     /// What asks for a deed, wherever it stands.
     requests
     /// What a sentence begins with that asks, with or without a question mark.

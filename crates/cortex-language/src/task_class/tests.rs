@@ -401,6 +401,20 @@ fn tasks_of_stories_are_what_they_are_without_the_tools_of_the_robot() {
     }
 }
 
+#[test]
+fn an_order_made_of_words_of_small_talk_is_an_order() {
+    for task in ["Langsamer bitte.", "¡Silencio!", "Zeg oma welterusten van me", "今天音乐听够了", "Sessiz ol!"]
+    {
+        assert_eq!(classify(task), Action, "{task}");
+    }
+    for task in ["Next, the upstairs bathroom.", "So, the other shelf."] {
+        assert_eq!(classify(task), Action, "{task}: what comes before it tells nothing");
+    }
+    for task in ["What a gorgeous sunset!", "Vilken vacker solnedgång!"] {
+        assert_eq!(classify(task), Conversation, "{task}");
+    }
+}
+
 proptest::proptest! {
     #[test]
     fn any_text_has_a_class_and_an_order_in_it_is_never_taken_for_a_question(text in "\\PC{0,80}") {
