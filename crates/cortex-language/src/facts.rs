@@ -88,20 +88,25 @@ pub(crate) enum VerbPlace {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Counting {
     pub(crate) minus: PhraseSet,
-    /// Shares of one.
+    /// Numbers that are said in words of their own: "a couple of".
     pub(crate) parts: BTreeMap<String, f64>,
+    /// Shares of one: "half", "three quarters".
+    pub(crate) fractions: BTreeMap<String, f64>,
     /// "... and a half".
-    pub(crate) half_more: PhraseSet,
+    pub(crate) fractions_more: BTreeMap<String, f64>,
     /// Articles that count one before hundreds.
     pub(crate) one: PhraseSet,
-    /// Articles that count one before a unit of time.
+    /// Articles that count one before a unit.
     pub(crate) single: PhraseSet,
     pub(crate) point: PhraseSet,
     /// Between the parts of a number.
     pub(crate) joint: PhraseSet,
     /// Between a unit and the time for which it counts.
     pub(crate) per: PhraseSet,
-    pub(crate) celsius: PhraseSet,
+    /// After degrees: the scale of a thermometer, with its English name.
+    pub(crate) scales: BTreeMap<String, String>,
+    /// After a number that a device multiplies by: the "x" of "100x".
+    pub(crate) magnifies: PhraseSet,
     pub(crate) ordinal_endings: Names,
     /// Between the first and the last of a range.
     pub(crate) ranges: PhraseSet,
@@ -170,6 +175,16 @@ pub(crate) struct Hints {
     pub(crate) time_past: PhraseSet,
     /// "Six o'clock sharp".
     pub(crate) time_sharp: PhraseSet,
+    /// Before a number by which something changes: "by 5 degrees".
+    pub(crate) relative: PhraseSet,
+    /// After such a number: "5 degrees warmer".
+    pub(crate) compared: PhraseSet,
+    /// Backwards, where something moves both ways.
+    pub(crate) backward: PhraseSet,
+    /// Asks kindly, in an order as in a text.
+    pub(crate) kindly: PhraseSet,
+    /// Say of a state that it is there.
+    pub(crate) already: PhraseSet,
     /// Marks where something comes from.
     pub(crate) origin: PhraseSet,
 }

@@ -91,7 +91,12 @@ pub(crate) struct Words {
     pub(crate) text_edges: PhraseSet,
     pub(crate) shifting: PhraseSet,
     pub(crate) fleeting: PhraseSet,
-    pub(crate) halves: PhraseSet,
+    pub(crate) of_all: PhraseSet,
+    pub(crate) for_whom: PhraseSet,
+    pub(crate) lowest_names: PhraseSet,
+    pub(crate) highest_names: PhraseSet,
+    pub(crate) unknown_people: PhraseSet,
+    pub(crate) receives: PhraseSet,
     pub(crate) causes: PhraseSet,
     #[serde(default)]
     pub(crate) absent: PhraseSet,
@@ -178,4 +183,5 @@ pub(crate) struct SenseEntry {
     pub(crate) looks: bool,
     pub(crate) frame: Option<Frame>,
     pub(crate) says: Option<String>,
+    pub(crate) of: Option<String>,
 }

@@ -5,7 +5,7 @@
 
 mod data;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
@@ -37,6 +37,8 @@ pub(crate) struct Sense {
     pub(crate) frame: Option<Frame>,
     /// The value that it says by itself: to turn around is to turn by 180 degrees.
     pub(crate) says: Option<String>,
+    /// What it makes more or less of: to slow down is to set a speed.
+    pub(crate) of: Option<String>,
 }
 
 /// The use of a text that a verb hands over.
@@ -201,18 +203,19 @@ impl Language {
         crate::numbers::unit(self.facts.counting.units.get(word).map_or(word, String::as_str))
     }
 
-    /// A share of one at the beginning: "half a"; with the number of its words.
+    /// A number of its own words at the beginning: "a couple of"; with the number of its words.
     pub(crate) fn part(&self, words: &[crate::sentence::Word]) -> Option<(f64, usize)> {
-        let said = |phrase: &str| {
-            let mut length = 0;
-            let fits = phrase.split(' ').zip(words).all(|(one, other)| {
-                length += 1;
-                other.is(one)
-            });
-            (fits && length == phrase.split(' ').count()).then_some(length)
-        };
-        let parts = self.facts.counting.parts.iter();
-        parts.filter_map(|(phrase, value)| Some((*value, said(phrase)?))).max_by_key(|(_, length)| *length)
+        longest(&self.facts.counting.parts, words)
+    }
+
+    /// A share of one at the beginning: "half", "three quarters"; with the number of its words.
+    pub(crate) fn fraction(&self, words: &[crate::sentence::Word]) -> Option<(f64, usize)> {
+        longest(&self.facts.counting.fractions, words)
+    }
+
+    /// What is added to a number after it: "and a half"; with the number of its words.
+    pub(crate) fn fraction_more(&self, words: &[crate::sentence::Word]) -> (f64, usize) {
+        longest(&self.facts.counting.fractions_more, words).unwrap_or_default()
     }
 
     /// Returns true if the word is a noun of the language.
@@ -268,10 +271,10 @@ impl Language {
     fn counts(&self, word: &str) -> bool {
         let counting = &self.facts.counting;
         let is_part = |phrase: &String| phrase.split(' ').any(|part| part == word);
-        crate::numbers::may_say(word)
-            || counting.units.contains_key(word)
+        self.unit(word).is_some()
+            || counting.scales.contains_key(word)
             || [&counting.minus, &counting.point, &counting.per].iter().any(|words| words.has(word))
-            || counting.parts.keys().any(is_part)
+            || counting.parts.keys().chain(counting.fractions.keys()).any(is_part)
     }
 
     /// Returns the number of words at the beginning that carry nothing.
@@ -461,4 +464,17 @@ impl Language {
         let begins = self.facts.order.tells.0.iter().filter_map(|ending| word.strip_suffix(ending.as_str()));
         begins.into_iter().any(|begin| self.verbs.contains_key(begin))
     }
+}
+
+/// What the longest phrase of a table at the beginning says, and the number of its words.
+fn longest(table: &BTreeMap<String, f64>, words: &[crate::sentence::Word]) -> Option<(f64, usize)> {
+    let said = |phrase: &str| {
+        let mut length = 0;
+        let fits = phrase.split(' ').zip(words).all(|(one, other)| {
+            length += 1;
+            other.is(one)
+        });
+        (fits && length == phrase.split(' ').count()).then_some(length)
+    };
+    table.iter().filter_map(|(phrase, value)| Some((*value, said(phrase)?))).max_by_key(|(_, length)| *length)
 }

@@ -29,6 +29,44 @@ pub(crate) struct Unit {
     pub(crate) factor: f64,
     /// For people.
     pub(crate) label: &'static str,
+    /// What the same word measures elsewhere: degrees of warmth, and "mils" of a liquid.
+    also: Option<(Dimension, f64)>,
+    /// The value of which the base unit counts from zero.
+    zero: f64,
+}
+
+impl Unit {
+    fn new(dimension: Dimension, factor: f64, label: &'static str) -> Self {
+        Self { dimension, factor, label, also: None, zero: 0.0 }
+    }
+
+    fn meanings(self) -> impl Iterator<Item = (Dimension, f64)> {
+        std::iter::once((self.dimension, self.factor)).chain(self.also)
+    }
+
+    /// The same amount in another unit; none where that measures something else.
+    pub(crate) fn convert(self, value: f64, to: Self) -> Option<f64> {
+        let (own, other) = self.meanings().find_map(|(dimension, factor)| {
+            let (_, other) = to.meanings().find(|(measured, _)| *measured == dimension)?;
+            Some((factor, other))
+        })?;
+        Some((value - self.zero) * own / other + to.zero)
+    }
+
+    /// Returns true if both measure the same.
+    pub(crate) fn is_like(self, other: Self) -> bool {
+        self.convert(0.0, other).is_some()
+    }
+
+    /// Returns true if it is none of the metric system.
+    pub(crate) fn is_imperial(self) -> bool {
+        matches!(self.label, "in" | "ft" | "yd" | "mi" | "lb" | "oz" | "gal" | "pt" | "mph" | "°F")
+    }
+
+    /// Returns true if countries differ in how much it is, so that a person has to be asked.
+    pub(crate) fn is_ambiguous(self) -> bool {
+        matches!(self.label, "gal" | "pt")
+    }
 }
 
 /// A number as it was said.
@@ -52,9 +90,15 @@ pub(crate) fn unit(word: &str) -> Option<Unit> {
         "cm" | "centimeter" | "centimeters" | "centimetre" | "centimetres" | "centi" | "centis" => {
             (Dimension::Length, 0.01, "cm")
         }
-        "mm" | "millimeter" | "millimeters" | "millimetre" | "millimetres" | "mil" | "mils" | "mill" | "mills" => {
-            (Dimension::Length, 0.001, "mm")
+        "mm" | "millimeter" | "millimeters" | "millimetre" | "millimetres" => (Dimension::Length, 0.001, "mm"),
+        "mil" | "mils" | "mill" | "mills" => {
+            let also = Some((Dimension::Volume, 1e-3));
+            return Some(Unit { also, ..Unit::new(Dimension::Length, 0.001, "mm") });
         }
+        "inch" => (Dimension::Length, 0.0254, "in"),
+        "foot" => (Dimension::Length, 0.3048, "ft"),
+        "yard" => (Dimension::Length, 0.9144, "yd"),
+        "mile" => (Dimension::Length, 1_609.344, "mi"),
         "km" | "kilometer" | "kilometers" | "kilometre" | "kilometres" => (Dimension::Length, 1_000.0, "km"),
         "um" | "micron" | "microns" | "micrometer" | "micrometers" | "micrometre" => (Dimension::Length, 1e-6, "um"),
         "s" | "sec" | "secs" | "second" | "seconds" => (Dimension::Time, 1.0, "s"),
@@ -62,12 +106,16 @@ pub(crate) fn unit(word: &str) -> Option<Unit> {
         "min" | "mins" | "minute" | "minutes" => (Dimension::Time, 60.0, "min"),
         "h" | "hour" | "hours" | "hrs" => (Dimension::Time, 3_600.0, "h"),
         "rad" | "radian" | "radians" => (Dimension::Angle, 1.0, "rad"),
-        "deg" | "degree" | "degrees" => (Dimension::Angle, DEGREE, "degrees"),
+        "deg" | "degree" | "degrees" => {
+            let also = Some((Dimension::Temperature, 1.0));
+            return Some(Unit { also, ..Unit::new(Dimension::Angle, DEGREE, "degrees") });
+        }
         "turn" | "turns" | "revolution" | "revolutions" | "circle" => {
             (Dimension::Angle, std::f64::consts::TAU, "full turns")
         }
         "mps" | "m/s" => (Dimension::Speed, 1.0, "m/s"),
         "kmh" | "kph" | "km/h" => (Dimension::Speed, KM_PER_HOUR, "km/h"),
+        "mph" => (Dimension::Speed, 0.447_04, "mph"),
         "radps" | "rad/s" => (Dimension::TurnRate, 1.0, "rad/s"),
         "degps" | "deg/s" => (Dimension::TurnRate, DEGREE, "degrees/s"),
         "hz" | "hertz" => (Dimension::Frequency, 1.0, "Hz"),
@@ -76,51 +124,103 @@ pub(crate) fn unit(word: &str) -> Option<Unit> {
         "g" | "gram" | "grams" | "gramme" | "grammes" => (Dimension::Mass, 0.001, "g"),
         "mg" | "milligram" | "milligrams" => (Dimension::Mass, 1e-6, "mg"),
         "tonne" | "tonnes" | "ton" | "tons" => (Dimension::Mass, 1_000.0, "t"),
+        "pound" => (Dimension::Mass, 0.453_592_37, "lb"),
+        "ounce" => (Dimension::Mass, 0.028_349_523_125, "oz"),
+        "gallon" => (Dimension::Volume, 4.546_09, "gal"),
+        "pint" => (Dimension::Volume, 0.568_261_25, "pt"),
         "l" | "liter" | "liters" | "litre" | "litres" => (Dimension::Volume, 1.0, "l"),
         "ml" | "milliliter" | "milliliters" | "millilitre" | "millilitres" => (Dimension::Volume, 1e-3, "ml"),
         "ul" | "µl" | "μl" | "microliter" | "microliters" | "microlitre" | "microlitres" => {
             (Dimension::Volume, 1e-6, "ul")
         }
         "celsius" | "centigrade" | "degc" => (Dimension::Temperature, 1.0, "°C"),
+        "fahrenheit" | "degf" => {
+            return Some(Unit { zero: 32.0, ..Unit::new(Dimension::Temperature, 5.0 / 9.0, "°F") });
+        }
         "bar" | "bars" => (Dimension::Pressure, 1.0, "bar"),
-        "newton" | "newtons" => (Dimension::Force, 1.0, "N"),
+        "n" | "newton" | "newtons" => (Dimension::Force, 1.0, "N"),
         "percent" | "pct" | "percentage" => (Dimension::Share, 1.0, "%"),
         _ => return None,
     };
-    Some(Unit { dimension, factor, label })
+    Some(Unit::new(dimension, factor, label))
 }
 
-/// Returns true if the word may be a part of a number or of its unit, though it is no number itself.
-pub(crate) fn may_say(word: &str) -> bool {
-    matches!(word, "minus" | "negative" | "positive" | "half" | "quarter" | "couple" | "point" | "per" | "celsius")
-        || unit(word).is_some()
+/// The unit with which the name of a parameter ends (`speed_mps`, `target_c`).
+pub(crate) fn unit_of_name(ending: &str) -> Option<Unit> {
+    unit(match ending {
+        "c" => "celsius",
+        "f" => "fahrenheit",
+        other => other,
+    })
 }
 
 /// The number that begins with this word, with its unit.
 pub(crate) fn read(words: &[Word], language: &Language) -> Option<Said> {
     let counting = &language.facts.counting;
     let sign_words = counting.minus.length(words).min(1);
-    let unsigned = words.get(sign_words..)?;
-    let (value, length) = read_value(unsigned, language)?;
-    let value = if sign_words > 0 { -value } else { value };
-    let rest = unsigned.get(length..).unwrap_or_default();
-    let (unit, unit_length) = read_unit(rest, language);
-    // "Two and a half minutes", "half a minute more" are read with their unit; "one minute and a half" after it.
-    let half = counting.half_more.length(rest.get(unit_length..).unwrap_or_default());
-    let half = if unit_length > 0 { half } else { 0 };
-    let value = if half > 0 { value + 0.5 } else { value };
-    let seconds = unit.filter(|unit| unit.label == "min").and_then(|_| {
-        let after = rest.get(unit_length..)?;
-        let joint = usize::from(after.first().is_some_and(|next| counting.joint.has(&next.text)));
-        let (seconds, taken) = read_value(after.get(joint..)?, language)?;
-        let (second, more) = read_unit(after.get(joint + taken..)?, language);
-        (second?.label == "s").then_some((seconds, joint + taken + more))
-    });
-    let (value, extra) = match seconds {
-        Some((seconds, extra)) => (value + seconds / 60.0, extra),
-        None => (value, half),
+    let mut said = read_measure(words.get(sign_words..)?, language)?;
+    if let Some(unit) = said.unit
+        && let Some((more, length)) = read_more(words.get(sign_words + said.length..)?, unit, language)
+    {
+        said.value += more;
+        said.length += length;
+    }
+    let value = if sign_words > 0 { -said.value } else { said.value };
+    Some(Said { value: rounded(value), length: sign_words + said.length, ..said })
+}
+
+/// A number and its unit: "two and a half minutes", "a minute and a half", "three quarters of an hour".
+fn read_measure(words: &[Word], language: &Language) -> Option<Said> {
+    let fraction_of_unit = || {
+        let (value, length) = language.fraction(words)?;
+        let counting = &language.facts.counting;
+        let rest = words.get(length..)?;
+        let fillers = rest.iter().take_while(|word| counting.fillers.has(&word.text)).count();
+        let articles = rest.iter().skip(fillers).take_while(|word| counting.single.has(&word.text)).count();
+        let begin = length + fillers + articles;
+        let (unit, length) = read_unit(words.get(begin..)?, language);
+        unit.map(|unit| Said { value, unit: Some(unit), length: begin + length, is_ordinal: false })
     };
-    Some(Said { value, unit, length: sign_words + length + unit_length + extra, is_ordinal: false })
+    if let Some(said) = fraction_of_unit() {
+        return Some(said);
+    }
+    let (value, length) = read_value(words, language)?;
+    let rest = words.get(length..).unwrap_or_default();
+    let (unit, unit_length) = read_unit(rest, language);
+    let (more, more_length) =
+        if unit.is_some() { language.fraction_more(rest.get(unit_length..).unwrap_or_default()) } else { (0.0, 0) };
+    Some(Said { value: value + more, unit, length: length + unit_length + more_length, is_ordinal: false })
+}
+
+/// What a smaller unit adds to a number in this one: "two minutes and thirty seconds", "one metre fifty".
+fn read_more(words: &[Word], unit: Unit, language: &Language) -> Option<(f64, usize)> {
+    let is_time = unit.dimension == Dimension::Time;
+    let joint = usize::from(is_time && words.first().is_some_and(|next| language.facts.counting.joint.has(&next.text)));
+    let (value, length) = read_value(words.get(joint..)?, language)?;
+    let rest = words.get(joint + length..)?;
+    let (smaller, unit_length) = read_unit(rest, language);
+    let added = match smaller {
+        Some(smaller) => {
+            let is_smaller = smaller.dimension == unit.dimension && smaller.factor < unit.factor;
+            is_smaller.then(|| smaller.convert(value, unit))??
+        }
+        None => {
+            // Nothing else may be counted: "one metre fifty" ends here.
+            let ends = rest.first().is_none_or(|next| next.kind == Kind::Mark || language.is_plain_role(&next.text));
+            let parts = match unit.label {
+                "m" => 100.0,
+                "min" | "h" => 60.0,
+                _ => return None,
+            };
+            (joint == 0 && ends && value >= 10.0 && value < parts).then_some(value / parts)?
+        }
+    };
+    Some((added, joint + length + unit_length))
+}
+
+/// As precise as a number said by a person may be.
+fn rounded(value: f64) -> f64 {
+    (value * 1e9).round() / 1e9
 }
 
 fn read_value(words: &[Word], language: &Language) -> Option<(f64, usize)> {
@@ -134,11 +234,7 @@ fn read_value(words: &[Word], language: &Language) -> Option<(f64, usize)> {
         let (value, length) = read_value(words.get(1..)?, language)?;
         return Some((value, length + 1));
     }
-    let is_time = |next: &Word| language.unit(&next.text).is_some_and(|unit| unit.dimension == Dimension::Time);
-    // "A minute", and "a kilo and a half", which is no half of one.
-    let goes_on = counting.half_more.length(words.get(2..).unwrap_or_default()) > 0;
-    let is_unit = |next: &Word| is_time(next) || goes_on && language.unit(&next.text).is_some();
-    if counting.single.has(&first.text) && words.get(1).is_some_and(is_unit) {
+    if counting.single.has(&first.text) && words.get(1).is_some_and(|next| counts_one(next, words.get(2), language)) {
         return Some((1.0, 1));
     }
     let (mut value, mut length) = read_words(words, language)?;
@@ -154,11 +250,24 @@ fn read_value(words: &[Word], language: &Language) -> Option<(f64, usize)> {
             length = after;
         }
     } else {
-        let half = counting.half_more.length(words.get(length..).unwrap_or_default());
-        value += if half > 0 { 0.5 } else { 0.0 };
-        length += half;
+        let (more, more_length) = language.fraction_more(words.get(length..).unwrap_or_default());
+        value += more;
+        length += more_length;
     }
-    Some(((value * 1e9).round() / 1e9, length))
+    Some((rounded(value), length))
+}
+
+/// Returns true if an article counts one of a unit: "a minute", "a metre and a half". "A second picture" counts none, nor
+/// does "a yard gate".
+fn counts_one(unit: &Word, after: Option<&Word>, language: &Language) -> bool {
+    let Some(measure) = language.unit(&unit.text) else { return false };
+    let measures = match measure.dimension {
+        Dimension::Time => true,
+        Dimension::Length | Dimension::Mass | Dimension::Volume => measure.label != "yd" && unit.text.len() > 2,
+        _ => false,
+    };
+    let ends = after.is_none_or(|next| !language.is_content(&next.text) && next.number.is_none());
+    measures && (unit.ordinal.is_none() || ends)
 }
 
 /// A number of which only the words that say it are taken.
@@ -226,8 +335,13 @@ fn read_unit(words: &[Word], language: &Language) -> (Option<Unit>, usize) {
     };
     let per = words.get(1).is_some_and(|next| counting.per.has(&next.text));
     let Some(second) = words.get(2).filter(|_| per).and_then(|second| language.unit(&second.text)) else {
-        let celsius = words.get(1).is_some_and(|next| counting.celsius.has(&next.text));
-        return if celsius { (unit("celsius"), 2) } else { (Some(first), 1) };
+        // "Degrees Celsius", "degrees F".
+        let scale = words.get(1).filter(|_| first.also.is_some_and(|(it, _)| it == Dimension::Temperature));
+        let name = scale.and_then(|next| counting.scales.get(&next.text));
+        return match name.and_then(|name| unit(name)) {
+            Some(scale) => (Some(scale), 2),
+            None => (Some(first), 1),
+        };
     };
     match rate(first, second) {
         Some(rate) => (Some(rate), 3),
@@ -245,5 +359,5 @@ pub(crate) fn rate(first: Unit, second: Unit) -> Option<Unit> {
     };
     // A label only for the base unit; anything else is told in its parts.
     let label = if (factor - 1.0).abs() < f64::EPSILON { label } else { first.label };
-    Some(Unit { dimension, factor, label })
+    Some(Unit::new(dimension, factor, label))
 }

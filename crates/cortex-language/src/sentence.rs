@@ -80,7 +80,17 @@ pub(crate) fn words(text: &str, language: &Language) -> Result<Vec<Word>, Unclos
                 }
                 words.push(read(kind, number, start..end, language));
             }
-            Kind::Number | Kind::Quoted | Kind::Mark => words.push(read(kind, word, start..end, language)),
+            // "12,000".
+            Kind::Number => {
+                let mut number = word;
+                while let Some((thousands, after)) = thousands_after(&tokens, end, &number) {
+                    number.push_str(&thousands);
+                    end = after;
+                    tokens.nth(1);
+                }
+                words.push(read(kind, number, start..end, language));
+            }
+            Kind::Quoted | Kind::Mark => words.push(read(kind, word, start..end, language)),
         }
     }
     if spelling.full_stop_orders {
@@ -114,6 +124,20 @@ fn take_word(word: String, span: Range<usize>, language: &Language, words: &mut 
         Some(parts) => parts.into_iter().for_each(take),
         None => take(word),
     }
+}
+
+/// The three digits after the comma that a number ends at, and where they end.
+fn thousands_after(
+    tokens: &(impl Iterator<Item = Token> + Clone),
+    end: usize,
+    number: &str,
+) -> Option<(String, usize)> {
+    let mut ahead = tokens.clone();
+    let mark = ahead.next().filter(|mark| mark.start == end && mark.word == ",")?;
+    let digits = ahead.next().filter(|next| next.kind == Kind::Number && next.start == mark.end)?;
+    let is_group = digits.word.len() == 3 && digits.word.bytes().all(|digit| digit.is_ascii_digit());
+    let fits = !number.contains('.') && !number.starts_with('0');
+    (is_group && fits).then_some((digits.word, digits.end))
 }
 
 /// `1.500` as `1500`: where a comma stands before a fraction, a full stop stands between thousands.

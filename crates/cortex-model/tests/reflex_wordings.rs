@@ -105,7 +105,6 @@ impl House {
         policy.policy = Policy::new(settings).unwrap();
         let tools = ToolSet::new(self.tools.iter().cloned()).0;
         let mut mission = Mission::new(MissionSetup {
-            reading: cortex_language::task_class::read(task, tools.iter()),
             task: task.to_owned(),
             reading: cortex_language::task_class::read(task, tools.iter()),
             session: None,

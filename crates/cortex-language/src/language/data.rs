@@ -119,6 +119,7 @@ impl Language {
             looks: entry.looks,
             frame: entry.frame,
             says: entry.says,
+            of: entry.of,
         });
     }
 

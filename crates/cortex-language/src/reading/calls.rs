@@ -11,7 +11,7 @@ use super::{Call, Context, Core, Miss, Reader, Reading, Score, spoken};
 use crate::language::{Extreme, Lead};
 use crate::numbers::{self, Said};
 use crate::problem::Problem;
-use crate::robot::{self, Choices, NumberKind, Parameter, ParameterKind, Source, Tool, Usage, VerbHit};
+use crate::robot::{self, Choices, NumberKind, ParameterKind, Source, Tool, Usage, VerbHit};
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
@@ -63,6 +63,10 @@ impl Reader<'_> {
             Ok(false) => return None,
             Err(problem) => draft.wrong = Some(problem),
         }
+        // A number or a value that does not fit says nothing of a tool that nothing else asks for.
+        if draft.wrong.is_some() && fit.strength == Strength::Things && !draft.names_tool && !fit.goes_on {
+            return None;
+        }
         if let Some(problem) = draft.wrong {
             return Some(Err(Miss { closeness: closeness + 2, problem, nearly: Vec::new() }));
         }
@@ -73,6 +77,9 @@ impl Reader<'_> {
         }
         let answers = tool.usage != Usage::Step || tool.looks;
         if answers && !self.asks_for_look(tool, core, fit, &draft) {
+            return None;
+        }
+        if !answers && fit.strength == Strength::Things && core.lead.is_none() && self.is_statement(core.words) {
             return None;
         }
         if !answers && fit.strength == Strength::Things && !(draft.says_value || draft.says_state) {
@@ -137,11 +144,20 @@ impl Reader<'_> {
         self.implied(tool, core.words, fit, draft)?;
         let gave = fit.strength != Strength::Related || fit.gives.is_none() || draft.says_state;
         Ok(gave
-            && (fit.needs_state.is_empty() || draft.says_state)
+            && (fit.needs_state.is_empty() || draft.says_state || self.is_started(tool, draft))
             && (!fit.needs_value || draft.says_value)
+            && (!fit.needs_unit || draft.measured)
             && (!fit.needs_object || draft.matched > 0 || (draft.described > 0 && !fit.is_others))
             && (!fit.needs_name || draft.names_tool || draft.refers)
             && (!fit.needs_measure || self.says_measure(tool, draft)))
+    }
+
+    /// "Shaker at 300 rpm" starts it: nothing else takes how fast it is to run.
+    fn is_started(&self, tool: &Tool, draft: &Draft) -> bool {
+        let says = |(at, it): (usize, &robot::Parameter)| {
+            it.required && matches!(it.kind, ParameterKind::Number(_)) && draft.values.contains_key(&at)
+        };
+        draft.names_tool && draft.measured && tool.parameters.iter().enumerate().any(says)
     }
 
     /// "How many slots are there" asks nobody which of them is in front.
@@ -191,31 +207,6 @@ impl Reader<'_> {
             && draft.values.keys().all(|at| tool.parameters.get(*at).is_some_and(|it| !said(&it.name)))
     }
 
-    /// Returns true if things alone ask for an act, and neither a state that was said nor a place to go to tells which.
-    pub(super) fn is_doubtful(&self, tool: &Tool, fit: &Fit, draft: &Draft, context: Context<'_>) -> bool {
-        let acts = tool.usage == Usage::Step && !tool.looks;
-        let goes = tool.verbs.iter().any(|verb| self.names(&verb.key, "go"));
-        // "Make the beacon green", "three kilos for the sheep": nothing else of this robot takes these.
-        let is_made = fit.key.is_some() && draft.names_tool && draft.says_value;
-        let is_measured = draft.values.len() > 1
-            && draft.measured
-            && tool.parameters.iter().enumerate().all(|(at, it)| !it.required || draft.values.contains_key(&at));
-        let tells = (draft.says_state && draft.names_tool && !switches_more(tool, draft))
-            || goes
-            || is_made
-            || is_measured
-            || says_whole_call(tool, draft)
-            || (fit.key.is_some() && context.before.is_some());
-        // "Shut the yard gate", where a valve closes by its name: only the gate is a yard's.
-        let says_which = draft.measured || (draft.says_state && (draft.says_value || draft.refers));
-        let lent = fit.strength == Strength::Described && fit.is_others && !says_which;
-        // Who hands something to somebody does more than to pick it up.
-        let picks = tool.verbs.iter().any(|verb| self.names(&verb.key, "pick"));
-        // A verb that means something else first is asked about, but for what only drives.
-        let lent = lent || (draft.has_recipient && picks) || (fit.is_lent && !goes);
-        acts && ((fit.strength == Strength::Things && !tells) || lent)
-    }
-
     /// Returns true if a number or a state was said.
     pub(super) fn says_measure(&self, tool: &Tool, draft: &Draft) -> bool {
         draft.says_state
@@ -241,7 +232,7 @@ impl Reader<'_> {
         if let Some(said) = numbers::read(&words, self.language) {
             let fitting = tool.parameters.iter().enumerate().find_map(|(at, it)| match &it.kind {
                 ParameterKind::Number(kind) if !draft.values.contains_key(&at) => {
-                    let same = kind.unit.map(|unit| unit.dimension) == said.unit.map(|unit| unit.dimension);
+                    let same = kind.unit.zip(said.unit).is_some_and(|(own, spoken)| spoken.is_like(own));
                     Some((at, kind.take(&said).ok().filter(|_| same)?))
                 }
                 _ => None,
@@ -252,7 +243,7 @@ impl Reader<'_> {
             }
         }
         if let Some((at, kind)) = bounded(tool)
-            && let Some(bound) = draft.extreme.and_then(|extreme| bound_of(extreme, kind, fit))
+            && let Some(bound) = draft.extreme.and_then(|extreme| bound_of(extreme, tool.parameters.get(at), kind, fit))
             && !draft.values.contains_key(&at)
         {
             let said = Said { value: bound, unit: None, length: 1, is_ordinal: false };
@@ -435,7 +426,7 @@ impl Reader<'_> {
                     || self.language.words.things.has(&word.text)
                     || self.language.is_manner(&word.text)
             });
-        let text = self.written(words);
+        let text = parameter.shaped(&self.written(words))?;
         let limit = match parameter.kind {
             ParameterKind::Text(limit) => limit.unwrap_or(u64::MAX),
             _ => u64::MAX,
@@ -445,31 +436,17 @@ impl Reader<'_> {
     }
 }
 
-/// "Barn light on", "incubator to 37", "left 45 degrees": all that has to be said of a call is said, and a name, a
-/// parameter or several values tell which call it is. A bare number tells nothing.
-fn says_whole_call(tool: &Tool, draft: &Draft) -> bool {
-    let is_number = |at: &usize| matches!(tool.parameters.get(*at).map(|it| &it.kind), Some(ParameterKind::Number(_)));
-    let is_measured = draft.measured || draft.extreme.is_some() || !draft.values.keys().any(is_number);
-    let names = draft.names_tool || draft.described > 0;
-    let tells = names || (is_measured && (draft.values.len() > 1 || draft.sign.is_some()));
-    let is_whole = tool.parameters.iter().enumerate().all(|(at, it)| !it.required || draft.values.contains_key(&at));
-    draft.says_value && tells && is_whole && !switches_more(tool, draft)
-}
-
-/// "Light on white" need not blink: what is on there may be the light.
-fn switches_more(tool: &Tool, draft: &Draft) -> bool {
-    let switches = |(at, it): (usize, &Parameter)| {
-        it.kind == ParameterKind::Flag && !it.required && draft.values.contains_key(&at)
-    };
-    draft.says_state && draft.values.len() > 1 && tool.parameters.iter().enumerate().any(switches)
-}
-
 /// The bound that is said instead of a number; none where nothing says which.
-fn bound_of(extreme: Extreme, kind: &NumberKind, fit: &Fit) -> Option<f64> {
+fn bound_of(extreme: Extreme, parameter: Option<&robot::Parameter>, kind: &NumberKind, fit: &Fit) -> Option<f64> {
     match (extreme, fit.gives.as_deref()) {
         (Extreme::Lowest, Some("up" | "high")) | (Extreme::Highest, Some("down" | "low")) => None,
         (Extreme::Lowest, _) | (Extreme::Farthest, Some("down" | "low")) => kind.minimum,
         (Extreme::Highest, _) | (Extreme::Farthest, Some("up" | "high")) => kind.maximum,
-        (Extreme::Farthest, _) => None,
+        // "500 is fully open."
+        (Extreme::Farthest, Some(state)) => {
+            let names = |names: &Vec<String>| names.iter().any(|name| name == state);
+            parameter?.aliases.iter().find(|(it, _)| names(it)).map(|(_, value)| *value)
+        }
+        (Extreme::Farthest, None) => None,
     }
 }

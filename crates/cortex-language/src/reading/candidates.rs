@@ -258,9 +258,9 @@ impl Reader<'_> {
         if says_number {
             found.add(&index.numbers);
         }
-        let says_half = language.words.halves.length(words) > 0;
-        if says_half {
-            found.add(&index.shares);
+        let says_share = language.fraction(words).is_some();
+        if says_share {
+            found.add(&index.numbers);
         }
         let mut says_state = false;
         for (state, _) in language.states(words) {
@@ -270,7 +270,7 @@ impl Reader<'_> {
             }
             says_state = true;
         }
-        says_number || says_half || says_state
+        says_number || says_share || says_state
     }
 
     /// The tools with a value that is spelt like the words, together or apart.

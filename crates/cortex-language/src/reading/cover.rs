@@ -8,7 +8,7 @@ use super::calls::may_take_name;
 use super::fit::{Fit, Strength};
 use super::{Context, Core, Miss, Reader, Reading, Sought, Spot};
 use crate::language::{Extreme, Guard};
-use crate::numbers::{Dimension, Unit};
+use crate::numbers::{self, Dimension, Unit};
 use crate::problem::Problem;
 use crate::robot::{self, NumberKind, ParameterKind, Tool};
 use crate::sentence::Word;
@@ -38,13 +38,20 @@ pub(super) struct Draft {
     pub(super) wrong: Option<Problem>,
     pub(super) role: Option<String>,
     pub(super) excepts: bool,
+    /// The state that the verb asks for.
+    pub(super) gives: Option<String>,
+    /// True if a number may say how far something goes, or where to.
+    pub(super) is_vague_change: bool,
+    /// True if a number was said in a unit that is not the same everywhere.
+    pub(super) is_ambiguous: bool,
     /// True if a number was said with its unit.
     pub(super) measured: bool,
     /// The direction that was said for a number.
     pub(super) sign: Option<f64>,
     /// A bound that was said instead of a number.
     pub(super) extreme: Option<Extreme>,
-    /// Where the last value ended.
+    /// The parameter of the last value, and where that ended.
+    pub(super) last: Option<usize>,
     pub(super) value_end: Option<usize>,
 }
 
@@ -68,7 +75,7 @@ impl Reader<'_> {
     /// The clause with each word in its place, as far as it has one.
     pub(super) fn drafted(&self, tool: &Tool, core: Core<'_>, fit: &Fit, context: Context<'_>) -> Draft {
         let words = core.words;
-        let mut draft = Draft { repeats: 1, ..Draft::default() };
+        let mut draft = Draft { repeats: 1, gives: fit.gives.clone(), ..Draft::default() };
         let mut at = 0;
         while at < words.len() {
             if fit.at.contains(&at) {
@@ -166,6 +173,10 @@ impl Reader<'_> {
         {
             return length;
         }
+        if let Some(length) = self.take_code(tool, words, at, draft) {
+            draft.value_end = Some(at + length);
+            return length;
+        }
         if let Some(length) = self.take_empty(tool, words, at, rest, fit, context, draft) {
             return length;
         }
@@ -257,7 +268,11 @@ impl Reader<'_> {
         }
         // "Right" alone is a direction only to what turns or moves that way.
         let bare = (word.text.as_str(), 1);
-        let directions = [language.state(rest), Some(bare).filter(|_| language.empty(rest) == 0)];
+        // "Two metres back", but not "back down to the floor".
+        let counts = |from| rest.get(from..).is_some_and(|it| numbers::read(it, language).is_some());
+        let is_back = language.facts.hints.backward.has(&word.text) && (draft.measured || (1..rest.len()).any(counts));
+        let back = is_back.then_some(("backward", 1));
+        let directions = [language.state(rest), Some(bare).filter(|_| language.empty(rest) == 0), back];
         let signed =
             |(state, length): (&str, usize)| Some((tool.parameters.iter().find_map(|it| it.signs.get(state))?, length));
         if let Some((sign, length)) = directions.into_iter().flatten().find_map(signed) {
@@ -272,7 +287,8 @@ impl Reader<'_> {
                 return Some(1);
             }
         }
-        let is_unit = language.unit(&word.text).is_some();
+        // The unit with which a name ends that engineers type: `target_c`.
+        let is_unit = language.unit(&word.text).or_else(|| numbers::unit_of_name(&word.text)).is_some();
         if is_unit && tool.parameters.iter().any(|it| it.spelling.len() > 1 && it.spelling.contains(&word.text)) {
             return Some(1);
         }
@@ -367,6 +383,16 @@ impl Reader<'_> {
         if is_recipient {
             draft.has_recipient = true;
             return Some(1);
+        }
+        // "The goats get two kilos".
+        let receives = language.words.receives.length(rest);
+        if receives > 0
+            && fit.strength == Strength::Things
+            && !fit.asks
+            && draft.says_value
+            && numbers::read(rest.get(receives..)?, language).is_some_and(|said| said.unit.is_some())
+        {
+            return Some(receives);
         }
         if language.facts.hints.links.has(&word.text) && at + 1 < words.len() {
             return Some(1);

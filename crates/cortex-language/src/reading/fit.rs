@@ -2,7 +2,7 @@
 
 use super::{Context, Core, Reader, Reading};
 use crate::language::{Language, Lead, Sense};
-use crate::robot::{Key, ParameterKind, Source, Tool, Usage, VerbHit, switched};
+use crate::robot::{Key, Parameter, ParameterKind, Source, Tool, Usage, VerbHit, switched};
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
@@ -41,6 +41,8 @@ pub(crate) struct Fit {
     pub(crate) is_others: bool,
     /// True if a number or a state must be said: nothing else is raised or lowered.
     pub(crate) needs_measure: bool,
+    /// True if a number must be said with its unit.
+    pub(crate) needs_unit: bool,
     /// True if the tool's own noun must be said.
     pub(crate) needs_name: bool,
     /// True if the clause asks for an answer.
@@ -236,8 +238,16 @@ impl Reader<'_> {
             let sense = language.sense_of(&other.key).is_some_and(|sense| !sense.light);
             sense && other.at.first() == hit.at.first() && self.robot.index.verb(&other.key).is_some()
         });
-        let things = self.by_things(tool, &hit.at).filter(|_| !means_more)?;
-        Some(Fit { key: Some(hit.key.clone()), ..things })
+        let things = self.by_things(tool, &hit.at)?;
+        // "Give the tomatoes 20 litres", where something else feeds: how much of it says which.
+        Some(Fit { key: Some(hit.key.clone()), needs_unit: means_more, ..things })
+    }
+
+    /// Returns true if the tool sets a quality: a speed, a temperature.
+    fn sets(&self, tool: &Tool, quality: &str) -> bool {
+        let is_number = |it: &Parameter| matches!(it.kind, ParameterKind::Number(_));
+        tool.name_nouns.contains(quality)
+            || tool.parameters.iter().any(|it| is_number(it) && it.words.iter().any(|word| word == quality))
     }
 
     /// "Move to the hall" asks for what goes, though to move something is another matter.
@@ -329,11 +339,31 @@ impl Reader<'_> {
             && gives.as_ref().is_some_and(takes_state)
             && !fits.iter().any(|fit| fit.strength > Strength::Related)
         {
+            fits.push(Fit { strength: Strength::Related, gives, needs_object: true, needs_name: true, ..fit.clone() });
+        }
+        self.by_related_verb(tool, hit, sense, &fit, &mut fits);
+        fits
+    }
+
+    /// "Switch off the lamp", where the tool switches it on or off; "open the hood to 250 mm", where it sets how far.
+    fn by_related_verb(&self, tool: &Tool, hit: &VerbHit, sense: &Sense, fit: &Fit, fits: &mut Vec<Fit>) {
+        let language = self.language;
+        let answers = tool.usage != Usage::Step || tool.looks;
+        let gives = &sense.state;
+        // "Open the hood to 250 mm", where "500 is fully open".
+        let is_between = |state: &String| {
+            let opposite = language.opposite(state);
+            let names = |name: &String| name == state || opposite.is_some_and(|it| name == it);
+            tool.parameters.iter().any(|it| it.aliases.iter().any(|(it, _)| it.iter().any(names)))
+        };
+        if !answers && sense.adjusts && gives.as_ref().is_some_and(is_between) {
+            let strength = Strength::Related;
             fits.push(Fit {
-                strength: Strength::Related,
-                gives: gives.clone(),
-                needs_object: true,
+                strength,
+                needs_value: true,
+                needs_measure: true,
                 needs_name: true,
+                gives: gives.clone(),
                 ..fit.clone()
             });
         }
@@ -358,10 +388,10 @@ impl Reader<'_> {
                 });
             }
             if sense.adjusts && matches!(own.name.as_str(), "set" | "adjust" | "change") && own.state.is_none() {
-                fits.push(Fit { strength, needs_value: true, needs_measure: true, needs_name: true, ..fit.clone() });
+                let needs_name = !sense.of.as_ref().is_some_and(|of| self.sets(tool, of));
+                fits.push(Fit { strength, needs_value: true, needs_measure: true, needs_name, ..fit.clone() });
             }
         }
-        fits
     }
 }
 
@@ -377,6 +407,7 @@ impl Fit {
             needs_object: false,
             is_others: false,
             needs_measure: false,
+            needs_unit: false,
             needs_name: false,
             asks: false,
             goes_on: false,

@@ -2,9 +2,12 @@
 
 use std::ops::Range;
 
-use super::Reader;
+use serde_json::Map;
+
 use super::fit::Strength;
+use super::{Call, Reader};
 use crate::language::{Frame, TextFrame};
+use crate::numbers;
 use crate::robot::{self, Key, ParameterKind, Source, Tool, VerbHit};
 use crate::sentence::Word;
 use crate::tokens::Kind;
@@ -23,13 +26,26 @@ pub(super) struct Handed {
     pub(super) prefix: Option<String>,
     /// True if it is told to somebody, so that "you" is somebody else.
     pub(super) reports: bool,
+    /// Where those are who are to hear it.
+    pub(super) place: Option<Call>,
+    /// How often it is printed.
+    pub(super) count: Option<u64>,
     /// True if something before it is not accounted for.
     pub(super) is_vague: bool,
 }
 
 impl Handed {
     fn new(range: Range<usize>) -> Self {
-        Self { range, strength: Strength::Own, named: false, prefix: None, reports: false, is_vague: false }
+        Self {
+            range,
+            strength: Strength::Own,
+            named: false,
+            prefix: None,
+            reports: false,
+            place: None,
+            count: None,
+            is_vague: false,
+        }
     }
 }
 
@@ -48,8 +64,10 @@ impl Reader<'_> {
         let may_be = |slot: &str, range: Range<usize>| match slot {
             "people" => {
                 let words = words.get(range).unwrap_or_default();
-                self.are_people(words) || self.is_value(tool, words)
+                self.are_people(words) || self.is_value(tool, words) || self.listeners_at(words).is_some()
             }
+            "place" => self.place_of(words.get(range).unwrap_or_default()).is_some(),
+            "count" => words.get(range).is_some_and(|words| self.counted(words).is_some()),
             "question" => words.get(range).is_some_and(|words| {
                 self.asks(words)
                     && !words.first().is_some_and(|first| self.language.facts.hints.doubts.has(&first.text))
@@ -86,8 +104,24 @@ impl Reader<'_> {
             if frame == Frame::Write && !named && !is_marked && (is_thing || !self.is_own_verb(tool, words)) {
                 continue;
             }
-            let reports = slots.iter().any(|(name, _)| name == "people");
-            take(Handed { named, prefix: prefix.clone(), reports, ..Handed::new(range.clone()) });
+            let slot = |wanted: &str| {
+                let (_, range) = slots.iter().find(|(name, _)| name == wanted)?;
+                words.get(range.clone())
+            };
+            let people = slot("people");
+            let place = slot("place").and_then(|words| self.place_of(words)).or_else(|| {
+                let people = people.filter(|words| !self.are_people(words) && !self.is_value(tool, words))?;
+                self.listeners_at(people)
+            });
+            // In "the meeting is moved to the cold room" nobody is told anything.
+            let (says_first, bare) =
+                (slots.first().is_some_and(|(name, _)| name == "text"), people.and_then(|it| self.drive_to(it)));
+            if says_first && bare.is_some() {
+                continue;
+            }
+            let count = slot("count").and_then(|words| self.counted(words));
+            let prefix = prefix.clone();
+            take(Handed { named, prefix, reports: people.is_some(), place, count, ..Handed::new(range.clone()) });
         }
         // "Read this out loud: ...": whatever stands after a colon, where what stands before hands over a text.
         if let Some(colon) = words.iter().position(|word| word.is_mark(":"))
@@ -231,6 +265,60 @@ impl Reader<'_> {
             }
             _ => false,
         }
+    }
+
+    /// "In the kitchen", "at the main gate": the drive to where a text is to be heard.
+    fn place_of(&self, words: &[Word]) -> Option<Call> {
+        let rests = self.language.words.rests.length(words);
+        self.drive_to(words.get(rests..)?).filter(|_| rests > 0)
+    }
+
+    /// "Everybody in the kitchen", "the gentleman at reception", "the kitchen": the drive to those who are to hear a text.
+    fn listeners_at(&self, words: &[Word]) -> Option<Call> {
+        const NAMED_BY: usize = 4;
+        if let Some(call) = self.drive_to(words) {
+            return Some(call);
+        }
+        let (people, place) =
+            (1..words.len()).find_map(|at| Some((words.get(..at)?, self.place_of(words.get(at..)?)?)))?;
+        let unknown = &self.language.words.unknown_people;
+        let begins = |word: &Word| self.language.is_article(&word.text) || unknown.has(&word.text);
+        // "The lady", "my wife", "whoever is": what stands at a place and is told something is somebody.
+        let is_somebody = people.len() <= NAMED_BY
+            && people.first().is_some_and(begins)
+            && people.iter().all(|word| word.kind == Kind::Word && word.number.is_none())
+            && !self.begins_place(people);
+        (self.are_people(people) || is_somebody).then_some(place)
+    }
+
+    /// The one way to drive to the place that the words name; none where something else takes them.
+    fn drive_to(&self, words: &[Word]) -> Option<Call> {
+        let articles = words.iter().take_while(|word| self.language.is_article(&word.text)).count();
+        let name = words.get(articles..).filter(|name| !name.is_empty())?;
+        let read = |parameter: &robot::Parameter| match &parameter.kind {
+            ParameterKind::Choice(choices) => {
+                let (value, length) = choices.read(name, self.language)?;
+                (length == name.len()).then(|| choices.value(value).cloned())?
+            }
+            _ => None,
+        };
+        let mut drives = self.robot.those(&self.robot.index.goes).filter_map(|(index, tool)| {
+            let mut needed = tool.parameters.iter().filter(|it| it.required);
+            let parameter = needed.next().filter(|_| needed.next().is_none())?;
+            let arguments = Map::from_iter([(parameter.name.clone(), read(parameter)?)]);
+            Some(Call { tool: index, arguments })
+        });
+        let call = drives.next().filter(|_| drives.next().is_none())?;
+        let says = |(_, tool): (usize, &Tool)| tool.parameters.iter().any(|it| read(it).is_some());
+        (!self.robot.those(&self.robot.index.says).any(says)).then_some(call)
+    }
+
+    /// A number of copies.
+    fn counted(&self, words: &[Word]) -> Option<u64> {
+        let said = numbers::read(words, self.language)?;
+        let is_count = said.unit.is_none() && said.length == words.len() && said.value.fract() == 0.0;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, from 1 to 100")]
+        (is_count && (1.0..=100.0).contains(&said.value)).then_some(said.value as u64)
     }
 
     /// Returns true if the words name the tool, and nothing else.

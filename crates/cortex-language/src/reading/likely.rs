@@ -109,6 +109,13 @@ impl Reader<'_> {
         let mut fits: Vec<Fit> = Vec::new();
         for hit in hits {
             let first = hit.at.first().copied().unwrap_or_default();
+            // The "inches" of "two inches" is no verb.
+            let is_unit =
+                first.checked_sub(1).and_then(|before| core.words.get(before)).is_some_and(|it| it.number.is_some())
+                    && core.words.get(first).is_some_and(|word| self.language.unit(&word.text).is_some());
+            if is_unit {
+                continue;
+            }
             let is_past = core.words.get(first).is_some_and(|word| self.language.form(&word.text) == Form::Past);
             if is_past && !core.asks && !self.is_wished(core, first) {
                 continue;
@@ -141,6 +148,9 @@ impl Reader<'_> {
             return None;
         }
         if answers && !core.asks && fit.strength < Strength::Described {
+            return None;
+        }
+        if !answers && core.lead.is_none() && self.is_statement(core.words) {
             return None;
         }
         let left_over = || draft.leftover.iter().filter_map(|at| weights.get(*at));

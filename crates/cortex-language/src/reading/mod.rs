@@ -5,9 +5,10 @@
 //!
 //! - `courtesies`: what people say around an order;
 //! - `candidates`: the tools that a clause can ask for at all;
-//! - `cover`: one clause held against one tool by one of its verbs; `values`, `nouns` and `references` for what its words
+//! - `cover`: one clause held against one tool by one of its verbs; `values`, `measures`, `nouns` and `references` for what its words
 //!   say;
-//! - `calls`: what it then asks for; `misses`: why it asks for nothing; `likely`: what to ask about then;
+//! - `calls`: what it then asks for, and `doubts` whether a person is asked first; `misses`: why it asks for nothing;
+//!   `likely`: what to ask about then;
 //! - `spots`: what the words of a clause may say to any tool;
 //! - `phrases`: the clause as one of the tool's own sentences; `order` for other languages than the tools';
 //! - `transfers`: a thing that is picked up, brought and put down;
@@ -23,9 +24,11 @@ mod calls;
 mod candidates;
 mod courtesies;
 mod cover;
+mod doubts;
 mod fit;
 mod frames;
 mod likely;
+mod measures;
 mod misses;
 mod nouns;
 mod order;
@@ -309,6 +312,9 @@ impl<'r> Reader<'r> {
         core: Core<'_>,
         context: Context<'_>,
     ) -> Clause {
+        if let Some(reading) = self.handed(core, context) {
+            return Clause::Read(vec![reading]);
+        }
         // Where no verb asks for a tool, a thing may be brought by several.
         if found.iter().all(|reading| reading.score.strength == Strength::Things)
             && let Some(reading) = self.transfer(core, context)
@@ -353,6 +359,11 @@ impl<'r> Reader<'r> {
             .filter(|_| best.closed && best.strength == Strength::Related)
             .filter(|_| found.iter().filter(|it| it.score == best).all(looks_only));
         let best = named.unwrap_or(best);
+        // What is sure in one way is not doubtful in another.
+        let goes = |it: &Reading| it.tool().and_then(|tool| self.robot.tool(tool)).is_some_and(|tool| self.goes(tool));
+        let sure: Vec<Vec<Call>> =
+            found.iter().filter(|it| !it.doubtful && !goes(it)).map(|it| it.calls.clone()).collect();
+        found.iter_mut().for_each(|it| it.doubtful &= !sure.contains(&it.calls));
         found.retain(|reading| reading.score == best);
         // "Drawers all shut?" may ask, and "no, let's say a minute" may correct.
         let is_vague = (self.ends_as_question(words)
@@ -387,7 +398,7 @@ impl<'r> Reader<'r> {
                 take(attempt);
             }
         }
-        if let Some(attempt) = self.by_text(index, tool, said, clause.said_hits) {
+        if let Some(attempt) = self.by_text(index, tool, said, clause.said_hits, context) {
             take(attempt);
         }
         for fit in self.fits(tool, core, clause.hits, context) {
@@ -405,7 +416,8 @@ impl<'r> Reader<'r> {
 
     /// Returns true if the reading hands a text to what speaks or shows it.
     fn hands_text(&self, reading: &Reading) -> bool {
-        reading.tool().and_then(|index| self.robot.tool(index)).is_some_and(|tool| tool.text.is_some())
+        let hands = |call: &Call| self.robot.tool(call.tool).is_some_and(|tool| tool.text.is_some());
+        reading.calls.iter().any(hands)
     }
 
     /// Returns true if the words begin like a question.

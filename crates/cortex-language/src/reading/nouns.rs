@@ -42,6 +42,35 @@ impl Reader<'_> {
         None
     }
 
+    /// Returns true if the word says what something else does or is: "runs", "was running", "is".
+    fn is_predicate(&self, words: &[Word], at: usize) -> bool {
+        let Some(word) = words.get(at) else { return false };
+        let language = self.language;
+        let before = at.checked_sub(1).and_then(|before| words.get(before));
+        let follows_thing = before.is_some_and(|it| language.is_content(&it.text) && !language.is_article(&it.text));
+        let is_verb = !language.verbs(&word.stem).is_empty();
+        let is_inflected = word.text != word.stem || language.form(&word.text) != crate::language::Form::Plain;
+        language.words.told.has(&word.text) || (is_verb && is_inflected && follows_thing)
+    }
+
+    /// "The yard gate's open", "hood closed already": something is told, and nothing asked for.
+    pub(super) fn is_statement(&self, words: &[Word]) -> bool {
+        let language = self.language;
+        let is_shortened = |word: &Word| {
+            let written = self.written(std::slice::from_ref(word)).replace('’', "'");
+            let ends = |ending: &String| ending.contains('\'') && written.ends_with(ending.as_str());
+            word.kind == Kind::Word && language.facts.spelling.owners.0.iter().any(ends)
+        };
+        let tells = |next: &Word| {
+            next.number.is_some()
+                || language.is_plain_role(&next.text)
+                || language.state(std::slice::from_ref(next)).is_some()
+                || language.fraction(std::slice::from_ref(next)).is_some()
+        };
+        words.iter().zip(words.iter().skip(1)).any(|(word, next)| is_shortened(word) && tells(next))
+            || words.iter().any(|word| language.facts.hints.already.has(&word.text))
+    }
+
     /// Returns true if the tool can tell of people: it sees whatever there is, or names them.
     pub(super) fn sees_people(&self, tool: &Tool) -> bool {
         let names = |word: &str| tool.nouns.contains(word) || tool.described.contains(word);
@@ -146,6 +175,10 @@ impl Reader<'_> {
         }
         // What a description says explains no word that turns a command into another one, and no verb.
         if !tool.described.contains(concept) || fit.strength >= Strength::Phrase {
+            return None;
+        }
+        // "The shaker runs at 300 rpm", "the hood is closed" tell something, whatever the description says.
+        if fit.strength == Strength::Things && !fit.asks && self.is_predicate(words, at) {
             return None;
         }
         let is_polar = language.state(words.get(at..)?).is_some_and(|(state, _)| language.opposite(state).is_some());

@@ -73,6 +73,13 @@ impl Reader<'_> {
                             }
                         },
                     };
+                    // "Raise the forks by 10 cm" says no height.
+                    if let ParameterKind::Number(kind) = &parameter.kind
+                        && self.is_absolute(tool, kind)
+                        && (at..end).any(|from| self.says_change(words, from, words.get(end..).unwrap_or_default()))
+                    {
+                        return None;
+                    }
                     has_text |= is_text;
                     text_at = text_at.or(is_text.then_some(at));
                     arguments.insert(parameter.name.clone(), value);
@@ -91,7 +98,7 @@ impl Reader<'_> {
         }
         let arguments_doubt = text_at.is_some_and(|from| {
             let text = words.get(from..).unwrap_or_default();
-            self.is_doubtful_text(text) && !self.is_courtesy(text)
+            (self.is_doubtful_text(text) || self.asks_kindly(text)) && !self.is_courtesy(text)
         });
         // Of free text, the frame counts that reads most out of it.
         let score = Score {
@@ -180,7 +187,7 @@ impl Reader<'_> {
                 let written = self.written(text);
                 let is_name = matched >= WORDS_BEFORE_NAMES && !written.contains(char::is_whitespace);
                 // Free text of speech is read by its frames, any other only where it is marked.
-                let value = quoted.clone().or_else(|| is_name.then_some(written))?;
+                let value = parameter.shaped(&quoted.clone().or_else(|| is_name.then_some(written))?)?;
                 (value.chars().count() as u64 <= limit.unwrap_or(u64::MAX))
                     .then(|| (json!(value), end, quoted.is_none()))
             }

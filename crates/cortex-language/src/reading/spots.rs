@@ -59,9 +59,13 @@ impl Reader<'_> {
                 || things
                 || said.both.length(rest) > 0
                 || said.all.length(rest) > 0
-                || language.unit(&word.text).is_some(),
+                || language.unit(&word.text).is_some()
+                || numbers::unit_of_name(&word.text).is_some()
+                || language.facts.hints.backward.has(&word.text),
             state,
-            number: word.ordinal.is_some() || numbers::read(rest, language).is_some() || said.halves.length(rest) > 0,
+            number: word.ordinal.is_some()
+                || numbers::read(rest, language).is_some()
+                || language.fraction(rest).is_some(),
             refers: things || said.places.length(rest) > 0 || said.here.length(rest) > 0,
             noun: !language.is_plain_role(&word.text)
                 && !language.weighty(&word.text)

@@ -8,12 +8,18 @@ use std::ops::Range;
 use serde_json::{Map, Value, json};
 
 use super::frames::Handed;
-use super::{Call, Core, End, Miss, Reader, Reading, Score};
+use super::{Call, Context, Core, End, Miss, Reader, Reading, Score};
 use crate::language::Frame;
+use crate::numbers::Said;
 use crate::problem::Problem;
 use crate::robot::{self, ParameterKind, Tool, VerbHit};
 use crate::sentence::Word;
 use crate::tokens::Kind;
+
+/// Returns true if something follows a quotation that is no part of it.
+fn is_overrun(words: &[Word]) -> bool {
+    words.len() > 1 && words.first().is_some_and(|first| first.kind == Kind::Quoted)
+}
 
 impl Reader<'_> {
     /// The clause as a text that is handed over to the tool.
@@ -23,6 +29,7 @@ impl Reader<'_> {
         tool: &Tool,
         core: Core<'_>,
         hits: &[VerbHit],
+        context: Context<'_>,
     ) -> Option<Result<Reading, Miss>> {
         let (slot, frame) = tool.text?;
         let parameter = tool.parameters.get(slot)?;
@@ -30,11 +37,11 @@ impl Reader<'_> {
         if core.asks {
             return None;
         }
-        let Handed { range, strength, named, prefix, reports, is_vague } =
+        let Handed { range, strength, named, prefix, reports, place, count, is_vague } =
             self.handed_over(tool, frame, core.words, hits)?;
         let (range, repeats) = self.without_repetition(core.words, range);
         let words = core.words.get(range.clone())?;
-        if words.is_empty() {
+        if words.is_empty() || is_overrun(words) {
             return None;
         }
         if let Some(only) = words.first()
@@ -80,9 +87,14 @@ impl Reader<'_> {
                 })
                 .collect();
         }
-        let calls = (0..repeats)
-            .flat_map(|_| several.iter().map(|arguments| Call { tool: index, arguments: arguments.clone() }))
-            .collect();
+        let repeats = match count {
+            Some(count) => self.copies(tool, count, &mut several)?,
+            None => repeats,
+        };
+        let spoken = (0..repeats)
+            .flat_map(|_| several.iter().map(|arguments| Call { tool: index, arguments: arguments.clone() }));
+        let is_there = |place: &Call| place.arguments.values().next() == context.place;
+        let calls = place.into_iter().filter(|place| !is_there(place)).chain(spoken).collect();
         // A shorter text means that the frame has read more of the sentence.
         let matched = core.words.len().saturating_sub(words.len()) + usize::from(named) * 3;
         let score = Score { closed: is_quoted, strength, matched, described: 0 };
@@ -92,8 +104,9 @@ impl Reader<'_> {
             verb: tool.verbs.first().map(|it| it.key.clone()),
             amends: false,
             doubtful: is_vague
-                // What follows a quotation is no part of it.
                 || (words.len() > 1 && words.iter().any(|word| word.kind == Kind::Quoted))
+                || !is_quoted && self.asks_kindly(words)
+                || !is_quoted && self.language.words.timings.length(words) > 0
                 || !is_quoted
                     && !self.is_courtesy(words)
                     && ((frame == Frame::Write && self.guarded(words).is_some())
@@ -103,6 +116,36 @@ impl Reader<'_> {
             refers: false,
             places: 0,
         }))
+    }
+
+    /// Gives the number of copies to the parameter that counts them; returns how often the text is handed over.
+    fn copies(&self, tool: &Tool, count: u64, several: &mut [Map<String, Value>]) -> Option<u32> {
+        let mut counts = tool.parameters.iter().filter_map(|it| match &it.kind {
+            ParameterKind::Number(kind) if kind.whole && kind.unit.is_none() => Some((it, kind)),
+            _ => None,
+        });
+        let Some((parameter, kind)) = counts.next().filter(|_| counts.next().is_none()) else {
+            return u32::try_from(count).ok();
+        };
+        #[expect(clippy::cast_precision_loss, reason = "at most 100")]
+        let said = Said { value: count as f64, unit: None, length: 1, is_ordinal: false };
+        let value = kind.take(&said).ok()?;
+        for arguments in several {
+            arguments.insert(parameter.name.clone(), value.clone());
+        }
+        Some(1)
+    }
+
+    /// "Say take your parcel please": whether "please" is said as well is left open, where the text asks for something.
+    pub(super) fn asks_kindly(&self, words: &[Word]) -> bool {
+        let asks = words.len() > 1
+            && words.first().is_some_and(|first| {
+                let is_verb = |form: &crate::language::VerbForm| form.head.len() == 1 && form.tail.is_empty();
+                self.language.verbs(&first.stem).iter().any(is_verb) && !self.is_courtesy(words)
+            });
+        let after = words.last().and_then(|last| self.text.get(last.span.end..)).unwrap_or_default();
+        let next = after.trim_start().split(|next: char| !next.is_alphanumeric()).next().unwrap_or_default();
+        asks && self.language.facts.hints.kindly.has(&next.to_lowercase())
     }
 
     /// "How are you?" is said as it stands.
@@ -168,7 +211,7 @@ impl Reader<'_> {
         let hints = &self.language.facts.hints;
         let range = self.trimmed(words, range);
         let (rest, times) = self.without_repetition(words, range);
-        let words = words.get(rest).filter(|words| !words.is_empty() && times == 1)?;
+        let words = words.get(rest).filter(|words| !words.is_empty() && times == 1 && !is_overrun(words))?;
         let vague = words.first().is_some_and(|first| hints.no_text.has(&first.text))
             || words.iter().all(|word| self.refers_only(word));
         let conditional = words.iter().any(|word| hints.conditions.has(&word.text));

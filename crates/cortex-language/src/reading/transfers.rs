@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::fit::Strength;
 use super::{Call, Context, Core, Reader, Reading, Score};
-use crate::robot::{self, Key, ParameterKind, Tool, Transfer};
+use crate::robot::{self, Key, ParameterKind, Tool, Transfer, Usage};
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
@@ -23,6 +23,8 @@ struct Errand {
     names_thing: bool,
     source: Option<Value>,
     target: Option<Value>,
+    /// It is for whoever speaks, or for somebody else.
+    has_recipient: bool,
     matched: usize,
 }
 
@@ -51,7 +53,10 @@ impl Reader<'_> {
                 ways.push((Some(hit.key.clone()), hit.at.clone(), picks));
             }
         }
-        ways.push((None, Vec::new(), false));
+        // "The whisk's in the sink" is no order.
+        if !self.is_statement(core.words) {
+            ways.push((None, Vec::new(), false));
+        }
         self.robot.transfers.iter().find_map(|transfer| {
             ways.iter().find_map(|(key, at, picks)| {
                 let errand = self.errand(transfer, core.words, at, *picks, context)?;
@@ -103,6 +108,14 @@ impl Reader<'_> {
                 at += length;
                 continue;
             }
+            // "Hand me the mug", "for Anna".
+            let is_first = picks && at.checked_sub(1).is_some_and(|before| verb.contains(&before));
+            let recipient = self.recipient(rest, is_first);
+            if recipient > 0 && side.is_none() {
+                errand.has_recipient = true;
+                at += recipient;
+                continue;
+            }
             let articles = rest.iter().take_while(|word| language.is_article(&word.text)).count();
             if side.is_some() && articles > 0 {
                 at += articles;
@@ -128,12 +141,7 @@ impl Reader<'_> {
                 continue;
             }
             let things = language.words.things.length(rest);
-            let is_before_thing = self.language.facts.hints.pointing.has(&word.text)
-                && rest.get(1..).is_some_and(|after| {
-                    self.choice_at(pick, after).is_some()
-                        || robot::next_concept(after, language).is_some_and(|(noun, _)| pick.nouns.contains(&noun))
-                });
-            if is_before_thing {
+            if self.points_at_thing(pick, rest) {
                 at += 1;
                 continue;
             }
@@ -167,6 +175,63 @@ impl Reader<'_> {
             at += skipped;
         }
         (side.is_none() && errand.things.len() <= THINGS_AT_MOST).then_some(errand)
+    }
+
+    /// "That pallet", "this mug".
+    fn points_at_thing(&self, pick: &Tool, words: &[Word]) -> bool {
+        let Some((word, after)) = words.split_first() else { return false };
+        self.language.facts.hints.pointing.has(&word.text)
+            && (self.choice_at(pick, after).is_some()
+                || robot::next_concept(after, self.language).is_some_and(|(noun, _)| pick.nouns.contains(&noun)))
+    }
+
+    /// The number of words that say for whom a thing is brought.
+    fn recipient(&self, words: &[Word], is_first: bool) -> usize {
+        let hints = &self.language.facts.hints;
+        if words.first().is_some_and(|first| hints.recipients.has(&first.text)) {
+            return 1;
+        }
+        let marks = self.language.words.for_whom.length(words);
+        let rest = words.get(marks..).unwrap_or_default();
+        let end = rest.iter().take(2).take_while(|word| word.kind == Kind::Word).count();
+        let is_somebody =
+            |people: &[Word]| self.are_people(people) || matches!(people, [only] if hints.recipients.has(&only.text));
+        let people = (1..=end).rev().find(|end| rest.get(..*end).is_some_and(is_somebody));
+        people.filter(|_| marks > 0 || is_first).map_or(0, |people| marks + people)
+    }
+
+    /// "Hand me the mug": it is picked up and held out, where one position of the robot is for that.
+    pub(super) fn handed(&self, core: Core<'_>, context: Context<'_>) -> Option<Reading> {
+        const HANDS_OVER: [&str; 3] = ["handover", "handov", "hand over"];
+        if self.robot.transfers.is_empty() {
+            return None;
+        }
+        let begin = self.verb_position(core.words);
+        let hits = robot::hits(core.words, self.language);
+        let gives =
+            |hit: &&robot::VerbHit| !hit.lent && hit.at.first().copied() == begin && self.names(&hit.key, "give");
+        let held_out = self.robot.tools.iter().enumerate().find_map(|(index, tool)| {
+            let parameter = choice(tool)?;
+            let ParameterKind::Choice(choices) = &parameter.kind else { return None };
+            let named = HANDS_OVER.iter().find_map(|name| choices.named(name))?;
+            let arguments = Map::from_iter([(parameter.name.clone(), choices.value(named)?.clone())]);
+            Some(Call { tool: index, arguments })
+        })?;
+        let ways =
+            self.robot.transfers.iter().flat_map(|transfer| hits.iter().filter(gives).map(move |hit| (transfer, hit)));
+        ways.into_iter().find_map(|(transfer, hit)| {
+            let errand = self.errand(transfer, core.words, &hit.at, true, context)?;
+            let [thing] = errand.things.as_slice() else { return None };
+            // "Hand over the mug", "hand Anna the mug", "hand me the mug".
+            let is_for_somebody = errand.has_recipient || hit.at.len() > 1;
+            if !is_for_somebody || errand.source.is_some() || errand.target.is_some() {
+                return None;
+            }
+            let is_held = self.held(transfer, context).flatten().as_ref() == Some(thing);
+            let pick = Call { tool: transfer.pick, arguments: argument(self.robot.tool(transfer.pick)?, Some(thing))? };
+            let calls = if is_held { vec![held_out.clone()] } else { vec![pick, held_out.clone()] };
+            Some(Reading { verb: Some(hit.key.clone()), ..Reading::of(calls) })
+        })
     }
 
     /// A value of the tool's choice at the beginning, after an article.
@@ -203,6 +268,17 @@ impl Reader<'_> {
         let drive = transfer.drive.and_then(|index| Some((index, self.robot.tool(index)?)));
         let held = self.held(transfer, context);
         let names = !errand.things.is_empty() || errand.names_thing;
+        // "Carry it to the sink, leave it there": it is put down once.
+        if let Some(before) = context.before
+            && errand.refers
+            && !names
+            && errand.target.is_some()
+            && errand.target.as_ref() == context.place
+            && held.is_none()
+            && before.calls.last().is_some_and(|last| last.tool == transfer.place)
+        {
+            return Some(Reading { amends: true, ..before.clone() });
+        }
         // "It" is what the robot holds.
         let is_known = names || (errand.refers && held.is_some());
         if !is_known {
@@ -213,6 +289,10 @@ impl Reader<'_> {
         // "Get the box from bench 1": what becomes of it is said later, if at all.
         let Some(target) = errand.target.clone() else {
             let [thing] = errand.things.as_slice() else { return None };
+            // To somebody whose place nobody knows it is not brought.
+            if errand.has_recipient {
+                return None;
+            }
             let (index, tool) = drive.filter(|_| held.is_none())?;
             let calls = vec![
                 Call { tool: index, arguments: argument(tool, Some(errand.source.as_ref()?))? },
@@ -263,6 +343,15 @@ impl Reader<'_> {
         Errand { target, ..errand.clone() }
     }
 
+    /// Returns true if the tool fetches something, so that the robot holds it.
+    fn takes_out(&self, tool: &Tool) -> bool {
+        let takes = |verb: &robot::Verb| {
+            verb.source == robot::Source::Own
+                && ["pick", "fetch", "take_from", "unload"].iter().any(|it| self.names(&verb.key, it))
+        };
+        tool.usage == Usage::Step && !tool.looks && tool.verbs.iter().any(takes)
+    }
+
     /// What the robot holds after what was read before: a thing, or something that it has no name for.
     fn held(&self, transfer: &Transfer, context: Context<'_>) -> Option<Option<Value>> {
         // What is corrected was not done.
@@ -274,6 +363,10 @@ impl Reader<'_> {
             }
             if call.tool == transfer.pick {
                 return Some(call.arguments.values().next().cloned());
+            }
+            // What was taken out of a rack is held as well.
+            if self.robot.tool(call.tool).is_some_and(|tool| self.takes_out(tool)) {
+                return Some(None);
             }
         }
         None

@@ -3,16 +3,16 @@
 use serde_json::{Value, json};
 
 use super::cover::Draft;
-use super::misses::mismatched;
 use super::{Reader, Spot, spoken};
-use crate::numbers::{self, Said};
+use crate::numbers::{self, Said, Unit};
+use crate::phrases::PhraseSet;
 use crate::problem::Problem;
-use crate::robot::{self, NumberKind, Parameter, ParameterKind, Tool};
+use crate::robot::{self, Parameter, ParameterKind, Tool};
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
 /// A parameter, its values or why it has none, and how many words say them.
-type Found = (usize, Result<Vec<Value>, Problem>, usize);
+pub(super) type Found = (usize, Result<Vec<Value>, Problem>, usize);
 
 impl Reader<'_> {
     /// Returns true if what follows begins with a value of the tool.
@@ -22,6 +22,9 @@ impl Reader<'_> {
         tool.parameters.iter().any(|parameter| match &parameter.kind {
             ParameterKind::Choice(choices) => choices.read(rest, self.language).is_some(),
             ParameterKind::Number(_) => numbers::read(rest, self.language).is_some(),
+            ParameterKind::Text(_) if parameter.takes_code() => {
+                rest.first().is_some_and(|word| parameter.shaped(&self.written(std::slice::from_ref(word))).is_some())
+            }
             _ => false,
         })
     }
@@ -79,14 +82,43 @@ impl Reader<'_> {
             draft.values.entry(index).or_default().push(value);
             draft.says_value = true;
             draft.matched += 1;
-        } else if let Some(index) = text.filter(|index| !draft.values.contains_key(index)) {
-            draft.values.insert(index, vec![json!(word.text)]);
+        } else if let Some(index) = text.filter(|index| !draft.values.contains_key(index))
+            && let Some(text) = tool.parameters.get(index).and_then(|it| it.shaped(&word.text))
+        {
+            draft.values.insert(index, vec![json!(text)]);
             draft.says_value = true;
             draft.matched += 1;
         } else {
             draft.leftover.push(at);
         }
         1
+    }
+
+    /// "A1 of the sample plate", "sample plate A1": a word of the shape that a text must have.
+    pub(super) fn take_code(&self, tool: &Tool, words: &[Word], at: usize, draft: &mut Draft) -> Option<usize> {
+        let word = words.get(at).filter(|word| word.kind == Kind::Word)?;
+        let written = self.written(std::slice::from_ref(word));
+        let open: Vec<(usize, &Parameter)> = tool
+            .parameters
+            .iter()
+            .enumerate()
+            .filter(|(index, it)| it.takes_code() && !draft.values.contains_key(index))
+            .collect();
+        let hints = draft.role.as_ref().and_then(|role| self.language.roles.get(role));
+        let before = draft.last.filter(|_| draft.value_end == Some(at)).and_then(|last| tool.parameters.get(last));
+        let fits = |(_, it): &&(usize, &Parameter)| match (before, hints) {
+            (Some(before), _) => it.words.iter().any(|word| before.words.contains(word)),
+            (None, Some(hints)) => it.words.iter().any(|word| hints.contains(word)),
+            (None, None) => open.len() == 1,
+        };
+        let mut fitting = open.iter().filter(fits);
+        let (index, parameter) = *fitting.next().filter(|_| fitting.next().is_none())?;
+        let text = parameter.shaped(&written)?;
+        draft.values.insert(index, vec![json!(text)]);
+        draft.says_value = true;
+        draft.matched += 1;
+        draft.role = None;
+        Some(1)
     }
 
     /// Gives the value that begins here, and those that are joined to it, to the parameter that takes it.
@@ -178,8 +210,14 @@ impl Reader<'_> {
             draft.values.entry(parameter).or_default().extend(all);
             draft.matched += 1;
         }
-        draft.measured |= numbers::read(rest, self.language).is_some_and(|said| said.unit.is_some());
+        let unit = numbers::read(rest, self.language).and_then(|said| said.unit);
+        draft.measured |= unit.is_some();
+        draft.is_vague_change |= self.is_vague_change(tool, words, at, parameter, draft);
+        draft.is_ambiguous |= unit.is_some_and(Unit::is_ambiguous);
         draft.says_value = true;
+        draft.last = Some(parameter);
+        let said = robot::concepts_of(rest.get(..length).unwrap_or_default(), self.language);
+        draft.names_tool |= said.iter().any(|word| tool.name_nouns.contains(word));
         Some(length)
     }
 
@@ -243,10 +281,14 @@ impl Reader<'_> {
                         let said = robot::concepts_of(rest.get(..length).unwrap_or_default(), self.language);
                         matches!(said.as_slice(), [only] if tool.name_nouns.contains(only))
                     });
-                    if let Some((value, length)) = read
+                    if let Some((value, mut length)) = read
                         && let Some(value) = choices.value(value)
                         && (!is_noun || rest.first().is_some_and(|first| self.is_whole(value, first)))
                     {
+                        // The "x" of "100x".
+                        let next = rest.get(length).filter(|_| value.is_number());
+                        length +=
+                            usize::from(next.is_some_and(|it| self.language.facts.counting.magnifies.has(&it.text)));
                         found.push((index, value.clone(), length));
                     }
                 }
@@ -303,118 +345,18 @@ impl Reader<'_> {
         let mut at = 0;
         for name in names {
             let (concept, length) = robot::next_concept(rest.get(at..)?, self.language)?;
-            if concept != *name {
+            let ends = &self.language.of_tools().words;
+            let word = rest.get(at)?;
+            let is_end = |names: &PhraseSet, said: &PhraseSet| names.has(name) && said.has(&word.text);
+            let same = is_end(&ends.lowest_names, &self.language.words.lowest_names)
+                || is_end(&ends.highest_names, &self.language.words.highest_names);
+            if concept != *name && !same {
                 // "Basement" for "the basement floor" of a description, but not the other way round.
                 return None;
             }
             at += length;
         }
         (at > 0).then_some(at)
-    }
-
-    pub(super) fn number(
-        &self,
-        tool: &Tool,
-        words: &[Word],
-        at: usize,
-        rest: &[Word],
-        draft: &Draft,
-        only: Option<usize>,
-    ) -> Option<Found> {
-        let ordinal = rest.first().and_then(|first| first.ordinal).map(|value| Said {
-            value,
-            unit: None,
-            length: 1,
-            is_ordinal: true,
-        });
-        if let Some(found) = self.half(tool, rest, draft, only) {
-            return Some(found);
-        }
-        let mut said = numbers::read(rest, self.language).or(ordinal)?;
-        // "Three times" of a tool that counts.
-        let times = rest.get(said.length..).map_or(0, |after| self.language.words.times.length(after));
-        let open: Vec<(usize, &Parameter, &NumberKind)> = tool
-            .parameters
-            .iter()
-            .enumerate()
-            .filter(|(index, _)| only.map_or_else(|| !draft.values.contains_key(index), |only| *index == only))
-            .filter_map(|(index, parameter)| match &parameter.kind {
-                ParameterKind::Number(kind) => Some((index, parameter, kind)),
-                _ => None,
-            })
-            .collect();
-        let pick = |fits: &dyn Fn(&Parameter, &NumberKind) -> bool| {
-            let mut fitting = open.iter().filter(|(_, parameter, kind)| fits(parameter, kind));
-            fitting.next().filter(|_| fitting.next().is_none()).copied()
-        };
-        let before = words.get(at.saturating_sub(3)..at).unwrap_or_default();
-        let last_before = at.checked_sub(1).and_then(|before| words.get(before));
-        let after = rest.get(said.length..).and_then(|after| robot::next_concept(after, self.language));
-        let hints = draft.role.as_ref().and_then(|role| self.language.roles.get(role));
-        let chosen = if times > 0 {
-            pick(&|parameter, _| self.is_count(parameter))
-        } else if let [only] = open.as_slice() {
-            Some(*only)
-        } else {
-            pick(&|_, kind| {
-                said.unit.is_some() && kind.unit.map(|unit| unit.dimension) == said.unit.map(|it| it.dimension)
-            })
-            .or_else(|| pick(&|parameter, _| last_before.is_some_and(|word| self.names_parameter(word, parameter))))
-            .or_else(|| pick(&|parameter, _| before.iter().any(|word| self.names_parameter(word, parameter))))
-            .or_else(|| pick(&|parameter, _| after.as_ref().is_some_and(|(word, _)| parameter.words.contains(word))))
-            .or_else(|| {
-                pick(&|parameter, _| hints.is_some_and(|hints| parameter.words.iter().any(|word| hints.contains(word))))
-            })
-            .or_else(|| {
-                pick(&|parameter, kind| said.unit.is_none() && parameter.required && (!said.is_ordinal || kind.whole))
-            })
-            .or_else(|| {
-                pick(&|parameter, kind| said.unit.is_none() && kind.unit.is_none() && kind.whole && parameter.required)
-            })
-        };
-        let (index, parameter, kind) = chosen?;
-        if said.is_ordinal && !(kind.whole && kind.unit.is_none()) {
-            return None;
-        }
-        // "Three drops": what is counted is the parameter's own name.
-        if times > 0 {
-            said.length += times;
-        } else if let Some((word, length)) = after.filter(|_| said.unit.is_none())
-            && parameter.words.contains(&word)
-            && last_before.is_none_or(|before| !self.names_parameter(before, parameter))
-        {
-            said.length += length;
-        }
-        match kind.take(&said) {
-            Ok(value) => Some((index, Ok(vec![value]), said.length)),
-            Err(mismatch) => {
-                let written = self.written(rest.get(..said.length).unwrap_or_default());
-                Some((index, Err(mismatched(parameter, mismatch, written)), said.length))
-            }
-        }
-    }
-
-    /// "Open the vent halfway": half of a share that goes from nothing to all.
-    fn half(&self, tool: &Tool, rest: &[Word], draft: &Draft, only: Option<usize>) -> Option<Found> {
-        let length = self.language.words.halves.length(rest);
-        if length == 0
-            || numbers::read(rest, self.language).is_some_and(|said| said.length > length || said.unit.is_some())
-        {
-            return None;
-        }
-        let mut shares = tool.parameters.iter().enumerate().filter_map(|(index, parameter)| match &parameter.kind {
-            ParameterKind::Number(kind)
-                if only.map_or_else(|| !draft.values.contains_key(&index), |only| only == index)
-                    && kind.unit.is_some_and(|unit| unit.dimension == numbers::Dimension::Share) =>
-            {
-                Some((index, kind))
-            }
-            _ => None,
-        });
-        let (index, kind) = shares.next().filter(|_| shares.next().is_none())?;
-        let middle = f64::midpoint(kind.minimum?, kind.maximum?);
-        let value = kind.take(&Said { value: middle, unit: None, length, is_ordinal: false }).ok()?;
-        Some((index, Ok(vec![value]), length))
     }
 
     /// The value that a state is for a parameter.
@@ -439,6 +381,14 @@ impl Reader<'_> {
                         self.language.of_tools().state(&[it.as_str()]).map_or(it.as_str(), |(state, _)| state) == word
                     })
                 };
+                // "0 is shut".
+                let is_alias = |names: &Vec<String>| {
+                    let tools = self.language.of_tools();
+                    matches!(names.as_slice(), [only] if only == state || tools.state(&[only.as_str()]).is_some_and(|(it, _)| it == state))
+                };
+                if let Some((_, value)) = parameter.aliases.iter().find(|(names, _)| is_alias(names)) {
+                    return kind.take(&Said { value: *value, unit: None, length: 1, is_ordinal: false }).ok();
+                }
                 let full = if says(state) {
                     kind.maximum?
                 } else if self.language.opposite(state).is_some_and(says) {

@@ -8,6 +8,7 @@ mod choices;
 mod concepts;
 mod index;
 mod parameters;
+mod shape;
 mod verbs;
 
 pub(crate) use choices::{Choices, spoken};

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::choices::Choices;
 use super::concepts::{concepts, concepts_of};
+use super::shape::Shape;
 use crate::language::Language;
 use crate::numbers::{self, Dimension, Said, Unit};
 use crate::sentence::{self, Word};
@@ -18,6 +19,8 @@ use crate::tokens::{Kind, name_words};
 const REFERENCE_DEPTH: usize = 4;
 /// Most characters of a description that are read.
 const DESCRIPTION_READ: usize = 300;
+/// So much of a number may be rounded where its unit is never whole in that of the parameter.
+const ROUNDED_BY: f64 = 0.01;
 /// Most words of a name for a single value.
 const ALIAS_WORDS: usize = 4;
 
@@ -38,6 +41,8 @@ pub(crate) struct Parameter {
     /// The words of its name as they are.
     pub(crate) spelling: Vec<String>,
     pub(crate) kind: ParameterKind,
+    /// What a text has to look like.
+    shape: Option<Shape>,
     pub(crate) required: bool,
     pub(crate) default: Option<Value>,
 }
@@ -82,6 +87,19 @@ pub(crate) enum Mismatch {
     UnknownUnit,
 }
 
+impl Parameter {
+    /// Returns true if its texts are codes of a certain shape.
+    pub(crate) fn takes_code(&self) -> bool {
+        self.shape.is_some() && matches!(self.kind, ParameterKind::Text(_))
+    }
+
+    /// The text in the shape that is demanded, in whichever case; none where it has another one.
+    pub(crate) fn shaped(&self, text: &str) -> Option<String> {
+        let Some(shape) = &self.shape else { return Some(text.to_owned()) };
+        [text.to_owned(), text.to_uppercase(), text.to_lowercase()].into_iter().find(|text| shape.fits(text))
+    }
+}
+
 /// The parameters of a tool, in the order of their names.
 pub(crate) fn parameters(schema: &Value, tool: &[Word], language: &Language) -> Vec<Parameter> {
     let required: Vec<&str> = schema
@@ -90,6 +108,10 @@ pub(crate) fn parameters(schema: &Value, tool: &[Word], language: &Language) -> 
         .map(|names| names.iter().filter_map(Value::as_str).collect())
         .unwrap_or_default();
     let properties = schema.get("properties").and_then(Value::as_object);
+    // "0 is shut, 500 is fully open" of the only number there is.
+    let is_number = |it: &&Value| matches!(type_name(it), Some("number" | "integer"));
+    let numbers = properties.into_iter().flat_map(Map::values).filter(is_number).count();
+    let of_tool = if numbers == 1 { aliases(tool, language) } else { Vec::new() };
     properties
         .into_iter()
         .flat_map(Map::iter)
@@ -98,28 +120,36 @@ pub(crate) fn parameters(schema: &Value, tool: &[Word], language: &Language) -> 
             // `_min` is the smallest of something more often than minutes.
             let is_minimum =
                 |last: &str| last == "min" && property.get("type") != Some(&json!("integer")) && words.len() < 2;
-            let named_unit = words.last().filter(|last| !is_minimum(last)).and_then(|last| numbers::unit(last));
+            let named_unit =
+                words.last().filter(|last| !is_minimum(last)).and_then(|last| named_unit_of(last, words.len()));
             if named_unit.is_some() && words.len() > 1 {
                 words.pop();
             }
             let description = property.get("description").and_then(Value::as_str).unwrap_or_default();
             let beginning: String = description.chars().take(DESCRIPTION_READ).collect();
             let said = sentence::words(&beginning.replace(['"', '`', '\''], " "), language).unwrap_or_default();
+            let alone = if is_number(&property) { of_tool.clone() } else { Vec::new() };
             let kind = kind(property, schema, named_unit.or_else(|| unit_in(&said)), language);
             Parameter {
                 name: name.clone(),
                 label: words.join(" "),
                 words: concepts(&words.join(" "), language),
                 described: concepts_of(&said, language),
-                aliases: aliases(&said, language),
+                aliases: aliases(&said, language).into_iter().chain(alone).collect(),
                 signs: [said.as_slice(), tool].iter().flat_map(|said| signs(said, language)).collect(),
                 spelling: name_words(name),
                 kind,
+                shape: property.get("pattern").and_then(Value::as_str).and_then(Shape::read),
                 required: required.contains(&name.as_str()),
                 default: property.get("default").filter(|default| !default.is_null()).cloned(),
             }
         })
         .collect()
+}
+
+/// The unit with which a name of so many words ends. A letter is a unit only after another word.
+fn named_unit_of(ending: &str, words: usize) -> Option<Unit> {
+    if words > 1 { numbers::unit_of_name(ending) } else { numbers::unit(ending) }
 }
 
 /// The sign of each direction, as in "Positive is left (counter-clockwise)."
@@ -180,6 +210,11 @@ fn unit_in(words: &[Word]) -> Option<Unit> {
         let rest = words.get(at..)?;
         let word = &rest.first()?.text;
         let unit = numbers::unit(word).filter(|_| word.len() > 1)?;
+        // "Degrees Celsius" are no angle.
+        let scale = rest.get(1).and_then(|next| numbers::unit(&next.text)).filter(|scale| scale.is_like(unit));
+        if let Some(scale) = scale {
+            return Some(scale);
+        }
         let rate = rest.get(1).is_some_and(|next| next.is("per")).then(|| rest.get(2)).flatten();
         match rate.and_then(|second| numbers::unit(&second.text)) {
             Some(second) => numbers::rate(unit, second).or(Some(unit)),
@@ -275,19 +310,25 @@ fn choices(property: &Value, root: &Value) -> Option<Vec<Value>> {
 impl NumberKind {
     /// The value for what was said, in the parameter's own unit.
     pub(crate) fn take(&self, said: &Said) -> Result<Value, Mismatch> {
+        let converted = said.unit.zip(self.unit).map(|(spoken, own)| spoken.convert(said.value, own));
         let value = match (said.unit, self.unit) {
             (None, _) => said.value,
-            (Some(spoken), Some(own)) if spoken.dimension == own.dimension => said.value * spoken.factor / own.factor,
+            (Some(_), Some(_)) => converted.flatten().ok_or(Mismatch::Unit)?,
             // A share of something that goes up to 1 or to 100.
             (Some(spoken), None) if spoken.dimension == Dimension::Share => match self.maximum {
                 Some(maximum) if (maximum - 1.0).abs() < f64::EPSILON => said.value / 100.0,
                 Some(maximum) if (maximum - 100.0).abs() < f64::EPSILON => said.value,
                 _ => return Err(Mismatch::UnknownUnit),
             },
-            (Some(_), Some(_)) => return Err(Mismatch::Unit),
             (Some(_), None) => return Err(Mismatch::UnknownUnit),
         };
-        let value = (value * 1e9).round() / 1e9;
+        let mut value = (value * 1e9).round() / 1e9;
+        // Inches and thirds are seldom whole millimetres.
+        let is_third = said.value.fract() != 0.0 && (said.value * 3.0 - (said.value * 3.0).round()).abs() < 1e-6;
+        let is_uneven = is_third || said.unit.is_some_and(Unit::is_imperial);
+        if self.whole && is_uneven && (value - value.round()).abs() <= value.abs() * ROUNDED_BY {
+            value = value.round();
+        }
         let too_low = self.minimum.is_some_and(|least| if self.above { value <= least } else { value < least });
         let too_high = self.maximum.is_some_and(|most| if self.below { value >= most } else { value > most });
         // Beyond this a float no longer holds every whole number.
@@ -297,6 +338,24 @@ impl NumberKind {
         }
         #[expect(clippy::cast_possible_truncation, reason = "whole and within 9e15")]
         Ok(if self.whole { json!(value as i64) } else { json!(value) })
+    }
+
+    /// Returns true if it is measured in such a unit.
+    pub(crate) fn takes(&self, unit: Unit) -> bool {
+        match self.unit {
+            Some(own) => unit.is_like(own),
+            None => unit.dimension == Dimension::Share && matches!(self.maximum, Some(1.0 | 100.0)),
+        }
+    }
+
+    /// All that there is, where the numbers go from nothing to all.
+    pub(crate) fn scale(&self) -> Option<f64> {
+        let is_share = self.unit.is_some_and(|unit| unit.dimension == Dimension::Share);
+        let most = self.maximum?;
+        if is_share {
+            return Some(if most <= 1.0 { 1.0 } else { 100.0 });
+        }
+        (self.minimum? == 0.0).then_some(most)
     }
 
     /// The bounds in words: `a number from 0 to 2 m/s`.

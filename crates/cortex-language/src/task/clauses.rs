@@ -277,7 +277,13 @@ impl Task<'_> {
         let Meaning::Read(readings) = &node.clauses.last().filter(|_| length == bare.len())?.meaning else {
             return None;
         };
-        let repeated = readings.iter().map(|reading| reading.repeated(times)).collect();
+        // "A metre forward and a metre back, twice": both may be meant.
+        let is_joined = node.clauses.last().is_some_and(|last| last.joint == Joint::Soft) && node.readings().len() > 1;
+        let repeat = |reading: &Reading| {
+            let doubtful = reading.doubtful || is_joined;
+            Reading { doubtful, ..reading.repeated(times) }
+        };
+        let repeated = readings.iter().map(repeat).collect();
         let mut node = node.clone();
         node.cost += 0.1;
         if let Some(last) = node.clauses.last() {

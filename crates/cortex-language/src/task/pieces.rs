@@ -25,7 +25,7 @@ impl Task<'_> {
             let number = |offset: isize| {
                 at.checked_add_signed(offset).and_then(|at| self.words.get(at)).and_then(|it| it.number)
             };
-            let half = language.facts.counting.half_more.length(rest) > 0;
+            let half = language.fraction_more(rest).1 > 0;
             if language.facts.counting.joint.has(&word.text)
                 && (half || (number(-1).is_some_and(|it| it >= 100.0) && number(1).is_some_and(|it| it < 100.0)))
             {
@@ -51,6 +51,11 @@ impl Task<'_> {
                     lead_end = at;
                     continue;
                 }
+            }
+            if at > start && self.follows_quotation(at) {
+                pieces.push(Piece { range: start..at, joint });
+                (start, lead_end, joint) = (at, at, Joint::Soft);
+                continue;
             }
             // "Again and again" is one word; "since it is dark, ..." begins with what is told.
             let endless = Some(language.words.timings.length(rest)).filter(|length| *length > 1);
@@ -127,6 +132,14 @@ impl Task<'_> {
         let told = told.get(..end).unwrap_or_default();
         let addressed = told.first().is_some_and(|it| language.facts.hints.addressed.has(&it.text));
         if !compares && !addressed && !told.is_empty() && self.is_told(told) { length } else { 0 }
+    }
+
+    /// A quotation ends at its mark: "after you have said 'hello' drive there".
+    fn follows_quotation(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).and_then(|at| self.words.get(at));
+        before.is_some_and(|it| it.kind == Kind::Quoted)
+            && self.words.get(at).is_some_and(|it| it.kind == Kind::Word)
+            && self.begins_deed(&Piece { range: at..self.words.len(), joint: Joint::Soft })
     }
 
     /// Returns the length of a courtesy that holds a joint itself: "be a dear and".

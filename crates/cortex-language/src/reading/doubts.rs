@@ -1,0 +1,63 @@
+//! Whether a person is asked before a clause is done that all words account for.
+
+use super::cover::Draft;
+use super::fit::{Fit, Strength};
+use super::{Context, Reader};
+use crate::robot::{Parameter, ParameterKind, Tool, Usage};
+
+impl Reader<'_> {
+    /// Returns true if things alone ask for an act, and neither a state that was said nor a place to go to tells which.
+    pub(super) fn is_doubtful(&self, tool: &Tool, fit: &Fit, draft: &Draft, context: Context<'_>) -> bool {
+        let acts = tool.usage == Usage::Step && !tool.looks;
+        let goes = tool.verbs.iter().any(|verb| self.names(&verb.key, "go"));
+        // "Make the beacon green", "three kilos for the sheep": nothing else of this robot takes these.
+        let is_made = fit.key.is_some() && draft.names_tool && draft.says_value;
+        let is_complete =
+            || tool.parameters.iter().enumerate().all(|(at, it)| !it.required || draft.values.contains_key(&at));
+        let is_measured = (draft.values.len() > 1 || draft.sign.is_some()) && draft.measured && is_complete();
+        // "The main gate and the yard gate open": the first one was no place to go to.
+        let shares_state = context.before.is_some_and(|before| {
+            let mut values = before.calls.iter().flat_map(|call| call.arguments.values());
+            before.verb.is_none()
+                && before.tool().is_some_and(|it| self.robot.tool(it).is_some_and(|it| self.goes(it)))
+                && values.any(|value| {
+                    tool.parameters
+                        .iter()
+                        .any(|it| matches!(&it.kind, ParameterKind::Choice(choices) if choices.values.contains(value)))
+                })
+        });
+        let tells = (draft.says_state && draft.names_tool && !switches_more(tool, draft))
+            || goes
+            || is_made
+            || is_measured
+            || (says_whole_call(tool, draft) && !shares_state)
+            || (fit.key.is_some() && context.before.is_some());
+        // "Shut the yard gate", where a valve closes by its name: only the gate is a yard's.
+        let says_which = draft.measured || (draft.says_state && (draft.says_value || draft.refers));
+        let lent = fit.strength == Strength::Described && fit.is_others && !says_which;
+        // Who hands something to somebody does more than to pick it up.
+        let picks = tool.verbs.iter().any(|verb| self.names(&verb.key, "pick"));
+        // A verb that means something else first is asked about, but for what only drives.
+        let lent = lent || (draft.has_recipient && picks) || (fit.is_lent && !goes && !is_measured);
+        acts && ((fit.strength == Strength::Things && !tells) || lent || draft.is_ambiguous || draft.is_vague_change)
+    }
+}
+
+/// "Barn light on", "incubator to 37", "left 45 degrees": all that has to be said of a call is said, and a name, a
+/// parameter or several values tell which call it is. A bare number tells nothing.
+fn says_whole_call(tool: &Tool, draft: &Draft) -> bool {
+    let is_number = |at: &usize| matches!(tool.parameters.get(*at).map(|it| &it.kind), Some(ParameterKind::Number(_)));
+    let is_measured = draft.measured || draft.extreme.is_some() || !draft.values.keys().any(is_number);
+    let names = draft.names_tool || draft.described > 0;
+    let tells = names || (is_measured && (draft.values.len() > 1 || draft.sign.is_some()));
+    let is_whole = tool.parameters.iter().enumerate().all(|(at, it)| !it.required || draft.values.contains_key(&at));
+    draft.says_value && tells && is_whole && !switches_more(tool, draft)
+}
+
+/// "Light on white" need not blink: what is on there may be the light.
+fn switches_more(tool: &Tool, draft: &Draft) -> bool {
+    let switches = |(at, it): (usize, &Parameter)| {
+        it.kind == ParameterKind::Flag && !it.required && draft.values.contains_key(&at)
+    };
+    draft.says_state && draft.values.len() > 1 && tool.parameters.iter().enumerate().any(switches)
+}
