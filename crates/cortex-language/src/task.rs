@@ -7,11 +7,14 @@ mod announcements;
 mod audit;
 mod clauses;
 mod contrast;
+mod corrections;
 mod due;
 mod follow_ups;
 mod nodes;
+mod order;
 mod pieces;
 mod result;
+mod splits;
 mod told;
 mod tours;
 
@@ -99,14 +102,34 @@ enum Joint {
     Soft,
     /// By "then" or the end of a sentence.
     Strong,
-    /// By "before".
+    /// By "before", after what is done before it: "A before B".
     Before,
-    /// By "after" or "once".
+    /// By "after" or "once", after what is done after it: "A after B".
     After,
+    /// By "before" where a sentence begins, so that what follows is done before it: "before B, A".
+    BeforeNext,
+    /// By "after" or "once" where a sentence begins: "once B, A".
+    AfterNext,
     /// It is done before what was said earlier: "..., but turn the light on first".
     First,
     /// It takes the place of what was said.
     Correction,
+}
+
+impl Joint {
+    /// Returns true if what follows only says when something else is done.
+    fn is_subordinate(self) -> bool {
+        matches!(self, Self::Before | Self::After | Self::BeforeNext | Self::AfterNext)
+    }
+
+    /// The same joint where a sentence begins.
+    fn opening(self) -> Self {
+        match self {
+            Self::Before => Self::BeforeNext,
+            Self::After => Self::AfterNext,
+            other => other,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]

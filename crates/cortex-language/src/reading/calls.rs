@@ -92,12 +92,20 @@ impl Reader<'_> {
                     draft.values.insert(parameter, vec![json!(text)]);
                     has_text = true;
                 }
-                None => return Some(Err(self.unexplained(tool, core.words, &draft, closeness))),
+                None => {
+                    let nearly = self.either(index, tool, core, fit, context, &draft);
+                    let miss = self.unexplained(tool, core.words, &draft, closeness);
+                    return Some(Err(Miss { nearly, ..miss }));
+                }
             }
         }
         let calls = self.calls(index, tool, &draft, context, fit.goes_on);
         let tours = draft.all && draft.repeats == 1 && self.goes(tool);
-        Some(calls.map_err(|problem| Miss { closeness, problem, nearly: Vec::new() }).map(|calls| Reading {
+        let missed = |problem| {
+            let nearly = self.either(index, tool, core, fit, context, &draft);
+            Miss { closeness, problem, nearly }
+        };
+        Some(calls.map_err(missed).map(|calls| Reading {
             places: if tours { calls.len() } else { 0 },
             calls,
             score: Score {

@@ -15,7 +15,7 @@ use crate::sentence::Word;
 use crate::tokens::Kind;
 
 /// A call that is not complete yet.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Draft {
     /// The values of each parameter, by its index; several where the clause names several.
     pub(super) values: BTreeMap<usize, Vec<Value>>,

@@ -4,6 +4,7 @@
 //! the tool, or one of the few words that carry nothing.
 //!
 //! - `courtesies`: what people say around an order;
+//! - `choosing`: which of a few things is left open;
 //! - `candidates`: the tools that a clause can ask for at all;
 //! - `cover`: one clause held against one tool by one of its verbs; `values`, `measures`, `nouns` and `references` for what its words
 //!   say;
@@ -22,6 +23,7 @@ use serde_json::{Map, Value};
 
 mod calls;
 mod candidates;
+mod choosing;
 mod courtesies;
 mod cover;
 mod doubts;
@@ -103,6 +105,11 @@ impl Reading {
     /// Returns true if neither a verb nor a clause before says what is to be done.
     pub(crate) fn is_by_things_alone(&self) -> bool {
         self.score.strength == Strength::Things && self.verb.is_none() && !self.amends
+    }
+
+    /// Returns true if it is what a question most likely asks, and words of it are left over.
+    pub(crate) fn is_guessed(&self) -> bool {
+        self.score.matched + self.score.described == 0 && self.score.strength == Strength::Things
     }
 
     /// The same, several times.
@@ -332,7 +339,11 @@ impl<'r> Reader<'r> {
             }
             // A value that something of this robot does not take is no value of anything else.
             let is_near = !matches!(miss.problem, Problem::OutOfBounds { .. } | Problem::Unit { .. });
-            let nearly = if is_near { self.likely(core, context) } else { Vec::new() };
+            let mut nearly = if is_near { self.likely(core, context) } else { Vec::new() };
+            // "Open the gate": which of the gates?
+            let either = miss.nearly.iter().filter(|it| !nearly.iter().any(|other| other.calls == it.calls)).cloned();
+            let either: Vec<Likely> = either.collect();
+            nearly.extend(either);
             return Clause::Missed(Miss { problem: self.gravest(core.words, miss.problem), nearly, ..miss });
         };
         // Whether free text is a call depends on how others missed it.

@@ -369,7 +369,8 @@ impl Reader<'_> {
                 } else if self.language.opposite(state).is_some_and(says) {
                     Some(json!(false))
                 } else {
-                    self.language.truth(state).map(Value::Bool)
+                    // "On" says nothing of what may be left out: whether it blinks.
+                    self.language.truth(state).filter(|_| parameter.required).map(Value::Bool)
                 }
             }
             ParameterKind::Choice(choices) => choices.named(state).and_then(|index| choices.value(index)).cloned(),

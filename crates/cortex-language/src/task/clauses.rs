@@ -41,8 +41,9 @@ impl Task<'_> {
                 let range = first.range.start..last.range.end;
                 let bound = best.as_ref().map_or(f64::INFINITY, |best| best.cost);
                 let next = self.extended(node, bound, first.joint, range, end - begin, &mut |reading| {
-                    // Text that takes in what is an order by itself.
-                    reading.is_open() && joined.iter().any(|piece| self.begins_deed(piece))
+                    // Text that takes in what is an order by itself, and a question that does.
+                    let answers = || reading.calls.iter().all(|call| answers(self.reader.robot, call));
+                    (reading.is_open() || answers()) && joined.iter().any(|piece| self.begins_deed(piece))
                         || reading.is_open()
                             && (begin + 1..end).any(|at| {
                                 let slot = alone.get_mut(at);
@@ -62,7 +63,10 @@ impl Task<'_> {
 
     /// Returns true if a piece begins with a verb by which something of this robot acts.
     pub(super) fn begins_deed(&self, piece: &Piece) -> bool {
-        let words = self.words.get(piece.range.clone()).unwrap_or_default();
+        self.begins_with_deed(self.words.get(piece.range.clone()).unwrap_or_default())
+    }
+
+    fn begins_with_deed(&self, words: &[Word]) -> bool {
         let core = self.reader.core(words, End::Courtesies).words;
         let hits = crate::robot::hits(core.get(..4.min(core.len())).unwrap_or_default(), self.reader.language);
         core.len() > 1
@@ -130,9 +134,13 @@ impl Task<'_> {
         let sought = if is_cheap { Sought::CallsOrReasons } else { Sought::Calls };
         let (cost, meaning) = self.meaning(node, joint, words, joined, sought, swallows);
         if sought == Sought::Calls && matches!(meaning, Meaning::Missed(_)) {
-            return None;
+            return self.split(node, joint, range);
         }
-        Some(self.joined(node, Taken { range, joint, meaning }, cost))
+        let next = self.joined(node, Taken { range: range.clone(), joint, meaning }, cost);
+        // "Before you go to the office turn the light off": nothing but the verb says where the second begins.
+        let is_open = matches!(next.clauses.last().map(|it| &it.meaning), Some(Meaning::Read(it)) if it.iter().any(Reading::is_open));
+        let known = if is_open { f64::INFINITY } else { next.cost };
+        Some(self.split(node, joint, range).filter(|split| split.cost < known).unwrap_or(next))
     }
 
     /// Reads some words in the light of the words before; returns the cost and the meaning.
@@ -152,10 +160,11 @@ impl Task<'_> {
             before: earlier.first().copied(),
             earlier: &earlier,
             place: node.place.as_ref(),
-            is_subordinate: matches!(joint, Joint::Before | Joint::After) || self.goes_on_in_gerunds(node),
+            is_subordinate: joint.is_subordinate() || self.goes_on_in_gerunds(node),
             corrects: joint == Joint::Correction,
-            asks: self.goes_on_asking(node, joint) && !self.opens_condition(words),
             is_led: self.goes_on_led(node),
+            // "See if it is open and close it if it is" does not go on with the question.
+            asks: self.goes_on_asking(node, joint) && !self.opens_condition(words) && !self.begins_with_deed(words),
             sought,
         };
         let clause = self.reader.clause(words, context);
@@ -178,7 +187,7 @@ impl Task<'_> {
             Clause::Empty => (0.0, Meaning::Nothing),
             // "Once the door is open" is a condition, and no look.
             Clause::Read(readings)
-                if (matches!(joint, Joint::Before | Joint::After) || self.opens_condition(words))
+                if (joint.is_subordinate() || self.opens_condition(words))
                     && (self.is_condition(words)
                         || readings.iter().any(|it| it.calls.iter().any(|call| answers(self.reader.robot, call)))) =>
             {
@@ -202,7 +211,7 @@ impl Task<'_> {
             // "Hey Bramble, ...": whoever is spoken to.
             Clause::Missed(_) if self.names_somebody(words) => (0.5, Meaning::Nothing),
             // "Once it is dark" is no reason.
-            Clause::Missed(_) if joint == Joint::After && self.is_condition(words) => {
+            Clause::Missed(_) if matches!(joint, Joint::After | Joint::AfterNext) && self.is_condition(words) => {
                 (8.0, Meaning::Missed(conditional(words)))
             }
             // "Dinner is ready, go to the kitchen": what is told ends before the order.
@@ -227,23 +236,6 @@ impl Task<'_> {
             }
             Clause::Missed(miss) => (30.0, Meaning::Missed(miss)),
         }
-    }
-
-    /// "12 cm, no, make it 15": the number that takes the place of another one is measured as that one is.
-    fn with_unit(&self, node: &Node, words: &[Word]) -> Option<Vec<Word>> {
-        let language = self.reader.language;
-        let before = self.words.get(node.clauses.last()?.range.clone())?;
-        let numbers = |words: &[Word]| {
-            let said = |at: usize| Some((at, crate::numbers::read(words.get(at..)?, language)?));
-            (0..words.len()).find_map(said)
-        };
-        let (at, said) = numbers(before).filter(|(_, said)| said.unit.is_some())?;
-        let unit = before.get(at..at + said.length)?.iter().rfind(|word| language.unit(&word.text).is_some())?;
-        let (at, bare) = numbers(words).filter(|(_, bare)| bare.unit.is_none() && !bare.is_ordinal)?;
-        let mut words = words.to_vec();
-        let span = words.get(at + bare.length - 1)?.span.clone();
-        words.insert(at + bare.length, Word { span, ..unit.clone() });
-        Some(words)
     }
 
     /// "Hey Bramble", "thanks, Ada": a greeting and a name.
@@ -299,6 +291,11 @@ impl Task<'_> {
         let soft = taken.joint == Joint::Soft;
         let before = node.last_reading();
         let mut clauses = node.clauses.clone();
+        // "The lamp on. Hm, no, off": what carries nothing is not corrected.
+        while taken.joint == Joint::Correction && matches!(clauses.last().map(|it| &it.meaning), Some(Meaning::Nothing))
+        {
+            clauses = clauses.without_last();
+        }
         // "Get the shaker going, 250 rpm": what is added belongs to the same call. "Rows one to three, drive them all":
         // the rows were only named.
         let belongs = |reading: &Reading| {
@@ -329,9 +326,8 @@ impl Task<'_> {
         }
         let mut cost = cost;
         let corrects = taken.joint == Joint::Correction && !node.clauses.is_empty();
-        // "Lamp green. Hm, no, yellow": what was only breathed is not what is corrected.
-        while corrects && matches!(clauses.last(), Some(Taken { meaning: Meaning::Nothing, .. })) {
-            clauses = clauses.without_last();
+        if corrects && let Some(clauses) = self.corrected_earlier(&clauses, &taken) {
+            return Node { cost: node.cost + cost, cost_before: node.cost, clauses, ..node.clone() };
         }
         let base = if corrects {
             // What was not even nearly an order is not corrected: "whatever you do, no copper".
@@ -373,22 +369,6 @@ impl Task<'_> {
             let (one, times) = (reading.calls.first().cloned(), reading.calls.len());
             let pair: Vec<Call> = earlier.calls.iter().cloned().chain(one.clone()).collect();
             reading.calls = one.into_iter().chain((1..times).flat_map(|_| pair.clone())).collect();
-        }
-    }
-
-    /// Completes a correction by the values that it leaves unsaid, or reads it as another text.
-    pub(super) fn corrected(&self, old: Option<&Meaning>, new: &mut Meaning, words: &[Word]) -> Option<Reading> {
-        let Some(Meaning::Read(old)) = old else { return None };
-        match new {
-            Meaning::Read(new) => {
-                complete(new, old);
-                None
-            }
-            Meaning::Missed(_) => match old.as_slice() {
-                [old] => self.reader.other_text(old, words),
-                _ => None,
-            },
-            _ => None,
         }
     }
 
@@ -456,18 +436,4 @@ fn conditional(words: &[Word]) -> Miss {
     let guard = crate::language::Guard::Condition;
     let word = words.first().map(|word| word.text.clone()).unwrap_or_default();
     Miss { closeness: 0, problem: Problem::Guarded { guard, word }, nearly: Vec::new() }
-}
-
-/// Keeps the values that a correction leaves unsaid.
-pub(super) fn complete(new: &mut [Reading], old: &[Reading]) {
-    let Some((old_score, old)) = old.first().and_then(|it| Some((it.score, it.calls.last()?))) else { return };
-    // What was asked for by a verb is still asked for by it.
-    for reading in new.iter_mut().filter(|reading| reading.calls.iter().any(|call| call.tool == old.tool)) {
-        reading.score.strength = reading.score.strength.max(old_score.strength);
-    }
-    for call in new.iter_mut().flat_map(|reading| reading.calls.iter_mut()).filter(|call| call.tool == old.tool) {
-        for (name, value) in &old.arguments {
-            call.arguments.entry(name.clone()).or_insert_with(|| value.clone());
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! Divides a text at its joints: "and", "then", a comma, "before", "no, I mean".
 
 use super::{Joint, Piece, Task};
+use crate::reading::End;
 use crate::sentence::{self, Word};
 use crate::tokens::Kind;
 
@@ -20,7 +21,7 @@ impl Task<'_> {
             let ends = !glued && [".", ";", "!", "?", "\n"].iter().any(|mark| word.is_mark(mark));
             let comma = glued || word.is_mark(",");
             // What stands in the middle corrects, what stands at the beginning is a courtesy.
-            let corrections = if at > 0 { language.frames.corrections.length(rest) } else { 0 };
+            let corrections = if at > 0 { self.correction(at) } else { 0 };
             // "A hundred and eighty", "two and a half", and the "and" of a courtesy divide nothing.
             let number = |offset: isize| {
                 at.checked_add_signed(offset).and_then(|at| self.words.get(at)).and_then(|it| it.number)
@@ -40,7 +41,10 @@ impl Task<'_> {
                 at += 1;
                 continue;
             }
-            if at == lead_end && (corrections == 0 || at == 0) {
+            let but_first = language.words.but_first.length(rest);
+            let but_first =
+                if pieces.is_empty() || but_first < language.words.before.length(rest) { 0 } else { but_first };
+            if at == lead_end && but_first == 0 && (corrections == 0 || at == 0) {
                 let led = self.led(rest);
                 if led > 0 {
                     // ", and then ..." goes on with something else.
@@ -85,8 +89,8 @@ impl Task<'_> {
                 (Some(Joint::Correction), corrections)
             } else if language.words.sequence.length(rest) > 0 {
                 (Some(Joint::Strong), language.words.sequence.length(rest))
-            } else if at > start && language.words.but_first.length(rest) > 0 {
-                (Some(Joint::First), language.words.but_first.length(rest))
+            } else if but_first > 0 {
+                (Some(Joint::First), but_first)
             } else if language.words.before.length(rest) > 0 && !self.is_told_later(at) {
                 (Some(Joint::Before), language.words.before.length(rest))
             } else if language.words.after.length(rest) > 0 && !self.is_alone(at, language.words.after.length(rest)) {
@@ -101,6 +105,10 @@ impl Task<'_> {
             } else {
                 (None, 1)
             };
+            // "Open the gate, and before you go ...": it belongs to what follows.
+            let begins = at == start && !self.is_after_comma(at)
+                || at > start && self.reader.core(so_far, End::Courtesies).words.is_empty();
+            let found = found.map(|joint| if begins { joint.opening() } else { joint });
             if let Some(found) = found {
                 if at > start {
                     pieces.push(Piece { range: start..at, joint });
@@ -142,6 +150,18 @@ impl Task<'_> {
             && self.begins_deed(&Piece { range: at..self.words.len(), joint: Joint::Soft })
     }
 
+    /// Returns the length of a correction. "And wait for me at the gate" corrects nothing.
+    fn correction(&self, at: usize) -> usize {
+        let language = self.reader.language;
+        let rest = self.words.get(at..).unwrap_or_default();
+        let length = language.frames.corrections.length(rest);
+        let goes_on = at.checked_sub(1).and_then(|before| self.words.get(before)).is_some_and(|before| {
+            language.facts.hints.links.has(&before.text) || language.facts.counting.joint.has(&before.text)
+        });
+        let is_lead = length > 0 && language.leads.iter().filter_map(|(_, it)| it.prefix(rest)).any(|it| it > length);
+        if goes_on || is_lead { 0 } else { length }
+    }
+
     /// Returns the length of a courtesy that holds a joint itself: "be a dear and".
     pub(super) fn led(&self, rest: &[Word]) -> usize {
         let language = self.reader.language;
@@ -177,6 +197,15 @@ impl Task<'_> {
         comma || begins || is_value()
     }
 
+    /// Returns true if nothing but a comma stands between these words and those before.
+    pub(super) fn is_after_comma(&self, at: usize) -> bool {
+        let before = |back: usize| at.checked_sub(back).and_then(|at| self.words.get(at));
+        before(1).is_some_and(|mark| mark.is_mark(","))
+            && before(2).is_some_and(|word| {
+                !word.is_punctuation() && self.reader.language.words.joints.length(std::slice::from_ref(word)) == 0
+            })
+    }
+
     /// "And after go to the hall" and "and after you go to the hall" only go on; "after you have gone to the hall" comes
     /// first. Returns how many words say so.
     fn after(&self, at: usize, length: usize) -> (Joint, usize) {
@@ -209,7 +238,7 @@ pub(super) fn stronger(one: Joint, other: Joint) -> Joint {
     let rank = |joint: Joint| match joint {
         Joint::Soft => 0,
         Joint::Strong => 1,
-        Joint::After | Joint::Before | Joint::First => 2,
+        Joint::After | Joint::Before | Joint::AfterNext | Joint::BeforeNext | Joint::First => 2,
         Joint::Correction => 3,
     };
     if rank(other) > rank(one) { other } else { one }

@@ -1,24 +1,30 @@
 //! Joins the readings of all clauses to one understanding, in the order in which they are done.
 
+use std::collections::BTreeSet;
+
+use super::order::{Ordered, Way};
 use super::{Joint, Meaning, PROBLEMS_TOLD, Part, RuledOut, Taken, Task, Understanding, answers};
 use crate::problem::Problem;
-use crate::reading::{Call, Miss, Reading, Strength};
+use crate::reading::{Call, End, Miss, Reading, Strength};
 use crate::talk::Talk;
 
 /// Most ways of doing a task that are kept.
 const OFFERS: usize = 12;
+/// Most words that say what is done next: "and after that".
+const SEQUENCE_WORDS: usize = 4;
 
 impl Task<'_> {
     /// Joins the clauses to one understanding.
     pub(super) fn result(&self, clauses: Vec<Taken>) -> Understanding {
         let mut problems: Vec<(String, Problem)> = Vec::new();
-        let mut ways: Vec<(Taken, Vec<Vec<Part>>)> = Vec::new();
+        let mut ways: Vec<Way> = Vec::new();
         let mut ruled_out: Vec<(String, RuledOut)> = Vec::new();
         let mut unclear: Option<String> = None;
         let has_acts = clauses.iter().any(|taken| matches!(taken.meaning, Meaning::Read(_)));
         let has_orders = clauses.iter().any(|taken| !matches!(taken.meaning, Meaning::Nothing | Meaning::Talk(_)));
-        let is_mixed = clauses.iter().any(|taken| matches!(taken.meaning, Meaning::Read(_)) && !is_by_things(taken));
-        let mut after_text = false;
+        let tools: BTreeSet<usize> = clauses.iter().filter_map(tool_of).collect();
+        let is_mixed = tools.len() > 1;
+        let (mut after_text, mut asked) = (false, None);
         for taken in clauses {
             let clause = self.reader.written(self.words.get(taken.range.clone()).unwrap_or_default());
             let parts = |calls: &[Call]| -> Vec<Part> {
@@ -72,10 +78,15 @@ impl Task<'_> {
                     nearly.iter().map(|likely| parts(&likely.calls)).collect()
                 }
             };
-            after_text = matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().any(Reading::is_open));
-            if offers.len() > 1 || self.is_unclear(&taken, &ways, is_mixed) {
+            if offers.len() > 1
+                || self.is_unclear(&taken, &ways, is_mixed, after_text)
+                || self.asks_other(&taken, asked)
+            {
                 unclear.get_or_insert_with(|| clause.clone());
             }
+            after_text = matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().any(Reading::is_open));
+            let asks = self.reader.core(self.words.get(taken.range.clone()).unwrap_or_default(), End::Courtesies).asks;
+            asked = tool_of(&taken).filter(|_| asks);
             ways.push((taken, offers));
         }
         let done: Vec<Part> = ways.iter().flat_map(|(_, offers)| offers.iter().flatten().cloned()).collect();
@@ -83,42 +94,53 @@ impl Task<'_> {
         if !problems.is_empty() {
             return Understanding::Refused(told_once(problems));
         }
-        in_order(&mut ways);
+        self.ordered(ways, &ruled_out, unclear)
+    }
+
+    /// The clauses in the order in which they are done; `unclear` is what a person is asked about.
+    fn ordered(&self, ways: Vec<Way>, ruled_out: &[(String, RuledOut)], mut unclear: Option<String>) -> Understanding {
+        let Ordered { first: ways, second } = self.in_order(ways);
         let ways = self.with_tours(ways);
         if ways.is_empty() {
             return Understanding::Empty;
+        }
+        if second.is_some() {
+            unclear.get_or_insert_with(|| self.reader.written(self.words));
         }
         match unclear {
             None => {
                 let parts = self.without_echoes(
                     ways.into_iter().flat_map(|offers| offers.into_iter().next().unwrap_or_default()).collect(),
                 );
-                if self.leaves_out(&parts, &ruled_out) {
+                if self.leaves_out(&parts, ruled_out) {
                     let clause = self.reader.written(self.words);
                     return Understanding::Unsure { clause, offers: vec![parts] };
                 }
                 Understanding::Understood(parts)
             }
-            Some(clause) => Understanding::Unsure { clause, offers: self.whole_tasks(ways, &ruled_out) },
+            Some(clause) => {
+                let mut offers = self.whole_tasks(ways, ruled_out);
+                offers.extend(second.into_iter().flat_map(|ways| self.whole_tasks(self.with_tours(ways), ruled_out)));
+                Understanding::Unsure { clause, offers }
+            }
         }
     }
 
     /// Returns true if a person is to be asked whether a clause is meant, after those that were read before it.
-    fn is_unclear(&self, taken: &Taken, ways: &[(Taken, Vec<Vec<Part>>)], is_mixed: bool) -> bool {
+    fn is_unclear(&self, taken: &Taken, ways: &[Way], is_mixed: bool, after_text: bool) -> bool {
         let Meaning::Read(readings) = &taken.meaning else { return false };
-        // What corrects something else, or goes on asking, says too little by things alone.
-        let answers_only = || readings.iter().all(|it| it.calls.iter().all(|call| answers(self.reader.robot, call)));
-        let is_vague = is_mixed && (taken.joint == Joint::Correction || answers_only());
+        // What corrects something else says too little by things alone.
+        let is_vague = is_mixed && taken.joint == Joint::Correction;
         // "Before you put the whisk away, stir with it": what it is stands after it.
         let refers = readings.iter().any(|it| it.refers);
-        let turns = matches!(ways.last(), Some((Taken { joint: Joint::Before, .. }, _)));
+        let turns = matches!(ways.last(), Some((Taken { joint: Joint::BeforeNext, .. }, _)));
         // "Charge afterwards, first the bar": what comes first is said last.
         let first = self.words.get(taken.range.clone()).and_then(<[_]>::first).and_then(|word| word.ordinal);
         let begins_late = first == Some(1.0) && !ways.is_empty() && is_by_things(taken);
         readings.iter().any(|it| it.doubtful)
             || is_vague && readings.iter().all(Reading::is_by_things_alone)
-            || refers && turns && ways.len() == 1
-            || taken.joint == Joint::First && ways.len() > 1
+            || is_mixed && self.is_bare(taken, after_text)
+            || refers && turns
             || begins_late
     }
 
@@ -146,6 +168,43 @@ impl Task<'_> {
         if whole.is_empty() { partial } else { whole }
     }
 
+    /// Returns true if things alone ask for something that other clauses may be about: "turn the light on, kitchen". What
+    /// is said to be done first or next, and where to, stands for itself.
+    fn is_bare(&self, taken: &Taken, after_text: bool) -> bool {
+        let Meaning::Read(readings) = &taken.meaning else { return false };
+        let words = self.words.get(taken.range.clone()).unwrap_or_default();
+        let goes = |reading: &Reading| {
+            reading.tool().and_then(|tool| self.reader.robot.tool(tool)).is_some_and(|tool| self.reader.goes(tool))
+        };
+        let is_placed =
+            || words.iter().any(|word| self.reader.language.is_plain_role(&word.text)) || self.is_in_row(&taken.range);
+        readings.iter().all(Reading::is_by_things_alone)
+            && (after_text || readings.iter().any(Reading::is_guessed) || readings.iter().any(goes) && !is_placed())
+    }
+
+    /// Returns true if the clause is said to be done first, or joined to what is done next: "first ...", "... then ...".
+    fn is_in_row(&self, range: &std::ops::Range<usize>) -> bool {
+        let sequence = &self.reader.language.words.sequence;
+        let begins = |at: usize| self.words.get(at..).is_some_and(|rest| sequence.length(rest) > 0);
+        let follows = (1..=SEQUENCE_WORDS).any(|back| {
+            let before = range.start.checked_sub(back).and_then(|from| self.words.get(from..range.start));
+            before.is_some_and(|words| sequence.length(words) == back)
+        });
+        follows || begins(range.end) || begins(range.end + 1)
+    }
+
+    /// Returns true if what goes on after a question asks something else, and does not say so: "is it open, both taken?"
+    fn asks_other(&self, taken: &Taken, asked: Option<usize>) -> bool {
+        let Meaning::Read(readings) = &taken.meaning else { return false };
+        let words = self.words.get(taken.range.clone()).unwrap_or_default();
+        taken.joint == Joint::Soft
+            && asked.is_some()
+            && readings
+                .iter()
+                .any(|it| it.tool() != asked && it.calls.iter().all(|call| answers(self.reader.robot, call)))
+            && !self.reader.core(words, End::Courtesies).asks
+    }
+
     /// Returns true if the words are said to whoever does it, and want nothing done.
     fn is_courtesy(&self, range: std::ops::Range<usize>) -> bool {
         let words: Vec<_> =
@@ -158,7 +217,7 @@ impl Task<'_> {
 
     /// Does at every place what is joined to a tour: "visit every room and say what you see", but not "visit every room,
     /// then say hello".
-    fn with_tours(&self, ways: Vec<(Taken, Vec<Vec<Part>>)>) -> Vec<Vec<Vec<Part>>> {
+    fn with_tours(&self, ways: Vec<Way>) -> Vec<Vec<Vec<Part>>> {
         let mut done: Vec<Vec<Vec<Part>>> = Vec::new();
         let mut places = 0;
         for (taken, offers) in ways {
@@ -226,6 +285,10 @@ fn is_by_things(taken: &Taken) -> bool {
     matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().all(|it| it.score.strength == Strength::Things))
 }
 
+fn tool_of(taken: &Taken) -> Option<usize> {
+    taken.reading().and_then(Reading::tool)
+}
+
 /// The first few problems: what is said ten times is explained once.
 fn told_once(problems: Vec<(String, Problem)>) -> Vec<(String, Problem)> {
     let mut told: Vec<(String, Problem)> = Vec::new();
@@ -235,21 +298,4 @@ fn told_once(problems: Vec<(String, Problem)>) -> Vec<(String, Problem)> {
         }
     }
     told
-}
-
-/// "Before you go, say goodbye" says goodbye first; "say goodbye after you have closed the door" closes the door first.
-pub(super) fn in_order(ways: &mut [(Taken, Vec<Vec<Part>>)]) {
-    let mut at = 0;
-    while at < ways.len() {
-        let joint = ways.get(at).map(|(taken, _)| taken.joint);
-        match joint {
-            Some(Joint::Before) if at == 0 && ways.len() > 1 => {
-                ways.swap(0, 1);
-                at += 1;
-            }
-            Some(Joint::After | Joint::First) if at > 0 => ways.swap(at - 1, at),
-            _ => {}
-        }
-        at += 1;
-    }
 }

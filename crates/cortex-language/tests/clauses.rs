@@ -1,0 +1,114 @@
+//! Several clauses, and the order in which they are done.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
+
+#[path = "support/corpus.rs"]
+mod corpus;
+
+use corpus::{robot, shown, tools};
+use cortex_language::{Understanding, understand};
+
+/// The calls that a robot of the corpus makes of a sentence, in short: what is to be asked begins with a question mark.
+fn calls(name: &str, text: &str) -> String {
+    let tools = tools(name);
+    match understand(&robot(&tools), text) {
+        Understanding::Understood(parts) => shown(&parts, &tools),
+        Understanding::Unsure { offers, .. } => {
+            format!("? {}", offers.iter().map(|it| shown(it, &tools)).collect::<Vec<_>>().join(" OR "))
+        }
+        _ => "refused".to_owned(),
+    }
+}
+
+const GATE_SHUT: &str = r#"gates-set {"gate":"main_gate","state":"closed"}"#;
+const TO_BARN: &str = r#"base-go_to {"place":"barn"}"#;
+const COOP_DARK: &str = r#"lights-set {"area":"chicken_coop","state":"off"}"#;
+
+#[test]
+fn before_and_after_put_clauses_in_order() {
+    let first_gate = format!("{GATE_SHUT} | {TO_BARN}");
+    for text in [
+        "shut the main gate before you go to the barn",
+        "before you go to the barn, shut the main gate",
+        "before you go to the barn shut the main gate",
+        "just before driving to the barn please shut the main gate",
+        "once you've shut the main gate, go to the barn",
+        "after you have shut the main gate go to the barn",
+        "go to the barn after you've shut the main gate",
+        "go to the barn, but shut the main gate first",
+        "go to the barn, but before that shut the main gate",
+    ] {
+        assert_eq!(calls("farm", text), first_gate, "{text}");
+    }
+}
+
+#[test]
+fn what_opens_a_sentence_belongs_to_what_follows() {
+    let all = format!("{COOP_DARK} | {GATE_SHUT} | {TO_BARN}");
+    for text in [
+        "turn off the coop light, and before you go to the barn, shut the main gate",
+        "turn off the coop light. Before you go to the barn, shut the main gate.",
+        "before you go to the barn, turn off the coop light and shut the main gate",
+        "turn off the coop light, and once you've shut the main gate, go to the barn",
+    ] {
+        assert_eq!(calls("farm", text), all, "{text}");
+    }
+}
+
+#[test]
+fn an_order_that_may_be_either_is_asked_about() {
+    for text in [
+        "go to the barn and turn off the coop light after you've shut the main gate",
+        "turn off the coop light, after you've shut the main gate, and go to the barn",
+        "before you go to the barn, shut the main gate, then turn off the coop light",
+    ] {
+        let reply = calls("farm", text);
+        assert!(reply.starts_with("? ") && reply.contains(" OR "), "{text}: {reply}");
+    }
+}
+
+#[test]
+fn things_that_say_all_there_is_to_say_are_done() {
+    assert_eq!(calls("farm", "coop light off"), COOP_DARK);
+    assert_eq!(calls("farm", "main gate shut, then off to the barn"), format!("{GATE_SHUT} | {TO_BARN}"));
+    // Which of both is meant to be where is not said.
+    assert!(calls("farm", "shut the main gate, barn").starts_with("? "));
+}
+
+#[test]
+fn waiting_somewhere_corrects_nothing() {
+    let honk = r#"horn-honk {} | drive-go_to {"location":"packing"}"#;
+    assert_eq!(calls("warehouse", "honk and wait for me at packing"), honk);
+}
+
+#[test]
+fn a_question_takes_in_no_order() {
+    assert_eq!(calls("museum", "see if the gate is open and close it if it is"), "refused");
+}
+
+#[test]
+fn one_of_a_few_things_is_asked_about() {
+    for (name, text, offers) in [
+        ("farm", "open the gate", 3),
+        ("home", "go to the kitchen or the bedroom", 2),
+        ("home", "turn off one of the lights", 6),
+        ("hotel", "shut one of the drawers", 4),
+        ("lab", "go to the bench", 3),
+        ("arm", "pick the mug up", 2),
+    ] {
+        let reply = calls(name, text);
+        assert!(reply.starts_with("? "), "{text}: {reply}");
+        assert_eq!(reply.split(" OR ").count(), offers, "{text}: {reply}");
+    }
+    // Thirteen places are too many to be asked about, and what is not to be done is not offered.
+    assert_eq!(calls("hotel", "go to the place"), "refused");
+    assert_eq!(calls("farm", "don't open the gate"), "refused");
+    assert_eq!(calls("farm", "if it rains shut the gate"), "refused");
+}
+
+#[test]
+fn what_is_corrected_need_not_be_said_last() {
+    assert_eq!(
+        calls("farm", "go to the greenhouse and shut the main gate, sorry, I meant the barn"),
+        format!("? {TO_BARN} | {GATE_SHUT}")
+    );
+}
