@@ -37,7 +37,7 @@ impl Reader<'_> {
             let mut draft = draft.clone();
             draft.values.insert(at, vec![value]);
             let calls = self.calls(index, tool, &draft, context, fit.goes_on).ok()?;
-            Some(Likely { calls, score: SCORE })
+            Some(Likely { calls, score: SCORE, is_sure: false })
         };
         values.into_iter().filter_map(with).collect()
     }
