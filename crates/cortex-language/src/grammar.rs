@@ -100,6 +100,7 @@ pub(crate) struct Words {
     pub(crate) causes: PhraseSet,
     #[serde(default)]
     pub(crate) absent: PhraseSet,
+    pub(crate) counted_from: PhraseSet,
     pub(crate) addressed: PhraseSet,
     pub(crate) interjections: PhraseSet,
     pub(crate) greets: PhraseSet,
@@ -184,4 +185,5 @@ pub(crate) struct SenseEntry {
     pub(crate) frame: Option<Frame>,
     pub(crate) says: Option<String>,
     pub(crate) of: Option<String>,
+    pub(crate) place: Option<String>,
 }

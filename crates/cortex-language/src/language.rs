@@ -23,8 +23,8 @@ use crate::stem::Stemmer;
 pub(crate) struct Sense {
     /// Its name, an English word.
     pub(crate) name: String,
-    /// The more general sense of which it is a case.
-    pub(crate) base: Option<String>,
+    /// The more general senses of which it is a case.
+    pub(crate) bases: Vec<String>,
     /// The state that it asks for: `on`, `closed`.
     pub(crate) state: Option<String>,
     /// True if it means nothing alone: get, make, do.
@@ -35,8 +35,10 @@ pub(crate) struct Sense {
     pub(crate) looks: bool,
     /// True if it hands over a text.
     pub(crate) frame: Option<Frame>,
-    /// The value that it says by itself: to turn around is to turn by 180 degrees.
-    pub(crate) says: Option<String>,
+    /// The values that it says by itself: to turn around is to turn by 180 degrees.
+    pub(crate) says: Vec<String>,
+    /// Where one goes for it, where nothing of the robot does it by itself.
+    pub(crate) places: Vec<String>,
     /// What it makes more or less of: to slow down is to set a speed.
     pub(crate) of: Option<String>,
 }
@@ -62,6 +64,8 @@ pub(crate) struct VerbForm {
     pub(crate) sense: usize,
     /// True if the word is the name of another sense, which it means first.
     pub(crate) lent: bool,
+    /// True if it may stand for the sense, so that a person is asked.
+    pub(crate) vague: bool,
 }
 
 /// Words around a text that is to be spoken or shown.
@@ -307,12 +311,17 @@ impl Language {
     pub(crate) fn related(&self, sense: &Sense) -> Vec<Key> {
         let sets = |other: &Sense| matches!(other.name.as_str(), "set" | "adjust" | "change");
         let is_related = |other: &Sense| {
-            sense.base.as_ref() == Some(&other.name)
-                || other.base.as_ref() == Some(&sense.name)
+            Self::is_case_of(sense, &other.name)
+                || Self::is_case_of(other, &sense.name)
                 || (sense.adjusts && sets(other))
         };
         let senses = self.of_tools().senses.iter().enumerate().filter(|(_, other)| is_related(other));
         senses.map(|(index, _)| Key::Sense(index)).collect()
+    }
+
+    /// Returns true if the sense is a case of the more general one of this name.
+    pub(crate) fn is_case_of(sense: &Sense, general: &str) -> bool {
+        sense.bases.iter().any(|base| base == general)
     }
 
     /// Returns the meaning of the longest noun at the beginning of these stems, and the number of its words.

@@ -12,6 +12,7 @@ mod compounds;
 mod facts;
 mod filter;
 mod grammar;
+mod kin;
 mod language;
 mod languages;
 mod numbers;

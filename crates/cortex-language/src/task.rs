@@ -25,6 +25,7 @@ pub use self::follow_ups::understand_after;
 use self::contrast::RuledOut;
 use self::follow_ups::Earlier;
 use self::nodes::Node;
+use crate::kin;
 use crate::language::Language;
 use crate::languages;
 use crate::problem::Problem;
@@ -237,6 +238,12 @@ fn read_in(robot: &Robot, language: &Language, text: &str, earlier: &Earlier) ->
     {
         return Understanding::Understood(vec![Part::Talk(talk)]).into();
     }
+    if matches!(understanding, Understanding::Refused(_))
+        && let Some(words) = kin::replaced(&words, robot, language)
+        && let Some(offers) = by_kin(&Task { reader: task.reader, words: &words, earlier })
+    {
+        return Understanding::Unsure { clause: task.reader.written(task.words), offers }.into();
+    }
     Text { understanding, readings, written: text.trim().to_owned(), asks: text.trim_end().ends_with('?') }
 }
 
@@ -245,6 +252,17 @@ pub(crate) fn tidy(words: &mut Vec<Word>, robot: &Robot, language: &Language) {
     without_dots(words, language);
     without_stutter(words);
     slips::corrected(words, robot, language);
+}
+
+/// What is meant if some words stand for others of the robot, for a person to confirm.
+fn by_kin(task: &Task<'_>) -> Option<Vec<Vec<Part>>> {
+    let clauses = task.best(&task.pieces());
+    let calls = |parts: &[Part]| parts.iter().any(|part| matches!(part, Part::Call { .. }));
+    match task.result(clauses) {
+        Understanding::Understood(parts) if calls(&parts) => Some(vec![parts]),
+        Understanding::Unsure { offers, .. } => Some(offers),
+        _ => None,
+    }
 }
 
 /// "Dr. Smith", "T. rex": the dot ends no sentence.

@@ -97,6 +97,12 @@ pub fn is_kind_of(noun: &str, kind: &str) -> bool {
     lies_below(noun, kind, PartOfSpeech::Noun)
 }
 
+/// True if a sense of `noun` lies right below the first sense of `kind`: a beaker is a direct kind of cup.
+pub fn is_direct_kind_of(noun: &str, kind: &str) -> bool {
+    let Some(goal) = senses(kind, PartOfSpeech::Noun).next() else { return false };
+    senses(noun, PartOfSpeech::Noun).take(SENSES_OF_KIND).any(|sense| TABLE.hypernyms(sense).any(|above| above == goal))
+}
+
 /// True if `verb` is a way to do `general`, or means the same, as "carry" is a way to "move"; see [`is_kind_of`].
 pub fn is_way_of(verb: &str, general: &str) -> bool {
     lies_below(verb, general, PartOfSpeech::Verb)

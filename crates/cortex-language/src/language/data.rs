@@ -92,7 +92,7 @@ impl Language {
                     let sense = base.senses.iter().position(|sense| sense.name == name);
                     let unknown = || format!("data/{}/senses.toml: data/en/senses.toml has no `{name}`", files.code);
                     let sense = sense.ok_or_else(unknown)?;
-                    list(&words).iter().for_each(|phrase| language.add_verb(phrase, sense, false));
+                    list(&words).iter().for_each(|phrase| language.add_verb(phrase, sense, false, false));
                 }
             }
         }
@@ -108,23 +108,27 @@ impl Language {
         let sense = self.senses.len();
         for phrase in list(&entry.words) {
             let lent = phrase != name && names.contains(&phrase) && !entry.light;
-            self.add_verb(&phrase, sense, lent);
+            match phrase.strip_prefix('?') {
+                Some(vague) => self.add_verb(vague, sense, true, true),
+                None => self.add_verb(&phrase, sense, lent, false),
+            }
         }
         self.senses.push(Sense {
             name,
-            base: entry.base,
+            bases: list(&entry.base.unwrap_or_default()),
             state: entry.state,
             light: entry.light,
             adjusts: entry.adjusts,
             looks: entry.looks,
             frame: entry.frame,
-            says: entry.says,
+            says: list(&entry.says.unwrap_or_default()),
             of: entry.of,
+            places: list(&entry.place.unwrap_or_default()),
         });
     }
 
     /// Adds the forms of a verb: `turn * on`, and `an|schalten`, of which the particle may stand at the end or before.
-    fn add_verb(&mut self, phrase: &str, sense: usize, lent: bool) {
+    fn add_verb(&mut self, phrase: &str, sense: usize, lent: bool, vague: bool) {
         let stems = |text: &str| -> Vec<String> { text.split_whitespace().map(|word| self.stem(word)).collect() };
         let forms = match phrase.split_once('|') {
             Some((particle, verb)) => {
@@ -140,7 +144,7 @@ impl Language {
         };
         for (head, tail) in forms {
             if let Some(first) = head.first() {
-                self.verbs.entry(first.clone()).or_default().push(VerbForm { head, tail, sense, lent });
+                self.verbs.entry(first.clone()).or_default().push(VerbForm { head, tail, sense, lent, vague });
             }
         }
     }

@@ -139,20 +139,22 @@ impl Reader<'_> {
     pub(super) fn settled(&self, tool: &Tool, core: Core<'_>, fit: &Fit, draft: &mut Draft) -> Result<bool, Problem> {
         // The state that the verb asks for.
         if let Some(state) = &fit.gives {
-            for (at, parameter) in tool.parameters.iter().enumerate() {
-                if !draft.values.contains_key(&at)
-                    && let Some(value) = self.stated(parameter, state)
-                {
-                    draft.values.insert(at, vec![value]);
-                    draft.says_state = true;
-                    break;
-                }
+            // A switch for something else is off as well: "kill the lamp" is about its colour, and not about its blinking.
+            let (flags, others): (Vec<_>, Vec<_>) = tool
+                .parameters
+                .iter()
+                .enumerate()
+                .partition(|(_, it)| it.kind == ParameterKind::Flag && !it.words.contains(state));
+            let mut open = others.into_iter().chain(flags).filter(|(at, _)| !draft.values.contains_key(at));
+            if let Some((at, value)) = open.find_map(|(at, it)| Some((at, self.stated(it, state)?))) {
+                draft.values.insert(at, vec![value]);
+                draft.says_state = true;
             }
         }
         self.implied(tool, core.words, fit, draft)?;
         let gave = fit.strength != Strength::Related || fit.gives.is_none() || draft.says_state;
         Ok(gave
-            && (fit.needs_state.is_empty() || draft.says_state || self.is_started(tool, draft))
+            && (fit.needs_state.is_empty() || fit.may_lack_state || draft.says_state || self.is_started(tool, draft))
             && (!fit.needs_value || draft.says_value)
             && (!fit.needs_unit || draft.measured)
             && (!fit.needs_object || draft.matched > 0 || (draft.described > 0 && !fit.is_others))
@@ -235,20 +237,11 @@ impl Reader<'_> {
             }
         }
         let sense = fit.key.as_ref().and_then(|key| self.language.sense_of(key));
-        let says = sense.and_then(|sense| sense.says.as_ref());
-        let words = says.and_then(|says| crate::sentence::words(says, self.language).ok()).unwrap_or_default();
-        if let Some(said) = numbers::read(&words, self.language) {
-            let fitting = tool.parameters.iter().enumerate().find_map(|(at, it)| match &it.kind {
-                ParameterKind::Number(kind) if !draft.values.contains_key(&at) => {
-                    let same = kind.unit.zip(said.unit).is_some_and(|(own, spoken)| spoken.is_like(own));
-                    Some((at, kind.take(&said).ok().filter(|_| same)?))
-                }
-                _ => None,
-            });
-            if let Some((at, value)) = fitting {
-                draft.values.insert(at, vec![value]);
-                draft.says_value = true;
-            }
+        if let Some((at, value)) = sense.and_then(|sense| self.value_of_verb(tool, sense))
+            && !draft.values.contains_key(&at)
+        {
+            draft.values.insert(at, vec![value]);
+            draft.says_value = true;
         }
         if let Some((at, kind)) = bounded(tool)
             && let Some(bound) = draft.extreme.and_then(|extreme| bound_of(extreme, tool.parameters.get(at), kind, fit))

@@ -110,6 +110,7 @@ impl Reader<'_> {
         for hit in &asking {
             meant.add(index.verb(&hit.key).map_or(&[], |users| &users.tools));
         }
+        self.add_by_verbs(core.words, hits, &asking, &mut meant);
         self.add_by_texts(said, said_hits, &mut meant);
         if core.asks {
             meant.add(&index.looks);
@@ -142,6 +143,26 @@ impl Reader<'_> {
             generic,
             unexplained: unexplained.collect(),
             has_general_verb: context.corrects || asking.iter().any(is_general),
+        }
+    }
+
+    /// The tools with a value that a verb says by itself, and those that end what a verb does.
+    fn add_by_verbs(&self, words: &[Word], hits: &[VerbHit], asking: &[&VerbHit], found: &mut ToolSet) {
+        let index = &self.robot.index;
+        let tools = self.language.of_tools();
+        for sense in asking.iter().filter_map(|hit| self.language.sense_of(&hit.key)) {
+            for text in &sense.says {
+                found.add(index.value(&tools.concept(text)));
+            }
+            if !sense.places.is_empty() {
+                found.add(&index.goes);
+            }
+        }
+        let doing = self.stopping(words, hits).map(|(_, doing, _)| doing).unwrap_or_default();
+        for users in doing.iter().filter_map(|key| index.verb(key)) {
+            for (_, tool) in self.robot.those(&users.tools) {
+                found.add(index.component(tool.component.first().map_or("", String::as_str)));
+            }
         }
     }
 

@@ -264,7 +264,18 @@ impl Reader<'_> {
             draft.all = true;
             // "Every room" is every place to go to, whatever the robot calls them.
             let kind = rest.get(all..).map_or(0, |after| self.kind_of_place(after));
-            return Some(if self.goes(tool) { all + kind } else { all });
+            if self.goes(tool) && kind > 0 {
+                return Some(all + kind);
+            }
+            // "All four bays" are all, if there are four; the number names none of them.
+            let counted = rest.get(all).filter(|next| next.number.is_some() && rest.len() > all + 1);
+            if let Some(number) = counted.and_then(|next| next.number) {
+                if !tool.parameters.iter().any(|it| it.kind.counts(number)) {
+                    draft.wrong = Some(Problem::Unknown);
+                }
+                return Some(all + 1);
+            }
+            return Some(all);
         }
         // "Right" alone is a direction only to what turns or moves that way.
         let bare = (word.text.as_str(), 1);

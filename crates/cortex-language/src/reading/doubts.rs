@@ -14,7 +14,9 @@ impl Reader<'_> {
         let is_made = fit.key.is_some() && draft.names_tool && draft.says_value;
         let is_complete =
             || tool.parameters.iter().enumerate().all(|(at, it)| !it.required || draft.values.contains_key(&at));
-        let is_measured = (draft.values.len() > 1 || draft.sign.is_some()) && draft.measured && is_complete();
+        // "Forks to 120 mm", but not "forks up 120 mm", which may be up to or by so much.
+        let says_which = draft.values.len() > 1 || draft.sign.is_some() || (draft.names_tool && !draft.says_state);
+        let is_measured = says_which && draft.measured && is_complete();
         // "The main gate and the yard gate open": the first one was no place to go to.
         let shares_state = context.before.is_some_and(|before| {
             let mut values = before.calls.iter().flat_map(|call| call.arguments.values());

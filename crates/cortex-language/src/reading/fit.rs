@@ -6,6 +6,9 @@ use crate::robot::{Key, Parameter, ParameterKind, Source, Tool, Usage, VerbHit, 
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
+/// Most words from a verb that is a noun back to its article.
+const ARTICLE_BEFORE: usize = 4;
+
 /// The certainty with which a tool is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Strength {
@@ -33,6 +36,8 @@ pub(crate) struct Fit {
     pub(crate) gives: Option<String>,
     /// The state of the tool's own verb, which must be said: "kitchen light on".
     pub(crate) needs_state: Vec<String>,
+    /// True if a value may be said instead of the state: "forks to 120 mm".
+    pub(crate) may_lack_state: bool,
     /// True if values must be said: "raise the forks" sets nothing.
     pub(crate) needs_value: bool,
     /// True if a thing must be said, or a value.
@@ -58,7 +63,9 @@ impl Reader<'_> {
     pub(crate) fn fits(&self, tool: &Tool, core: Core<'_>, hits: &[VerbHit], context: Context<'_>) -> Vec<Fit> {
         let language = self.language;
         let mut fits: Vec<Fit> = Vec::new();
-        let begin = self.verb_position(core.words);
+        // In "10 back" nothing is asked for by a verb.
+        let counts = |at: &usize| core.words.iter().take(*at).any(|word| word.number.is_some());
+        let begin = self.verb_position(core.words).filter(|at| !counts(at));
         // Engineers type the name of the tool: `base-halt`.
         let named = core
             .words
@@ -84,6 +91,9 @@ impl Reader<'_> {
                 continue;
             }
             fits.extend(self.by_verb(tool, hit, core, hits));
+        }
+        if !core.asks {
+            fits.extend(self.by_stopping(tool, core, hits));
         }
         for hit in hits.iter().filter(|hit| !core.asks && hit.at.first().copied() != begin) {
             if let Some(hit) = self.by_noun(core.words, begin, hit).or_else(|| self.by_cause(core, hit)) {
@@ -140,16 +150,20 @@ impl Reader<'_> {
     /// "Give the saucepan a stir": a verb that means nothing alone, and another one as its object.
     fn by_noun(&self, words: &[Word], begin: Option<usize>, hit: &VerbHit) -> Option<VerbHit> {
         let (light, at) = (begin?, *hit.at.first()?);
-        let article = at.checked_sub(1).filter(|before| *before > light)?;
-        let is_article = words.get(article).is_some_and(|word| self.language.facts.hints.indefinite.has(&word.text));
+        // What stands between the two has its own place: "a twenty-second stir", "a good stir".
+        let between = at.saturating_sub(ARTICLE_BEFORE).max(light + 1);
+        let is_indefinite =
+            |at: &usize| words.get(*at).is_some_and(|word| self.language.facts.hints.indefinite.has(&word.text));
+        let article = (between..at).rev().find(is_indefinite)?;
         let is_light = words.get(light).is_some_and(|word| self.language.is_light(&word.stem));
         let is_plain = words.get(at).is_some_and(|word| word.text == word.stem || !word.text.ends_with('s'));
         let mut taken = vec![light, article];
         taken.extend(&hit.at);
-        (is_article && is_light && is_plain && hit.at.len() == 1).then(|| VerbHit {
+        (is_light && is_plain && hit.at.len() == 1).then(|| VerbHit {
             key: hit.key.clone(),
             at: taken,
             lent: hit.lent,
+            vague: hit.vague,
         })
     }
 
@@ -177,6 +191,7 @@ impl Reader<'_> {
             key: hit.key.clone(),
             at: taken,
             lent: hit.lent,
+            vague: hit.vague,
         })
     }
 
@@ -218,9 +233,12 @@ impl Reader<'_> {
             states.iter().flat_map(|state| switched(state)).map(str::to_owned).collect()
         };
         let answers = tool.usage != Usage::Step || tool.looks;
+        let may_lack_state = states.iter().all(|state| !self.has_counterpart(tool, state, &states))
+            && tool.parameters.iter().any(|it| it.required && it.default.is_none());
         Some(Fit {
             at: at.to_vec(),
-            needs_value: needs_state.is_empty() && !answers,
+            may_lack_state,
+            needs_value: (needs_state.is_empty() || may_lack_state) && !answers,
             needs_state: if answers { Vec::new() } else { needs_state },
             ..Fit::by_things()
         })
@@ -268,6 +286,7 @@ impl Reader<'_> {
         let mut fits = Vec::new();
         let fit = Fit { key: Some(hit.key.clone()), at: hit.at.clone(), ..Fit::by_things() };
         let answers = tool.usage != Usage::Step || tool.looks;
+        fits.extend(self.by_flag(tool, hit, core, &fit));
         let Some(sense) = language.sense_of(&hit.key) else {
             // A word that the lexicon does not know is a verb where one stands, and where the tool has it.
             let Key::Word(word) = &hit.key else { return fits };
@@ -293,6 +312,13 @@ impl Reader<'_> {
             return fits;
         }
         let gives = sense.state.clone();
+        if hit.vague {
+            // To be asked about, as what is another tool's own verb.
+            let has_verb = tool.verbs.iter().any(|verb| verb.key == hit.key && verb.source == Source::Own);
+            let vague = Fit { strength: Strength::Described, gives, is_others: true, ..fit };
+            fits.extend((has_verb && !answers).then_some(vague));
+            return fits;
+        }
         if hit.lent {
             fits.extend(self.by_lent_verb(tool, sense, Fit { gives, ..fit }, core));
             return fits;
@@ -371,15 +397,16 @@ impl Reader<'_> {
             let Some(own) = language.sense_of(&verb.key).filter(|_| verb.key != hit.key) else { continue };
             let strength = Strength::Related;
             // "Switch off the lamp", where the tool switches it on or off.
-            if sense.base.as_ref() == Some(&own.name) && gives.is_some() {
+            if Language::is_case_of(sense, &own.name) && gives.is_some() {
                 fits.push(Fit { strength, gives: gives.clone(), needs_object: true, ..fit.clone() });
             }
             // "Return to the kitchen", where the tool goes; "turn around" says by how much itself.
-            if sense.base.as_ref() == Some(&own.name) && gives.is_none() {
-                fits.push(Fit { strength, needs_object: sense.says.is_none(), ..fit.clone() });
+            if Language::is_case_of(sense, &own.name) && gives.is_none() {
+                let strength = if sense.says.is_empty() { strength } else { Strength::Described };
+                fits.push(Fit { strength, needs_object: sense.says.is_empty(), ..fit.clone() });
             }
             // "Set the light to on", where the tool switches it on.
-            if own.base.as_ref() == Some(&sense.name) && own.state.is_some() {
+            if Language::is_case_of(own, &sense.name) && own.state.is_some() {
                 fits.push(Fit {
                     strength,
                     needs_state: own.state.iter().cloned().collect(),
@@ -392,17 +419,21 @@ impl Reader<'_> {
                 fits.push(Fit { strength, needs_value: true, needs_measure: true, needs_name, ..fit.clone() });
             }
         }
+        if !answers && self.says_choice(tool, sense, &hit.key) {
+            fits.push(Fit { strength: Strength::Described, ..fit.clone() });
+        }
     }
 }
 
 impl Fit {
-    fn by_things() -> Self {
+    pub(super) fn by_things() -> Self {
         Self {
             strength: Strength::Things,
             key: None,
             at: Vec::new(),
             gives: None,
             needs_state: Vec::new(),
+            may_lack_state: false,
             needs_value: false,
             needs_object: false,
             is_others: false,

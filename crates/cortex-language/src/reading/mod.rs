@@ -31,6 +31,7 @@ mod fit;
 mod frames;
 mod likely;
 mod measures;
+mod meant;
 mod misses;
 mod nouns;
 mod order;
@@ -375,7 +376,13 @@ impl<'r> Reader<'r> {
         let sure: Vec<Vec<Call>> =
             found.iter().filter(|it| !it.doubtful && !goes(it)).map(|it| it.calls.clone()).collect();
         found.iter_mut().for_each(|it| it.doubtful &= !sure.contains(&it.calls));
+        // What is surely asked for one way is not doubted because it may be asked for another way as well.
+        let light =
+            |it: &Reading| it.verb.as_ref().is_some_and(|key| self.language.sense_of(key).is_some_and(|it| it.light));
+        let certain: Vec<Vec<Call>> =
+            found.iter().filter(|it| it.score.closed && !it.doubtful && light(it)).map(|it| it.calls.clone()).collect();
         found.retain(|reading| reading.score == best);
+        found.iter_mut().for_each(|reading| reading.doubtful &= !certain.contains(&reading.calls));
         // "Drawers all shut?" may ask, and "no, let's say a minute" may correct.
         let is_vague = (self.ends_as_question(words)
             && core.lead.is_none()

@@ -147,7 +147,12 @@ impl Reader<'_> {
             draft.names_method |= !tool.component.iter().any(|it| it == concept);
             return Some(length);
         }
-        if tool.nouns.contains(concept) {
+        // The "fume hood" of a description is the hood that the tool is named after.
+        let last = at.checked_add(length - 1).filter(|_| length > 1 && tool.described.contains(concept));
+        let is_named_after = last
+            .and_then(|last| robot::next_concept(words.get(last..=last)?, language))
+            .is_some_and(|(last, _)| tool.name_nouns.contains(&last));
+        if tool.nouns.contains(concept) || is_named_after {
             draft.matched += 1;
             draft.names_tool = true;
             draft.names_method = true;

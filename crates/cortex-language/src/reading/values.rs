@@ -293,12 +293,17 @@ impl Reader<'_> {
                     }
                 }
                 ParameterKind::Number(kind) => {
-                    for (names, number) in &parameter.aliases {
+                    // A state is taken as one.
+                    let is_state = |names: &[String]| matches!(names, [only] if self.language.of_tools().state(&[only.as_str()]).is_some());
+                    for (names, number) in parameter.aliases.iter().filter(|(names, _)| !is_state(names)) {
                         if let Some(length) = self.named(names, rest)
                             && let Ok(value) =
                                 kind.take(&Said { value: *number, unit: None, length, is_ordinal: false })
                         {
-                            found.push((index, value, length));
+                            // "The bottom one" is one thing, and not the first.
+                            let ones = &self.language.facts.hints.ones;
+                            let is_one = rest.get(length).is_some_and(|next| ones.has(&next.text));
+                            found.push((index, value, length + usize::from(is_one)));
                         }
                     }
                 }
@@ -374,8 +379,18 @@ impl Reader<'_> {
                 }
             }
             ParameterKind::Choice(choices) => choices.named(state).and_then(|index| choices.value(index)).cloned(),
-            // "Close the blinds", where the tool sets by how much they are open.
+            // "Close the blinds", where the tool sets by how much they are open, or says which number is shut.
             ParameterKind::Number(kind) => {
+                let is_share = kind.unit.is_some_and(|unit| unit.dimension == numbers::Dimension::Share);
+                let names = |names: &[String]| match names {
+                    [only] => only == state,
+                    // Forks that are fully up at 4500 are not there once they are raised.
+                    [how, what] => is_share && what == state && self.language.of_tools().words.farthest.has(how),
+                    _ => false,
+                };
+                if let Some((_, value)) = parameter.aliases.iter().find(|(it, _)| names(it)) {
+                    return kind.take(&Said { value: *value, unit: None, length: 1, is_ordinal: false }).ok();
+                }
                 let share = kind.unit.is_some_and(|unit| unit.dimension == numbers::Dimension::Share);
                 let says = |word: &str| {
                     parameter.words.iter().any(|it| {

@@ -46,6 +46,16 @@ impl Choices {
                     *shared.entry(part).or_default() += 1;
                 }
             }
+            // Docks with numbers are no chargers, so that a charging station is the only one.
+            for (words, value) in spellings.iter().zip(&values) {
+                if let ([concept, number], spelling) = (words.as_slice(), spoken(value))
+                    && number.parse::<f64>().is_ok()
+                    && spelling.split(' ').next().is_some_and(|first| language.stem(first) != *concept)
+                    && let Some(several) = shared.get_mut(concept)
+                {
+                    *several -= 1;
+                }
+            }
             for (index, words) in spellings.iter().enumerate() {
                 for (from, to) in parts_of(words) {
                     let part = words.get(from..to).unwrap_or_default();
@@ -86,6 +96,46 @@ impl Choices {
         Self { values, names, compact, repeated, begins }
     }
 
+    /// Takes further names of values from a description: "stow (folded up)", "beacon = amber warning light".
+    pub(crate) fn add_glosses(&mut self, description: &[Word], language: &Language) {
+        let mut glosses: Vec<(String, usize)> = Vec::new();
+        let mut at = 0;
+        while at < description.len() {
+            let rest = description.get(at..).unwrap_or_default();
+            let value = self.read(rest, language).filter(|(value, length)| {
+                let words = rest.get(..*length).unwrap_or_default().iter().map(|word| word.text.as_str());
+                self.values.get(*value).is_some_and(|it| compact(&spoken(it)) == compact(&words.collect::<String>()))
+            });
+            let Some((value, length)) = value else {
+                at += 1;
+                continue;
+            };
+            at += length;
+            let gloss = description.get(at..).unwrap_or_default();
+            if gloss.first().is_some_and(|mark| mark.is_mark("(") || mark.is_mark("=")) {
+                let gloss = gloss.get(1..).unwrap_or_default();
+                let says = |word: &&Word| word.kind == Kind::Word && !language.is_plain_role(&word.text);
+                let length = gloss.iter().take_while(says).count();
+                let concepts = super::concepts_of(gloss.get(..length).unwrap_or_default(), language);
+                for (from, to) in parts_of(&concepts) {
+                    let part = concepts.get(from..to).unwrap_or_default();
+                    if part.iter().any(|word| !language.is_weak(word)) {
+                        glosses.push((part.join(" "), value));
+                    }
+                }
+            }
+        }
+        for (name, value) in &glosses {
+            let is_shared = glosses.iter().any(|(other, of)| other == name && of != value)
+                || self.repeated.contains(&language.stem(name))
+                || self.values.iter().any(|it| parts_in(&spoken(it), language).contains(name));
+            if !is_shared && !self.names.contains_key(name) {
+                self.begins.add(name.split(' ').next().unwrap_or_default());
+                self.names.insert(name.clone(), *value);
+            }
+        }
+    }
+
     /// The value that begins with the first word, the longest one if several do, and how many words it takes.
     pub(crate) fn read(&self, words: &[Word], language: &Language) -> Option<(usize, usize)> {
         let first = words.first()?;
@@ -119,7 +169,12 @@ impl Choices {
                 name.push(' ');
             }
             name.push_str(&concept);
-            if let Some(value) = self.names.get(&name) {
+            // "The dock" of several is none of them, whatever else may be called so.
+            let is_one_of_several = at == 1 && self.repeated.contains(&first.stem);
+            if let Some(value) = self.names.get(&name)
+                && (!is_one_of_several
+                    || self.values.get(*value).is_some_and(|it| language.stem(&spoken(it)) == first.stem))
+            {
                 take(*value, at);
             }
             let skipped = words

@@ -64,6 +64,22 @@ pub(crate) enum ParameterKind {
     Other,
 }
 
+impl ParameterKind {
+    /// Returns true if it takes exactly so many values.
+    pub(crate) fn counts(&self, number: f64) -> bool {
+        match self {
+            Self::Choice(choices) => {
+                u32::try_from(choices.values.len()).is_ok_and(|count| f64::from(count).total_cmp(&number).is_eq())
+            }
+            Self::Number(kind) => match (kind.minimum, kind.maximum) {
+                (Some(least), Some(most)) if kind.whole => (most - least + 1.0).total_cmp(&number).is_eq(),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+}
+
 /// The numbers that a parameter takes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct NumberKind {
@@ -111,7 +127,7 @@ pub(crate) fn parameters(schema: &Value, tool: &[Word], language: &Language) -> 
     // "0 is shut, 500 is fully open" of the only number there is.
     let is_number = |it: &&Value| matches!(type_name(it), Some("number" | "integer"));
     let numbers = properties.into_iter().flat_map(Map::values).filter(is_number).count();
-    let of_tool = if numbers == 1 { aliases(tool, language) } else { Vec::new() };
+    let of_tool = if numbers == 1 { named_values(tool, language) } else { Vec::new() };
     properties
         .into_iter()
         .flat_map(Map::iter)
@@ -129,13 +145,17 @@ pub(crate) fn parameters(schema: &Value, tool: &[Word], language: &Language) -> 
             let beginning: String = description.chars().take(DESCRIPTION_READ).collect();
             let said = sentence::words(&beginning.replace(['"', '`', '\''], " "), language).unwrap_or_default();
             let alone = if is_number(&property) { of_tool.clone() } else { Vec::new() };
-            let kind = kind(property, schema, named_unit.or_else(|| unit_in(&said)), language);
+            let mut kind = kind(property, schema, named_unit.or_else(|| unit_in(&said)), language);
+            if let ParameterKind::Choice(choices) = &mut kind {
+                choices.add_glosses(&said, language);
+                choices.add_glosses(tool, language);
+            }
             Parameter {
                 name: name.clone(),
                 label: words.join(" "),
                 words: concepts(&words.join(" "), language),
                 described: concepts_of(&said, language),
-                aliases: aliases(&said, language).into_iter().chain(alone).collect(),
+                aliases: with_aliases(aliases(&said, tool, &kind, language), alone),
                 signs: [said.as_slice(), tool].iter().flat_map(|said| signs(said, language)).collect(),
                 spelling: name_words(name),
                 kind,
@@ -183,8 +203,56 @@ fn signs(words: &[Word], language: &Language) -> BTreeMap<String, f64> {
     signs
 }
 
+/// Names for single values of a number: those that its description gives, those that the tool's description gives to
+/// its bounds ("0 is shut, 500 is fully open"), and the other end of what is counted or named from one.
+fn aliases(words: &[Word], tool: &[Word], kind: &ParameterKind, language: &Language) -> Vec<(Vec<String>, f64)> {
+    let mut found = named_values(words, language);
+    let ParameterKind::Number(NumberKind { minimum: Some(least), maximum: Some(most), whole, unit, .. }) = kind else {
+        return found;
+    };
+    let (least, most) = (*least, *most);
+    let is_bound = |value: f64| value.total_cmp(&least).is_eq() || value.total_cmp(&most).is_eq();
+    found.extend(named_values(tool, language).into_iter().filter(|(_, value)| is_bound(*value)));
+    // "Counted from the top."
+    let counted = (0..words.len()).find_map(|at| {
+        let rest = words.get(at..)?;
+        let length = language.words.counted_from.length(rest);
+        let end = rest.get(length..).filter(|_| length > 0)?;
+        let articles = end.iter().take_while(|word| language.is_article(&word.text)).count();
+        concepts_of(end.get(articles..articles + 1)?, language).into_iter().next()
+    });
+    if let Some(end) = counted.filter(|end| *whole && unit.is_none() && language.opposite(end).is_some()) {
+        found.push((vec![end], least));
+    }
+    let others: Vec<(Vec<String>, f64)> = found
+        .iter()
+        .filter(|(_, value)| is_bound(*value))
+        .filter_map(|(names, value)| {
+            let [only] = names.as_slice() else { return None };
+            let other = if value.total_cmp(&least).is_eq() { most } else { least };
+            Some((vec![language.opposite(only)?.to_owned()], other))
+        })
+        .collect();
+    for (names, value) in others {
+        if !found.iter().any(|(known, _)| *known == names) {
+            found.push((names, value));
+        }
+    }
+    found
+}
+
+/// The names, and those of the others that say something new.
+fn with_aliases(mut names: Vec<(Vec<String>, f64)>, others: Vec<(Vec<String>, f64)>) -> Vec<(Vec<String>, f64)> {
+    for (name, value) in others {
+        if !names.iter().any(|(known, _)| *known == name) {
+            names.push((name, value));
+        }
+    }
+    names
+}
+
 /// Names for single values, as in "-1 is the basement, 0 the ground floor" and "0: the drawer is empty".
-fn aliases(words: &[Word], language: &Language) -> Vec<(Vec<String>, f64)> {
+fn named_values(words: &[Word], language: &Language) -> Vec<(Vec<String>, f64)> {
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
         let Some(number) = word.number.filter(|_| word.kind == Kind::Number) else { continue };

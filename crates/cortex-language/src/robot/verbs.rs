@@ -43,6 +43,8 @@ pub(crate) struct VerbHit {
     pub(crate) at: Vec<usize>,
     /// True if the word means something else first.
     pub(crate) lent: bool,
+    /// True if the word only may mean it.
+    pub(crate) vague: bool,
 }
 
 /// The verbs by which a tool is asked for.
@@ -176,7 +178,7 @@ pub(crate) fn hits(words: &[Word], language: &Language) -> Vec<VerbHit> {
         hits.extend(hits_at(words, at, language));
         // A word of another language is no word of a tool.
         if language.is_of_tools() {
-            hits.push(VerbHit { key: Key::Word(word.stem.clone()), at: vec![at], lent: false });
+            hits.push(VerbHit { key: Key::Word(word.stem.clone()), at: vec![at], lent: false, vague: false });
         }
     }
     hits
@@ -201,7 +203,8 @@ fn hits_at(words: &[Word], at: usize, language: &Language) -> Vec<VerbHit> {
         .iter()
         .filter(may_follow)
         .filter_map(|form| {
-            Some(VerbHit { key: Key::Sense(form.sense), at: taken(form, words, at, language)?, lent: form.lent })
+            let at = taken(form, words, at, language)?;
+            Some(VerbHit { key: Key::Sense(form.sense), at, lent: form.lent, vague: form.vague })
         })
         .collect()
 }
@@ -212,12 +215,16 @@ fn taken(form: &VerbForm, words: &[Word], at: usize, language: &Language) -> Opt
         let word = words.get(index).filter(|word| word.kind == Kind::Word);
         is_said(word, stem)
     };
-    let begin = at + form.head.len();
-    if !form.head.iter().enumerate().all(|(offset, stem)| says(at + offset, stem)) {
+    // "Get us the lift": who it is for stands between.
+    let for_someone = usize::from(is_for_someone(form, words.get(at + 1), language));
+    let place = |offset: usize| if offset == 0 { at } else { at + offset + for_someone };
+    let begin = place(form.head.len());
+    if !form.head.iter().enumerate().all(|(offset, stem)| says(place(offset), stem)) {
         return None;
     }
+    let head = (0..form.head.len()).map(place);
     if form.tail.is_empty() {
-        return Some((at..begin).collect());
+        return Some(head.collect());
     }
     let is_tail =
         |index: &usize| form.tail.iter().enumerate().all(|(offset, stem)| is_said(words.get(index + offset), stem));
@@ -232,7 +239,14 @@ fn taken(form: &VerbForm, words: &[Word], at: usize, language: &Language) -> Opt
             && before.is_some_and(|before| before.kind == Kind::Word && language.facts.hints.links.has(&before.text))
     };
     let tail = (begin + 1..end).find(|index| is_tail(index) && !is_joined(index))?;
-    Some((at..begin).chain(tail..tail + form.tail.len()).collect())
+    Some(head.chain(tail..tail + form.tail.len()).collect())
+}
+
+/// Returns true if the word stands for whoever wants it, before a thing that the form names with its article.
+fn is_for_someone(form: &VerbForm, word: Option<&Word>, language: &Language) -> bool {
+    let second = form.head.get(1);
+    second.is_some_and(|second| language.is_article(second))
+        && word.is_some_and(|word| word.kind == Kind::Word && language.facts.hints.recipients.has(&word.text))
 }
 
 fn is_said(word: Option<&Word>, stem: &String) -> bool {

@@ -87,6 +87,9 @@ impl Task<'_> {
             after_text = matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().any(Reading::is_open));
             let asks = self.reader.core(self.words.get(taken.range.clone()).unwrap_or_default(), End::Courtesies).asks;
             asked = tool_of(&taken).filter(|_| asks);
+            if self.is_said_twice(&taken, ways.last()) {
+                continue;
+            }
             ways.push((taken, offers));
         }
         let done: Vec<Part> = ways.iter().flat_map(|(_, offers)| offers.iter().flatten().cloned()).collect();
@@ -151,6 +154,22 @@ impl Task<'_> {
         let word = |clause: &String| negation.as_ref().map_or_else(|| clause.clone(), |(_, word)| word.clone());
         let forbidden = ruled_out.iter().filter(|(_, this)| !self.is_replaced(this, done));
         forbidden.map(|(clause, _)| (clause.clone(), Problem::Guarded { guard, word: word(clause) })).collect()
+    }
+
+    /// "Spin round and face the other way" turns round once: the verbs say the same by themselves.
+    fn is_said_twice(&self, taken: &Taken, before: Option<&(Taken, Vec<Vec<Part>>)>) -> bool {
+        let read = |taken: &'_ Taken| match &taken.meaning {
+            Meaning::Read(readings) => readings.first().cloned(),
+            _ => None,
+        };
+        let (Some(this), Some(other)) = (read(taken), before.and_then(|(before, _)| read(before))) else {
+            return false;
+        };
+        let sense = this.verb.as_ref().and_then(|key| self.reader.language.sense_of(key));
+        taken.joint == Joint::Soft
+            && this.verb == other.verb
+            && this.calls == other.calls
+            && sense.is_some_and(|sense| !sense.says.is_empty())
     }
 
     /// Every way of doing the whole task, without those that drop a value that was named where another one does not.

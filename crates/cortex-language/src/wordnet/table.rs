@@ -100,7 +100,8 @@ impl<'a> Table<'a> {
         false
     }
 
-    fn hypernyms(&self, synset: u16) -> impl Iterator<Item = u16> {
+    /// The synsets right above one.
+    pub(super) fn hypernyms(&self, synset: u16) -> impl Iterator<Item = u16> {
         let first = self.hypernyms.get(usize::from(synset)).map(|number| u16::from_le_bytes(*number));
         let start = self.further_hypernyms.partition_point(|pair| two_numbers(*pair).0 < synset);
         let further = self.further_hypernyms.iter().skip(start).map(|pair| two_numbers(*pair));
