@@ -65,7 +65,9 @@ fn kin_of(
         return None;
     }
     let text = words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-    let nouns = wordnet::base_forms(&text, PartOfSpeech::Noun);
+    let mut nouns = wordnet::base_forms(&text, PartOfSpeech::Noun);
+    // "The loo" is a toilet, which is nearly a bathroom.
+    nouns.extend(robot::next_concept(words, language).filter(|(_, length)| *length == words.len()).map(|(it, _)| it));
     let means = |thing: &&String| {
         nouns.iter().any(|noun| {
             noun != *thing
@@ -122,10 +124,7 @@ fn things(robot: &Robot) -> BTreeSet<String> {
 fn deeds(robot: &Robot, language: &Language) -> BTreeSet<String> {
     let verbs = robot.tools.iter().flat_map(|tool| &tool.verbs).filter(|verb| verb.source == Source::Own);
     verbs
-        .filter_map(|verb| match &verb.key {
-            Key::Sense(_) => language.sense_of(&verb.key).map(|sense| sense.name.clone()),
-            Key::Word(stem) => Some(stem.clone()),
-        })
+        .filter_map(|verb| language.sense_of(&verb.key).map(|sense| sense.name.clone()))
         .filter(|verb| !verb.contains('_'))
         .collect()
 }

@@ -402,8 +402,9 @@ impl Reader<'_> {
             }
             // "Return to the kitchen", where the tool goes; "turn around" says by how much itself.
             if Language::is_case_of(sense, &own.name) && gives.is_none() {
-                let strength = if sense.says.is_empty() { strength } else { Strength::Described };
-                fits.push(Fit { strength, needs_object: sense.says.is_empty(), ..fit.clone() });
+                let says = self.value_of_verb(tool, sense).is_some();
+                let strength = if says { Strength::Described } else { strength };
+                fits.push(Fit { strength, needs_object: !says, ..fit.clone() });
             }
             // "Set the light to on", where the tool switches it on.
             if Language::is_case_of(own, &sense.name) && own.state.is_some() {
