@@ -306,7 +306,9 @@ impl Reader<'_> {
         }
         if draft.refers || goes_on {
             let said: Vec<usize> = values.keys().copied().collect();
-            for (at, value) in self.referred(tool, context) {
+            // "It" is a thing or its number, never how far or how much of something.
+            let measures = |at: usize| matches!(tool.parameters.get(at).map(|it| &it.kind), Some(ParameterKind::Number(kind)) if kind.unit.is_some());
+            for (at, value) in self.referred(tool, context).into_iter().filter(|(at, _)| goes_on || !measures(*at)) {
                 let several = values.entry(at).or_default();
                 if !said.contains(&at) && !several.contains(&value) {
                     several.push(value);

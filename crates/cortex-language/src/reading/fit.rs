@@ -315,7 +315,7 @@ impl Reader<'_> {
         if hit.vague {
             // To be asked about, as what is another tool's own verb.
             let has_verb = tool.verbs.iter().any(|verb| verb.key == hit.key && verb.source == Source::Own);
-            let vague = Fit { strength: Strength::Described, gives, is_others: true, ..fit };
+            let vague = Fit { strength: Strength::Described, gives, is_others: true, is_lent: true, ..fit };
             fits.extend((has_verb && !answers).then_some(vague));
             return fits;
         }

@@ -42,11 +42,16 @@ impl Task<'_> {
             };
             let words = rest.get(..length).unwrap_or_default();
             let written = compact(&self.reader.written(words));
+            // "The fume hood" is the hood that a tool is named after.
+            let last =
+                words.get(length.saturating_sub(1)..).and_then(|last| robot::next_concept(last, self.reader.language));
+            let is_named_after =
+                |tool: &robot::Tool| last.as_ref().is_some_and(|(last, _)| tool.name_nouns.contains(last));
             let is_noun = robot::concepts_of(words, self.reader.language).iter().all(|concept| {
                 tools.iter().any(|tool| {
                     // A description may name values that are not meant: "blue_spot = blue light".
                     tool.nouns.contains(concept)
-                        || length == 1
+                        || (length == 1 || is_named_after(tool))
                             && (tool.described.contains(concept)
                                 || tool.parameters.iter().any(|parameter| parameter.words.contains(concept)))
                 })
