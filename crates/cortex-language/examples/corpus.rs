@@ -62,6 +62,19 @@ fn main() {
                         .join(" | ")
                 })
                 .collect();
+            let check = line.check.iter().map(|check| {
+                let listed = |calls: &[corpus::ExpectedCall]| {
+                    let named = calls.iter().map(|call| format!("{} {:?}", call.tool, call.arguments));
+                    named.collect::<Vec<_>>().join(" | ")
+                };
+                format!(
+                    "{} then {} else {}",
+                    listed(std::slice::from_ref(check)),
+                    listed(&line.then),
+                    listed(&line.otherwise)
+                )
+            });
+            let wanted: Vec<String> = wanted.into_iter().chain(check).collect();
             println!(
                 "[{robot} {verdict:?}] {}\n    wanted: {}{}\n    reply:  {reply}",
                 line.say,

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
+use crate::condition::Conditions;
 use crate::facts::{Facts, VerbPlace};
 use crate::filter::{WordMap, WordSet};
 use crate::grammar::{Frames, Words};
@@ -98,6 +99,8 @@ pub(crate) struct Language {
     pub(crate) words: Words,
     /// Its frames around an order.
     pub(crate) frames: Frames,
+    /// How it puts conditions.
+    pub(crate) conditions: Conditions,
     stemmer: Stemmer,
     short_forms: WordMap<Vec<String>>,
     pub(crate) roles: WordMap<Vec<String>>,

@@ -21,6 +21,7 @@ pub(crate) struct Files<'f> {
     pub(crate) grammar: &'f str,
     pub(crate) senses: &'f str,
     pub(crate) nouns: &'f str,
+    pub(crate) conditions: &'f str,
 }
 
 macro_rules! known {
@@ -36,6 +37,7 @@ macro_rules! known {
                     grammar: include_str!(concat!("../data/", $code, "/grammar.toml")),
                     senses: include_str!(concat!("../data/", $code, "/senses.toml")),
                     nouns: include_str!(concat!("../data/", $code, "/nouns.toml")),
+                    conditions: include_str!(concat!("../data/", $code, "/conditions.toml")),
                 };
                 Language::read(&files, $name.facts.as_ref().map_err(String::clone)?, $base)
             }),
@@ -110,7 +112,10 @@ mod tests {
     #[test]
     fn an_error_names_the_file_and_what_is_missing_in_it() {
         let grammar = include_str!("../data/de/grammar.toml").replacen("\njoints =", "\nunknown =", 1);
-        let files = |grammar, senses| Files { code: "de", grammar, senses, nouns: "" };
+        let files = |grammar, senses| {
+            let conditions = include_str!("../data/de/conditions.toml");
+            Files { code: "de", grammar, senses, nouns: "", conditions }
+        };
         let read = |files: Files<'_>| {
             let facts = GERMAN.facts.as_ref().map_err(String::clone)?;
             Language::read(&files, facts, english()).map(|_| ())

@@ -9,6 +9,7 @@
 //! Apart from it, `task_class` says what kind of thing a text asks for, in many languages and without any robot.
 
 mod compounds;
+mod condition;
 mod facts;
 mod filter;
 mod grammar;
@@ -31,6 +32,7 @@ mod tokens;
 mod wording;
 pub mod wordnet;
 
+pub use condition::Condition;
 pub use language::Guard;
 pub use problem::Problem;
 pub use reading::Call;

@@ -6,6 +6,7 @@
 mod announcements;
 mod audit;
 mod clauses;
+mod conditional;
 mod contrast;
 mod corrections;
 mod due;
@@ -25,6 +26,7 @@ pub use self::follow_ups::understand_after;
 use self::contrast::RuledOut;
 use self::follow_ups::Earlier;
 use self::nodes::Node;
+use crate::condition::Condition;
 use crate::kin;
 use crate::language::Language;
 use crate::languages;
@@ -69,6 +71,15 @@ pub enum Part {
         of: usize,
         /// The words that ask for it, as written.
         clause: String,
+    },
+    /// Something is done only if the robot finds that a condition holds.
+    If {
+        /// The condition.
+        condition: Condition,
+        /// What is done if it holds.
+        then: Vec<Part>,
+        /// What is done if it does not.
+        otherwise: Vec<Part>,
     },
     /// Something is said that wants an answer and no act.
     Talk(Talk),
@@ -225,6 +236,9 @@ fn read_in(robot: &Robot, language: &Language, text: &str, earlier: &Earlier) ->
     let task = Task { reader: Reader { robot, language, text }, words: &words, earlier };
     if let Some(understanding) = task.encore() {
         return understanding.into();
+    }
+    if let Some(understood) = task.conditional() {
+        return understood.into();
     }
     let pieces = task.pieces();
     if pieces.len() > MAX_PIECES {

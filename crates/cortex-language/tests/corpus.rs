@@ -77,7 +77,7 @@ const EVERYDAY: &[Bounds] = &[
     Bounds { kind: "talk", right: 58, right_or_asked: 58, wrong: 0 },
     Bounds { kind: "refuse", right: 90, right_or_asked: 100, wrong: 0 },
     Bounds { kind: "ask", right: 0, right_or_asked: 0, wrong: 0 },
-    Bounds { kind: "conditional", right: 0, right_or_asked: 0, wrong: 0 },
+    Bounds { kind: "conditional", right: 50, right_or_asked: 56, wrong: 0 },
 ];
 
 #[test]
@@ -117,7 +117,7 @@ const SEEN: &[Bounds] = &[
     Bounds { kind: "talk", right: 85, right_or_asked: 85, wrong: 1 },
     Bounds { kind: "refuse", right: 91, right_or_asked: 100, wrong: 0 },
     Bounds { kind: "ask", right: 0, right_or_asked: 0, wrong: 0 },
-    Bounds { kind: "conditional", right: 0, right_or_asked: 0, wrong: 0 },
+    Bounds { kind: "conditional", right: 46, right_or_asked: 53, wrong: 0 },
 ];
 
 const UNSEEN: &[Bounds] = &[

@@ -21,10 +21,11 @@ impl Language {
             let place = format!("data/{}/{file}.toml", files.code);
             move |error: toml::de::Error| format!("{place}: {error}")
         };
-        let folded = [files.grammar, files.senses, files.nouns].map(|text| facts.folded(text));
-        let [grammar, senses, nouns] = &folded;
+        let folded = [files.grammar, files.senses, files.nouns, files.conditions].map(|text| facts.folded(text));
+        let [grammar, senses, nouns, conditions] = &folded;
         let function_words = spellings(grammar).into_iter().collect();
         let grammar: Grammar = toml::from_str(grammar).map_err(within("grammar"))?;
+        let conditions = toml::from_str(conditions).map_err(within("conditions"))?;
         let lead = |pattern: &str, place: bool| {
             let trimmed = pattern.trim();
             let kind = if place {
@@ -47,6 +48,7 @@ impl Language {
             base,
             words: grammar.words,
             frames: grammar.frames,
+            conditions,
             short_forms: grammar.short_forms.iter().map(|(short, long)| (short.clone(), split(long))).collect(),
             states: PhraseTable::read(&grammar.states),
             opposites: base.map_or_else(|| opposites(&grammar.opposites), |base| base.opposites.clone()),

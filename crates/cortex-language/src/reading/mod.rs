@@ -172,6 +172,8 @@ pub(crate) enum Sought {
     CallsOrReasons,
     /// Calls. Why there are none does not matter, since another reading of the same words is better than any miss.
     Calls,
+    /// Calls by every word alone: nothing that is only likely.
+    Certain,
 }
 
 /// The meaning of a clause.
@@ -335,7 +337,7 @@ impl<'r> Reader<'r> {
         }
         let Some(best) = found.iter().map(|reading| reading.score).max() else {
             let miss = closest.unwrap_or(Miss { closeness: 0, problem: Problem::Unknown, nearly: Vec::new() });
-            if context.sought == Sought::Calls {
+            if context.sought != Sought::CallsOrReasons {
                 return Clause::Missed(miss);
             }
             // A value that something of this robot does not take is no value of anything else.

@@ -9,6 +9,7 @@ mod concepts;
 mod index;
 mod parameters;
 mod shape;
+mod told;
 mod verbs;
 
 pub(crate) use choices::{Choices, spoken};
@@ -18,6 +19,7 @@ pub(crate) use parameters::{Mismatch, NumberKind, Parameter, ParameterKind};
 pub(crate) use verbs::{Key, Source, Verb, VerbHit, hits};
 
 use self::index::Index;
+use self::told::Told;
 use crate::filter::WordSet;
 use crate::language::{Frame, Language};
 use crate::sentence::{self, Word};
@@ -88,6 +90,8 @@ pub struct Tool {
     pub(crate) parameters: Vec<Parameter>,
     /// The parameter that takes a text, and what becomes of it, where the tool speaks or shows something.
     pub(crate) text: Option<(usize, Frame)>,
+    /// What its answers say.
+    pub(crate) told: Told,
 }
 
 /// All tools, in the order in which they were declared.
@@ -249,6 +253,7 @@ impl Tool {
             phrases,
             parameters,
             text,
+            told: Told::of(&method_words, &description, language),
         }
     }
 

@@ -19,7 +19,7 @@ impl Task<'_> {
             .iter()
             .filter_map(|part| match part {
                 Part::Call { call, .. } => Some(call),
-                Part::Tell { .. } | Part::Talk(_) => None,
+                Part::If { .. } | Part::Tell { .. } | Part::Talk(_) => None,
             })
             .collect();
         let mut said: BTreeSet<String> = calls.iter().flat_map(|call| call.arguments.values()).map(plain).collect();

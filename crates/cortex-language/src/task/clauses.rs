@@ -16,9 +16,14 @@ use crate::tokens::Kind;
 impl Task<'_> {
     /// The cheapest way to join the pieces to clauses.
     pub(super) fn best(&self, pieces: &[Piece]) -> Vec<Taken> {
+        self.best_from(Node::start(self.earlier), pieces).clauses.into_vec()
+    }
+
+    /// The same, after what was read before.
+    pub(super) fn best_from(&self, start: Node, pieces: &[Piece]) -> Node {
         let mut nodes: Vec<Option<Node>> = vec![None; pieces.len() + 1];
         if let Some(first) = nodes.first_mut() {
-            *first = Some(Node::start(self.earlier));
+            *first = Some(start);
         }
         let mut alone: Vec<Option<bool>> = vec![None; pieces.len()];
         let asking: Vec<bool> = pieces
@@ -58,7 +63,7 @@ impl Task<'_> {
                 *slot = best;
             }
         }
-        nodes.pop().flatten().map(|node| node.clauses.into_vec()).unwrap_or_default()
+        nodes.pop().flatten().unwrap_or_else(|| Node::start(self.earlier))
     }
 
     /// Returns true if a piece begins with a verb by which something of this robot acts.

@@ -46,7 +46,7 @@ impl Task<'_> {
     pub(super) fn is_replaced(&self, ruled_out: &RuledOut, parts: &[Part]) -> bool {
         let mut calls = parts.iter().filter_map(|part| match part {
             Part::Call { call, .. } => Some(call),
-            Part::Tell { .. } | Part::Talk(_) => None,
+            Part::If { .. } | Part::Tell { .. } | Part::Talk(_) => None,
         });
         match ruled_out {
             RuledOut::Call(no) => {

@@ -89,7 +89,7 @@ fn earlier(robot: &Robot, text: &str) -> Option<Earlier> {
 fn calls(parts: &[Part]) -> Vec<Call> {
     let call = |part: &Part| match part {
         Part::Call { call, .. } => Some(call.clone()),
-        Part::Tell { .. } | Part::Talk(_) => None,
+        Part::If { .. } | Part::Tell { .. } | Part::Talk(_) => None,
     };
     parts.iter().filter_map(call).collect()
 }

@@ -102,6 +102,13 @@ pub(crate) fn shown(parts: &[Part], tools: &[ToolEntry]) -> String {
         Part::Call { call, .. } => format!("{} {}", tools[call.tool].name, Value::Object(call.arguments.clone())),
         Part::Talk(talk) => format!("{talk:?}"),
         Part::Tell { of, .. } => format!("tell {of}"),
+        Part::If { condition, then, otherwise } => format!(
+            "if {:?} [{}] then [{}] else [{}]",
+            condition.clause,
+            shown(&[Part::Call { call: condition.look.clone(), clause: String::new() }], tools),
+            shown(then, tools),
+            shown(otherwise, tools)
+        ),
     };
     parts.iter().map(part).collect::<Vec<_>>().join(" | ")
 }
@@ -114,9 +121,23 @@ pub(crate) fn judge(line: &Line, understanding: &Understanding, tools: &[ToolEnt
                 Part::Call { call, .. } => {
                     Some(ExpectedCall { tool: tools[call.tool].name.clone(), arguments: call.arguments.clone() })
                 }
-                Part::Talk(_) | Part::Tell { .. } => None,
+                Part::Talk(_) | Part::Tell { .. } | Part::If { .. } => None,
             })
             .collect()
+    };
+    let has_condition = |parts: &[Part]| parts.iter().any(|part| matches!(part, Part::If { .. }));
+    // Exactly this condition, and exactly what is to be done if it holds and if not.
+    let checks = |parts: &[Part]| match (parts, &line.check) {
+        ([Part::If { condition, then, otherwise }], Some(check)) => {
+            let look = [Part::Call { call: condition.look.clone(), clause: String::new() }];
+            let all = |made: Vec<ExpectedCall>, wanted: &[ExpectedCall]| {
+                wanted.len() == made.len() && wanted.iter().zip(&made).all(|(one, other)| same(one, other, tools))
+            };
+            all(calls(&look), std::slice::from_ref(check))
+                && all(calls(then), &line.then)
+                && all(calls(otherwise), &line.otherwise)
+        }
+        _ => false,
     };
     let fits = |made: &[ExpectedCall], wanted: &[Vec<ExpectedCall>]| {
         wanted.iter().any(|wanted| {
@@ -124,6 +145,15 @@ pub(crate) fn judge(line: &Line, understanding: &Understanding, tools: &[ToolEnt
         })
     };
     match (line.kind.as_str(), understanding) {
+        ("conditional", Understanding::Understood(parts)) if checks(parts) => Verdict::Right,
+        ("conditional", Understanding::Unsure { offers, .. }) => {
+            if offers.iter().any(|offer| checks(offer)) {
+                Verdict::Asked
+            } else {
+                Verdict::Refused
+            }
+        }
+        (_, Understanding::Understood(parts)) if has_condition(parts) => Verdict::Wrong,
         ("command" | "question", Understanding::Understood(parts)) => {
             let made = calls(parts);
             if made.is_empty() {
@@ -145,7 +175,7 @@ pub(crate) fn judge(line: &Line, understanding: &Understanding, tools: &[ToolEnt
             if is_about(talk, line.about.as_deref().unwrap_or_default()) { Verdict::Right } else { Verdict::Wrong }
         }
         ("ask", Understanding::Unsure { .. }) => Verdict::Right,
-        ("refuse" | "conditional", Understanding::Unsure { .. }) => Verdict::Asked,
+        ("refuse", Understanding::Unsure { .. }) => Verdict::Asked,
         ("refuse" | "ask" | "conditional", Understanding::Understood(parts)) => {
             if calls(parts).is_empty() {
                 Verdict::Refused
