@@ -1,6 +1,8 @@
 //! What the reader says in the end: what was done, in the words of the calls and of what shows it, and what was found.
 //! The words of the task say what was wanted, so they say nothing here.
 
+use std::ops::Range;
+
 use cortex_core::binding;
 use cortex_core::fragment::capped;
 use cortex_language::{Part, name_words};
@@ -10,7 +12,7 @@ use serde_json::{Map, Value};
 use super::readable::readable;
 use super::schema::{self, Kind};
 use super::small_talk;
-use super::stages::Done;
+use super::stages::{Account, Done};
 use super::toolbox::{Toolbox, answers};
 
 /// Most characters of an answer.
@@ -21,11 +23,44 @@ const QUOTED_CHARACTERS: usize = 200;
 const VALUE_CHARACTERS: usize = 1_000;
 
 /// The last words of a task: what was done and what was found.
-pub(super) fn finished(toolbox: &Toolbox<'_>, parts: &[Part], done: &[Done<'_>], identity: &str) -> String {
+pub(super) fn finished(toolbox: &Toolbox<'_>, account: &Account<'_>, identity: &str) -> String {
+    let text = told(toolbox, account, identity);
+    if text.is_empty() { "The tool gave no answer.".to_owned() } else { capped(&text, ANSWER_CHARACTERS) }
+}
+
+/// What was done and found, in the order of the task where something depended on a condition.
+fn told(toolbox: &Toolbox<'_>, account: &Account<'_>, identity: &str) -> String {
+    let mut text = String::new();
+    let mut at = 0;
+    for check in &account.checks {
+        add(&mut text, &stretch(toolbox, account, at..check.at, identity, "Done: "));
+        let found = account.done.get(check.at).and_then(Done::outcome).map(|outcome| readable(&outcome.value));
+        let found = capped(found.unwrap_or_default().trim().trim_end_matches('.'), QUOTED_CHARACTERS);
+        at = check.at + 1 + check.parts;
+        let therefore = match check.parts {
+            0 => "so I did nothing.".to_owned(),
+            _ => stretch(toolbox, account, check.at + 1..at, identity, "so I did: "),
+        };
+        add(&mut text, &format!("{}, {therefore}", capitalised(&found)));
+    }
+    add(&mut text, &stretch(toolbox, account, at..account.parts.len(), identity, "Done: "));
+    text
+}
+
+fn add(text: &mut String, more: &str) {
+    if !text.is_empty() && !more.is_empty() {
+        text.push(' ');
+    }
+    text.push_str(more);
+}
+
+/// What was done and found in some of the parts, with words before what was done.
+fn stretch(toolbox: &Toolbox<'_>, account: &Account<'_>, range: Range<usize>, identity: &str, before: &str) -> String {
+    let Account { parts, done, .. } = account;
     let mut deeds = Vec::new();
     let mut findings = Vec::new();
     let spoken = |index: usize| parts.iter().any(|part| matches!(part, Part::Tell { of, .. } if *of == index));
-    for (index, (part, done)) in parts.iter().zip(done).enumerate() {
+    for (index, (part, done)) in parts.iter().zip(done).enumerate().skip(range.start).take(range.len()) {
         if let Part::Talk(talk) = part {
             findings.push(small_talk::answer(toolbox, talk, identity));
             continue;
@@ -38,14 +73,11 @@ pub(super) fn finished(toolbox: &Toolbox<'_>, parts: &[Part], done: &[Done<'_>],
             deeds.push(deed(toolbox, part, report));
         }
     }
-    let mut text = if deeds.is_empty() { String::new() } else { format!("Done: {}.", deeds.join("; ")) };
+    let mut text = if deeds.is_empty() { String::new() } else { format!("{before}{}.", deeds.join("; ")) };
     for finding in findings {
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        text.push_str(&capitalised(&sentence(&finding)));
+        add(&mut text, &capitalised(&sentence(&finding)));
     }
-    if text.is_empty() { "The tool gave no answer.".to_owned() } else { capped(&text, ANSWER_CHARACTERS) }
+    text
 }
 
 /// What was done, in the words of the call and of what was seen that shows it.
@@ -113,14 +145,27 @@ pub(super) fn failed(steps: &[&StepReport], report: &StepReport) -> String {
 }
 
 /// A question that was not answered.
-pub(super) fn not_found(toolbox: &Toolbox<'_>, parts: &[Part], done: &[Done<'_>], why: &str, identity: &str) -> String {
+pub(super) fn not_found(toolbox: &Toolbox<'_>, account: &Account<'_>, why: &str, identity: &str) -> String {
     let why = if why.trim().is_empty() { "no reason was given" } else { why };
-    let told = format!("I could not find that out: {}", sentence(&capped(why, QUOTED_CHARACTERS * 2)));
-    if done.iter().any(|done| matches!(done, Done::Step(_))) {
-        format!("{} {told}", finished(toolbox, parts, done, identity))
+    let failed = format!("I could not find that out: {}", sentence(&capped(why, QUOTED_CHARACTERS * 2)));
+    if account.done.iter().any(|done| matches!(done, Done::Step(_))) {
+        format!("{} {failed}", told(toolbox, account, identity))
     } else {
-        told
+        failed
     }
+}
+
+/// A condition of which what was found does not tell whether it holds. The last part looked for it.
+pub(super) fn undecided(toolbox: &Toolbox<'_>, mut account: Account<'_>, clause: &str, identity: &str) -> String {
+    let found = account.done.pop().and_then(|done| done.outcome().map(|outcome| readable(&outcome.value)));
+    account.parts.truncate(account.done.len());
+    let mut text = told(toolbox, &account, identity);
+    let found = capped(found.unwrap_or_default().trim(), QUOTED_CHARACTERS);
+    let found = if found.is_empty() { "nothing".to_owned() } else { format!("\"{found}\"") };
+    let clause = capped(clause, QUOTED_CHARACTERS);
+    add(&mut text, &format!("I can't tell whether \"{clause}\" holds: I found {found}."));
+    add(&mut text, "Nothing that depends on it was done, nor what comes after it.");
+    capped(&text, ANSWER_CHARACTERS)
 }
 
 fn joined(items: &[String]) -> String {

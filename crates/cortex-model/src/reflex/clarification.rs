@@ -188,6 +188,13 @@ fn in_words<'o>(toolbox: &Toolbox<'_>, parts: &'o [Part]) -> Choice<'o> {
 }
 
 fn by_name(toolbox: &Toolbox<'_>, part: &Part) -> Option<String> {
+    if let Part::If { condition, then, otherwise } = part {
+        let all =
+            |parts: &[Part]| parts.iter().filter_map(|part| by_name(toolbox, part)).collect::<Vec<_>>().join(", ");
+        let what = if condition.unless { "unless" } else { "if" };
+        let otherwise = if otherwise.is_empty() { String::new() } else { format!(", else {}", all(otherwise)) };
+        return Some(format!("{what} {}: {}{otherwise}", condition.clause, all(then)));
+    }
     let name = plain_name(toolbox.tool_of(part)?);
     let empty = Map::new();
     let arguments = if let Part::Call { call: Call { arguments, .. }, .. } = part { arguments } else { &empty };

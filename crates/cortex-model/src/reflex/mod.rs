@@ -184,12 +184,15 @@ fn carry_out(
 ) -> Planned {
     match stages::next(toolbox, parts, conversation) {
         Next::Calls(calls) => ChatReply { calls, ..ChatReply::default() }.into(),
-        Next::Finished(done) => {
-            let report = answers::finished(toolbox, parts, &done, conversation.identity);
+        Next::Finished(account) => {
+            let report = answers::finished(toolbox, &account, conversation.identity);
             Planned { lesson, ..answered(report).into() }
         }
-        Next::NotFound { done, outcome } => {
-            declined(answers::not_found(toolbox, parts, &done, &outcome.message, conversation.identity)).into()
+        Next::NotFound { account, outcome } => {
+            declined(answers::not_found(toolbox, &account, &outcome.message, conversation.identity)).into()
+        }
+        Next::Undecided { account, clause } => {
+            declined(answers::undecided(toolbox, account, &clause, conversation.identity)).into()
         }
         Next::Astray => {
             declined("What was done does not fit the task any more, so I can't go on with it.".to_owned()).into()

@@ -45,7 +45,8 @@ impl<'r> Toolbox<'r> {
         match part {
             Part::Call { call, .. } => self.get(call.tool),
             Part::Tell { tool, .. } => self.get(*tool),
-            Part::Talk(_) => None,
+            // What it is to do is known when its look is.
+            Part::If { .. } | Part::Talk(_) => None,
         }
     }
 
@@ -84,7 +85,7 @@ impl<'r> Toolbox<'r> {
 pub(super) fn calls_of(parts: &[Part]) -> Option<Vec<Call>> {
     let call = |part: &Part| match part {
         Part::Call { call, .. } => Some(call.clone()),
-        Part::Tell { .. } | Part::Talk(_) => None,
+        Part::If { .. } | Part::Tell { .. } | Part::Talk(_) => None,
     };
     parts.iter().map(call).collect()
 }
