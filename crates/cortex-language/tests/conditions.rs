@@ -19,10 +19,15 @@ fn read(robot: &str, text: &str) -> String {
 /// The condition of a text that begins with one.
 fn condition(robot: &str, text: &str) -> Condition {
     match understand(&corpus::robot(&corpus::tools(robot)), text) {
-        Understanding::Understood(parts) => match parts.as_slice() {
-            [Part::If { condition, .. }] => condition.clone(),
-            other => panic!("{text}: {other:?}"),
-        },
+        Understanding::Understood(parts) => only(text, &parts),
+        Understanding::Unsure { offers, .. } if offers.len() == 1 => only(text, &offers[0]),
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+fn only(text: &str, parts: &[Part]) -> Condition {
+    match parts {
+        [Part::If { condition, .. }] => condition.clone(),
         other => panic!("{text}: {other:?}"),
     }
 }
@@ -69,12 +74,10 @@ fn what_may_be_a_time_is_no_condition() {
 }
 
 #[test]
-fn what_is_looked_for_is_named_whole() {
-    assert_eq!(
-        read("arm", "if you see the red mug, open the gripper"),
-        r#"if "you see the red mug" [camera-find_object {"object":"red_mug"}] then [gripper-open {}] else []"#
-    );
-    assert_eq!(read("arm", "if you see the broken red mug, open the gripper"), "");
+fn what_is_looked_for_without_naming_the_tool_is_asked_about() {
+    assert_eq!(read("arm", "if you see the red mug, open the gripper"), "");
+    let found = condition("arm", "if you see the red mug, open the gripper");
+    assert_eq!(found.look.arguments["object"], "red_mug");
 }
 
 #[test]
@@ -120,6 +123,7 @@ fn what_no_tool_can_check_is_not_done() {
         ("home", "if the kitchen light or the bedroom light is on, say hello"),
         ("home", "if the kitchen light and the bedroom light are on, say hello"),
         ("home", "if none of the lights is on, say hello"),
+        ("home", "if the lights are on, say hello"),
         ("home", "if the battery is low, go to the office"),
         ("home", "if the battery is full enough, go to the office"),
         ("home", "if the kitchen is cold, go to the office"),

@@ -168,6 +168,7 @@ pub(crate) struct Compares {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConditionWords {
     pub(crate) is: PhraseSet,
+    pub(crate) are: PhraseSet,
     pub(crate) shows: PhraseSet,
     pub(crate) now: PhraseSet,
     pub(crate) you_are: PhraseSet,

@@ -244,6 +244,11 @@ impl Task<'_> {
         if !(names_it || reading.refers || !reading.calls.iter().all(|call| call.arguments.is_empty())) {
             return None;
         }
+        // "The lights are on" may speak of any number of them, wherever they are.
+        let several = words.iter().any(|word| said.are.has(&word.text));
+        if several && !tool.parameters.is_empty() && reading.calls.iter().all(|call| call.arguments.is_empty()) {
+            return None;
+        }
         let told = &tool.told.states;
         let yes = match (told.contains(&state), told.contains(&opposite)) {
             (true, false) => Some(true),
@@ -377,7 +382,9 @@ impl Task<'_> {
         let mut found = self.reader.robot.tools.iter().enumerate().filter_map(looked_for);
         let call = found.next().filter(|_| found.next().is_none())?;
         let tool = self.reader.robot.tool(call.tool)?;
-        Some((Test::Present { names: tool.name_nouns.iter().cloned().collect() }, Reading::of(vec![call])))
+        // No word names the tool: a person has to say whether it is meant.
+        let reading = Reading { doubtful: true, ..Reading::of(vec![call]) };
+        Some((Test::Present { names: tool.name_nouns.iter().cloned().collect() }, reading))
     }
 
     /// What is seen of what no tool looks for in particular.

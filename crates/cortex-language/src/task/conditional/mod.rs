@@ -75,6 +75,7 @@ impl Task<'_> {
         if !story.conditional || story.ways.iter().any(|parts| asks_twice(parts)) {
             return None;
         }
+        story.ways.iter_mut().for_each(without_looking_twice);
         match story.ways.as_slice() {
             [only] if !story.unclear => Some(Understanding::Understood(only.clone())),
             _ => {
@@ -164,7 +165,9 @@ impl Task<'_> {
         let (condition, reading) = self.condition(choice, &story.node)?;
         let node = self.beyond(&story.node, &condition, &reading);
         let then = self.branch(&node, choice.then)?;
-        self.decided(story, &condition, then, choice.otherwise, &node)
+        let mut story = self.decided(story, &condition, then, choice.otherwise, &node)?;
+        story.unclear |= reading.doubtful;
+        Some(story)
     }
 
     /// The node after a condition: "if you are not in the hall, drive there".
@@ -190,11 +193,11 @@ impl Task<'_> {
                 let before = before?;
                 let then = self.branch(&before.node, then)?;
                 let node = seeded(&before.node, &then.readings, self);
-                let (condition, _) = self.condition(choice, &node)?;
+                let (condition, reading) = self.condition(choice, &node)?;
                 // "Say call me if you are late": it may belong to the text.
                 let is_open = then.readings.iter().any(Reading::is_open);
                 let mut story = self.decided(&before, &condition, then, choice.otherwise, &node)?;
-                story.unclear |= is_open;
+                story.unclear |= is_open || reading.doubtful;
                 Some(story)
             };
             found.extend(read());
@@ -302,6 +305,15 @@ fn calls_of(ways: &[Vec<Part>]) -> Vec<Vec<Part>> {
         other => other,
     };
     ways.iter().map(|parts| parts.iter().map(plain).collect()).collect()
+}
+
+/// "Check the gate, and if it is open, close it" looks once.
+fn without_looking_twice(parts: &mut Vec<Part>) {
+    let looks = |pair: &[Part]| matches!(pair, [Part::Call { call, .. }, Part::If { condition, .. }] if *call == condition.look);
+    let tells = parts.iter().any(|part| matches!(part, Part::Tell { .. }));
+    if let Some(at) = parts.windows(2).position(looks).filter(|_| !tells) {
+        parts.remove(at);
+    }
 }
 
 /// "If it is on turn it off, and if it is off turn it on": what is done for one condition decides the next one.
