@@ -81,17 +81,20 @@ fn robot(look: ToolPhase) -> ToolSet {
 
 /// What was done, in order, and what is said in the end. The looks return these values in turn, the last one again.
 async fn told(task: &str, look: ToolPhase, found: &[(&str, Value)]) -> (MissionStatus, String, Vec<String>) {
+    let tools = robot(look);
+    let reading = cortex_language::task_class::read(task, tools.iter());
     let mut mission = Mission::new(MissionSetup {
         task: task.to_owned(),
         session: None,
         earlier: Vec::new(),
         identity: String::new(),
-        tools: robot(look),
+        tools,
         containment: cortex_core::Containment::default(),
         departed: cortex_core::Departed::default(),
         limits: MissionLimits::default(),
         policy: cortex_core::mission::PolicySetup::default(),
         reopens: None,
+        reading,
     });
     let mut found: Vec<(&str, Value)> = found.to_vec();
     let mut calls = Vec::new();
