@@ -104,7 +104,7 @@ async fn told(task: &str, look: ToolPhase, found: &[(&str, Value)]) -> (MissionS
         for effect in mission.handle(Duration::ZERO, input) {
             match effect {
                 Effect::AskModel { request, chat } => {
-                    inputs.push(Input::ModelReplied { request, reply: Reflex.chat(&chat).await });
+                    inputs.push(Input::ModelReplied { request, reply: Reflex::default().chat(&chat).await });
                 }
                 Effect::Invoke { call, tool_call, .. } => {
                     let name = tool_call.tool.to_string();

@@ -434,6 +434,7 @@ impl Task<'_> {
             is_subordinate: false,
             corrects: false,
             asks: true,
+            is_led: false,
             sought: Sought::Certain,
         };
         let Clause::Read(readings) = self.reader.clause(words, context) else { return None };
