@@ -30,6 +30,13 @@ pub(crate) struct Grammar {
     #[serde(default)]
     pub(crate) truths: Truths,
     pub(crate) qualities: BTreeMap<String, String>,
+    /// What questions ask about, by the words that ask for it.
+    pub(crate) topics: BTreeMap<String, String>,
+    /// The same, by words that may mean something else.
+    pub(crate) topic_hints: BTreeMap<String, String>,
+    /// The words of tools that tell of it; only English says them.
+    #[serde(default)]
+    pub(crate) told_by: BTreeMap<String, String>,
     pub(crate) forms: Forms,
     /// Clauses of a language other than English, by the English ones that say the same.
     #[serde(default)]
@@ -80,6 +87,18 @@ pub(crate) struct Words {
     pub(crate) pale: PhraseSet,
     pub(crate) contrasts: PhraseSet,
     pub(crate) which: PhraseSet,
+    pub(crate) starts: PhraseSet,
+    pub(crate) inquiries: PhraseSet,
+    pub(crate) lookups: PhraseSet,
+    pub(crate) why_asked: PhraseSet,
+    pub(crate) possessives: PhraseSet,
+    pub(crate) determiners: PhraseSet,
+    pub(crate) everywhere: PhraseSet,
+    pub(crate) asides: PhraseSet,
+    pub(crate) unanswered: PhraseSet,
+    pub(crate) alternatives: PhraseSet,
+    pub(crate) quantifiers: PhraseSet,
+    pub(crate) thresholds: PhraseSet,
     pub(crate) lowest: PhraseSet,
     pub(crate) highest: PhraseSet,
     pub(crate) farthest: PhraseSet,

@@ -111,6 +111,10 @@ pub(crate) struct Language {
     opposites: WordMap<String>,
     truths: WordMap<bool>,
     qualities: WordMap<String>,
+    pub(crate) topics: PhraseTable,
+    pub(crate) topic_hints: PhraseTable,
+    /// The meanings of the words of tools, by the topic of which they tell.
+    told_by: WordMap<Vec<String>>,
     gerunds: Vec<String>,
     manners: Vec<String>,
     pasts: Vec<String>,
@@ -423,6 +427,11 @@ impl Language {
     /// Returns the measure of a quality: the weight for "heavy".
     pub(crate) fn quality(&self, word: &str) -> Option<&str> {
         self.qualities.get(word).map(String::as_str)
+    }
+
+    /// The meanings of the words by which a tool tells of a topic of questions.
+    pub(crate) fn told_by(&self, topic: &str) -> &[String] {
+        self.of_tools().told_by.get(topic).map_or(&[], Vec::as_slice)
     }
 
     /// Returns true if the word must not be passed over.

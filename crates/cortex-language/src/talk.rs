@@ -123,6 +123,10 @@ fn shortened<'w, W: AsRef<str>>(words: &'w [W], language: &Language) -> Vec<&'w 
 /// The parameters with values that the words name: "rooms", "places you can go to".
 fn values(words: &[Word], robot: &Robot, language: &Language) -> Vec<(usize, String)> {
     let concepts = robot::concepts_of(words, language);
+    // "Which room is this?" asks for one of them.
+    if words.iter().any(|word| language.words.starts.has(&word.text)) {
+        return Vec::new();
+    }
     if concepts.is_empty() || concepts.len() > 3 {
         return Vec::new();
     }

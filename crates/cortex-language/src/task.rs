@@ -14,6 +14,7 @@ mod follow_ups;
 mod nodes;
 mod order;
 mod pieces;
+mod questions;
 mod result;
 mod splits;
 mod told;
@@ -245,8 +246,13 @@ fn read_in(robot: &Robot, language: &Language, text: &str, earlier: &Earlier) ->
         return Understanding::TooLong.into();
     }
     let clauses = task.best(&pieces);
-    let readings = clauses.iter().rev().filter_map(Taken::reading).cloned().collect();
+    let readings: Vec<Reading> = clauses.iter().rev().filter_map(Taken::reading).cloned().collect();
     let understanding = task.result(clauses);
+    let asks = text.trim_end().ends_with('?');
+    let written = text.trim().to_owned();
+    if let Some((understanding, calls)) = task.answer_instead(&understanding) {
+        return Text { understanding, readings: vec![Reading::of(calls)], written, asks };
+    }
     if matches!(understanding, Understanding::Refused(_) | Understanding::Empty)
         && let Some(talk) = talk::loose(&words, robot, language)
     {
@@ -258,7 +264,7 @@ fn read_in(robot: &Robot, language: &Language, text: &str, earlier: &Earlier) ->
     {
         return Understanding::Unsure { clause: task.reader.written(task.words), offers }.into();
     }
-    Text { understanding, readings, written: text.trim().to_owned(), asks: text.trim_end().ends_with('?') }
+    Text { understanding, readings, written, asks }
 }
 
 /// Leaves out what only looks like something that is said, and corrects typing slips.

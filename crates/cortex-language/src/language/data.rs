@@ -58,6 +58,9 @@ impl Language {
                 .iter()
                 .flat_map(|(of, words)| list(words).into_iter().map(move |word| (word, of.clone())))
                 .collect(),
+            topics: PhraseTable::read(&grammar.topics),
+            topic_hints: PhraseTable::read(&grammar.topic_hints),
+            told_by: WordMap::default(),
             gerunds: list(&grammar.forms.gerund),
             manners: list(&grammar.forms.manner),
             pasts: list(&grammar.forms.past),
@@ -103,6 +106,11 @@ impl Language {
             let name = base.map_or_else(|| name.clone(), |base| base.concept(&name));
             language.add_noun(&name, &words);
         }
+        language.told_by = grammar
+            .told_by
+            .iter()
+            .map(|(topic, words)| (topic.clone(), list(words).iter().map(|word| language.concept(word)).collect()))
+            .collect();
         Ok(language)
     }
 

@@ -27,7 +27,7 @@ impl Reader<'_> {
     }
 
     /// Returns the length of a word that opens an order and carries nothing: "hey". The "second" of "second slot" does.
-    fn opener(&self, rest: &[Word]) -> usize {
+    pub(super) fn opener(&self, rest: &[Word]) -> usize {
         let length = self.language.frames.openers.length(rest);
         let first_of_all = rest.first().and_then(|first| first.ordinal) == Some(1.0);
         let counts = length == 1
@@ -102,7 +102,7 @@ impl Reader<'_> {
     }
 
     /// The clause without what people say after an order.
-    fn without_end<'w>(&self, words: &'w [Word], end: End) -> &'w [Word] {
+    pub(super) fn without_end<'w>(&self, words: &'w [Word], end: End) -> &'w [Word] {
         let mut rest = words;
         loop {
             let marks = rest.iter().rev().take_while(|word| word.is_punctuation()).count();

@@ -338,6 +338,7 @@ impl Reader<'_> {
                 return Some(asking);
             }
             if let Some((concept, length)) = robot::next_concept(rest, language)
+                && language.empty(std::slice::from_ref(word)) == 0
                 && language.quality(&word.text).is_some_and(|it| self.tells_of(tool, it))
             {
                 let _ = concept;

@@ -24,7 +24,7 @@ const LEFT_OVER_AT_MOST: f64 = 0.8;
 /// So far below the best one another meaning is still offered.
 const MARGIN: f64 = 2.0;
 /// The weight of a word from which it is a thing.
-const THING: f64 = 2.0;
+pub(super) const THING: f64 = 2.0;
 
 impl Reader<'_> {
     /// The calls that the clause may ask for, the likeliest first.
@@ -82,7 +82,7 @@ impl Reader<'_> {
     }
 
     /// Returns true if a time is said at which something is to be done: "at six", "in ten minutes", "at half past five".
-    fn names_time(&self, words: &[Word]) -> bool {
+    pub(super) fn names_time(&self, words: &[Word]) -> bool {
         let hints = &self.language.facts.hints;
         let time = |said: &numbers::Said| said.unit.is_some_and(|unit| unit.dimension == Dimension::Time);
         (0..words.len()).any(|at| {
@@ -193,7 +193,7 @@ impl Reader<'_> {
     }
 
     /// The weight of a word that nothing accounts for: things weigh most, words that only join others least.
-    fn weight(&self, word: &Word) -> f64 {
+    pub(super) fn weight(&self, word: &Word) -> f64 {
         match word.kind {
             Kind::Mark => return 0.2,
             Kind::Quoted => return 6.0,

@@ -10,6 +10,7 @@
 //!   say;
 //! - `calls`: what it then asks for, and `doubts` whether a person is asked first; `misses`: why it asks for nothing;
 //!   `likely`: what to ask about then;
+//! - `questions`: the looks that answer a question; `asked` for what it asks about;
 //! - `spots`: what the words of a clause may say to any tool;
 //! - `phrases`: the clause as one of the tool's own sentences; `order` for other languages than the tools';
 //! - `transfers`: a thing that is picked up, brought and put down;
@@ -21,6 +22,7 @@ use std::cmp::Reverse;
 
 use serde_json::{Map, Value};
 
+mod asked;
 mod calls;
 mod candidates;
 mod choosing;
@@ -36,6 +38,7 @@ mod misses;
 mod nouns;
 mod order;
 mod phrases;
+mod questions;
 mod references;
 mod reported;
 mod spots;
@@ -52,6 +55,7 @@ use crate::tokens::Kind;
 use self::candidates::ToolSet;
 
 pub(crate) use fit::Strength;
+pub(crate) use questions::Answer;
 pub(crate) use spots::Spot;
 
 /// A call that a clause asks for.
@@ -334,6 +338,16 @@ impl<'r> Reader<'r> {
         // Where things alone ask for something, words of descriptions decide nothing.
         for reading in found.iter_mut().filter(|it| it.score.strength == Strength::Things) {
             reading.score.described = 0;
+        }
+        // What only words of descriptions speak for is no better than what the question is about.
+        let is_look = |reading: &Reading| !self.acts(reading) && reading.score.strength <= Strength::Described;
+        if core.asks
+            && !found.is_empty()
+            && found.iter().all(is_look)
+            && context.sought == Sought::CallsOrReasons
+            && let Some(answer) = self.answer(words, &[]).filter(|answer| !answer.goes)
+        {
+            found.iter_mut().for_each(|reading| reading.calls.clone_from(&answer.calls));
         }
         let Some(best) = found.iter().map(|reading| reading.score).max() else {
             let miss = closest.unwrap_or(Miss { closeness: 0, problem: Problem::Unknown, nearly: Vec::new() });
