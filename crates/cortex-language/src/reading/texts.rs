@@ -256,8 +256,11 @@ impl Reader<'_> {
         let frames = words.iter().any(|word| subordinators.has(&word.text));
         let purposes = &self.language.words.purposes;
         let explains = (0..words.len()).any(|at| words.get(at..).is_some_and(|rest| purposes.length(rest) > 0));
+        // "Tell whoever is cooking, and that there is no bread": a part of the text stands before the frame.
+        let goes_on = words.first().is_some_and(|first| self.language.words.joints.has(&first.text));
         shifts
             || frames
+            || goes_on
             || explains
             || self.is_edged(words)
             || self.mentions_deed(words)

@@ -145,6 +145,32 @@ impl Task<'_> {
             || is_mixed && self.is_bare(taken, after_text)
             || refers && turns
             || begins_late
+            || self.points_elsewhere(taken, ways)
+    }
+
+    /// "Stop the shaker, switch it off", where only a lamp can be switched off: what was named just before is nothing that the
+    /// tool acts on.
+    fn points_elsewhere(&self, taken: &Taken, ways: &[Way]) -> bool {
+        let Meaning::Read(readings) = &taken.meaning else { return false };
+        let words = self.words.get(taken.range.clone()).unwrap_or_default();
+        let things = &self.reader.language.words.things;
+        let points = (0..words.len()).any(|at| words.get(at..).is_some_and(|rest| things.length(rest) > 0));
+        let component = |call: &Call| self.reader.robot.tool(call.tool).map(|tool| &tool.component);
+        let goes = |call: &Call| self.reader.robot.tool(call.tool).is_some_and(|tool| self.reader.goes(tool));
+        let acts = |call: &&Call| !goes(call) && !answers(self.reader.robot, call);
+        let named: Vec<_> = ways
+            .iter()
+            .flat_map(|(_, offers)| offers.iter().flatten())
+            .filter_map(|part| match part {
+                Part::Call { call, .. } => Some(call),
+                _ => None,
+            })
+            .filter(acts)
+            .filter_map(component)
+            .collect();
+        let shares =
+            |reading: &Reading| reading.calls.iter().any(|call| component(call).is_some_and(|it| named.contains(&it)));
+        points && !named.is_empty() && readings.iter().all(|it| !it.refers && !it.is_open() && !shares(it))
     }
 
     /// What is ruled out and not replaced by an order of its kind.
