@@ -345,6 +345,7 @@ impl<'r> Reader<'r> {
             && !found.is_empty()
             && found.iter().all(is_look)
             && context.sought == Sought::CallsOrReasons
+            && context.place.is_none()
             && let Some(answer) = self.answer(words, &[]).filter(|answer| !answer.goes)
         {
             found.iter_mut().for_each(|reading| reading.calls.clone_from(&answer.calls));
