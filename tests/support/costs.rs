@@ -171,6 +171,7 @@ pub fn machine_time(steps: usize, in_a_row: bool) -> anyhow::Result<Duration> {
     };
     let setup = MissionSetup {
         task: "Look.".to_owned(),
+        reading: cortex_protocol::TaskReading::default(),
         session: None,
         earlier: Vec::new(),
         identity: String::new(),
