@@ -42,7 +42,7 @@ fn a_question_about_several_things_looks_at_each() {
     assert_eq!(said("home", "are any lights still burning in the house?"), r#"light-is_on {"room":"everywhere"}"#);
     let gates = ["main", "yard", "sheep"].map(|gate| format!(r#"gates-state {{"gate":"{gate}_gate"}}"#)).join(" | ");
     assert_eq!(said("farm", "which gates are open?"), gates);
-    assert_eq!(said("warehouse", "is there a lorry at the dock?"), "refused", "nobody says at which");
+    assert!(said("warehouse", "is there a lorry at the dock?").starts_with("? "), "nobody says at which");
 }
 
 #[test]

@@ -145,7 +145,7 @@ async fn the_name_is_what_the_configuration_says() {
 async fn a_refusal_names_what_comes_nearest() {
     for (task, nearest) in [
         ("go to the garage", "The nearest that I can do: go to PLACE ("),
-        ("charge the battery", "The nearest that I can do: how full is the battery."),
+        ("polish the battery", "The nearest that I can do: how full is the battery."),
     ] {
         let reply = planned(task, home_robot()).await;
         assert!(reply.starts_with("! ") && reply.contains(nearest), "{task}: {reply}");

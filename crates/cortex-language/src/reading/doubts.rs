@@ -48,10 +48,16 @@ impl Reader<'_> {
 /// "Barn light on", "incubator to 37", "left 45 degrees": all that has to be said of a call is said, and a name, a
 /// parameter or several values tell which call it is. A bare number tells nothing.
 fn says_whole_call(tool: &Tool, draft: &Draft) -> bool {
-    let is_number = |at: &usize| matches!(tool.parameters.get(*at).map(|it| &it.kind), Some(ParameterKind::Number(_)));
-    let is_measured = draft.measured || draft.extreme.is_some() || !draft.values.keys().any(is_number);
+    let number = |at: &usize| match tool.parameters.get(*at).map(|it| &it.kind) {
+        Some(ParameterKind::Number(kind)) => Some(kind.unit.is_some()),
+        _ => None,
+    };
+    let is_measured = draft.measured || draft.extreme.is_some() || !draft.values.keys().any(|at| number(at).is_some());
+    // "Drawer 3" says which, and not what is to be done with it.
+    let said: Vec<bool> = draft.values.keys().filter_map(number).collect();
+    let counts = !is_measured && !said.is_empty() && !said.contains(&true);
     let names = draft.names_tool || draft.described > 0;
-    let tells = names || (is_measured && (draft.values.len() > 1 || draft.sign.is_some()));
+    let tells = (names && !counts) || (is_measured && (draft.values.len() > 1 || draft.sign.is_some()));
     let is_whole = tool.parameters.iter().enumerate().all(|(at, it)| !it.required || draft.values.contains_key(&at));
     draft.says_value && tells && is_whole && !switches_more(tool, draft)
 }

@@ -400,6 +400,10 @@ impl<'r> Reader<'r> {
             found.iter().filter(|it| it.score.closed && !it.doubtful && light(it)).map(|it| it.calls.clone()).collect();
         found.retain(|reading| reading.score == best);
         found.iter_mut().for_each(|reading| reading.doubtful &= !certain.contains(&reading.calls));
+        // "Turn it on": what "it" stands for is not left out.
+        if found.iter().any(|reading| reading.refers) {
+            found.retain(|reading| reading.refers);
+        }
         // "Drawers all shut?" may ask, and "no, let's say a minute" may correct.
         let is_vague = (self.ends_as_question(words)
             && core.lead.is_none()

@@ -179,10 +179,7 @@ impl Reader<'_> {
             return None;
         }
         // What a description says explains no word that turns a command into another one, and no verb.
-        if !tool.described.contains(concept)
-            || fit.strength >= Strength::Phrase
-            || (is_asked_for && language.is_weak(concept))
-        {
+        if !tool.described.contains(concept) || fit.strength >= Strength::Phrase {
             return None;
         }
         // "The shaker runs at 300 rpm", "the hood is closed" tell something, whatever the description says.

@@ -38,6 +38,13 @@ pub fn understand_after(robot: &Robot, before: &str, text: &str) -> Understandin
     if calls.is_empty() || calls == calls_alone {
         return alone.understanding;
     }
+    // "Turn it on": what "it" stands for is only missing from the text alone.
+    let says_more = |(call, less): (&Call, &Call)| {
+        call.tool == less.tool && less.arguments.iter().all(|(name, value)| call.arguments.get(name) == Some(value))
+    };
+    if calls.len() == calls_alone.len() && calls.iter().zip(&calls_alone).all(says_more) {
+        return after;
+    }
     // A look moves nothing, whichever of them is meant.
     if calls.iter().all(|call| answers(robot, call)) {
         return after;

@@ -20,30 +20,12 @@ impl Task<'_> {
             let glued = word.is_mark(".") && sentence::is_glued(self.reader.text, self.words, at);
             let ends = !glued && [".", ";", "!", "?", "\n"].iter().any(|mark| word.is_mark(mark));
             let comma = glued || word.is_mark(",");
-            // What stands in the middle corrects, what stands at the beginning is a courtesy.
-            let corrections = if at > 0 { self.correction(at) } else { 0 };
-            // "A hundred and eighty", "two and a half", and the "and" of a courtesy divide nothing.
-            let number = |offset: isize| {
-                at.checked_add_signed(offset).and_then(|at| self.words.get(at)).and_then(|it| it.number)
-            };
-            let half = language.fraction_more(rest).1 > 0;
-            if language.facts.counting.joint.has(&word.text)
-                && (half || (number(-1).is_some_and(|it| it >= 100.0) && number(1).is_some_and(|it| it < 100.0)))
-            {
+            let corrections = self.correction(at);
+            if self.joins_nothing(word, start, at) {
                 at += 1;
                 continue;
             }
-            // "Every light but the hall's".
-            let so_far = self.words.get(start..at).unwrap_or_default();
-            let says_all = (0..so_far.len())
-                .any(|from| so_far.get(from..).is_some_and(|rest| language.words.all.length(rest) > 0));
-            if language.facts.hints.but.has(&word.text) && says_all {
-                at += 1;
-                continue;
-            }
-            let but_first = language.words.but_first.length(rest);
-            let but_first =
-                if pieces.is_empty() || but_first < language.words.before.length(rest) { 0 } else { but_first };
+            let but_first = if pieces.is_empty() { 0 } else { self.but_first(rest) };
             if at == lead_end && but_first == 0 && (corrections == 0 || at == 0) {
                 let led = self.led(rest);
                 if led > 0 {
@@ -62,11 +44,11 @@ impl Task<'_> {
                 continue;
             }
             // "Again and again" is one word; "since it is dark, ..." begins with what is told.
-            let endless = Some(language.words.timings.length(rest)).filter(|length| *length > 1);
+            let endless = language.words.timings.length(rest);
             let reasons = self.gives_reason(start, at, rest);
-            if endless.is_some() || (reasons > 0 && at == start) {
-                at += endless.unwrap_or(reasons);
-                start = if endless.is_some() { start } else { at };
+            if endless > 1 || (reasons > 0 && at == start) {
+                at += if endless > 1 { endless } else { reasons };
+                start = if endless > 1 { start } else { at };
                 continue;
             }
             // "Say hello, but turn on the light first", "swing by the hall on the way".
@@ -107,7 +89,12 @@ impl Task<'_> {
             };
             // "Open the gate, and before you go ...": it belongs to what follows.
             let begins = at == start && !self.is_after_comma(at)
-                || at > start && self.reader.core(so_far, End::Courtesies).words.is_empty();
+                || at > start
+                    && self
+                        .reader
+                        .core(self.words.get(start..at).unwrap_or_default(), End::Courtesies)
+                        .words
+                        .is_empty();
             let found = found.map(|joint| if begins { joint.opening() } else { joint });
             if let Some(found) = found {
                 if at > start {
@@ -126,6 +113,30 @@ impl Task<'_> {
             pieces.push(Piece { range: start..self.words.len(), joint });
         }
         pieces
+    }
+
+    /// Returns the length of "but first", unless a longer "before" stands there.
+    fn but_first(&self, rest: &[Word]) -> usize {
+        let words = &self.reader.language.words;
+        let length = words.but_first.length(rest);
+        if length < words.before.length(rest) { 0 } else { length }
+    }
+
+    /// "A hundred and eighty", "two and a half", "every light but the hall's": these words divide nothing.
+    fn joins_nothing(&self, word: &Word, start: usize, at: usize) -> bool {
+        let language = self.reader.language;
+        let rest = self.words.get(at..).unwrap_or_default();
+        let number =
+            |offset: isize| at.checked_add_signed(offset).and_then(|at| self.words.get(at)).and_then(|it| it.number);
+        let half = language.fraction_more(rest).1 > 0;
+        let counts = half || (number(-1).is_some_and(|it| it >= 100.0) && number(1).is_some_and(|it| it < 100.0));
+        let so_far = self.words.get(start..at).unwrap_or_default();
+        let says_all = || {
+            let said = |from: usize| so_far.get(from..).is_some_and(|rest| language.words.all.length(rest) > 0);
+            (0..so_far.len()).any(said)
+        };
+        (counts && language.facts.counting.joint.has(&word.text))
+            || (language.facts.hints.but.has(&word.text) && says_all())
     }
 
     /// Returns the length of a word after which only a reason is told: "because it sticks", "so the kids can sleep", but not
@@ -152,6 +163,10 @@ impl Task<'_> {
 
     /// Returns the length of a correction. "And wait for me at the gate" corrects nothing.
     fn correction(&self, at: usize) -> usize {
+        // What stands in the middle corrects, what stands at the beginning is a courtesy.
+        if at == 0 {
+            return 0;
+        }
         let language = self.reader.language;
         let rest = self.words.get(at..).unwrap_or_default();
         let length = language.frames.corrections.length(rest);

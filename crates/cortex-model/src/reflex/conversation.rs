@@ -32,6 +32,10 @@ pub(super) struct Conversation<'r> {
     pub(super) research: Vec<Research<'r>>,
     /// Why the last proposal was turned down, if it was.
     pub(super) rejection: Option<String>,
+    /// True if the last reply called nothing.
+    has_answered: bool,
+    /// True if the last answer was not taken for the task's end.
+    pub(super) answer_was_not_enough: bool,
     /// What the robot can do, though not for this task.
     pub(super) abilities: &'r [ToolDefinition],
     /// What it could do a moment ago: a call of it waits for it.
@@ -76,6 +80,7 @@ impl<'r> Conversation<'r> {
                                 earlier = turns.last().map(|turn| turn.task.as_str());
                             }
                             Fragment::Notice { text } if text == DISPUTED => read.disputed = earlier,
+                            Fragment::Notice { .. } => read.answer_was_not_enough = read.has_answered,
                             Fragment::Identity { text } => read.identity = text.trim(),
                             Fragment::Abilities { tools } => read.abilities = tools,
                             Fragment::Away { tools } => read.away = tools.iter().map(|away| &away.tool).collect(),
@@ -84,8 +89,10 @@ impl<'r> Conversation<'r> {
                     }
                 }
                 Message::Assistant { text, calls } => {
+                    read.has_answered = calls.is_empty();
                     read.calls += calls.len();
-                    read.remark = Some(text.as_str()).filter(|text| !text.is_empty()).or(read.remark);
+                    read.remark =
+                        Some(text.as_str()).filter(|text| !text.is_empty() && !calls.is_empty()).or(read.remark);
                     read.rejection = None;
                     asked.extend(calls.iter().map(|call| (call.id.as_str(), (call.name.as_str(), &call.arguments))));
                 }

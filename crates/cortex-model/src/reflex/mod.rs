@@ -186,6 +186,10 @@ fn carry_out(
         Next::Calls(calls) => ChatReply { calls, ..ChatReply::default() }.into(),
         Next::Finished(account) => {
             let report = answers::finished(toolbox, &account, conversation.identity);
+            // Where none of its conditions held, there is nothing else to be done for the task.
+            if conversation.answer_was_not_enough && account.held_nothing() {
+                return declined(report).into();
+            }
             Planned { lesson, ..answered(report).into() }
         }
         Next::NotFound { account, outcome } => {

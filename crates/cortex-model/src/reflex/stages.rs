@@ -53,6 +53,15 @@ pub(super) struct Account<'r> {
     pub(super) checks: Vec<Check>,
 }
 
+impl Account<'_> {
+    /// Returns true if all that was to be done depended on conditions, and none of them held.
+    pub(super) fn held_nothing(&self) -> bool {
+        !self.checks.is_empty()
+            && self.parts.len() == self.checks.len()
+            && self.checks.iter().all(|check| check.parts == 0)
+    }
+}
+
 /// What comes next.
 #[derive(Debug, PartialEq)]
 pub(super) enum Next<'r> {
