@@ -41,8 +41,9 @@ const LOST_LIMIT: Duration = Duration::from_millis(500);
 const SERVER_LIMIT: Duration = Duration::from_secs(2);
 
 /// How long one that has come anew may take to say what it can do, before a call of it is given up. A good one says it within
-/// milliseconds.
-const DESCRIPTION_LIMIT: Duration = Duration::from_secs(2);
+/// milliseconds; one that was killed and has just come back is heard once the middleware has dropped its dead server, and
+/// all patient attempts to ask it take this long.
+const DESCRIPTION_LIMIT: Duration = Duration::from_secs(7);
 
 /// A component's answer to a call.
 type Answer = Result<Message, RosError>;
