@@ -55,6 +55,15 @@ fn a_place_alone_may_be_for_the_robot_or_for_what_it_did() {
 fn a_text_that_says_everything_means_what_it_says() {
     assert_eq!(after("home", "turn on the kitchen light", "go to the office"), r#"base-go_to {"place":"office"}"#);
     assert_eq!(after("home", "turn on the kitchen light", "thanks"), "Thanks");
+    for before in ["turn on the kitchen light", "go to the kitchen", "say hello"] {
+        let asked = after("home", before, "is the light in the bedroom on?");
+        assert_eq!(asked, r#"light-is_on {"room":"bedroom"}"#, "after: {before}");
+        assert_eq!(
+            after("home", before, "are any lights on?"),
+            r#"light-is_on {"room":"everywhere"}"#,
+            "after: {before}"
+        );
+    }
 }
 
 #[test]

@@ -45,9 +45,9 @@ pub fn understand_after(robot: &Robot, before: &str, text: &str) -> Understandin
     if calls.len() == calls_alone.len() && calls.iter().zip(&calls_alone).all(says_more) {
         return after;
     }
-    // A look moves nothing, whichever of them is meant.
-    if calls.iter().all(|call| answers(robot, call)) {
-        return after;
+    // What only asks moves nothing, and is answered as it stands.
+    if calls_alone.iter().all(|call| answers(robot, call)) {
+        return alone.understanding;
     }
     Understanding::Unsure { clause: text.trim().to_owned(), offers: vec![parts.clone(), meant.clone()] }
 }
@@ -58,7 +58,9 @@ fn with_its_value(robot: &Robot, earlier: &Earlier, alone: &Text) -> Option<Unde
     let [reading] = alone.readings.as_slice() else { return None };
     let [call] = reading.calls.as_slice() else { return None };
     let last = earlier.readings.first()?.calls.last()?;
-    if !reading.is_by_things_alone() || last.tool == call.tool || call.arguments.is_empty() {
+    // "Is the light in the bedroom on?" asks, whatever was done before.
+    let only_asks = answers(robot, call) && !answers(robot, last);
+    if !reading.is_by_things_alone() || only_asks || last.tool == call.tool || call.arguments.is_empty() {
         return None;
     }
     let tool = robot.tool(last.tool)?;
