@@ -125,7 +125,8 @@ fn play(
 ) -> Result<Outcome> {
     let domain = stage.domain.number();
     let mut cortex = stage.command("cortex", traces);
-    cortex.arg("run");
+    // What a demonstration is taught is not for a robot of one's own.
+    cortex.arg("run").env("CORTEX_WORDINGS__FILE", stage.log("wordings").with_extension("jsonl"));
     if let Some(recipe) = recipe {
         progress::say(&format!("Starting cortex with {} in ROS domain {domain}", recipe.display()));
         cortex.arg(recipe).env("PATH", stage.path()?);
