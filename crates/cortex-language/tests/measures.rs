@@ -142,3 +142,12 @@ fn what_is_handed_over_is_picked_up_and_held_out() {
         ("arm", "hand over the whisk", calls),
     ]);
 }
+
+#[test]
+fn regression_a_minute_was_taken_for_a_courtesy() {
+    check(&[
+        ("arm", "stir the glass bowl for a minute", r#"arm-stir {"container":"glass_bowl","duration_s":60}"#),
+        ("arm", "stir the glass bowl in a minute", ""),
+        ("arm", "open the gripper in a sec", ""),
+    ]);
+}
