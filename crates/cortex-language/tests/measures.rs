@@ -149,5 +149,7 @@ fn regression_a_minute_was_taken_for_a_courtesy() {
         ("arm", "stir the glass bowl for a minute", r#"arm-stir {"container":"glass_bowl","duration_s":60}"#),
         ("arm", "stir the glass bowl in a minute", ""),
         ("arm", "open the gripper in a sec", ""),
+        ("home", "go to the kitchen in a bit", ""),
+        ("home", "say \"back in a bit\"", r#"speaker-say {"text":"back in a bit"}"#),
     ]);
 }

@@ -1,6 +1,7 @@
 //! The best of all readings of a clause.
 
 use super::{Call, Clause, Context, Core, Likely, Miss, Reader, Reading, Sought, Strength};
+use crate::language::Guard;
 use crate::problem::Problem;
 use crate::robot::Usage;
 use crate::sentence::Word;
@@ -17,6 +18,10 @@ impl Reader<'_> {
     ) -> Clause {
         if let Some(reading) = self.handed(core, context) {
             return Clause::Read(vec![reading]);
+        }
+        // "Go there in a bit" is for later.
+        if self.is_put_off(core.words) {
+            found.retain(|reading| !reading.score.closed || !self.acts(reading));
         }
         // Where no verb asks for a tool, a thing may be brought by several.
         if found.iter().all(|reading| reading.score.strength == Strength::Things)
@@ -112,5 +117,14 @@ impl Reader<'_> {
             }
         }
         Clause::Read(readings)
+    }
+
+    /// Returns true if several words say that it is to be done at another time.
+    fn is_put_off(&self, words: &[Word]) -> bool {
+        let guards = self.language.guards();
+        let timings = guards.iter().filter(|(guard, _)| *guard == Guard::Timing).map(|(_, phrases)| phrases);
+        let mut lengths = timings
+            .flat_map(|phrases| (0..words.len()).filter_map(|at| words.get(at..)).map(|rest| phrases.length(rest)));
+        lengths.any(|length| length > 1)
     }
 }
