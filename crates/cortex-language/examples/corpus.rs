@@ -29,12 +29,14 @@ fn main() {
         "unseen" => &["unseen"],
         "german" => &["german"],
         "german_unseen" => &["german_unseen"],
+        "former" => &["former"],
+        "fresh" => &["fresh"],
         "more" => &["more"],
         "later" => &["later"],
         "tricky" => &["tricky"],
         "everyday" => &["everyday"],
         "new_robot" => &["new_robot"],
-        _ => &["seen", "more", "later", "tricky", "everyday"],
+        _ => &["seen", "former", "fresh", "more", "later", "tricky", "everyday"],
     };
     for half in halves {
         let totals = measure(half, |robot, line, understanding, verdict, tools| {

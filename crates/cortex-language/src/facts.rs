@@ -133,6 +133,8 @@ pub(crate) struct Hints {
     pub(crate) links: PhraseSet,
     /// The robot itself.
     pub(crate) addressed: PhraseSet,
+    /// Whoever is spoken to, as what is moved: "get yourself out".
+    pub(crate) reflexive: PhraseSet,
     /// Before the verb that stands after "before".
     pub(crate) subordinate: PhraseSet,
     /// Verbs of going before what is gone for, in any form.

@@ -145,6 +145,16 @@ pub(crate) struct Words {
     pub(crate) negations: PhraseSet,
     pub(crate) conditions: PhraseSet,
     pub(crate) timings: PhraseSet,
+    /// By how little something is done: "open it a little".
+    pub(crate) degrees: PhraseSet,
+    /// Between two of which one is left open: "or", "or maybe".
+    pub(crate) eithers: PhraseSet,
+    /// Begin a sentence that forbids.
+    pub(crate) forbids: PhraseSet,
+    /// Near the beginning of a sentence that speaks of orders without giving them.
+    pub(crate) withholds: PhraseSet,
+    /// After what is forbidden, before what is ordered instead.
+    pub(crate) turns: PhraseSet,
     pub(crate) choices: PhraseSet,
     pub(crate) exceptions: PhraseSet,
     pub(crate) persons: PhraseSet,

@@ -4,6 +4,9 @@
 //! words of the tools, which are English.
 
 mod data;
+mod guard;
+
+pub use guard::Guard;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -135,21 +138,6 @@ pub(crate) struct Language {
     function_words: WordSet,
     pub(crate) talk: Vec<(String, Vec<Pattern>)>,
     pub(crate) texts: Vec<TextFrame>,
-}
-
-/// Why a word forbids a guess.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Guard {
-    /// Something is not to be done.
-    Negation,
-    /// It depends on something.
-    Condition,
-    /// At another time, or without end.
-    Timing,
-    /// One of several.
-    Choice,
-    /// It stands for something said elsewhere.
-    Reference,
 }
 
 /// A bound that words stand for.

@@ -19,6 +19,7 @@ mod result;
 mod splits;
 mod told;
 mod tours;
+mod withheld;
 
 use std::ops::Range;
 

@@ -189,6 +189,8 @@ pub(crate) struct ConditionWords {
     pub(crate) somebody: PhraseSet,
     pub(crate) any: PhraseSet,
     pub(crate) elsewhen: PhraseSet,
+    /// Say how it is around the robot rather than how a thing is: "unless it is dark".
+    pub(crate) surroundings: PhraseSet,
 }
 
 /// Words of the answers of tools.

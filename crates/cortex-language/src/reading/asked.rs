@@ -135,7 +135,7 @@ impl Reader<'_> {
                     let doubts = rest.first().is_some_and(|word| self.language.facts.hints.doubts.has(&word.text));
                     is_ordered && !(doubts && ordered == Some(at))
                 }
-                Guard::Choice | Guard::Reference => false,
+                Guard::Choice | Guard::Reference | Guard::Report => false,
             })
         };
         let is_aside = |at: usize| words.get(at..).is_some_and(|rest| self.language.words.asides.length(rest) > 0);

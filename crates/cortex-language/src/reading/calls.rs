@@ -13,21 +13,11 @@ use crate::numbers::{self, Said};
 use crate::problem::Problem;
 use crate::robot::{self, Choices, NumberKind, ParameterKind, Source, Tool, Usage, VerbHit};
 use crate::sentence::Word;
-use crate::tokens::Kind;
 
 /// Most calls that one clause makes: "all drawers", "five times".
 const CALLS_AT_MOST: usize = 64;
 /// Most whole numbers that "all" stands for.
 const NUMBERS_AT_MOST: f64 = 32.0;
-/// Most words of a name that nobody put into quotation marks.
-const NAME_WORDS: usize = 6;
-
-/// Returns true if words of the person's own may be a value of the tool.
-pub(super) fn may_take_name(tool: &Tool, fit: &Fit) -> bool {
-    tool.text.is_none()
-        && fit.strength >= Strength::Own
-        && tool.parameters.iter().any(|it| matches!(it.kind, ParameterKind::Text(_)))
-}
 
 impl Reader<'_> {
     /// Everything accounted for, and every value given that must be given: the calls.
@@ -47,6 +37,16 @@ impl Reader<'_> {
             && !draft.refers
             && (tool.parameters.is_empty() || !fit.goes_on && fit.strength == Strength::Things)
         {
+            return None;
+        }
+        // "Wait, except open drawer 2": nothing is left out where not all are meant.
+        let is_of_several = context.before.is_some_and(|before| before.calls.len() > 1 || fit.goes_on);
+        let is_plural = |word: &Word| {
+            let concept = robot::meaning(word, self.language);
+            word.text != word.stem && word.text.ends_with('s') && tool.name_nouns.contains(&concept)
+        };
+        let says_several = draft.all || is_of_several || core.words.iter().any(is_plural);
+        if draft.excepts && (draft.excepted.is_empty() || !says_several) && !fit.asks {
             return None;
         }
         let verb_matched = usize::from(fit.strength >= Strength::Related);
@@ -99,6 +99,10 @@ impl Reader<'_> {
                 }
             }
         }
+        draft.refers |= self.is_state_alone(tool, &draft, context);
+        if !answers && self.says_when(tool, fit, &mut draft) {
+            return Some(Err(self.unexplained(tool, core.words, &draft, closeness)));
+        }
         let calls = self.calls(index, tool, &draft, context, fit.goes_on);
         let tours = draft.all && draft.repeats == 1 && self.goes(tool);
         let missed = |problem| {
@@ -119,12 +123,29 @@ impl Reader<'_> {
                 described: draft.described,
             },
             verb: fit.key.clone(),
-            amends: fit.goes_on && self.adds(tool, &draft, context),
+            amends: fit.goes_on && (draft.excepts || self.adds(tool, &draft, context)),
             // "I need the hall" is no order to go there.
-            doubtful: self.is_doubtful(tool, fit, &draft, context)
+            doubtful: self.is_doubtful(tool, core.words, fit, &draft, context)
                 || goes && fit.strength == Strength::Things && fit.key.is_none() && core.lead == Some(Lead::Verb),
             refers: draft.refers,
         }))
+    }
+
+    /// "Open the vent at seven" says when, and not how far. "Put the sound at three" sets it; with another verb a person is
+    /// asked.
+    fn says_when(&self, tool: &Tool, fit: &Fit, draft: &mut Draft) -> bool {
+        let Some(parameter) = draft.may_be_time.and_then(|at| tool.parameters.get(at)) else { return false };
+        let sets = ["set", "adjust", "change"].iter().any(|it| fit.key.as_ref().is_some_and(|key| self.names(key, it)));
+        let is_light = fit.key.as_ref().and_then(|key| self.language.sense_of(key)).is_some_and(|it| it.light);
+        draft.is_ambiguous |= !sets && !is_light;
+        !parameter.required || fit.gives.is_some() || draft.extreme.is_some() || draft.says_state
+    }
+
+    /// "Turn the kitchen light off and then on": the other state of the same thing.
+    fn is_state_alone(&self, tool: &Tool, draft: &Draft, context: Context<'_>) -> bool {
+        let before = context.before.and_then(Reading::tool).and_then(|index| self.robot.tool(index));
+        let same = before.is_some_and(|it| it.component == tool.component && !tool.component.is_empty());
+        same && draft.says_state && draft.matched == 1 && draft.described == 0 && draft.values.is_empty()
     }
 
     /// Returns true if a value has to be chosen that nothing of the clause is.
@@ -190,6 +211,9 @@ impl Reader<'_> {
             return false;
         }
         if self.counts_in_vain(tool, core) {
+            return false;
+        }
+        if core.asks && self.asks_of_other(tool, core.words) && fit.strength < Strength::Described {
             return false;
         }
         let about_it = draft.names_tool || draft.described > 0 || self.is_the_look(tool, core);
@@ -302,7 +326,12 @@ impl Reader<'_> {
     ) -> Result<Vec<Call>, Problem> {
         let mut values = draft.values.clone();
         if (draft.all && !draft.refers) || !draft.excepted.is_empty() {
+            let filled = values.len();
             self.fill_all(tool, draft, &mut values);
+            // All but one, where nothing says what all of them are.
+            if !draft.excepted.is_empty() && values.len() == filled {
+                return Err(Problem::Unknown);
+            }
         }
         if draft.refers || goes_on {
             let said: Vec<usize> = values.keys().copied().collect();
@@ -386,7 +415,9 @@ impl Reader<'_> {
                         }
                     }
                 }
-                ParameterKind::Number(kind) if kind.whole && kind.unit.is_none() && parameter.required => {
+                ParameterKind::Number(kind)
+                    if kind.whole && kind.unit.is_none() && (parameter.required || !draft.excepted.is_empty()) =>
+                {
                     match (kind.minimum, kind.maximum) {
                         (Some(least), Some(most)) if most - least < NUMBERS_AT_MOST => {
                             #[expect(clippy::cast_possible_truncation, reason = "at most 32 apart")]
@@ -404,38 +435,6 @@ impl Reader<'_> {
                 break;
             }
         }
-    }
-
-    /// Words of the person's own that name what the tool's one text takes: "grasp the red cup".
-    pub(super) fn name(&self, tool: &Tool, core: Core<'_>, fit: &Fit, draft: &Draft) -> Option<(usize, String)> {
-        if !may_take_name(tool, fit) || core.asks {
-            return None;
-        }
-        let mut texts = tool
-            .parameters
-            .iter()
-            .enumerate()
-            .filter(|(at, it)| matches!(it.kind, ParameterKind::Text(_)) && !draft.values.contains_key(at));
-        let (at, parameter) = texts.next().filter(|_| texts.next().is_none())?;
-        let (first, last) = (*draft.leftover.first()?, *draft.leftover.last()?);
-        let words = core.words.get(first..=last)?;
-        let together = (first..=last).all(|at| {
-            draft.leftover.contains(&at) || core.words.get(at).is_some_and(|it| self.language.is_article(&it.text))
-        });
-        let plain = words.iter().all(|word| word.kind != Kind::Mark && word.kind != Kind::Quoted);
-        let says_more = self.guarded(words).is_some()
-            || words.iter().any(|word| {
-                self.language.words.joints.has(&word.text)
-                    || self.language.words.things.has(&word.text)
-                    || self.language.is_manner(&word.text)
-            });
-        let text = parameter.shaped(&self.written(words))?;
-        let limit = match parameter.kind {
-            ParameterKind::Text(limit) => limit.unwrap_or(u64::MAX),
-            _ => u64::MAX,
-        };
-        (together && plain && !says_more && words.len() <= NAME_WORDS && text.chars().count() as u64 <= limit)
-            .then_some((at, text))
     }
 }
 

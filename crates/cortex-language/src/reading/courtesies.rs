@@ -2,6 +2,7 @@
 
 use super::{Context, Core, End, Reader, Reading};
 use crate::language::Lead;
+use crate::robot::Tool;
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
@@ -29,6 +30,11 @@ impl Reader<'_> {
     /// Returns the length of a word that opens an order and carries nothing: "hey". The "second" of "second slot" does.
     pub(super) fn opener(&self, rest: &[Word]) -> usize {
         let length = self.language.frames.openers.length(rest);
+        // "Right ninety degrees" says which way.
+        let counts_on = rest.get(length).is_some_and(|next| next.number.is_some());
+        if length == 1 && counts_on && rest.first().is_some_and(|first| self.is_direction(first)) {
+            return 0;
+        }
         let first_of_all = rest.first().and_then(|first| first.ordinal) == Some(1.0);
         let counts = length == 1
             && rest.first().is_some_and(|first| first.ordinal.is_some())
@@ -43,6 +49,29 @@ impl Reader<'_> {
                     })
             });
         if counts { 0 } else { length }
+    }
+
+    /// The words that are all that a value of this robot is called, or a direction in which it moves, where nothing but
+    /// what people say around an order stands beside them: "and then ready again".
+    pub(crate) fn value_alone<'w>(&self, words: &'w [Word]) -> Option<&'w [Word]> {
+        let mut wholes: Vec<&[Word]> = vec![words];
+        self.stripped(words, End::Courtesies, &mut |rest| wholes.push(rest));
+        wholes.into_iter().find_map(|whole| {
+            let length = self.value_or_direction(whole);
+            let after = whole.get(length..).filter(|_| length > 0)?;
+            self.core(after, End::Courtesies).words.is_empty().then(|| whole.get(..length))?
+        })
+    }
+
+    fn value_or_direction(&self, words: &[Word]) -> usize {
+        let directions = usize::from(words.first().is_some_and(|first| self.is_direction(first)));
+        self.value_length(words).max(directions)
+    }
+
+    /// Returns true if something of this robot turns or moves that way.
+    pub(crate) fn is_direction(&self, word: &Word) -> bool {
+        let signed = |tool: &Tool| tool.parameters.iter().any(|it| it.signs.contains_key(word.text.as_str()));
+        self.robot.tools.iter().any(signed)
     }
 
     /// The clause without what people say around an order.
@@ -112,7 +141,10 @@ impl Reader<'_> {
                 End::Polite => self.language.frames.courtesies.length_at_end(rest),
                 End::Kept => 0,
             };
-            if closer == 0 || closer >= rest.len() {
+            // "Bring me the honey" is said to nobody's honey.
+            let before = rest.len().checked_sub(closer + 1).and_then(|before| rest.get(before));
+            let is_thing = closer == 1 && before.is_some_and(|before| self.language.is_article(&before.text));
+            if closer == 0 || closer >= rest.len() || is_thing {
                 return rest;
             }
             rest = rest.get(..rest.len() - closer).unwrap_or_default();

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::calls::may_take_name;
 use super::fit::{Fit, Strength};
+use super::names::may_take_name;
 use super::{Context, Core, Miss, Reader, Reading, Sought, Spot};
 use crate::language::{Extreme, Guard};
 use crate::numbers::{self, Dimension, Unit};
@@ -27,6 +27,8 @@ pub(super) struct Draft {
     /// True if a word of the tool's own name was said, besides its verb.
     pub(super) names_tool: bool,
     pub(super) names_method: bool,
+    /// True if only a part of the component's name was said, and by another word.
+    pub(super) names_loosely: bool,
     pub(super) says_value: bool,
     pub(super) says_state: bool,
     pub(super) all: bool,
@@ -44,6 +46,8 @@ pub(super) struct Draft {
     pub(super) is_vague_change: bool,
     /// True if a number was said in a unit that is not the same everywhere.
     pub(super) is_ambiguous: bool,
+    /// The parameter that took a number which may be a time of the day: "at seven".
+    pub(super) may_be_time: Option<usize>,
     /// True if a number was said with its unit.
     pub(super) measured: bool,
     /// The direction that was said for a number.
@@ -75,7 +79,8 @@ impl Reader<'_> {
     /// The clause with each word in its place, as far as it has one.
     pub(super) fn drafted(&self, tool: &Tool, core: Core<'_>, fit: &Fit, context: Context<'_>) -> Draft {
         let words = core.words;
-        let mut draft = Draft { repeats: 1, gives: fit.gives.clone(), ..Draft::default() };
+        let says = || fit.key.as_ref().and_then(|key| self.language.sense_of(key)?.state.clone());
+        let mut draft = Draft { repeats: 1, gives: fit.gives.clone().or_else(says), ..Draft::default() };
         let mut at = 0;
         while at < words.len() {
             if fit.at.contains(&at) {
@@ -133,8 +138,14 @@ impl Reader<'_> {
             draft.matched += 1;
             return 1;
         }
+        // "Get yourself out of here" picks nothing up.
+        let picks = || tool.verbs.iter().any(|verb| self.names(&verb.key, "pick"));
+        if language.facts.hints.reflexive.has(&word.text) && !fit.asks && picks() {
+            draft.leftover.push(at);
+            return 1;
+        }
         if spot.modifies
-            && let Some(length) = self.take_modifier(tool, at, rest, fit, draft)
+            && let Some(length) = self.take_modifier(tool, words, at, rest, fit, draft)
         {
             return length;
         }
@@ -152,13 +163,16 @@ impl Reader<'_> {
             draft.leftover.push(at);
             return 1;
         }
+        if let Some(length) = self.take_degree(words, at, fit, draft) {
+            return length;
+        }
         if spot.measures
-            && let Some(length) = self.take_measure(tool, rest, fit, draft)
+            && let Some(length) = self.take_measure(tool, rest, fit, context, draft)
         {
             return length;
         }
         if spot.state
-            && let Some(length) = self.take_state(tool, rest, fit, draft)
+            && let Some(length) = self.take_state(tool, words, rest, fit, draft)
         {
             return length;
         }
@@ -185,7 +199,15 @@ impl Reader<'_> {
     }
 
     /// Takes words about the whole clause: repetitions and exceptions.
-    fn take_modifier(&self, tool: &Tool, at: usize, rest: &[Word], fit: &Fit, draft: &mut Draft) -> Option<usize> {
+    fn take_modifier(
+        &self,
+        tool: &Tool,
+        words: &[Word],
+        at: usize,
+        rest: &[Word],
+        fit: &Fit,
+        draft: &mut Draft,
+    ) -> Option<usize> {
         let language = self.language;
         let word = rest.first()?;
         // "Again and again" has no end.
@@ -207,6 +229,13 @@ impl Reader<'_> {
             draft.extreme = Some(extreme);
             return Some(length);
         }
+        // "10 cm left and back again" undoes what was done; how, nothing here says.
+        let before = at.checked_sub(1).and_then(|before| words.get(before));
+        let undoes = before.is_some_and(|word| language.facts.hints.backward.has(&word.text));
+        if undoes && language.words.again.length(rest) > 0 {
+            draft.leftover.push(at);
+            return Some(1);
+        }
         // What is said more than once.
         if let Some((times, length)) = self.repeats(rest) {
             let counted = tool.parameters.iter().position(|it| self.is_count(it));
@@ -225,7 +254,8 @@ impl Reader<'_> {
             .exceptions
             .length(rest)
             .max(usize::from(draft.all && language.facts.hints.but.has(&word.text)));
-        if excepted > 0 && rest.len() > excepted {
+        // The bar of a hotel is a place.
+        if excepted > 0 && rest.len() > excepted && self.value_length(rest) == 0 {
             draft.excepts = true;
             return Some(excepted);
         }
@@ -250,13 +280,38 @@ impl Reader<'_> {
         None
     }
 
+    /// "Open the vent a little": by how much, nobody says. "A little chime" is only small.
+    fn take_degree(&self, words: &[Word], at: usize, fit: &Fit, draft: &mut Draft) -> Option<usize> {
+        let degree = self.language.words.degrees.length(words.get(at..)?);
+        let next = words.get(at + degree).filter(|_| degree > 0);
+        let ends = degree > 0 && next.is_none_or(|next| next.kind != Kind::Word || next.number.is_some());
+        if !ends || fit.asks {
+            return None;
+        }
+        draft.is_vague_change = true;
+        Some(degree)
+    }
+
     /// "All" and "both", a direction, a unit, "that" before a thing.
-    fn take_measure(&self, tool: &Tool, rest: &[Word], fit: &Fit, draft: &mut Draft) -> Option<usize> {
+    fn take_measure(
+        &self,
+        tool: &Tool,
+        rest: &[Word],
+        fit: &Fit,
+        context: Context<'_>,
+        draft: &mut Draft,
+    ) -> Option<usize> {
         let language = self.language;
         let word = rest.first()?;
         let both = language.words.both.length(rest);
         if both > 0 && !fit.goes_on {
-            draft.all = true;
+            match self.two_before(tool, context) {
+                Some((at, two)) if !draft.values.contains_key(&at) && fit.strength > Strength::Things => {
+                    draft.values.insert(at, two);
+                    draft.says_value = true;
+                }
+                _ => draft.all = true,
+            }
             return Some(both);
         }
         let all = language.words.all.length(rest);
@@ -287,6 +342,10 @@ impl Reader<'_> {
         let signed =
             |(state, length): (&str, usize)| Some((tool.parameters.iter().find_map(|it| it.signs.get(state))?, length));
         if let Some((sign, length)) = directions.into_iter().flatten().find_map(signed) {
+            // "Left 90 degrees, a quarter turn to the right" is more than one order.
+            if draft.sign.is_some_and(|other| other.signum() * sign.signum() < 0.0) {
+                return None;
+            }
             draft.sign = Some(*sign);
             draft.matched += 1;
             return Some(length);

@@ -1,13 +1,23 @@
 //! Whether a person is asked before a clause is done that all words account for.
 
+use serde_json::Value;
+
 use super::cover::Draft;
 use super::fit::{Fit, Strength};
-use super::{Context, Reader};
-use crate::robot::{Parameter, ParameterKind, Tool, Usage};
+use super::{Context, Reader, spoken};
+use crate::robot::{self, Parameter, ParameterKind, Tool, Usage};
+use crate::sentence::{self, Word};
 
 impl Reader<'_> {
     /// Returns true if things alone ask for an act, and neither a state that was said nor a place to go to tells which.
-    pub(super) fn is_doubtful(&self, tool: &Tool, fit: &Fit, draft: &Draft, context: Context<'_>) -> bool {
+    pub(super) fn is_doubtful(
+        &self,
+        tool: &Tool,
+        words: &[Word],
+        fit: &Fit,
+        draft: &Draft,
+        context: Context<'_>,
+    ) -> bool {
         let acts = tool.usage == Usage::Step && !tool.looks;
         let goes = tool.verbs.iter().any(|verb| self.names(&verb.key, "go"));
         // "Make the beacon green", "three kilos for the sheep": nothing else of this robot takes these.
@@ -40,8 +50,46 @@ impl Reader<'_> {
         // Who hands something to somebody does more than to pick it up.
         let picks = tool.verbs.iter().any(|verb| self.names(&verb.key, "pick"));
         // A verb that means something else first is asked about, but for what only drives.
-        let lent = lent || (draft.has_recipient && picks) || (fit.is_lent && !goes && !is_measured);
-        acts && ((fit.strength == Strength::Things && !tells) || lent || draft.is_ambiguous || draft.is_vague_change)
+        // "A chime, please", where another tool plays one.
+        let is_value = match fit.at.as_slice() {
+            [only] => words.get(*only).is_some_and(|word| {
+                let sense = fit.key.as_ref().and_then(|key| self.language.sense_of(key));
+                sense.is_none_or(|sense| sense.state.is_none()) && self.is_value_of_other(tool, word)
+            }),
+            _ => false,
+        };
+        let lent = lent || is_value || (draft.has_recipient && picks) || (fit.is_lent && !goes && !is_measured);
+        // "The light" of a robot with an ultraviolet lamp may be another one.
+        let is_loosely_named = draft.names_loosely && draft.described == 0 && !draft.says_value;
+        acts && ((fit.strength == Strength::Things && !tells)
+            || lent
+            || draft.is_ambiguous
+            || draft.is_vague_change
+            || is_loosely_named)
+    }
+
+    /// "The grass" for the front lawn: a part of what the value is called, and by another word.
+    pub(super) fn is_loose(&self, value: &Value, words: &[Word]) -> bool {
+        let is_number = words.iter().any(|word| word.number.is_some() || word.ordinal.is_some());
+        if !value.is_string() || !self.language.is_of_tools() || is_number {
+            return false;
+        }
+        let said = robot::concepts_of(words, self.language);
+        let parts = sentence::words(&spoken(value), self.language).unwrap_or_default();
+        let concepts = robot::concepts_of(&parts, self.language);
+        let is_head = concepts.len() > 1 && concepts.last() == said.last() && said.len() == 1;
+        is_head && parts.last().is_some_and(|last| !words.iter().any(|word| word.stem == last.stem))
+    }
+
+    /// Returns true if the word is all that a value of another tool is called.
+    fn is_value_of_other(&self, tool: &Tool, word: &Word) -> bool {
+        let others =
+            self.robot.those(self.robot.index.value(&word.stem)).filter(|(_, other)| !std::ptr::eq(*other, tool));
+        let mut parameters = others.flat_map(|(_, other)| &other.parameters);
+        parameters.any(|parameter| match &parameter.kind {
+            ParameterKind::Choice(choices) => choices.values.iter().any(|value| self.is_whole(value, word)),
+            _ => false,
+        })
     }
 }
 

@@ -120,7 +120,10 @@ impl Reader<'_> {
                     .tool()
                     .and_then(|index| self.robot.tool(index))
                     .is_some_and(|other| std::ptr::eq(other, tool));
-                let asked = before.verb.as_ref().is_some_and(|key| tool.verbs.iter().any(|verb| verb.key == *key));
+                let answers = |tool: &Tool| tool.looks || tool.usage != Usage::Step;
+                let acted = before.tool().and_then(|index| self.robot.tool(index)).is_some_and(|it| !answers(it));
+                let asked = before.verb.as_ref().is_some_and(|key| tool.verbs.iter().any(|verb| verb.key == *key))
+                    && !(acted && answers(tool));
                 if same || asked {
                     let strength = if context.corrects { Strength::Described } else { Strength::Things };
                     fits.push(Fit {

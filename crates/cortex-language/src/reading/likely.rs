@@ -75,7 +75,7 @@ impl Reader<'_> {
     fn forbids(&self, core: Core<'_>) -> bool {
         let opening = if core.asks { self.language.words.openings.length(core.words) } else { 0 };
         self.guarded(core.words.get(opening..).unwrap_or_default()).is_some_and(|(guard, _)| match guard {
-            Guard::Reference => false,
+            Guard::Reference | Guard::Report => false,
             Guard::Choice => !core.asks,
             Guard::Negation | Guard::Condition | Guard::Timing => true,
         })
@@ -165,8 +165,9 @@ impl Reader<'_> {
             return None;
         }
         let calls: Vec<Call> = self.calls(index, tool, &draft, context, fit.goes_on).ok()?;
-        let is_sure =
-            !answers && self.is_sure(core, fit, &draft, context) && !self.is_doubtful(tool, fit, &draft, context);
+        let is_sure = !answers
+            && self.is_sure(core, fit, &draft, context)
+            && !self.is_doubtful(tool, core.words, fit, &draft, context);
         Some(Likely { calls, score: evidence - left, is_sure })
     }
 

@@ -18,12 +18,7 @@ impl Reader<'_> {
         draft: &Draft,
         only: Option<usize>,
     ) -> Option<Found> {
-        let ordinal = rest.first().and_then(|first| first.ordinal).map(|value| Said {
-            value,
-            unit: None,
-            length: 1,
-            is_ordinal: true,
-        });
+        let ordinal = rest.first().and_then(ordinal);
         if let Some(found) = self.share(tool, rest, draft, only) {
             return Some(found);
         }
@@ -99,6 +94,9 @@ impl Reader<'_> {
                 })
         };
         let (index, parameter, kind) = chosen?;
+        if said.unit.is_none() && times == 0 && self.belongs_elsewhere(tool, parameter, words, at, said.length) {
+            return None;
+        }
         let after_number = words.get(at + said.length..).unwrap_or_default();
         if self.is_absolute(tool, kind) && self.says_change(words, at, after_number) {
             return None;
@@ -122,6 +120,41 @@ impl Reader<'_> {
                 Some((index, Err(mismatched(parameter, mismatch, written)), said.length))
             }
         }
+    }
+
+    /// "Table 18" is no party of 18, and "two beers" are of no table 2: a number that says which or how many of something
+    /// else.
+    fn belongs_elsewhere(&self, tool: &Tool, parameter: &Parameter, words: &[Word], at: usize, length: usize) -> bool {
+        let before = at.checked_sub(1).and_then(|before| words.get(before));
+        if before.is_some_and(|word| self.names_parameter(word, parameter)) {
+            return false;
+        }
+        let numbers = |it: &&Parameter| matches!(it.kind, ParameterKind::Number(_));
+        let names = |it: &Parameter| before.is_some_and(|word| self.names_parameter(word, it));
+        let mut others = self.robot.tools.iter().flat_map(|tool| &tool.parameters).filter(numbers);
+        let of_tool =
+            tool.nouns.iter().any(|noun| before.is_some_and(|word| robot::meaning(word, self.language) == *noun));
+        if !of_tool && others.any(names) {
+            return true;
+        }
+        let after = words.get(at + length..).unwrap_or_default();
+        let is_value = |it: &Parameter| {
+            it.name != parameter.name
+                && matches!(&it.kind, ParameterKind::Choice(choices) if choices.read(after, self.language).is_some())
+        };
+        let is_state = self.language.state(after).is_some();
+        !self.is_count(parameter) && !is_state && tool.parameters.iter().any(is_value)
+    }
+
+    /// "At seven": a small bare number after a word that stands before times of the day.
+    pub(super) fn may_be_time(&self, words: &[Word], at: usize) -> bool {
+        const HOURS: f64 = 24.0;
+        let said = words.get(at..).and_then(|rest| numbers::read(rest, self.language));
+        let is_hour = said.is_some_and(|said| {
+            said.unit.is_none() && said.value.fract() == 0.0 && (1.0..=HOURS).contains(&said.value)
+        });
+        let before = at.checked_sub(1).and_then(|before| words.get(before));
+        is_hour && before.is_some_and(|before| self.language.facts.hints.time_of_day.has(&before.text))
     }
 
     /// "In ten minutes".
@@ -151,7 +184,7 @@ impl Reader<'_> {
         let has_role = before.is_some_and(|it| self.language.is_plain_role(&it.text));
         let moves = draft.gives.as_deref().is_some_and(|state| matches!(state, "up" | "down"));
         let is_number = words.get(at..).is_some_and(|rest| numbers::read(rest, self.language).is_some());
-        moves && is_number && !has_role && self.is_absolute(tool, kind)
+        moves && is_number && !has_role && kind.unit.is_some() && self.is_absolute(tool, kind)
     }
 
     /// "By 5 degrees", "5 degrees warmer", "another metre": by how much something changes.
@@ -208,4 +241,9 @@ impl Reader<'_> {
         let value = kind.take(&Said { value, unit: None, length, is_ordinal: false }).ok()?;
         Some((index, Ok(vec![value]), length))
     }
+}
+
+/// "The third" as a number.
+fn ordinal(word: &Word) -> Option<Said> {
+    word.ordinal.map(|value| Said { value, unit: None, length: 1, is_ordinal: true })
 }

@@ -8,6 +8,7 @@
 //! - `candidates`: the tools that a clause can ask for at all;
 //! - `cover`: one clause held against one tool by one of its verbs; `values`, `measures`, `nouns` and `references` for what its words
 //!   say;
+//! - `names`: words of the person's own as a value;
 //! - `calls`: what it then asks for, and `doubts` whether a person is asked first; `misses`: why it asks for nothing;
 //!   `likely`: what to ask about then;
 //! - `questions`: the looks that answer a question; `asked` for what it asks about;
@@ -36,6 +37,7 @@ mod likely;
 mod meant;
 mod measures;
 mod misses;
+mod names;
 mod nouns;
 mod order;
 mod phrases;
@@ -255,6 +257,11 @@ impl<'r> Reader<'r> {
                 core.words = core.words.get(1..).unwrap_or_default();
             }
         }
+        // "Go home and then ready", where "ready" is a pose.
+        let value = context.before.and_then(|_| self.value_alone(words)).filter(|_| core.words.is_empty());
+        if let Some(value) = value {
+            core = Core { words: value, lead: None, asks: false, spots: &[] };
+        }
         if core.words.is_empty() {
             return Clause::Empty;
         }
@@ -268,7 +275,7 @@ impl<'r> Reader<'r> {
         // What looks like a courtesy may be what is to be said, and the other way round.
         let with_end = self.core(words, End::Kept);
         let mut cores = vec![core];
-        if with_end.words.len() != core.words.len() && !context.is_subordinate {
+        if with_end.words.len() > core.words.len() && !context.is_subordinate {
             cores.push(with_end);
         }
         let said = self.core(words, End::Polite);
@@ -347,7 +354,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Returns true if the reading hands a text to what speaks or shows it.
-    fn hands_text(&self, reading: &Reading) -> bool {
+    pub(crate) fn hands_text(&self, reading: &Reading) -> bool {
         let hands = |call: &Call| self.robot.tool(call.tool).is_some_and(|tool| tool.text.is_some());
         reading.calls.iter().any(hands)
     }

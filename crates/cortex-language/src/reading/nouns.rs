@@ -11,16 +11,34 @@ use crate::tokens::Kind;
 
 impl Reader<'_> {
     /// A word that asks for a state: "on", "open".
-    pub(super) fn take_state(&self, tool: &Tool, rest: &[Word], fit: &Fit, draft: &mut Draft) -> Option<usize> {
+    pub(super) fn take_state(
+        &self,
+        tool: &Tool,
+        words: &[Word],
+        rest: &[Word],
+        fit: &Fit,
+        draft: &mut Draft,
+    ) -> Option<usize> {
         let language = self.language;
         let (state, length) = language.state(rest)?;
         if fit.needs_state.iter().any(|it| it == state) {
+            // "Off, on and off" is more than one order.
+            if draft.says_state {
+                return None;
+            }
             draft.says_state = true;
             draft.matched += 1;
             return Some(length);
         }
         if fit.gives.as_deref() == Some(state) {
-            return Some(length);
+            let is_again =
+                |at: &usize| words.get(*at).is_some_and(|word| rest.first().is_some_and(|it| it.text == word.text));
+            return (!fit.at.iter().any(is_again)).then_some(length);
+        }
+        // "Close the sheep gate and the yard gate open": of one of them the verb says the opposite.
+        let opposite = language.opposite(state);
+        if !fit.asks && opposite.is_some() && fit.gives.as_deref() == opposite {
+            return None;
         }
         for (index, parameter) in tool.parameters.iter().enumerate() {
             if draft.values.contains_key(&index) {
@@ -67,7 +85,12 @@ impl Reader<'_> {
                 || language.state(std::slice::from_ref(next)).is_some()
                 || language.fraction(std::slice::from_ref(next)).is_some()
         };
-        words.iter().zip(words.iter().skip(1)).any(|(word, next)| is_shortened(word) && tells(next))
+        // "You opened the vent."
+        let is_past = |word: &Word| language.form(&word.text) == crate::language::Form::Past;
+        let tells_of_robot =
+            matches!(words, [first, second, ..] if language.words.addressed.has(&first.text) && is_past(second));
+        tells_of_robot
+            || words.iter().zip(words.iter().skip(1)).any(|(word, next)| is_shortened(word) && tells(next))
             || words.iter().any(|word| language.facts.hints.already.has(&word.text))
     }
 
@@ -142,9 +165,17 @@ impl Reader<'_> {
             }
         }
         if tool.name_nouns.contains(concept) {
+            let is_said =
+                |part: &String| words.iter().any(|word| *part == word.stem || *part == robot::meaning(word, language));
+            let is_synonym =
+                tool.component.last().is_some_and(|it| it == concept) && !tool.component_stems.contains(&word.stem);
+            draft.names_loosely |=
+                is_synonym && language.is_of_tools() && tool.component.iter().any(|it| it != concept && !is_said(it));
             draft.matched += 1;
             draft.names_tool = true;
-            draft.names_method |= !tool.component.iter().any(|it| it == concept);
+            // "Drawer 3" says which drawer, and not that its weight is asked for.
+            let is_of_parameter = tool.parameters.iter().any(|it| it.words.iter().any(|word| word == concept));
+            draft.names_method |= !is_of_parameter && !tool.component.iter().any(|it| it == concept);
             return Some(length);
         }
         // The "fume hood" of a description is the hood that the tool is named after.
@@ -165,7 +196,10 @@ impl Reader<'_> {
                 .and_then(|before| words.get(before))
                 .is_some_and(|it| language.words.which.has(&it.text));
         let takes = |it: &robot::Parameter| it.words.iter().any(|word| word == concept);
-        if tool.parameters.iter().any(|it| takes(it) && !(is_asked_for && it.required)) {
+        if tool.parameters.iter().any(takes) {
+            if is_asked_for {
+                return None;
+            }
             draft.described += 1;
             return Some(length);
         }

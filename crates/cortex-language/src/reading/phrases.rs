@@ -33,6 +33,7 @@ impl Reader<'_> {
         let mut matched = 0;
         let mut has_text = false;
         let mut text_at = None;
+        let mut is_loose = false;
         for (position, piece) in phrase.iter().enumerate() {
             match piece {
                 Piece::Word(stem) => {
@@ -80,6 +81,9 @@ impl Reader<'_> {
                     {
                         return None;
                     }
+                    let said = words.get(at..end).unwrap_or_default();
+                    let said: Vec<Word> = said.iter().filter(|word| !self.may_pass(word)).cloned().collect();
+                    is_loose |= self.is_loose(&value, &said);
                     has_text |= is_text;
                     text_at = text_at.or(is_text.then_some(at));
                     arguments.insert(parameter.name.clone(), value);
@@ -98,7 +102,8 @@ impl Reader<'_> {
         }
         let arguments_doubt = text_at.is_some_and(|from| {
             let text = words.get(from..).unwrap_or_default();
-            (self.is_doubtful_text(text) || self.asks_kindly(text)) && !self.is_courtesy(text)
+            (self.is_doubtful_text(text) || self.asks_kindly(text) || self.may_say_when(text, Frame::Say))
+                && !self.is_courtesy(text)
         });
         // Of free text, the frame counts that reads most out of it.
         let score = Score {
@@ -112,7 +117,7 @@ impl Reader<'_> {
             score,
             verb: tool.verbs.first().map(|it| it.key.clone()),
             amends: false,
-            doubtful: has_text && arguments_doubt,
+            doubtful: has_text && arguments_doubt || is_loose,
             refers: false,
             places: 0,
         }))

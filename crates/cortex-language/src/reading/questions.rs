@@ -121,6 +121,11 @@ impl Reader<'_> {
         {
             return None;
         }
+        let is_told = asked.topics.iter().flat_map(|hit| &hit.topics).any(|topic| self.tells(tool, topic) > 0.0);
+        let words = asked.words.get(asked.start..).unwrap_or_default();
+        if self.asks_of_other(tool, words) && (!is_told || self.tells(tool, LOCATION) > 0.0) {
+            return None;
+        }
         draft.leftover.retain(|at| *at >= asked.start);
         let topics = self.told_topics(tool, asked, &draft)?;
         // What finds a thing does not tell what is in it, nor how much of it there is.
@@ -164,6 +169,25 @@ impl Reader<'_> {
         let calls = calls.map(|calls| left.place.into_iter().chain(calls).collect());
         let lacking = if calls.is_none() { LACKING } else { 0.0 };
         Some((evidence + gone_on - lacking - left.weight, calls.map(|calls| Answer { calls, goes })))
+    }
+
+    /// "Are you still at dock 1?" asks where the robot is, and not what stands there; "has the lorry arrived at dock four?"
+    /// does not ask for the robot.
+    pub(super) fn asks_of_other(&self, tool: &Tool, words: &[Word]) -> bool {
+        let language = self.language;
+        let said = &language.words;
+        let Some((first, rest)) = words.split_first() else { return false };
+        if !said.told.has(&first.text) {
+            return false;
+        }
+        let tells_place = self.tells(tool, LOCATION) > 0.0;
+        let is_robot = rest.first().is_some_and(|word| language.facts.hints.addressed.has(&word.text));
+        let role = rest.iter().skip(1).find(|word| language.empty(std::slice::from_ref(word)) == 0);
+        let is_at = role.is_some_and(|role| language.is_plain_role(&role.text));
+        let is_article = |word: &Word| language.is_article(&word.text) && !said.addressed.has(&word.text);
+        let is_thing = rest.first().is_some_and(is_article);
+        let only_place = tells_place && self.tells(tool, SIGHT) == 0.0;
+        is_robot && is_at && !tells_place || is_thing && only_place
     }
 
     /// The topics of the question of which the tool tells; none if it does not tell of one that is asked about.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::cover::Draft;
 use super::fit::{Fit, Strength};
-use super::{Context, Reader, Reading};
+use super::{Call, Context, Reader, Reading};
 use crate::robot::{ParameterKind, Tool, Usage};
 use crate::sentence::Word;
 use crate::tokens::Kind;
@@ -69,6 +69,23 @@ impl Reader<'_> {
             }
         }
         None
+    }
+
+    /// "Open drawer 4, now drawer 2, now close both": the two things that were named before, and the parameter that takes
+    /// them.
+    pub(super) fn two_before(&self, tool: &Tool, context: Context<'_>) -> Option<(usize, Vec<Value>)> {
+        let of_component =
+            |call: &&Call| self.robot.tool(call.tool).is_some_and(|other| other.component == tool.component);
+        tool.parameters.iter().enumerate().find_map(|(at, parameter)| {
+            let calls = context.earlier.iter().rev().flat_map(|reading| &reading.calls).filter(of_component);
+            let mut named: Vec<Value> = Vec::new();
+            for value in calls.filter_map(|call| call.arguments.get(&parameter.name)) {
+                if !named.contains(value) {
+                    named.push(value.clone());
+                }
+            }
+            (named.len() == 2).then_some((at, named))
+        })
     }
 
     /// The parameter of the tool that takes the last place that was said.

@@ -9,11 +9,12 @@ use serde_json::{Map, Value, json};
 
 use super::frames::Handed;
 use super::{Call, Context, Core, End, Miss, Reader, Reading, Score};
-use crate::language::Frame;
-use crate::numbers::Said;
+use crate::language::{Frame, Language};
+use crate::numbers::{self, Dimension, Said};
 use crate::problem::Problem;
 use crate::robot::{self, ParameterKind, Tool, VerbHit};
 use crate::sentence::Word;
+use crate::talk::Talk;
 use crate::tokens::Kind;
 
 /// Returns true if something follows a quotation that is no part of it.
@@ -41,7 +42,8 @@ impl Reader<'_> {
             self.handed_over(tool, frame, core.words, hits)?;
         let (range, repeats) = self.without_repetition(core.words, range);
         let words = core.words.get(range.clone())?;
-        if words.is_empty() || is_overrun(words) {
+        let is_marked = words.first().is_some_and(|first| first.kind == Kind::Quoted);
+        if words.is_empty() || is_overrun(words) || !is_marked && self.is_value_beside(index, tool, words) {
             return None;
         }
         if let Some(only) = words.first()
@@ -62,6 +64,10 @@ impl Reader<'_> {
         }
         let text = self.told_text(core.words, &range).unwrap_or_else(|| self.text_of(words));
         let text = self.wished(core.words, &range, text);
+        // "Could you print DMEM?" asks for a deed; the text asks nothing.
+        let begins_as_question = || self.starts_question(words);
+        let is_request = core.lead.is_some() && !is_marked && text.ends_with('?') && !begins_as_question();
+        let text = if is_request { text.trim_end_matches('?').trim_end().to_owned() } else { text };
         let text = prefix.map_or_else(|| text.clone(), |prefix| format!("{prefix} {text}"));
         if limit.is_some_and(|limit| text.chars().count() as u64 > limit) {
             let bounds = format!("at most {} characters", limit.unwrap_or_default());
@@ -106,7 +112,9 @@ impl Reader<'_> {
             doubtful: is_vague
                 || (words.len() > 1 && words.iter().any(|word| word.kind == Kind::Quoted))
                 || !is_quoted && self.asks_kindly(words)
-                || !is_quoted && self.language.words.timings.length(words) > 0
+                || !is_quoted && self.may_say_when(words, frame)
+                // "A bit back, say 20 centimetres."
+                || !is_quoted && numbers::read(words, self.language).is_some_and(|said| said.length == words.len() && said.unit.is_some())
                 || !is_quoted
                     && !self.is_courtesy(words)
                     && ((frame == Frame::Write && self.guarded(words).is_some())
@@ -218,9 +226,59 @@ impl Reader<'_> {
         (!vague && !conditional).then(|| self.text_of(words))
     }
 
+    /// Returns true if a time in a text may say when it is to be said: "good morning at seven". "Dinner is at seven" tells
+    /// the time.
+    pub(super) fn may_say_when(&self, words: &[Word], frame: Frame) -> bool {
+        let Language { words: lists, facts, .. } = self.language;
+        let is_time = |at: usize| {
+            let (Some(first), rest) = (words.get(at), words.get(at + 1..).unwrap_or_default()) else { return false };
+            let counts = rest.first().is_some_and(|next| next.number.is_some());
+            let lasts = || {
+                let said = numbers::read(rest, self.language);
+                said.and_then(|said| said.unit).is_some_and(|unit| unit.dimension == Dimension::Time)
+            };
+            words.get(at..).is_some_and(|rest| lists.timings.length(rest) > 0)
+                || (counts && facts.hints.time_of_day.has(&first.text))
+                || (facts.hints.time_from_now.has(&first.text) && lasts())
+        };
+        // "The shift ends in ten minutes."
+        let is_finite = |word: &Word| {
+            word.text.ends_with('s') && word.text != word.stem && !self.language.verbs(&word.stem).is_empty()
+        };
+        let tells = words.first().is_some_and(|first| lists.tellers.has(&first.text))
+            || words.iter().any(|word| lists.told.has(&word.text))
+            || words.iter().skip(1).any(is_finite);
+        is_time(0) || frame == Frame::Say && !tells && (1..words.len()).any(is_time)
+    }
+
+    /// Returns true if a text is all that a value of another tool of the component is called: a page that is shown.
+    fn is_value_beside(&self, index: usize, tool: &Tool, words: &[Word]) -> bool {
+        let articles = words.iter().take_while(|word| self.language.is_article(&word.text)).count();
+        let name = words.get(articles..).unwrap_or_default();
+        let is_beside = |(at, other): &(usize, &Tool)| *at != index && other.component == tool.component;
+        let mut parameters =
+            self.robot.tools.iter().enumerate().filter(is_beside).flat_map(|(_, other)| &other.parameters);
+        parameters.any(|parameter| match &parameter.kind {
+            ParameterKind::Choice(choices) => {
+                choices.read(name, self.language).is_some_and(|(_, length)| length == name.len())
+            }
+            _ => false,
+        })
+    }
+
     /// Returns true if a text names a place or a listener, so that one can't tell what is said and what is only said of it: "say
     /// hello to Anna in the lobby".
     fn is_edged(&self, words: &[Word]) -> bool {
+        // "Goodbye to my aunt".
+        let is_edge = |at: &usize| words.get(*at).is_some_and(|it| self.language.words.text_edges.has(&it.text));
+        let greets = |at: usize| {
+            let talk = words.get(..at).and_then(|before| crate::talk::exact(before, self.robot, self.language));
+            let is_hello = words.first().is_some_and(|first| self.language.words.greets.has(&first.text));
+            matches!(talk, Some(Talk::Goodbye | Talk::Thanks)) || talk == Some(Talk::Greeting) && is_hello
+        };
+        if (1..words.len()).find(is_edge).is_some_and(greets) {
+            return true;
+        }
         (1..words.len()).any(|at| {
             let edge = words.get(at).is_some_and(|word| self.language.words.text_edges.has(&word.text));
             let rest = words.get(at + 1..).unwrap_or_default();

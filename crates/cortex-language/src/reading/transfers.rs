@@ -208,8 +208,10 @@ impl Reader<'_> {
         }
         let begin = self.verb_position(core.words);
         let hits = robot::hits(core.words, self.language);
+        let is_given = |hit: &robot::VerbHit| self.names(&hit.key, "give");
+        let brings = |hit: &robot::VerbHit| self.names(&hit.key, "fetch") || self.names(&hit.key, "deliver");
         let gives =
-            |hit: &&robot::VerbHit| !hit.lent && hit.at.first().copied() == begin && self.names(&hit.key, "give");
+            |hit: &&robot::VerbHit| !hit.lent && hit.at.first().copied() == begin && (is_given(hit) || brings(hit));
         let held_out = self.robot.tools.iter().enumerate().find_map(|(index, tool)| {
             let parameter = choice(tool)?;
             let ParameterKind::Choice(choices) = &parameter.kind else { return None };
@@ -223,7 +225,7 @@ impl Reader<'_> {
             let errand = self.errand(transfer, core.words, &hit.at, true, context)?;
             let [thing] = errand.things.as_slice() else { return None };
             // "Hand over the mug", "hand Anna the mug", "hand me the mug".
-            let is_for_somebody = errand.has_recipient || hit.at.len() > 1;
+            let is_for_somebody = errand.has_recipient || hit.at.len() > 1 && is_given(hit);
             if !is_for_somebody || errand.source.is_some() || errand.target.is_some() {
                 return None;
             }

@@ -143,7 +143,53 @@ impl Reader<'_> {
                 return Some(length);
             }
         };
-        // "The kitchen and the hall", "1, 2 and 4", "one to three".
+        // "Up 10 centimetres, 15 mm to the right" is no list.
+        let is_measure = |it: &Parameter| matches!(&it.kind, ParameterKind::Number(kind) if kind.unit.is_some());
+        let is_measured = self.parameter(tool, parameter).is_some_and(is_measure);
+        if !is_measured {
+            length += self.listed(tool, words, at, rest.get(length..).unwrap_or_default(), parameter, draft, &mut all);
+        }
+        if draft.excepts {
+            draft.excepted.extend(all);
+        } else {
+            // "The one for the lettuce and water the lettuce" is more than one order.
+            let is_new = |(at, value): (usize, &Value)| !all.iter().take(at).any(|before| before == value);
+            if !all.iter().enumerate().all(is_new) {
+                return None;
+            }
+            draft.values.entry(parameter).or_default().extend(all);
+            draft.matched += 1;
+        }
+        let loose = |value: &Value| self.is_loose(value, rest.get(..length).unwrap_or_default());
+        draft.is_ambiguous |= draft.values.values().flatten().any(loose);
+        let unit = numbers::read(rest, self.language).and_then(|said| said.unit);
+        if self.may_be_time(words, at) {
+            draft.may_be_time = Some(parameter);
+        }
+        draft.measured |= unit.is_some();
+        draft.is_vague_change |= self.is_vague_change(tool, words, at, parameter, draft);
+        draft.is_ambiguous |= unit.is_some_and(Unit::is_ambiguous);
+        draft.says_value = true;
+        draft.last = Some(parameter);
+        let said = robot::concepts_of(rest.get(..length).unwrap_or_default(), self.language);
+        draft.names_tool |= said.iter().any(|word| tool.name_nouns.contains(word));
+        Some(length)
+    }
+
+    /// "The kitchen and the hall", "1, 2 and 4", "one to three": the values that are joined to the first one. Returns the
+    /// number of their words.
+    #[expect(clippy::too_many_arguments, reason = "what is known of the clause so far")]
+    fn listed(
+        &self,
+        tool: &Tool,
+        words: &[Word],
+        at: usize,
+        rest: &[Word],
+        parameter: usize,
+        draft: &Draft,
+        all: &mut Vec<Value>,
+    ) -> usize {
+        let mut length = 0;
         loop {
             let after = rest.get(length..).unwrap_or_default();
             let joint = self
@@ -204,21 +250,7 @@ impl Reader<'_> {
             }
             length += joint + skipped + taken;
         }
-        if draft.excepts {
-            draft.excepted.extend(all);
-        } else {
-            draft.values.entry(parameter).or_default().extend(all);
-            draft.matched += 1;
-        }
-        let unit = numbers::read(rest, self.language).and_then(|said| said.unit);
-        draft.measured |= unit.is_some();
-        draft.is_vague_change |= self.is_vague_change(tool, words, at, parameter, draft);
-        draft.is_ambiguous |= unit.is_some_and(Unit::is_ambiguous);
-        draft.says_value = true;
-        draft.last = Some(parameter);
-        let said = robot::concepts_of(rest.get(..length).unwrap_or_default(), self.language);
-        draft.names_tool |= said.iter().any(|word| tool.name_nouns.contains(word));
-        Some(length)
+        length
     }
 
     /// Returns true if the word is one of the parameter's name.

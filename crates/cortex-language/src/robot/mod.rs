@@ -78,6 +78,8 @@ pub struct Tool {
     pub(crate) verbs: Vec<Verb>,
     /// The words of the component's name.
     pub(crate) component: Vec<String>,
+    /// The stems of the words of the component's name, as they are spelt.
+    pub(crate) component_stems: Vec<String>,
     /// The words of its name and of its patterns.
     pub(crate) nouns: BTreeSet<String>,
     /// The words of its name alone.
@@ -200,6 +202,7 @@ impl Tool {
             .collect();
         let method_words = sentence::words(&method.join(" "), language).unwrap_or_default();
         let verbs = verbs::of_tool(&method_words, &patterns, &description, language);
+        let component_stems = component.iter().map(|word| language.stem(word)).collect();
         let component = concepts(&component.join(" "), language);
         let mut nouns: BTreeSet<String> = component.iter().cloned().collect();
         nouns.extend(concepts_of(&method_words, language));
@@ -247,6 +250,7 @@ impl Tool {
             looks: declared.looks,
             verbs,
             component,
+            component_stems,
             nouns,
             name_nouns,
             described,

@@ -47,8 +47,16 @@ impl Task<'_> {
                 let bound = best.as_ref().map_or(f64::INFINITY, |best| best.cost);
                 let next = self.extended(node, bound, first.joint, range, end - begin, &mut |reading| {
                     // Text that takes in what is an order by itself, and a question that does.
+                    let is_text = || {
+                        reading
+                            .calls
+                            .iter()
+                            .any(|call| self.reader.robot.tool(call.tool).is_some_and(|it| it.text.is_some()))
+                    };
                     let answers = || reading.calls.iter().all(|call| answers(self.reader.robot, call));
-                    (reading.is_open() || answers()) && joined.iter().any(|piece| self.begins_deed(piece))
+                    let is_second = || !is_text() && self.begins_deed(first);
+                    (reading.is_open() || answers() || is_second())
+                        && joined.iter().any(|piece| self.begins_deed(piece))
                         || reading.is_open()
                             && (begin + 1..end).any(|at| {
                                 let slot = alone.get_mut(at);
@@ -71,10 +79,13 @@ impl Task<'_> {
         self.begins_with_deed(self.words.get(piece.range.clone()).unwrap_or_default())
     }
 
-    fn begins_with_deed(&self, words: &[Word]) -> bool {
+    pub(super) fn begins_with_deed(&self, words: &[Word]) -> bool {
         let core = self.reader.core(words, End::Courtesies).words;
         let hits = crate::robot::hits(core.get(..4.min(core.len())).unwrap_or_default(), self.reader.language);
+        // "... and in the bedroom" begins with no verb, whatever is joined to it.
+        let is_place = core.first().is_some_and(|first| self.reader.language.is_plain_role(&first.text));
         core.len() > 1
+            && !is_place
             && hits.iter().filter(|hit| hit.at.first() == Some(&0)).any(|hit| {
                 let light = self.reader.language.sense_of(&hit.key).is_some_and(|sense| sense.light);
                 light || self.reader.robot.index.verb(&hit.key).is_some_and(|tools| tools.acts)
@@ -97,6 +108,21 @@ impl Task<'_> {
             }
             Clause::Empty => false,
         }
+    }
+
+    /// Returns true if an order of its own is joined to what the words begin with.
+    fn holds_order(&self, words: &[Word]) -> bool {
+        let joints = &self.reader.language.words.joints;
+        let begins = |at: &usize| {
+            let before = words.get(at - 1);
+            before.is_some_and(|it| it.is_mark(",") || joints.has(&it.text))
+                && words.get(*at).is_some_and(|it| !it.is_punctuation())
+        };
+        (1..words.len()).filter(begins).any(|at| {
+            let rest = words.get(at..).unwrap_or_default();
+            let context = Context { sought: Sought::Certain, ..Context::default() };
+            self.begins_with_deed(rest) || matches!(self.reader.clause(rest, context), Clause::Read(_))
+        })
     }
 
     /// The node with one more clause; none if it surely costs no less than `bound`.
@@ -207,10 +233,11 @@ impl Task<'_> {
                 let core = self.reader.core(words, End::Courtesies);
                 let is_fragment = readings.iter().all(Reading::is_by_things_alone)
                     && (core.words.len() < 3 || joined < 1.0 && core.lead == Some(Lead::Verb));
+                let goes_on = readings.iter().all(|it| it.score.strength == Strength::Things && it.verb.is_some());
                 let doubt = if swallowed { 40.0 } else { 0.0 }
                     + if readings.len() > 1 { 2.0 } else { 0.0 }
                     + if is_doubtful { 0.5 } else { 0.0 }
-                    + if is_fragment { 0.3 } else { 0.0 };
+                    + if is_fragment || goes_on { 0.3 } else { 0.0 };
                 (1.0 + joining + doubt + if open { 0.3 } else { 0.0 }, Meaning::Read(readings))
             }
             // "Hey Bramble, ...": whoever is spoken to.
@@ -220,7 +247,7 @@ impl Task<'_> {
                 (8.0, Meaning::Missed(conditional(words)))
             }
             // "Dinner is ready, go to the kitchen": what is told ends before the order.
-            Clause::Missed(_) if self.is_told(words) => (8.0 + joined * 1.5, Meaning::Told),
+            Clause::Missed(_) if self.is_told(words) && !self.holds_order(words) => (8.0 + joined * 2.5, Meaning::Told),
             Clause::Missed(miss) if sought == Sought::CallsOrReasons => {
                 if let Some(readings) = self.without_purpose(words, context) {
                     return (3.0 + joined, Meaning::Read(readings));
@@ -293,6 +320,17 @@ impl Task<'_> {
     /// The node with one more clause, which may add to the one before, or take its place.
     pub(super) fn joined(&self, node: &Node, mut taken: Taken, cost: f64) -> Node {
         let words = self.words.get(taken.range.clone()).unwrap_or_default();
+        // "No, um, could we do full speed": what stands between says nothing.
+        let says_value =
+            |range: Range<usize>| self.words.get(range).is_some_and(|it| self.reader.value_alone(it).is_some());
+        let is_empty = |last: &&Taken| {
+            last.joint == Joint::Correction
+                && matches!(last.meaning, Meaning::Nothing)
+                && !says_value(last.range.clone())
+        };
+        if node.clauses.last().filter(is_empty).is_some() && taken.joint == Joint::Soft {
+            taken.joint = Joint::Correction;
+        }
         let soft = taken.joint == Joint::Soft;
         let before = node.last_reading();
         let mut clauses = node.clauses.clone();
@@ -334,9 +372,15 @@ impl Task<'_> {
         if corrects && let Some(clauses) = self.corrected_earlier(&clauses, &taken) {
             return Node { cost: node.cost + cost, cost_before: node.cost, clauses, ..node.clone() };
         }
+        if corrects {
+            self.doubt_correction(node, &mut taken);
+        }
         let base = if corrects {
             // What was not even nearly an order is not corrected: "whatever you do, no copper".
             let is_close = match clauses.last().map(|taken| &taken.meaning) {
+                // What is forbidden, put off or left open stays so.
+                Some(Meaning::Missed(_)) if self.is_guarded(clauses.last()) => false,
+                Some(Meaning::RuledOut(_)) => false,
                 Some(Meaning::Missed(miss)) => miss.closeness >= CORRECTED_FROM,
                 _ => true,
             };
@@ -370,7 +414,9 @@ impl Task<'_> {
         let (Meaning::Read(earlier), Meaning::Read(readings)) = (&before.meaning, meaning) else { return };
         let ([earlier], [reading]) = (earlier.as_slice(), readings.as_mut_slice()) else { return };
         let same = reading.calls.iter().all(|call| Some(call) == reading.calls.first());
-        if verb_alone && same && reading.calls.len() > 1 {
+        let component =
+            |it: &Reading| it.tool().and_then(|tool| self.reader.robot.tool(tool)).map(|tool| &tool.component);
+        if verb_alone && same && reading.calls.len() > 1 && component(earlier) == component(reading) {
             let (one, times) = (reading.calls.first().cloned(), reading.calls.len());
             let pair: Vec<Call> = earlier.calls.iter().cloned().chain(one.clone()).collect();
             reading.calls = one.into_iter().chain((1..times).flat_map(|_| pair.clone())).collect();

@@ -24,7 +24,10 @@ impl Task<'_> {
                 Joint::BeforeNext => {
                     // "Before you go, close the gate and feed the goats": both are done before.
                     let mut next: Vec<Way> = rest.next().into_iter().collect();
-                    while let Some(more) = rest.next_if(|(taken, _)| taken.joint == Joint::Soft) {
+                    let from = way.0.range.start;
+                    while let Some(more) = rest.next_if(|(taken, _)| {
+                        taken.joint == Joint::Soft && self.is_same_sentence(from, taken.range.start)
+                    }) {
                         next.push(more);
                     }
                     let goes_on = rest.peek().is_some_and(|(taken, _)| !self.begins_sentence(taken.range.start));
@@ -64,6 +67,12 @@ impl Task<'_> {
             }
         }
         Ordered { first, second }
+    }
+
+    /// Returns true if no mark between the words ends a sentence.
+    fn is_same_sentence(&self, from: usize, to: usize) -> bool {
+        let words = self.words.get(from..to).unwrap_or_default();
+        !words.iter().any(|word| word.is_punctuation() && [".", ";", "!", "?", "\n"].contains(&word.text.as_str()))
     }
 
     /// Returns true if a mark that ends a sentence stands before the word, or nothing does.

@@ -52,9 +52,8 @@ impl Task<'_> {
                 continue;
             }
             // "Say hello, but turn on the light first", "swing by the hall on the way".
-            let earlier = language.words.beforehand.length(rest);
-            let ends_there = earlier > 0 && rest.get(earlier..).is_some_and(|after| self.ends_clause(after));
-            if ends_there && at > start && !pieces.is_empty() && joint != Joint::Correction {
+            let earlier = self.earlier(start, rest);
+            if earlier > 0 && at > start && !pieces.is_empty() && joint != Joint::Correction {
                 pieces.push(Piece { range: start..at, joint: Joint::First });
                 at += earlier;
                 start = at;
@@ -113,6 +112,22 @@ impl Task<'_> {
             pieces.push(Piece { range: start..self.words.len(), joint });
         }
         pieces
+    }
+
+    /// Returns the length of "first" or "on the way" at the end of a clause, or of one that begins with "but": "but open the
+    /// gripper first and ...".
+    fn earlier(&self, start: usize, rest: &[Word]) -> usize {
+        let language = self.reader.language;
+        let length = language.words.beforehand.length(rest);
+        let is_but = |at: Option<usize>| {
+            at.and_then(|at| self.words.get(at)).is_some_and(|word| language.facts.hints.but.has(&word.text))
+        };
+        let goes_on = |after: &[Word]| {
+            let joint = language.words.joints.length(after).max(language.words.sequence.length(after));
+            joint > 0 && (is_but(Some(start)) || is_but(start.checked_sub(1)))
+        };
+        let after = rest.get(length..).filter(|_| length > 0);
+        if after.is_some_and(|after| self.ends_clause(after) || goes_on(after)) { length } else { 0 }
     }
 
     /// Returns the length of "but first", unless a longer "before" stands there.
@@ -209,7 +224,10 @@ impl Task<'_> {
             language.is_article(&next.text) || marks_value || next.number.is_some()
         });
         let is_value = || self.reader.has_value(after);
-        comma || begins || is_value()
+        // "..., wait by the lifts" is an order as well.
+        let next = |says: &dyn Fn(&Word) -> bool| after.first().is_some_and(says);
+        let is_other = is_value() && !(is_verb && next(&|next| next.number.is_some()));
+        comma && (!is_verb || next(&|next| next.kind == Kind::Mark)) || begins && !is_verb || is_other
     }
 
     /// Returns true if nothing but a comma stands between these words and those before.

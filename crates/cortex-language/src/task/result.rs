@@ -24,6 +24,8 @@ impl Task<'_> {
         let has_orders = clauses.iter().any(|taken| !matches!(taken.meaning, Meaning::Nothing | Meaning::Talk(_)));
         let tools: BTreeSet<usize> = clauses.iter().filter_map(tool_of).collect();
         let is_mixed = tools.len() > 1;
+        problems.extend(self.withheld(&clauses));
+        unclear = unclear.or_else(|| self.left_open(&clauses));
         let (mut after_text, mut asked) = (false, None);
         for taken in clauses {
             let clause = self.reader.written(self.words.get(taken.range.clone()).unwrap_or_default());
@@ -34,7 +36,11 @@ impl Task<'_> {
                 // "Say stop, look and listen": what follows a text may belong to it.
                 Meaning::Nothing => {
                     let is_polite = self.is_courtesy(taken.range.clone());
-                    if after_text && taken.joint == Joint::Soft && !is_polite {
+                    let words = self.words.get(taken.range.clone()).unwrap_or_default();
+                    // "Ready, then home": a courtesy, or a pose of this robot.
+                    let is_value = has_acts
+                        && matches!(self.reader.value_alone(words), Some([only]) if !self.reader.is_direction(only));
+                    if is_value || after_text && taken.joint == Joint::Soft && !is_polite {
                         unclear.get_or_insert_with(|| clause.clone());
                     }
                     continue;
@@ -146,6 +152,7 @@ impl Task<'_> {
             || refers && turns
             || begins_late
             || self.points_elsewhere(taken, ways)
+            || says_more_of_the_same(readings, ways)
     }
 
     /// "Stop the shaker, switch it off", where only a lamp can be switched off: what was named just before is nothing that the
@@ -192,6 +199,16 @@ impl Task<'_> {
             return false;
         };
         let sense = this.verb.as_ref().and_then(|key| self.reader.language.sense_of(key));
+        // "The hen house, can you drive there?": what was only named is what is done. A metre and a metre are two.
+        let words = self.words.get(taken.range.clone()).unwrap_or_default();
+        let is_named = [&this, &other].into_iter().any(Reading::is_by_things_alone)
+            || taken.joint == Joint::Strong && !self.begins_with_deed(words);
+        let measures = |call: &Call| call.arguments.values().any(serde_json::Value::is_number);
+        let goes = |call: &Call| self.reader.robot.tool(call.tool).is_some_and(|tool| self.reader.goes(tool));
+        let is_same_place = this.calls.iter().all(|call| goes(call) && !call.arguments.is_empty());
+        if (is_named || is_same_place) && this.calls == other.calls && !this.calls.iter().any(measures) {
+            return true;
+        }
         taken.joint == Joint::Soft
             && this.verb == other.verb
             && this.calls == other.calls
@@ -273,7 +290,7 @@ impl Task<'_> {
                 continue;
             }
             places = match &taken.meaning {
-                Meaning::Read(readings) => readings.first().map_or(0, |reading| reading.places),
+                Meaning::Read(readings) => readings.first().filter(|it| self.only_goes(it)).map_or(0, |it| it.places),
                 _ => 0,
             };
             done.push(offers);
@@ -323,6 +340,25 @@ impl Task<'_> {
         }
         kept
     }
+}
+
+/// "Come with me, stay close, half a metre": the same call once more with more said of it.
+fn says_more_of_the_same(readings: &[Reading], ways: &[Way]) -> bool {
+    let Some((_, offers)) = ways.last() else { return false };
+    let last = offers.iter().filter_map(|parts| parts.last()).filter_map(|part| match part {
+        Part::Call { call, .. } => Some(call),
+        _ => None,
+    });
+    let first = readings.iter().filter_map(|reading| reading.calls.first());
+    let adds = |call: &Call, before: &Call| {
+        let keeps = before.arguments.iter().all(|(name, value)| call.arguments.get(name) == Some(value));
+        call.tool == before.tool && keeps && call.arguments.len() > before.arguments.len()
+    };
+    // "Add a job from dock 1 to the cold store, cold store, now": nothing new is said.
+    let says_nothing = |reading: &Reading| reading.score.strength == Strength::Things && reading.verb.is_some();
+    let repeats = readings.iter().filter(|it| says_nothing(it)).filter_map(|reading| reading.calls.first());
+    first.into_iter().any(|call| last.clone().any(|before| adds(call, before)))
+        || repeats.into_iter().any(|call| last.clone().any(|before| call == before))
 }
 
 /// Returns true if things alone ask for what was read.

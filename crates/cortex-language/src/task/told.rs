@@ -40,6 +40,9 @@ impl Task<'_> {
             (0..core.len()).any(|at| core.get(at..).is_some_and(|rest| language.words.wishful.length(rest) > 0));
         let addressed = core.iter().any(|word| language.facts.hints.addressed.has(&word.text));
         let forbids = self.reader.guarded(core).is_some_and(|(guard, _)| guard == Guard::Negation);
+        // "The beacon can go off now" asks for something.
+        let is_due =
+            || (0..core.len()).any(|at| core.get(at..).is_some_and(|rest| language.words.dues.length(rest) > 0));
         // "The scouts want sandwiches": nothing that this robot has, and neither the person nor the robot wants it.
         let is_beside = || {
             let hints = &language.facts.hints;
@@ -50,8 +53,16 @@ impl Task<'_> {
         matches!(taken.joint, Joint::Soft | Joint::Strong | Joint::Before)
             && self.is_told(words)
             && core.iter().all(is_free)
+            && (self.is_given_as_reason(taken.range.start) || !is_due() || self.is_foreign(core))
             && (!wishes || is_beside())
             && !(addressed && forbids)
+    }
+
+    /// Returns true if a word before says that a reason follows: "because".
+    fn is_given_as_reason(&self, at: usize) -> bool {
+        let reasons = &self.reader.language.words.reasons;
+        let ends = |back: usize| at.checked_sub(back).and_then(|from| self.words.get(from..at));
+        (1..=3).any(|back| ends(back).is_some_and(|words| reasons.length(words) == back))
     }
 
     /// Returns true if the words begin with "if" or "unless".

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{Meaning, Part, Task, answers};
 use crate::reading::{Call, Clause, Context, End, Reading};
-use crate::robot::{ParameterKind, Tool};
+use crate::robot::{ParameterKind, Source, Tool, Verb};
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
@@ -103,6 +103,13 @@ impl Task<'_> {
         let (tool, (name, values)) = found.next().filter(|_| found.next().is_none())?;
         let drive = |value: Value| Call { tool, arguments: Map::from_iter([(name.clone(), value)]) };
         Some(values.into_iter().map(drive).collect())
+    }
+
+    /// Returns true if the places are only gone to: nothing is mown there.
+    pub(super) fn only_goes(&self, reading: &Reading) -> bool {
+        let goes = |verb: &Verb| verb.source == Source::Own && self.reader.names(&verb.key, "go");
+        let tool = reading.tool().and_then(|tool| self.reader.robot.tool(tool));
+        tool.is_some_and(|tool| tool.looks || tool.verbs.iter().any(goes))
     }
 
     /// Does at each place of a tour what a clause says that is joined to it; returns false if that is no thing to be

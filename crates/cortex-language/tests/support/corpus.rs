@@ -8,7 +8,8 @@ use cortex_language::{Declared, Part, Robot, Talk, Understanding, Usage, underst
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-pub(crate) const ROBOTS: [&str; 8] = ["home", "hotel", "warehouse", "arm", "farm", "lab", "museum", "hospital"];
+pub(crate) const ROBOTS: [&str; 9] =
+    ["home", "hotel", "warehouse", "arm", "farm", "lab", "museum", "hospital", "restaurant"];
 
 #[derive(Deserialize)]
 pub(crate) struct RobotFile {

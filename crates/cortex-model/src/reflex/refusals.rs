@@ -98,6 +98,7 @@ fn explained(toolbox: &Toolbox<'_>, clause: &str, problem: &Problem) -> String {
                 Guard::Condition => "I can't wait for conditions or other events",
                 Guard::Timing => "I can't do things at a later time, or without end",
                 Guard::Choice => "I don't choose between things",
+                Guard::Report => "I only do what is asked of me, not what is said or asked about it",
                 Guard::Reference => "I can't tell what that refers to",
             };
             format!(

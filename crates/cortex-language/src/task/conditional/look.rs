@@ -241,6 +241,10 @@ impl Task<'_> {
         // "If it is dark" says of no light that it is off.
         let names_it =
             words.iter().any(|word| tool.nouns.contains(&robot::meaning(word, language)) && !self.is_state(word));
+        let of_surroundings = words.iter().any(|word| said.surroundings.has(&word.text));
+        if of_surroundings && reading.refers {
+            return None;
+        }
         if !(names_it || reading.refers || !reading.calls.iter().all(|call| call.arguments.is_empty())) {
             return None;
         }
