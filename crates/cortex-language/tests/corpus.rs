@@ -148,7 +148,7 @@ const FRESH: &[Bounds] = &[
 
 const UNSEEN: &[Bounds] = &[
     Bounds { kind: "command", right: 40, right_or_asked: 60, wrong: 6 },
-    Bounds { kind: "question", right: 73, right_or_asked: 80, wrong: 1 },
+    Bounds { kind: "question", right: 73, right_or_asked: 79, wrong: 1 },
     Bounds { kind: "talk", right: 66, right_or_asked: 66, wrong: 1 },
     Bounds { kind: "refuse", right: 96, right_or_asked: 100, wrong: 0 },
 ];

@@ -197,7 +197,7 @@ impl Reader<'_> {
     }
 
     /// What the words ask about, and what they may ask about.
-    fn hits(&self, words: &[Word]) -> (Vec<Hit>, Vec<Hit>) {
+    pub(super) fn hits(&self, words: &[Word]) -> (Vec<Hit>, Vec<Hit>) {
         let Some(first) = words.first() else { return (Vec::new(), Vec::new()) };
         // Marks at both ends, so that the data can say what stands there.
         let mark =

@@ -2,7 +2,6 @@
 
 use super::{Context, Core, End, Reader, Reading};
 use crate::language::Lead;
-use crate::robot::Tool;
 use crate::sentence::Word;
 use crate::tokens::Kind;
 
@@ -70,8 +69,7 @@ impl Reader<'_> {
 
     /// Returns true if something of this robot turns or moves that way.
     pub(crate) fn is_direction(&self, word: &Word) -> bool {
-        let signed = |tool: &Tool| tool.parameters.iter().any(|it| it.signs.contains_key(word.text.as_str()));
-        self.robot.tools.iter().any(signed)
+        self.robot.index.directions.contains(word.text.as_str())
     }
 
     /// The clause without what people say around an order.

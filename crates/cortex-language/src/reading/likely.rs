@@ -48,10 +48,15 @@ impl Reader<'_> {
         } else {
             candidates.meant.with(&candidates.others)
         };
+        // "What do you see in the kitchen?" asks for no light.
+        let asked = if core.asks { self.hits(core.words).0 } else { Vec::new() };
+        let tells = |tool: &Tool| {
+            asked.is_empty() || asked.iter().flat_map(|hit| &hit.topics).any(|topic| self.tells(tool, topic) > 0.0)
+        };
         for index in tools.iter() {
             let Some(tool) = self.robot.tool(index) else { continue };
             let answers = tool.usage != Usage::Step || tool.looks;
-            if core.asks && !answers {
+            if core.asks && !(answers && tells(tool)) {
                 continue;
             }
             for fit in self.loose_fits(tool, core, &hits) {

@@ -129,12 +129,8 @@ impl Reader<'_> {
         if before.is_some_and(|word| self.names_parameter(word, parameter)) {
             return false;
         }
-        let numbers = |it: &&Parameter| matches!(it.kind, ParameterKind::Number(_));
-        let names = |it: &Parameter| before.is_some_and(|word| self.names_parameter(word, it));
-        let mut others = self.robot.tools.iter().flat_map(|tool| &tool.parameters).filter(numbers);
-        let of_tool =
-            tool.nouns.iter().any(|noun| before.is_some_and(|word| robot::meaning(word, self.language) == *noun));
-        if !of_tool && others.any(names) {
+        let concept = before.map(|word| robot::meaning(word, self.language)).unwrap_or_default();
+        if !tool.nouns.contains(&concept) && self.robot.index.counted.contains(&concept) {
             return true;
         }
         let after = words.get(at + length..).unwrap_or_default();

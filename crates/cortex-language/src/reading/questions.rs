@@ -74,7 +74,7 @@ impl Reader<'_> {
     }
 
     /// How surely the tool tells of a topic.
-    fn tells(&self, tool: &Tool, topic: &str) -> f64 {
+    pub(super) fn tells(&self, tool: &Tool, topic: &str) -> f64 {
         if topic == LOCATION && !tool.parameters.is_empty() {
             return 0.0;
         }

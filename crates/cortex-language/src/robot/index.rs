@@ -3,7 +3,7 @@
 //! The index never says too little: a tool that it leaves out has no verb, no thing and no value in the clause, and such a
 //! tool is asked for by nothing. It may say too much; the reader then holds the tool against the clause in vain.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 
 use super::{Key, Parameter, ParameterKind, Piece, Source, Tool, Usage, spoken, switched};
@@ -44,6 +44,10 @@ pub(crate) struct Index {
     parameters: HashMap<String, Vec<u32>>,
     /// By a word of the component's name.
     components: HashMap<String, Vec<u32>>,
+    /// The words of the names of parameters that take a number.
+    pub(crate) counted: BTreeSet<String>,
+    /// Ways in which something turns or moves.
+    pub(crate) directions: BTreeSet<String>,
     /// Those that take a number, and those that take a share in percent.
     pub(crate) numbers: Vec<u32>,
     pub(crate) shares: Vec<u32>,
@@ -101,6 +105,7 @@ impl Index {
 
     fn add_parameter(&mut self, index: u32, parameter: &Parameter) {
         insert(&mut self.parameters, &parameter.name, index);
+        self.directions.extend(parameter.signs.keys().cloned());
         parameter.words.iter().chain(parameter.signs.keys()).for_each(|word| insert(&mut self.things, word, index));
         for (names, _) in &parameter.aliases {
             names.first().into_iter().for_each(|name| insert(&mut self.values, first_word(name), index));
@@ -122,6 +127,7 @@ impl Index {
             }
             ParameterKind::Flag => push(&mut self.flags, index),
             ParameterKind::Number(kind) => {
+                self.counted.extend(parameter.words.iter().cloned());
                 push(&mut self.numbers, index);
                 if kind.unit.is_some_and(|unit| unit.dimension == Dimension::Share) {
                     push(&mut self.shares, index);

@@ -1,7 +1,7 @@
 //! Languages as data: one file each, and one with what counts in all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use serde::Deserialize;
 
@@ -75,9 +75,6 @@ macro_rules! language {
         pub(super) struct Language {
             pub(super) code: String,
             pub(super) tokenizer: Tokenizer,
-            letters: Vec<(char, char)>,
-            requires: Vec<(char, char)>,
-            known: BTreeSet<String>,
             /// Words of small talk, for clauses that are made of nothing else.
             pub(super) small_talk: Vocabulary,
             /// The same for questions, which speak of the robot.
@@ -115,23 +112,20 @@ macro_rules! language {
                 let words = |telling: &str| {
                     Vocabulary::read(telling, &lists, &tokenizer).map_err(|why| format!("{}: {why}", file.code))
                 };
-                let mut language = Self {
+                Ok(Self {
                     small_talk: words("chat")?,
                     small_talk_asked: words("chat_of_you")?,
                     code: file.code.clone(),
-                    letters: ranges(&file.letters),
-                    requires: ranges(&file.requires),
-                    known: split(&lower(&file.common)).into_iter().collect(),
                     $($phrases: phrases(stringify!($phrases)),)*
                     $($patterns: patterns(stringify!($patterns))?,)*
                     tokenizer: tokenizer.clone(),
-                };
-                let of_patterns = [$(&language.$patterns),*].into_iter().flatten().flat_map(Pattern::literals);
-                let mut known: BTreeSet<String> = of_patterns.map(str::to_owned).collect();
-                known.extend(language.small_talk.literals().map(str::to_owned));
-                known.extend(file.phrases.values().flat_map(|written| tokenizer.units(written)));
-                language.known.extend(known);
-                Ok(language)
+                })
+            }
+
+            /// Every word that its patterns and its words of small talk name.
+            fn literals(&self) -> impl Iterator<Item = &str> {
+                let of_patterns = [$(&self.$patterns),*].into_iter().flatten().flat_map(Pattern::literals);
+                of_patterns.chain(self.small_talk.literals())
             }
         }
     };
@@ -225,22 +219,44 @@ language! {
     knowledge
 }
 
+/// By what a language is told from others. Its data is read when a task may be written in it: all languages together take
+/// 28 MB, and what tells them apart a tenth of it.
+struct Signs {
+    file: &'static str,
+    letters: Vec<(char, char)>,
+    requires: Vec<(char, char)>,
+    known: BTreeSet<Box<str>>,
+    tokenizer: Tokenizer,
+    language: OnceLock<Language>,
+}
+
 /// All languages; none where a file is damaged, so that every task is an order. A test reads them.
-pub(super) static LANGUAGES: LazyLock<Vec<Language>> = LazyLock::new(|| read_all().unwrap_or_default());
+static LANGUAGES: LazyLock<Vec<Signs>> = LazyLock::new(|| {
+    let signs = |file: &&'static str| Signs::read(file).ok();
+    let all: Option<Vec<Signs>> = FILES.iter().map(signs).collect();
+    all.unwrap_or_default()
+});
 
 /// How many languages have each word.
 static SHARED: LazyLock<BTreeMap<&'static str, u32>> = LazyLock::new(|| {
-    let mut shared = BTreeMap::new();
-    for word in LANGUAGES.iter().flat_map(|language| &language.known) {
-        *shared.entry(word.as_str()).or_default() += 1;
+    let mut times: BTreeMap<&'static str, u32> = BTreeMap::new();
+    for word in LANGUAGES.iter().flat_map(|signs| &signs.known) {
+        *times.entry(word).or_default() += 1;
     }
-    shared
+    times.retain(|_, times| *times > 1);
+    times
 });
 
+/// Reads the data of all languages.
 pub(super) fn read_all() -> Result<Vec<Language>, String> {
-    let read = |text: &str| toml::from_str::<File>(text).map_err(|error| error.to_string());
-    let common = read(COMMON)?;
-    FILES.iter().map(|text| Language::of(&read(text)?, &common)).collect()
+    FILES.iter().map(|text| read(text).map(|(_, language)| language)).collect()
+}
+
+fn read(text: &str) -> Result<(File, Language), String> {
+    let of = |text: &str| toml::from_str::<File>(text).map_err(|error| error.to_string());
+    let file = of(text)?;
+    let language = Language::of(&file, &of(COMMON)?)?;
+    Ok((file, language))
 }
 
 /// The named lists of a file; its phrases are lists, too.
@@ -273,7 +289,22 @@ fn ranges(written: &str) -> Vec<(char, char)> {
     }
 }
 
-impl Language {
+impl Signs {
+    fn read(text: &'static str) -> Result<Self, String> {
+        let (file, language) = read(text)?;
+        let common = lower(&file.common);
+        let of_phrases = file.phrases.values().flat_map(|written| language.tokenizer.units(written));
+        let known = common.split_whitespace().chain(language.literals()).map(Box::from);
+        let known = known.chain(of_phrases.map(String::into_boxed_str)).collect();
+        let (letters, requires) = (ranges(&file.letters), ranges(&file.requires));
+        Ok(Self { file: text, letters, requires, known, tokenizer: language.tokenizer, language: OnceLock::new() })
+    }
+
+    /// The language itself, read the first time that it is asked for.
+    fn language(&'static self) -> &'static Language {
+        self.language.get_or_init(|| read(self.file).map(|(_, language)| language).unwrap_or_default())
+    }
+
     /// How much the words of a task look like this language.
     fn score(&self, text: &str) -> u32 {
         let is_of =
@@ -296,7 +327,7 @@ impl Language {
 /// equally. Never empty, unless there are no languages.
 pub(super) fn languages_of(task: &str) -> Vec<&'static Language> {
     let text = lower(&without_quotations(task));
-    let scored: Vec<(u32, &Language)> = LANGUAGES.iter().map(|language| (language.score(&text), language)).collect();
+    let scored: Vec<(u32, &Signs)> = LANGUAGES.iter().map(|signs| (signs.score(&text), signs)).collect();
     let best = scored.iter().map(|(score, _)| *score).max().unwrap_or_default();
-    scored.into_iter().filter(|(score, _)| *score == best).map(|(_, language)| language).collect()
+    scored.into_iter().filter(|(score, _)| *score == best).map(|(_, signs)| signs.language()).collect()
 }
