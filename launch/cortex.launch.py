@@ -111,7 +111,7 @@ def start(context):
         return LaunchConfiguration(name).perform(context)
 
     # When launch is killed, or ended by SIGTERM, it leaves what it has started; Cortex ends with it, in order.
-    arguments = ["run", "--end-with", str(os.getpid())]
+    arguments = ["run", "--exit-with-pid", str(os.getpid())]
     if value("recipe"):
         arguments.append(recipe_file(context, value("recipe")))
     if value("model"):

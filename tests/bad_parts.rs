@@ -129,10 +129,10 @@ async fn who_crashes_at_start_is_started_again_until_it_works() {
 
 #[tokio::test]
 async fn who_always_crashes_at_start_is_given_up_and_the_rest_of_the_robot_goes_on() {
-    let ladder = "on_component_fail = [{ do = \"restart\", retries = 1 }]\nrest_s = 3600.0";
+    let ladder = "on_component_fail = [{ do = \"restart\", retries = 1 }]\ncooldown_s = 3600.0";
     let mut story = Story::with("crashes_at_start", &[], ladder, "").await;
     let given_up = story.hear(|event| matches!(event, Event::GivenUp(_))).await;
-    let why = "its process ended with status 3; its ladder begins anew in 3600 s (rest_s)";
+    let why = "its process ended with status 3; its ladder begins anew in 3600 s (cooldown_s)";
     assert_eq!(given_up, Event::GivenUp(why.to_owned()));
     assert_eq!(story.starts(), 3, "once, and two attempts");
     let sent = story.house.send("echo \"still here\"").await;
@@ -170,7 +170,7 @@ async fn who_hangs_after_its_start_is_suspected_and_then_started_anew_by_force()
 async fn regression_the_status_of_a_robot_that_fails_was_not_what_the_monitor_knew() {
     let rack = "[components.rack]\nheartbeat_s = 2.0\ndepends_on = [\"tray\"]\n\
                 start = { program = \"cortex-misbehave\", arguments = [\"echo\", \"--name\", \"rack\"] }\n";
-    let ladder = "on_component_fail = [\"tell_operator\"]\nrest_s = 3600.0";
+    let ladder = "on_component_fail = [\"notify_operator\"]\ncooldown_s = 3600.0";
     let mut story = Story::with("goes_silent", &["--after", "12"], ladder, rack).await;
     story.robot.wait_for(0, "rack", |event| *event == Event::Works).await;
     story.hear(|event| matches!(event, Event::GivenUp(_))).await;
@@ -194,7 +194,7 @@ async fn who_ignores_sigterm_is_killed() {
 
 #[tokio::test]
 async fn who_ignores_sigterm_does_not_hold_up_the_end() {
-    let ladder = "on_component_fail = [\"tell_operator\"]\nrest_s = 3600.0";
+    let ladder = "on_component_fail = [\"notify_operator\"]\ncooldown_s = 3600.0";
     let mut story = Story::with("ignores_sigterm", &["--after", "2"], ladder, "").await;
     story.hear(fails("no heartbeat")).await;
     story.end().await;
@@ -284,7 +284,7 @@ async fn regression_a_new_life_was_judged_by_the_call_of_the_one_before() {
 #[tokio::test]
 async fn regression_a_stand_in_was_cut_off_when_the_other_was_well_again() {
     // Something else starts the stand-in, so that its methods are known long before it is needed.
-    let ladder = "on_component_fail = [\"respawn\", \"stand_in\"]\nrest_s = 8.0\n\
+    let ladder = "on_component_fail = [\"respawn\", \"stand_in\"]\ncooldown_s = 8.0\n\
                   [components.spare_tray]\nheartbeat_s = 2.0\nstart_timeout_s = 60\nstart = \"external\"\n";
     let options = ["--times", "2", "--after", "5"];
     let mut story = Story::with("crashes", &options, ladder, "stand_in = \"spare_tray\"\n").await;
@@ -324,7 +324,7 @@ async fn who_comes_back_under_another_name_is_not_taken_for_the_one_that_left() 
 
 #[tokio::test]
 async fn who_fails_and_works_by_turns_is_not_trusted() {
-    let ladder = "on_component_fail = [{ do = \"restart\", retries = 1, within_s = 3.0 }]\nrest_s = 3600.0";
+    let ladder = "on_component_fail = [{ do = \"restart\", retries = 1, within_s = 3.0 }]\ncooldown_s = 3600.0";
     let mut story = Story::with("flaps", &["--after", "2"], ladder, "").await;
     story.hear(fails("a loose contact")).await;
     story.hear(|event| matches!(event, Event::GivenUp(_))).await;
@@ -336,7 +336,7 @@ async fn who_fails_and_works_by_turns_is_not_trusted() {
 }
 
 /// The tray shakes itself when it fails, which takes longer than any story.
-const SHAKES_ITSELF: &str = "on_component_fail = [{ do = \"shake_it\", retries = 1 }]\nrest_s = 3600.0\n\
+const SHAKES_ITSELF: &str = "on_component_fail = [{ do = \"shake_it\", retries = 1 }]\ncooldown_s = 3600.0\n\
                              [actions.shake_it]\ntimeout_s = 300.0\n\
                              method = { component = \"tray\", name = \"shake\", arguments = { token = \"x\", seconds = 60 } }";
 
@@ -364,7 +364,7 @@ async fn what_a_fallback_has_begun_is_halted_by_a_stop_and_done_again_after_the_
 
 #[tokio::test]
 async fn to_halt_is_allowed_to_a_fallback_while_the_robot_is_stopped() {
-    let ladder = "on_component_fail = [{ do = \"calm_down\", within_s = 3.0 }]\nrest_s = 3600.0\n\
+    let ladder = "on_component_fail = [{ do = \"calm_down\", within_s = 3.0 }]\ncooldown_s = 3600.0\n\
                   [actions.calm_down]\nmethod = { component = \"tray\", name = \"halt\" }";
     let mut story = Story::with("fails", &["--after", "8"], ladder, "").await;
     story.hear(|event| *event == Event::Works).await;
@@ -397,7 +397,7 @@ async fn a_managed_one_without_a_heartbeat_that_answers_no_more_is_suspected_and
 
 #[tokio::test]
 async fn who_says_error_once_and_then_nothing_is_not_taken_for_healthy() {
-    let ladder = "on_any_fail = [{ do = \"tell_operator\", within_s = 3.0 }]\nrest_s = 3600.0";
+    let ladder = "on_any_fail = [{ do = \"notify_operator\", within_s = 3.0 }]\ncooldown_s = 3600.0";
     let mut story = Story::with("errs_once", &["--after", "2"], ladder, "").await;
     story.hear(fails("tray: motor: too hot")).await;
     let failed = story.robot.count();
@@ -430,7 +430,7 @@ async fn regression_an_action_that_is_a_method_of_what_is_lost_is_done_by_its_st
         do = [{ action = "ring" }]
     "#;
     let mut story = Story::new("works", &[], "stand_in = \"spare\"", |notes| {
-        format!("on_component_fail = [\"stand_in\"]\nrest_s = 3600.0\n{}\n{actions}", spare(notes, "0.3"))
+        format!("on_component_fail = [\"stand_in\"]\ncooldown_s = 3600.0\n{}\n{actions}", spare(notes, "0.3"))
     })
     .await;
     story.hear(|event| *event == Event::Works).await;
@@ -464,7 +464,7 @@ async fn regression_an_event_halts_what_is_in_quarantine_and_nothing_happens_whi
         when = { topic = "/door", field = "data", equal = false }
         do = [{ action = "stand" }, { tool = "tray.shake", arguments = { token = "door" } }, { tool = "tray.halt" }]
     "#;
-    let ladder = "on_any_fail = [{ do = \"tell_operator\", within_s = 3.0 }]\nrest_s = 3600.0";
+    let ladder = "on_any_fail = [{ do = \"notify_operator\", within_s = 3.0 }]\ncooldown_s = 3600.0";
     let mut story = Story::with("fails", &["--after", "2"], &format!("{ladder}\n{more}"), "").await;
     story.house.start_python("door", "door.py", &[]).await;
     story.hear(fails("the tray is jammed")).await;
@@ -487,7 +487,7 @@ async fn regression_an_event_halts_what_is_in_quarantine_and_nothing_happens_whi
 /// name, which did not count as what the task asked for once the tray was there.
 #[tokio::test]
 async fn a_stand_in_is_not_ended_in_the_midst_of_what_it_does() {
-    let ladder = "on_component_fail = [\"respawn\", \"stand_in\"]\nrest_s = 1.0";
+    let ladder = "on_component_fail = [\"respawn\", \"stand_in\"]\ncooldown_s = 1.0";
     let mut story = Story::new("crashes_at_start", &["--times", "100"], "stand_in = \"spare\"", |notes| {
         format!("{ladder}\n{}", spare(notes, "20"))
     })

@@ -300,7 +300,7 @@ async fn an_action_of_the_recipe_is_carried_out_by_its_phrase_and_by_an_event() 
         [events.door_open]
         when = { topic = "/door", field = "data", equal = true }
         do = [{ action = "greet", arguments = { who = "the door" } }, { action = "hang" }, { tell = "never" }]
-        on_failure = [{ action = "greet", arguments = { who = "nobody" } }, { action = "tell_operator" }]
+        on_failure = [{ action = "greet", arguments = { who = "nobody" } }, { action = "notify_operator" }]
         "#,
     )
     .await;

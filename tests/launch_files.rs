@@ -34,8 +34,12 @@ async fn read(house: &House, file: &str, arguments: &[&str]) -> Result<(Vec<Valu
 /// What a node of Cortex gets beyond what all get: `run`, and whom it ends with.
 fn own_arguments(node: &Value) -> Vec<&str> {
     let arguments: Vec<&str> = node["arguments"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-    let [run, end_with, launcher, own @ ..] = arguments.as_slice() else { panic!("{arguments:?}") };
-    assert_eq!((*run, *end_with, launcher.parse::<u32>().is_ok()), ("run", "--end-with", true), "{arguments:?}");
+    let [run, exit_with_pid, launcher, own @ ..] = arguments.as_slice() else { panic!("{arguments:?}") };
+    assert_eq!(
+        (*run, *exit_with_pid, launcher.parse::<u32>().is_ok()),
+        ("run", "--exit-with-pid", true),
+        "{arguments:?}"
+    );
     own.to_vec()
 }
 
@@ -47,7 +51,7 @@ fn command_line(node: &Value) -> Vec<String> {
     let mut line = texts("arguments");
     // Here the story starts it.
     if let Some(launcher) =
-        line.iter().position(|argument| argument == "--end-with").and_then(|at| line.get_mut(at + 1))
+        line.iter().position(|argument| argument == "--exit-with-pid").and_then(|at| line.get_mut(at + 1))
     {
         *launcher = std::process::id().to_string();
     }
@@ -253,7 +257,7 @@ async fn a_killed_launch_system_left_the_whole_robot_running() {
     );
     let (_, nodes) = read(&house, "cortex.launch.py", &[&format!("recipe:={recipe}"), "model:=reflex"]).await.unwrap();
     let arguments = own_arguments(&nodes[0]);
-    let line = [&["cortex", "run", "--end-with", "{launcher}"], arguments.as_slice()].concat();
+    let line = [&["cortex", "run", "--exit-with-pid", "{launcher}"], arguments.as_slice()].concat();
     let mut launcher = house.spawn_python("launcher.py", &line);
     launcher.wait_for_line("ready").await;
     let mut task = house.begin_send("go to the kitchen");
@@ -313,9 +317,9 @@ async fn a_terminal_that_was_closed_had_cortex_end_without_halting_anything() {
 async fn nothing_is_started_for_a_launch_system_that_is_gone() {
     let house = House::empty();
     // Ids begin at 1 and end long before that.
-    let (code, _, told) = house.run("cortex", &["run", "--end-with", "2000000000"]).await;
+    let (code, _, told) = house.run("cortex", &["run", "--exit-with-pid", "2000000000"]).await;
     assert_eq!(code, Some(2), "{told}");
-    assert!(told.contains("process 2000000000 (--end-with) is gone, or did not start this one"), "{told}");
+    assert!(told.contains("process 2000000000 (--exit-with-pid) is gone, or did not start this one"), "{told}");
 }
 
 #[tokio::test]

@@ -100,7 +100,7 @@ async fn a_stop_is_carried_out_and_answered_although_the_runtime_hangs_and_then_
 
 #[tokio::test]
 async fn a_runtime_that_hangs_stops_the_robot_and_ends_cortex() {
-    let (mut house, _sending, _model) = with_goals(5, "[watchdog]\nhang_s = 3.0\n", Some("runtime")).await;
+    let (mut house, _sending, _model) = with_goals(5, "[watchdog]\ntimeout_s = 3.0\n", Some("runtime")).await;
     let begun = Instant::now();
     hang(&house);
     let ended = |lines: &[String]| (count(lines, "canceled") == 5).then_some(());
@@ -121,7 +121,7 @@ async fn a_runtime_that_hangs_stops_the_robot_and_ends_cortex() {
 
 #[tokio::test]
 async fn a_thread_of_ros_that_hangs_stops_the_robot_and_ends_cortex() {
-    let (mut house, _sending, _model) = with_goals(2, "[watchdog]\nhang_s = 3.0\n", Some("ros")).await;
+    let (mut house, _sending, _model) = with_goals(2, "[watchdog]\ntimeout_s = 3.0\n", Some("ros")).await;
     hang(&house);
     let ended = |lines: &[String]| (count(lines, "canceled") == 2).then_some(());
     house.process("server").wait_for("the end of every goal", ended).await;
@@ -132,7 +132,7 @@ async fn a_thread_of_ros_that_hangs_stops_the_robot_and_ends_cortex() {
 
 #[tokio::test]
 async fn a_pause_of_the_whole_process_is_no_hang() {
-    let (mut house, _sending, _model) = with_goals(1, "[watchdog]\nhang_s = 3.0\n", None).await;
+    let (mut house, _sending, _model) = with_goals(1, "[watchdog]\ntimeout_s = 3.0\n", None).await;
     house.process("cortex").signal("STOP");
     // Longer than a loop may hang: that it is not ended for that is the story.
     tokio::time::sleep(Duration::from_secs(5)).await;

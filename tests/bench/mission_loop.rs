@@ -69,7 +69,7 @@ async fn overheads(folder: &Path, table: &mut Table) -> anyhow::Result<()> {
     const STEPS: u32 = 20;
     let kinds = [
         ("no tape", Record::None),
-        ("tape, flush = \"system\"", Record::In(folder, Flush::System)),
+        ("tape, flush = \"os\"", Record::In(folder, Flush::Os)),
         ("tape, flush = \"disk\"", Record::In(folder, Flush::Disk)),
     ];
     for (named, record) in kinds {

@@ -44,7 +44,7 @@ pub(crate) async fn recovery(house: &mut House, table: &mut Table) -> anyhow::Re
         // Trust comes back soon, so that each time is as the first.
         let _ = writeln!(
             recipe,
-            "[components.{name}]\nheartbeat_s = 1.0\nfallbacks = {{ heal_after_s = 0.2, on_component_fail = [{{ do = \"respawn\", retries = 9 }}] }}\n\
+            "[components.{name}]\nheartbeat_s = 1.0\nfallbacks = {{ failure_decay_s = 0.2, on_component_fail = [{{ do = \"respawn\", retries = 9 }}] }}\n\
              start = {{ program = \"cortex-misbehave\", arguments = [\"echo\", \"--name\", \"{name}\"] }}"
         );
     }

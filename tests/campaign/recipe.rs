@@ -64,13 +64,13 @@ pub(crate) fn text(name: &str, notes: &str) -> anyhow::Result<String> {
         }
         let ladders: Table = "on_component_fail = [{ do = \"restart\", retries = 50, within_s = 15.0 }]\n\
              on_any_fail = [{ do = \"restart\", retries = 50, within_s = 15.0 }]\n\
-             on_giveup = [\"pause_missions\", \"tell_operator\"]\nheal_after_s = 0.3\nrest_s = 20.0"
+             on_giveup = [\"pause_missions\", \"notify_operator\"]\nfailure_decay_s = 0.3\ncooldown_s = 20.0"
             .parse()?;
         component.insert("fallbacks".to_owned(), Value::Table(ladders));
     }
     let doubled = components.get_mut(DOUBLED).and_then(Value::as_table_mut).context("it was just put there")?;
     doubled.insert("stand_in".to_owned(), Value::String(SPARE.to_owned()));
-    let ladder = "on_component_fail = [{ do = \"stand_in\", retries = 50, within_s = 60.0 }]\nheal_after_s = 0.3\nrest_s = 300.0";
+    let ladder = "on_component_fail = [{ do = \"stand_in\", retries = 50, within_s = 60.0 }]\nfailure_decay_s = 0.3\ncooldown_s = 300.0";
     doubled.insert("fallbacks".to_owned(), Value::Table(ladder.parse()?));
     // Nobody reads it: see `Kind::NobodyReads`.
     let actions = recipe.entry("actions").or_insert_with(|| Value::Table(Table::new()));

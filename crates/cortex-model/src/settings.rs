@@ -38,7 +38,7 @@ pub struct ModelSettings {
     /// Further attempts after the first.
     pub retries: u32,
     /// Whether it is held to a schema where its answer has one.
-    pub structured: Structured,
+    pub structured_output: Structured,
     /// The wait before the first retry; each further wait is twice as long, up to 8 s.
     pub first_backoff: Duration,
     /// Where the embedded command reader keeps what its words were told to mean. `None`: it learns nothing.
@@ -56,7 +56,7 @@ impl Default for ModelSettings {
             attempt_timeout: Duration::from_secs(60),
             request_timeout: Duration::from_secs(120),
             retries: 2,
-            structured: Structured::Auto,
+            structured_output: Structured::Auto,
             first_backoff: Duration::from_millis(500),
             wordings: None,
         }

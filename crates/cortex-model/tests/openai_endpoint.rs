@@ -358,7 +358,7 @@ async fn confirm_twice(
     structured: Structured,
 ) -> (Vec<Result<ChatReply, ModelError>>, Vec<bool>) {
     let server = Server::start(answers).await;
-    let settings = ModelSettings { structured, retries: 0, ..settings() };
+    let settings = ModelSettings { structured_output: structured, retries: 0, ..settings() };
     let model = OpenAiModel::new("m", &server.base_url, settings).unwrap();
     let confirm = ChatRequest { purpose: Purpose::Confirm, ..request() };
     let replies = vec![model.chat(&confirm).await, model.chat(&confirm).await];
@@ -406,7 +406,7 @@ async fn a_failure_of_another_kind_does_not_give_up_the_schema() {
 async fn a_schema_that_is_switched_on_is_never_given_up() {
     let (replies, asked) = confirm_twice(vec![Answer::status(400, "no response_format")], Structured::On).await;
     assert_eq!(asked, [true, true]);
-    assert!(replies[0].as_ref().unwrap_err().hint.contains("endpoint.structured"), "{replies:?}");
+    assert!(replies[0].as_ref().unwrap_err().hint.contains("endpoint.structured_output"), "{replies:?}");
 }
 
 #[tokio::test]

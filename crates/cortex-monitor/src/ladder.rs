@@ -44,7 +44,7 @@ fn usual(recipe: &ComponentRecipe) -> Vec<Rung> {
         }
         (Start::Process(_), Lifecycle::Itself) => vec![Rung::once(BuiltIn::Respawn).with_retries(USUAL_RESPAWNS)],
         (Start::External, Lifecycle::Managed) => vec![Rung::once(BuiltIn::Restart).with_retries(USUAL_RESTARTS)],
-        (Start::External, Lifecycle::Itself) => vec![Rung::once(BuiltIn::TellOperator)],
+        (Start::External, Lifecycle::Itself) => vec![Rung::once(BuiltIn::NotifyOperator)],
     }
 }
 
@@ -77,10 +77,10 @@ mod tests {
 
     #[test]
     fn rungs_come_in_order_with_their_retries() {
-        let ladder = [Rung::once(BuiltIn::Restart).with_retries(1), Rung::once(BuiltIn::TellOperator)];
+        let ladder = [Rung::once(BuiltIn::Restart).with_retries(1), Rung::once(BuiltIn::NotifyOperator)];
         let names: Vec<Option<&str>> =
             (0..4).map(|used| rung(&ladder, used).map(|rung| rung.action.as_str())).collect();
-        assert_eq!(names, [Some("restart"), Some("restart"), Some("tell_operator"), None]);
+        assert_eq!(names, [Some("restart"), Some("restart"), Some("notify_operator"), None]);
         assert_eq!(rung(&ladder, u32::MAX), None);
         assert_eq!(rung(&[], 0), None);
     }

@@ -36,7 +36,7 @@ impl fmt::Display for ActionName {
 
 /// The actions that need no entry in `[actions]`. They act on the component whose ladder they stand in.
 pub const BUILT_IN_ACTIONS: [BuiltIn; 5] =
-    [BuiltIn::Restart, BuiltIn::Respawn, BuiltIn::StandIn, BuiltIn::TellOperator, BuiltIn::PauseMissions];
+    [BuiltIn::Restart, BuiltIn::Respawn, BuiltIn::StandIn, BuiltIn::NotifyOperator, BuiltIn::PauseMissions];
 
 /// See [`BUILT_IN_ACTIONS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ pub enum BuiltIn {
     /// The stand-in takes its place.
     StandIn,
     /// The operator is told.
-    TellOperator,
+    NotifyOperator,
     /// Missions wait until the component works again.
     PauseMissions,
 }
@@ -62,7 +62,7 @@ impl BuiltIn {
             Self::Restart => "restart",
             Self::Respawn => "respawn",
             Self::StandIn => "stand_in",
-            Self::TellOperator => "tell_operator",
+            Self::NotifyOperator => "notify_operator",
             Self::PauseMissions => "pause_missions",
         }
     }

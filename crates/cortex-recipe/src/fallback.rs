@@ -30,9 +30,9 @@ pub struct Fallbacks {
     /// Done once, in order, when a ladder has come to its end. Retries do not count here.
     pub on_giveup: Vec<Rung>,
     /// After this much time of good health, one attempt is forgiven, and so on.
-    pub heal_after_s: Seconds,
+    pub failure_decay_s: Seconds,
     /// How long a component is left alone after it was given up; then the ladder begins anew.
-    pub rest_s: Seconds,
+    pub cooldown_s: Seconds,
 }
 
 impl Default for Fallbacks {
@@ -43,8 +43,8 @@ impl Default for Fallbacks {
             on_system_fail: None,
             on_any_fail: None,
             on_giveup: Vec::new(),
-            heal_after_s: Seconds::whole(60),
-            rest_s: Seconds::whole(600),
+            failure_decay_s: Seconds::whole(60),
+            cooldown_s: Seconds::whole(600),
         }
     }
 }

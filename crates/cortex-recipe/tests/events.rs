@@ -46,7 +46,7 @@ fn an_event_says_when_it_happens_how_often_and_what_is_done() {
             { action = "restart", component = "base" },
             { task = "go to the dock", begins = "now" },
         ]
-        on_failure = [{ action = "tell_operator" }]
+        on_failure = [{ action = "notify_operator" }]
         [events.blind]
         when = { topic = "/camera" }
         silent_s = 3
@@ -61,7 +61,7 @@ fn an_event_says_when_it_happens_how_often_and_what_is_done() {
     let deeds: Vec<String> = low.deeds.iter().chain(&low.on_failure).map(ToString::to_string).collect();
     assert_eq!(
         deeds,
-        ["tell people", "light.switch", "restart of base", "the task \"go to the dock\"", "tell_operator"]
+        ["tell people", "light.switch", "restart of base", "the task \"go to the dock\"", "notify_operator"]
     );
     assert!(low.gives_tasks());
     let blind = &recipe.events[&EventName::new("blind")];

@@ -43,7 +43,7 @@ fn a_recipe_says_how_a_robot_is_brought_up_and_kept_alive() {
         on_component_fail = [
             "restart", { do = "unjam", retries = 2, within_s = 20 }, { do = "respawn", halt_first = false }, "stand_in"
         ]
-        on_giveup = ["tell_operator"]
+        on_giveup = ["notify_operator"]
         [components.crawler]
         start = { program = "crawl" }
         [components."arm/gripper"]
@@ -125,15 +125,15 @@ fn every_kind_of_slip_is_told_with_its_line_and_its_mend() {
     for (lines, line, message, mend) in [
         ("stand_in = \"basee\"", 6, "no component 'basee' to stand in", "\"base\""),
         ("stand_in = \"camera\"", 6, "can't stand in for itself", "another"),
-        ("fallbacks.on_any_fail = [\"tel_operator\"]", 6, "no action 'tel_operator'", "\"tell_operator\""),
+        ("fallbacks.on_any_fail = [\"tel_operator\"]", 6, "no action 'tel_operator'", "\"notify_operator\""),
         ("fallbacks.on_any_fail = [\"dance\"]", 6, "no action 'dance'", "[actions.dance]"),
         ("fallbacks.on_any_fail = [\"respawn\"]", 6, "something else starts it", "in start"),
         ("fallbacks.on_any_fail = [\"restart\"]", 6, "lifecycle is not managed", "lifecycle = \"managed\""),
         ("fallbacks.on_any_fail = [\"stand_in\"]", 6, "has no stand-in", "stand_in = "),
-        ("fallbacks.on_any_fail = [{ do = \"tell_operator\", retries = 9999 }]", 6, "never come to an end", "1000"),
+        ("fallbacks.on_any_fail = [{ do = \"notify_operator\", retries = 9999 }]", 6, "never come to an end", "1000"),
         ("lifecycle = \"managed\"\nfallbacks.on_giveup = [\"restart\"]", 7, "what was given up", "into the ladder"),
         (
-            "heartbeat_s = 5\nfallbacks.on_any_fail = [{ do = \"tell_operator\", within_s = 2 }]",
+            "heartbeat_s = 5\nfallbacks.on_any_fail = [{ do = \"notify_operator\", within_s = 2 }]",
             7,
             "within_s is 2 s",
             "longer than heartbeat_s",

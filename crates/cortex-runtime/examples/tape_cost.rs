@@ -53,7 +53,7 @@ fn main() {
     let tape = TapeSettings::at(&folder);
     for (name, tape) in [
         ("no tape", None),
-        ("flush = \"system\"", Some(TapeSettings { flush: Flush::System, ..tape.clone() })),
+        ("flush = \"os\"", Some(TapeSettings { flush: Flush::Os, ..tape.clone() })),
         ("flush = \"disk\"", Some(tape)),
     ] {
         let taken = runtime.block_on(per_step(tape));

@@ -22,7 +22,7 @@ const TAPE_BYTES: u64 = 40_000;
 const FOREIGN: &str = "half a line of somebody else";
 
 fn settings(folder: &Path) -> TapeSettings {
-    TapeSettings { max_folder_bytes: FOLDER_BYTES, flush: Flush::System, ..TapeSettings::at(folder) }
+    TapeSettings { max_folder_bytes: FOLDER_BYTES, flush: Flush::Os, ..TapeSettings::at(folder) }
 }
 
 /// Records mission after mission, and prints a line after each.

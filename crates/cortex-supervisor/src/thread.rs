@@ -145,7 +145,7 @@ impl<H: Hands> Work<H> {
             Effect::StopProcess { process, grace, .. } => self.processes.stop(process.0, *grace),
             Effect::Act { attempt, action, limit, .. } => self.act(*attempt, action, *limit),
             Effect::Report { event } => log(event),
-            Effect::TellOperator { component, message } => tracing::error!(%component, "needs a person: {message}"),
+            Effect::NotifyOperator { component, message } => tracing::error!(%component, "needs a person: {message}"),
             Effect::Finished { not_stopped } => self.not_stopped.clone_from(not_stopped),
             Effect::Change { .. }
             | Effect::Quarantine { .. }

@@ -53,7 +53,7 @@ pub struct ComponentView {
     pub reason: String,
     /// How long it is left alone when it was given up, in seconds.
     #[serde(default)]
-    pub rest_s: f64,
+    pub cooldown_s: f64,
     /// Whose failure keeps it from being used. None: nobody's.
     pub quarantined_because_of: Option<ComponentName>,
     /// Who has its place.
@@ -113,8 +113,10 @@ impl RobotView {
             Effect::ResumeMissions => self.missions_paused_because_of = None,
             Effect::Report { event } => self.note_event(event),
             Effect::Finished { not_stopped } => self.finished = Some(not_stopped.clone()),
-            Effect::StopProcess { .. } | Effect::EndCalls { .. } | Effect::Act { .. } | Effect::TellOperator { .. } => {
-            }
+            Effect::StopProcess { .. }
+            | Effect::EndCalls { .. }
+            | Effect::Act { .. }
+            | Effect::NotifyOperator { .. } => {}
         }
     }
 
@@ -165,7 +167,7 @@ impl RobotView {
             }),
             MonitorEvent::GaveUp { component, reason, rest } => self.with(component, |view| {
                 view.standing = Standing::GivenUp;
-                view.rest_s = rest.as_secs_f64();
+                view.cooldown_s = rest.as_secs_f64();
                 view.reason.clone_from(reason);
             }),
             MonitorEvent::WentDown { component } => self.with(component, |view| {

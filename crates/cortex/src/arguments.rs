@@ -117,7 +117,7 @@ pub(crate) struct StartArguments {
     pub(crate) dry_run: bool,
     /// End in order, as at Ctrl-C, when this process is gone: the one that has started Cortex, such as `ros2 launch`.
     #[arg(long, value_name = "PROCESS")]
-    pub(crate) end_with: Option<i32>,
+    pub(crate) exit_with_pid: Option<i32>,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -13,9 +13,10 @@ impl Launcher {
     /// Watches the process with this id. Fails when it is gone already: nothing is started then.
     pub(crate) fn find(id: Option<i32>) -> anyhow::Result<Self> {
         let Some(id) = id else { return Ok(Self(None)) };
-        let unwatched = || format!("process {id} (--end-with) can't be watched");
+        let unwatched = || format!("process {id} (--exit-with-pid) can't be watched");
         let handle = cortex_process::ancestor(id).with_context(unwatched)?;
-        let handle = handle.with_context(|| format!("process {id} (--end-with) is gone, or did not start this one"))?;
+        let handle =
+            handle.with_context(|| format!("process {id} (--exit-with-pid) is gone, or did not start this one"))?;
         #[expect(
             deprecated,
             reason = "its successor is unsafe; it is unsound for types that change their descriptor only"

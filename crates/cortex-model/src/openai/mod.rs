@@ -54,7 +54,7 @@ impl OpenAiModel {
         let endpoint = Endpoint::new(base_url, settings.api_key.as_ref())?;
         let choice = crate::ModelChoice::OpenAi { name: name.to_owned(), base_url: base_url.to_owned() };
         let carrier = http.clone();
-        let structured = settings.structured;
+        let structured = settings.structured_output;
         let service = tower::service_fn(move |factory| exchange::carry(carrier.clone(), factory));
         Ok(Self {
             label: choice.to_string(),
@@ -99,8 +99,8 @@ impl OpenAiModel {
         if attempts > 1 {
             error.message = format!("{} ({attempts} attempts)", error.message);
         }
-        if failure.may_be_schema && self.settings.structured == Structured::On && error.hint.is_empty() {
-            "If the endpoint takes no schema, set endpoint.structured to \"auto\".".clone_into(&mut error.hint);
+        if failure.may_be_schema && self.settings.structured_output == Structured::On && error.hint.is_empty() {
+            "If the endpoint takes no schema, set endpoint.structured_output to \"auto\".".clone_into(&mut error.hint);
         }
         if error.kind == ModelErrorKind::Unauthorized && error.hint.is_empty() {
             error.hint = match self.key {
@@ -151,7 +151,7 @@ impl ChatModel for OpenAiModel {
             {
                 continue;
             }
-            if with_schema && failure.may_be_schema && self.settings.structured == Structured::Auto {
+            if with_schema && failure.may_be_schema && self.settings.structured_output == Structured::Auto {
                 with_schema = false;
                 suspected = true;
                 continue;

@@ -230,7 +230,7 @@ pub enum Effect {
         limit: Duration,
     },
     /// Tell the person who looks after the robot.
-    TellOperator {
+    NotifyOperator {
         /// About which.
         component: ComponentName,
         /// In words.
@@ -356,7 +356,7 @@ pub enum MonitorEvent {
         component: ComponentName,
         /// Its last symptoms, or why the last attempt failed.
         reason: String,
-        /// How long it is left alone: `rest_s`.
+        /// How long it is left alone: `cooldown_s`.
         rest: Duration,
     },
     /// A component came down: for good, or, a stand-in, until it is needed again.

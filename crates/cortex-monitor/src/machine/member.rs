@@ -144,7 +144,7 @@ pub(super) struct Recovery {
 
 impl Member {
     pub(super) fn new(name: ComponentName, recipe: ComponentRecipe, is_regular: bool) -> Self {
-        let damping = Damping::new(recipe.fallbacks.heal_after_s.duration());
+        let damping = Damping::new(recipe.fallbacks.failure_decay_s.duration());
         Self {
             evidence: Evidence::new(&recipe),
             telling: damping.clone(),

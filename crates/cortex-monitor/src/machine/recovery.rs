@@ -14,7 +14,7 @@ use crate::ladder;
 impl Member {
     /// Looks after a component that works.
     pub(super) fn serve(&mut self, turn: &mut Turn<'_>, symptoms: &[Symptom]) {
-        let heal_after = self.recipe.fallbacks.heal_after_s.duration();
+        let heal_after = self.recipe.fallbacks.failure_decay_s.duration();
         let counted = self.attempts();
         while self.heals_at().is_some_and(|at| turn.now >= at) {
             self.healed_at = self.healed_at.saturating_add(heal_after);
@@ -65,7 +65,7 @@ impl Member {
 
     /// When the next attempt is forgiven, while it works.
     pub(super) fn heals_at(&self) -> Option<Duration> {
-        let heal_after = self.recipe.fallbacks.heal_after_s.duration();
+        let heal_after = self.recipe.fallbacks.failure_decay_s.duration();
         (!self.used.is_empty()).then(|| self.healed_at.saturating_add(heal_after))
     }
 
@@ -168,8 +168,8 @@ impl Member {
         match BuiltIn::named(&action) {
             Some(BuiltIn::Restart | BuiltIn::Respawn) => self.begin_restart(turn),
             Some(BuiltIn::StandIn) => self.course = Course::Calling { until: turn.now.saturating_add(within) },
-            Some(BuiltIn::TellOperator) => {
-                turn.effect(Effect::TellOperator { component: self.name.clone(), message: reason });
+            Some(BuiltIn::NotifyOperator) => {
+                turn.effect(Effect::NotifyOperator { component: self.name.clone(), message: reason });
                 self.begin_proving(turn, within);
             }
             Some(BuiltIn::PauseMissions) => {
@@ -226,7 +226,7 @@ impl Member {
                 turn.effect(Effect::Substitute { component: self.name.clone(), by: turn.stand_in.clone() });
             }
             self.pauses_missions = false;
-            self.course = Course::Replaced { until: Self::after(turn, self.recipe.fallbacks.rest_s) };
+            self.course = Course::Replaced { until: Self::after(turn, self.recipe.fallbacks.cooldown_s) };
         } else if turn.now >= until {
             self.stumble(turn, "its stand-in did not come up in time");
         }
@@ -354,16 +354,16 @@ impl Member {
 
     fn give_up(&mut self, turn: &mut Turn<'_>) {
         let reason = self.recovery.as_ref().map(|recovery| recovery.reason.clone()).unwrap_or_default();
-        let rest = self.recipe.fallbacks.rest_s.duration();
+        let rest = self.recipe.fallbacks.cooldown_s.duration();
         turn.report(MonitorEvent::GaveUp { component: self.name.clone(), reason: reason.clone(), rest });
         let tell = |turn: &mut Turn<'_>| {
             let message = format!("{reason}; {}", tried_again(rest));
-            turn.effect(Effect::TellOperator { component: self.name.clone(), message });
+            turn.effect(Effect::NotifyOperator { component: self.name.clone(), message });
         };
         let mut pauses = false;
         for rung in &self.recipe.fallbacks.on_giveup {
             match BuiltIn::named(&rung.action) {
-                Some(BuiltIn::TellOperator) => tell(turn),
+                Some(BuiltIn::NotifyOperator) => tell(turn),
                 Some(BuiltIn::PauseMissions) => pauses = true,
                 // Refused by the check of recipes: the ladder is over.
                 Some(BuiltIn::Restart | BuiltIn::Respawn | BuiltIn::StandIn) => {}
@@ -383,7 +383,7 @@ impl Member {
             tell(turn);
         }
         self.pauses_missions |= pauses;
-        let until = Self::after(turn, self.recipe.fallbacks.rest_s);
+        let until = Self::after(turn, self.recipe.fallbacks.cooldown_s);
         self.course = Course::GivenUp { until, while_stopped: turn.stopped };
     }
 }

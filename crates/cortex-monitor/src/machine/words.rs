@@ -62,7 +62,7 @@ impl fmt::Display for MonitorEvent {
 
 /// When what was given up is tried again.
 pub(super) fn tried_again(rest: Duration) -> String {
-    format!("its ladder begins anew in {} s (rest_s)", rest.as_secs_f64())
+    format!("its ladder begins anew in {} s (cooldown_s)", rest.as_secs_f64())
 }
 
 fn said(symptom: &Symptom) -> &str {
@@ -99,7 +99,7 @@ mod tests {
         };
         assert_eq!(
             event.to_string(),
-            "base is given up for now: it is silent; its ladder begins anew in 600 s (rest_s)"
+            "base is given up for now: it is silent; its ladder begins anew in 600 s (cooldown_s)"
         );
     }
 }

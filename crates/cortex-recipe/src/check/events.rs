@@ -140,7 +140,7 @@ fn wrong(recipe: &Recipe, deed: &EventDeed) -> Option<(String, String)> {
                 return Some((format!("'{action}' is for what fails, until it works again"), mend.to_owned()));
             }
             match component {
-                None if built_in == BuiltIn::TellOperator => None,
+                None if built_in == BuiltIn::NotifyOperator => None,
                 None => Some((
                     format!("'{action}' is for a component, and none is named"),
                     "add component = \"NAME\"".to_owned(),

@@ -66,7 +66,7 @@ fn bounds(component: &ComponentRecipe, rung: &Rung) -> Option<(String, String)> 
     if rung.retries > MAX_RETRIES {
         return Some((
             format!("{} retries would never come to an end", rung.retries),
-            format!("write at most {MAX_RETRIES}; a component that was given up is tried again after rest_s"),
+            format!("write at most {MAX_RETRIES}; a component that was given up is tried again after cooldown_s"),
         ));
     }
     let heartbeat = component.heartbeat_s.filter(|heartbeat| *heartbeat >= rung.within_s)?;

@@ -187,7 +187,7 @@ mod tests {
         let tapes = TapeSettings {
             directory: folder.path().to_owned(),
             required: true,
-            flush: Flush::System,
+            flush: Flush::Os,
             max_mission_bytes: 1,
             max_folder_bytes: 1,
             dry_run: false,

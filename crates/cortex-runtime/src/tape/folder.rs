@@ -456,7 +456,7 @@ impl Medium for TapeFile {
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        if self.limits.flush == Flush::System {
+        if self.limits.flush == Flush::Os {
             return Ok(());
         }
         // The data and the length are what reading needs; the times of the file are not.

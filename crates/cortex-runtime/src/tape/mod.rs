@@ -59,7 +59,7 @@ pub enum Flush {
     #[default]
     Disk,
     /// A crash of Cortex: the operating system has it.
-    System,
+    Os,
 }
 
 /// Where and how missions are recorded.

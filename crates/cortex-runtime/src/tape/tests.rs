@@ -221,7 +221,7 @@ async fn what_is_no_tape_is_never_read_mended_or_removed() {
     assert_eq!(folder.missions().unwrap(), [MissionId::new(MISSION)]);
     assert_eq!(folder.others().unwrap(), foreign.len() + 3);
     assert_eq!(folder.mend().unwrap(), []);
-    let limits = folder::Limits { mission: 1_000_000, folder: 0, flush: Flush::System };
+    let limits = folder::Limits { mission: 1_000_000, folder: 0, flush: Flush::Os };
     drop(folder.create(&MissionId::new("0199c3f0-7a00-7000-8000-000000000007"), limits).unwrap());
     for name in foreign {
         let text = std::fs::read_to_string(at(name)).unwrap();

@@ -397,7 +397,7 @@ fn confirmations(arguments: &RunArguments) -> Option<Finding> {
                  or it could not be read",
                 found.repeated, found.asked
             ),
-            "use a model that keeps to the one word, or an endpoint that takes a schema (endpoint.structured)"
+            "use a model that keeps to the one word, or an endpoint that takes a schema (endpoint.structured_output)"
                 .to_owned(),
         )
     })

@@ -33,9 +33,9 @@ use crate::watched_model::ModelWatch;
 const END_MARGIN: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
-    let StartArguments { recipe, run, dry_run, end_with } = arguments;
+    let StartArguments { recipe, run, dry_run, exit_with_pid } = arguments;
     // First of all: it may be killed at any time.
-    let launcher = Launcher::find(end_with)?;
+    let launcher = Launcher::find(exit_with_pid)?;
     let recipe = match recipe.as_deref().map(supervision::read).transpose()? {
         None => None,
         // What is wrong was told; nothing is started.

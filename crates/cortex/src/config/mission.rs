@@ -29,11 +29,11 @@ pub(crate) struct MissionConfig {
     pub(crate) max_corrections: u32,
     pub(crate) max_retries: u32,
     pub(crate) component_grace_s: f64,
-    pub(crate) pause_patience_s: f64,
+    pub(crate) pause_timeout_s: f64,
     /// 0: never.
-    pub(crate) hung_after_s: f64,
+    pub(crate) stall_timeout_s: f64,
     /// 0: no bound.
-    pub(crate) max_idle_s: f64,
+    pub(crate) idle_timeout_s: f64,
     pub(crate) max_duration_s: f64,
 }
 
@@ -103,9 +103,9 @@ impl Default for MissionConfig {
             max_corrections: limits.max_corrections,
             max_retries: limits.max_retries,
             component_grace_s: limits.component_grace.as_secs_f64(),
-            pause_patience_s: limits.pause_patience.as_secs_f64(),
-            hung_after_s: limits.hung_after.unwrap_or_default().as_secs_f64(),
-            max_idle_s: limits.max_idle.unwrap_or_default().as_secs_f64(),
+            pause_timeout_s: limits.pause_patience.as_secs_f64(),
+            stall_timeout_s: limits.hung_after.unwrap_or_default().as_secs_f64(),
+            idle_timeout_s: limits.max_idle.unwrap_or_default().as_secs_f64(),
             max_duration_s: limits.max_duration.as_secs_f64(),
         }
     }
@@ -149,9 +149,9 @@ pub(super) fn limits(
             0.0 => Duration::ZERO,
             grace => seconds("mission.component_grace_s", grace)?,
         },
-        pause_patience: seconds("mission.pause_patience_s", mission.pause_patience_s)?,
-        hung_after: unless_zero("mission.hung_after_s", mission.hung_after_s)?,
-        max_idle: unless_zero("mission.max_idle_s", mission.max_idle_s)?,
+        pause_patience: seconds("mission.pause_timeout_s", mission.pause_timeout_s)?,
+        hung_after: unless_zero("mission.stall_timeout_s", mission.stall_timeout_s)?,
+        max_idle: unless_zero("mission.idle_timeout_s", mission.idle_timeout_s)?,
         max_tokens: (budget.max_tokens > 0).then_some(budget.max_tokens),
         max_cost: (budget.max_cost > 0.0).then_some(budget.max_cost),
         prices,

@@ -76,7 +76,7 @@ pub(crate) struct EndpointConfig {
     pub(crate) attempt_timeout_s: f64,
     pub(crate) request_timeout_s: f64,
     pub(crate) retries: u32,
-    pub(crate) structured: Structured,
+    pub(crate) structured_output: Structured,
 }
 
 /// What happens to a task that comes while another runs.
@@ -106,7 +106,7 @@ pub(crate) struct CallConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DiscoveryConfig {
-    pub(crate) settle_timeout_s: f64,
+    pub(crate) startup_timeout_s: f64,
     pub(crate) allow: Vec<String>,
     pub(crate) deny: Vec<String>,
     pub(crate) publish: Vec<String>,
@@ -133,14 +133,14 @@ impl Default for Config {
                 attempt_timeout_s: endpoint.attempt_timeout.as_secs_f64(),
                 request_timeout_s: endpoint.request_timeout.as_secs_f64(),
                 retries: endpoint.retries,
-                structured: endpoint.structured,
+                structured_output: endpoint.structured_output,
             },
             mission: MissionConfig::default(),
             budget: BudgetConfig::default(),
             queue: QueueConfig { policy: QueueChoice::Queue, length: 4 },
             calls: CallConfig { halt_timeout_s: CallBounds::default().halt_timeout.as_secs_f64() },
             discovery: DiscoveryConfig {
-                settle_timeout_s: 8.0,
+                startup_timeout_s: 8.0,
                 allow: policy.allow,
                 deny: policy.deny,
                 publish: policy.publish,
@@ -204,7 +204,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         attempt_timeout: seconds("endpoint.attempt_timeout_s", config.endpoint.attempt_timeout_s)?,
         request_timeout: seconds("endpoint.request_timeout_s", config.endpoint.request_timeout_s)?,
         retries: config.endpoint.retries,
-        structured: config.endpoint.structured,
+        structured_output: config.endpoint.structured_output,
         wordings: wordings::file(&config.wordings, &config.robot, &tape.directory)?,
         ..ModelSettings::default()
     };
@@ -240,12 +240,12 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         approval: policy::approval(&config.approval)?,
     };
     let meters = mission::meters(&config.budget)?;
-    let settle_timeout = seconds("discovery.settle_timeout_s", config.discovery.settle_timeout_s)?;
+    let settle_timeout = seconds("discovery.startup_timeout_s", config.discovery.startup_timeout_s)?;
     anyhow::ensure!(
         settle_timeout < Duration::from_secs(10),
-        "configuration: discovery.settle_timeout_s is {}; it must be below 10, the time in which a task is taken or \
+        "configuration: discovery.startup_timeout_s is {}; it must be below 10, the time in which a task is taken or \
          refused",
-        config.discovery.settle_timeout_s
+        config.discovery.startup_timeout_s
     );
     let policy = discovery_policy(&config.discovery, &config.conditions)?;
     let log_level = config.log_level;
@@ -440,7 +440,7 @@ mod tests {
             ("[mission]\nmax_planning_steps = 0", "mission.max_planning_steps is 0; it must be at least 1"),
             ("[mission]\nmax_duration_s = -1.0", "mission.max_duration_s is -1"),
             ("[calls]\nhalt_timeout_s = nan", "calls.halt_timeout_s is NaN"),
-            ("[endpoint]\nstructured = \"maybe\"", "structured"),
+            ("[endpoint]\nstructured_output = \"maybe\"", "structured_output"),
             ("model = \"gpt\"", "'gpt' names no model"),
             ("[mission]\nconfirmation = \"never\"", "confirmation"),
             ("[budget]\nmax_cost = -1.0", "budget.max_cost is -1"),
@@ -463,7 +463,7 @@ mod tests {
             ("[tape]\nmax_folder_mb = 1", "tape.max_folder_mb is 1; it must be at least tape.max_mission_mb"),
             ("[tape]\ndirectory = \"here\"", "tape.directory is 'here'; it must be a full path"),
             ("[wordings]\nfile = \"here\"", "wordings.file is 'here'; it must be a full path"),
-            ("[watchdog]\nhang_s = 1", "watchdog.hang_s is 1; it must be at least 3"),
+            ("[watchdog]\ntimeout_s = 1", "watchdog.timeout_s is 1; it must be at least 3"),
             ("[metrics]\nlisten = \"9464\"", "metrics.listen is '9464'; it must be an address and a port"),
             ("[discovery.rename]\n\"/a\" = \"b c\"", "configuration: discovery.rename: 'b c'"),
             ("[discovery.effects]\n\"/a\" = \"fly\"", "fly"),

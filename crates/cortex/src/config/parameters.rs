@@ -159,7 +159,7 @@ mod tests {
             ("budget.odometry", ParameterValue::String("/odom".to_owned()), false),
             ("tape.required", ParameterValue::Bool(false), false),
             ("calls.halt_timeout_s", ParameterValue::Double(1.0), false),
-            ("discovery.settle_timeout_s", ParameterValue::Double(1.0), false),
+            ("discovery.startup_timeout_s", ParameterValue::Double(1.0), false),
         ] {
             let set = parameters.set(vec![(name.to_owned(), value)]);
             assert_eq!(set.is_ok(), can_be_set, "{name}: {set:?}");

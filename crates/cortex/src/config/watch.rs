@@ -14,12 +14,12 @@ const SHORTEST_HANG_S: f64 = 3.0;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WatchdogConfig {
-    pub(crate) hang_s: f64,
+    pub(crate) timeout_s: f64,
 }
 
 impl Default for WatchdogConfig {
     fn default() -> Self {
-        Self { hang_s: 5.0 }
+        Self { timeout_s: 5.0 }
     }
 }
 
@@ -41,11 +41,11 @@ pub(crate) struct WatchSettings {
 }
 
 pub(super) fn settings(watchdog: &WatchdogConfig, metrics: &MetricsConfig) -> anyhow::Result<WatchSettings> {
-    let hang = seconds("watchdog.hang_s", watchdog.hang_s)?;
+    let hang = seconds("watchdog.timeout_s", watchdog.timeout_s)?;
     anyhow::ensure!(
-        watchdog.hang_s >= SHORTEST_HANG_S,
-        "configuration: watchdog.hang_s is {}; it must be at least {SHORTEST_HANG_S}",
-        watchdog.hang_s
+        watchdog.timeout_s >= SHORTEST_HANG_S,
+        "configuration: watchdog.timeout_s is {}; it must be at least {SHORTEST_HANG_S}",
+        watchdog.timeout_s
     );
     let listen = metrics.listen.trim();
     let metrics = if listen.is_empty() {

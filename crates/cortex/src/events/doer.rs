@@ -96,7 +96,7 @@ impl Doer {
             }
             EventDeed::Tool { tool, arguments } => self.call(name, tool.clone(), arguments, unwanted).await,
             EventDeed::Action { action, arguments, component } => match BuiltIn::named(action) {
-                Some(BuiltIn::TellOperator) => {
+                Some(BuiltIn::NotifyOperator) => {
                     let who = component.as_ref().map(|component| format!("{component}: ")).unwrap_or_default();
                     tracing::error!(event = %name, "needs a person: {seen}");
                     self.say(format!("{who}a person is needed ({name}): {seen}"));

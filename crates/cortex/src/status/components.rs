@@ -47,7 +47,8 @@ fn member(name: &ComponentName, view: &ComponentView) -> ComponentOverview {
         symptoms.push("it has yet to show that it works".to_owned());
     }
     if view.standing == Standing::GivenUp {
-        symptoms.push(format!("given up for now: its ladder begins anew {} s after that (rest_s)", view.rest_s));
+        symptoms
+            .push(format!("given up for now: its ladder begins anew {} s after that (cooldown_s)", view.cooldown_s));
     }
     if !view.unlimited.is_empty() {
         symptoms.push(format!("its limits are not kept: {}", view.unlimited));

@@ -101,7 +101,7 @@ impl Hands for RosHands {
             Effect::Act { attempt, action, limit, .. } if !self.deeds.is_command(action) => {
                 self.begin(Job { attempt: *attempt, what: What::Act(action.clone()), limit: *limit });
             }
-            Effect::TellOperator { component, message } => {
+            Effect::NotifyOperator { component, message } => {
                 let text = format!("{component} needs a person: {message}");
                 // It is in the log already; who listens to the output may have it from there.
                 let _ = self.operator.try_send(text);

@@ -26,7 +26,7 @@ pub(super) fn tell(missions: &Runtime, robot: &RobotView, discovery: &Discovery,
         | Effect::StopProcess { .. }
         | Effect::Change { .. }
         | Effect::Act { .. }
-        | Effect::TellOperator { .. }
+        | Effect::NotifyOperator { .. }
         | Effect::Report { .. }
         | Effect::Finished { .. } => {}
     }

@@ -1,11 +1,10 @@
 //! The length of source files: one that grows past what a reader holds in mind is split, or says why it is not.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
-use super::{Finding, read};
+use super::{Finding, files_below, read};
 
 /// A file that is longer is shown, so that its growth is seen.
 const NOTEWORTHY: usize = 500;
@@ -19,7 +18,7 @@ const REASON: &str = "Length:";
 /// Looks at all Rust files below the given folders, and prints the long ones.
 pub(super) fn check(repository: &Path, roots: &[PathBuf]) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for file in roots.iter().map(|root| rust_files(root)).collect::<Result<Vec<_>>>()?.into_iter().flatten() {
+    for file in roots.iter().map(|root| files_below(root, &["rs"])).collect::<Result<Vec<_>>>()?.into_iter().flatten() {
         let text = read(&file)?;
         let lines = text.lines().count();
         let shown = file.strip_prefix(repository).unwrap_or(&file).display().to_string();
@@ -42,28 +41,10 @@ fn judge(name: &str, text: &str, lines: usize) -> Option<Finding> {
     })
 }
 
-/// The Rust files below a folder, in a stable order; build folders and hidden ones are left out.
-fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
-            let entry = entry.with_context(|| format!("cannot read {}", folder.display()))?;
-            let (path, name) = (entry.path(), entry.file_name());
-            let kind = entry.file_type().with_context(|| format!("cannot read {}", path.display()))?;
-            if kind.is_dir() && name != "target" && !name.to_string_lossy().starts_with('.') {
-                folders.push(path);
-            } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "rs") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -84,6 +65,6 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
         }
-        assert_eq!(rust_files(root.path()).unwrap(), [root.path().join("src/a.rs")]);
+        assert_eq!(files_below(root.path(), &["rs"]).unwrap(), [root.path().join("src/a.rs")]);
     }
 }

@@ -4,7 +4,9 @@ mod arrows;
 mod crate_table;
 mod file_length;
 mod manifests;
+mod retired_words;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -63,6 +65,7 @@ fn static_findings(repository: &Path) -> Result<Vec<Finding>> {
         packages.iter().filter_map(|package| package.manifest.parent().map(Path::to_owned)).collect();
     roots.sort();
     findings.extend(file_length::check(repository, &roots)?);
+    findings.extend(retired_words::check(repository)?);
     Ok(findings)
 }
 
@@ -73,6 +76,28 @@ fn tool_finding(what: &str, command: &mut Command, mend: &str) -> Result<Option<
     Ok((!status.success()).then(|| Finding::new(format!("{what}: not as it should be (see above)"), mend)))
 }
 
+/// The files below a folder with one of these endings, in a stable order; build folders and hidden ones are left out.
+fn files_below(folder: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let cannot_read = |path: &Path| format!("cannot read {}", path.display());
+        for entry in fs::read_dir(&folder).with_context(|| cannot_read(&folder))? {
+            let entry = entry.with_context(|| cannot_read(&folder))?;
+            let (path, name) = (entry.path(), entry.file_name());
+            let kind = entry.file_type().with_context(|| cannot_read(&path))?;
+            let ends = || path.extension().is_some_and(|it| endings.iter().any(|ending| it == *ending));
+            if kind.is_dir() && name != "target" && !name.to_string_lossy().starts_with('.') {
+                folders.push(path);
+            } else if kind.is_file() && ends() {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
 fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }

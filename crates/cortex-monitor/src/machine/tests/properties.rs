@@ -20,9 +20,9 @@ fn recipe() -> impl Strategy<Value = String> {
     let ladder = prop::sample::select(vec![
         "",
         "on_component_fail = []\n",
-        "on_any_fail = [\"tell_operator\", \"reset\"]\non_giveup = [\"reset\", \"pause_missions\"]\n",
-        "on_algorithm_fail = [{ do = \"reset\", retries = 2, within_s = 5 }]\nrest_s = 30\n",
-        "on_any_fail = [\"pause_missions\", { do = \"reset\", retries = 3 }]\nheal_after_s = 5\nrest_s = 20\n",
+        "on_any_fail = [\"notify_operator\", \"reset\"]\non_giveup = [\"reset\", \"pause_missions\"]\n",
+        "on_algorithm_fail = [{ do = \"reset\", retries = 2, within_s = 5 }]\ncooldown_s = 30\n",
+        "on_any_fail = [\"pause_missions\", { do = \"reset\", retries = 3 }]\nfailure_decay_s = 5\ncooldown_s = 20\n",
     ]);
     let components = prop::collection::vec((component, ladder), 1..=NAMES.len());
     (components, any::<bool>()).prop_map(|(components, has_stand_in)| {
@@ -42,7 +42,7 @@ fn recipe() -> impl Strategy<Value = String> {
             };
             let is_replaced = has_stand_in && index == 0;
             text += if is_replaced { "stand_in = \"spare\"\n" } else { "" };
-            let ladder = if is_replaced { "on_any_fail = [\"stand_in\"]\nrest_s = 5\n" } else { ladder };
+            let ladder = if is_replaced { "on_any_fail = [\"stand_in\"]\ncooldown_s = 5\n" } else { ladder };
             text += &format!("[components.{}.fallbacks]\n{ladder}", NAMES[index]);
         }
         if has_stand_in {
@@ -268,7 +268,7 @@ proptest! {
     ) {
         let ladder = "on_algorithm_fail = [{ do = \"restart\", retries = 3 }]\n\
                       on_system_fail = [{ do = \"respawn\", retries = 2, within_s = 2 }]\n\
-                      on_component_fail = [\"restart\", \"respawn\"]\nrest_s = 10\n";
+                      on_component_fail = [\"restart\", \"respawn\"]\ncooldown_s = 10\n";
         let component = |name: &str, lines: &str, rungs: &str| {
             format!(
                 "[components.{name}]\nstart = {{ program = \"x\" }}\nheartbeat_s = 1\nstop_timeout_s = 1\n{lines}\n\
@@ -317,7 +317,7 @@ proptest! {
         let component = |name: &str, lines: &str| {
             format!(
                 "[components.{name}]\nstart = {{ program = \"x\" }}\nheartbeat_s = 1\n{lines}\n\
-                 [components.{name}.fallbacks]\nrest_s = 20\n"
+                 [components.{name}.fallbacks]\ncooldown_s = 20\n"
             )
         };
         let mut world = World::started(&[

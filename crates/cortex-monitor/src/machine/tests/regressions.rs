@@ -111,7 +111,7 @@ fn one_that_says_from_the_start_that_an_algorithm_fails_is_not_started_again_and
 
 #[test]
 fn one_that_is_new_and_well_is_let_back_whatever_the_run_before_it_said() {
-    for ladder in ["", "[components.lamp.fallbacks]\non_algorithm_fail = [\"tell_operator\"]\n"] {
+    for ladder in ["", "[components.lamp.fallbacks]\non_algorithm_fail = [\"notify_operator\"]\n"] {
         let mut world = World::started(&format!("{LAMP}{ladder}"));
         world.behave("lamp", Manner::ReportsAlgorithm);
         world.run_for(100.0);
@@ -126,7 +126,7 @@ fn one_that_is_new_and_well_is_let_back_whatever_the_run_before_it_said() {
 #[test]
 fn what_a_ladder_is_named_for_keeps_a_killed_one_from_being_used_until_it_is_over() {
     let mut world =
-        World::started(&format!("{LAMP}[components.lamp.fallbacks]\non_algorithm_fail = [\"tell_operator\"]\n"));
+        World::started(&format!("{LAMP}[components.lamp.fallbacks]\non_algorithm_fail = [\"notify_operator\"]\n"));
     world.behave("lamp", Manner::ReportsAlgorithm);
     world.run_for(100.0);
     assert!(world.works("lamp"), "the component itself works");
@@ -177,7 +177,7 @@ fn a_stand_in_that_is_well_does_not_make_room_for_one_that_says_that_it_fails() 
 fn an_error_of_diagnostics_while_an_algorithm_is_seen_to_goes_first() {
     for seconds in [3.0, 30.0] {
         let mut world =
-            World::started(&format!("{LAMP}[components.lamp.fallbacks]\non_algorithm_fail = [\"tell_operator\"]\n"));
+            World::started(&format!("{LAMP}[components.lamp.fallbacks]\non_algorithm_fail = [\"notify_operator\"]\n"));
         world.behave("lamp", Manner::ReportsAlgorithm);
         world.run_for(seconds);
         assert!(world.works("lamp"), "the component itself works");
@@ -193,8 +193,8 @@ fn an_error_of_diagnostics_while_an_algorithm_is_seen_to_goes_first() {
 #[test]
 fn after_the_rest_the_failure_that_is_seen_now_is_seen_to() {
     let mut world = World::started(&format!(
-        "{LAMP}[components.lamp.fallbacks]\non_component_fail = [\"reset\"]\non_any_fail = [\"tell_operator\"]\n\
-         on_algorithm_fail = [\"dim\"]\nrest_s = 20\n\
+        "{LAMP}[components.lamp.fallbacks]\non_component_fail = [\"reset\"]\non_any_fail = [\"notify_operator\"]\n\
+         on_algorithm_fail = [\"dim\"]\ncooldown_s = 20\n\
          [actions.reset]\ncommand = {{ program = \"reset\" }}\n[actions.dim]\ncommand = {{ program = \"dim\" }}\n"
     ));
     world.behave("lamp", Manner::Hangs);
@@ -294,7 +294,7 @@ fn who_has_to_start_a_node_at_its_end_that_cortex_has_not_started_is_told() {
     world.run_for(1.0);
     did(&world, &["arm given up", "tell of arm", "pause arm because of arm"]);
     let words = world.effects.iter().find_map(|(_, effect)| match effect {
-        Effect::TellOperator { message, .. } => Some(message.as_str()),
+        Effect::NotifyOperator { message, .. } => Some(message.as_str()),
         _ => None,
     });
     assert!(words.is_some_and(|words| words.contains("a person has to start it anew")), "{words:?}");
@@ -493,7 +493,7 @@ fn a_stand_in_that_ended_late_is_not_named_as_one_that_did_not_end() {
 #[test]
 fn a_component_that_works_on_is_not_taken_up_because_the_graph_lost_sight_of_it() {
     let mut world =
-        World::new(&format!("{EXTERNAL}[components.arm.fallbacks]\non_algorithm_fail = [\"tell_operator\"]\n"));
+        World::new(&format!("{EXTERNAL}[components.arm.fallbacks]\non_algorithm_fail = [\"notify_operator\"]\n"));
     world.input(Input::Start);
     let speak = |world: &mut World, failure, times| {
         for _ in 0..times {

@@ -148,7 +148,7 @@ fn regression_a_call_that_hangs_is_a_failure_of_its_component_until_its_process_
     assert_eq!(world.attempts(), [1], "the new process is not judged by the call of the one before");
     // One that came to its end after all is no failure any more.
     let mut world = World::new(
-        "[components.lamp]\nstart = \"external\"\n[components.lamp.fallbacks]\non_any_fail = [\"tell_operator\"]\n",
+        "[components.lamp]\nstart = \"external\"\n[components.lamp.fallbacks]\non_any_fail = [\"notify_operator\"]\n",
     );
     world.input(Input::Start);
     world.input(Input::NodeSeen { component: "lamp".into(), present: true });
@@ -231,7 +231,7 @@ fn crashes_long_apart_are_forgiven_for_years() {
 
 #[test]
 fn what_crashes_at_every_start_is_given_up_told_and_tried_again_after_a_rest() {
-    let mut world = robot("[components.lamp.fallbacks]\nrest_s = 100\n");
+    let mut world = robot("[components.lamp.fallbacks]\ncooldown_s = 100\n");
     world.behave("lamp", Manner::CrashesAtStart);
     world.kill("lamp");
     world.run_for(50.0);
@@ -349,7 +349,7 @@ fn an_action_that_returns_is_no_success_as_long_as_the_health_is_bad() {
 #[test]
 fn an_action_that_fails_makes_way_for_the_next_at_once() {
     let mut world = robot(
-        "[components.lamp.fallbacks]\non_algorithm_fail = [\"reset\", \"tell_operator\"]\n\
+        "[components.lamp.fallbacks]\non_algorithm_fail = [\"reset\", \"notify_operator\"]\n\
          [actions.reset]\ncommand = { program = \"reset\" }\n",
     );
     world.actions_fail = true;
@@ -390,7 +390,7 @@ fn missions_pause_while_the_recipe_says_so() {
 fn a_stand_in_takes_the_place_and_gives_it_back() {
     let mut world = World::started(
         "[components.camera]\nstart = { program = \"a\" }\nstand_in = \"spare\"\nheartbeat_s = 1\n\
-         [components.camera.fallbacks]\non_component_fail = [\"respawn\", \"stand_in\"]\nrest_s = 60\n\
+         [components.camera.fallbacks]\non_component_fail = [\"respawn\", \"stand_in\"]\ncooldown_s = 60\n\
          [components.spare]\nstart = { program = \"b\" }\n\
          [components.eyes]\nstart = { program = \"c\" }\ndepends_on = [\"camera\"]\n",
     );
@@ -569,7 +569,7 @@ fn one_that_comes_and_goes_many_times_a_second_is_told_of_once() {
     // Whether something is done about it or not.
     for kind in [FailureKind::Component, FailureKind::Algorithm] {
         let mut world =
-            robot("[components.lamp.fallbacks]\non_component_fail = [{ do = \"tell_operator\", within_s = 60 }]\n");
+            robot("[components.lamp.fallbacks]\non_component_fail = [{ do = \"notify_operator\", within_s = 60 }]\n");
         for turn in 0..50 {
             let failure = (turn % 2 == 0).then_some(kind);
             let message = "a loose contact".to_owned();

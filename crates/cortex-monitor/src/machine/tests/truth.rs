@@ -74,7 +74,7 @@ fn regression_a_node_that_something_else_started_anew_was_told_the_silence_of_th
 /// "attempt 4".
 #[test]
 fn regression_attempts_are_counted_in_one_place_and_each_that_is_forgiven_is_told() {
-    let mut world = World::started(&format!("{LAMP}[components.lamp.fallbacks]\nheal_after_s = 20\n"));
+    let mut world = World::started(&format!("{LAMP}[components.lamp.fallbacks]\nfailure_decay_s = 20\n"));
     world.kill("lamp");
     world.run_for(5.0);
     world.kill("lamp");

@@ -280,7 +280,7 @@ fn line(effect: &Effect) -> Option<String> {
         Effect::StopProcess { component, .. } => format!("stop {component}"),
         Effect::Change { component, transition, .. } => format!("{transition} {component}"),
         Effect::Act { component, action, .. } => format!("{action} for {component}"),
-        Effect::TellOperator { component, .. } => format!("tell of {component}"),
+        Effect::NotifyOperator { component, .. } => format!("tell of {component}"),
         Effect::Quarantine { component, because_of } => format!("pause {component} because of {because_of}"),
         Effect::EndCalls { .. } => return None,
         Effect::Release { component } => format!("release {component}"),
