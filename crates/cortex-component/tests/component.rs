@@ -271,6 +271,8 @@ cortex_ros::ros_tests! {
         let arm = Component::new("arm").start().await.unwrap();
         let watcher = Watcher::start();
         let mut status = watcher.subscribe::<ComponentStatus>("/arm/status", latched()).await;
+        // What is kept for late joiners may still be from before it was active.
+        while !within(status.next()).await.unwrap().message.is_empty() {}
         let mut stamps = Vec::new();
         for _ in 0..3 {
             let beat = within(status.next()).await.unwrap();

@@ -151,7 +151,7 @@ pub(crate) struct Words {
     pub(crate) eithers: PhraseSet,
     /// Begin a sentence that forbids.
     pub(crate) forbids: PhraseSet,
-    /// Near the beginning of a sentence that speaks of orders without giving them.
+    /// Speak of orders without giving them.
     pub(crate) withholds: PhraseSet,
     /// After what is forbidden, before what is ordered instead.
     pub(crate) turns: PhraseSet,

@@ -231,7 +231,7 @@ impl Reader<'_> {
     }
 
     /// The number of words of the longest value of any tool that begins here.
-    pub(super) fn value_length(&self, words: &[Word]) -> usize {
+    pub(crate) fn value_length(&self, words: &[Word]) -> usize {
         let choices = self.robot.tools.iter().flat_map(|tool| &tool.parameters).filter_map(|it| match &it.kind {
             ParameterKind::Choice(choices) => Some(choices),
             _ => None,

@@ -137,7 +137,10 @@ impl Reader<'_> {
         let Some(parameter) = draft.may_be_time.and_then(|at| tool.parameters.get(at)) else { return false };
         let sets = ["set", "adjust", "change"].iter().any(|it| fit.key.as_ref().is_some_and(|key| self.names(key, it)));
         let is_light = fit.key.as_ref().and_then(|key| self.language.sense_of(key)).is_some_and(|it| it.light);
-        draft.is_ambiguous |= !sets && !is_light;
+        if sets || is_light {
+            return false;
+        }
+        draft.is_ambiguous = true;
         !parameter.required || fit.gives.is_some() || draft.extreme.is_some() || draft.says_state
     }
 

@@ -49,7 +49,6 @@ impl Reader<'_> {
         let lent = fit.strength == Strength::Described && fit.is_others && !says_which;
         // Who hands something to somebody does more than to pick it up.
         let picks = tool.verbs.iter().any(|verb| self.names(&verb.key, "pick"));
-        // A verb that means something else first is asked about, but for what only drives.
         // "A chime, please", where another tool plays one.
         let is_value = match fit.at.as_slice() {
             [only] => words.get(*only).is_some_and(|word| {
@@ -58,6 +57,7 @@ impl Reader<'_> {
             }),
             _ => false,
         };
+        // A verb that means something else first is asked about, but for what only drives.
         let lent = lent || is_value || (draft.has_recipient && picks) || (fit.is_lent && !goes && !is_measured);
         // "The light" of a robot with an ultraviolet lamp may be another one.
         let is_loosely_named = draft.names_loosely && draft.described == 0 && !draft.says_value;

@@ -19,13 +19,12 @@ impl Task<'_> {
         let mut problems: Vec<(String, Problem)> = Vec::new();
         let mut ways: Vec<Way> = Vec::new();
         let mut ruled_out: Vec<(String, RuledOut)> = Vec::new();
-        let mut unclear: Option<String> = None;
+        let mut unclear = self.left_open(&clauses);
         let has_acts = clauses.iter().any(|taken| matches!(taken.meaning, Meaning::Read(_)));
         let has_orders = clauses.iter().any(|taken| !matches!(taken.meaning, Meaning::Nothing | Meaning::Talk(_)));
         let tools: BTreeSet<usize> = clauses.iter().filter_map(tool_of).collect();
         let is_mixed = tools.len() > 1;
         problems.extend(self.withheld(&clauses));
-        unclear = unclear.or_else(|| self.left_open(&clauses));
         let (mut after_text, mut asked) = (false, None);
         for taken in clauses {
             let clause = self.reader.written(self.words.get(taken.range.clone()).unwrap_or_default());

@@ -10,24 +10,25 @@ use super::{Meaning, Taken, Task, answers};
 use crate::language::{Guard, Lead};
 use crate::problem::Problem;
 use crate::reading::{End, Reading};
+use crate::robot;
+use crate::sentence::Word;
 use crate::tokens::Kind;
 
-/// In the first words of a sentence stands what withholds it: "my mother in law told me to ...".
-const WITHHELD_WITHIN: usize = 6;
-
 impl Task<'_> {
-    /// Why an order that was read is not given, if the words before it say so.
+    /// Why an order that was read is not given, if the words around it say so.
     pub(super) fn withheld(&self, clauses: &[Taken]) -> Vec<(String, Problem)> {
-        let governed = self.governed();
-        let mut problems: Vec<(String, Problem)> = Vec::new();
-        for taken in clauses.iter().filter(|taken| self.acts(taken)) {
-            if let Some((range, guard)) = governed.iter().find(|(range, _)| range.contains(&taken.range.start)) {
-                let written = |range: Range<usize>| self.reader.written(self.words.get(range).unwrap_or_default());
-                let word = written(range.start..range.start + 1);
-                problems.push((written(taken.range.clone()), Problem::Guarded { guard: *guard, word }));
-            }
-        }
-        problems
+        let governed = self.governed(clauses);
+        let written = |range: Range<usize>| self.reader.written(self.words.get(range).unwrap_or_default());
+        let why = |taken: &Taken| {
+            let governs = |(range, guard): &&(Range<usize>, Guard)| {
+                range.contains(&taken.range.start)
+                    || *guard == Guard::Report && taken.range.contains(&range.start) && !self.is_text(taken)
+            };
+            let (range, guard) = governed.iter().find(governs)?;
+            let word = written(range.start..range.start + 1);
+            Some((written(taken.range.clone()), Problem::Guarded { guard: *guard, word }))
+        };
+        clauses.iter().filter(|taken| self.acts(taken) && !self.holds_still(taken)).filter_map(why).collect()
     }
 
     /// Returns true if something is done for the clause that is more than a look.
@@ -39,13 +40,33 @@ impl Task<'_> {
         }
     }
 
+    fn is_text(&self, taken: &Taken) -> bool {
+        match &taken.meaning {
+            Meaning::Read(readings) => readings.iter().any(|it| it.is_open() || self.reader.hands_text(it)),
+            _ => false,
+        }
+    }
+
+    /// "Don't move another inch", "do not go faster than 5 km/h": a verb that forbids by itself, or one that stops.
+    fn holds_still(&self, taken: &Taken) -> bool {
+        let words = self.words.get(taken.range.clone()).unwrap_or_default();
+        let core = self.reader.core(words, End::Courtesies).words;
+        let hits = robot::hits(core, self.reader.language);
+        let lists = &self.reader.language.words;
+        let forbids = lists.forbids.length(core).max(lists.contrasts.length(core)) > 0;
+        let is_own = |reading: &Reading| {
+            let by_verb = hits.iter().any(|hit| Some(&hit.key) == reading.verb.as_ref() && hit.at.first() == Some(&0));
+            let stops = reading.verb.as_ref().is_some_and(|key| self.reader.names(key, "stop"));
+            stops || forbids && by_verb
+        };
+        matches!(&taken.meaning, Meaning::Read(readings) if readings.iter().all(is_own))
+    }
+
     /// The stretches of the text in which no order is given.
-    fn governed(&self) -> Vec<(Range<usize>, Guard)> {
+    fn governed(&self, clauses: &[Taken]) -> Vec<(Range<usize>, Guard)> {
         let ends = |at: &usize| {
             let mark = self.words.get(*at);
-            mark.is_some_and(|mark| {
-                mark.kind == Kind::Mark && [".", ";", "!", "?", "\n"].iter().any(|it| mark.is_mark(it))
-            })
+            mark.is_some_and(|it| it.kind == Kind::Mark && [".", ";", "!", "?", "\n"].iter().any(|end| it.is_mark(end)))
         };
         let mut found = Vec::new();
         let mut start = 0;
@@ -54,32 +75,52 @@ impl Task<'_> {
             found.extend(self.governed_in(start..end));
             start = end + 1;
         }
+        let texts: Vec<&Taken> = clauses.iter().filter(|taken| self.is_text(taken)).collect();
+        found.retain(|(range, _)| !texts.iter().any(|taken| taken.range.contains(&range.start)));
         found
     }
 
-    fn governed_in(&self, sentence: Range<usize>) -> Option<(Range<usize>, Guard)> {
-        let words = self.words.get(sentence.clone())?;
+    fn governed_in(&self, sentence: Range<usize>) -> Vec<(Range<usize>, Guard)> {
+        let words = self.words.get(sentence.clone()).unwrap_or_default();
         let lists = &self.reader.language.words;
-        let core = self.reader.core(words, End::Kept);
-        let begin = core.words.first().and_then(|first| words.iter().position(|word| word.span == first.span))?;
         let rest = |at: usize| words.get(at..).unwrap_or_default();
-        let begins = |at: &usize| *at == begin || words.get(at - 1).is_some_and(|mark| mark.is_mark(","));
-        let forbidden = (begin..words.len()).filter(begins).find(|at| lists.forbids.length(rest(*at)) > 0);
-        if let Some(begin) = forbidden.filter(|_| core.lead != Some(Lead::Place)) {
-            let forbids = lists.forbids.length(rest(begin));
-            // "Don't go to the hall, go to the kitchen": what is forbidden ends before another order.
-            let after = |at: &usize| {
-                let mark = words.get(at - 1).is_some_and(|mark| mark.is_mark(","));
-                let turns = self.reader.language.words.turns.length(rest(*at)) > 0;
-                turns || mark && self.begins_with_deed(rest(*at)) && lists.joints.length(rest(*at)) == 0
+        let core = self.reader.core(words, End::Kept);
+        let begin = core.words.first().and_then(|first| words.iter().position(|word| word.span == first.span));
+        let is_mark = |at: usize| words.get(at).is_some_and(|mark| mark.is_mark(",") || mark.is_mark(":"));
+        let begins = |at: usize| {
+            let is_begin = Some(at) == begin && core.lead != Some(Lead::Place);
+            // "..., don't forget to close it" asks for it.
+            let is_led = || {
+                self.reader.core(rest(at), End::Kept).words.first().map(|it| &it.span)
+                    != words.get(at).map(|it| &it.span)
             };
-            let end = (begin + forbids..words.len()).find(after).unwrap_or(words.len());
-            return Some((sentence.start + begin..sentence.start + end, Guard::Negation));
+            is_begin || at > 0 && is_mark(at - 1) && !is_led()
+        };
+        let turns = |at: &usize| lists.turns.length(rest(*at)) > 0;
+        let mut found = Vec::new();
+        for at in (0..words.len()).filter(|at| begins(*at)) {
+            let (forbids, contrasts) = (lists.forbids.length(rest(at)), lists.contrasts.length(rest(at)));
+            if forbids > 0 {
+                // "Don't go to the hall, go to the kitchen": what is forbidden ends before another order.
+                let is_other = |at: &usize| turns(at) || is_mark(at - 1) && self.begins_order(rest(*at));
+                let end = (at + forbids..words.len()).find(is_other).unwrap_or(words.len());
+                found.push((sentence.start + at..sentence.start + end, Guard::Negation));
+            } else if contrasts > 0 {
+                let is_other = |at: &usize| turns(at) || is_mark(*at);
+                let end = (at + contrasts..words.len()).find(is_other).unwrap_or(words.len());
+                found.push((sentence.start + at..sentence.start + end, Guard::Negation));
+            }
         }
-        let reach = if core.lead.is_some() { begin + 1 } else { WITHHELD_WITHIN };
-        let from = if core.lead.is_some() { begin } else { 0 };
-        let at = (from..reach.min(words.len())).find(|at| lists.withholds.length(rest(*at)) > 0)?;
-        Some((sentence.start + at..sentence.end, Guard::Report))
+        if let Some(at) = (begin.unwrap_or(0)..words.len()).find(|at| lists.withholds.length(rest(*at)) > 0) {
+            found.push((sentence.start + at..sentence.end, Guard::Report));
+        }
+        found
+    }
+
+    /// Returns true if another order begins here, by its verb or by where to: "..., straight to reception".
+    fn begins_order(&self, words: &[Word]) -> bool {
+        let joined = self.reader.language.words.joints.length(words) > 0;
+        !joined && (self.begins_with_deed(words) || self.reader.core(words, End::Kept).lead == Some(Lead::Place))
     }
 
     /// A word that leaves open when something is done or which of two things is, outside of texts and of what is only told.
@@ -87,13 +128,9 @@ impl Task<'_> {
         if !clauses.iter().any(|taken| self.acts(taken)) {
             return None;
         }
-        let passes = |taken: &&Taken| match &taken.meaning {
-            Meaning::Read(readings) => readings.iter().any(|it| it.is_open() || self.reader.hands_text(it)),
-            _ => false,
-        };
         let is_told = |taken: &&Taken| matches!(taken.meaning, Meaning::Told);
         let within = |at: usize, those: &[&Taken]| those.iter().any(|taken| taken.range.contains(&at));
-        let texts: Vec<&Taken> = clauses.iter().filter(passes).collect();
+        let texts: Vec<&Taken> = clauses.iter().filter(|taken| self.is_text(taken)).collect();
         let told: Vec<&Taken> = clauses.iter().filter(is_told).collect();
         let language = self.reader.language;
         let opens = |at: usize| {
@@ -107,7 +144,9 @@ impl Task<'_> {
             let is_either = length > 0 && !is_other() && !is_closer();
             is_either || language.words.timings.length(rest) > 0 && !within(at, &told) && !self.is_in_courtesy(at)
         };
-        let at = (0..self.words.len()).find(|at| !within(*at, &texts) && opens(*at))?;
+        // A mode that is called "daily" is a value.
+        let is_value = |at: usize| self.words.get(at..).is_some_and(|rest| self.reader.value_length(rest) > 0);
+        let at = (0..self.words.len()).find(|at| !within(*at, &texts) && opens(*at) && !is_value(*at))?;
         Some(self.reader.written(self.words.get(at..=at)?))
     }
 

@@ -329,5 +329,7 @@ pub(super) fn languages_of(task: &str) -> Vec<&'static Language> {
     let text = lower(&without_quotations(task));
     let scored: Vec<(u32, &Signs)> = LANGUAGES.iter().map(|signs| (signs.score(&text), signs)).collect();
     let best = scored.iter().map(|(score, _)| *score).max().unwrap_or_default();
+    // Nothing tells the language of "42", and no file is worth reading for it but the first.
+    let scored = if best == 0 { scored.into_iter().take(1).collect() } else { scored };
     scored.into_iter().filter(|(score, _)| *score == best).map(|(_, signs)| signs.language()).collect()
 }
