@@ -112,3 +112,13 @@ fn what_is_corrected_need_not_be_said_last() {
         format!("? {TO_BARN} | {GATE_SHUT}")
     );
 }
+
+#[test]
+fn regression_a_place_that_nobody_named_switched_every_light() {
+    for text in ["turn the light in there off", "kill the light there"] {
+        assert_eq!(calls("home", text), "? light-turn_off {}");
+    }
+    let said = calls("home", "go to the kitchen and turn the light in there off");
+    assert_eq!(said, r#"base-go_to {"place":"kitchen"} | light-turn_off {"room":"kitchen"}"#);
+    assert_eq!(calls("warehouse", "pick up the pallet there"), "? pallet-pick_up {}");
+}

@@ -182,7 +182,12 @@ impl Reader<'_> {
         let pale = &self.language.words.pale;
         let joined = |at: usize| core.words.get(at..).is_some_and(|rest| self.language.words.joints.length(rest) > 0);
         let is_one = core.words.iter().all(|word| word.kind != Kind::Mark) && !(0..core.words.len()).any(joined);
-        let is_pale = |at: &usize| core.words.get(*at).is_some_and(|word| pale.has(&word.text));
+        // "Turn off the light in there", where nobody said where: that is no word without meaning.
+        let is_nowhere = |at: &usize| {
+            let rest = core.words.get(*at..).unwrap_or_default();
+            context.place.is_none() && self.language.words.places.length(rest) > 0
+        };
+        let is_pale = |at: &usize| core.words.get(*at).is_some_and(|word| pale.has(&word.text)) && !is_nowhere(at);
         let is_free = |at: &usize| {
             let rest = core.words.get(*at..).unwrap_or_default();
             rest.first().is_some_and(|word| pale.has(&word.text)) || self.language.empty(rest) > 0
