@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+use cortex_protocol::overview::{ComponentHealth, ComponentOverview};
 use cortex_stories::{Event, House, Monitored, PATIENCE, Told, calls, finish_send, model, python, says};
 use serde_json::json;
 
@@ -174,6 +175,8 @@ async fn regression_the_status_of_a_robot_that_fails_was_not_what_the_monitor_kn
     let mut story = Story::with("goes_silent", &["--after", "12"], ladder, rack).await;
     story.robot.wait_for(0, "rack", |event| *event == Event::Works).await;
     story.hear(|event| matches!(event, Event::GivenUp(_))).await;
+    let is_failed = |part: &ComponentOverview| part.name.as_str() == TRAY && part.health == ComponentHealth::Failed;
+    story.house.status_until("a tray that fails", |status| status.components.iter().any(is_failed)).await;
     let told = story.cortex("status").await;
     let line = |of: &str| told.lines().find(|line| line.starts_with(of)).unwrap_or_default().to_owned();
     assert_eq!(told.lines().next(), Some("takes tasks, with limits: nothing is called of rack, tray now"), "{told}");

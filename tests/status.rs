@@ -1,6 +1,6 @@
 //! What a running Cortex tells of itself: `cortex status`, `~/overview`, `/diagnostics` and the figures for Prometheus.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "a story fails by a panic")]
+#![expect(clippy::expect_used, reason = "a story fails by a panic")]
 
 use std::time::Duration;
 
@@ -8,26 +8,6 @@ use cortex_protocol::overview::{ComponentHealth, MissionPhase, Overview, Readine
 use cortex_stories::{House, PATIENCE, calls, model, says};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-
-/// What `cortex status --json` prints.
-async fn status(house: &House) -> Overview {
-    let (code, told, complained) = house.run("cortex", &["status", "--json", "--wait", "20"]).await;
-    assert_eq!(code, Some(0), "{complained}");
-    serde_json::from_str(&told).unwrap_or_else(|problem| panic!("{problem}: {told}"))
-}
-
-/// Asks for it until it is as wanted.
-async fn status_until(house: &House, what: &str, wanted: impl Fn(&Overview) -> bool) -> Overview {
-    let asked = async {
-        loop {
-            let overview = status(house).await;
-            if wanted(&overview) {
-                return overview;
-            }
-        }
-    };
-    tokio::time::timeout(PATIENCE, asked).await.unwrap_or_else(|_| panic!("the status never said {what}"))
-}
 
 #[tokio::test]
 async fn the_status_tells_of_components_missions_goals_the_model_and_the_stop() {
@@ -37,13 +17,13 @@ async fn the_status_tells_of_components_missions_goals_the_model_and_the_stop() 
     house.start("sim", "cortex-sim", &[]).await;
     let model = model([calls([("send_goal_to_go", json!({"order": 1}))]), says("EXECUTE")]).await;
     house.start_cortex_with(&model).await;
-    let quiet = status_until(&house, "the components", |overview| overview.components.len() >= 4).await;
+    let quiet = house.status_until("the components", |overview| overview.components.len() >= 4).await;
     assert_eq!((quiet.version, quiet.node.as_str(), quiet.stop.stopped), (1, "/cortex", false));
     assert!(quiet.components.iter().all(|component| component.health != ComponentHealth::Failed), "{quiet:#?}");
     assert!(quiet.watchdog.is_some_and(|watchdog| watchdog.loops.contains(&"runtime".to_owned())));
 
     let _sending = house.begin_send("go");
-    let busy = status_until(&house, "a goal in flight", |overview| !overview.calls.is_empty()).await;
+    let busy = house.status_until("a goal in flight", |overview| !overview.calls.is_empty()).await;
     assert_eq!(busy.calls[0].tool.as_str(), "send_goal_to_go");
     assert_eq!((busy.missions[0].phase, busy.missions[0].steps.len()), (MissionPhase::Acting, 1));
     assert_eq!(busy.model.requests, 2);
@@ -54,7 +34,7 @@ async fn the_status_tells_of_components_missions_goals_the_model_and_the_stop() 
     assert!(told.lines().all(|line| line.chars().count() <= 80) && !told.contains('\u{1b}'), "{told}");
 
     assert_eq!(house.run("cortex", &["stop"]).await.0, Some(0));
-    let stopped = status_until(&house, "the stop", |overview| overview.stop.stopped).await;
+    let stopped = house.status_until("the stop", |overview| overview.stop.stopped).await;
     assert_eq!((stopped.stop.stops, stopped.stop.why.as_str()), (1, "~/stop was called"));
     assert!(stopped.calls.is_empty(), "{stopped:#?}");
 }
@@ -67,7 +47,7 @@ async fn regression_whether_tasks_are_taken_is_said_first_and_everywhere_with_th
     house.start_python("server", "many_goals.py", &["go"]).await;
     let model = model([calls([("send_goal_to_go", json!({"order": 1}))]), says("EXECUTE")]).await;
     house.start_cortex_with(&model).await;
-    let quiet = status_until(&house, "that tasks are taken", |overview| overview.tools > 0).await;
+    let quiet = house.status_until("that tasks are taken", |overview| overview.tools > 0).await;
     assert_eq!(quiet.readiness.to_string(), "takes tasks");
     let first_line = async |command: &str| {
         let (_, told, _) = house.run("cortex", &[command]).await;
@@ -77,14 +57,14 @@ async fn regression_whether_tasks_are_taken_is_said_first_and_everywhere_with_th
     assert_eq!(first_line("doctor").await, "ok    tasks: /cortex takes tasks");
 
     let mut sending = house.spawn("cortex", &["send", "--wait", "20", "go"]);
-    status_until(&house, "a goal in flight", |overview| !overview.calls.is_empty()).await;
+    house.status_until("a goal in flight", |overview| !overview.calls.is_empty()).await;
     assert_eq!(house.run("cortex", &["stop"]).await.0, Some(0));
     // It was printed as FAILED, and listed as cancelled.
     assert_eq!(sending.wait().await, Some(130), "{:?}", sending.stdout());
     assert_eq!(sending.stdout().last().map(String::as_str), Some("CANCELLED"));
 
     let refused = |overview: &Overview| overview.readiness.state == ReadinessState::Refusing;
-    let stopped = status_until(&house, "that no tasks are taken", refused).await;
+    let stopped = house.status_until("that no tasks are taken", refused).await;
     let why = "the robot is stopped. Call ~/resume when it is safe, then send the task again";
     assert_eq!(stopped.readiness.because, why);
     assert!(first_line("status").await.starts_with("takes no tasks: the robot is stopped."));

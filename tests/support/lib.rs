@@ -19,6 +19,7 @@ mod times;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use cortex_protocol::overview::Overview;
 use cortex_testkit::{Domain, OpenAiServer, discovery_range};
 pub use dice::Dice;
 pub use greenhouse::Greenhouse;
@@ -296,6 +297,15 @@ impl House {
         let mut process = self.spawn(program, arguments);
         let code = process.wait().await;
         (code, process.stdout().join("\n"), process.stderr().join("\n"))
+    }
+
+    /// Waits until Cortex tells of itself what is wanted. What it tells is up to 300 ms behind its log.
+    pub async fn status_until(&self, what: &str, wanted: impl Fn(&Overview) -> bool) -> Overview {
+        let mut following = self.spawn("cortex", &["status", "--json", "--watch", "--wait", "20"]);
+        let read = |line: &String| serde_json::from_str::<Overview>(line).ok();
+        following
+            .wait_for(&format!("a status with {what}"), |lines| lines.iter().filter_map(read).find(|line| wanted(line)))
+            .await
     }
 }
 
