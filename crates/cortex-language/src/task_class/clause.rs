@@ -209,11 +209,14 @@ impl Reader<'_> {
         }
     }
 
-    /// A question: of itself, of what is known everywhere, or of the world around it.
+    /// A question: of itself, of what is known without a look, or of the world around it.
     fn class_of_question(&self, words: &[String]) -> GoalClass {
         let language = self.language;
         if language.smalltalk.are(words) {
             return GoalClass::Conversation;
+        }
+        if any(&language.abilities, words) {
+            return GoalClass::KnowledgeQuestion;
         }
         let is_around = any(&language.around, words);
         let is_of_itself = any(&language.itself, words);

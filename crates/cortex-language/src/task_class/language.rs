@@ -181,6 +181,8 @@ language! {
     /// Words with which the name of a place or of a thing begins, beside articles.
     places
     several_places
+    /// What a deed depends on follows.
+    conditions
     /// What is wanted to be told comes later.
     notices
     /// These ask for a time.
@@ -211,6 +213,8 @@ language! {
     statements
     /// A thing or a place that is named before something is asked of it.
     topics
+    /// Of questions: they ask for what the tools name, which whoever answers is told anyway.
+    abilities
     /// Of questions: they speak of the robot.
     itself
     /// Of questions: they speak of what is around it.
