@@ -6,6 +6,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// A table by words. Only for data and for the words of a robot's tools: nobody who speaks chooses its keys.
 pub(crate) type WordMap<V> = HashMap<String, V, BuildHasherDefault<WordHasher>>;
 
+/// The same for data, whose words are kept.
+pub(crate) type KeptMap<V> = HashMap<&'static str, V, BuildHasherDefault<WordHasher>>;
+
 /// Words, for the same.
 pub(crate) type WordSet = HashSet<String, BuildHasherDefault<WordHasher>>;
 

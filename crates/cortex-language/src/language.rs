@@ -8,17 +8,17 @@ mod guard;
 
 pub use guard::Guard;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use crate::condition::Conditions;
 use crate::facts::{Facts, VerbPlace};
-use crate::filter::{WordMap, WordSet};
+use crate::filter::{KeptMap, WordMap, WordSet};
 use crate::grammar::{Frames, Words};
 use crate::languages;
 use crate::pattern::Pattern;
-use crate::phrases::{PhraseSet, PhraseTable};
+use crate::phrases::{Phrase, PhraseSet, PhraseTable};
 use crate::robot::Key;
 use crate::stem::Stemmer;
 
@@ -61,9 +61,9 @@ pub(crate) enum Frame {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct VerbForm {
     /// Stems before the object.
-    pub(crate) head: Vec<String>,
+    pub(crate) head: Phrase,
     /// Stems after it.
-    pub(crate) tail: Vec<String>,
+    pub(crate) tail: Phrase,
     /// Index into the senses, which are those of English.
     pub(crate) sense: usize,
     /// True if the word is the name of another sense, which it means first.
@@ -71,6 +71,9 @@ pub(crate) struct VerbForm {
     /// True if it may stand for the sense, so that a person is asked.
     pub(crate) vague: bool,
 }
+
+/// A noun: the stems of its words, and what they stand for.
+pub(crate) type Noun = (Phrase, &'static str);
 
 /// Words around a text that is to be spoken or shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,13 +130,13 @@ pub(crate) struct Language {
     idioms: Vec<(String, Vec<Pattern>)>,
     going: Vec<String>,
     /// Verb forms by the stem of their first word.
-    verbs: WordMap<Vec<VerbForm>>,
-    /// Nouns of one or more words, by the stem of the first: the stems, and what they stand for.
-    nouns: WordMap<Vec<(Vec<String>, String)>>,
-    /// Every word of the data, as it is spelt.
-    pub(crate) spellings: BTreeSet<String>,
+    verbs: KeptMap<Vec<VerbForm>>,
+    /// Nouns of one or more words, by the stem of the first; the longest first.
+    nouns: KeptMap<Vec<Noun>>,
+    /// Every word of the data, as it is spelt, in order.
+    pub(crate) spellings: Box<[&'static str]>,
     /// The same without endings.
-    stems: BTreeSet<String>,
+    stems: Box<[&'static str]>,
     /// The words of the grammar, which may stand for something whatever the tools are.
     function_words: WordSet,
     pub(crate) talk: Vec<(String, Vec<Pattern>)>,
@@ -220,7 +223,7 @@ impl Language {
     /// Returns true if the word is a noun of the language.
     pub(crate) fn is_noun(&self, word: &str) -> bool {
         let stem = self.stem(word);
-        self.nouns.get(&stem).is_some_and(|entries| entries.iter().any(|(stems, _)| stems.len() == 1))
+        self.nouns.get(stem.as_str()).is_some_and(|entries| entries.iter().any(|(stems, _)| stems.len() == 1))
     }
 
     /// Returns true if the word belongs to the language, as far as the data knows.
@@ -298,7 +301,7 @@ impl Language {
     }
 
     /// Every noun that begins with this stem: its stems, and what it stands for; the longest first.
-    pub(crate) fn nouns(&self, stem: &str) -> &[(Vec<String>, String)] {
+    pub(crate) fn nouns(&self, stem: &str) -> &[Noun] {
         self.nouns.get(stem).map_or(&[], Vec::as_slice)
     }
 
@@ -322,10 +325,8 @@ impl Language {
     /// Returns the meaning of the longest noun at the beginning of these stems, and the number of its words.
     pub(crate) fn noun<W: AsRef<str>>(&self, stems: &[W]) -> Option<(&str, usize)> {
         let entries = self.nouns.get(stems.first()?.as_ref())?;
-        let begins = |(noun, _): &&(Vec<String>, String)| {
-            noun.len() <= stems.len() && noun.iter().zip(stems).all(|(one, other)| one == other.as_ref())
-        };
-        entries.iter().find(begins).map(|(noun, name)| (name.as_str(), noun.len()))
+        let begins = |(noun, _): &&Noun| noun.begins(stems.iter().map(AsRef::as_ref));
+        entries.iter().find(begins).map(|(noun, name)| (*name, noun.len()))
     }
 
     /// The words that forbid a guess, the gravest first.
@@ -460,8 +461,8 @@ impl Language {
 
     /// Returns true if the language has the word, in any of its forms.
     pub(crate) fn knows(&self, word: &str) -> bool {
-        self.spellings.contains(word)
-            || self.stems.contains(&self.stem(word))
+        self.spellings.binary_search(&word).is_ok()
+            || self.stems.binary_search(&self.stem(word).as_str()).is_ok()
             || self.short_forms.contains_key(word)
             || self.tells(word)
     }

@@ -13,6 +13,7 @@ mod condition;
 mod facts;
 mod filter;
 mod grammar;
+mod kept;
 mod kin;
 mod language;
 mod languages;

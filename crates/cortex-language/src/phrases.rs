@@ -1,10 +1,12 @@
 //! Lists of phrases in the data.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::filter::{WordFilter, WordMap};
+use crate::filter::WordFilter;
+use crate::kept::kept;
 
 /// Phrases, each with what it stands for.
 #[derive(Debug, Default)]
@@ -18,7 +20,7 @@ impl PhraseTable {
     pub(crate) fn read(table: &BTreeMap<String, String>) -> Self {
         let entries: Vec<_> = table.iter().map(|(name, list)| (name.clone(), PhraseSet::read(list))).collect();
         let mut firsts = WordFilter::default();
-        entries.iter().flat_map(|(_, set)| set.phrases.keys()).for_each(|first| firsts.add(first));
+        entries.iter().flat_map(|(_, set)| set.firsts()).for_each(|first| firsts.add(first));
         Self { entries, firsts }
     }
 
@@ -35,39 +37,69 @@ impl PhraseTable {
     }
 }
 
-/// Phrases, each as its words.
+/// Words of the data with one space between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Phrase(&'static str);
+
+impl Phrase {
+    /// It is kept, so it has to be data.
+    pub(crate) fn new(text: &str) -> Self {
+        Self(kept(text))
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn words(self) -> impl Iterator<Item = &'static str> {
+        self.0.split(' ').filter(|word| !word.is_empty())
+    }
+
+    pub(crate) fn len(self) -> usize {
+        self.words().count()
+    }
+
+    pub(crate) fn first(self) -> &'static str {
+        self.words().next().unwrap_or_default()
+    }
+
+    /// Returns true if the words begin with it.
+    pub(crate) fn begins<'w>(self, mut words: impl Iterator<Item = &'w str>) -> bool {
+        self.words().all(|said| words.next() == Some(said))
+    }
+}
+
+/// Phrases, separated by commas in the data.
 #[derive(Debug, Default, Deserialize)]
 #[serde(from = "String")]
 pub(crate) struct PhraseSet {
-    /// By their first word, the longest first.
-    phrases: WordMap<Vec<Vec<String>>>,
-    firsts: WordFilter,
+    /// In the order of their first words, of those with the same the longest first.
+    phrases: Box<[Phrase]>,
+    filter: WordFilter,
 }
 
 impl PhraseSet {
-    pub(crate) fn read(list: &str) -> Self {
-        let mut set = Self::default();
-        for phrase in list.split(',') {
-            let words: Vec<String> = phrase.split_whitespace().map(str::to_lowercase).collect();
-            if let Some(first) = words.first() {
-                set.firsts.add(first);
-                set.phrases.entry(first.clone()).or_default().push(words);
-            }
-        }
-        for phrases in set.phrases.values_mut() {
-            phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.len()));
-        }
+    /// Reads phrases that are separated by commas. They are kept, so they have to be data.
+    pub(crate) fn read(text: &str) -> Self {
+        let mut phrases: Vec<Phrase> = list(text).iter().map(|phrase| Phrase::new(phrase)).collect();
+        phrases.sort_by_key(|phrase| (phrase.first(), Reverse(phrase.len())));
+        let mut set = Self { phrases: phrases.into_boxed_slice(), filter: WordFilter::default() };
+        set.phrases.iter().for_each(|phrase| set.filter.add(phrase.first()));
         set
+    }
+
+    /// The words with which the phrases begin.
+    fn firsts(&self) -> impl Iterator<Item = &'static str> {
+        self.phrases.iter().map(|phrase| phrase.first())
     }
 
     /// Returns the number of words of the longest phrase at the beginning; 0 if there is none.
     pub(crate) fn length<W: AsRef<str>>(&self, words: &[W]) -> usize {
-        let first = words.first().map(AsRef::as_ref).filter(|first| self.firsts.may_have(first));
-        let Some(phrases) = first.and_then(|first| self.phrases.get(first)) else { return 0 };
-        let begins = |phrase: &&Vec<String>| {
-            phrase.len() <= words.len() && phrase.iter().zip(words).all(|(one, other)| one == other.as_ref())
-        };
-        phrases.iter().find(begins).map_or(0, Vec::len)
+        let Some(word) = words.first().map(AsRef::as_ref).filter(|word| self.filter.may_have(word)) else { return 0 };
+        let from = self.phrases.partition_point(|phrase| phrase.first() < word);
+        let own = self.phrases.iter().skip(from).take_while(|phrase| phrase.first() == word);
+        let said = own.filter(|phrase| phrase.begins(words.iter().map(AsRef::as_ref)));
+        said.map(|phrase| phrase.len()).next().unwrap_or_default()
     }
 
     pub(crate) fn has(&self, word: &str) -> bool {

@@ -40,7 +40,7 @@ pub(crate) fn corrected(words: &mut [Word], robot: &Robot, language: &Language) 
         }
         let of_robot = robot.spellings.iter().map(String::as_str).filter(|it| is_slip(&word.text, it));
         let nearest = best(&word.text, of_robot).or_else(|| {
-            let of_language = language.spellings.iter().map(String::as_str).filter(|it| is_slip(&word.text, it));
+            let of_language = language.spellings.iter().copied().filter(|it| is_slip(&word.text, it));
             best(&word.text, of_language)
         });
         // "Teh", "adn": two letters that changed places.
@@ -49,7 +49,7 @@ pub(crate) fn corrected(words: &mut [Word], robot: &Robot, language: &Language) 
                 if word.text.chars().count() != 3 {
                     return None;
                 }
-                language.spellings.iter().map(String::as_str).find(|it| {
+                language.spellings.iter().copied().find(|it| {
                     it.chars().count() == 3 && distance(&word.text, it, 1) == 1 && same_letters(&word.text, it)
                 })
             };
@@ -75,7 +75,7 @@ fn correct_foreign(word: &mut Word, language: &Language) {
             && distance(&word.text, it, 1) == 1
             && (it.chars().count() != word.text.chars().count() || same_letters(&word.text, it))
     };
-    let near = language.spellings.iter().map(String::as_str).filter(one_letter);
+    let near = language.spellings.iter().copied().filter(one_letter);
     if let Some(meant) = best(&word.text, near).map(str::to_owned) {
         word.stem = language.stem(&meant);
         word.number = language.number(&meant);

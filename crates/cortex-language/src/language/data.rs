@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Frame, Language, Lead, Sense, TextFrame, VerbForm};
 use crate::facts::Facts;
-use crate::filter::WordMap;
+use crate::filter::{KeptMap, WordMap};
 use crate::grammar::{Grammar, SenseEntry, Truths};
+use crate::kept::{in_order, kept};
 use crate::languages::Files;
 use crate::pattern::Pattern;
-use crate::phrases::{PhraseSet, PhraseTable, list};
+use crate::phrases::{Phrase, PhraseSet, PhraseTable, list};
 use crate::stem::Stemmer;
 
 impl Language {
@@ -69,19 +70,19 @@ impl Language {
             leads,
             numbers: grammar.numbers.into_iter().collect(),
             ordinals: grammar.ordinals.into_iter().collect(),
-            spellings: folded.iter().flat_map(|text| spellings(text)).collect(),
+            spellings: in_order(folded.iter().flat_map(|text| spellings(text))),
             function_words,
-            stems: BTreeSet::new(),
+            stems: Box::default(),
             senses: Vec::new(),
             idioms: grammar.idioms.iter().map(|(said, list)| (said.clone(), patterns(list))).collect(),
             going: facts.hints.going.0.iter().map(|word| stemmer.stem(word)).collect(),
-            verbs: WordMap::default(),
-            nouns: WordMap::default(),
+            verbs: KeptMap::default(),
+            nouns: KeptMap::default(),
             talk: grammar.talk.iter().map(|(about, list)| (about.clone(), patterns(list))).collect(),
             texts,
             stemmer,
         };
-        language.stems = language.spellings.iter().map(|word| language.stem(word)).collect();
+        language.stems = in_order(language.spellings.iter().map(|word| language.stem(word)));
         match base {
             None => {
                 let senses: BTreeMap<String, SenseEntry> = toml::from_str(senses).map_err(within("senses"))?;
@@ -106,6 +107,8 @@ impl Language {
             let name = base.map_or_else(|| name.clone(), |base| base.concept(&name));
             language.add_noun(&name, &words);
         }
+        language.verbs.values_mut().for_each(Vec::shrink_to_fit);
+        language.nouns.values_mut().for_each(Vec::shrink_to_fit);
         language.told_by = grammar
             .told_by
             .iter()
@@ -153,19 +156,22 @@ impl Language {
             }
         };
         for (head, tail) in forms {
-            if let Some(first) = head.first() {
-                self.verbs.entry(first.clone()).or_default().push(VerbForm { head, tail, sense, lent, vague });
+            let (head, tail) = (Phrase::new(&head.join(" ")), Phrase::new(&tail.join(" ")));
+            if !head.is_empty() {
+                self.verbs.entry(head.first()).or_default().push(VerbForm { head, tail, sense, lent, vague });
             }
         }
     }
 
     fn add_noun(&mut self, name: &str, words: &str) {
+        let name = kept(name);
         for phrase in list(words) {
             let stems: Vec<String> = phrase.split_whitespace().map(|word| self.stem(word)).collect();
-            if let Some(first) = stems.first() {
-                let entries = self.nouns.entry(first.clone()).or_default();
-                entries.push((stems, name.to_owned()));
-                entries.sort_by_key(|(stems, _)| std::cmp::Reverse(stems.len()));
+            let noun = Phrase::new(&stems.join(" "));
+            if !noun.is_empty() {
+                let entries = self.nouns.entry(noun.first()).or_default();
+                entries.push((noun, name));
+                entries.sort_by_key(|(noun, _)| std::cmp::Reverse(noun.len()));
             }
         }
     }

@@ -93,19 +93,19 @@ impl Reader<'_> {
         };
         for TextFrame { pattern, prefix, .. } in self.language.texts.iter().filter(|it| it.frame == frame) {
             let Some(slots) = pattern.whole(words, &may_be) else { continue };
-            let named = slots.iter().any(|(name, _)| name == "tool");
-            let text = slots.iter().find(|(name, _)| matches!(name.as_str(), "text" | "quoted" | "question"));
+            let named = slots.iter().any(|(name, _)| *name == "tool");
+            let text = slots.iter().find(|(name, _)| matches!(*name, "text" | "quoted" | "question"));
             let Some((_, range)) = text else { continue };
             // "Write welcome" hands over a text where the robot writes; "display the way" hands over none.
             let first = words.get(range.clone()).unwrap_or_default().first();
             let is_marked = first.is_some_and(|first| first.kind == Kind::Quoted || first.is_mark(":"))
-                || text.is_some_and(|(name, _)| name == "quoted");
+                || text.is_some_and(|(name, _)| *name == "quoted");
             let is_thing = first.is_some_and(|first| self.language.is_article(&first.text));
             if frame == Frame::Write && !named && !is_marked && (is_thing || !self.is_own_verb(tool, words)) {
                 continue;
             }
             let slot = |wanted: &str| {
-                let (_, range) = slots.iter().find(|(name, _)| name == wanted)?;
+                let (_, range) = slots.iter().find(|(name, _)| *name == wanted)?;
                 words.get(range.clone())
             };
             let people = slot("people");
@@ -115,7 +115,7 @@ impl Reader<'_> {
             });
             // In "the meeting is moved to the cold room" nobody is told anything.
             let (says_first, bare) =
-                (slots.first().is_some_and(|(name, _)| name == "text"), people.and_then(|it| self.drive_to(it)));
+                (slots.first().is_some_and(|(name, _)| *name == "text"), people.and_then(|it| self.drive_to(it)));
             if says_first && bare.is_some() {
                 continue;
             }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::language::Language;
+use crate::phrases::Phrase;
 use crate::sentence::{self, Word};
 use crate::tokens::Kind;
 
@@ -49,7 +50,7 @@ pub(crate) fn concept_at<'w>(words: &'w [Word], language: &'w Language) -> Optio
     if let Some(said) = first.number.and_then(|_| crate::numbers::read_plain(words, language)) {
         return Some((Cow::Owned(said.0.to_string()), said.1));
     }
-    let noun = language.nouns(&first.stem).iter().find(|(noun, _)| is_said(noun, words));
+    let noun = language.nouns(&first.stem).iter().find(|(noun, _)| is_said(*noun, words));
     Some(match noun {
         Some((noun, name)) => (Cow::Borrowed(name), noun.len()),
         None if language.is_of_tools() => (Cow::Borrowed(&first.stem), 1),
@@ -73,13 +74,13 @@ pub(crate) fn every_concept(words: &[Word], language: &Language, take: &mut dyn 
     } else {
         take(&meaning(first, language));
     }
-    language.nouns(&first.stem).iter().filter(|(noun, _)| is_said(noun, words)).for_each(|(_, name)| take(name));
+    language.nouns(&first.stem).iter().filter(|(noun, _)| is_said(*noun, words)).for_each(|(_, name)| take(name));
 }
 
 /// Returns true if the words begin with the noun.
-fn is_said(noun: &[String], words: &[Word]) -> bool {
-    noun.len() <= words.len().min(NOUN_WORDS)
-        && noun.iter().zip(words).all(|(stem, word)| word.kind == Kind::Word && word.stem == *stem)
+fn is_said(noun: Phrase, words: &[Word]) -> bool {
+    let stems = words.iter().take(NOUN_WORDS).take_while(|word| word.kind == Kind::Word);
+    noun.begins(stems.map(|word| word.stem.as_str()))
 }
 
 /// The meaning of a word that is no noun of the language: for comparing it with words of tools, which are English.

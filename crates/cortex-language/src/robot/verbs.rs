@@ -197,7 +197,7 @@ fn hits_at(words: &[Word], at: usize, language: &Language) -> Vec<VerbHit> {
     }
     let may_follow = |form: &&VerbForm| {
         form.head.len() + form.tail.len() > FORM_WORDS
-            || form.head.iter().skip(1).chain(&form.tail).all(|stem| following.may_have(stem))
+            || form.head.words().skip(1).chain(form.tail.words()).all(|stem| following.may_have(stem))
     };
     forms
         .iter()
@@ -211,7 +211,7 @@ fn hits_at(words: &[Word], at: usize, language: &Language) -> Vec<VerbHit> {
 
 /// The words that a form takes if it begins at `at`.
 fn taken(form: &VerbForm, words: &[Word], at: usize, language: &Language) -> Option<Vec<usize>> {
-    let says = |index: usize, stem: &String| {
+    let says = |index: usize, stem: &str| {
         let word = words.get(index).filter(|word| word.kind == Kind::Word);
         is_said(word, stem)
     };
@@ -219,7 +219,7 @@ fn taken(form: &VerbForm, words: &[Word], at: usize, language: &Language) -> Opt
     let for_someone = usize::from(is_for_someone(form, words.get(at + 1), language));
     let place = |offset: usize| if offset == 0 { at } else { at + offset + for_someone };
     let begin = place(form.head.len());
-    if !form.head.iter().enumerate().all(|(offset, stem)| says(place(offset), stem)) {
+    if !form.head.words().enumerate().all(|(offset, stem)| says(place(offset), stem)) {
         return None;
     }
     let head = (0..form.head.len()).map(place);
@@ -227,7 +227,7 @@ fn taken(form: &VerbForm, words: &[Word], at: usize, language: &Language) -> Opt
         return Some(head.collect());
     }
     let is_tail =
-        |index: &usize| form.tail.iter().enumerate().all(|(offset, stem)| is_said(words.get(index + offset), stem));
+        |index: &usize| form.tail.words().enumerate().all(|(offset, stem)| is_said(words.get(index + offset), stem));
     // A gap holds something, and no other clause.
     let end = words.len().min(begin + GAP + 1);
     let is_joint = |index: &usize| words.get(*index).is_some_and(|word| word.kind == Kind::Mark && !word.is_mark("|"));
@@ -244,13 +244,13 @@ fn taken(form: &VerbForm, words: &[Word], at: usize, language: &Language) -> Opt
 
 /// Returns true if the word stands for whoever wants it, before a thing that the form names with its article.
 fn is_for_someone(form: &VerbForm, word: Option<&Word>, language: &Language) -> bool {
-    let second = form.head.get(1);
+    let second = form.head.words().nth(1);
     second.is_some_and(|second| language.is_article(second))
         && word.is_some_and(|word| word.kind == Kind::Word && language.facts.hints.recipients.has(&word.text))
 }
 
-fn is_said(word: Option<&Word>, stem: &String) -> bool {
-    word.is_some_and(|word| word.text == *stem || word.stem == *stem)
+fn is_said(word: Option<&Word>, stem: &str) -> bool {
+    word.is_some_and(|word| word.text == stem || word.stem == stem)
 }
 
 impl Language {

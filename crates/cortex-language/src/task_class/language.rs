@@ -1,6 +1,6 @@
 //! Languages as data: one file each, and one with what counts in all of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
 
 use serde::Deserialize;
@@ -9,6 +9,7 @@ use super::pattern::{Lists, Pattern, table};
 use super::phrases::Phrases;
 use super::text::{Tokenizer, lower, without_quotations};
 use super::vocabulary::Vocabulary;
+use crate::kept::in_order;
 
 /// What counts in every language: greetings that travel, and how far an order goes.
 const COMMON: &str = include_str!("../../data/classes/any.toml");
@@ -229,7 +230,8 @@ struct Signs {
     file: &'static str,
     letters: Vec<(char, char)>,
     requires: Vec<(char, char)>,
-    known: BTreeSet<Box<str>>,
+    /// Its words, in order.
+    known: Box<[&'static str]>,
     tokenizer: Tokenizer,
     language: OnceLock<Language>,
 }
@@ -298,8 +300,8 @@ impl Signs {
         let (file, language) = read(text)?;
         let common = lower(&file.common);
         let of_phrases = file.phrases.values().flat_map(|written| language.tokenizer.units(written));
-        let known = common.split_whitespace().chain(language.literals()).map(Box::from);
-        let known = known.chain(of_phrases.map(String::into_boxed_str)).collect();
+        let known = common.split_whitespace().chain(language.literals()).map(str::to_owned);
+        let known = in_order(known.chain(of_phrases));
         let (letters, requires) = (ranges(&file.letters), ranges(&file.requires));
         Ok(Self { file: text, letters, requires, known, tokenizer: language.tokenizer, language: OnceLock::new() })
     }
@@ -322,7 +324,7 @@ impl Signs {
             return of_letters;
         }
         let units = self.tokenizer.units(text);
-        let known = units.iter().filter(|unit| self.known.contains(unit.as_str()));
+        let known = units.iter().filter(|unit| self.known.binary_search(&unit.as_str()).is_ok());
         of_letters + known.map(|unit| OF_A_WORD / SHARED.get(unit.as_str()).copied().unwrap_or(1).max(1)).sum::<u32>()
     }
 }

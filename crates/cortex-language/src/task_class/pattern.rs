@@ -32,7 +32,7 @@ enum Element {
 }
 
 /// A row of words.
-pub(super) type Alternative = Vec<Word>;
+pub(super) type Alternative = Box<[Word]>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Word {
@@ -121,7 +121,7 @@ impl Pattern {
             Element::One { of, .. } => of.as_slice(),
             Element::Gap | Element::Any | Element::MaybeAny | Element::Not(_) => &[],
         });
-        alternatives.flatten().filter_map(Word::literal)
+        alternatives.flat_map(|words| words.iter()).filter_map(Word::literal)
     }
 
     /// The end of what the elements match from here on.
@@ -197,7 +197,7 @@ impl Word {
 
 /// The alternatives of an element, with named lists put in.
 pub(super) fn alternatives(written: &str, lists: &Lists, tokenizer: &Tokenizer) -> Result<Vec<Alternative>, String> {
-    let mut read = Vec::new();
+    let mut read: Vec<Alternative> = Vec::new();
     for part in written.split('/').map(str::trim).filter(|part| !part.is_empty()) {
         if let Some(name) = part.strip_prefix('@') {
             let list = lists.get(name).ok_or_else(|| format!("no list {name}"))?;
@@ -208,7 +208,11 @@ pub(super) fn alternatives(written: &str, lists: &Lists, tokenizer: &Tokenizer) 
             read.push(part.split('_').flat_map(|word| split_keeping_stars(word, tokenizer)).collect());
         }
     }
-    if read.is_empty() || read.iter().any(Vec::is_empty) { Err("nothing to match".to_owned()) } else { Ok(read) }
+    if read.is_empty() || read.iter().any(|words| words.is_empty()) {
+        Err("nothing to match".to_owned())
+    } else {
+        Ok(read)
+    }
 }
 
 /// The words of a written alternative: it is divided as the words of a task are.

@@ -4,23 +4,28 @@ use super::text::Tokenizer;
 
 /// Phrases, each as its units.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Phrases(Vec<Vec<String>>);
+pub(super) struct Phrases(Vec<Box<[String]>>);
 
 impl Phrases {
     /// Phrases divided by commas or lines, of several tables.
     pub(super) fn read<'a>(tables: impl Iterator<Item = &'a str>, tokenizer: &Tokenizer) -> Self {
         let written = tables.flat_map(|table| table.split([',', '\n']));
-        Self(written.map(|phrase| tokenizer.units(phrase)).filter(|units| !units.is_empty()).collect())
+        Self(
+            written
+                .map(|phrase| tokenizer.units(phrase).into_boxed_slice())
+                .filter(|units| !units.is_empty())
+                .collect(),
+        )
     }
 
     /// Whether the unit is one of the phrases.
     pub(super) fn holds(&self, unit: &str) -> bool {
-        self.0.iter().any(|phrase| matches!(phrase.as_slice(), [only] if only == unit))
+        self.0.iter().any(|phrase| matches!(phrase.as_ref(), [only] if only == unit))
     }
 
     /// How many units the longest of the phrases has that the units begin with.
     pub(super) fn length(&self, units: &[String]) -> usize {
-        self.0.iter().filter(|phrase| units.starts_with(phrase)).map(Vec::len).max().unwrap_or_default()
+        self.0.iter().filter(|phrase| units.starts_with(phrase)).map(|phrase| phrase.len()).max().unwrap_or_default()
     }
 
     pub(super) fn begin(&self, units: &[String]) -> bool {
@@ -35,17 +40,17 @@ impl Phrases {
 
     /// What stands before the longest of the phrases that the units end with.
     pub(super) fn before<'u>(&self, units: &'u [String]) -> Option<&'u [String]> {
-        let longest = self.0.iter().filter(|phrase| units.ends_with(phrase)).map(Vec::len).max()?;
+        let longest = self.0.iter().filter(|phrase| units.ends_with(phrase)).map(|phrase| phrase.len()).max()?;
         units.get(..units.len().checked_sub(longest)?)
     }
 
     /// Whether the units are one of the phrases, and nothing else.
     pub(super) fn are(&self, units: &[String]) -> bool {
-        self.0.iter().any(|phrase| phrase == units)
+        self.0.iter().any(|phrase| phrase.as_ref() == units)
     }
 
     /// Whether one of the phrases is anywhere in the units.
     pub(super) fn are_in(&self, units: &[String]) -> bool {
-        self.0.iter().any(|phrase| units.windows(phrase.len()).any(|window| window == phrase))
+        self.0.iter().any(|phrase| units.windows(phrase.len()).any(|window| window == phrase.as_ref()))
     }
 }

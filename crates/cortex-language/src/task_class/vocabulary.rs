@@ -74,7 +74,7 @@ impl Vocabulary {
 
     /// The words that stand for themselves, by which a language is told.
     pub(super) fn literals(&self) -> impl Iterator<Item = &str> {
-        self.filling.iter().chain(&self.telling).flatten().filter_map(Word::literal)
+        self.filling.iter().chain(&self.telling).flat_map(|words| words.iter()).filter_map(Word::literal)
     }
 }
 
