@@ -39,33 +39,43 @@ impl PhraseTable {
 
 /// Words of the data with one space between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Phrase(&'static str);
+pub(crate) struct Phrase {
+    text: &'static str,
+    /// The first of its words.
+    first: &'static str,
+    length: usize,
+}
 
 impl Phrase {
     /// It is kept, so it has to be data.
     pub(crate) fn new(text: &str) -> Self {
-        Self(kept(text))
+        let text = kept(text);
+        let words = || text.split(' ').filter(|word| !word.is_empty());
+        Self { text, first: words().next().unwrap_or_default(), length: words().count() }
     }
 
     pub(crate) fn is_empty(self) -> bool {
-        self.0.is_empty()
+        self.length == 0
     }
 
     pub(crate) fn words(self) -> impl Iterator<Item = &'static str> {
-        self.0.split(' ').filter(|word| !word.is_empty())
+        self.text.split(' ').filter(|word| !word.is_empty())
     }
 
     pub(crate) fn len(self) -> usize {
-        self.words().count()
+        self.length
     }
 
     pub(crate) fn first(self) -> &'static str {
-        self.words().next().unwrap_or_default()
+        self.first
     }
 
     /// Returns true if the words begin with it.
     pub(crate) fn begins<'w>(self, mut words: impl Iterator<Item = &'w str>) -> bool {
-        self.words().all(|said| words.next() == Some(said))
+        match self.length {
+            1 => words.next() == Some(self.first),
+            _ => self.words().all(|said| words.next() == Some(said)),
+        }
     }
 }
 

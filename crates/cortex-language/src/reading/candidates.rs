@@ -45,6 +45,10 @@ impl ToolSet {
         Self(self.0.iter().zip(&other.0).map(|(one, other)| one & !other).collect())
     }
 
+    pub(super) fn has(&self, tool: usize) -> bool {
+        self.0.get(tool / 64).is_some_and(|bits| bits & (1 << (tool % 64)) != 0)
+    }
+
     /// The indices, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
         self.0.iter().enumerate().filter(|(_, bits)| **bits != 0).flat_map(|(block, bits)| {
@@ -304,6 +308,17 @@ impl Reader<'_> {
                 None => return,
             }
         }
+    }
+
+    /// The tools with a value whose name may begin with the first of these words, "the second bay" among them.
+    pub(super) fn with_value(&self, words: &[Word]) -> ToolSet {
+        let mut found = ToolSet::new(self.robot.len());
+        self.add_by_spelling(words, &mut found);
+        let begins = if words.first().is_some_and(|first| first.ordinal.is_some()) { 0..2 } else { 0..1 };
+        for rest in begins.filter_map(|at| words.get(at..)) {
+            robot::every_concept(rest, self.language, &mut |concept| found.add(self.robot.index.value(concept)));
+        }
+        found
     }
 
     /// The tools that take what a word for something said before may stand for.

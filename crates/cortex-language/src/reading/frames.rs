@@ -302,7 +302,10 @@ impl Reader<'_> {
             }
             _ => None,
         };
-        let mut drives = self.robot.those(&self.robot.index.goes).filter_map(|(index, tool)| {
+        let valued = self.with_value(name);
+        let with_value = |(index, _): &(usize, &Tool)| valued.has(*index);
+        let drives = self.robot.those(&self.robot.index.goes).filter(with_value);
+        let mut drives = drives.filter_map(|(index, tool)| {
             let mut needed = tool.parameters.iter().filter(|it| it.required);
             let parameter = needed.next().filter(|_| needed.next().is_none())?;
             let arguments = Map::from_iter([(parameter.name.clone(), read(parameter)?)]);
@@ -310,7 +313,7 @@ impl Reader<'_> {
         });
         let call = drives.next().filter(|_| drives.next().is_none())?;
         let says = |(_, tool): (usize, &Tool)| tool.parameters.iter().any(|it| read(it).is_some());
-        (!self.robot.those(&self.robot.index.says).any(says)).then_some(call)
+        (!self.robot.those(&self.robot.index.says).filter(with_value).any(says)).then_some(call)
     }
 
     /// A number of copies.
