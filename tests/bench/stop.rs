@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use async_trait::async_trait;
-use cortex_core::{CallObserver, Invocation, ToolProvider};
-use cortex_protocol::{Answer, CallId, MissionId, OpenQuestion, Origin, QuestionId, Submission, ToolCall, ToolSpec};
-use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped};
-use cortex_ros::{StopServer, TaskClient, TaskHandler};
+use cortex_core::{CallObserver, ClientPort, EventStream, Invocation, ToolProvider};
+use cortex_protocol::{
+    CallId, CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, MissionId, OpenQuestion, Principal,
+    StopOutcome, ToolCall, ToolSpec,
+};
+use cortex_ros::{StopServer, TaskClient};
 use cortex_stories::{House, PATIENCE, Robot};
 use serde_json::json;
 use tokio::sync::watch;
@@ -102,36 +104,31 @@ impl CallObserver for Begun {
 struct Idle;
 
 #[async_trait]
-impl TaskHandler for Idle {
-    async fn ready(&self) -> Result<(), Refusal> {
+impl ClientPort for Idle {
+    async fn ready(&self) -> Result<(), CommandError> {
         Ok(())
     }
 
-    async fn submit(&self, _submission: Submission) -> Result<RunningTask, Refusal> {
-        Err(Refusal { reason: "it takes no tasks".to_owned() })
+    async fn execute(&self, command: Command, _: Principal) -> Result<CommandOutcome, CommandError> {
+        match command {
+            Command::Stop => Ok(CommandOutcome::Stopped(StopOutcome::default())),
+            Command::Resume => Ok(CommandOutcome::Resumed { was_stopped: true }),
+            _ => Err(CommandError::new(CommandErrorKind::Refused, "it takes no tasks")),
+        }
     }
 
-    async fn stop(&self) -> Result<Stopped, String> {
-        Ok(Stopped::default())
-    }
-
-    async fn correct(&self, _mission: Option<MissionId>, _text: String, _origin: Origin) -> StopReport {
-        StopReport { success: false, message: "it has no tasks".to_owned() }
+    fn follow(&self, _: &MissionId) -> Box<dyn EventStream> {
+        Box::new(Self)
     }
 
     fn questions(&self) -> Vec<OpenQuestion> {
         Vec::new()
     }
+}
 
-    async fn answer(&self, _question: QuestionId, _answer: Answer, _origin: Origin) -> StopReport {
-        StopReport { success: false, message: "it asks nothing".to_owned() }
-    }
-
-    async fn dispute(&self, _mission: MissionId, _reason: String, _origin: Origin) -> StopReport {
-        StopReport { success: false, message: "it has no tasks".to_owned() }
-    }
-
-    async fn resume(&self) -> StopReport {
-        StopReport { success: true, message: String::new() }
+#[async_trait]
+impl EventStream for Idle {
+    async fn next(&mut self) -> Option<Arc<CloudEvent>> {
+        None
     }
 }

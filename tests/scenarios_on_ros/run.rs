@@ -10,8 +10,9 @@ use std::time::Duration;
 use cortex_core::chat::Purpose;
 use cortex_core::mission::{ConfirmationArguments, ConfirmationMode, DECLINE_TOOL};
 use cortex_core::{ChatRequest, Message, ToolDefinition};
+use cortex_protocol::StopOutcome;
 use cortex_protocol::{CloudEvent, MissionEvent, MissionResult, ToolCall, ToolSpec};
-use cortex_runtime::{Rejection, StopReport};
+use cortex_runtime::Rejection;
 use cortex_stories::{House, Process, Sent, finish_send};
 use cortex_testkit::{OpenAiServer, Served};
 use serde_json::Value;
@@ -36,7 +37,7 @@ pub(crate) struct Observed {
     pub(crate) lines: Vec<String>,
     pub(crate) requests: Vec<ChatRequest>,
     pub(crate) counted_requests: usize,
-    pub(crate) stops: Vec<StopReport>,
+    pub(crate) stops: Vec<StopOutcome>,
     pub(crate) specs: Vec<ToolSpec>,
     pub(crate) at_rest: bool,
 }
@@ -93,7 +94,7 @@ async fn follow(
     house: &mut House,
     mut sending: Process,
     mut happenings: Vec<(Moment, Happening)>,
-) -> (Sent, Vec<StopReport>) {
+) -> (Sent, Vec<StopOutcome>) {
     let mut stops = Vec::new();
     happenings.sort_by_key(|(moment, _)| match moment {
         Moment::At(time) => *time,
@@ -127,17 +128,17 @@ async fn follow(
 }
 
 /// Stops the robot as a person does.
-async fn stop(house: &House) -> StopReport {
+async fn stop(house: &House) -> StopOutcome {
     let (_, told, _) = house.run("cortex", &["stop"]).await;
     let named = told.split_once("at rest: ").map(|(_, names)| names.trim().trim_end_matches('.')).unwrap_or_default();
     let not_stopped = named.split(", ").filter(|name| !name.is_empty()).map(Into::into).collect();
-    StopReport { not_stopped, missions_ended: 1 }
+    StopOutcome { not_stopped, missions_ended: 1 }
 }
 
 async fn observe(
     house: &mut House,
     sent: &Sent,
-    stops: Vec<StopReport>,
+    stops: Vec<StopOutcome>,
     model: Option<&OpenAiServer>,
     specs: Vec<ToolSpec>,
 ) -> Observed {

@@ -42,8 +42,8 @@ pub use fragment::Fragment;
 pub use mission::{ApprovalSettings, CancelReason, Effect, Input, Mission, MissionLimits};
 pub use policy::Policy;
 pub use ports::{
-    CONFIRMATION_HOLDS, CallObserver, ChatModel, Invocation, ModelError, ModelErrorKind, ToolProvider, Unobserved,
-    Watch, Watcher, Watching,
+    CONFIRMATION_HOLDS, CallObserver, ChatModel, ClientPort, EventStream, Invocation, ModelError, ModelErrorKind,
+    ToolProvider, Unobserved, Watch, Watcher, Watching,
 };
 pub use schedule::{collide, may_collide};
 pub use toolset::{ToolChanges, ToolSet, ToolSetError};

@@ -6,12 +6,45 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_protocol::condition::Source;
-use cortex_protocol::{CallId, HaltState, MissionId, ToolCall, ToolFingerprint, ToolOutcome};
+use cortex_protocol::{
+    CallId, CloudEvent, Command, CommandError, CommandOutcome, HaltState, MissionId, OpenQuestion, Principal, ToolCall,
+    ToolFingerprint, ToolOutcome,
+};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::chat::{ChatReply, ChatRequest};
 use crate::condition::Sighting;
+
+/// The one way in for clients, whatever they come by: ROS, a page, the command line.
+#[async_trait]
+pub trait ClientPort: Send + Sync + 'static {
+    /// Waits until a task can be planned: the robot has been looked at. Dropping the future must be safe.
+    ///
+    /// # Errors
+    /// When no task is to be handed in after all.
+    async fn ready(&self) -> Result<(), CommandError>;
+
+    /// Carries out a command. A task is answered once it was taken, a stop once everything is at rest or known not to be,
+    /// and everything else at once.
+    ///
+    /// # Errors
+    /// Why it was not carried out.
+    async fn execute(&self, command: Command, principal: Principal) -> Result<CommandOutcome, CommandError>;
+
+    /// The events of a mission, from its first one on, as far as they are kept.
+    fn follow(&self, mission: &MissionId) -> Box<dyn EventStream>;
+
+    /// The open questions to people, oldest first. Answers at once.
+    fn questions(&self) -> Vec<OpenQuestion>;
+}
+
+/// Events, in order.
+#[async_trait]
+pub trait EventStream: Send {
+    /// The next one; `None` after the last. Dropping the future loses nothing.
+    async fn next(&mut self) -> Option<Arc<CloudEvent>>;
+}
 
 /// A model that plans and confirms. Implemented in `cortex-model`.
 ///

@@ -1,9 +1,12 @@
 //! What a client may ask for. Every client, be it ROS, a page or the command line, uses the same.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
-use crate::{Answer, MissionId, QuestionId, SessionId};
+use crate::{Answer, MissionId, QuestionId, SessionId, ToolName};
 
 /// Where a command or an event comes from, for the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -53,7 +56,12 @@ pub struct Submission {
 #[non_exhaustive]
 pub enum Command {
     /// Carry out a task.
-    Submit(Submission),
+    Submit {
+        /// In plain language, any script.
+        task: String,
+        /// The conversation that it belongs to.
+        session: Option<SessionId>,
+    },
     /// End one mission.
     Cancel {
         /// Which.
@@ -65,8 +73,6 @@ pub enum Command {
         mission: Option<MissionId>,
         /// In plain language.
         text: String,
-        /// Who corrects it.
-        origin: Origin,
     },
     /// Answer a question.
     Answer {
@@ -74,8 +80,6 @@ pub enum Command {
         question: QuestionId,
         /// What.
         answer: Answer,
-        /// Who answers.
-        origin: Origin,
     },
     /// Say that a mission which has ended did not do what was asked; it is reopened.
     Dispute {
@@ -83,11 +87,210 @@ pub enum Command {
         mission: MissionId,
         /// In plain language.
         reason: String,
-        /// Who says so.
-        origin: Origin,
     },
     /// Halt everything, now, and take no task until [`Command::Resume`].
     Stop,
     /// Take tasks again after [`Command::Stop`].
     Resume,
+}
+
+/// What somebody may ask for. Each role may do what those before it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Look on. To stop the robot is everybody's right.
+    Watch,
+    /// Hand in tasks, answer, resume.
+    Operate,
+    /// Everything.
+    Administer,
+}
+
+/// Who asks, and what they may ask for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Principal {
+    /// Where from, for the record.
+    pub origin: Origin,
+    /// What they may.
+    pub role: Role,
+}
+
+impl Principal {
+    /// An operator.
+    #[must_use]
+    pub fn operator(origin: Origin) -> Self {
+        Self { origin, role: Role::Operate }
+    }
+
+    /// Whether the command is theirs to give.
+    ///
+    /// # Errors
+    /// With the role that it takes.
+    pub fn may(&self, command: &Command) -> Result<(), CommandError> {
+        let needed = command.role();
+        if self.role >= needed {
+            return Ok(());
+        }
+        let reason = format!("that takes the role '{}', and you have the role '{}'", needed.name(), self.role.name());
+        Err(CommandError::new(CommandErrorKind::Forbidden, reason))
+    }
+}
+
+impl Command {
+    /// The least role that may give it.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        match self {
+            Self::Stop => Role::Watch,
+            Self::Submit { .. }
+            | Self::Cancel { .. }
+            | Self::Correct { .. }
+            | Self::Answer { .. }
+            | Self::Dispute { .. }
+            | Self::Resume => Role::Operate,
+        }
+    }
+}
+
+impl Role {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Watch => "watch",
+            Self::Operate => "operate",
+            Self::Administer => "administer",
+        }
+    }
+}
+
+/// What a command came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CommandOutcome {
+    /// The task was taken. What comes of it is told by the events of its mission.
+    Submitted {
+        /// Its mission.
+        mission: MissionId,
+    },
+    /// The mission was told to end; its last event says how it did.
+    Cancelled {
+        /// Which.
+        mission: MissionId,
+    },
+    /// The mission takes the correction.
+    Corrected {
+        /// Which.
+        mission: MissionId,
+    },
+    /// The answer counts.
+    Answered {
+        /// To which question.
+        question: QuestionId,
+    },
+    /// The mission was reopened.
+    Reopened {
+        /// The mission that reopens it.
+        mission: MissionId,
+    },
+    /// Everything was told to halt.
+    Stopped(StopOutcome),
+    /// Tasks are taken.
+    Resumed {
+        /// False if they were taken before.
+        was_stopped: bool,
+    },
+}
+
+/// What a stop came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Default)]
+pub struct StopOutcome {
+    /// How many missions were ended.
+    pub missions_ended: usize,
+    /// Tools that did not confirm that they are at rest.
+    pub not_stopped: Vec<ToolName>,
+}
+
+impl fmt::Display for CommandOutcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Submitted { mission }
+            | Self::Cancelled { mission }
+            | Self::Corrected { mission }
+            | Self::Reopened { mission } => write!(formatter, "{mission}"),
+            Self::Answered { question } => write!(formatter, "The answer to {question} counts."),
+            Self::Stopped(stopped) => stopped.fmt(formatter),
+            Self::Resumed { was_stopped: true } => formatter.write_str("Tasks are taken again."),
+            Self::Resumed { was_stopped: false } => formatter.write_str("Cortex was not stopped."),
+        }
+    }
+}
+
+impl fmt::Display for StopOutcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.missions_ended {
+            0 => formatter.write_str("No task was running."),
+            1 => formatter.write_str("One task was ended."),
+            ended => write!(formatter, "{ended} tasks were ended."),
+        }
+    }
+}
+
+/// Why a command was not carried out. Nothing has changed then.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Error)]
+#[error("{reason}")]
+pub struct CommandError {
+    /// For programs.
+    pub kind: CommandErrorKind,
+    /// For people: what is wrong, and what to do.
+    pub reason: String,
+}
+
+impl CommandError {
+    /// An error for the person who gave the command.
+    pub fn new(kind: CommandErrorKind, reason: impl Into<String>) -> Self {
+        Self { kind, reason: reason.into() }
+    }
+}
+
+/// Kinds of [`CommandError`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CommandErrorKind {
+    /// It takes another role.
+    Forbidden,
+    /// There is no such mission or question.
+    NotFound,
+    /// It can't be taken as it is written.
+    Invalid,
+    /// The robot, the mission or the question is not in a state for it.
+    Refused,
+    /// Too much is under way; later it may be taken.
+    Busy,
+    /// Cortex is going down, or has failed.
+    Unavailable,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_only_watches_may_stop_the_robot_and_nothing_else() {
+        let watcher = Principal { origin: Origin::new("web", "a"), role: Role::Watch };
+        assert_eq!(watcher.may(&Command::Stop), Ok(()));
+        let refused = watcher.may(&Command::Resume).unwrap_err();
+        assert_eq!(refused.kind, CommandErrorKind::Forbidden);
+        assert_eq!(refused.reason, "that takes the role 'operate', and you have the role 'watch'");
+        let operator = Principal::operator(Origin::new("ros", "/cortex_cli"));
+        assert_eq!(operator.may(&Command::Resume), Ok(()));
+    }
+
+    #[test]
+    fn a_command_is_written_with_its_name() {
+        let command = Command::Submit { task: "go".to_owned(), session: None };
+        let written = serde_json::to_value(&command).unwrap();
+        assert_eq!(written, serde_json::json!({"command": "submit", "task": "go", "session": null}));
+        assert_eq!(serde_json::from_value::<Command>(written).unwrap(), command);
+    }
 }

@@ -33,7 +33,9 @@ pub mod strict_json;
 pub mod tool;
 mod verification;
 
-pub use command::{Command, Origin, Submission};
+pub use command::{
+    Command, CommandError, CommandErrorKind, CommandOutcome, Origin, Principal, Role, StopOutcome, Submission,
+};
 pub use component::{ComponentDescription, DescriptionError, MethodDescription};
 pub use condition::{Condition, Conditions, Evidence};
 pub use event::CloudEvent;

@@ -1,77 +1,8 @@
-//! What the task server needs of the agent behind it, and what it hands on. No ROS here.
+//! Tasks as they are on the wire: feedback, results, and the answers of services.
 
-use std::fmt;
-
-use async_trait::async_trait;
-use cortex_protocol::{Answer, MissionId, OpenQuestion, Origin, QuestionId, Submission, ToolName};
-use tokio::sync::{mpsc, oneshot};
-
-/// Carries out what comes in over ROS. The `cortex` binary implements it over the runtime.
-#[async_trait]
-pub trait TaskHandler: Send + Sync + 'static {
-    /// Waits until a task can be planned: the robot has been looked at. A task that is cancelled meanwhile is never
-    /// submitted. Dropping the future must be safe.
-    ///
-    /// # Errors
-    /// With the reason, when no task is to be submitted after all.
-    async fn ready(&self) -> Result<(), Refusal>;
-
-    /// Takes a task, or says why not: the queue is full, the agent was stopped, the text is not acceptable. Answers at
-    /// once; the task itself goes on behind the returned handle.
-    ///
-    /// # Errors
-    /// With the reason, in words for the person who sent the task.
-    async fn submit(&self, submission: Submission) -> Result<RunningTask, Refusal>;
-
-    /// Halts everything and takes no task until [`resume`](Self::resume). Returns when everything is at rest or known
-    /// not to be.
-    ///
-    /// # Errors
-    /// In words for a person, when nobody is there to stop anything: then nothing is known.
-    async fn stop(&self) -> Result<Stopped, String>;
-
-    /// Corrects the task of a mission in mid course; `None` is the one that runs. Answers at once; what comes of it is
-    /// told by the task itself.
-    async fn correct(&self, mission: Option<MissionId>, text: String, origin: Origin) -> StopReport;
-
-    /// The open questions to people, oldest first. Answers at once.
-    fn questions(&self) -> Vec<OpenQuestion>;
-
-    /// Answers a question. The report says whether the answer counts, and why not.
-    async fn answer(&self, question: QuestionId, answer: Answer, origin: Origin) -> StopReport;
-
-    /// Reopens a mission that has ended, because a person says that it did not do what was asked. The report names the
-    /// mission that reopens it, or says why none does.
-    async fn dispute(&self, mission: MissionId, reason: String, origin: Origin) -> StopReport;
-
-    /// Takes tasks again.
-    async fn resume(&self) -> StopReport;
-}
-
-/// Why a task is not taken.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    /// In words for the person who sent it.
-    pub reason: String,
-}
-
-/// A task under way.
-pub struct RunningTask {
-    /// Its mission.
-    pub mission: MissionId,
-    /// What happens, in order. May end before the result comes; what is in it then is still sent.
-    pub updates: mpsc::Receiver<TaskUpdate>,
-    /// The one result. Dropping the sender counts as a flaw of the agent.
-    pub result: oneshot::Receiver<TaskResult>,
-    /// Asks the task to end. It ends with a result as always. Must not block.
-    pub cancel: Box<dyn FnOnce() + Send>,
-}
-
-impl fmt::Debug for RunningTask {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("RunningTask").field("mission", &self.mission).finish_non_exhaustive()
-    }
-}
+use cortex_protocol::{
+    CloudEvent, CommandError, CommandOutcome, MissionEvent, MissionId, MissionResult, MissionStatus,
+};
 
 /// One feedback message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -108,21 +39,50 @@ pub enum TaskEnding {
     Cancelled,
 }
 
-/// What a stop came to, as far as the agent knows.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Stopped {
-    /// How many tasks were ended.
-    pub tasks_ended: usize,
-    /// What did not confirm that it is at rest.
-    pub not_stopped: Vec<ToolName>,
-}
-
 /// What came of `~/stop`, `~/resume`, `~/correct`, `~/answer` or `~/dispute`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StopReport {
+pub struct ServiceReply {
     /// Whether what was asked for is the case now.
     pub success: bool,
     /// In words for a person; after a stop, what is not confirmed to be at rest; after a correction or a dispute,
     /// the mission.
     pub message: String,
+}
+
+impl TaskUpdate {
+    /// The event as one feedback message.
+    pub(crate) fn of(event: &CloudEvent) -> Self {
+        Self {
+            timestep: i32::try_from(event.sequence).unwrap_or(i32::MAX),
+            completed: matches!(event.data.payload, MissionEvent::Finished { .. }),
+            feedback: event.data.text.clone(),
+            event: serde_json::to_string(event).unwrap_or_default(),
+        }
+    }
+}
+
+impl TaskResult {
+    /// The result of a mission.
+    pub(crate) fn of(mission: MissionId, result: &MissionResult) -> Self {
+        let ending = match result.status {
+            _ if result.is_success() => TaskEnding::Succeeded,
+            MissionStatus::Answered | MissionStatus::Succeeded | MissionStatus::Failed => TaskEnding::Failed,
+            MissionStatus::Cancelled => TaskEnding::Cancelled,
+        };
+        Self { ending, output: result.output.clone(), mission }
+    }
+}
+
+impl ServiceReply {
+    /// What came of a command.
+    pub(crate) fn of(outcome: Result<CommandOutcome, CommandError>) -> Self {
+        match outcome {
+            Ok(outcome) => Self { success: true, message: outcome.to_string() },
+            Err(error) => Self::refusal(error.to_string()),
+        }
+    }
+
+    pub(crate) fn refusal(message: impl Into<String>) -> Self {
+        Self { success: false, message: message.into() }
+    }
 }

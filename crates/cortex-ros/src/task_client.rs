@@ -23,7 +23,7 @@ use uuid::Uuid;
 use crate::goals::{CancelCode, GoalState};
 use crate::graph::{Graph, is_another_run};
 use crate::service::ServiceClient;
-use crate::task::{StopReport, TaskEnding, TaskResult, TaskUpdate};
+use crate::task::{ServiceReply, TaskEnding, TaskResult, TaskUpdate};
 use crate::text::carried;
 use crate::{GraphWatch, RosError, RosNode};
 
@@ -183,7 +183,7 @@ impl TaskClient {
     ///
     /// # Errors
     /// When the agent can't be reached.
-    pub async fn stop(&self) -> Result<StopReport, RosError> {
+    pub async fn stop(&self) -> Result<ServiceReply, RosError> {
         trigger(&self.stop).await
     }
 
@@ -191,13 +191,13 @@ impl TaskClient {
     ///
     /// # Errors
     /// When the agent can't be reached.
-    pub async fn correct(&self, mission: &str, correction: &str) -> Result<StopReport, RosError> {
+    pub async fn correct(&self, mission: &str, correction: &str) -> Result<ServiceReply, RosError> {
         self.correct.wait_for_server(ANSWER_LIMIT).await?;
         let request =
             CorrectTask::Request { mission: carried(mission.to_owned()), correction: carried(correction.to_owned()) };
         // The server answers within its own time, or a moment later.
         let CorrectTask::Response { success, message } = self.correct.call(&request, STOP_LIMIT).await?;
-        Ok(StopReport { success, message })
+        Ok(ServiceReply { success, message })
     }
 
     /// The open questions to people, oldest first.
@@ -217,7 +217,7 @@ impl TaskClient {
     ///
     /// # Errors
     /// When the agent can't be reached.
-    pub async fn answer(&self, question: &QuestionId, answer: &Answer) -> Result<StopReport, RosError> {
+    pub async fn answer(&self, question: &QuestionId, answer: &Answer) -> Result<ServiceReply, RosError> {
         self.answer.wait_for_server(ANSWER_LIMIT).await?;
         let (answer, scope, reason) = match answer {
             Answer::Approve { scope: ApprovalScope::Once } => ("approve", "once", ""),
@@ -232,26 +232,26 @@ impl TaskClient {
             reason: carried(reason.to_owned()),
         };
         let AnswerQuestion::Response { success, message } = self.answer.call(&request, STOP_LIMIT).await?;
-        Ok(StopReport { success, message })
+        Ok(ServiceReply { success, message })
     }
 
     /// Says that a mission which has ended did not do what was asked. Does not wait for what comes of that.
     ///
     /// # Errors
     /// When the agent can't be reached.
-    pub async fn dispute(&self, mission: &str, reason: &str) -> Result<StopReport, RosError> {
+    pub async fn dispute(&self, mission: &str, reason: &str) -> Result<ServiceReply, RosError> {
         self.dispute.wait_for_server(ANSWER_LIMIT).await?;
         let request =
             DisputeMission::Request { mission: carried(mission.to_owned()), reason: carried(reason.to_owned()) };
         let DisputeMission::Response { success, message } = self.dispute.call(&request, STOP_LIMIT).await?;
-        Ok(StopReport { success, message })
+        Ok(ServiceReply { success, message })
     }
 
     /// Lets the agent take tasks again.
     ///
     /// # Errors
     /// When the agent can't be reached.
-    pub async fn resume(&self) -> Result<StopReport, RosError> {
+    pub async fn resume(&self) -> Result<ServiceReply, RosError> {
         trigger(&self.resume).await
     }
 }
@@ -350,10 +350,10 @@ impl TaskEnding {
     }
 }
 
-async fn trigger(client: &ServiceClient<Trigger::Service>) -> Result<StopReport, RosError> {
+async fn trigger(client: &ServiceClient<Trigger::Service>) -> Result<ServiceReply, RosError> {
     client.wait_for_server(ANSWER_LIMIT).await?;
     let Trigger::Response { success, message } = client.call(&Trigger::Request {}, STOP_LIMIT).await?;
-    Ok(StopReport { success, message })
+    Ok(ServiceReply { success, message })
 }
 
 /// Resolves once this much was heard; never, if nobody reads the feedback any more.

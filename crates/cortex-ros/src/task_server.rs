@@ -13,7 +13,10 @@ mod questions;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cortex_protocol::{Origin, SessionId, Submission};
+use cortex_core::{ClientPort, EventStream};
+use cortex_protocol::{
+    Command, CommandError, CommandErrorKind, CommandOutcome, MissionEvent, MissionId, Origin, Principal, SessionId,
+};
 use futures::{Stream, StreamExt};
 use r2r::action_msgs::msg::{GoalInfo, GoalStatus, GoalStatusArray};
 use r2r::action_msgs::srv::CancelGoal;
@@ -32,7 +35,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::goals::{GoalId, GoalState, Goals, ResultAnswer, Stamp};
 use crate::serving::{answer_again, respond};
-use crate::task::{RunningTask, StopReport, TaskEnding, TaskHandler, TaskResult, TaskUpdate};
+use crate::task::{ServiceReply, TaskEnding, TaskResult, TaskUpdate};
 use crate::text::carried;
 use crate::{RosError, RosNode};
 
@@ -65,7 +68,7 @@ pub struct TaskServer {
 type ResultRequest = ServiceRequest<GetResult::Service>;
 
 struct Shared {
-    handler: Arc<dyn TaskHandler>,
+    port: Arc<dyn ClientPort>,
     goals: Mutex<Goals<ResultRequest>>,
     // A publisher of `r2r` may be sent to another thread, but not be shared without a lock.
     feedback: Mutex<Publisher<FeedbackMessage>>,
@@ -89,7 +92,7 @@ impl TaskServer {
     ///
     /// # Errors
     /// When the node was shut down, or an endpoint can't be created.
-    pub async fn start(node: &RosNode, handler: Arc<dyn TaskHandler>) -> Result<Self, RosError> {
+    pub async fn start(node: &RosNode, port: Arc<dyn ClientPort>) -> Result<Self, RosError> {
         let services = QosProfile::services_default();
         let (endpoints, questions, publishers) = node
             .with_node(move |node| {
@@ -111,7 +114,7 @@ impl TaskServer {
             .await??;
         let (feedback, statuses, output) = publishers;
         let shared = Arc::new(Shared {
-            handler,
+            port,
             goals: Mutex::default(),
             feedback: Mutex::new(feedback),
             statuses: Mutex::new(statuses),
@@ -234,11 +237,11 @@ impl Shared {
 
     async fn carry_out(self: Arc<Self>, id: GoalId, goal: Goal, cancel: CancellationToken) {
         let session = Some(goal.session).filter(|session| !session.is_empty()).map(SessionId::new);
-        let submission = Submission { task: goal.task, session, origin: Origin::new("ros", self.client.clone()) };
+        let submission = Command::Submit { task: goal.task, session };
         let result = match self.until_ready(&cancel).await {
             Err(result) => result,
             Ok(()) => match self.submit(submission).await {
-                Ok(task) => self.accompany(id, task, cancel).await,
+                Ok(mission) => self.accompany(id, mission, cancel).await,
                 Err(reason) => failed(reason),
             },
         };
@@ -252,7 +255,7 @@ impl Shared {
 
     /// Waits until the task can be handed in. A task that is cancelled before is never begun.
     async fn until_ready(&self, cancel: &CancellationToken) -> Result<(), TaskResult> {
-        let ready = async { tokio::join!(self.handler.ready(), self.wait_for_listener()).0 };
+        let ready = async { tokio::join!(self.port.ready(), self.wait_for_listener()).0 };
         let reason = tokio::select! {
             biased;
             () = self.stopping.cancelled() => SHUTTING_DOWN.to_owned(),
@@ -269,12 +272,12 @@ impl Shared {
         Err(failed(reason))
     }
 
-    async fn submit(&self, submission: Submission) -> Result<RunningTask, String> {
-        let handler = Arc::clone(&self.handler);
-        let mut submitted = self.tasks.spawn(async move { handler.submit(submission).await });
+    async fn submit(&self, submission: Command) -> Result<MissionId, String> {
+        let (port, by) = (Arc::clone(&self.port), principal(&self.client));
+        let mut submitted = self.tasks.spawn(async move { mission_of(port.execute(submission, by).await) });
         let reason = tokio::select! {
             taken = &mut submitted => match taken {
-                Ok(Ok(task)) => return Ok(task),
+                Ok(Ok(mission)) => return Ok(mission),
                 Ok(Err(refusal)) => return Err(refusal.reason),
                 Err(_) => return Err("the agent failed to take the task; this is a flaw of Cortex".to_owned()),
             },
@@ -282,12 +285,25 @@ impl Shared {
             () = tokio::time::sleep(SUBMIT_LIMIT) => "the agent did not take the task in time",
         };
         // Should it be taken after all, nobody is there to follow it: it must not run.
+        let (port, by) = (Arc::clone(&self.port), principal(&self.client));
         self.tasks.spawn(async move {
-            if let Ok(Ok(task)) = submitted.await {
-                (task.cancel)();
+            if let Ok(Ok(mission)) = submitted.await {
+                // It may have ended by itself.
+                let _ = port.execute(Command::Cancel { mission }, by).await;
             }
         });
         Err(reason.to_owned())
+    }
+
+    /// Tells the mission to end; its last event says how it did.
+    fn end(&self, mission: &MissionId) {
+        let (port, by) = (Arc::clone(&self.port), principal(&self.client));
+        let command = Command::Cancel { mission: mission.clone() };
+        self.tasks.spawn(async move {
+            if let Err(refusal) = port.execute(command, by).await {
+                tracing::debug!("{refusal}");
+            }
+        });
     }
 
     /// Gives the reader of whoever sent a first goal a moment to be seen here: what is published before is lost.
@@ -303,30 +319,32 @@ impl Shared {
     }
 
     /// Passes on what happens until the result comes.
-    async fn accompany(&self, id: GoalId, task: RunningTask, cancel: CancellationToken) -> TaskResult {
-        let RunningTask { mission, mut updates, mut result, cancel: end } = task;
-        let mut end = Some(end);
-        let mut last_moment = None;
+    async fn accompany(&self, id: GoalId, mission: MissionId, cancel: CancellationToken) -> TaskResult {
+        let mut events: Box<dyn EventStream> = self.port.follow(&mission);
+        let (mut is_told_to_end, mut last_moment, mut ended) = (false, None, None);
         loop {
             tokio::select! {
                 biased;
-                result = &mut result => {
-                    while let Ok(update) = updates.try_recv() {
-                        self.publish_feedback(id, update);
+                event = events.next() => {
+                    let Some(event) = event else {
+                        let flaw = "the mission ended without a result; this is a flaw of Cortex";
+                        return ended.unwrap_or_else(|| TaskResult { mission, ..failed(flaw.to_owned()) });
+                    };
+                    self.publish_feedback(id, TaskUpdate::of(&event));
+                    if let MissionEvent::Finished { result } = &event.data.payload {
+                        // Once nothing more comes, the next task finds its place free.
+                        ended = Some(TaskResult::of(mission.clone(), result));
                     }
-                    let flaw = "the mission ended without a result; this is a flaw of Cortex";
-                    return result.unwrap_or_else(|_| TaskResult { mission, ..failed(flaw.to_owned()) });
                 }
-                Some(update) = updates.recv() => self.publish_feedback(id, update),
-                () = cancel.cancelled(), if end.is_some() => {
-                    if let Some(end) = end.take() {
-                        end();
-                    }
+                () = cancel.cancelled(), if !is_told_to_end => {
+                    is_told_to_end = true;
+                    self.end(&mission);
                 }
                 // The task's own result says what is at rest; it is on its way.
                 () = self.stopping.cancelled(), if last_moment.is_none() => {
-                    if let Some(end) = end.take() {
-                        end();
+                    if !is_told_to_end {
+                        is_told_to_end = true;
+                        self.end(&mission);
                     }
                     last_moment = Some(Instant::now() + LAST_RESULT);
                 }
@@ -373,18 +391,20 @@ impl Shared {
 
     fn correct(self: &Arc<Self>, request: ServiceRequest<CorrectTask::Service>) {
         let Ok(permit) = Arc::clone(&self.triggers).try_acquire_owned() else {
-            let refusal = in_vain("many such requests are under way; wait for their answers");
+            let refusal = ServiceReply::refusal("many such requests are under way; wait for their answers");
             return respond_correction(request, refusal);
         };
         let CorrectTask::Request { mission, correction } = request.message.clone();
         let mission = Some(mission).filter(|mission| !mission.is_empty()).map(|mission| mission.as_str().into());
-        let handler = Arc::clone(&self.handler);
-        let origin = Origin::new("ros", self.corrections.clone());
+        let (port, by) = (Arc::clone(&self.port), principal(&self.corrections));
         self.tasks.spawn(async move {
             let _permit = permit;
-            let corrected = handler.correct(mission, correction, origin);
-            let report = tokio::time::timeout(SUBMIT_LIMIT, corrected).await;
-            respond_correction(request, report.unwrap_or_else(|_| in_vain("the agent did not answer in time")));
+            let corrected = port.execute(Command::Correct { mission, text: correction }, by);
+            let reply = tokio::time::timeout(SUBMIT_LIMIT, corrected).await.map(ServiceReply::of);
+            respond_correction(
+                request,
+                reply.unwrap_or_else(|_| ServiceReply::refusal("the agent did not answer in time")),
+            );
         });
     }
 
@@ -421,16 +441,25 @@ fn answer_result(request: ResultRequest, state: GoalState, result: TaskResult) {
     respond(request, GetResult::Response { status: state.code(), result: outcome });
 }
 
-fn respond_correction(request: ServiceRequest<CorrectTask::Service>, report: StopReport) {
-    respond(request, CorrectTask::Response { success: report.success, message: carried(report.message) });
+fn respond_correction(request: ServiceRequest<CorrectTask::Service>, reply: ServiceReply) {
+    respond(request, CorrectTask::Response { success: reply.success, message: carried(reply.message) });
 }
 
 fn failed(output: String) -> TaskResult {
     TaskResult { ending: TaskEnding::Failed, output, mission: "".into() }
 }
 
-fn in_vain(message: &str) -> StopReport {
-    StopReport { success: false, message: message.to_owned() }
+/// Who hands something in at this endpoint. Whoever reaches the graph may do everything there already.
+fn principal(endpoint: &str) -> Principal {
+    Principal::operator(Origin::new("ros", endpoint))
+}
+
+/// The mission of a task that was taken.
+fn mission_of(outcome: Result<CommandOutcome, CommandError>) -> Result<MissionId, CommandError> {
+    match outcome? {
+        CommandOutcome::Submitted { mission } => Ok(mission),
+        other => Err(CommandError::new(CommandErrorKind::Unavailable, format!("it was answered with: {other}"))),
+    }
 }
 
 fn id_of(message: &UUID) -> Option<GoalId> {

@@ -15,8 +15,8 @@ use cortex_core::{
 };
 use cortex_language::task_class;
 use cortex_protocol::{
-    CallId, CloudEvent, Effect as ToolEffect, MissionEvent, MissionId, MissionResult, Origin, SessionId, ToolCall,
-    ToolFingerprint, Turn,
+    CallId, Effect as ToolEffect, MissionEvent, MissionId, MissionResult, Origin, SessionId, ToolCall, ToolFingerprint,
+    Turn,
 };
 use futures::FutureExt;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -30,6 +30,7 @@ use crate::calls::Call;
 use crate::claims::Claims;
 use crate::disputes::EndedMissions;
 use crate::envelope::Envelope;
+use crate::event_log::EventLog;
 use crate::journal::Journal;
 use crate::leftovers::Leftovers;
 use crate::meters::Meters;
@@ -53,7 +54,7 @@ pub(crate) struct Shared {
     pub(crate) config: RuntimeConfig,
     pub(crate) model: Arc<dyn ChatModel>,
     pub(crate) providers: Vec<Arc<dyn ToolProvider>>,
-    pub(crate) events: broadcast::Sender<Arc<CloudEvent>>,
+    pub(crate) events: Arc<EventLog>,
     pub(crate) outputs: broadcast::Sender<String>,
     pub(crate) offer: watch::Receiver<Arc<Offer>>,
     pub(crate) containment: watch::Receiver<Containment>,
@@ -71,34 +72,22 @@ pub(crate) struct Reporter {
     envelope: Envelope,
     /// The record of everything, if there is one.
     pub(crate) tape: Option<Tape>,
-    client: mpsc::Sender<Arc<CloudEvent>>,
-    all: broadcast::Sender<Arc<CloudEvent>>,
-    dropped: u64,
+    log: Arc<EventLog>,
 }
 
 impl Reporter {
-    pub(crate) fn new(
-        envelope: Envelope,
-        tape: Option<Tape>,
-        client: mpsc::Sender<Arc<CloudEvent>>,
-        all: broadcast::Sender<Arc<CloudEvent>>,
-    ) -> Self {
-        Self { envelope, tape, client, all, dropped: 0 }
+    pub(crate) fn new(envelope: Envelope, tape: Option<Tape>, log: Arc<EventLog>) -> Self {
+        Self { envelope, tape, log }
     }
 
-    /// Tells everybody who watches. Never waits: a client that lags far behind loses events, and the loss is counted.
+    /// Tells everybody who watches. Never waits.
     pub(crate) fn report(&mut self, event: MissionEvent) {
         let event = Arc::new(self.envelope.wrap(event));
         tracing::info!(mission = %event.subject, "{}", event.data.text);
         if let Some(tape) = &mut self.tape {
             tape.published(&event);
         }
-        // Nobody may be watching.
-        let _ = self.all.send(Arc::clone(&event));
-        if let Err(mpsc::error::TrySendError::Full(_)) = self.client.try_send(event) {
-            self.dropped += 1;
-            tracing::warn!(dropped = self.dropped, "the mission's client lags behind; it misses events");
-        }
+        self.log.push(event);
     }
 }
 

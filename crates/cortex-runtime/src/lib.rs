@@ -15,7 +15,8 @@
 //! - `questions`: the open questions to people, and the way of an answer to its mission;
 //! - `robot_state`: what the rules of policy ask of the robot and of the time;
 //! - `disputes`: missions that a person reopens;
-//! - `envelope`: what happens, as CloudEvents;
+//! - `envelope`: what happens, as CloudEvents; `event_log`: the newest of them, for those who follow;
+//! - `commands`: what clients ask for, carried out;
 //! - [`Settings`]: what may change while it runs;
 //! - [`tape`]: the record of each mission: written before something moves, read back, replayed.
 //!
@@ -24,6 +25,7 @@
 mod calls;
 mod claims;
 mod client;
+mod commands;
 mod conditions;
 mod containment;
 mod desk;
@@ -32,6 +34,7 @@ mod disputes;
 mod drive;
 mod dry_run;
 mod envelope;
+mod event_log;
 mod journal;
 mod leftovers;
 mod meters;
@@ -50,8 +53,8 @@ use std::time::Duration;
 use cortex_core::mission::Reopened;
 use cortex_core::{ApprovalSettings, ChatModel, Containment, MissionLimits, Policy, ToolProvider, ToolSet};
 use cortex_protocol::{
-    Answer, CloudEvent, ComponentName, MissionId, MissionResult, OpenQuestion, Origin, QuestionId, Submission,
-    ToolName, ToolSpec,
+    Answer, ComponentName, MissionId, MissionResult, OpenQuestion, Origin, QuestionId, StopOutcome, Submission,
+    ToolSpec,
 };
 use thiserror::Error;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -63,6 +66,8 @@ pub use crate::dispatch::{CallBounds, run_call};
 pub use crate::disputes::DisputeRefusal;
 use crate::drive::Correction;
 pub use crate::dry_run::DryRun;
+use crate::event_log::EventLog;
+pub use crate::event_log::Events;
 pub use crate::journal::{JournalSettings, StopRecord};
 pub use crate::leftovers::UnconfirmedHalt;
 pub use crate::meters::Meter;
@@ -75,10 +80,6 @@ pub use crate::tape::TapeSettings;
 
 /// Messages that may wait for the desk. Clients wait when it is full; the desk never waits for anything slow.
 const DESK_CAPACITY: usize = 256;
-/// Events that a client of one mission may lag behind before events are dropped; the result is never dropped.
-const MISSION_EVENTS: usize = 1_024;
-/// Events that a watcher of all missions may lag behind before it is told that it missed some.
-const ALL_EVENTS: usize = 1_024;
 /// Sentences that may wait to be published.
 const OUTPUTS: usize = 64;
 
@@ -170,7 +171,7 @@ pub struct MissionTicket {
     pub id: MissionId,
     /// What happens, in order. Closes after the last event. A client that lags far behind loses events, never the
     /// result.
-    pub events: mpsc::Receiver<Arc<CloudEvent>>,
+    pub events: Events,
     /// The one result.
     pub result: oneshot::Receiver<MissionResult>,
 }
@@ -212,20 +213,11 @@ fn not_running(mission: Option<&MissionId>) -> String {
     }
 }
 
-/// What a stop came to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StopReport {
-    /// Tools that did not confirm that they are at rest.
-    pub not_stopped: Vec<ToolName>,
-    /// How many missions were ended.
-    pub missions_ended: usize,
-}
-
 /// A handle to the runtime. Clones share it.
 #[derive(Clone)]
 pub struct Runtime {
     desk: mpsc::Sender<DeskMessage>,
-    events: broadcast::Sender<Arc<CloudEvent>>,
+    events: Arc<EventLog>,
     outputs: broadcast::Sender<String>,
     offer: watch::Receiver<Arc<Offer>>,
     shared: Arc<watch::Sender<Arc<drive::Shared>>>,
@@ -241,7 +233,7 @@ impl Runtime {
     #[must_use]
     pub fn start(config: RuntimeConfig, model: Arc<dyn ChatModel>, providers: Vec<Arc<dyn ToolProvider>>) -> Self {
         let (desk, inbox) = mpsc::channel(DESK_CAPACITY);
-        let (events, _) = broadcast::channel(ALL_EVENTS);
+        let events = Arc::new(EventLog::new());
         let (outputs, _) = broadcast::channel(OUTPUTS);
         let (offer_sender, offer) = watch::channel(Arc::new(Offer::default()));
         let (containment, contained) = watch::channel(Containment::default());
@@ -260,7 +252,7 @@ impl Runtime {
             config,
             model,
             providers,
-            events: events.clone(),
+            events: Arc::clone(&events),
             outputs: outputs.clone(),
             offer: offer.clone(),
             containment: contained,
@@ -372,7 +364,7 @@ impl Runtime {
     ///
     /// # Errors
     /// [`Rejection::ShuttingDown`] when nobody is there to stop anything: then nothing is known.
-    pub async fn stop(&self) -> Result<StopReport, Rejection> {
+    pub async fn stop(&self) -> Result<StopOutcome, Rejection> {
         let (reply, answer) = oneshot::channel();
         self.desk.send(DeskMessage::Stop { reply }).await.map_err(|_| Rejection::ShuttingDown)?;
         answer.await.map_err(|_| Rejection::ShuttingDown)
@@ -383,7 +375,7 @@ impl Runtime {
     ///
     /// # Errors
     /// [`Rejection::ShuttingDown`], as [`stop`](Self::stop).
-    pub async fn rest(&self, because: impl Into<String> + Send) -> Result<StopReport, Rejection> {
+    pub async fn rest(&self, because: impl Into<String> + Send) -> Result<StopOutcome, Rejection> {
         let (reply, answer) = oneshot::channel();
         let message = DeskMessage::Rest { because: because.into(), reply };
         self.desk.send(message).await.map_err(|_| Rejection::ShuttingDown)?;
@@ -502,8 +494,14 @@ impl Runtime {
 
     /// The events of all missions, from now on.
     #[must_use]
-    pub fn events(&self) -> broadcast::Receiver<Arc<CloudEvent>> {
-        self.events.subscribe()
+    pub fn events(&self) -> Events {
+        self.events.newest()
+    }
+
+    /// The events of one mission, from its first one on, as far as they are kept.
+    #[must_use]
+    pub fn follow(&self, mission: MissionId) -> Events {
+        self.events.of_mission(mission)
     }
 
     /// The open questions to people, oldest first, and their changes. How much patience is left is as of the last change;

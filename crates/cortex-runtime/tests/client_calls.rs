@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_core::{CallObserver, Invocation, ToolProvider};
+use cortex_protocol::StopOutcome;
 use cortex_protocol::{
     CancelMode, Effect, FailureKind, HaltState, MissionStatus, Origin, OutcomeStatus, Submission, ToolCall,
     ToolOutcome, ToolPhase, ToolSpec,
 };
-use cortex_runtime::{JournalSettings, MissionTicket, ProviderId, Rejection, Runtime, RuntimeConfig, StopReport};
+use cortex_runtime::{JournalSettings, MissionTicket, ProviderId, Rejection, Runtime, RuntimeConfig};
 use cortex_testkit::{Behaviour, FakeTools, Line, ScriptedModel, calls, says, tool};
 use serde_json::{Map, json};
 use tokio::task::JoinHandle;
@@ -385,7 +386,7 @@ async fn a_stop_ends_the_calls_of_events_names_what_is_not_at_rest_and_holds_unt
     let running = house.begin("base.go", &CancellationToken::new());
     house.tools.wait_until_begun().await;
     let began = Instant::now();
-    assert_eq!(house.runtime.stop().await.expect("the desk"), StopReport { not_stopped: vec![], missions_ended: 0 });
+    assert_eq!(house.runtime.stop().await.expect("the desk"), StopOutcome { not_stopped: vec![], missions_ended: 0 });
     assert_eq!(began.elapsed(), Duration::from_secs(2), "when it is at rest");
     assert_eq!(kind(&running.await.expect("it ends")), (OutcomeStatus::Cancelled, HaltState::Halted));
     assert!(unwanted.is_cancelled() && !duty.borrow().is_on());

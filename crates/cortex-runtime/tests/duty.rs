@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_core::MissionLimits;
+use cortex_protocol::StopOutcome;
 use cortex_protocol::{MissionResult, Origin, Submission};
-use cortex_runtime::{MissionTicket, ProviderId, QueuePolicy, Rejection, Runtime, RuntimeConfig, Settings, StopReport};
+use cortex_runtime::{MissionTicket, ProviderId, QueuePolicy, Rejection, Runtime, RuntimeConfig, Settings};
 use cortex_testkit::{Behaviour, FakeTools, Line, ScriptedModel, calls, says};
 use serde_json::json;
 
@@ -47,7 +48,7 @@ async fn one_that_rests_has_halted_everything_and_says_why_it_takes_no_task() {
     let running = runtime.submit(task("one")).await.unwrap();
     let waiting = runtime.submit(task("two")).await.unwrap();
     tools.wait_until_begun().await;
-    assert_eq!(runtime.rest("deactivated").await.unwrap(), StopReport { not_stopped: vec![], missions_ended: 2 });
+    assert_eq!(runtime.rest("deactivated").await.unwrap(), StopOutcome { not_stopped: vec![], missions_ended: 2 });
     assert_eq!(tools.halts().len(), 1);
     assert_eq!(result_of(running).await.words(), "The robot was stopped.");
     result_of(waiting).await;

@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider};
+use cortex_protocol::StopOutcome;
 use cortex_protocol::{
     Effect, HaltState, MissionStatus, Origin, Submission, ToolCall, ToolName, ToolOutcome, ToolPhase, ToolSpec,
 };
-use cortex_runtime::{JournalSettings, ProviderId, Rejection, Runtime, RuntimeConfig, StopReport};
+use cortex_runtime::{JournalSettings, ProviderId, Rejection, Runtime, RuntimeConfig};
 use cortex_testkit::{ScriptedModel, says, tool};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -206,7 +207,7 @@ async fn what_refuses_to_end_keeps_back_what_collides_and_a_stop_asks_it_again()
     assert!(refused.contains("base.go did not confirm that it is at rest"), "{refused}");
     assert!(!is_empty(&life.journal), "should this life be killed, too, the next one finds it");
     let stopped = life.runtime.stop().await.unwrap();
-    assert_eq!(stopped, StopReport { not_stopped: vec!["base.go".into()], missions_ended: 0 });
+    assert_eq!(stopped, StopOutcome { not_stopped: vec!["base.go".into()], missions_ended: 0 });
     let stopped = life.runtime.stop().await.unwrap();
     assert_eq!((stopped.not_stopped, life.asked()), (vec![], 3));
     assert!(life.runtime.resume().await);

@@ -5,7 +5,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_protocol::{MissionResult, MissionStatus, Origin, Submission};
+use cortex_protocol::{
+    Command, CommandErrorKind, CommandOutcome, MissionEvent, MissionResult, MissionStatus, Origin, Principal,
+    Submission,
+};
 use cortex_runtime::{MissionTicket, Place, ProviderId, QueuePolicy, Rejection, Runtime, RuntimeConfig};
 use cortex_testkit::{Behaviour, FakeTools, ScriptedModel, calls, says};
 use serde_json::json;
@@ -54,4 +57,30 @@ async fn nobody_is_before_a_stop() {
     assert_eq!(result_of(next).await.status, MissionStatus::Cancelled);
     assert_eq!(runtime.submit_at(Place::Now, task("x")).await.expect_err("stopped"), Rejection::Stopped);
     assert!(runtime.shut_down(Duration::from_secs(1)).await);
+}
+
+/// Whoever follows a mission reads its result among its events, before the desk has heard of it.
+#[tokio::test]
+async fn who_has_read_the_last_event_of_a_task_finds_its_place_free_and_its_result_given() {
+    let script = (0..50).map(|number| says(&format!("answer {number}")));
+    let config = RuntimeConfig { queue: QueuePolicy::Reject, ..RuntimeConfig::default() };
+    let runtime = Runtime::start(config, Arc::new(ScriptedModel::new(script)), vec![]);
+    let operator = Principal::operator(Origin::new("cli", "test"));
+    for number in 0..50 {
+        let command = Command::Submit { task: "how high is the highest mountain?".to_owned(), session: None };
+        let outcome = runtime.execute(command, operator.clone()).await.expect("nothing runs");
+        let CommandOutcome::Submitted { mission } = outcome else { panic!("{outcome:?}") };
+        let mut events = runtime.follow(mission);
+        let (mut sequence, mut output) = (0, String::new());
+        while let Some(event) = events.recv().await {
+            sequence += 1;
+            assert_eq!(event.sequence, sequence, "nothing is missing");
+            if let MissionEvent::Finished { result } = &event.data.payload {
+                output.clone_from(&result.output);
+            }
+        }
+        assert!(output.starts_with(&format!("answer {number}")), "{output}");
+    }
+    let unknown = runtime.execute(Command::Cancel { mission: "m0".into() }, operator).await.expect_err("unknown");
+    assert_eq!((unknown.kind, unknown.reason.as_str()), (CommandErrorKind::NotFound, "no task m0 runs or waits."));
 }

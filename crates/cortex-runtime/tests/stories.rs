@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cortex_core::{ChatRequest, Fragment, Message, ModelError, ModelErrorKind};
+use cortex_protocol::StopOutcome;
 use cortex_protocol::{
     Dispatch, FailureKind, HaltState, MissionEvent, MissionResult, MissionStatus, Origin, OutcomeStatus, Submission,
 };
-use cortex_runtime::{MissionTicket, ProviderId, QueuePolicy, Rejection, Runtime, RuntimeConfig, StopReport};
+use cortex_runtime::{MissionTicket, ProviderId, QueuePolicy, Rejection, Runtime, RuntimeConfig};
 use cortex_testkit::{Behaviour, FakeTools, Line, ScriptedModel, calls, says};
 use serde_json::json;
 
@@ -213,7 +214,7 @@ async fn stop_halts_everything_and_holds_until_resume() {
     let running = house.runtime.submit(task("one")).await.unwrap();
     let waiting = house.runtime.submit(task("two")).await.unwrap();
     house.tools.wait_until_begun().await;
-    assert_eq!(house.runtime.stop().await.unwrap(), StopReport { not_stopped: vec![], missions_ended: 2 });
+    assert_eq!(house.runtime.stop().await.unwrap(), StopOutcome { not_stopped: vec![], missions_ended: 2 });
     assert_eq!(result_of(running).await.words(), "The robot was stopped.");
     assert_eq!(result_of(waiting).await.words(), "The robot was stopped before the task began.");
     assert_eq!(house.runtime.submit(task("three")).await.unwrap_err(), Rejection::Stopped);
@@ -229,7 +230,7 @@ async fn stop_names_what_did_not_stop() {
     let ticket = house.runtime.submit(task("swing")).await.unwrap();
     house.tools.wait_until_begun().await;
     let report = house.runtime.stop().await.unwrap();
-    assert_eq!(report, StopReport { not_stopped: vec!["arm.swing".into()], missions_ended: 1 });
+    assert_eq!(report, StopOutcome { not_stopped: vec!["arm.swing".into()], missions_ended: 1 });
     let result = result_of(ticket).await;
     assert!(result.output.contains("WARNING: arm.swing did not confirm that it is at rest."), "{}", result.output);
 }
@@ -242,7 +243,7 @@ async fn a_stop_halts_again_what_an_earlier_mission_left_behind() {
     assert_eq!(result.not_stopped, ["arm.swing".into()]);
     for _ in 0..2 {
         let report = house.runtime.stop().await.unwrap();
-        assert_eq!(report, StopReport { not_stopped: vec!["arm.swing".into()], missions_ended: 0 });
+        assert_eq!(report, StopOutcome { not_stopped: vec!["arm.swing".into()], missions_ended: 0 });
     }
     assert_eq!(house.tools.halts().len(), 3, "once when its time was over, and once for each stop");
     // Two at once see the same.
@@ -424,7 +425,7 @@ async fn a_goal_that_refuses_to_halt_is_named_as_such() {
     let ticket = house.runtime.submit(task("dock and speak")).await.unwrap();
     house.tools.wait_until_begun().await;
     let report = house.runtime.stop().await.unwrap();
-    assert_eq!(report, StopReport { not_stopped: vec!["base.dock".into()], missions_ended: 1 });
+    assert_eq!(report, StopOutcome { not_stopped: vec!["base.dock".into()], missions_ended: 1 });
     let result = result_of(ticket).await;
     assert_eq!(result.steps[0].outcome.as_ref().unwrap().halt, HaltState::Refused);
     assert!(result.output.contains("base.dock refused to halt"), "{}", result.output);

@@ -1,4 +1,4 @@
-//! The runtime as those see it who hand in tasks over ROS 2: tasks in, their events and results out, stop and resume.
+//! The port for clients: the runtime, with what the robot can do at that moment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,14 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use cortex_core::{ClientPort, EventStream};
 use cortex_protocol::{
-    Answer, CloudEvent, ComponentName, MissionEvent, MissionId, MissionResult, MissionStatus, OpenQuestion, Origin,
-    QuestionId, Submission,
+    Command, CommandError, CommandErrorKind, CommandOutcome, ComponentName, MissionId, OpenQuestion, Principal,
 };
-use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
-use cortex_ros::{ComponentState, Discovery, TaskHandler};
-use cortex_runtime::{MissionTicket, ProviderId, Runtime};
-use tokio::sync::{mpsc, oneshot, watch};
+use cortex_ros::{ComponentState, Discovery};
+use cortex_runtime::{ProviderId, Runtime};
+use tokio::sync::watch;
 
 use crate::custom_actions::{CustomActions, Offered};
 use crate::management::tell;
@@ -23,12 +22,10 @@ use crate::supervision;
 const ROS: ProviderId = ProviderId(0);
 /// The actions of the recipe are the second. Of two tools with one name, the robot's is used.
 pub(crate) const RECIPE: ProviderId = ProviderId(1);
-/// Feedback on its way to the task server; the mission's own queue holds the rest.
-const UPDATES: usize = 64;
 /// How long a task waits for what came back to say what it can do.
 const DESCRIBED_WITHIN: Duration = Duration::from_secs(3);
 
-/// The runtime as the task server sees it.
+/// The port for clients over the runtime.
 pub(crate) struct Agent {
     runtime: Runtime,
     discovery: Discovery,
@@ -47,8 +44,8 @@ pub(crate) struct Agent {
 }
 
 #[async_trait]
-impl TaskHandler for Agent {
-    async fn ready(&self) -> Result<(), Refusal> {
+impl ClientPort for Agent {
+    async fn ready(&self) -> Result<(), CommandError> {
         if self.has_settled.load(Ordering::Acquire) {
             self.described().await;
             return Ok(());
@@ -66,55 +63,28 @@ impl TaskHandler for Agent {
                 self.has_settled.store(true, Ordering::Release);
                 Ok(())
             }
-            _ = stops.changed() => Err(Refusal { reason: "The robot was stopped before the task began.".to_owned() }),
-        }
-    }
-
-    async fn submit(&self, submission: Submission) -> Result<RunningTask, Refusal> {
-        self.offer().await;
-        let ticket =
-            self.runtime.submit(submission).await.map_err(|rejection| Refusal { reason: format!("{rejection}.") })?;
-        Ok(self.running(ticket))
-    }
-
-    async fn stop(&self) -> Result<Stopped, String> {
-        self.stops.send_modify(|count| *count += 1);
-        match self.runtime.stop().await {
-            Ok(report) => Ok(Stopped { tasks_ended: report.missions_ended, not_stopped: report.not_stopped }),
-            Err(_) => {
-                Err("NOT STOPPED: Cortex is shutting down or has failed, and can't say what still moves.".to_owned())
+            _ = stops.changed() => {
+                let reason = "The robot was stopped before the task began.";
+                Err(CommandError::new(CommandErrorKind::Refused, reason))
             }
         }
     }
 
-    async fn correct(&self, mission: Option<MissionId>, text: String, origin: Origin) -> StopReport {
-        match self.runtime.correct(mission, text, origin).await {
-            Ok(mission) => StopReport { success: true, message: mission.to_string() },
-            Err(refusal) => StopReport { success: false, message: format!("{refusal}.") },
+    async fn execute(&self, command: Command, principal: Principal) -> Result<CommandOutcome, CommandError> {
+        match &command {
+            Command::Submit { .. } => self.offer().await,
+            Command::Stop => self.stops.send_modify(|count| *count += 1),
+            _ => {}
         }
+        self.runtime.execute(command, principal).await
+    }
+
+    fn follow(&self, mission: &MissionId) -> Box<dyn EventStream> {
+        Box::new(self.runtime.follow(mission.clone()))
     }
 
     fn questions(&self) -> Vec<OpenQuestion> {
         self.runtime.open_questions()
-    }
-
-    async fn answer(&self, question: QuestionId, answer: Answer, origin: Origin) -> StopReport {
-        match self.runtime.answer(question.clone(), answer, origin).await {
-            Ok(()) => StopReport { success: true, message: format!("The answer to {question} counts.") },
-            Err(refusal) => StopReport { success: false, message: format!("{refusal}.") },
-        }
-    }
-
-    async fn dispute(&self, mission: MissionId, reason: String, origin: Origin) -> StopReport {
-        match self.runtime.dispute(mission, reason, origin).await {
-            Ok(mission) => StopReport { success: true, message: mission.to_string() },
-            Err(refusal) => StopReport { success: false, message: format!("{refusal}.") },
-        }
-    }
-
-    async fn resume(&self) -> StopReport {
-        let message = if self.runtime.resume().await { "Tasks are taken again." } else { "Cortex was not stopped." };
-        StopReport { success: true, message: message.to_owned() }
     }
 }
 
@@ -199,51 +169,4 @@ impl Agent {
             self.runtime.offer_to_clients(RECIPE, to_events).await;
         }
     }
-
-    fn running(&self, ticket: MissionTicket) -> RunningTask {
-        let MissionTicket { id, events, result } = ticket;
-        let (sender, updates) = mpsc::channel(UPDATES);
-        let (ended, end) = oneshot::channel();
-        let mission = id.clone();
-        tokio::spawn(async move {
-            // First everything that happened, then the result: nothing may be lost on the way.
-            pass_on(events, sender).await;
-            if let Ok(result) = result.await {
-                // The task server may be gone.
-                let _ = ended.send(task_result(mission, result));
-            }
-        });
-        let (runtime, mission) = (self.runtime.clone(), id.clone());
-        let cancel = Box::new(move || {
-            tokio::spawn(async move { runtime.cancel(mission).await });
-        });
-        RunningTask { mission: id, updates, result: end, cancel }
-    }
-}
-
-/// Passes the events on, until the last one, or until nobody reads them.
-async fn pass_on(mut events: mpsc::Receiver<Arc<CloudEvent>>, updates: mpsc::Sender<TaskUpdate>) {
-    while let Some(event) = events.recv().await {
-        if updates.send(update(&event)).await.is_err() {
-            return;
-        }
-    }
-}
-
-fn update(event: &CloudEvent) -> TaskUpdate {
-    TaskUpdate {
-        timestep: i32::try_from(event.sequence).unwrap_or(i32::MAX),
-        completed: matches!(event.data.payload, MissionEvent::Finished { .. }),
-        feedback: event.data.text.clone(),
-        event: serde_json::to_string(event).unwrap_or_default(),
-    }
-}
-
-fn task_result(mission: MissionId, result: MissionResult) -> TaskResult {
-    let ending = match result.status {
-        _ if result.is_success() => TaskEnding::Succeeded,
-        MissionStatus::Answered | MissionStatus::Succeeded | MissionStatus::Failed => TaskEnding::Failed,
-        MissionStatus::Cancelled => TaskEnding::Cancelled,
-    };
-    TaskResult { ending, output: result.output, mission }
 }

@@ -33,6 +33,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use cortex_core::ClientPort;
 use cortex_protocol::ToolName;
 
 pub use begun::Unhaltable;
@@ -46,7 +47,7 @@ pub use record::{StopMemory, StopStore};
 use crate::beats::Beats;
 use crate::node::join_in_time;
 use crate::rcl::context::{GuardCondition, Node};
-use crate::task::{StopReport, TaskHandler};
+use crate::task::ServiceReply;
 use crate::{GraphWatch, RosError, RosTools};
 use record::Recorder;
 
@@ -72,7 +73,7 @@ pub struct StopServer {
 /// Stops the robot from inside, and tells whether it is stopped. Clones share it.
 #[derive(Clone)]
 pub struct StopHandle {
-    commands: SyncSender<Command>,
+    commands: SyncSender<InsideStop>,
     wake: Arc<GuardCondition>,
     latch: StopLatch,
     latest: Arc<Mutex<Option<LatestStop>>>,
@@ -82,10 +83,10 @@ pub struct StopHandle {
 }
 
 /// A stop from inside.
-struct Command {
+struct InsideStop {
     why: String,
     asked_at: Instant,
-    answer: SyncSender<StopReport>,
+    answer: SyncSender<ServiceReply>,
 }
 
 /// What is known of the latest stop.
@@ -114,7 +115,7 @@ impl StopServer {
         graph: &GraphWatch,
         node: &str,
         tools: &RosTools,
-        handler: Arc<dyn TaskHandler>,
+        port: Arc<dyn ClientPort>,
         memory: Option<StopMemory>,
     ) -> Result<Self, RosError> {
         let earlier = memory.as_ref().and_then(|memory| memory.stopped.as_deref()).map(|why| {
@@ -125,7 +126,7 @@ impl StopServer {
         let context = graph.context()?;
         let own_node = Node::create(&context, &format!("_cortex_stop_{}", std::process::id()))?;
         let wake = GuardCondition::create(&context)?;
-        let (commands, waiting): (SyncSender<Command>, Receiver<Command>) = sync_channel(COMMANDS);
+        let (commands, waiting): (SyncSender<InsideStop>, Receiver<InsideStop>) = sync_channel(COMMANDS);
         let handle = StopHandle {
             commands,
             wake: Arc::clone(&wake),
@@ -135,7 +136,7 @@ impl StopServer {
             ending: Arc::default(),
             recorder,
         };
-        let agent = thread::Agent::new(handler, tokio::runtime::Handle::current(), wake);
+        let agent = thread::Agent::new(port, tokio::runtime::Handle::current(), wake);
         let work = thread::Work::new(&own_node, node, tools.clone(), agent, handle.clone(), waiting)?;
         let thread =
             std::thread::Builder::new().name("stop".to_owned()).spawn(move || work.run()).map_err(RosError::Thread)?;
@@ -179,13 +180,13 @@ impl LatestStop {
 impl StopHandle {
     /// Stops the robot. Blocks for nothing; the answer comes by the channel, which is closed where nobody is there to
     /// answer. `why` is for people.
-    pub fn stop(&self, why: impl Into<String>) -> Receiver<StopReport> {
+    pub fn stop(&self, why: impl Into<String>) -> Receiver<ServiceReply> {
         // At once, whatever the thread does: from here on nothing is sent.
         self.latch.hold();
         let (answer, answered) = sync_channel(1);
         let why = why.into();
         // Where so many wait, the robot is being stopped.
-        let _ = self.commands.try_send(Command { why: why.clone(), asked_at: Instant::now(), answer });
+        let _ = self.commands.try_send(InsideStop { why: why.clone(), asked_at: Instant::now(), answer });
         self.wake.trigger();
         self.recorder.stopped(&why);
         answered

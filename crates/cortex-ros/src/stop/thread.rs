@@ -6,19 +6,24 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
+use cortex_core::ClientPort;
 use cortex_interfaces::{Interfaces, Message, ReadOptions, ServiceInterface};
-use cortex_protocol::ToolName;
+use cortex_protocol::{
+    Command, CommandError, CommandErrorKind, CommandOutcome, Origin, Principal, StopOutcome, ToolName,
+};
 use serde_json::json;
 
 use super::begun::Unhaltable;
 use super::record::Recorder;
 use super::words::Moving;
-use super::{AGENT_LIMIT, ANSWER_LIMIT, Command, HALT_LIMIT, LatestStop, REMOVE_LIMIT, StopHandle, StopNumber, words};
+use super::{
+    AGENT_LIMIT, ANSWER_LIMIT, HALT_LIMIT, InsideStop, LatestStop, REMOVE_LIMIT, StopHandle, StopNumber, words,
+};
 use crate::rcl::context::{GuardCondition, Node};
 use crate::rcl::priority::go_first;
 use crate::rcl::service::{Asker, RequestWait, Service};
 use crate::serving::{ANSWER_ATTEMPTS, ANSWER_PAUSE};
-use crate::task::{StopReport, Stopped, TaskHandler};
+use crate::task::ServiceReply;
 use crate::text::carried;
 use crate::tools::stopping::{self, Stopping};
 use crate::{RosError, RosTools};
@@ -40,7 +45,7 @@ const MOST_UNSENT: usize = 256;
 
 /// Who is told to stop and to resume, and where it runs.
 pub(super) struct Agent {
-    handler: Arc<dyn TaskHandler>,
+    port: Arc<dyn ClientPort>,
     runtime: tokio::runtime::Handle,
     wake: Arc<GuardCondition>,
     words: SyncSender<Word>,
@@ -49,28 +54,24 @@ pub(super) struct Agent {
 
 /// What the agent says.
 enum Word {
-    Stopped(StopNumber, Result<Stopped, String>),
-    Resumed(u64, StopReport),
+    Stopped(StopNumber, Result<StopOutcome, CommandError>),
+    Resumed(u64, ServiceReply),
 }
 
 impl Agent {
-    pub(super) fn new(
-        handler: Arc<dyn TaskHandler>,
-        runtime: tokio::runtime::Handle,
-        wake: Arc<GuardCondition>,
-    ) -> Self {
+    pub(super) fn new(port: Arc<dyn ClientPort>, runtime: tokio::runtime::Handle, wake: Arc<GuardCondition>) -> Self {
         let (words, said) = sync_channel(WORDS);
-        Self { handler, runtime, wake, words, said }
+        Self { port, runtime, wake, words, said }
     }
 
     /// Tells it to stop; what is returned says whether it has begun.
     fn stop(&self, number: StopNumber) -> Arc<AtomicBool> {
         let begun = Arc::new(AtomicBool::new(false));
-        let (has_begun, handler) = (Arc::clone(&begun), Arc::clone(&self.handler));
+        let (has_begun, port) = (Arc::clone(&begun), Arc::clone(&self.port));
         let say = self.sayer();
         self.runtime.spawn(async move {
             has_begun.store(true, Ordering::SeqCst);
-            let stopped = handler.stop().await;
+            let stopped = stop_missions(&*port).await;
             say(Word::Stopped(number, stopped));
         });
         begun
@@ -79,7 +80,7 @@ impl Agent {
     /// Tells it to resume after that stop, unless it is given up before it begins.
     fn resume(&self, id: u64, stop: Option<StopNumber>, tools: RosTools, recorder: Recorder) -> Arc<AtomicU8> {
         let claim = Arc::new(AtomicU8::new(OPEN));
-        let (claimed, handler) = (Arc::clone(&claim), Arc::clone(&self.handler));
+        let (claimed, port) = (Arc::clone(&claim), Arc::clone(&self.port));
         let say = self.sayer();
         let (latest, asked_at) = (recorder.latest(), Instant::now());
         self.runtime.spawn(async move {
@@ -95,10 +96,10 @@ impl Agent {
                 return say(Word::Resumed(id, words::stopped_again()));
             }
             tools.latch().forget_unhaltable(asked_at);
-            let report = handler.resume().await;
+            let report = ServiceReply::of(port.execute(Command::Resume, principal()).await);
             if tools.latch().is_closed() {
                 // That stop may have been heard by the agent before this resume.
-                let _ = handler.stop().await;
+                let _ = stop_missions(&*port).await;
                 return say(Word::Resumed(id, words::stopped_again()));
             }
             say(Word::Resumed(id, report));
@@ -116,6 +117,21 @@ impl Agent {
     }
 }
 
+/// Whoever calls the services of the stop; the reason of a stop says more.
+fn principal() -> Principal {
+    Principal::operator(Origin::new("ros", "stop"))
+}
+
+async fn stop_missions(port: &dyn ClientPort) -> Result<StopOutcome, CommandError> {
+    match port.execute(Command::Stop, principal()).await? {
+        CommandOutcome::Stopped(stopped) => Ok(stopped),
+        other => {
+            let reason = format!("NOT STOPPED: it was answered with: {other}");
+            Err(CommandError::new(CommandErrorKind::Unavailable, reason))
+        }
+    }
+}
+
 /// Whether a resume was begun by the agent or given up by the thread, whoever came first.
 const OPEN: u8 = 0;
 const BEGUN: u8 = 1;
@@ -128,7 +144,7 @@ fn take(claim: &AtomicU8, state: u8) -> bool {
 /// Who waits for an answer.
 enum Waiting {
     Client(Arc<Service>, Asker),
-    Inside(SyncSender<StopReport>),
+    Inside(SyncSender<ServiceReply>),
 }
 
 /// A stop that is not answered yet.
@@ -136,7 +152,7 @@ struct StopUnderWay {
     stopping: Stopping,
     begun: Instant,
     agent_begun: Arc<AtomicBool>,
-    by_agent: Option<Result<Stopped, String>>,
+    by_agent: Option<Result<StopOutcome, CommandError>>,
     waiting: Vec<Waiting>,
 }
 
@@ -152,7 +168,7 @@ struct ResumeUnderWay {
 struct Unsent {
     service: Arc<Service>,
     asker: Asker,
-    report: StopReport,
+    report: ServiceReply,
     attempts: u32,
     next: Instant,
 }
@@ -166,7 +182,7 @@ pub(super) struct Work {
     tools: RosTools,
     agent: Agent,
     handle: StopHandle,
-    commands: Receiver<Command>,
+    commands: Receiver<InsideStop>,
     stop: Option<StopUnderWay>,
     resuming: Vec<ResumeUnderWay>,
     next_resume: u64,
@@ -180,7 +196,7 @@ impl Work {
         tools: RosTools,
         agent: Agent,
         handle: StopHandle,
-        commands: Receiver<Command>,
+        commands: Receiver<InsideStop>,
     ) -> Result<Self, RosError> {
         let interface = Interfaces::from_environment().service("std_srvs/srv/Trigger")?;
         let stops = Arc::new(Service::create(own_node, &format!("{node}/stop"), &interface)?);
@@ -229,7 +245,7 @@ impl Work {
 
     fn take_stops(&mut self) {
         for _ in 0..MOST_REQUESTS {
-            let Ok(Command { why, asked_at, answer }) = self.commands.try_recv() else { break };
+            let Ok(InsideStop { why, asked_at, answer }) = self.commands.try_recv() else { break };
             self.stop(&why, asked_at, Waiting::Inside(answer));
         }
         let service = Arc::clone(&self.stops);
@@ -337,7 +353,7 @@ impl Work {
         }
     }
 
-    fn finish(&mut self, stop: StopUnderWay, report: &StopReport) {
+    fn finish(&mut self, stop: StopUnderWay, report: &ServiceReply) {
         let not_stopped = moving(&stop, &self.tools).names();
         if report.success {
             tracing::info!("{}", report.message);
@@ -354,7 +370,7 @@ impl Work {
         }
     }
 
-    fn answer(&mut self, waiting: Waiting, report: StopReport) {
+    fn answer(&mut self, waiting: Waiting, report: ServiceReply) {
         match waiting {
             // Who asked may have lost interest.
             Waiting::Inside(answer) => drop(answer.try_send(report)),
@@ -399,14 +415,14 @@ impl Work {
 }
 
 /// What is answered, as soon as that is known.
-fn verdict(stop: &mut StopUnderWay, tools: &RosTools, recorder: &Recorder) -> Option<StopReport> {
+fn verdict(stop: &mut StopUnderWay, tools: &RosTools, recorder: &Recorder) -> Option<ServiceReply> {
     let is_settled = stop.stopping.turn();
     let recorded = recorder.outcome();
     let waited = stop.begun.elapsed();
     let is_settled = is_settled && recorded.is_some() || waited >= HALT_LIMIT;
     let report = match &stop.by_agent {
         Some(Ok(stopped)) if is_settled => Some(words::stopped(stopped, &moving(stop, tools))),
-        Some(Err(problem)) if is_settled => Some(words::failed(problem, &moving(stop, tools))),
+        Some(Err(problem)) if is_settled => Some(words::failed(&problem.reason, &moving(stop, tools))),
         None if is_settled && waited >= AGENT_LIMIT && !stop.agent_begun.load(Ordering::SeqCst) => {
             Some(words::hangs(&moving(stop, tools)))
         }

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use cortex_protocol::ToolName;
+use cortex_protocol::{StopOutcome, ToolName};
 
-use crate::task::{StopReport, Stopped};
+use crate::task::ServiceReply;
 
 /// What is not known to be at rest.
 #[derive(Debug, Clone, Default)]
@@ -32,25 +32,20 @@ impl Moving {
 }
 
 /// The agent has ended its tasks.
-pub(super) fn stopped(by_agent: &Stopped, moving: &Moving) -> StopReport {
-    let tasks = match by_agent.tasks_ended {
-        0 => "No task was running.".to_owned(),
-        1 => "One task was ended.".to_owned(),
-        count => format!("{count} tasks were ended."),
-    };
-    StopReport {
+pub(super) fn stopped(by_agent: &StopOutcome, moving: &Moving) -> ServiceReply {
+    ServiceReply {
         success: moving.is_none(),
-        message: format!("Stopped. {tasks} {} Tasks are refused until ~/resume.", rest(moving)),
+        message: format!("Stopped. {by_agent} {} Tasks are refused until ~/resume.", rest(moving)),
     }
 }
 
 /// The agent could not do it.
-pub(super) fn failed(problem: &str, moving: &Moving) -> StopReport {
+pub(super) fn failed(problem: &str, moving: &Moving) -> ServiceReply {
     in_vain(format!("{problem} {} Nothing is sent until ~/resume.", rest(moving)))
 }
 
 /// The agent has not even begun.
-pub(super) fn hangs(moving: &Moving) -> StopReport {
+pub(super) fn hangs(moving: &Moving) -> ServiceReply {
     in_vain(format!(
         "Stopped, but Cortex itself hangs: what was in flight was cancelled, and nothing more is sent until ~/resume, but \
          its tasks could not be ended. {}",
@@ -59,26 +54,26 @@ pub(super) fn hangs(moving: &Moving) -> StopReport {
 }
 
 /// The agent has begun, and is not done.
-pub(super) fn late(moving: &Moving) -> StopReport {
+pub(super) fn late(moving: &Moving) -> ServiceReply {
     in_vain(format!("it goes on, but is not done yet. {}", known(moving)))
 }
 
 /// Cortex ends before it is known what came of it.
-pub(super) fn ending(moving: &Moving) -> StopReport {
+pub(super) fn ending(moving: &Moving) -> ServiceReply {
     in_vain(format!("Cortex is shutting down; what was in flight was cancelled. {}", known(moving)))
 }
 
 /// So many ask at a time that they can't all be kept.
-pub(super) fn too_many() -> StopReport {
+pub(super) fn too_many() -> ServiceReply {
     in_vain("many such requests are under way; wait for their answers".to_owned())
 }
 
-pub(super) fn not_resumed() -> StopReport {
+pub(super) fn not_resumed() -> ServiceReply {
     in_vain("NOT RESUMED: Cortex itself hangs. The robot stays stopped.".to_owned())
 }
 
 /// The record of the stop could not be removed.
-pub(super) fn record_stays(problem: &str) -> StopReport {
+pub(super) fn record_stays(problem: &str) -> ServiceReply {
     in_vain(format!(
         "NOT RESUMED: what says on the disk that the robot is stopped could not be removed: {problem}. The robot stays \
          stopped; mend that, and call ~/resume again."
@@ -87,7 +82,7 @@ pub(super) fn record_stays(problem: &str) -> StopReport {
 
 /// The report, with what has become of the record of the stop. One that is not on the disk is undone by a restart, so it is
 /// no success.
-pub(super) fn with_record(report: StopReport, recorded: Result<(), String>) -> StopReport {
+pub(super) fn with_record(report: ServiceReply, recorded: Result<(), String>) -> ServiceReply {
     let Err(problem) = recorded else { return report };
     in_vain(format!(
         "{} WARNING: the stop could not be written down ({problem}), so a restart of Cortex would undo it.",
@@ -95,7 +90,7 @@ pub(super) fn with_record(report: StopReport, recorded: Result<(), String>) -> S
     ))
 }
 
-pub(super) fn stopped_again() -> StopReport {
+pub(super) fn stopped_again() -> ServiceReply {
     in_vain("NOT RESUMED: the robot was stopped again meanwhile.".to_owned())
 }
 
@@ -139,8 +134,8 @@ fn known(moving: &Moving) -> String {
     if moving.is_none() { "No call is known to go on.".to_owned() } else { rest(moving) }
 }
 
-fn in_vain(message: String) -> StopReport {
-    StopReport { success: false, message }
+fn in_vain(message: String) -> ServiceReply {
+    ServiceReply { success: false, message }
 }
 
 #[cfg(test)]
@@ -160,7 +155,7 @@ mod tests {
         let begun =
             vec![("send_request_to_start_cleaning".into(), 1, ago(12)), ("publish_to_cmd_vel".into(), 3, ago(2))];
         let moving = Moving { unhaltable: Some(begun), ..Moving::default() };
-        let one = Stopped { tasks_ended: 1, not_stopped: Vec::new() };
+        let one = StopOutcome { missions_ended: 1, not_stopped: Vec::new() };
         let report = stopped(&one, &moving);
         assert!(!report.success);
         let says = "WARNING: these were begun and can't be halted by Cortex: send_request_to_start_cleaning (12 s ago), \
@@ -173,10 +168,10 @@ mod tests {
 
     #[test]
     fn what_did_not_stop_is_named_and_then_it_is_no_success() {
-        let one = Stopped { tasks_ended: 1, not_stopped: Vec::new() };
+        let one = StopOutcome { missions_ended: 1, not_stopped: Vec::new() };
         assert_eq!(
             stopped(&one, &moving(&[])),
-            StopReport {
+            ServiceReply {
                 success: true,
                 message:
                     "Stopped. One task was ended. Everything that Cortex began is at rest. Tasks are refused until \
@@ -191,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_stop_that_a_restart_would_undo_is_no_success() {
-        let report = stopped(&Stopped { tasks_ended: 0, not_stopped: Vec::new() }, &moving(&[]));
+        let report = stopped(&StopOutcome { missions_ended: 0, not_stopped: Vec::new() }, &moving(&[]));
         assert_eq!(with_record(report.clone(), Ok(())), report);
         let report = with_record(report, Err("no space left".to_owned()));
         assert!(!report.success && report.message.contains("(no space left), so a restart"), "{}", report.message);

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use cortex_protocol::question::{ApprovalScope, MAX_REASON_BYTES};
-use cortex_protocol::{Answer, Origin, QuestionId};
+use cortex_protocol::{Answer, Command, QuestionId};
 use futures::Stream;
 use r2r::cortex_msgs::srv::{AnswerQuestion, DisputeMission, ListQuestions};
 use r2r::{Node, QosProfile, ServiceRequest};
 
-use super::{SUBMIT_LIMIT, Shared, in_vain};
+use super::{SUBMIT_LIMIT, Shared, principal};
 use crate::serving::respond;
-use crate::task::StopReport;
+use crate::task::ServiceReply;
 use crate::text::carried;
 
 /// Requests to one of these services, until the node ends.
@@ -49,41 +49,40 @@ pub(super) fn endpoints(
 pub(super) fn answer(shared: &Arc<Shared>, request: ServiceRequest<AnswerQuestion::Service>) {
     let (question, answer) = match read(&request.message) {
         Ok(read) => read,
-        Err(problem) => return respond_answer(request, in_vain(&problem)),
+        Err(problem) => return respond_answer(request, ServiceReply::refusal(problem)),
     };
     let Ok(permit) = Arc::clone(&shared.triggers).try_acquire_owned() else {
-        return respond_answer(request, in_vain(BUSY));
+        return respond_answer(request, ServiceReply::refusal(BUSY));
     };
-    let handler = Arc::clone(&shared.handler);
-    let origin = Origin::new("ros", format!("{}/answer", shared.name));
+    let (port, by) = (Arc::clone(&shared.port), principal(&format!("{}/answer", shared.name)));
     shared.tasks.spawn(async move {
         let _permit = permit;
-        let answered = tokio::time::timeout(SUBMIT_LIMIT, handler.answer(question, answer, origin)).await;
-        respond_answer(request, answered.unwrap_or_else(|_| in_vain(LATE)));
+        let answered = port.execute(Command::Answer { question, answer }, by);
+        let reply = tokio::time::timeout(SUBMIT_LIMIT, answered).await.map(ServiceReply::of);
+        respond_answer(request, reply.unwrap_or_else(|_| ServiceReply::refusal(LATE)));
     });
 }
 
 pub(super) fn list(shared: &Arc<Shared>, request: ServiceRequest<ListQuestions::Service>) {
     // Values of the protocol always have a form in JSON.
-    let questions_json = serde_json::to_string(&shared.handler.questions()).unwrap_or_else(|_| "[]".to_owned());
+    let questions_json = serde_json::to_string(&shared.port.questions()).unwrap_or_else(|_| "[]".to_owned());
     respond(request, ListQuestions::Response { questions_json: carried(questions_json) });
 }
 
 pub(super) fn dispute(shared: &Arc<Shared>, request: ServiceRequest<DisputeMission::Service>) {
     let DisputeMission::Request { mission, reason } = request.message.clone();
     if let Some(problem) = wrong_dispute(&mission, &reason) {
-        return respond_dispute(request, in_vain(&problem));
+        return respond_dispute(request, ServiceReply::refusal(problem));
     }
     let Ok(permit) = Arc::clone(&shared.triggers).try_acquire_owned() else {
-        return respond_dispute(request, in_vain(BUSY));
+        return respond_dispute(request, ServiceReply::refusal(BUSY));
     };
-    let handler = Arc::clone(&shared.handler);
-    let origin = Origin::new("ros", format!("{}/dispute", shared.name));
+    let (port, by) = (Arc::clone(&shared.port), principal(&format!("{}/dispute", shared.name)));
     shared.tasks.spawn(async move {
         let _permit = permit;
-        let disputed = handler.dispute(mission.as_str().trim().into(), reason, origin);
-        let report = tokio::time::timeout(SUBMIT_LIMIT, disputed).await;
-        respond_dispute(request, report.unwrap_or_else(|_| in_vain(LATE)));
+        let disputed = port.execute(Command::Dispute { mission: mission.as_str().trim().into(), reason }, by);
+        let reply = tokio::time::timeout(SUBMIT_LIMIT, disputed).await.map(ServiceReply::of);
+        respond_dispute(request, reply.unwrap_or_else(|_| ServiceReply::refusal(LATE)));
     });
 }
 
@@ -141,12 +140,12 @@ fn too_long(reason: &str) -> String {
     format!("the reason has {} bytes; at most {MAX_REASON_BYTES} are taken. Say it shorter", reason.len())
 }
 
-fn respond_answer(request: ServiceRequest<AnswerQuestion::Service>, report: StopReport) {
-    respond(request, AnswerQuestion::Response { success: report.success, message: carried(report.message) });
+fn respond_answer(request: ServiceRequest<AnswerQuestion::Service>, reply: ServiceReply) {
+    respond(request, AnswerQuestion::Response { success: reply.success, message: carried(reply.message) });
 }
 
-fn respond_dispute(request: ServiceRequest<DisputeMission::Service>, report: StopReport) {
-    respond(request, DisputeMission::Response { success: report.success, message: carried(report.message) });
+fn respond_dispute(request: ServiceRequest<DisputeMission::Service>, reply: ServiceReply) {
+    respond(request, DisputeMission::Response { success: reply.success, message: carried(reply.message) });
 }
 
 #[cfg(test)]

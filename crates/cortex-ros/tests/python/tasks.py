@@ -1,5 +1,6 @@
 """Drives the task server as any action client of ROS does. Runs the stories named; prints what comes of each."""
 
+import json
 import sys
 import uuid
 
@@ -38,7 +39,8 @@ def send(task, session="", goal_id=None):
 
     def feedback(message):
         line = message.feedback
-        lines.append(f"feedback {line.timestep} {line.completed} {line.feedback} {line.event}")
+        sequence = json.loads(line.event)["sequence"]
+        lines.append(f"feedback {line.timestep} {line.completed} {line.feedback} {sequence}")
         if not first.done():
             first.set_result(line)
         if line.completed:

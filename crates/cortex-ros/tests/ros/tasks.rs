@@ -1,18 +1,23 @@
 //! The task server as any action client sees it, and the task client.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use cortex_core::{ClientPort, EventStream};
+use cortex_protocol::event::EventData;
+use cortex_protocol::execution::ExecutionReport;
 use cortex_protocol::question::{ApprovalScope, CallSubject, PlanDigest, Subject};
 use cortex_protocol::{
-    Answer, Effect, MissionId, OpenQuestion, Origin, Question, QuestionId, QuestionNumber, SessionId, StepNumber,
-    Submission, ToolFingerprint,
+    Answer, CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, Effect, GoalClass, MissionEvent,
+    MissionId, MissionResult, MissionStatus, OpenQuestion, Origin, Principal, Question, QuestionNumber, SessionId,
+    StepNumber, StopOutcome, Submission, ToolFingerprint, Usage,
 };
-use cortex_ros::task::{Refusal, RunningTask, StopReport, Stopped, TaskEnding, TaskResult, TaskUpdate};
+use cortex_ros::task::{TaskEnding, TaskResult};
 use cortex_ros::testing::Peer;
-use cortex_ros::{GraphWatch, RosError, RosNode, StopServer, TaskClient, TaskHandler, TaskServer, ros_tests};
-use tokio::sync::{mpsc, oneshot, watch};
+use cortex_ros::{GraphWatch, RosError, RosNode, StopServer, TaskClient, TaskServer, ros_tests};
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{Agent as Robot, LIMIT, script};
@@ -24,8 +29,56 @@ struct ScriptedAgent {
     held: watch::Sender<bool>,
     stopping: CancellationToken,
     submissions: Mutex<Vec<Submission>>,
+    /// What happens in each mission, until somebody follows it; and how it is told to end.
+    missions: Mutex<BTreeMap<MissionId, (Option<Script>, CancellationToken)>>,
     /// It has one question, until it is answered.
     answers: Mutex<Vec<Answer>>,
+}
+
+/// What happens in a mission.
+struct Script(mpsc::Receiver<Arc<CloudEvent>>);
+
+#[async_trait]
+impl EventStream for Script {
+    async fn next(&mut self) -> Option<Arc<CloudEvent>> {
+        self.0.recv().await
+    }
+}
+
+fn event(mission: &MissionId, sequence: u64, text: &str, payload: MissionEvent) -> Arc<CloudEvent> {
+    let (provider, event, action, actor) = payload.routing();
+    Arc::new(CloudEvent {
+        specversion: "1.0".to_owned(),
+        id: "e1".into(),
+        source: "/robot/cortex".to_owned(),
+        kind: format!("cortex.{event}.{action}"),
+        subject: mission.clone(),
+        time: "2026-01-01T00:00:00Z".to_owned(),
+        datacontenttype: "application/json".to_owned(),
+        provider: provider.to_owned(),
+        event: event.to_owned(),
+        action: action.to_owned(),
+        actor: actor.to_owned(),
+        sequence,
+        data: EventData { origin: Origin::new("ros", "test"), text: text.to_owned(), payload },
+    })
+}
+
+fn finished(status: MissionStatus, output: &str) -> MissionEvent {
+    let result = MissionResult {
+        status,
+        class: GoalClass::Action,
+        output: output.to_owned(),
+        account: String::new(),
+        words_alone: false,
+        steps: Vec::new(),
+        execution: ExecutionReport::default(),
+        corrections: Vec::new(),
+        not_stopped: Vec::new(),
+        usage: Usage::default(),
+        duration: Duration::ZERO,
+    };
+    MissionEvent::Finished { result }
 }
 
 fn question() -> OpenQuestion {
@@ -52,81 +105,89 @@ fn question() -> OpenQuestion {
 }
 
 #[async_trait]
-impl TaskHandler for ScriptedAgent {
-    async fn ready(&self) -> Result<(), Refusal> {
+impl ClientPort for ScriptedAgent {
+    async fn ready(&self) -> Result<(), CommandError> {
         // The sender lives as long as the agent.
         let _ = self.held.subscribe().wait_for(|held| !held).await;
         Ok(())
     }
 
-    async fn submit(&self, submission: Submission) -> Result<RunningTask, Refusal> {
-        self.submissions.lock().unwrap().push(submission.clone());
-        let (verb, rest) = submission.task.split_once(' ').unwrap_or((submission.task.as_str(), ""));
-        if verb == "refuse" {
-            return Err(Refusal { reason: "the queue is full".to_owned() });
-        }
-        let (publish, updates) = mpsc::channel(16);
-        let (finish, result) = oneshot::channel();
-        let cancelled = CancellationToken::new();
-        let end = |ending, output: &str| TaskResult { ending, output: output.to_owned(), mission: "m1".into() };
-        let update = |timestep, completed, line: &str| TaskUpdate {
-            timestep,
-            completed,
-            feedback: line.to_owned(),
-            event: format!("{{\"sequence\":{timestep}}}"),
-        };
-        publish.try_send(update(1, false, &format!("begun {rest}"))).unwrap();
-        match verb {
-            "say" => {
-                publish.try_send(update(2, true, "said")).unwrap();
-                finish.send(end(TaskEnding::Succeeded, rest)).unwrap();
+    async fn execute(&self, command: Command, principal: Principal) -> Result<CommandOutcome, CommandError> {
+        let refusal = |reason: String| CommandError::new(CommandErrorKind::Refused, reason);
+        let client = principal.origin.client.clone();
+        match command {
+            Command::Submit { task, session } => self.submit(Submission { task, session, origin: principal.origin }),
+            Command::Cancel { mission } => {
+                if let Some((_, cancelled)) = self.missions.lock().unwrap().get(&mission) {
+                    cancelled.cancel();
+                }
+                Ok(CommandOutcome::Cancelled { mission })
             }
-            "fail" => finish.send(end(TaskEnding::Failed, "the way is blocked")).unwrap(),
-            "zero" => finish.send(end(TaskEnding::Succeeded, "a\0b")).unwrap(),
-            "wait" => {
-                let (cancelled, stopping) = (cancelled.clone(), self.stopping.clone());
-                let (last, output) = (update(2, true, "ended"), end(TaskEnding::Cancelled, "cancelled by a person"));
-                tokio::spawn(async move {
-                    tokio::select! { () = cancelled.cancelled() => {}, () = stopping.cancelled() => {} }
-                    // Both fail only when the server has ended the goal itself.
-                    let _ = publish.try_send(last);
-                    let _ = finish.send(output);
-                });
+            Command::Correct { mission: Some(mission), text } => {
+                Ok(CommandOutcome::Corrected { mission: format!("{mission}: {text} ({client})").as_str().into() })
             }
-            // "forget": both senders are dropped.
-            _ => {}
+            Command::Correct { mission: None, text } => Err(refusal(format!("the one that runs: {text} ({client})"))),
+            Command::Answer { question, answer } => {
+                let mut answers = self.answers.lock().unwrap();
+                answers.push(answer);
+                match answers.len() {
+                    1 => Ok(CommandOutcome::Answered { question }),
+                    _ => Err(refusal(format!("{question} ({client})"))),
+                }
+            }
+            Command::Dispute { mission, reason } => {
+                Ok(CommandOutcome::Reopened { mission: format!("{mission}: {reason} ({client})").as_str().into() })
+            }
+            Command::Stop => {
+                self.stopping.cancel();
+                Ok(CommandOutcome::Stopped(StopOutcome { missions_ended: 1, not_stopped: Vec::new() }))
+            }
+            Command::Resume => Ok(CommandOutcome::Resumed { was_stopped: true }),
+            other => Err(refusal(format!("{other:?}"))),
         }
-        Ok(RunningTask { mission: "m1".into(), updates, result, cancel: Box::new(move || cancelled.cancel()) })
     }
 
-    async fn correct(&self, mission: Option<MissionId>, text: String, origin: Origin) -> StopReport {
-        let mission = mission.map_or_else(|| "the one that runs".to_owned(), |mission| mission.to_string());
-        StopReport { success: text != "no", message: format!("{mission}: {text} ({})", origin.client) }
+    fn follow(&self, mission: &MissionId) -> Box<dyn EventStream> {
+        let mut missions = self.missions.lock().unwrap();
+        Box::new(missions.get_mut(mission).and_then(|(script, _)| script.take()).unwrap())
     }
 
     fn questions(&self) -> Vec<OpenQuestion> {
         self.answers.lock().unwrap().is_empty().then(question).into_iter().collect()
     }
+}
 
-    async fn answer(&self, question: QuestionId, answer: Answer, origin: Origin) -> StopReport {
-        let mut answers = self.answers.lock().unwrap();
-        let success = answers.is_empty();
-        let message = format!("{question} ({})", origin.client);
-        answers.push(answer);
-        StopReport { success, message }
-    }
-
-    async fn dispute(&self, mission: MissionId, reason: String, origin: Origin) -> StopReport {
-        StopReport { success: mission.as_str() == "m1", message: format!("{mission}: {reason} ({})", origin.client) }
-    }
-
-    async fn stop(&self) -> Result<Stopped, String> {
-        self.stopping.cancel();
-        Ok(Stopped { tasks_ended: 1, not_stopped: Vec::new() })
-    }
-
-    async fn resume(&self) -> StopReport {
-        StopReport { success: true, message: "tasks are taken again".to_owned() }
+impl ScriptedAgent {
+    fn submit(&self, submission: Submission) -> Result<CommandOutcome, CommandError> {
+        self.submissions.lock().unwrap().push(submission.clone());
+        let (verb, rest) = submission.task.split_once(' ').unwrap_or((submission.task.as_str(), ""));
+        if verb == "refuse" {
+            return Err(CommandError::new(CommandErrorKind::Busy, "the queue is full"));
+        }
+        let mut missions = self.missions.lock().unwrap();
+        let mission = MissionId::from(format!("m{}", missions.len() + 1).as_str());
+        let (happens, script) = mpsc::channel(16);
+        let cancelled = CancellationToken::new();
+        missions.insert(mission.clone(), (Some(Script(script)), cancelled.clone()));
+        happens.try_send(event(&mission, 1, &format!("begun {rest}"), MissionEvent::Unpaused)).unwrap();
+        let end = |status, text: &str, output: &str| event(&mission, 2, text, finished(status, output));
+        match verb {
+            "say" => happens.try_send(end(MissionStatus::Succeeded, "said", rest)).unwrap(),
+            "fail" => happens.try_send(end(MissionStatus::Failed, "failed", "the way is blocked")).unwrap(),
+            "zero" => happens.try_send(end(MissionStatus::Succeeded, "said", "a\0b")).unwrap(),
+            "wait" => {
+                let (stopping, last) =
+                    (self.stopping.clone(), end(MissionStatus::Cancelled, "ended", "cancelled by a person"));
+                tokio::spawn(async move {
+                    tokio::select! { () = cancelled.cancelled() => {}, () = stopping.cancelled() => {} }
+                    // It fails only when the server has ended the goal itself.
+                    let _ = happens.try_send(last);
+                });
+            }
+            // "forget": it ends without a result.
+            _ => {}
+        }
+        Ok(CommandOutcome::Submitted { mission })
     }
 }
 
@@ -178,8 +239,8 @@ ros_tests! {
         let mut person = person(&["goal", "failures"]);
         assert_eq!(lines(&mut person, "goal").await, [
             "accepted True",
-            "feedback 1 False begun hello {\"sequence\":1}",
-            "feedback 2 True said {\"sequence\":2}",
+            "feedback 1 False begun hello 1",
+            "feedback 2 True said 2",
             "result 4 True 'hello' m1",
             "again 4 True 'hello' m1",
         ]);
@@ -190,10 +251,10 @@ ros_tests! {
             origin: Origin::new("ros", "/cortex/task"),
         }));
         assert_eq!(lines(&mut person, "failures").await, [
-            "fail 6 False 'the way is blocked' m1",
+            "fail 6 False 'the way is blocked' m2",
             "refuse 6 False 'the queue is full'",
-            "forget 6 False 'the mission ended without a result; this is a flaw of Cortex' m1",
-            "zero 4 True 'a\u{fffd}b' m1",
+            "forget 6 False 'the mission ended without a result; this is a flaw of Cortex' m3",
+            "zero 4 True 'a\u{fffd}b' m4",
         ]);
         assert!(person.end().await.unwrap());
         agent.shut_down().await;
@@ -217,19 +278,19 @@ ros_tests! {
         let agent = Agent::start().await;
         let mut person = person(&["two", "cancel", "duplicate", "unknown"]);
         assert_eq!(lines(&mut person, "two").await, [
-            "quick 4 True 'quick' m1",
+            "quick 4 True 'quick' m2",
             "slow 5 False 'cancelled by a person' m1",
         ]);
         assert_eq!(lines(&mut person, "cancel").await, [
             "canceling 0 1",
-            "result 5 False 'cancelled by a person' m1",
+            "result 5 False 'cancelled by a person' m3",
             "late 3",
             "nothing 0 0",
         ]);
         assert_eq!(lines(&mut person, "duplicate").await, [
             "again False",
             "canceling 1",
-            "first 5 False 'cancelled by a person' m1",
+            "first 5 False 'cancelled by a person' m4",
         ]);
         assert_eq!(lines(&mut person, "unknown").await, ["result 0 False ''"]);
         assert!(person.end().await.unwrap());
@@ -242,7 +303,7 @@ ros_tests! {
         assert_eq!(lines(&mut person, "stop").await, [
             &format!("stop True {STOPPED}"),
             "result 6 False 'cancelled by a person' m1",
-            "resume True tasks are taken again",
+            "resume True Tasks are taken again.",
         ]);
         person.line("ready").await.unwrap();
         agent.server.say("it is 18\0 degrees");
@@ -306,7 +367,7 @@ ros_tests! {
         let again = Agent::start().await;
         let client = TaskClient::connect(&node, &graph, "/cortex", LIMIT).await.unwrap();
         assert_eq!(client.stop().await.unwrap().message, STOPPED);
-        assert_eq!(client.resume().await.unwrap().message, "tasks are taken again");
+        assert_eq!(client.resume().await.unwrap().message, "Tasks are taken again.");
         let corrected = client.correct("m1", "the other room").await.unwrap();
         assert_eq!((corrected.success, corrected.message.as_str()), (true, "m1: the other room (/cortex/correct)"));
         let refused = client.correct("", "no").await.unwrap();
@@ -318,7 +379,8 @@ ros_tests! {
         let answers = [yes, Answer::Deny { reason: "A child is there.".into() }, Answer::Choose { choice: "ask".into() }];
         for (answer, counts) in answers.iter().zip([true, false, false]) {
             let answered = client.answer(&id, answer).await.unwrap();
-            assert_eq!((answered.success, answered.message.as_str()), (counts, "m1/1 (/cortex/answer)"));
+            let told = if counts { "The answer to m1/1 counts." } else { "m1/1 (/cortex/answer)" };
+            assert_eq!((answered.success, answered.message.as_str()), (counts, told));
         }
         assert_eq!(*again.agent.answers.lock().unwrap(), answers);
         assert_eq!(client.questions().await.unwrap(), []);

@@ -15,7 +15,7 @@ use cortex_core::CancelReason;
 use cortex_core::mission::Reopened;
 use cortex_language::task_class;
 use cortex_protocol::{
-    CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission, ToolSpec,
+    MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, StopOutcome, Submission, ToolSpec,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -23,10 +23,11 @@ use tokio::time::Instant;
 use crate::calls::Weight;
 use crate::drive::{Correction, Reporter, Request, Shared, run_mission};
 use crate::envelope::{Envelope, new_mission_id};
+use crate::event_log::OpenMission;
 use crate::offer::{Audience, Offer, Offered, ProviderId};
 use crate::sessions::Sessions;
 use crate::tape::Tape;
-use crate::{CorrectionRefusal, MISSION_EVENTS, MissionTicket, Place, QueuePolicy, Readiness, Rejection, StopReport};
+use crate::{CorrectionRefusal, MissionTicket, Place, QueuePolicy, Readiness, Rejection};
 pub use clients::Duty;
 use clients::{Clients, LeaveReply};
 use stopping::Stop;
@@ -60,12 +61,12 @@ pub(crate) enum DeskMessage {
         correction: Correction,
     },
     Stop {
-        reply: oneshot::Sender<StopReport>,
+        reply: oneshot::Sender<StopOutcome>,
     },
     /// Ends everything and takes no tasks, until [`Work`](Self::Work).
     Rest {
         because: String,
-        reply: oneshot::Sender<StopReport>,
+        reply: oneshot::Sender<StopOutcome>,
     },
     Work,
     /// What an earlier life left was ended, as far as it could be.
@@ -93,6 +94,8 @@ struct Running {
     id: MissionId,
     end: watch::Sender<Option<CancelReason>>,
     corrections: mpsc::Sender<Correction>,
+    /// Until it has ended here, too, those who follow it wait.
+    _open: OpenMission,
     result: oneshot::Sender<MissionResult>,
     /// The conversation that it belongs to, and what was asked.
     turn: Option<(SessionId, String)>,
@@ -309,7 +312,6 @@ impl Desk {
             }
         }
         let id = new_mission_id();
-        let (client, events) = mpsc::channel::<Arc<CloudEvent>>(MISSION_EVENTS);
         let (result, answer) = oneshot::channel();
         let mut origin = submission.origin.clone();
         if let Some(session) = &submission.session {
@@ -318,14 +320,16 @@ impl Desk {
         let envelope = Envelope::new(self.shared.config.source.clone(), id.clone(), origin);
         let tape = self.shared.config.tape.as_ref();
         let tape = tape.map(|settings| Tape::begin(settings, &envelope, &self.shared.tracker));
-        let mut reporter = Reporter::new(envelope, tape, client, self.shared.events.clone());
+        let mut reporter = Reporter::new(envelope, tape, Arc::clone(&self.shared.events));
+        let open = self.shared.events.open(&id);
+        let events = self.shared.events.of_mission(id.clone());
         reporter.report(MissionEvent::Accepted { task: submission.task.clone(), session: submission.session.clone() });
         let waiting_before = if place == Place::Last { self.waiting.len() } else { 0 };
         let ahead = waiting_before + usize::from(self.running.is_some());
         if ahead > 0 {
             reporter.report(MissionEvent::Queued { ahead: u32::try_from(ahead).unwrap_or(u32::MAX) });
         }
-        let mut waiting = Waiting { id: id.clone(), submission, reopens, reporter, result, pause_ends: None };
+        let mut waiting = Waiting { id: id.clone(), submission, reopens, reporter, open, result, pause_ends: None };
         if let Some(because) = paused {
             waiting.begin_pause(because, self.patience());
         }
@@ -366,7 +370,8 @@ impl Desk {
             let _ = done.send(result).await;
         });
         self.contained = false;
-        self.running = Some(Running { id: next.id, end, corrections, result: next.result, turn, about });
+        self.running =
+            Some(Running { id: next.id, end, corrections, _open: next.open, result: next.result, turn, about });
     }
 
     fn on_ended(&mut self, result: MissionResult) {

@@ -3,17 +3,16 @@
 use std::sync::Arc;
 
 use cortex_core::CancelReason;
-use cortex_protocol::{ComponentName, MissionStatus, ToolName};
+use cortex_protocol::{ComponentName, MissionStatus, StopOutcome, ToolName};
 use tokio::sync::oneshot;
 use tokio_util::task::TaskTracker;
 
 use super::{Desk, Door};
-use crate::StopReport;
 use crate::offer::Offer;
 
 /// Who waits for a stop, and what it has ended so far.
 pub(super) struct Stop {
-    reply: oneshot::Sender<StopReport>,
+    reply: oneshot::Sender<StopOutcome>,
     missions_ended: usize,
     /// The calls of clients that it ends.
     calls: TaskTracker,
@@ -21,7 +20,7 @@ pub(super) struct Stop {
 
 impl Desk {
     /// Ends everything, and reports when it is at rest. The door was shut before.
-    pub(super) fn halt(&mut self, reply: oneshot::Sender<StopReport>) {
+    pub(super) fn halt(&mut self, reply: oneshot::Sender<StopOutcome>) {
         let missions_ended = self.end_all(CancelReason::Stop);
         let stop = Stop { reply, missions_ended, calls: self.clients.open() };
         if self.running.is_some() {
@@ -48,7 +47,7 @@ impl Desk {
             not_stopped.sort();
             not_stopped.dedup();
             // Who asked may have left.
-            let _ = reply.send(StopReport { not_stopped, missions_ended });
+            let _ = reply.send(StopOutcome { not_stopped, missions_ended });
         });
     }
 

@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::drive::Reporter;
+use crate::event_log::OpenMission;
 
 /// A task that waits.
 pub(super) struct Waiting {
@@ -17,6 +18,7 @@ pub(super) struct Waiting {
     /// The mission that the task reopens.
     pub(super) reopens: Option<Box<Reopened>>,
     pub(super) reporter: Reporter,
+    pub(super) open: OpenMission,
     pub(super) result: oneshot::Sender<MissionResult>,
     /// Until when it waits for the end of a pause.
     pub(super) pause_ends: Option<Instant>,

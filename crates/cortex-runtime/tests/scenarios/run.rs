@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use cortex_core::ChatRequest;
 use cortex_core::meter::Reading;
+use cortex_protocol::StopOutcome;
 use cortex_protocol::mission::Expense;
 use cortex_protocol::question::ApprovalScope;
 use cortex_protocol::{
     Answer, CloudEvent, MissionId, MissionResult, Origin, QuestionId, QuestionNumber, Submission, ToolCall, ToolSpec,
 };
-use cortex_runtime::{MissionTicket, ProviderId, Rejection, Runtime, StopReport};
+use cortex_runtime::{Events, MissionTicket, ProviderId, Rejection, Runtime};
 use cortex_testkit::FakeObservations;
-use tokio::sync::{broadcast, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -38,7 +39,7 @@ pub(crate) struct Observed {
     pub(crate) requests: Vec<ChatRequest>,
     /// Requests that were counted, over all tasks.
     pub(crate) counted_requests: usize,
-    pub(crate) stops: Vec<StopReport>,
+    pub(crate) stops: Vec<StopOutcome>,
     /// The tools as they were at the beginning.
     pub(crate) specs: Vec<ToolSpec>,
     /// Whether nothing was left running in the end.
@@ -135,7 +136,7 @@ impl Offer {
 /// Hears all events and makes happen what the scenario says.
 struct Watch {
     runtime: Runtime,
-    events: broadcast::Receiver<Arc<CloudEvent>>,
+    events: Events,
     offer: Offer,
     observations: Arc<FakeObservations>,
     happenings: Vec<(Moment, Happening)>,
@@ -144,7 +145,7 @@ struct Watch {
 }
 
 impl Watch {
-    async fn run(mut self, mut over: oneshot::Receiver<()>) -> (Vec<Arc<CloudEvent>>, Vec<StopReport>) {
+    async fn run(mut self, mut over: oneshot::Receiver<()>) -> (Vec<Arc<CloudEvent>>, Vec<StopOutcome>) {
         let mut events: Vec<Arc<CloudEvent>> = Vec::new();
         let mut stops = JoinSet::new();
         loop {
@@ -156,7 +157,7 @@ impl Watch {
             tokio::select! {
                 biased;
                 event = self.events.recv() => {
-                    let event = event.expect("the watch keeps up with the events");
+                    let event = event.expect("the runtime is there");
                     let line = event.data.text.clone();
                     let subject = event.subject.clone();
                     events.push(event);
@@ -195,7 +196,7 @@ impl Watch {
         due.into_iter().map(|(_, happening)| happening).collect()
     }
 
-    async fn let_happen(&mut self, due: Vec<Happening>, mission: Option<&MissionId>, stops: &mut JoinSet<StopReport>) {
+    async fn let_happen(&mut self, due: Vec<Happening>, mission: Option<&MissionId>, stops: &mut JoinSet<StopOutcome>) {
         for happening in due {
             match happening {
                 Happening::People(People::Cancel) => {

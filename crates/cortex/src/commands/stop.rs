@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use cortex_ros::RosError;
-use cortex_ros::task::StopReport;
+use cortex_ros::task::ServiceReply;
 
 use crate::arguments::ServerArguments;
 use crate::connection::{Connection, Purpose};
@@ -33,7 +33,7 @@ pub(crate) async fn resume(arguments: &ServerArguments) -> anyhow::Result<ExitCo
     tell(report)
 }
 
-fn tell(report: Result<StopReport, RosError>) -> anyhow::Result<ExitCode> {
+fn tell(report: Result<ServiceReply, RosError>) -> anyhow::Result<ExitCode> {
     let report = report?;
     println!("{}", report.message);
     Ok(if report.success { ExitCode::SUCCESS } else { ExitCode::FAILURE })

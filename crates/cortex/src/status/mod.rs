@@ -21,7 +21,7 @@ use cortex_protocol::overview::{
 };
 use cortex_protocol::{CloudEvent, ComponentName};
 use cortex_ros::{Discovery, OpenCallKind, RosTools, StopHandle};
-use cortex_runtime::{Readiness, Rejection, Runtime, UnconfirmedHalt};
+use cortex_runtime::{Events, Readiness, Rejection, Runtime, UnconfirmedHalt};
 use cortex_supervisor::RobotView;
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
@@ -210,14 +210,10 @@ impl Gathered {
     }
 }
 
-async fn follow_missions(gathered: Arc<Gathered>, mut events: broadcast::Receiver<Arc<CloudEvent>>) {
-    loop {
-        match events.recv().await {
-            Ok(event) => gathered.note_mission(&event),
-            // The missions that are shown may be behind until they end.
-            Err(broadcast::error::RecvError::Lagged(missed)) => tracing::debug!("status missed {missed} events"),
-            Err(broadcast::error::RecvError::Closed) => return,
-        }
+async fn follow_missions(gathered: Arc<Gathered>, mut events: Events) {
+    // What is missed leaves the missions that are shown behind until they end.
+    while let Some(event) = events.recv().await {
+        gathered.note_mission(&event);
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use cortex_protocol::question::{ApprovalScope, MAX_REASON_BYTES, Subject};
 use cortex_protocol::{Answer, CloudEvent, MissionEvent, Question, QuestionId, QuestionOutcome};
-use cortex_ros::task::StopReport;
+use cortex_ros::task::ServiceReply;
 use cortex_ros::{RosError, TaskClient};
 use futures::future::BoxFuture;
 use serde::Deserialize;
@@ -25,7 +25,7 @@ pub(crate) struct Prompt<'a> {
     /// Whether the task has ended: nothing is asked any more, whatever is still heard of it.
     is_over: bool,
     /// An answer on its way.
-    answering: Option<BoxFuture<'a, Result<StopReport, RosError>>>,
+    answering: Option<BoxFuture<'a, Result<ServiceReply, RosError>>>,
 }
 
 /// The kind of an event.
