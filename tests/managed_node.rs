@@ -167,7 +167,7 @@ async fn a_manager_starts_pauses_resumes_and_ends_cortex() {
 }
 
 #[tokio::test]
-async fn a_model_that_can_not_be_used_leaves_it_unconfigured_until_that_is_mended() {
+async fn a_model_that_can_not_be_used_leaves_it_unconfigured_until_that_is_fixed() {
     let mut house = House::empty();
     house.add_environment("OPENAI_API_KEY", String::new());
     let (cortex, mut manager) = managed(&mut house, &["--model", "openai:gpt-4o"]).await;

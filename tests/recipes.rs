@@ -394,10 +394,10 @@ async fn a_cortex_that_is_killed_leaves_no_process_behind() {
     assert_eq!(alive(&house), Vec::<String>::new());
 }
 
-/// A node that knows nothing of Cortex, and the actions that may mend it.
-fn thermometer(name: &str, fault: &str, mended_by: &str) -> String {
+/// A node that knows nothing of Cortex, and the actions that may fix it.
+fn thermometer(name: &str, fault: &str, fixed_by: &str) -> String {
     let script = format!("{}/python/thermometer.py", env!("CARGO_MANIFEST_DIR"));
-    let (python, arguments) = (python().to_string_lossy().into_owned(), [&script, name, fault, mended_by]);
+    let (python, arguments) = (python().to_string_lossy().into_owned(), [&script, name, fault, fixed_by]);
     format!(
         "[components.{name}]\n\
          start = {{ program = {python:?}, arguments = {arguments:?} }}\n\
@@ -433,9 +433,9 @@ fn course(robot: &mut Monitored, component: &str) -> Vec<String> {
     words.collect()
 }
 
-/// One says so in `/diagnostics`, one does not get on, and one that is mended by nothing but the last rung is respawned.
+/// One says so in `/diagnostics`, one does not get on, and one that is fixed by nothing but the last rung is respawned.
 #[tokio::test]
-async fn nodes_that_know_nothing_of_cortex_are_watched_and_mended_by_whatever_helps() {
+async fn nodes_that_know_nothing_of_cortex_are_watched_and_fixed_by_whatever_helps() {
     let mut house = House::empty();
     house.find_programs();
     let stories = [("one", "reports", "service"), ("two", "freezes", "topic"), ("three", "freezes", "parameter")];

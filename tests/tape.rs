@@ -79,7 +79,7 @@ async fn the_tape_of_a_cortex_that_was_killed_shows_what_it_was_about_to_move() 
     assert_eq!(code, Some(0), "{replayed}");
     assert!(replayed.starts_with("the same as far as the tape goes"), "{replayed}");
 
-    // As if it had been killed within a line; the next start mends it.
+    // As if it had been killed within a line; the next start fixes it.
     let mut entries = std::fs::read_dir(house.tapes()).unwrap().map(|entry| entry.unwrap().path());
     let tape = entries.find(|path| path.is_file()).unwrap();
     let whole = std::fs::read(&tape).unwrap();

@@ -1,7 +1,7 @@
-"""A node that knows nothing of Cortex: `thermometer.py NAME FAULT MENDED_BY`.
+"""A node that knows nothing of Cortex: `thermometer.py NAME FAULT FIXED_BY`.
 
 It publishes a temperature that changes, and `/diagnostics`. After a while its fault begins: `reports` says ERROR in
-`/diagnostics`, `freezes` publishes the same temperature again and again. It ends once it is mended in the one way that
+`/diagnostics`, `freezes` publishes the same temperature again and again. It ends once it is fixed in the one way that
 helps: by the `service` `~/reset` (which refuses the first time), a message on the `topic` `~/knock`, or the `parameter`
 `gain` above 1."""
 
@@ -21,20 +21,20 @@ GOOD_TICKS = 30
 
 
 class Thermometer(Node):
-    def __init__(self, name, fault, mended_by):
+    def __init__(self, name, fault, fixed_by):
         super().__init__(name)
-        self.fault, self.mended_by = fault, mended_by
-        self.ticks, self.mended, self.resets = 0, False, 0
+        self.fault, self.fixed_by = fault, fixed_by
+        self.ticks, self.fixed, self.resets = 0, False, 0
         self.declare_parameter("gain", 1.0)
         self.add_on_set_parameters_callback(self.changed)
         self.create_service(Trigger, "~/reset", self.reset)
-        self.create_subscription(Bool, "~/knock", lambda _: self.mend("topic"), 10)
+        self.create_subscription(Bool, "~/knock", lambda _: self.fix("topic"), 10)
         self.temperature = self.create_publisher(Float64, "~/temperature", 10)
         self.diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self.create_timer(PERIOD_S, self.tick)
 
     def is_bad(self):
-        return self.ticks > GOOD_TICKS and not self.mended
+        return self.ticks > GOOD_TICKS and not self.fixed
 
     def tick(self):
         self.ticks += 1
@@ -45,14 +45,14 @@ class Thermometer(Node):
         status.name, status.message = f"{self.get_name()}: sensor", "no contact" if bad else "fine"
         self.diagnostics.publish(DiagnosticArray(status=[status]))
 
-    def mend(self, way):
-        if self.is_bad() and way == self.mended_by:
-            self.mended = True
+    def fix(self, way):
+        if self.is_bad() and way == self.fixed_by:
+            self.fixed = True
 
     def changed(self, parameters):
         for parameter in parameters:
             if parameter.name == "gain" and parameter.value > 1.0:
-                self.mend("parameter")
+                self.fix("parameter")
         return SetParametersResult(successful=True)
 
     def reset(self, _request, response):
@@ -60,7 +60,7 @@ class Thermometer(Node):
         response.success = self.resets > 1
         response.message = "" if response.success else "it is still warming up"
         if response.success:
-            self.mend("service")
+            self.fix("service")
         return response
 
 

@@ -49,7 +49,7 @@ pub(crate) struct Observed {
 pub(crate) async fn tell(title: String, tools: BTreeMap<String, ToolTable>, mut scenario: Scenario) {
     let world =
         world::make(&tools, &BTreeMap::new(), &[], &scenario).unwrap_or_else(|problem| panic!("{title}: {problem}"));
-    assert_eq!(scenario.known_defect, None, "{title}: mend it first");
+    assert_eq!(scenario.known_defect, None, "{title}: fix it first");
     assert!(scenario.more.is_empty(), "{title}: there is one task on real ROS; take away on_ros");
     assert!(world.absent.is_empty(), "{title}: no tool comes later on real ROS; take away on_ros");
     let robot = robot(&tools, &scenario, &world.specs);

@@ -189,7 +189,7 @@ impl ToolSet {
     /// Checks arguments against the tool's schema and names every problem with its path.
     ///
     /// # Errors
-    /// The problems in one readable text, fit for a person and for a model that shall mend them.
+    /// The problems in one readable text, fit for a person and for a model that shall fix them.
     pub fn check(&self, name: &ToolName, arguments: &Map<String, Value>) -> Result<(), String> {
         self.check_where(name, arguments, |_| true)
     }

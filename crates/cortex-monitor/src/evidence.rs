@@ -486,10 +486,10 @@ mod tests {
         assert_eq!(Health::of(&evidence.symptoms(at(1000.0), &recipe)), Health::Suspect);
         assert_eq!(evidence.next_look(at(1000.0), &recipe), Some(at(1005.0)));
         assert_eq!(Health::of(&evidence.symptoms(at(1005.0), &recipe)), Health::Healthy);
-        for (entry, mend) in [("a", 0), ("b", 1)] {
+        for (entry, fix) in [("a", 0), ("b", 1)] {
             evidence.note_diagnostic(at(1006.0), entry, DiagnosticLevel::Error, "hot");
             assert_eq!(Health::of(&evidence.symptoms(at(1006.0), &recipe)), failed);
-            if mend == 0 {
+            if fix == 0 {
                 evidence.note_diagnostic(at(1006.0), entry, DiagnosticLevel::Ok, "");
             } else {
                 evidence.forget();

@@ -178,7 +178,7 @@ pub struct ComponentOverview {
     pub lifecycle: String,
     /// What is wrong with it, the worst first, in words.
     pub symptoms: Vec<String>,
-    /// Attempts to mend it that still count: they are forgiven one by one while it works.
+    /// Attempts to fix it that still count: they are forgiven one by one while it works.
     pub attempts: u32,
     /// How often its process was started again since Cortex runs.
     pub restarts: u32,

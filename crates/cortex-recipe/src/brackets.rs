@@ -8,7 +8,7 @@ use std::ops::Range;
 pub(crate) struct Unbalanced {
     pub(crate) span: Range<usize>,
     pub(crate) message: String,
-    pub(crate) mend: String,
+    pub(crate) fix: String,
 }
 
 /// The first bracket or quote of a text that has no partner.
@@ -135,7 +135,7 @@ fn unclosed(bracket: char, at: usize) -> Unbalanced {
     Unbalanced {
         span: at..at + 1,
         message: format!("this '{bracket}' is never closed"),
-        mend: format!("write '{}' where it ends", partner(bracket)),
+        fix: format!("write '{}' where it ends", partner(bracket)),
     }
 }
 
@@ -144,7 +144,7 @@ fn closes_nothing(bracket: char, at: usize) -> Unbalanced {
     Unbalanced {
         span: at..at + 1,
         message: format!("this '{bracket}' closes nothing"),
-        mend: format!("take it out, or write '{opens}' where it begins"),
+        fix: format!("take it out, or write '{opens}' where it begins"),
     }
 }
 
@@ -152,7 +152,7 @@ fn unclosed_text(quote: char, at: usize) -> Unbalanced {
     Unbalanced {
         span: at..at + 1,
         message: "this text is never closed".to_owned(),
-        mend: format!("write {quote} at its end, in the same line"),
+        fix: format!("write {quote} at its end, in the same line"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Recipes: one TOML file that says what a whole robot consists of, and what keeps it alive.
 //!
 //! Data and its check; no input or output. [`Recipe::read`] takes the text and gives the recipe, or every problem with
-//! its line, its column and how to mend it.
+//! its line, its column and how to fix it.
 //!
 //! - [`recipe`]: the file as a whole, and [`schema`], its JSON Schema;
 //! - [`component`]: a component: how it is started, what it depends on, what shows that it lives and works;
@@ -38,7 +38,7 @@ pub use recipe::{MAX_RECIPE_BYTES, RECIPE_VERSION, Recipe, schema};
 pub use seconds::Seconds;
 pub use topics::{Known, TopicUse};
 
-/// What is wrong with comparing this field of a type of message so, and how to mend it: a percentage that is a
+/// What is wrong with comparing this field of a type of message so, and how to fix it: a percentage that is a
 /// fraction, for example. Only for fields that the comments of usual messages give a range.
 #[must_use]
 pub fn out_of_range(

@@ -43,7 +43,7 @@ impl<'a> Text<'a> {
         let problem = |finding: Finding| Problem {
             place: self.place(&span(tree, &finding.path)),
             message: finding.message,
-            mend: finding.mend,
+            fix: finding.fix,
         };
         Problems::new(findings.into_iter().map(problem).collect())
     }
@@ -56,7 +56,7 @@ impl<'a> Text<'a> {
         let unbalanced = unbalanced(self.0).map(|found| Problem {
             place: self.place(&found.span),
             message: found.message,
-            mend: found.mend,
+            fix: found.fix,
         });
         let line = |problem: &Problem| problem.place.as_ref().map_or(usize::MAX, |place| place.line);
         let parsed = error.map(|error| self.problem(error));
@@ -69,8 +69,8 @@ impl<'a> Text<'a> {
     }
 
     fn problem(self, error: &Error) -> Problem {
-        let (message, mend) = told(error.message());
-        Problem { place: error.span().and_then(|span| self.place(&span)), message, mend }
+        let (message, fix) = told(error.message());
+        Problem { place: error.span().and_then(|span| self.place(&span)), message, fix }
     }
 
     fn place(self, span: &Range<usize>) -> Option<Place> {

@@ -12,8 +12,8 @@ pub struct Problem {
     pub place: Option<Place>,
     /// What is wrong.
     pub message: String,
-    /// How to mend it. Empty where the message says it.
-    pub mend: String,
+    /// How to fix it. Empty where the message says it.
+    pub fix: String,
 }
 
 /// A place in a text.
@@ -36,8 +36,8 @@ pub struct Mistake {
     pub path: Vec<String>,
     /// What is wrong.
     pub message: String,
-    /// How to mend it. May be empty.
-    pub mend: String,
+    /// How to fix it. May be empty.
+    pub fix: String,
 }
 
 /// Everything that is wrong with a recipe, in the order of the lines; at least one problem.
@@ -51,7 +51,7 @@ impl Problems {
         let finding = |mistake: Mistake| Finding {
             path: mistake.path.into_iter().map(Key::Name).collect(),
             message: mistake.message,
-            mend: mistake.mend,
+            fix: mistake.fix,
         };
         let text = Text::new(text);
         match text.tree() {
@@ -66,7 +66,7 @@ impl Problems {
     }
 
     pub(crate) fn whole(message: String) -> Self {
-        Self(vec![Problem { place: None, message, mend: String::new() }])
+        Self(vec![Problem { place: None, message, fix: String::new() }])
     }
 
     /// Each of them.
@@ -107,8 +107,8 @@ impl fmt::Display for Shown<'_> {
                     writeln!(formatter, "{:margin$}{}", "", "^".repeat(place.width))?;
                 }
             }
-            if !problem.mend.is_empty() {
-                writeln!(formatter, "  {}", problem.mend)?;
+            if !problem.fix.is_empty() {
+                writeln!(formatter, "  {}", problem.fix)?;
             }
         }
         Ok(())

@@ -58,7 +58,7 @@ impl Recipe {
     ///
     /// # Errors
     /// Every problem that was found, in the order of the lines. A text that is no TOML, or has another form, is not
-    /// looked at further, so mending it may bring up others.
+    /// looked at further, so fixing it may bring up others.
     pub fn read(text: &str) -> Result<Self, Problems> {
         let text = Text::new(text);
         if text.bytes() > MAX_RECIPE_BYTES {

@@ -3,7 +3,7 @@
 
 use crate::check::nearest;
 
-/// A message in other words, and how to mend it; empty where the message says it.
+/// A message in other words, and how to fix it; empty where the message says it.
 pub(crate) fn told(message: &str) -> (String, String) {
     let message = message.replace('\n', ", ");
     if let Some(value) = message.strip_suffix(crate::seconds::NO_NUMBER) {
@@ -15,12 +15,12 @@ pub(crate) fn told(message: &str) -> (String, String) {
         let names: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
         let wrong = unknown.split('`').nth(1).unwrap_or_default();
         let words = if unknown.starts_with("unknown field") { "the keys here are" } else { "write one of" };
-        let mend = match nearest(wrong, names.iter().copied()) {
+        let fix = match nearest(wrong, names.iter().copied()) {
             Some(name) => format!("did you mean `{name}`?"),
             None if names.is_empty() => String::new(),
             None => format!("{words} {}", names.join(", ")),
         };
-        return (unknown.to_owned(), mend);
+        return (unknown.to_owned(), fix);
     }
     if let Some(field) = message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) {
         return (message.clone(), missing(field));
@@ -30,9 +30,9 @@ pub(crate) fn told(message: &str) -> (String, String) {
     }
     if let Some((found, expected)) =
         message.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
-        && let Some((kind, mend)) = kind(expected, found)
+        && let Some((kind, fix)) = kind(expected, found)
     {
-        return (format!("{} is no {kind}", shown(found)), mend);
+        return (format!("{} is no {kind}", shown(found)), fix);
     }
     (message, String::new())
 }
@@ -59,12 +59,12 @@ fn kind(expected: &str, found: &str) -> Option<(&'static str, String)> {
     let unquoted = value.trim_matches('"');
     Some(match expected {
         "f64" | "f32" => {
-            let mend = if is_text && unquoted.parse::<f64>().is_ok() { "without quotes" } else { "such as 1.0" };
-            ("number", format!("write a number {mend}"))
+            let fix = if is_text && unquoted.parse::<f64>().is_ok() { "without quotes" } else { "such as 1.0" };
+            ("number", format!("write a number {fix}"))
         }
         "u8" | "u16" | "u32" | "u64" | "usize" | "i32" | "i64" => {
-            let mend = if is_text && unquoted.parse::<i64>().is_ok() { "without quotes" } else { "such as 1" };
-            ("whole number", format!("write a whole number {mend}"))
+            let fix = if is_text && unquoted.parse::<i64>().is_ok() { "without quotes" } else { "such as 1" };
+            ("whole number", format!("write a whole number {fix}"))
         }
         "a string" => ("text", format!("write it in quotes: \"{unquoted}\"")),
         "a boolean" => ("truth value", "write true or false, without quotes".to_owned()),

@@ -1,4 +1,4 @@
-//! Events and the parameters of actions are read, and what is wrong with them is told with its place and its mend.
+//! Events and the parameters of actions are read, and what is wrong with them is told with its place and its fix.
 
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -78,8 +78,8 @@ fn an_event_says_when_it_happens_how_often_and_what_is_done() {
 }
 
 #[test]
-fn every_slip_of_an_event_is_told_with_its_line_and_its_mend() {
-    for (lines, line, message, mend) in [
+fn every_slip_of_an_event_is_told_with_its_line_and_its_fix() {
+    for (lines, line, message, fix) in [
         ("when = { topic = \"battery\" }", 6, "not a full name", "\"/battery\""),
         ("when = { topic = \"/b\", field = \"x\", equal = \"{place}\" }", 6, "no argument 'place'", "{{place}}"),
         (&format!("{WHEN}\nat_most = 0"), 7, "at_most is 0", "from 1"),
@@ -110,7 +110,7 @@ fn every_slip_of_an_event_is_told_with_its_line_and_its_mend() {
             ),
             11,
             "takes no argument 'a'",
-            "mend",
+            "fix",
         ),
         // Those of the form.
         ("when = { topic = \"/b\", grater = 1 }", 6, "unknown field `grater`", ""),
@@ -130,7 +130,7 @@ fn every_slip_of_an_event_is_told_with_its_line_and_its_mend() {
         let found = problems(&event(lines));
         assert_eq!(found.len(), 1, "{lines}: {found:#?}");
         assert!(found[0].message.contains(message), "{lines}: {}", found[0].message);
-        assert!(found[0].mend.contains(mend), "{lines}: {}", found[0].mend);
+        assert!(found[0].fix.contains(fix), "{lines}: {}", found[0].fix);
         assert_eq!(found[0].place.as_ref().map(|place| place.line), Some(line), "{lines}");
     }
     let many = "{ tell = \"x\" }, ".repeat(MAX_EVENT_DEEDS + 1);

@@ -28,7 +28,7 @@ fn problem(text: &str) -> (usize, String, String) {
     let found = problems(text);
     assert_eq!(found.len(), 1, "{text}\n{found:#?}");
     let problem = found.into_iter().next().unwrap();
-    (problem.place.map_or(0, |place| place.line), problem.message, problem.mend)
+    (problem.place.map_or(0, |place| place.line), problem.message, problem.fix)
 }
 
 fn right(text: &str) -> Recipe {
@@ -45,10 +45,10 @@ fn a_tool_of_an_event_must_exist_as_far_as_the_recipe_knows() {
         ("{ tool = \"beep\", arguments = { loud = true } }", "takes no argument 'loud'", "arguments"),
         ("{ tool = \"read_topic\" }", "needs the argument 'topic'", "arguments"),
     ] {
-        let (line, found, mend) = problem(&format!("{ROBOT}{WHEN}do = [{tool}]\n"));
+        let (line, found, fix) = problem(&format!("{ROBOT}{WHEN}do = [{tool}]\n"));
         assert_eq!(line, 12, "{tool}");
         assert!(found.contains(message), "{tool}: {found}");
-        assert!(mend.contains(remedy), "{tool}: {mend}");
+        assert!(fix.contains(remedy), "{tool}: {fix}");
     }
     for tool in [
         "{ tool = \"base.halt\" }",
@@ -69,10 +69,10 @@ fn a_number_outside_of_the_range_of_its_field_is_told_with_the_range() {
         ("{ not = { topic = \"/charge\", field = \"percentage\", at_least = 101 } }", "from 0 to 1", ""),
         ("{ topic = \"/odom\", field = \"pose.pose.orientation.z\", greater = 90 }", "from -1 to 1", "quaternion"),
     ] {
-        let (line, found, mend) = problem(&format!("{ROBOT}when = {when}\n{DO}"));
+        let (line, found, fix) = problem(&format!("{ROBOT}when = {when}\n{DO}"));
         assert_eq!(line, 11, "{when}");
         assert!(found.contains(message), "{when}: {found}");
-        assert!(mend.contains(remedy), "{when}: {mend}");
+        assert!(fix.contains(remedy), "{when}: {fix}");
     }
     // Another message may be published under that name, if the recipe says so.
     right(&format!(
@@ -96,10 +96,10 @@ fn a_hysteresis_on_the_wrong_side_is_told() {
         ("equal = 3", "at_least = 2"),
         ("near = { value = 3, tolerance = 1.0 }", "greater = 3.5"),
     ] {
-        let (line, found, mend) = problem(&text(when, until));
+        let (line, found, fix) = problem(&text(when, until));
         assert_eq!(line, 12, "{when} {until}");
         assert!(found.contains("'until' holds where 'when' still holds"), "{when} {until}: {found}");
-        assert!(mend.contains("other side"), "{mend}");
+        assert!(fix.contains("other side"), "{fix}");
     }
     for (when, until) in
         [("less = 11.0", "greater = 12.0"), ("less = 11", "at_least = 11"), ("at_most = 11", "at_least = 11")]
@@ -120,10 +120,10 @@ fn a_topic_that_nothing_of_the_recipe_offers_is_a_warning() {
     assert_eq!(found.len(), 1, "{found:#?}");
     assert_eq!(found[0].path, ["events", "low", "when"]);
     assert!(found[0].message.contains("nothing in the recipe says who publishes '/chrage'"), "{}", found[0].message);
-    assert!(found[0].mend.contains("did you mean \"/charge\"?"), "{}", found[0].mend);
+    assert!(found[0].fix.contains("did you mean \"/charge\"?"), "{}", found[0].fix);
     let found = warnings(&when("/door"));
-    assert!(found[0].mend.contains("publishes = { \"/door\" = "), "{}", found[0].mend);
-    assert!(found[0].mend.contains("--live"), "{}", found[0].mend);
+    assert!(found[0].fix.contains("publishes = { \"/door\" = "), "{}", found[0].fix);
+    assert!(found[0].fix.contains("--live"), "{}", found[0].fix);
     assert_eq!(warnings(WHEN), []);
     assert_eq!(warnings(&when("/base/bumper")), [], "below a component's name");
     assert_eq!(warnings(&when("/diagnostics")), [], "published by whoever has something to tell");
@@ -191,9 +191,9 @@ fn a_value_of_another_kind_is_told_with_one_that_is_right() {
         ("lifecycle = \"mangaed\"", "unknown variant `mangaed`", "did you mean `managed`?"),
         ("[components.arm]\n", "missing field `start`", "add start = "),
     ] {
-        let (_, found, mend) = problem(&with(lines));
+        let (_, found, fix) = problem(&with(lines));
         assert!(found.contains(message), "{lines}: {found}");
-        assert!(mend.contains(remedy), "{lines}: {mend}");
+        assert!(fix.contains(remedy), "{lines}: {fix}");
         assert!(!found.contains("f64") && !found.contains("u32"), "{lines}: {found}");
     }
 }

@@ -1,4 +1,4 @@
-//! Recipes are read, and what is wrong with one is told with its place and its mend.
+//! Recipes are read, and what is wrong with one is told with its place and its fix.
 
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -11,12 +11,12 @@ fn problems(text: &str) -> Vec<Problem> {
     Recipe::read(text).expect_err("the recipe is wrong").iter().cloned().collect()
 }
 
-/// The one problem: line, message and mend.
+/// The one problem: line, message and fix.
 fn problem(text: &str) -> (usize, String, String) {
     let found = problems(text);
     assert_eq!(found.len(), 1, "{found:#?}");
     let problem = found.into_iter().next().unwrap();
-    (problem.place.map_or(0, |place| place.line), problem.message, problem.mend)
+    (problem.place.map_or(0, |place| place.line), problem.message, problem.fix)
 }
 
 /// A recipe with two components and these lines after the second.
@@ -115,14 +115,14 @@ fn a_stand_in_that_needs_what_it_stands_in_for_is_told_with_the_way_there() {
         let problem = &problems[0];
         assert_eq!((problems.len(), problem.place.as_ref().map(|place| place.line)), (1, Some(4)));
         assert_eq!(problem.message, format!("'spare' stands in for 'camera' and depends on it: {way}"));
-        assert!(problem.mend.contains("take one of these dependencies out"), "{}", problem.mend);
+        assert!(problem.fix.contains("take one of these dependencies out"), "{}", problem.fix);
     }
     assert!(Recipe::read(&text("\"base\"")).is_ok());
 }
 
 #[test]
-fn every_kind_of_slip_is_told_with_its_line_and_its_mend() {
-    for (lines, line, message, mend) in [
+fn every_kind_of_slip_is_told_with_its_line_and_its_fix() {
+    for (lines, line, message, fix) in [
         ("stand_in = \"basee\"", 6, "no component 'basee' to stand in", "\"base\""),
         ("stand_in = \"camera\"", 6, "can't stand in for itself", "another"),
         ("fallbacks.on_any_fail = [\"tel_operator\"]", 6, "no action 'tel_operator'", "\"notify_operator\""),
@@ -160,9 +160,9 @@ fn every_kind_of_slip_is_told_with_its_line_and_its_mend() {
         ("[actions.x.parameters]\ncomponent = \"base\"\nvalues = {}", 8, "no parameter is set", "values"),
         ("[actions.x]\ncommand = { program = \"x\" }\ntool = { description = \"\" }", 8, "no description", "model"),
     ] {
-        let (found_line, found_message, found_mend) = problem(&with(lines));
+        let (found_line, found_message, found_fix) = problem(&with(lines));
         assert!(found_message.contains(message), "{lines}: {found_message}");
-        assert!(found_mend.contains(mend), "{lines}: {found_mend}");
+        assert!(found_fix.contains(fix), "{lines}: {found_fix}");
         assert_eq!(found_line, line, "{lines}");
     }
 }
@@ -193,8 +193,8 @@ fn what_has_not_the_form_of_a_recipe_is_told_with_its_line() {
         assert!(first.message.contains(message), "{lines}: {}", first.message);
         assert_eq!(first.place.as_ref().map(|place| place.line), Some(line), "{lines}: {found:#?}");
     }
-    let (line, message, mend) = problem(&BASE.replace("recipe = 1", "recipe = 2"));
-    assert_eq!((line, mend.as_str()), (1, "write recipe = 1"));
+    let (line, message, fix) = problem(&BASE.replace("recipe = 1", "recipe = 2"));
+    assert_eq!((line, fix.as_str()), (1, "write recipe = 1"));
     assert!(message.contains("format 2"), "{message}");
     let (_, message, _) = problem(&"#".repeat((1 << 20) + 1));
     assert!(message.contains("at most 1048576"), "{message}");

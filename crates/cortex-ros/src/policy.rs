@@ -68,7 +68,7 @@ impl Default for PolicySettings {
 pub struct PolicyError {
     /// Which setting.
     pub key: &'static str,
-    /// What is wrong, and how to mend it.
+    /// What is wrong, and how to fix it.
     pub problem: String,
 }
 
@@ -493,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_used_is_named_with_its_key_and_a_mend() {
+    fn what_can_not_be_used_is_named_with_its_key_and_a_fix() {
         let renames = |pairs: &[(&str, &str)]| {
             let rename = pairs.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
             policy(|settings| settings.rename = rename).unwrap_err().to_string()

@@ -156,10 +156,10 @@ pub enum Place {
     Now,
 }
 
-/// Mends what an earlier crash has torn.
-fn mend(folder: &tape::Folder) {
-    match folder.mend() {
-        Ok(mended) => mended.iter().for_each(|mission| tracing::warn!("the tape of {mission} was torn; it is mended")),
+/// Fixes what an earlier crash has torn.
+fn fix(folder: &tape::Folder) {
+    match folder.fix() {
+        Ok(fixed) => fixed.iter().for_each(|mission| tracing::warn!("the tape of {mission} was torn; it is fixed")),
         Err(problem) => tracing::warn!("the tapes can't be looked through: {problem}"),
     }
 }
@@ -243,7 +243,7 @@ impl Runtime {
         if let Some(tape) = &config.tape {
             envelope::continue_after(&tape.directory);
             let folder = tape::Folder::new(tape.directory.clone());
-            tracker.spawn_blocking(move || mend(&folder));
+            tracker.spawn_blocking(move || fix(&folder));
         }
         let journal = journal::Journal::new(config.journal.clone());
         let robot_state = robot_state::StateWatch::begin(&config.policy, &providers, &tracker);

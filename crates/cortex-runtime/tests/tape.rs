@@ -350,7 +350,7 @@ async fn a_stop_in_mid_mission_is_on_the_tape() {
     let tapes = Folder::new(folder.path().to_owned());
     assert!(records(folder.path()).iter().any(|record| record.kind == "cortex.effect.invoke"));
     assert_eq!(tapes.summary(&ticket.id).unwrap().status, TapeStatus::Running);
-    assert_eq!(tapes.mend().unwrap(), []);
+    assert_eq!(tapes.fix().unwrap(), []);
     house.runtime.stop().await.unwrap();
     assert_eq!(ticket.result.await.unwrap().status, MissionStatus::Cancelled);
     house.close().await;

@@ -1,4 +1,4 @@
-//! A Cortex that is killed while it writes tapes and removes old ones: what it leaves can be read or mended.
+//! A Cortex that is killed while it writes tapes and removes old ones: what it leaves can be read or fixed.
 
 #![expect(clippy::expect_used, reason = "a story that can't be told ends here, and says why")]
 
@@ -14,7 +14,7 @@ use cortex_testkit::{FakeTools, ScriptedModel, says};
 
 /// Where the process that is to be killed records.
 const VARIABLE: &str = "CORTEX_TAPE_CRASH_FOLDER";
-const NAME: &str = "a_kill_while_old_tapes_are_removed_leaves_nothing_that_can_not_be_read_or_mended";
+const NAME: &str = "a_kill_while_old_tapes_are_removed_leaves_nothing_that_can_not_be_read_or_fixed";
 /// Room for a few tapes.
 const FOLDER_BYTES: u64 = 40_000;
 /// What a crash may leave beyond: the tape that it was writing.
@@ -41,7 +41,7 @@ async fn record_for_ever(folder: &Path) {
 }
 
 #[tokio::test]
-async fn a_kill_while_old_tapes_are_removed_leaves_nothing_that_can_not_be_read_or_mended() {
+async fn a_kill_while_old_tapes_are_removed_leaves_nothing_that_can_not_be_read_or_fixed() {
     if let Some(folder) = std::env::var_os(VARIABLE) {
         record_for_ever(Path::new(&folder)).await;
     }
@@ -63,7 +63,7 @@ async fn a_kill_while_old_tapes_are_removed_leaves_nothing_that_can_not_be_read_
         killed.wait().expect("it has ended");
         assert_eq!(ended, 20 + 7 * round, "it recorded until it was killed");
 
-        folder.mend().expect("the folder can be looked through");
+        folder.fix().expect("the folder can be looked through");
         let missions = folder.missions().expect("the folder can be read");
         let mut bytes = 0;
         for mission in &missions {
@@ -73,7 +73,7 @@ async fn a_kill_while_old_tapes_are_removed_leaves_nothing_that_can_not_be_read_
             {
                 reader.body(&record).unwrap_or_else(|problem| panic!("{mission}: {problem}"));
             }
-            assert_eq!(reader.torn_bytes(), 0, "{mission} is torn after it was mended");
+            assert_eq!(reader.torn_bytes(), 0, "{mission} is torn after it was fixed");
             assert_eq!(folder.check(mission).expect("a tape can be checked"), Integrity::Unchanged, "{mission}");
         }
         assert!(

@@ -270,14 +270,14 @@ fn commands_of_the_recipe_are_run_and_their_exit_status_counts() {
 fn a_stop_ends_the_commands_of_fallbacks_and_they_are_run_again_after_the_resume() {
     let folder = tempfile::tempdir().unwrap();
     // The second time, it is done at once.
-    let script = "cd $(dirname $0); trap '' TERM; echo $$ > command; while [ ! -e mended ]; do sleep 0.1; done";
-    std::fs::write(folder.path().join("mend.sh"), script).unwrap();
-    let script = folder.path().join("mend.sh");
-    let arm = "[components.arm]\nstart = { program = \"sh\", arguments = [\"-c\", \"test -e {recipe}/mended && exec \
+    let script = "cd $(dirname $0); trap '' TERM; echo $$ > command; while [ ! -e fixed ]; do sleep 0.1; done";
+    std::fs::write(folder.path().join("fix.sh"), script).unwrap();
+    let script = folder.path().join("fix.sh");
+    let arm = "[components.arm]\nstart = { program = \"sh\", arguments = [\"-c\", \"test -e {recipe}/fixed && exec \
                sleep 600\"] }\n";
     let recipe = format!(
-        "{arm}[components.arm.fallbacks]\non_component_fail = [\"mend\", \"respawn\"]\n\
-         [actions.mend]\ntimeout_s = 60\ncommand = {{ program = \"sh\", arguments = [{script:?}] }}\n"
+        "{arm}[components.arm.fallbacks]\non_component_fail = [\"fix\", \"respawn\"]\n\
+         [actions.fix]\ntimeout_s = 60\ncommand = {{ program = \"sh\", arguments = [{script:?}] }}\n"
     );
     let robot = Robot::in_folder(folder, &recipe);
     robot.wait_for(|effect| matches!(effect, Effect::Act { .. }));
@@ -298,13 +298,13 @@ fn a_stop_ends_the_commands_of_fallbacks_and_they_are_run_again_after_the_resume
     let id = Pid::from_raw(ids().trim().parse().unwrap()).unwrap();
     assert!(rustix::process::test_kill_process(id).is_err(), "it has ended, although it ignores SIGTERM");
 
-    std::fs::write(robot.folder.path().join("mended"), "").unwrap();
+    std::fs::write(robot.folder.path().join("fixed"), "").unwrap();
     robot.latch.resume(&handle);
     let again = robot.wait_for(|effect| {
         matches!(effect, Effect::Report { event: MonitorEvent::AttemptBegan { .. } | MonitorEvent::GaveUp { .. } })
     });
     let Effect::Report { event } = again else { panic!("{again:?}") };
-    assert_eq!(event.to_string(), "arm: attempt 1, mend", "it was no attempt");
+    assert_eq!(event.to_string(), "arm: attempt 1, fix", "it was no attempt");
     robot.wait_until_up("arm");
     assert!(robot.stop().0.is_empty());
 }

@@ -79,7 +79,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: RecipeCommand,
     },
-    /// Check ROS, the graph, the configuration and the model; each failure comes with its mend.
+    /// Check ROS, the graph, the configuration and the model; each failure comes with its fix.
     Doctor(RunArguments),
     /// Ends what a Cortex that died has left running. Started by `cortex run RECIPE`.
     #[command(name = GUARD, hide = true)]
@@ -240,7 +240,7 @@ pub(crate) enum TapeCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecipeCommand {
-    /// Say what is wrong with recipes: file, line, and how to mend it. Exit status 0: nothing.
+    /// Say what is wrong with recipes: file, line, and how to fix it. Exit status 0: nothing.
     Check {
         /// The recipes.
         #[arg(required = true, value_name = "FILE")]

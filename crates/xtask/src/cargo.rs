@@ -109,7 +109,7 @@ impl Metadata {
             .output()
             .context("cannot start cargo")?;
         if !output.status.success() {
-            bail!("cargo metadata failed: mend the manifest it names");
+            bail!("cargo metadata failed: fix the manifest it names");
         }
         Self::parse(&output.stdout)
     }

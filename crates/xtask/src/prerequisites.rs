@@ -1,6 +1,6 @@
 //! What a machine must bring along, and how to get what is missing.
 //!
-//! Everything missing is reported at once, so that one command mends it.
+//! Everything missing is reported at once, so that one command fixes it.
 
 use std::path::{Path, PathBuf};
 

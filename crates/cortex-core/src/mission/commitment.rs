@@ -78,7 +78,7 @@ impl Mission {
         self.told_conflicts.clear();
         self.corrections.clear();
         self.retries.clear();
-        self.to_mend.clear();
+        self.to_fix.clear();
         self.tools_changed = false;
         self.planning_turn = 0;
         self.goal.told = false;

@@ -1,4 +1,4 @@
-//! Mending a call that failed, in its step's place. What could not be reached is tried again after a pause, if it only
+//! Fixing a call that failed, in its step's place. What could not be reached is tried again after a pause, if it only
 //! looks; else the error and the schema go back to the model, which may give the same tool other arguments. Bounded, and
 //! only where nothing that the failed call started goes on.
 //!
@@ -102,7 +102,7 @@ impl Mission {
 
     /// The arguments with which a step is to be confirmed in place of the planned ones.
     pub(super) fn proposed_for(&self, number: StepNumber) -> Option<Map<String, Value>> {
-        match &self.to_mend.get(&number)?.remedy {
+        match &self.to_fix.get(&number)?.remedy {
             Remedy::Confirm { arguments } => Some(arguments.clone()),
             Remedy::Again { .. } | Remedy::OtherArguments => None,
         }
@@ -111,22 +111,22 @@ impl Mission {
     /// What the model is told of a step that is confirmed anew.
     pub(super) fn told_of_proposal(&self, number: StepNumber) -> Option<String> {
         self.proposed_for(number)?;
-        let failure = self.to_mend.get(&number)?;
+        let failure = self.to_fix.get(&number)?;
         Some(prompts::confirmed_anew(&failure.outcome.message, failure.was_sent()))
     }
 
-    /// Whether a step other than this one waits to be mended.
-    pub(super) fn mends_another_than(&self, step: StepNumber) -> bool {
-        self.to_mend.keys().any(|number| *number != step)
+    /// Whether a step other than this one waits to be fixed.
+    pub(super) fn fixes_another_than(&self, step: StepNumber) -> bool {
+        self.to_fix.keys().any(|number| *number != step)
     }
 
     /// When the next pause before a further try is over. What is due but can't begin yet waits for something in flight.
     pub(super) fn next_retry(&self) -> Option<Duration> {
-        self.to_mend.values().filter_map(Failure::again_at).filter(|at| *at > self.now).min()
+        self.to_fix.values().filter_map(Failure::again_at).filter(|at| *at > self.now).min()
     }
 
     pub(super) fn has_due_retry(&self) -> bool {
-        self.to_mend.values().filter_map(Failure::again_at).any(|at| at <= self.now)
+        self.to_fix.values().filter_map(Failure::again_at).any(|at| at <= self.now)
     }
 
     /// Whether the step finds what it needs, and room beside what runs.
@@ -138,9 +138,9 @@ impl Mission {
     /// Begins anew the first call whose pause is over. Returns whether there is one.
     pub(super) fn retry_next(&mut self) -> bool {
         let due = |failure: &Failure| failure.again_at().is_some_and(|at| at <= self.now);
-        let next = self.to_mend.iter().find(|(number, failure)| due(failure) && self.may_begin(**number));
+        let next = self.to_fix.iter().find(|(number, failure)| due(failure) && self.may_begin(**number));
         let Some(number) = next.map(|(number, _)| *number) else { return false };
-        let (Some(step), Some(failure)) = (self.step(number).cloned(), self.to_mend.remove(&number)) else {
+        let (Some(step), Some(failure)) = (self.step(number).cloned(), self.to_fix.remove(&number)) else {
             return false;
         };
         *self.retries.entry(number).or_default() += 1;
@@ -166,16 +166,16 @@ impl Mission {
 
     /// Asks the model about the first step that failed: for other arguments, or whether those that it has now shall run.
     /// Returns whether there is one.
-    pub(super) fn mend_next(&mut self) -> bool {
+    pub(super) fn fix_next(&mut self) -> bool {
         let is_proposed = |failure: &Failure| matches!(failure.remedy, Remedy::Confirm { .. });
-        let next = self.to_mend.iter().find(|(number, failure)| is_proposed(failure) && self.may_begin(**number));
+        let next = self.to_fix.iter().find(|(number, failure)| is_proposed(failure) && self.may_begin(**number));
         if let Some(number) = next.map(|(number, _)| *number) {
             *self.retries.entry(number).or_default() += 1;
             self.confirm(number, 0, None);
             return true;
         }
         let asks = |failure: &Failure| failure.remedy == Remedy::OtherArguments;
-        let Some((number, failure)) = self.to_mend.iter().find(|(_, failure)| asks(failure)) else { return false };
+        let Some((number, failure)) = self.to_fix.iter().find(|(_, failure)| asks(failure)) else { return false };
         let (number, outcome) = (*number, failure.outcome.clone());
         let Some(step) = self.step(number).cloned() else { return false };
         let asked = self.corrections.entry(number).or_default();
@@ -201,7 +201,7 @@ impl Mission {
 
     /// Calls the tool again with the model's arguments, or lets the step fail as it did.
     pub(super) fn on_correction(&mut self, number: StepNumber, reply: Result<ChatReply, ModelError>) {
-        let (Some(step), Some(failure)) = (self.step(number).cloned(), self.to_mend.remove(&number)) else { return };
+        let (Some(step), Some(failure)) = (self.step(number).cloned(), self.to_fix.remove(&number)) else { return };
         let tool = &step.call.tool;
         let wire_name = self.setup.tools.wire_name(tool).unwrap_or_default().to_owned();
         let tried = self.current_reports().find(|report| report.number == number).map(|report| &report.arguments);
@@ -215,26 +215,26 @@ impl Mission {
         };
         let allowed =
             given.and_then(|given| if acts { self.changes(&step, Some(&given)).map(|_| given) } else { Ok(given) });
-        let mended = allowed.and_then(|given| self.resolved_arguments(&step, Some(given))).and_then(|arguments| {
+        let fixed = allowed.and_then(|given| self.resolved_arguments(&step, Some(given))).and_then(|arguments| {
             if Some(&arguments) == tried { Err("the same arguments again".to_owned()) } else { Ok(arguments) }
         });
         // Words beside the call may take it back, and other arguments than the planned ones were never confirmed.
         let is_unconfirmed = has_words || self.setup.limits.confirmation_arguments == ConfirmationArguments::Any;
         if self.must_hold() {
             // It waits with the plan, or ends with it as it did.
-            self.to_mend.insert(number, failure);
+            self.to_fix.insert(number, failure);
             self.phase = Phase::Underway;
             self.advance();
             return;
         }
-        if let Some(reason) = self.refusal_of_motion(tool).filter(|_| mended.is_ok()) {
+        if let Some(reason) = self.refusal_of_motion(tool).filter(|_| fixed.is_ok()) {
             self.end_step(number, failure.outcome);
             self.fail(reason);
             return;
         }
-        match (mended, self.is_as_planned(&step)) {
+        match (fixed, self.is_as_planned(&step)) {
             (Ok(arguments), Ok(_)) if acts && is_unconfirmed => {
-                self.to_mend.insert(number, Failure { remedy: Remedy::Confirm { arguments }, ..failure });
+                self.to_fix.insert(number, Failure { remedy: Remedy::Confirm { arguments }, ..failure });
                 self.phase = Phase::Underway;
                 self.advance();
             }
@@ -248,9 +248,9 @@ impl Mission {
         }
     }
 
-    /// What was to be mended has failed after all: the plan ends before the model was asked, or had answered.
-    pub(super) fn give_up_mending(&mut self) {
-        while let Some((step, failure)) = self.to_mend.pop_first() {
+    /// What was to be fixed has failed after all: the plan ends before the model was asked, or had answered.
+    pub(super) fn give_up_fixing(&mut self) {
+        while let Some((step, failure)) = self.to_fix.pop_first() {
             self.end_step(step, failure.outcome);
         }
     }

@@ -157,7 +157,7 @@ impl Mission {
 
     /// Blocks what has not begun, with a note, and halts what is in flight; `then` follows.
     pub(super) fn end_plan(&mut self, then: Ending, note: &str) {
-        self.give_up_mending();
+        self.give_up_fixing();
         let pending: Vec<StepNumber> = self
             .current_reports()
             .filter(|report| report.status == StepStatus::Pending)
@@ -216,7 +216,7 @@ impl Mission {
         self.withdraw_question(then.reason());
         self.void_approvals();
         self.abandon_model();
-        self.give_up_mending();
+        self.give_up_fixing();
         let reason = then.reason().to_owned();
         let tools = self.calls.values().map(|call| call.tool.clone()).collect();
         for call in self.calls.keys() {
@@ -246,7 +246,7 @@ impl Mission {
 
     /// Goes on after everything has come to rest.
     pub(super) fn follow(&mut self, then: Ending) {
-        self.give_up_mending();
+        self.give_up_fixing();
         match then {
             // Replanning while something may still be moving would put two plans on one robot.
             Ending::Replan { .. } | Ending::Corrected | Ending::Failed { .. } | Ending::Closed { .. }
@@ -264,7 +264,7 @@ impl Mission {
 
     pub(super) fn finish(&mut self, status: MissionStatus, mut output: String) {
         self.withdraw_question("the task has ended");
-        self.give_up_mending();
+        self.give_up_fixing();
         let unfinished: Vec<StepNumber> =
             self.current_reports().filter(|report| !report.status.is_terminal()).map(|report| report.number).collect();
         for number in unfinished {

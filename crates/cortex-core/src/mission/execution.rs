@@ -29,17 +29,17 @@ impl Mission {
             return;
         }
         self.block_what_waits_for_failures();
-        if self.hold_for_components() || (!self.is_paused() && (self.mend_next() || self.retry_next())) {
+        if self.hold_for_components() || (!self.is_paused() && (self.fix_next() || self.retry_next())) {
             return;
         }
         match self.next_step() {
             Next::Begin(_) if self.is_paused() => self.phase = Phase::Underway,
             Next::Begin(step) => self.confirm(step, 0, None),
-            Next::Wait(conflicts) if !self.calls.is_empty() || !self.to_mend.is_empty() => {
+            Next::Wait(conflicts) if !self.calls.is_empty() || !self.to_fix.is_empty() => {
                 self.tell_conflicts(conflicts);
                 self.phase = Phase::Underway;
             }
-            Next::Done if !self.to_mend.is_empty() => self.phase = Phase::Underway,
+            Next::Done if !self.to_fix.is_empty() => self.phase = Phase::Underway,
             Next::Wait(_) | Next::Done => self.plan_carried_out(),
         }
     }
@@ -153,7 +153,7 @@ impl Mission {
         let adaptive = self.setup.limits.confirmation == ConfirmationMode::Adaptive;
         let only_reads = self.setup.tools.get(&step.call.tool).is_some_and(|spec| spec.effect == ToolEffect::Observe);
         let as_expected = !self.tools_changed
-            && self.to_mend.is_empty()
+            && self.to_fix.is_empty()
             && self
                 .current_reports()
                 .all(|report| matches!(report.status, StepStatus::Pending | StepStatus::Running | StepStatus::Success));
@@ -224,7 +224,7 @@ impl Mission {
                 let changes = self.changes(step, reading.arguments.as_ref())?;
                 let arguments = self.resolved_arguments(step, reading.arguments)?;
                 self.report_decision(step, Decision::Execute, reading.reason, changes);
-                self.to_mend.remove(&step.number);
+                self.to_fix.remove(&step.number);
                 self.start_step(step, arguments, fingerprint);
             }
             Decision::Skip => self.skip(step, reading.reason),
@@ -271,7 +271,7 @@ impl Mission {
 
     fn skip(&mut self, step: &Step, reason: String) {
         self.report_decision(step, Decision::Skip, reason.clone(), Vec::new());
-        match self.to_mend.remove(&step.number) {
+        match self.to_fix.remove(&step.number) {
             // It was tried, so it is no step that was not needed.
             Some(failure) if failure.was_sent() => self.end_step(step.number, failure.outcome),
             _ => self.close_report(step.number, StepStatus::Skipped, reason),
@@ -420,11 +420,11 @@ impl Mission {
                     report.duration = Some(duration);
                 }
             }
-            // A plan that is coming to rest is over: nothing of it is mended.
+            // A plan that is coming to rest is over: nothing of it is fixed.
             let is_ending = matches!(self.phase, Phase::Halting { .. });
             match self.remedy(number, &tool, &outcome).filter(|_| !is_ending) {
                 Some(remedy) => {
-                    self.to_mend.insert(number, Failure { outcome: outcome.clone(), remedy });
+                    self.to_fix.insert(number, Failure { outcome: outcome.clone(), remedy });
                 }
                 None => {
                     has_failed = !outcome.is_success();
@@ -445,10 +445,10 @@ impl Mission {
             {
                 self.ask_anew();
             }
-            // No model is asked to mend anything meanwhile.
+            // No model is asked to fix anything meanwhile.
             Phase::Asking { .. } => self.review_question(),
-            Phase::Confirming { step, .. } if has_failed || self.mends_another_than(step) => self.ask_anew(),
-            Phase::Waiting { .. } if has_failed || !self.to_mend.is_empty() => self.advance(),
+            Phase::Confirming { step, .. } if has_failed || self.fixes_another_than(step) => self.ask_anew(),
+            Phase::Waiting { .. } if has_failed || !self.to_fix.is_empty() => self.advance(),
             Phase::Waiting { step, asked, .. } => self.confirm(step, asked, None),
             Phase::Halting { then, .. } => {
                 self.report(MissionEvent::Halted { call, step, tool, state: outcome.halt });

@@ -9,7 +9,7 @@
 //! - `phase`: where it stands;
 //! - `failure`: what a failed step does to its plan;
 //! - `arguments`: those that a step runs with, and which of them a confirmation may change;
-//! - `correction`: mending a call that failed; `budget`: what a mission may spend;
+//! - `correction`: fixing a call that failed; `budget`: what a mission may spend;
 //!   `closing`: how it ends where its closing words fail;
 //!   `compaction`: keeping its conversation within bounds;
 //! - `goals`: what the class of the task decides; `rounds`: orders that go on; `evidence`: what shows that they are
@@ -149,11 +149,11 @@ pub struct Mission {
     came_back: BTreeSet<ToolName>,
     /// Those of which was said that they are awaited.
     told_missing: BTreeSet<ToolName>,
-    /// Steps of the current plan whose call failed and may be mended, with what came of it.
-    to_mend: BTreeMap<StepNumber, Failure>,
+    /// Steps of the current plan whose call failed and may be fixed, with what came of it.
+    to_fix: BTreeMap<StepNumber, Failure>,
     /// How often the call of each step of the current plan was tried again.
     retries: BTreeMap<StepNumber, u32>,
-    /// How often the model was asked to mend each of them.
+    /// How often the model was asked to fix each of them.
     corrections: BTreeMap<StepNumber, u32>,
     /// How people corrected the task, in order.
     task_corrections: Vec<String>,
@@ -222,7 +222,7 @@ impl Mission {
             left_at: BTreeMap::new(),
             came_back: BTreeSet::new(),
             told_missing: BTreeSet::new(),
-            to_mend: BTreeMap::new(),
+            to_fix: BTreeMap::new(),
             retries: BTreeMap::new(),
             corrections: BTreeMap::new(),
             task_corrections: Vec::new(),

@@ -168,7 +168,7 @@ pub(super) fn planning_request(
     ChatRequest { purpose: Purpose::Plan, messages, tools, temperature: 0.2, max_tokens: PLANNING_TOKENS }
 }
 
-/// A step that is decided upon or mended, and what stands around it.
+/// A step that is decided upon or fixed, and what stands around it.
 pub(super) struct StepInPlan {
     /// Which step it is, and how many its plan has.
     pub address: StepAddress,

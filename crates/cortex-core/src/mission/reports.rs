@@ -42,8 +42,8 @@ impl Mission {
         if report.status.is_terminal() {
             return;
         }
-        // What has ended is not mended.
-        self.to_mend.remove(&number);
+        // What has ended is not fixed.
+        self.to_fix.remove(&number);
         let Some(report) = self.report_of(number) else { return };
         report.timing = timing;
         report.status = status;

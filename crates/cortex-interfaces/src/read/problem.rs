@@ -22,7 +22,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Why JSON is not a message of the type. Written so that a model can mend it.
+/// Why JSON is not a message of the type. Written so that a model can fix it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct ReadError {
     /// All problems, in the order of the JSON, up to the limit.

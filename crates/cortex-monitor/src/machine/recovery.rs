@@ -321,7 +321,7 @@ impl Member {
     }
 
     /// Whether its health keeps it from coming up. What is only told does not, since it did not keep it from being used
-    /// either, and bringing it up again and again would not mend it. But what is seen to is over only when nothing as bad
+    /// either, and bringing it up again and again would not fix it. But what is seen to is over only when nothing as bad
     /// is left, and a stand-in makes room only for one that does not fail at all.
     pub(super) fn is_hindered(&self, health: Health) -> bool {
         let Health::Failed { kind } = health else { return false };

@@ -47,8 +47,8 @@ fn owner(recipe: &Recipe, name: &ActionName, action: &Action, findings: &mut Vec
 }
 
 fn deed(recipe: &Recipe, name: &ActionName, deed: &Deed, findings: &mut Vec<Finding>) {
-    let mut add = |table: &str, key: &str, message: String, mend: String| {
-        findings.push(Finding::new(["actions".into(), name.as_str().into(), table.into(), key.into()], message, mend));
+    let mut add = |table: &str, key: &str, message: String, fix: String| {
+        findings.push(Finding::new(["actions".into(), name.as_str().into(), table.into(), key.into()], message, fix));
     };
     let unknown = |component: &ComponentName| {
         let is_known = recipe.components.contains_key(component);
@@ -87,16 +87,16 @@ fn deed(recipe: &Recipe, name: &ActionName, deed: &Deed, findings: &mut Vec<Find
             }
         }
         Deed::Method(method) => {
-            if let Some((message, mend)) = unknown(&method.component) {
-                add("method", "component", message, mend);
+            if let Some((message, fix)) = unknown(&method.component) {
+                add("method", "component", message, fix);
             }
             if !is_word(&method.name) {
                 add("method", "name", format!("'{}' can't be the name of a method", method.name), String::new());
             }
         }
         Deed::Parameters(parameters) => {
-            if let Some((message, mend)) = unknown(&parameters.component) {
-                add("parameters", "component", message, mend);
+            if let Some((message, fix)) = unknown(&parameters.component) {
+                add("parameters", "component", message, fix);
             }
             if parameters.values.is_empty() {
                 add("parameters", "values", "no parameter is set".into(), "write values = { name = value }".into());

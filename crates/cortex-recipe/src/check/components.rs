@@ -56,8 +56,8 @@ fn start(recipe: &Recipe, name: &ComponentName, component: &ComponentRecipe, fin
 
 fn stand_in(recipe: &Recipe, name: &ComponentName, component: &ComponentRecipe, findings: &mut Vec<Finding>) {
     let Some(other) = &component.stand_in else { return };
-    let mut add = |message: String, mend: String| {
-        findings.push(Finding::new(["components".into(), name.as_str().into(), "stand_in".into()], message, mend));
+    let mut add = |message: String, fix: String| {
+        findings.push(Finding::new(["components".into(), name.as_str().into(), "stand_in".into()], message, fix));
     };
     match recipe.components.get(other) {
         None => {
@@ -94,16 +94,16 @@ fn heartbeat(name: &ComponentName, component: &ComponentRecipe, findings: &mut V
 
 fn publishes(name: &ComponentName, component: &ComponentRecipe, findings: &mut Vec<Finding>) {
     for (topic, interface) in &component.publishes {
-        let mut add = |message: String, mend: &str| {
+        let mut add = |message: String, fix: &str| {
             let path = ["components".into(), name.as_str().into(), "publishes".into(), topic.as_str().into()];
-            findings.push(Finding::new(path, message, mend));
+            findings.push(Finding::new(path, message, fix));
         };
         if !is_full_name(topic) {
             add(format!("'{topic}' is not the full name of a topic"), "begin it with a slash: \"/odom\"");
         }
         if !is_type(interface, "msg") {
-            let mend = "write package/msg/Name, as \"sensor_msgs/msg/BatteryState\"";
-            add(format!("'{interface}' is not a type of messages"), mend);
+            let fix = "write package/msg/Name, as \"sensor_msgs/msg/BatteryState\"";
+            add(format!("'{interface}' is not a type of messages"), fix);
         }
     }
 }
@@ -128,9 +128,9 @@ fn way_down<'a>(recipe: &'a Recipe, from: &'a ComponentName, to: &ComponentName)
 }
 
 fn watch(name: &ComponentName, index: usize, progress: &Progress, findings: &mut Vec<Finding>) {
-    let mut add = |key: &str, message: String, mend: &str| {
+    let mut add = |key: &str, message: String, fix: &str| {
         let path = ["components".into(), name.as_str().into(), "progress".into(), index.into(), key.into()];
-        findings.push(Finding::new(path, message, mend));
+        findings.push(Finding::new(path, message, fix));
     };
     if !(1..=MAX_AT_LEAST).contains(&progress.at_least) {
         add(

@@ -13,9 +13,9 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
     for (name, component) in &recipe.components {
         let mut seen = BTreeSet::new();
         for (index, other) in component.depends_on.iter().enumerate() {
-            let mut add = |message: String, mend: String| {
+            let mut add = |message: String, fix: String| {
                 let path = ["components".into(), name.as_str().into(), "depends_on".into(), index.into()];
-                findings.push(Finding::new(path, message, mend));
+                findings.push(Finding::new(path, message, fix));
             };
             if !recipe.components.contains_key(other) {
                 add(format!("'{name}' depends on '{other}', which is no component"), meant_component(recipe, other));

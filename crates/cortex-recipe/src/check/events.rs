@@ -21,8 +21,8 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
         let path = |keys: &[Key]| -> Vec<Key> {
             [Key::from("events"), Key::from(name.as_str())].into_iter().chain(keys.iter().cloned()).collect()
         };
-        let mut add = |keys: &[Key], message: String, mend: String| {
-            findings.push(Finding { path: path(keys), message, mend });
+        let mut add = |keys: &[Key], message: String, fix: String| {
+            findings.push(Finding { path: path(keys), message, fix });
         };
         form(name, event, &mut add);
         condition("when", &event.when, &mut add);
@@ -46,8 +46,8 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
             }
         }
         for (key, index, deed) in event.all_deeds() {
-            if let Some((message, mend)) = wrong(recipe, deed) {
-                add(&[key.into(), index.into()], message, mend);
+            if let Some((message, fix)) = wrong(recipe, deed) {
+                add(&[key.into(), index.into()], message, fix);
             }
         }
     }
@@ -55,23 +55,23 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
 
 fn form(name: &EventName, event: &Event, add: &mut impl FnMut(&[Key], String, String)) {
     if !is_word(name.as_str()) {
-        let mend = "write 1 to 64 letters, digits and underscores, the first not a digit";
-        add(&[], format!("'{name}' can't be the name of an event"), mend.into());
+        let fix = "write 1 to 64 letters, digits and underscores, the first not a digit";
+        add(&[], format!("'{name}' can't be the name of an event"), fix.into());
     }
     if !(1..=MAX_AT_MOST).contains(&event.at_most) {
-        let mend = format!("write how often it may happen within every_s, from 1 to {MAX_AT_MOST}");
-        add(&["at_most".into()], format!("at_most is {}", event.at_most), mend);
+        let fix = format!("write how often it may happen within every_s, from 1 to {MAX_AT_MOST}");
+        add(&["at_most".into()], format!("at_most is {}", event.at_most), fix);
     }
     let beside =
         |key: &str, other: &str, why: &str| (format!("'{key}' has no meaning beside '{other}'"), why.to_owned());
     if event.silent_s.is_some() {
         if event.until.is_some() {
-            let (message, mend) = beside("until", "silent_s", "it is ready again when what was silent is heard");
-            add(&["until".into()], message, mend);
+            let (message, fix) = beside("until", "silent_s", "it is ready again when what was silent is heard");
+            add(&["until".into()], message, fix);
         }
         if event.max_age_s.is_some() {
-            let (message, mend) = beside("max_age_s", "silent_s", "silent_s says how old what was heard may be");
-            add(&["max_age_s".into()], message, mend);
+            let (message, fix) = beside("max_age_s", "silent_s", "silent_s says how old what was heard may be");
+            add(&["max_age_s".into()], message, fix);
         }
         if changes(&event.when) {
             add(
@@ -84,8 +84,8 @@ fn form(name: &EventName, event: &Event, add: &mut impl FnMut(&[Key], String, St
     if event.once {
         for (key, is_there) in [("until", event.until.is_some()), ("again_s", event.again_s.is_some())] {
             if is_there {
-                let (message, mend) = beside(key, "once", "it never happens again; take one of them out");
-                add(&[key.into()], message, mend);
+                let (message, fix) = beside(key, "once", "it never happens again; take one of them out");
+                add(&[key.into()], message, fix);
             }
         }
     }
@@ -93,8 +93,8 @@ fn form(name: &EventName, event: &Event, add: &mut impl FnMut(&[Key], String, St
 
 fn condition(key: &'static str, condition: &Condition, add: &mut impl FnMut(&[Key], String, String)) {
     if let Some(argument) = condition.arguments().first() {
-        let mend = format!("write the value; the text itself is {{{{{argument}}}}}");
-        add(&[key.into()], format!("an event has no argument '{argument}'"), mend);
+        let fix = format!("write the value; the text itself is {{{{{argument}}}}}");
+        add(&[key.into()], format!("an event has no argument '{argument}'"), fix);
     }
     for check in condition.checks() {
         if !check.source.is_absolute() {
@@ -110,7 +110,7 @@ fn changes(condition: &Condition) -> bool {
     condition.checks().iter().any(|check| check.test == Test::Change)
 }
 
-/// What is wrong with something that an event does, and how to mend it.
+/// What is wrong with something that an event does, and how to fix it.
 fn wrong(recipe: &Recipe, deed: &EventDeed) -> Option<(String, String)> {
     match deed {
         EventDeed::Tool { tool, arguments } => tools::wrong(recipe, tool, arguments),
@@ -130,14 +130,14 @@ fn wrong(recipe: &Recipe, deed: &EventDeed) -> Option<(String, String)> {
             if let Some(own) = recipe.actions.get(action) {
                 return bind(own, arguments)
                     .err()
-                    .map(|problem| (format!("'{action}' can't be done so: {problem}"), "mend `arguments`".to_owned()));
+                    .map(|problem| (format!("'{action}' can't be done so: {problem}"), "fix `arguments`".to_owned()));
             }
             let Some(built_in) = BuiltIn::named(action) else {
                 return Some((format!("there is no action '{action}'"), meant_action(recipe, action)));
             };
             if matches!(built_in, BuiltIn::StandIn | BuiltIn::PauseMissions) {
-                let mend = "write it into a ladder of [components.NAME.fallbacks]";
-                return Some((format!("'{action}' is for what fails, until it works again"), mend.to_owned()));
+                let fix = "write it into a ladder of [components.NAME.fallbacks]";
+                return Some((format!("'{action}' is for what fails, until it works again"), fix.to_owned()));
             }
             match component {
                 None if built_in == BuiltIn::NotifyOperator => None,

@@ -13,8 +13,8 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
                 let path = || -> [Key; 5] {
                     ["components".into(), name.as_str().into(), "fallbacks".into(), ladder.into(), index.into()]
                 };
-                if let Some((message, mend)) = action(recipe, name, component, rung) {
-                    findings.push(Finding::new(path(), message, mend));
+                if let Some((message, fix)) = action(recipe, name, component, rung) {
+                    findings.push(Finding::new(path(), message, fix));
                 }
                 if ladder == "on_giveup" && tries_again(rung) {
                     findings.push(Finding::new(
@@ -23,8 +23,8 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
                         "put it into the ladder; on_giveup is for what is said and done when that is at its end",
                     ));
                 }
-                if let Some((message, mend)) = bounds(component, rung) {
-                    findings.push(Finding::new(path(), message, mend));
+                if let Some((message, fix)) = bounds(component, rung) {
+                    findings.push(Finding::new(path(), message, fix));
                 }
             }
         }

@@ -24,7 +24,7 @@ pub(crate) struct Finding {
     /// Where it stands.
     pub(crate) path: Vec<Key>,
     pub(crate) message: String,
-    pub(crate) mend: String,
+    pub(crate) fix: String,
 }
 
 /// One part of a path.
@@ -47,8 +47,8 @@ impl From<usize> for Key {
 }
 
 impl Finding {
-    fn new<const N: usize>(path: [Key; N], message: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { path: path.into(), message: message.into(), mend: mend.into() }
+    fn new<const N: usize>(path: [Key; N], message: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { path: path.into(), message: message.into(), fix: fix.into() }
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn check(recipe: &Recipe) -> Vec<Finding> {
     findings
 }
 
-/// How to mend the name of a component that there is not.
+/// How to fix the name of a component that there is not.
 fn meant_component(recipe: &Recipe, wrong: &ComponentName) -> String {
     match nearest(wrong.as_str(), recipe.components.keys().map(ComponentName::as_str)) {
         Some(name) => format!("did you mean \"{name}\"?"),
@@ -80,7 +80,7 @@ fn meant_component(recipe: &Recipe, wrong: &ComponentName) -> String {
     }
 }
 
-/// How to mend the name of an action that there is not.
+/// How to fix the name of an action that there is not.
 fn meant_action(recipe: &Recipe, wrong: &ActionName) -> String {
     let built_in = BUILT_IN_ACTIONS.map(|action| action.name());
     let names = recipe.actions.keys().map(ActionName::as_str).chain(built_in);
@@ -122,7 +122,7 @@ pub(crate) fn warnings(recipe: &Recipe) -> Vec<Mistake> {
         let topic = used.topic;
         let said = recipe.components.values().flat_map(|component| component.publishes.keys().map(String::as_str));
         let watched = recipe.topic_uses().into_iter().filter(|used| used.check.is_none()).map(|used| used.topic);
-        let mend = match nearest(topic, said.chain(watched)) {
+        let fix = match nearest(topic, said.chain(watched)) {
             Some(meant) => format!("did you mean \"{meant}\"?"),
             None => format!(
                 "add publishes = {{ \"{topic}\" = \"PACKAGE/msg/TYPE\" }} to the component that does, or check with \
@@ -132,7 +132,7 @@ pub(crate) fn warnings(recipe: &Recipe) -> Vec<Mistake> {
         found.push(Mistake {
             path: used.path,
             message: format!("nothing in the recipe says who publishes '{topic}'"),
-            mend,
+            fix,
         });
     }
     for (path, check) in recipe.event_checks() {
@@ -148,7 +148,7 @@ pub(crate) fn warnings(recipe: &Recipe) -> Vec<Mistake> {
             found.push(Mistake {
                 path,
                 message: format!("'{node}' is no component of the recipe"),
-                mend: meant_component(recipe, &node),
+                fix: meant_component(recipe, &node),
             });
         }
     }

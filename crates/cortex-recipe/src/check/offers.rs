@@ -14,8 +14,8 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
         let path = |keys: &[&str]| -> Vec<Key> {
             ["actions", name.as_str()].iter().chain(keys).map(|key| Key::from(*key)).collect()
         };
-        let mut add = |keys: &[&str], message: String, mend: &str| {
-            findings.push(Finding { path: path(keys), message, mend: mend.to_owned() });
+        let mut add = |keys: &[&str], message: String, fix: &str| {
+            findings.push(Finding { path: path(keys), message, fix: fix.to_owned() });
         };
         if offer.parameters.len() > MAX_PARAMETERS {
             let message = format!("{} parameters are too many", offer.parameters.len());
@@ -26,8 +26,8 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
                 let message = format!("'{parameter}' can't be the name of a parameter");
                 add(&["tool", "parameters", parameter], message, "write 1 to 64 letters, digits and underscores");
             }
-            if let Some((key, message, mend)) = bounds(written) {
-                add(&["tool", "parameters", parameter, key], message, mend);
+            if let Some((key, message, fix)) = bounds(written) {
+                add(&["tool", "parameters", parameter, key], message, fix);
             }
         }
         for (table, key, text) in places(&action.deed) {
@@ -37,8 +37,8 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
             });
             // Without parameters braces mean nothing.
             if let Some(used) = unknown.filter(|_| !offer.parameters.is_empty()) {
-                let mend = format!("add it to [actions.{name}.tool.parameters]; the text itself is {{{{{used}}}}}");
-                add(&[table, key], format!("there is no parameter '{used}'"), &mend);
+                let fix = format!("add it to [actions.{name}.tool.parameters]; the text itself is {{{{{used}}}}}");
+                add(&[table, key], format!("there is no parameter '{used}'"), &fix);
             }
         }
         unused(action, &mut add);
@@ -65,8 +65,8 @@ fn unused(action: &Action, add: &mut impl FnMut(&[&str], String, &str)) {
         let is_used = texts.iter().any(|(.., text)| pieces(text).contains(&Piece::Parameter(parameter)));
         if !is_used {
             let message = format!("the parameter '{parameter}' is used nowhere");
-            let mend = format!("write {{{parameter}}} where its value belongs");
-            add(&["tool", "parameters", parameter], message, &mend);
+            let fix = format!("write {{{parameter}}} where its value belongs");
+            add(&["tool", "parameters", parameter], message, &fix);
         }
     }
 }

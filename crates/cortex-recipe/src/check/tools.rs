@@ -16,7 +16,7 @@ const OWN: [(&str, &[&str]); 3] = [
     ("inspect_component", &["component"]),
 ];
 
-/// What is wrong with the call of a tool, and how to mend it.
+/// What is wrong with the call of a tool, and how to fix it.
 pub(super) fn wrong(recipe: &Recipe, tool: &ToolName, arguments: &Map<String, Value>) -> Option<(String, String)> {
     let name = tool.as_str();
     if name.trim().is_empty() {
@@ -37,7 +37,7 @@ pub(super) fn wrong(recipe: &Recipe, tool: &ToolName, arguments: &Map<String, Va
     if let Some(action) = recipe.actions.get(&ActionName::new(name)) {
         return bind(action, arguments)
             .err()
-            .map(|problem| (format!("'{name}' can't be called so: {problem}"), "mend `arguments`".to_owned()));
+            .map(|problem| (format!("'{name}' can't be called so: {problem}"), "fix `arguments`".to_owned()));
     }
     if let Some((_, needed)) = OWN.iter().find(|(own, _)| *own == name) {
         let missing = needed.iter().find(|needed| !arguments.contains_key(**needed))?;
@@ -47,9 +47,9 @@ pub(super) fn wrong(recipe: &Recipe, tool: &ToolName, arguments: &Map<String, Va
         ));
     }
     let actions = recipe.actions.keys().map(ActionName::as_str);
-    let mend = match nearest(name, actions.chain(OWN.iter().map(|(own, _)| *own))) {
+    let fix = match nearest(name, actions.chain(OWN.iter().map(|(own, _)| *own))) {
         Some(meant) => format!("did you mean \"{meant}\"?"),
         None => "a method is written \"COMPONENT.METHOD\"; `cortex tools` lists what the robot offers".to_owned(),
     };
-    Some((format!("there is no tool '{name}'"), mend))
+    Some((format!("there is no tool '{name}'"), fix))
 }

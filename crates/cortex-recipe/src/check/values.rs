@@ -36,13 +36,13 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
     for used in recipe.topic_uses() {
         let Some(check) = used.check else { continue };
         let Some((interface, known)) = recipe.type_of_topic(used.topic) else { continue };
-        if let Some((message, mut mend)) = out_of_range(interface, used.field, check) {
+        if let Some((message, mut fix)) = out_of_range(interface, used.field, check) {
             if known == Known::Usual {
                 let way_out =
                     format!("; if '{}' is of another type than {interface}, say so in `publishes`", used.topic);
-                mend.push_str(&way_out);
+                fix.push_str(&way_out);
             }
-            findings.push(Finding { path: used.path.iter().map(|key| key.as_str().into()).collect(), message, mend });
+            findings.push(Finding { path: used.path.iter().map(|key| key.as_str().into()).collect(), message, fix });
         }
     }
     for (name, event) in &recipe.events {
@@ -57,7 +57,7 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
     }
 }
 
-/// What is wrong with a comparison of a field of a type of message, and how to mend it: no value of that field can be
+/// What is wrong with a comparison of a field of a type of message, and how to fix it: no value of that field can be
 /// what it is compared with.
 pub(crate) fn out_of_range(interface: &str, field: &str, check: &Check) -> Option<(String, String)> {
     let (.., least, most, meaning) = RANGES.iter().find(|(of, ends, ..)| {

@@ -174,14 +174,14 @@ mod tests {
     fn what_goes_on_beside_the_tools_is_named_by_a_stop_until_it_has_ended_and_nothing_begins_after_it() {
         let latch = StopLatch::default();
         let (sent, request) = latch.send("base.reset".into(), AtStop::Stays, || "sent").unwrap();
-        let command = latch.begin("mend".into());
+        let command = latch.begin("fix".into());
         assert_eq!(sent, "sent");
         latch.close();
-        assert!(latch.begin("mend".into()).is_none());
+        assert!(latch.begin("fix".into()).is_none());
         assert!(latch.send("base.turn".into(), AtStop::Stays, || panic!("it is sent")).is_none());
         let mut ending = EndingDeeds::begin(&latch).unwrap();
         assert!(!ending.turn(), "the command is being ended");
-        assert_eq!((ending.count(), names(&ending)), (2, vec!["base.reset".to_owned(), "mend".to_owned()]));
+        assert_eq!((ending.count(), names(&ending)), (2, vec!["base.reset".to_owned(), "fix".to_owned()]));
         drop(command);
         assert!(ending.turn());
         assert_eq!(names(&ending), ["base.reset"]);

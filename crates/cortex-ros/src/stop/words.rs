@@ -76,7 +76,7 @@ pub(super) fn not_resumed() -> ServiceReply {
 pub(super) fn record_stays(problem: &str) -> ServiceReply {
     in_vain(format!(
         "NOT RESUMED: what says on the disk that the robot is stopped could not be removed: {problem}. The robot stays \
-         stopped; mend that, and call ~/resume again."
+         stopped; fix that, and call ~/resume again."
     ))
 }
 

@@ -140,7 +140,7 @@ impl Journal {
         if kept.settings.required {
             return Err(format!(
                 "What begins can't be noted, and nothing may begin that a later life of Cortex would not find: {problem}. \
-                 Mend it, or set tape.required = false"
+                 Fix it, or set tape.required = false"
             ));
         }
         tracing::warn!("something begins that is not in the journal: {problem}");

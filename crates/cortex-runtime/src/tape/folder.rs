@@ -1,7 +1,7 @@
 //! The folder of the tapes: one file for each mission, named by its id, which sorts by time.
 //!
 //! Who writes a tape holds a lock on its file. So whoever else looks at the folder, in whatever process, knows which tapes
-//! are being written: those are never removed and never mended.
+//! are being written: those are never removed and never fixed.
 
 use std::fs::{DirBuilder, DirEntry, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -110,7 +110,7 @@ impl Folder {
         Ok(self.look()?.0)
     }
 
-    /// How many entries of the folder are no tapes. They are never read, mended or removed.
+    /// How many entries of the folder are no tapes. They are never read, fixed or removed.
     ///
     /// # Errors
     /// As [`missions`](Self::missions).
@@ -231,24 +231,24 @@ impl Folder {
         })
     }
 
-    /// Mends what a crash has torn: cuts half a line off the end of each tape that nobody writes, and notes it there.
-    /// What holds no line at all is removed. Returns what was mended.
+    /// Fixes what a crash has torn: cuts half a line off the end of each tape that nobody writes, and notes it there.
+    /// What holds no line at all is removed. Returns what was fixed.
     ///
     /// # Errors
-    /// When the folder can't be read. A tape that can't be mended is left as it is.
-    pub fn mend(&self) -> Result<Vec<MissionId>, TapeError> {
-        let mut mended = Vec::new();
+    /// When the folder can't be read. A tape that can't be fixed is left as it is.
+    pub fn fix(&self) -> Result<Vec<MissionId>, TapeError> {
+        let mut fixed = Vec::new();
         for mission in self.missions()? {
-            match self.mend_one(&mission) {
-                Ok(true) => mended.push(mission),
+            match self.fix_one(&mission) {
+                Ok(true) => fixed.push(mission),
                 Ok(false) => {}
-                Err(problem) => tracing::warn!("the tape of {mission} can't be mended: {problem}"),
+                Err(problem) => tracing::warn!("the tape of {mission} can't be fixed: {problem}"),
             }
         }
-        Ok(mended)
+        Ok(fixed)
     }
 
-    fn mend_one(&self, mission: &MissionId) -> io::Result<bool> {
+    fn fix_one(&self, mission: &MissionId) -> io::Result<bool> {
         let path = self.path(mission);
         let mut file = OpenOptions::new().read(true).append(true).open(&path)?;
         if file.try_lock().is_err() {
@@ -279,7 +279,7 @@ impl Folder {
         status: MissionStatus,
     ) -> io::Result<()> {
         // A torn end would swallow the line.
-        self.mend_one(mission)?;
+        self.fix_one(mission)?;
         let mut file = OpenOptions::new().read(true).append(true).open(self.path(mission))?;
         file.try_lock().map_err(|_| io::Error::other("its tape is being written"))?;
         let last = last_line(&mut file)?.ok_or_else(|| io::Error::other("the last line of its tape can't be read"))?;

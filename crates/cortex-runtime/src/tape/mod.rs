@@ -3,7 +3,7 @@
 //! `docs/tape.md`.
 //!
 //! - [`record`]: one line; `writer`: how lines get onto the disk; `chain`: how a change afterwards is found out;
-//! - [`folder`]: the files, their names, age and mending;
+//! - [`folder`]: the files, their names, age and fixing;
 //! - [`reader`]: reading them back; [`mod@replay`]: running a mission again; [`follow`]: reading along.
 //!
 //! What moves something is on the disk before it is carried out: see `Tape::clearance`.
@@ -267,7 +267,7 @@ impl Clearance {
         };
         if self.required {
             return Err(format!(
-                "The mission can't be recorded, and nothing may move that is not on the tape: {problem}. Mend it, or set \
+                "The mission can't be recorded, and nothing may move that is not on the tape: {problem}. Fix it, or set \
                  tape.required = false"
             ));
         }

@@ -59,23 +59,23 @@ fn kinds(folder: &Folder, mission: &MissionId) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_tape_that_is_torn_anywhere_in_its_last_line_is_mended() {
+async fn a_tape_that_is_torn_anywhere_in_its_last_line_is_fixed() {
     let temporary = tempfile::tempdir().unwrap();
     let mission = MissionId::new(MISSION);
     let folder = recorded(&temporary, MISSION).await;
     let path = folder.path(&mission);
     let whole = std::fs::read(&path).unwrap();
     let last = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
-    assert_eq!(folder.mend().unwrap(), [], "nothing is torn");
+    assert_eq!(folder.fix().unwrap(), [], "nothing is torn");
     for length in last + 1..whole.len() {
         std::fs::write(&path, &whole[..length]).unwrap();
         // It can be read as it is, too.
         let mut reader = folder.read(&mission).unwrap();
         while reader.next_record().unwrap().is_some() {}
         assert_eq!(reader.torn_bytes(), length - last);
-        assert_eq!(folder.mend().unwrap(), std::slice::from_ref(&mission));
+        assert_eq!(folder.fix().unwrap(), std::slice::from_ref(&mission));
         assert_eq!(kinds(&folder, &mission), ["cortex.tape.opened", "cortex.tape.setup", "cortex.tape.repaired"]);
-        assert_eq!(folder.mend().unwrap(), [], "once is enough");
+        assert_eq!(folder.fix().unwrap(), [], "once is enough");
     }
 }
 
@@ -88,7 +88,7 @@ async fn a_tape_that_is_torn_within_its_first_line_says_nothing_and_goes() {
     let first = whole.iter().position(|byte| *byte == b'\n').unwrap();
     for length in [0, 1, first] {
         std::fs::write(folder.path(&mission), &whole[..length]).unwrap();
-        assert_eq!(folder.mend().unwrap(), std::slice::from_ref(&mission));
+        assert_eq!(folder.fix().unwrap(), std::slice::from_ref(&mission));
         assert_eq!(folder.missions().unwrap(), []);
     }
 }
@@ -195,7 +195,7 @@ async fn a_disk_that_hangs_holds_nobody_who_records_and_fails_once_too_much_wait
 
 /// Names and kinds of files that somebody may keep, or put, in the folder of the tapes.
 #[tokio::test]
-async fn what_is_no_tape_is_never_read_mended_or_removed() {
+async fn what_is_no_tape_is_never_read_fixed_or_removed() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = recorded(&temporary, MISSION).await;
     let at = |name: &str| temporary.path().join(name);
@@ -220,7 +220,7 @@ async fn what_is_no_tape_is_never_read_mended_or_removed() {
 
     assert_eq!(folder.missions().unwrap(), [MissionId::new(MISSION)]);
     assert_eq!(folder.others().unwrap(), foreign.len() + 3);
-    assert_eq!(folder.mend().unwrap(), []);
+    assert_eq!(folder.fix().unwrap(), []);
     let limits = folder::Limits { mission: 1_000_000, folder: 0, flush: Flush::Os };
     drop(folder.create(&MissionId::new("0199c3f0-7a00-7000-8000-000000000007"), limits).unwrap());
     for name in foreign {
@@ -246,7 +246,7 @@ async fn a_file_with_the_name_of_a_tape_may_hold_anything() {
         // Whatever comes of it: none of these panics, hangs or takes much memory.
         let _ = folder.summary(&mission);
         let _ = replay(&mut folder.read(&mission).unwrap());
-        folder.mend().unwrap();
+        folder.fix().unwrap();
     }
     std::fs::write(folder.path(&mission), &no_time).unwrap();
     let problem = replay(&mut folder.read(&mission).unwrap()).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Reading and checking a world file. What is wrong is named with its key and with how to mend it.
+//! Reading and checking a world file. What is wrong is named with its key and with how to fix it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub enum WorldError {
         problem: String,
     },
     /// A value that makes no sense.
-    #[error("{world}: {key}: {problem}; {mend}")]
+    #[error("{world}: {key}: {problem}; {fix}")]
     Invalid {
         /// Which world.
         world: String,
@@ -51,7 +51,7 @@ pub enum WorldError {
         /// What is wrong.
         problem: String,
         /// What to do.
-        mend: String,
+        fix: String,
     },
 }
 
@@ -59,11 +59,11 @@ pub enum WorldError {
 struct Problem {
     key: String,
     problem: String,
-    mend: String,
+    fix: String,
 }
 
-fn problem(key: impl Into<String>, problem: impl Into<String>, mend: impl Into<String>) -> Result<(), Problem> {
-    Err(Problem { key: key.into(), problem: problem.into(), mend: mend.into() })
+fn problem(key: impl Into<String>, problem: impl Into<String>, fix: impl Into<String>) -> Result<(), Problem> {
+    Err(Problem { key: key.into(), problem: problem.into(), fix: fix.into() })
 }
 
 impl World {
@@ -93,8 +93,8 @@ impl World {
             .map_err(|error| WorldError::Malformed { world: label.to_owned(), problem: error.to_string() })?;
         match world.check() {
             Ok(()) => Ok(world),
-            Err(Problem { key, problem, mend }) => {
-                Err(WorldError::Invalid { world: label.to_owned(), key, problem, mend })
+            Err(Problem { key, problem, fix }) => {
+                Err(WorldError::Invalid { world: label.to_owned(), key, problem, fix })
             }
         }
     }
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_mend() {
+    fn what_is_wrong_is_named_with_its_fix() {
         let table = [
             (
                 "start = \"living room\"",

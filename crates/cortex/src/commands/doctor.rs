@@ -1,4 +1,4 @@
-//! `cortex doctor`: why does it not work? Each check says what it found; each failure comes with its mend.
+//! `cortex doctor`: why does it not work? Each check says what it found; each failure comes with its fix.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -36,7 +36,7 @@ enum Finding {
     Good(String),
     /// Not wrong, but perhaps not what was meant.
     Notable(String, String),
-    /// What is wrong, and the mend.
+    /// What is wrong, and the fix.
     Bad(String, String),
 }
 
@@ -72,10 +72,10 @@ pub(crate) async fn doctor(arguments: RunArguments) -> anyhow::Result<ExitCode> 
     for (subject, finding) in findings {
         match finding {
             Finding::Good(text) => println!("ok    {subject}: {text}"),
-            Finding::Notable(text, mend) => println!("note  {subject}: {text}\n      -> {mend}"),
-            Finding::Bad(text, mend) => {
+            Finding::Notable(text, fix) => println!("note  {subject}: {text}\n      -> {fix}"),
+            Finding::Bad(text, fix) => {
                 healthy = false;
-                println!("FAIL  {subject}: {text}\n      -> {mend}");
+                println!("FAIL  {subject}: {text}\n      -> {fix}");
             }
         }
     }
@@ -117,7 +117,7 @@ fn shared_memory(variable: &dyn Fn(&str) -> Option<String>) -> Option<Finding> {
     let is_off = has_profile || transports.is_some_and(|transports| transports.starts_with("UDP"));
     // With this range, the shared memory is used whatever else is set.
     (is_fast_dds && (is_local || !is_off)).then(|| {
-        let mend = if is_local {
+        let fix = if is_local {
             "set ROS_AUTOMATIC_DISCOVERY_RANGE=SYSTEM_DEFAULT and FASTRTPS_DEFAULT_PROFILES_FILE to the path of \
              config/fastdds_loopback.xml, for all nodes: the same range, without it"
         } else {
@@ -127,14 +127,14 @@ fn shared_memory(variable: &dyn Fn(&str) -> Option<String>) -> Option<Finding> {
             "Fast DDS uses shared memory; a node that was killed and started again may not hear the others (about 1 of \
              100 times)"
                 .to_owned(),
-            mend.to_owned(),
+            fix.to_owned(),
         )
     })
 }
 
 /// Whether others than this machine may command the robot. Who is on the graph may, with Cortex or past it.
 fn exposure(variable: &dyn Fn(&str) -> Option<String>) -> Option<Finding> {
-    let notable = |text: &str, mend: &str| Some(Finding::Notable(text.to_owned(), mend.to_owned()));
+    let notable = |text: &str, fix: &str| Some(Finding::Notable(text.to_owned(), fix.to_owned()));
     if variable("ROS_SECURITY_ENABLE").is_some_and(|enabled| enabled == "true") {
         if variable("ROS_SECURITY_STRATEGY").is_some_and(|strategy| strategy == "Enforce") {
             return None;
@@ -195,14 +195,14 @@ fn components(robot: &Robot) -> Vec<Finding> {
             } else {
                 Finding::Bad(
                     format!("{name} {}: {}", component.state, component.problems.join("; ")),
-                    "mend what it says on ~/describe; docs/component-contract.md has the form".to_owned(),
+                    "fix what it says on ~/describe; docs/component-contract.md has the form".to_owned(),
                 )
             }
         })
         .collect();
     let (_, left_out) = ToolSet::new(robot.discovery.tools().borrow().iter().cloned());
     findings.extend(left_out.into_iter().map(|problem| {
-        Finding::Bad(problem.to_string(), "mend the parameters that it describes on ~/describe".to_owned())
+        Finding::Bad(problem.to_string(), "fix the parameters that it describes on ~/describe".to_owned())
     }));
     if findings.is_empty() {
         findings.push(Finding::Notable(
@@ -226,8 +226,8 @@ fn conditions(robot: &Robot) -> Vec<Finding> {
     }
     for spec in conditioned {
         findings.extend(robot.tools.condition_problems(spec).into_iter().map(|problem| {
-            let mend = "until then its calls are refused or count as failed; docs/conditions.md tells more";
-            Finding::Notable(format!("{}: {problem}", spec.name), mend.to_owned())
+            let fix = "until then its calls are refused or count as failed; docs/conditions.md tells more";
+            Finding::Notable(format!("{}: {problem}", spec.name), fix.to_owned())
         }));
     }
     findings
@@ -249,7 +249,7 @@ fn offers(robot: &Robot) -> Vec<Finding> {
     findings.extend(catalog.uncallable().iter().map(|uncallable| {
         Finding::Notable(
             format!("{} {} can't be called: {}", uncallable.kind, uncallable.name, uncallable.reason),
-            "docs/any-robot.md lists the reasons and their mends".to_owned(),
+            "docs/any-robot.md lists the reasons and their fixes".to_owned(),
         )
     }));
     findings
@@ -263,8 +263,8 @@ async fn cortex(robot: &Robot) -> (Vec<Finding>, Vec<Finding>) {
         .filter(|node| node.offers("task/_action/send_goal", "cortex_msgs/action/VisionLanguageAction_SendGoal"))
         .collect();
     if serving.is_empty() {
-        let mend = "start one with `cortex run`".to_owned();
-        return (vec![Finding::Notable("no Cortex runs here, so nobody takes any".to_owned(), mend)], Vec::new());
+        let fix = "start one with `cortex run`".to_owned();
+        return (vec![Finding::Notable("no Cortex runs here, so nobody takes any".to_owned(), fix)], Vec::new());
     }
     let (mut tasks, mut findings) = (Vec::new(), Vec::new());
     for node in serving {
@@ -295,15 +295,15 @@ async fn readiness(robot: &Robot, node: &str) -> Finding {
         read(&texts.next().await?).ok()
     };
     let Ok(Some(overview)) = tokio::time::timeout(OVERVIEW_LIMIT, told).await else {
-        let mend = "look at its log; it may hang, or be of another version than this program".to_owned();
-        return Finding::Bad(format!("{node} does not say whether it takes any"), mend);
+        let fix = "look at its log; it may hang, or be of another version than this program".to_owned();
+        return Finding::Bad(format!("{node} does not say whether it takes any"), fix);
     };
     let text = format!("{node} {}", overview.readiness);
-    let mend = "`cortex status` shows all of it".to_owned();
+    let fix = "`cortex status` shows all of it".to_owned();
     match overview.readiness.state {
         ReadinessState::Ready => Finding::Good(text),
-        ReadinessState::Limited | ReadinessState::Waiting | ReadinessState::Unknown => Finding::Notable(text, mend),
-        ReadinessState::Refusing => Finding::Bad(text, mend),
+        ReadinessState::Limited | ReadinessState::Waiting | ReadinessState::Unknown => Finding::Notable(text, fix),
+        ReadinessState::Refusing => Finding::Bad(text, fix),
     }
 }
 
@@ -323,8 +323,8 @@ async fn configuration(robot: &Robot, arguments: &RunArguments) -> Vec<(&'static
         match resolve(&robot.node, arguments.config.as_deref(), serde_json::Map::new(), arguments.model.clone()) {
             Ok(resolved) => resolved,
             Err(problem) => {
-                let mend = "correct it; config/cortex.toml explains every key".to_owned();
-                return vec![("configuration", Finding::Bad(format!("{problem:#}"), mend))];
+                let fix = "correct it; config/cortex.toml explains every key".to_owned();
+                return vec![("configuration", Finding::Bad(format!("{problem:#}"), fix))];
             }
         };
     let good = Finding::Good(format!("the model is {} (from: {})", resolved.model, resolved.model_origin));
@@ -340,9 +340,9 @@ async fn configuration(robot: &Robot, arguments: &RunArguments) -> Vec<(&'static
 fn stopped(record: &StopRecord) -> Option<Finding> {
     let why = record.read()?;
     let text = format!("a robot of this machine is stopped, and stays so when Cortex is started again ({why})");
-    let mend =
+    let fix =
         format!("look at the robot; when it is safe, run `cortex resume`, which removes {}", record.path().display());
-    Some(Finding::Notable(text, mend))
+    Some(Finding::Notable(text, fix))
 }
 
 /// Whether the model answers.
@@ -350,8 +350,8 @@ async fn model(resolved: &Resolved) -> Finding {
     let model = match cortex_model::build(&resolved.model, resolved.endpoint.clone()) {
         Ok(model) => model,
         Err(problem) => {
-            let mend = "set what it names, or use `--model reflex`".to_owned();
-            return Finding::Bad(problem.to_string(), mend);
+            let fix = "set what it names, or use `--model reflex`".to_owned();
+            return Finding::Bad(problem.to_string(), fix);
         }
     };
     if resolved.model == ModelChoice::Reflex {
@@ -433,18 +433,18 @@ mod tests {
 
     #[test]
     fn shared_memory_of_fast_dds_is_told_unless_it_is_off() {
-        let mend = |set: &[(&str, &str)]| {
+        let fix = |set: &[(&str, &str)]| {
             let variable = |name: &str| set.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
             shared_memory(&variable).map(|finding| match finding {
                 Finding::Good(text) => text,
-                Finding::Notable(_, mend) | Finding::Bad(_, mend) => mend,
+                Finding::Notable(_, fix) | Finding::Bad(_, fix) => fix,
             })
         };
         let (profile, range) = (("FASTRTPS_DEFAULT_PROFILES_FILE", "a.xml"), "ROS_AUTOMATIC_DISCOVERY_RANGE");
-        assert!(mend(&[]).is_some_and(|mend| mend.contains("FASTDDS_BUILTIN_TRANSPORTS=UDPv4")));
-        assert_eq!(mend(&[("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4")]), None);
-        assert_eq!(mend(&[profile, (range, "SYSTEM_DEFAULT")]), None);
-        assert!(mend(&[profile, (range, "LOCALHOST")]).is_some_and(|mend| mend.contains("fastdds_loopback.xml")));
-        assert_eq!(mend(&[("RMW_IMPLEMENTATION", "rmw_cyclonedds_cpp")]), None);
+        assert!(fix(&[]).is_some_and(|fix| fix.contains("FASTDDS_BUILTIN_TRANSPORTS=UDPv4")));
+        assert_eq!(fix(&[("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4")]), None);
+        assert_eq!(fix(&[profile, (range, "SYSTEM_DEFAULT")]), None);
+        assert!(fix(&[profile, (range, "LOCALHOST")]).is_some_and(|fix| fix.contains("fastdds_loopback.xml")));
+        assert_eq!(fix(&[("RMW_IMPLEMENTATION", "rmw_cyclonedds_cpp")]), None);
     }
 }

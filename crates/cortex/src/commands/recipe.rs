@@ -84,7 +84,7 @@ fn unkept_limits(recipe: &Recipe) -> Vec<Mistake> {
         Some(Mistake {
             path: ["components", name.as_str(), "start", key].map(str::to_owned).to_vec(),
             message: format!("started from here, the limits of '{name}' would not be kept: {refusal}"),
-            mend: String::new(),
+            fix: String::new(),
         })
     };
     recipe.components.iter().filter_map(unkept).collect()
@@ -97,7 +97,7 @@ fn policy(recipe: &Recipe, text: &str) -> Vec<String> {
     let Some(policy) = config::policy_of(recipe) else { return Vec::new() };
     let rules = policy_report::rules(&recipe.policy).into_iter().enumerate().map(|(index, rule)| {
         let mistake =
-            Mistake { path: vec!["policy".to_owned(), index.to_string()], message: String::new(), mend: String::new() };
+            Mistake { path: vec!["policy".to_owned(), index.to_string()], message: String::new(), fix: String::new() };
         let place = Problems::locate(text, vec![mistake]).iter().find_map(|problem| problem.place.clone());
         let line = place.map(|place| format!(" (line {})", place.line)).unwrap_or_default();
         format!("rule {}{line} {rule}", index + 1)

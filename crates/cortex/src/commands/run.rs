@@ -136,7 +136,7 @@ async fn serve(
         Some(recipe) => Some(Supervision::prepare(recipe.clone()).await?),
         None => None,
     };
-    // A manager may mend what is wrong with the model, and configure again; nobody else would.
+    // A manager may fix what is wrong with the model, and configure again; nobody else would.
     let model = match management::starts_itself(&robot.node) {
         true => sources.model(&resolved)?,
         false => Arc::new(Reflex::default()),

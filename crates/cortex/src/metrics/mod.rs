@@ -99,7 +99,7 @@ impl Metrics {
         );
         registry.register("components", "Components, by health", f.components.clone());
         registry.register("component_restarts", "How often a process was started again", f.restarts.clone());
-        registry.register("component_attempts", "Attempts to mend a component", f.attempts.clone());
+        registry.register("component_attempts", "Attempts to fix a component", f.attempts.clone());
         let help = "Time from a component's failure until it worked again";
         registry.register_with_unit("component_recovery", help, Unit::Seconds, f.recovery_seconds.clone());
         registry.register("stops", "How often the robot was stopped since Cortex runs", f.stops.clone());

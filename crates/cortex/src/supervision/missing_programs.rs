@@ -56,13 +56,13 @@ fn mistakes<'a>(
     }
     let mistake = |(program, names): (String, Vec<&'a str>)| {
         let first = names.first()?;
-        let (message, mend) = words(&program, &names.join(", "));
-        Some(Mistake { path: path(first).map(str::to_owned).to_vec(), message, mend: mend.to_owned() })
+        let (message, fix) = words(&program, &names.join(", "));
+        Some(Mistake { path: path(first).map(str::to_owned).to_vec(), message, fix: fix.to_owned() })
     };
     missing.into_iter().filter_map(mistake).collect()
 }
 
-/// What is wrong, and how to mend it.
+/// What is wrong, and how to fix it.
 fn words(program: &str, names: &str) -> (String, &'static str) {
     if !program.contains('/') {
         let beside = own_folder().map(|folder| format!(" nor in {}", folder.display())).unwrap_or_default();
@@ -72,8 +72,8 @@ fn words(program: &str, names: &str) -> (String, &'static str) {
     if Path::new(program).is_file() {
         (format!("{program} (for {names}) can't be executed"), "make it a program: chmod +x")
     } else {
-        let mend = "a path with a slash begins at the folder of the recipe";
-        (format!("there is no program {program} on this machine (for {names})"), mend)
+        let fix = "a path with a slash begins at the folder of the recipe";
+        (format!("there is no program {program} on this machine (for {names})"), fix)
     }
 }
 

@@ -80,7 +80,7 @@ pub(crate) fn check(text: &str, file: &Path) -> Result<Recipe, Problems> {
         .map(|(key, message)| Mistake {
             path: std::iter::once("cortex".to_owned()).chain(key).collect(),
             message,
-            mend: "config/cortex.toml explains every key".to_owned(),
+            fix: "config/cortex.toml explains every key".to_owned(),
         })
         .collect();
     if let Some((rule, message)) = config::wrong_rule(&recipe.policy) {
@@ -88,7 +88,7 @@ pub(crate) fn check(text: &str, file: &Path) -> Result<Recipe, Problems> {
         mistakes.push(Mistake {
             path: std::iter::once("policy".to_owned()).chain(rule).collect(),
             message,
-            mend: "docs/approval.md explains rules".to_owned(),
+            fix: "docs/approval.md explains rules".to_owned(),
         });
     }
     mistakes.extend(super::recipe_types::mistakes(&recipe));
@@ -98,7 +98,7 @@ pub(crate) fn check(text: &str, file: &Path) -> Result<Recipe, Problems> {
             mistakes.push(Mistake {
                 path: vec!["world".to_owned()],
                 message: format!("there is no file {}", place.display()),
-                mend: "a relative path begins at the folder of the recipe".to_owned(),
+                fix: "a relative path begins at the folder of the recipe".to_owned(),
             });
         }
     }

@@ -17,8 +17,8 @@ pub(super) fn mistakes(recipe: &Recipe) -> Vec<Mistake> {
         if let Some(mut mistake) = field_mistake(&interfaces, &used, type_name) {
             if known == Known::Usual {
                 let way_out = format!("if '{}' is of another type than {type_name}, say so in `publishes`", used.topic);
-                mistake.mend =
-                    [mistake.mend, way_out].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ");
+                mistake.fix =
+                    [mistake.fix, way_out].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ");
             }
             found.push(mistake);
         }
@@ -31,12 +31,12 @@ pub(super) fn mistakes(recipe: &Recipe) -> Vec<Mistake> {
         };
         let Some(fields) = sample(action) else { continue };
         if let Err(TypeProblem::Misfit { message, choices }) = check_message(&interfaces, usage, type_name, &fields) {
-            let (key, mend) = match near(type_name, &choices) {
-                Some(mend) => ("type", mend),
+            let (key, fix) = match near(type_name, &choices) {
+                Some(fix) => ("type", fix),
                 None => (key, format!("`ros2 interface show {type_name}` lists its fields")),
             };
             let path = ["actions", name.as_str(), table, key].map(str::to_owned).to_vec();
-            found.push(Mistake { path, message, mend });
+            found.push(Mistake { path, message, fix });
         }
     }
     found
@@ -49,8 +49,8 @@ pub(crate) fn field_mistake(interfaces: &Interfaces, used: &TopicUse<'_>, type_n
         Ok(()) | Err(TypeProblem::NotInstalled(_)) => None,
         Err(TypeProblem::Misfit { message, choices }) => {
             let last = used.field.split('.').find(|part| message.ends_with(&format!("'{part}'"))).unwrap_or_default();
-            let mend = near(last, &choices).unwrap_or_default();
-            Some(Mistake { path: used.path.clone(), message, mend })
+            let fix = near(last, &choices).unwrap_or_default();
+            Some(Mistake { path: used.path.clone(), message, fix })
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The checks that every change has to pass. All of them run, so that one look shows all that is to mend.
+//! The checks that every change has to pass. All of them run, so that one look shows all that is to fix.
 
 mod arrows;
 mod crate_table;
@@ -17,16 +17,16 @@ use crate::progress;
 use crate::ros::Purpose;
 use crate::work;
 
-/// Something that is not as it should be, and how to mend it.
+/// Something that is not as it should be, and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Finding {
     what: String,
-    mend: String,
+    fix: String,
 }
 
 impl Finding {
-    fn new(what: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { what: what.into(), mend: mend.into() }
+    fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { what: what.into(), fix: fix.into() }
     }
 }
 
@@ -38,13 +38,13 @@ pub(crate) fn run(repository: &Path) -> Result<ExitCode> {
     let ros = work::prepare(repository, Purpose::Build)?;
     let mut lints = cargo::command_with_ros(repository, &ros);
     lints.args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]);
-    findings.extend(tool_finding("lints", &mut lints, "mend what clippy names above")?);
+    findings.extend(tool_finding("lints", &mut lints, "fix what clippy names above")?);
     if findings.is_empty() {
         progress::say("All checks passed");
         return Ok(ExitCode::SUCCESS);
     }
     for finding in &findings {
-        eprintln!("\n{}\n  to mend it: {}", finding.what, finding.mend);
+        eprintln!("\n{}\n  to fix it: {}", finding.what, finding.fix);
     }
     eprintln!("\n{} finding(s)", findings.len());
     Ok(ExitCode::FAILURE)
@@ -70,10 +70,10 @@ fn static_findings(repository: &Path) -> Result<Vec<Finding>> {
 }
 
 /// Runs an outside tool that prints its own findings.
-fn tool_finding(what: &str, command: &mut Command, mend: &str) -> Result<Option<Finding>> {
+fn tool_finding(what: &str, command: &mut Command, fix: &str) -> Result<Option<Finding>> {
     progress::say(&format!("Checking {what}"));
     let status = command.status().with_context(|| format!("cannot start {}", command.get_program().display()))?;
-    Ok((!status.success()).then(|| Finding::new(format!("{what}: not as it should be (see above)"), mend)))
+    Ok((!status.success()).then(|| Finding::new(format!("{what}: not as it should be (see above)"), fix)))
 }
 
 /// The files below a folder with one of these endings, in a stable order; build folders and hidden ones are left out.

@@ -1,9 +1,9 @@
 //! Makes ROS 2 available: the one that is sourced, or a private one; then the project's interfaces on top of it.
 
 pub(crate) mod environment;
+mod fixes;
 mod interfaces;
 mod interfaces_in_place;
-mod mends;
 mod prefix;
 mod python;
 mod sourced;

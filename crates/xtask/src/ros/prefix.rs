@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use super::environment::Environment;
-use super::mends::{self, IncludeFolders};
+use super::fixes::{self, IncludeFolders};
 use super::python::{self, Python};
 use super::{Base, BuildTools};
 use crate::cache::{Cache, Entry, Kind};
@@ -69,7 +69,7 @@ fn key_of(python: &Python) -> String {
     KeyBuilder::default()
         .part(WHEELS)
         .part(SOURCES)
-        .part(mends::VERSION)
+        .part(fixes::VERSION)
         .part(format!("3.{}", python.minor))
         .part(&python.base)
         .finish()
@@ -92,7 +92,7 @@ fn ensure_installed(entry: &Entry, python: &Python) -> Result<()> {
     }
     entry.ensure(|prefix, log| {
         install(prefix, python, log)?;
-        mend(prefix, python)?;
+        fix(prefix, python)?;
         prove(prefix, python, log)
     })
 }
@@ -119,7 +119,7 @@ fn install(prefix: &Path, python: &Python, log: &Log) -> Result<()> {
     log.run("installing the template language of the generators", &mut pip).context(DOWNLOAD_ADVICE)
 }
 
-const DOWNLOAD_ADVICE: &str = "ROS 2 could not be installed. If the network or a proxy is the reason, mend that (pip's \
+const DOWNLOAD_ADVICE: &str = "ROS 2 could not be installed. If the network or a proxy is the reason, fix that (pip's \
      own settings are used) and run the command again; a ROS 2 that is installed already is used when its setup.bash is \
      sourced";
 
@@ -143,13 +143,13 @@ fn without_python_settings(command: &mut Command) -> &mut Command {
 /// Tells the wheels' start-up hook that the loader's path is set, so that it does not start each Python twice.
 const BOOTSTRAP_DONE: &str = "_ROS_WHEELS_BOOTSTRAP_COMPLETE";
 
-fn mend(prefix: &Path, python: &Python) -> Result<()> {
-    progress::step("mending the wheels for use outside Python", || {
-        mends::name_the_rmw(prefix)?;
-        mends::forget_python_libraries(prefix)?;
+fn fix(prefix: &Path, python: &Python) -> Result<()> {
+    progress::step("fixing the wheels for use outside Python", || {
+        fixes::name_the_rmw(prefix)?;
+        fixes::forget_python_libraries(prefix)?;
         let numpy = site_packages(prefix, python).join("numpy/_core/include");
         let folders = IncludeFolders { python: python.include.clone(), numpy: numpy.display().to_string() };
-        mends::correct_include_folders(prefix, &folders)?;
+        fixes::correct_include_folders(prefix, &folders)?;
         Ok(())
     })
 }
@@ -180,7 +180,7 @@ fn add_variables(environment: &mut Environment, prefix: &Path, python: &Python) 
     environment.prepend("AMENT_PREFIX_PATH", &own);
     environment.prepend("CMAKE_PREFIX_PATH", &own);
     let mut libraries = vec![prefix.join("lib")];
-    libraries.extend(mends::vendored_library_folders(&site_packages)?);
+    libraries.extend(fixes::vendored_library_folders(&site_packages)?);
     environment.prepend("LD_LIBRARY_PATH", &libraries);
     Ok(())
 }
@@ -190,7 +190,7 @@ fn describe(prefix: &Path, python: &Python, key: String, cache: &Cache) -> Resul
     let mut environment = Environment::of_process(cache.root());
     add_variables(&mut environment, prefix, python)?;
     environment.set("LIBCLANG_PATH", site_packages(prefix, python).join("clang/native").display().to_string());
-    if let Some(headers) = mends::compiler_headers() {
+    if let Some(headers) = fixes::compiler_headers() {
         let ours = format!("-isystem {headers}");
         let others = environment.get("BINDGEN_EXTRA_CLANG_ARGS").unwrap_or_default().replace(&ours, "");
         environment.set("BINDGEN_EXTRA_CLANG_ARGS", format!("{ours} {}", others.trim()).trim().to_owned());

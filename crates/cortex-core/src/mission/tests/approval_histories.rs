@@ -1,5 +1,5 @@
 //! Generated histories of missions in which people are asked: plans, answers of every kind, corrections, stops,
-//! restarts, tools that change, arguments that are filled in and mended. What was approved is kept here, from the questions and
+//! restarts, tools that change, arguments that are filled in and fixed. What was approved is kept here, from the questions and
 //! the answers alone; no call about which policy asks may be made that was not approved, to the byte, in time, and not used
 //! before.
 
@@ -81,7 +81,7 @@ struct Seen {
     restarts: u64,
     corrections: u64,
     expired: u64,
-    mended: u64,
+    fixed: u64,
     used_for_mission: u64,
 }
 
@@ -264,7 +264,7 @@ impl History {
             }
             (Purpose::Confirm, _) => says(if self.dice.once_in(12) { "SKIP" } else { "EXECUTE" }),
             (_, Some(call)) => {
-                self.seen.mended += 1;
+                self.seen.fixed += 1;
                 let arguments = json!({"x": self.dice.below(3)});
                 calls(&[(call.tool.as_str().replace('.', "-").as_str(), arguments)])
             }
@@ -381,7 +381,7 @@ fn live(seeds: std::ops::Range<u64>) -> Seen {
         all.restarts += seen.restarts;
         all.corrections += seen.corrections;
         all.expired += seen.expired;
-        all.mended += seen.mended;
+        all.fixed += seen.fixed;
         all.used_for_mission += seen.used_for_mission;
     }
     all
@@ -409,7 +409,7 @@ fn in_histories_of_every_kind_nothing_runs_that_was_not_approved_to_the_byte_in_
             seen.restarts,
             seen.corrections,
             seen.expired,
-            seen.mended,
+            seen.fixed,
             seen.used_for_mission,
         ] {
             assert!(count > each / 200, "too rare: {seen:?}");

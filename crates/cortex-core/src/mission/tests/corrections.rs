@@ -1,4 +1,4 @@
-//! Stories of calls that fail and are mended, of steps that need no question, and of budgets.
+//! Stories of calls that fail and are fixed, of steps that need no question, and of budgets.
 
 use cortex_protocol::{HaltState, OutcomeStatus, StepStatus};
 
@@ -17,7 +17,7 @@ fn forgiving(task: &str) -> Story {
 }
 
 #[test]
-fn a_failed_call_is_mended_in_its_steps_place() {
+fn a_failed_call_is_fixed_in_its_steps_place() {
     let story = forgiving("go to the kitchen or the bedroom")
         .tool_fails("base.go_to", "the kitchen is closed")
         .model_calls(&[go("kitchen"), ("speaker-say", json!({"text": "here"}))])
@@ -34,7 +34,7 @@ fn a_failed_call_is_mended_in_its_steps_place() {
     assert_eq!(correction.tools.len(), 1, "the schema of this tool and of no other");
     assert!(text_of(correction).contains("FAILED: \"the kitchen is closed\""));
     assert_eq!(story.result().steps[0].arguments, *json!({"place": "bedroom"}).as_object().unwrap());
-    assert_eq!(story.result().steps.len(), 2, "a mended step is one step");
+    assert_eq!(story.result().steps.len(), 2, "a fixed step is one step");
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_correction_can_only_call_the_same_tool_with_other_arguments_that_fit() {
 }
 
 #[test]
-fn a_step_is_mended_only_so_often() {
+fn a_step_is_fixed_only_so_often() {
     let story = forgiving("go")
         .tool_fails("base.go_to", "closed")
         .tool_fails("base.go_to", "closed, too")
@@ -96,7 +96,7 @@ fn nothing_is_called_again_while_the_first_call_may_go_on_or_its_component_is_lo
 }
 
 #[test]
-fn a_cancel_while_a_call_is_being_mended_ends_the_step_as_it_failed() {
+fn a_cancel_while_a_call_is_being_fixed_ends_the_step_as_it_failed() {
     let mut story = forgiving("go").tool_fails("base.go_to", "closed").model_calls(&[go("kitchen")]).start();
     story.reply(says("EXECUTE"));
     story.give(Input::Cancel { reason: CancelReason::Client });
@@ -305,7 +305,7 @@ fn a_try_that_must_wait_for_what_another_step_holds_does_not_keep_the_machine_aw
 
 /// What may go on may have begun after the model was asked.
 #[test]
-fn a_mended_call_was_begun_on_top_of_one_that_did_not_halt() {
+fn a_fixed_call_was_begun_on_top_of_one_that_did_not_halt() {
     let arms = (1..=2).map(|number| tool(&format!("arm_{number}.wave"), ToolPhase::Execution, ToolEffect::Move));
     let plan = [("arm_1-wave", json!({"after": []})), ("arm_2-wave", json!({"after": []}))];
     let mut story = Story::with("wave", arms.collect(), |limits| {
@@ -329,7 +329,7 @@ fn a_mended_call_was_begun_on_top_of_one_that_did_not_halt() {
 }
 
 #[test]
-fn a_mended_call_was_begun_although_a_later_step_of_the_plan_had_lost_its_component() {
+fn a_fixed_call_was_begun_although_a_later_step_of_the_plan_had_lost_its_component() {
     let mut story = Story::with("go and speak", robot(), |limits| {
         limits.max_corrections = 1;
         limits.confirmation_arguments = ConfirmationArguments::Any;
@@ -352,7 +352,7 @@ fn a_mended_call_was_begun_although_a_later_step_of_the_plan_had_lost_its_compon
 }
 
 #[test]
-fn the_outcome_of_a_move_was_lost_when_a_meter_fell_silent_while_it_was_mended() {
+fn the_outcome_of_a_move_was_lost_when_a_meter_fell_silent_while_it_was_fixed() {
     let mut story = Story::with("go", robot(), |limits| {
         limits.max_corrections = 1;
         limits.confirmation_arguments = ConfirmationArguments::Any;

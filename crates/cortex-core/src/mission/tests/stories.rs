@@ -171,7 +171,7 @@ fn a_model_that_says_nothing_is_asked_again_and_then_given_up() {
 }
 
 #[test]
-fn a_model_that_is_down_ends_the_mission_with_the_reason_and_the_mend() {
+fn a_model_that_is_down_ends_the_mission_with_the_reason_and_the_fix() {
     let story = Story::of("go").model_fails(timeout()).start();
     assert_eq!(
         story.ends(),

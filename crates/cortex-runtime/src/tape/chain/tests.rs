@@ -181,7 +181,7 @@ fn a_tape_that_goes_on_after_a_restart_continues_the_chain() {
     let mut torn = linked(8).concat();
     torn.truncate(torn.len() - 7);
     std::fs::write(folder.path(&mission), torn).unwrap();
-    assert_eq!(folder.mend().unwrap(), std::slice::from_ref(&mission));
+    assert_eq!(folder.fix().unwrap(), std::slice::from_ref(&mission));
     assert_eq!(folder.check(&mission).unwrap(), Integrity::Unchanged);
     folder.record_dispute(&mission, "No.", &Origin::new("cli", "test"), MissionStatus::Succeeded).unwrap();
     assert_eq!(folder.check(&mission).unwrap(), Integrity::Unchanged);

@@ -76,13 +76,13 @@ pub(super) fn misfits(recipe: &Recipe, seen: &Seen) -> Misfits {
         found.doubtful.push(Mistake {
             path: path(&["components", name.as_str()]),
             message: format!("'{name}' is not on the robot's graph, so what the recipe says of it was not checked"),
-            mend: "start the robot, in the same ROS_DOMAIN_ID, and check again".to_owned(),
+            fix: "start the robot, in the same ROS_DOMAIN_ID, and check again".to_owned(),
         });
     }
     for (name, action) in &recipe.actions {
-        if let Some((keys, message, mend)) = wrong_action(recipe, seen, action) {
+        if let Some((keys, message, fix)) = wrong_action(recipe, seen, action) {
             let path = path(&["actions", name.as_str()]).into_iter().chain(path(&keys)).collect();
-            found.wrong.push(Mistake { path, message, mend });
+            found.wrong.push(Mistake { path, message, fix });
         }
     }
     for (name, event) in &recipe.events {
@@ -92,9 +92,9 @@ pub(super) fn misfits(recipe: &Recipe, seen: &Seen) -> Misfits {
                 if recipe.actions.keys().any(|action| action.as_str() == tool.as_str()) {
                     continue;
                 }
-                if let Some((message, mend)) = wrong_call(recipe, seen, tool, arguments) {
+                if let Some((message, fix)) = wrong_call(recipe, seen, tool, arguments) {
                     let path = path(&["events", name.as_str(), key, &index.to_string()]);
-                    found.wrong.push(Mistake { path, message, mend });
+                    found.wrong.push(Mistake { path, message, fix });
                 }
             }
         }
@@ -103,7 +103,7 @@ pub(super) fn misfits(recipe: &Recipe, seen: &Seen) -> Misfits {
     found
 }
 
-/// What is wrong with a call of a tool, and how to mend it.
+/// What is wrong with a call of a tool, and how to fix it.
 fn wrong_call(
     recipe: &Recipe,
     seen: &Seen,
@@ -114,7 +114,7 @@ fn wrong_call(
         let problem = seen.tools.check(tool, arguments).err()?;
         return Some((
             format!("'{tool}' can't be called so: {problem}"),
-            "mend `arguments`; `cortex tools` lists them".into(),
+            "fix `arguments`; `cortex tools` lists them".into(),
         ));
     }
     let Some((component, method)) = tool.as_str().rsplit_once('.') else {
@@ -128,8 +128,8 @@ fn wrong_call(
     let methods = seen.tools.iter().filter_map(|spec| spec.name.as_str().strip_prefix(&begin));
     let methods: Vec<&str> = methods.collect();
     if methods.is_empty() {
-        let mend = "it must answer on ~/describe; docs/component-contract.md has the form".to_owned();
-        return Some((format!("'{component}' offers no methods"), mend));
+        let fix = "it must answer on ~/describe; docs/component-contract.md has the form".to_owned();
+        return Some((format!("'{component}' offers no methods"), fix));
     }
     Some((format!("'{component}' has no method '{method}'"), nearest(method, methods.into_iter())))
 }
@@ -139,7 +139,7 @@ fn is_absent(_: &Recipe, seen: &Seen, component: &ComponentName) -> bool {
     !seen.nodes.contains(component.as_str())
 }
 
-/// Where an action does not fit the robot, what is wrong, and how to mend it.
+/// Where an action does not fit the robot, what is wrong, and how to fix it.
 fn wrong_action(recipe: &Recipe, seen: &Seen, action: &Action) -> Option<([&'static str; 2], String, String)> {
     match &action.deed {
         Deed::Method(method) => {
@@ -160,19 +160,19 @@ fn wrong_action(recipe: &Recipe, seen: &Seen, action: &Action) -> Option<([&'sta
                 }
                 Some(_) => {
                     let problem = seen.tools.check(&tool, &method.arguments).err()?;
-                    let mend = "mend `arguments`; `cortex tools` lists them".to_owned();
-                    Some((["method", "arguments"], format!("'{tool}' can't be called so: {problem}"), mend))
+                    let fix = "fix `arguments`; `cortex tools` lists them".to_owned();
+                    Some((["method", "arguments"], format!("'{tool}' can't be called so: {problem}"), fix))
                 }
                 None => {
-                    let (message, mend) = wrong_call(recipe, seen, &tool, &method.arguments)?;
-                    Some((["method", "name"], message, mend))
+                    let (message, fix) = wrong_call(recipe, seen, &tool, &method.arguments)?;
+                    Some((["method", "name"], message, fix))
                 }
             }
         }
         Deed::Service(service) => typed(&seen.services, &service.name, &service.interface, "offers the service")
-            .map(|(message, mend)| (["service", "name"], message, mend)),
+            .map(|(message, fix)| (["service", "name"], message, fix)),
         Deed::Topic(topic) => typed(&seen.read, &topic.name, &topic.interface, "reads the topic")
-            .map(|(message, mend)| (["topic", "name"], message, mend)),
+            .map(|(message, fix)| (["topic", "name"], message, fix)),
         Deed::Command(_) | Deed::Parameters(_) => None,
     }
 }
@@ -200,7 +200,7 @@ fn topics(recipe: &Recipe, seen: &Seen, found: &mut Misfits) {
             let mistake = Mistake {
                 path: used.path.clone(),
                 message: format!("no part of the robot publishes '{}'", used.topic),
-                mend: nearest(used.topic, seen.published.keys().map(String::as_str)),
+                fix: nearest(used.topic, seen.published.keys().map(String::as_str)),
             };
             // Somebody who is not there may publish it.
             let is_whole = recipe.components.keys().all(|name| seen.nodes.contains(name.as_str()));
@@ -215,10 +215,9 @@ fn topics(recipe: &Recipe, seen: &Seen, found: &mut Misfits) {
         for type_name in types {
             if let Some(mistake) = field_mistake(&interfaces, &used, type_name) {
                 found.wrong.push(mistake);
-            } else if let Some((message, mend)) =
-                used.check.and_then(|check| out_of_range(type_name, used.field, check))
+            } else if let Some((message, fix)) = used.check.and_then(|check| out_of_range(type_name, used.field, check))
             {
-                found.wrong.push(Mistake { path: used.path.clone(), message, mend });
+                found.wrong.push(Mistake { path: used.path.clone(), message, fix });
             }
         }
     }
@@ -231,7 +230,7 @@ fn topics(recipe: &Recipe, seen: &Seen, found: &mut Misfits) {
                 found.wrong.push(Mistake {
                     path: path(&["components", name.as_str(), "publishes", topic]),
                     message: format!("'{topic}' is published as {}", types.join(" and ")),
-                    mend: "write that type".to_owned(),
+                    fix: "write that type".to_owned(),
                 });
             }
         }
@@ -244,8 +243,8 @@ fn topics(recipe: &Recipe, seen: &Seen, found: &mut Misfits) {
         };
         let node = node.trim_start_matches('/');
         if !seen.nodes.contains(node) && !recipe.components.contains_key(&node.into()) {
-            let mend = nearest(node, seen.nodes.iter().map(String::as_str));
-            found.wrong.push(Mistake { path, message: format!("there is no node '{node}' on the robot"), mend });
+            let fix = nearest(node, seen.nodes.iter().map(String::as_str));
+            found.wrong.push(Mistake { path, message: format!("there is no node '{node}' on the robot"), fix });
         }
     }
     let mut told = BTreeSet::new();

@@ -1,8 +1,8 @@
-//! What must be mended in a prefix made of wheels before anything outside Python can use it.
+//! What must be fixed in a prefix made of wheels before anything outside Python can use it.
 //!
-//! The wheels are made to be imported by the Python that they were installed for. Each function here mends one thing
+//! The wheels are made to be imported by the Python that they were installed for. Each function here fixes one thing
 //! that stands in the way of linking, of CMake or of bindgen, and says why. Change [`VERSION`] with every change here:
-//! it is part of the prefix's key, so that prefixes with the old mends are left behind.
+//! it is part of the prefix's key, so that prefixes with the old fixes are left behind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub(crate) fn name_the_rmw(prefix: &Path) -> Result<()> {
 /// loader then fails on Python's own symbols (`PyExc_RuntimeError`).
 pub(crate) fn forget_python_libraries(prefix: &Path) -> Result<usize> {
     let patchelf = prefix.join("bin/patchelf");
-    let mut mended = 0;
+    let mut fixed = 0;
     for library in shared_libraries(&prefix.join("lib"))? {
         if is_python_generator(&library) {
             continue;
@@ -54,16 +54,16 @@ pub(crate) fn forget_python_libraries(prefix: &Path) -> Result<usize> {
         }
         arguments.push(library.as_os_str());
         run_patchelf(&patchelf, &arguments)?;
-        mended += 1;
+        fixed += 1;
     }
-    Ok(mended)
+    Ok(fixed)
 }
 
 fn is_python_generator(library: &Path) -> bool {
     library.file_name().is_some_and(|name| name.to_string_lossy().contains(PYTHON_GENERATOR))
 }
 
-/// The real files among a folder's `lib*.so*`: a symbolic link's target is mended once, under its own name.
+/// The real files among a folder's `lib*.so*`: a symbolic link's target is fixed once, under its own name.
 fn shared_libraries(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut libraries = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
@@ -110,7 +110,7 @@ pub(crate) struct IncludeFolders {
 /// include folders do not exist.
 pub(crate) fn correct_include_folders(prefix: &Path, folders: &IncludeFolders) -> Result<usize> {
     let share = prefix.join("share");
-    let mut mended = 0;
+    let mut fixed = 0;
     for package in fs::read_dir(&share).with_context(|| format!("cannot read {}", share.display()))? {
         let folder = package.with_context(|| format!("cannot read {}", share.display()))?.path().join("cmake");
         // Not every folder in `share` is a package with CMake exports.
@@ -122,14 +122,14 @@ pub(crate) fn correct_include_folders(prefix: &Path, folders: &IncludeFolders) -
             }
             let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
             let corrected =
-                replace_foreign_folders(&text, folders).with_context(|| format!("cannot mend {}", file.display()))?;
+                replace_foreign_folders(&text, folders).with_context(|| format!("cannot fix {}", file.display()))?;
             if corrected != text {
                 fs::write(&file, corrected).with_context(|| format!("cannot write {}", file.display()))?;
-                mended += 1;
+                fixed += 1;
             }
         }
     }
-    Ok(mended)
+    Ok(fixed)
 }
 
 /// Replaces each path below [`FOREIGN_PYTHON`] by the folder that it stands for.
