@@ -160,7 +160,7 @@ async fn what_depends_on_a_condition_is_done_if_it_holds_and_left_if_not() {
 
         let task = "unless the kitchen light is off, turn it off";
         let (status, words, calls) = told(task, look, &[kitchen_light(false)]).await;
-        let step = if look == ToolPhase::Execution { MissionStatus::Succeeded } else { MissionStatus::Answered };
+        let step = if look == ToolPhase::Execution { MissionStatus::Succeeded } else { MissionStatus::Failed };
         assert_eq!((status, calls.len()), (step, 1), "{look:?} {words}");
         assert_eq!(words, "The light in the kitchen is off, so I did nothing.");
     }

@@ -41,9 +41,6 @@ pub struct TaskReading {
     pub class: GoalClass,
     /// Whether it is an order whose only deed is a look: "find the cup". What was seen carries it out.
     pub is_search: bool,
-    /// Whether all that it asks for depends on one condition: "if the light is on, turn it off". A look may show that
-    /// nothing is to be done.
-    pub is_conditional: bool,
     /// Of each clause, the tools that declare it as a sentence of theirs. Empty unless every clause has one.
     pub declared_by: Vec<BTreeSet<ToolName>>,
 }

@@ -349,7 +349,7 @@ impl Shared {
                     last_moment = Some(Instant::now() + LAST_RESULT);
                 }
                 () = until(last_moment), if last_moment.is_some() => {
-                    return TaskResult { mission, ..failed(SHUTTING_DOWN.to_owned()) };
+                    return ended.unwrap_or_else(|| TaskResult { mission, ..failed(SHUTTING_DOWN.to_owned()) });
                 }
             }
         }

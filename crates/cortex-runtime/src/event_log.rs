@@ -10,6 +10,8 @@ use tokio::sync::watch;
 
 /// Events that are kept. Whoever lags behind further misses some.
 const KEPT: usize = 2_048;
+/// Most bytes of them, as they would be written: what a tool returns may be large.
+const KEPT_BYTES: usize = 16 << 20;
 
 /// The log. Its streams outlive it, and end once they have read what it held.
 #[derive(Debug)]
@@ -22,7 +24,9 @@ pub(crate) struct EventLog {
 struct Kept {
     /// The place of the oldest event.
     first: u64,
-    events: VecDeque<Arc<CloudEvent>>,
+    /// Each with its bytes.
+    events: VecDeque<(Arc<CloudEvent>, usize)>,
+    bytes: usize,
     /// Missions of which events may come.
     open: BTreeSet<MissionId>,
 }
@@ -46,12 +50,16 @@ impl EventLog {
 
     /// Adds an event. Never waits.
     pub(crate) fn push(&self, event: Arc<CloudEvent>) {
+        let bytes = bytes_of(&event);
         let mut kept = locked(&self.kept);
-        if kept.events.len() >= KEPT {
-            kept.events.pop_front();
+        kept.events.push_back((event, bytes));
+        kept.bytes += bytes;
+        // The newest stays, however large it is.
+        while kept.events.len() > KEPT || (kept.bytes > KEPT_BYTES && kept.events.len() > 1) {
+            let oldest = kept.events.pop_front().map_or(0, |(_, bytes)| bytes);
+            kept.bytes -= oldest;
             kept.first += 1;
         }
-        kept.events.push_back(event);
         drop(kept);
         self.changed.send_replace(());
     }
@@ -135,7 +143,9 @@ impl Events {
         while self.next < kept.end() {
             let event = usize::try_from(self.next - kept.first).ok().and_then(|at| kept.events.get(at));
             self.next += 1;
-            if let Some(event) = event.filter(|event| self.mission.as_ref().is_none_or(|it| *it == event.subject)) {
+            if let Some((event, _)) =
+                event.filter(|(event, _)| self.mission.as_ref().is_none_or(|it| *it == event.subject))
+            {
                 return Some(Arc::clone(event));
             }
         }
@@ -149,6 +159,25 @@ impl EventStream for Events {
     async fn next(&mut self) -> Option<Arc<CloudEvent>> {
         self.recv().await
     }
+}
+
+/// The bytes of the event in JSON.
+fn bytes_of(event: &CloudEvent) -> usize {
+    struct Counted(usize);
+    impl std::io::Write for Counted {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counted = Counted(0);
+    // Values of the protocol always have a form in JSON.
+    let _ = serde_json::to_writer(&mut counted, event);
+    counted.0
 }
 
 fn locked(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
@@ -209,5 +238,22 @@ mod tests {
         drop(open);
         let (read, missed) = rest(slow).await;
         assert_eq!((read.len(), read.first().map(|(_, number)| *number), missed), (KEPT, Some(11), 10));
+    }
+
+    #[tokio::test]
+    async fn large_events_take_no_more_memory_than_is_set_apart_for_them() {
+        let log = Arc::new(EventLog::new());
+        let mut envelope = Envelope::new("/robot/cortex".to_owned(), "one".into(), Origin::new("test", "it"));
+        let open = log.open(&"one".into());
+        let slow = log.of_mission("one".into());
+        for _ in 0..20 {
+            let because = "x".repeat(KEPT_BYTES / 8);
+            log.push(Arc::new(envelope.wrap(MissionEvent::Paused { because, patience: std::time::Duration::ZERO })));
+        }
+        assert!(locked(&log.kept).bytes <= KEPT_BYTES);
+        drop(open);
+        let (read, missed) = rest(slow).await;
+        assert_eq!(read.len() as u64 + missed, 20);
+        assert!(!read.is_empty() && missed > 0, "{missed}");
     }
 }

@@ -56,9 +56,6 @@ pub(super) struct Goal {
     pub(super) withheld: ToolSet,
     /// Whether it is an order whose only deed is a look.
     pub(super) is_search: bool,
-    /// Whether it is an order that a look may show to ask for nothing: "if the light is on, turn it off".
-    #[serde(default)]
-    pub(super) is_conditional: bool,
     /// Whether people have corrected the task and asked for no deed: "do not say anything", "stay here".
     #[serde(default)]
     pub(super) looks_suffice: bool,
@@ -84,7 +81,6 @@ impl Goal {
         Self {
             class: reading.class,
             is_search: reading.is_search,
-            is_conditional: reading.is_conditional,
             withheld: ToolSet::default(),
             looks_suffice: false,
             found_something: false,
@@ -207,7 +203,7 @@ impl Mission {
             return;
         }
         if !self.owes_more_than_words() {
-            // What was looked for was looked for, or what was found may ask for no deed.
+            // What was looked for was looked for.
             self.finish(MissionStatus::Answered, text.to_owned());
             return;
         }
@@ -228,7 +224,7 @@ impl Mission {
         match self.goal.class {
             GoalClass::Conversation | GoalClass::KnowledgeQuestion => false,
             GoalClass::QuestionAboutSelf | GoalClass::QuestionAboutWorld => !self.goal.found_something,
-            GoalClass::Action if self.goal.is_search || self.goal.is_conditional => !self.goal.found_something,
+            GoalClass::Action if self.goal.is_search => !self.goal.found_something,
             GoalClass::Action => !self.is_done_by_looks(),
             GoalClass::SearchOrPatrol | GoalClass::StandingOrder | GoalClass::EndlessOrder => true,
         }

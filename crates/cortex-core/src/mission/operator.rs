@@ -90,8 +90,6 @@ impl Mission {
         let (before, said) = (self.goal.class, reading.class);
         let may_be_search = self.goal.is_search || before.is_answered_by_words();
         self.goal.is_search = may_be_search && reading.is_search;
-        self.goal.is_conditional =
-            (self.goal.is_conditional || before.is_answered_by_words()) && reading.is_conditional;
         let asks_for_more = matches!(said, GoalClass::SearchOrPatrol) || said.goes_on();
         if said == before || before.goes_on() || !(before.is_answered_by_words() || asks_for_more) {
             return;

@@ -182,8 +182,6 @@ language! {
     /// Words with which the name of a place or of a thing begins, beside articles.
     places
     several_places
-    /// What a deed depends on follows.
-    conditions
     /// What is wanted to be told comes later.
     notices
     /// These ask for a time.

@@ -42,11 +42,10 @@ pub fn classify(task: &str) -> GoalClass {
 #[must_use]
 pub fn read<'t>(task: &str, tools: impl IntoIterator<Item = &'t ToolSpec>) -> TaskReading {
     let tools: Vec<&ToolSpec> = tools.into_iter().filter(|tool| !tool.phrases.is_empty()).collect();
-    let Reading { class, declared_by, is_conditional, .. } = read_as(task, GoalClass::Action, &tools);
+    let Reading { class, declared_by, .. } = read_as(task, GoalClass::Action, &tools);
     let asked = GoalClass::QuestionAboutWorld;
     let is_search = class == GoalClass::Action && read_as(task, asked, &tools).class == asked;
-    let is_conditional = class == GoalClass::Action && is_conditional;
-    TaskReading { class, is_search, is_conditional, declared_by }
+    TaskReading { class, is_search, declared_by }
 }
 
 /// The codes of the languages that the task may be written in: of one, unless its words are the same in several.
@@ -70,7 +69,6 @@ struct Reading {
     class: GoalClass,
     /// Whether every clause was recognised, or one that asks for a deed.
     is_recognised: bool,
-    is_conditional: bool,
     declared_by: Vec<BTreeSet<ToolName>>,
 }
 
@@ -123,6 +121,5 @@ fn read_in(language: &Language, task: &str, search: GoalClass, tools: &[&ToolSpe
     let names = |tools: &Vec<&ToolSpec>| tools.iter().map(|tool| tool.name.clone()).collect::<BTreeSet<_>>();
     let is_declared = declaring.iter().all(|tools| !tools.is_empty());
     let declared_by = if is_declared { declaring.iter().map(names).collect() } else { Vec::new() };
-    let is_conditional = scope::is_conditional(&clauses, language);
-    Reading { class, is_recognised: is_recognised || asks_for_a_deed, is_conditional, declared_by }
+    Reading { class, is_recognised: is_recognised || asks_for_a_deed, declared_by }
 }

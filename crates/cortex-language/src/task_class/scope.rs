@@ -22,19 +22,6 @@ pub(super) fn scope(clauses: &[Clause], class: GoalClass, language: &Language) -
     }
 }
 
-/// Whether everything that is to be done depends on one condition: "if the light is on, turn it off", "turn it off if it is
-/// on". Anything else beside it has to be done whatever is found.
-pub(super) fn is_conditional(clauses: &[Clause], language: &Language) -> bool {
-    let words = |clause: &Clause| (clause.joint, without_courtesies(&clause.units, language).to_vec());
-    let clauses: Vec<(Joint, Vec<String>)> = clauses.iter().map(words).filter(|(_, words)| !words.is_empty()).collect();
-    let conditions = &language.conditions;
-    match clauses.as_slice() {
-        [(_, only)] => language.deeds.begin(only) && conditions.are_in(only),
-        [(_, condition), (Joint::Soft, deed)] => conditions.begin(condition) && !conditions.are_in(deed),
-        _ => false,
-    }
-}
-
 /// The words without those that are to be spoken: what is to be said is not to be done. Clauses are kept apart.
 fn words_to_be_done(clauses: &[Clause], language: &Language) -> Vec<String> {
     let mut kept = Vec::new();

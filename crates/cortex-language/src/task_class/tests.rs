@@ -297,34 +297,6 @@ fn a_search_is_an_order_that_a_look_carries_out_and_no_other_order_is() {
 }
 
 #[test]
-fn a_deed_depends_on_a_condition_only_where_there_is_nothing_else_to_do() {
-    let depends = [
-        "If the light is on, turn it off.",
-        "please, if the door is open, close it",
-        "Turn the light off if it is on.",
-        "Go to the kitchen unless the battery is low.",
-        "Wenn das Licht an ist, schalte es aus.",
-        "Si la puerta está abierta, ciérrala.",
-    ];
-    for task in depends {
-        assert!(read(task, []).is_conditional, "{task}");
-    }
-    let more = [
-        "Turn the light off.",
-        "Go to the kitchen and turn the light off if it is on.",
-        "If the light is on, turn it off, and go to the kitchen.",
-        "If the light is on, turn it off, otherwise go to the kitchen.",
-        "Ask Ada if she wants tea.",
-        "Say \"if you like\".",
-        "Tell me if the light is on.",
-        "Patrol every room if it is dark.",
-    ];
-    for task in more {
-        assert!(!read(task, []).is_conditional, "{task}");
-    }
-}
-
-#[test]
 fn hostile_tasks_are_actions_or_whatever_but_never_a_panic() {
     for task in [
         "",
