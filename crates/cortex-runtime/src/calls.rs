@@ -1,7 +1,7 @@
 //! The one way to make a call, whoever wants it: a step of a mission, or a client without one.
 //!
 //! It is sent when nobody else holds what it needs (`claims`), when it stands where a later life of Cortex finds it
-//! (`journal`), and if nothing keeps it back at that very moment (`containment`). When it has come back, it is at rest, or
+//! (`journal`), and if nothing keeps it back at that very moment (`gate`). When it has come back, it is at rest, or
 //! among the leftovers.
 
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::claims::{Claim, Wanted};
-use crate::containment::Contained;
 use crate::dispatch::run_call;
 use crate::drive::Shared;
 use crate::leftovers::GivenUp;
+use crate::process_end::EndsWithProcess;
 use crate::tape::Clearance;
 
 /// A call to be made.
@@ -143,17 +143,18 @@ impl Shared {
             return Ok(before_it_began());
         }
         let process = self.leftovers.life(&spec, &invocation.call);
-        let contained = Contained {
-            provider: Arc::clone(&provider),
-            containment: self.containment.clone(),
-            spec: spec.clone(),
-            leftovers: Arc::clone(&self.leftovers),
-            process: process.clone(),
-            has_ended: CancellationToken::new(),
+        let carries_out: Arc<dyn ToolProvider> = match process.clone() {
+            Some(process) => Arc::new(EndsWithProcess {
+                provider: Arc::clone(&provider),
+                leftovers: Arc::clone(&self.leftovers),
+                process,
+                has_ended: CancellationToken::new(),
+            }),
+            None => Arc::clone(&provider),
         };
+        let guarded = self.config.gate.guard(spec.clone(), carries_out);
         let bounds = self.config.calls;
-        let outcome =
-            run_call(Arc::new(contained), spec.clone(), invocation.clone(), observer, cancelled, bounds).await;
+        let outcome = run_call(guarded, spec.clone(), invocation.clone(), observer, cancelled, bounds).await;
         let outcome = if outcome.halt.may_go_on() {
             let timed_out = outcome.status == OutcomeStatus::Failed(FailureKind::Timeout);
             let (why, invocation) = (outcome.message.clone(), invocation.clone());

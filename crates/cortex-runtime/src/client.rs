@@ -34,7 +34,7 @@ impl Runtime {
     /// What only looks is, and what neither moves nor holds anything: a halt, for example.
     pub async fn call(&self, origin: Origin, call: ToolCall, unwanted: CancellationToken) -> ToolOutcome {
         let shared = Arc::clone(&self.shared.borrow());
-        let (spec, call) = match destination(&self.offer.borrow(), &self.containment.borrow(), call) {
+        let (spec, call) = match destination(&self.offer.borrow(), &self.gate.containment().borrow(), call) {
             Ok(found) => found,
             Err(outcome) => return outcome,
         };

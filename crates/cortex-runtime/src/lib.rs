@@ -6,7 +6,8 @@
 //! - `client`: a call without a mission;
 //! - `calls`: the one way to make a call, for missions and clients; `claims`: who holds what meanwhile;
 //! - `dispatch`: one call of a tool, with its time-out, its cancellation and its one outcome;
-//! - `containment`: what the monitor keeps from the missions, looked at last before a call is begun;
+//! - [`Gate`]: which components may be called, and what is under way in each, decided in one place;
+//! - `process_end`: calls that end with the process of their component;
 //! - `conditions`: what is watched before, while and after a call;
 //! - `journal`: what is open, for the next life of Cortex; what an earlier one left is ended at the start;
 //! - `leftovers`: calls that are not known to be at rest, for the next stop;
@@ -27,7 +28,6 @@ mod claims;
 mod client;
 mod commands;
 mod conditions;
-mod containment;
 mod desk;
 mod dispatch;
 mod disputes;
@@ -35,10 +35,12 @@ mod drive;
 mod dry_run;
 mod envelope;
 mod event_log;
+mod gate;
 mod journal;
 mod leftovers;
 mod meters;
 mod offer;
+mod process_end;
 mod questions;
 mod readiness;
 mod robot_state;
@@ -68,6 +70,7 @@ use crate::drive::Correction;
 pub use crate::dry_run::DryRun;
 use crate::event_log::EventLog;
 pub use crate::event_log::Events;
+pub use crate::gate::{CallListener, Gate};
 pub use crate::journal::{JournalSettings, StopRecord};
 pub use crate::leftovers::UnconfirmedHalt;
 pub use crate::meters::Meter;
@@ -123,6 +126,8 @@ pub struct RuntimeConfig {
     pub policy: Policy,
     /// How people are asked.
     pub approval: ApprovalSettings,
+    /// Decides which components may be called.
+    pub gate: Gate,
 }
 
 impl Default for RuntimeConfig {
@@ -140,6 +145,7 @@ impl Default for RuntimeConfig {
             meters: Vec::new(),
             policy: Policy::default(),
             approval: ApprovalSettings::default(),
+            gate: Gate::default(),
         }
     }
 }
@@ -221,7 +227,7 @@ pub struct Runtime {
     outputs: broadcast::Sender<String>,
     offer: watch::Receiver<Arc<Offer>>,
     shared: Arc<watch::Sender<Arc<drive::Shared>>>,
-    containment: watch::Sender<Containment>,
+    gate: Gate,
     duty: watch::Receiver<Duty>,
     readiness: watch::Receiver<Readiness>,
     tracker: TaskTracker,
@@ -236,7 +242,7 @@ impl Runtime {
         let events = Arc::new(EventLog::new());
         let (outputs, _) = broadcast::channel(OUTPUTS);
         let (offer_sender, offer) = watch::channel(Arc::new(Offer::default()));
-        let (containment, contained) = watch::channel(Containment::default());
+        let gate = config.gate.clone();
         let (duty_sender, duty) = watch::channel(Duty::default());
         let (readiness_sender, readiness) = watch::channel(Readiness::Ready);
         let tracker = TaskTracker::new();
@@ -255,7 +261,7 @@ impl Runtime {
             events: Arc::clone(&events),
             outputs: outputs.clone(),
             offer: offer.clone(),
-            containment: contained,
+            containment: gate.containment(),
             tracker: tracker.clone(),
             claims: Arc::default(),
             leftovers: Arc::default(),
@@ -274,7 +280,7 @@ impl Runtime {
             });
         }
         tracker.spawn(Desk::new(shared.subscribe(), offer_sender, duty_sender, readiness_sender).run(inbox));
-        Self { desk, events, outputs, offer, shared: Arc::new(shared), containment, duty, readiness, tracker }
+        Self { desk, events, outputs, offer, shared: Arc::new(shared), gate, duty, readiness, tracker }
     }
 
     /// Replaces the tools that one provider offers. Running missions are told.
@@ -416,36 +422,36 @@ impl Runtime {
     ///
     /// Like everything that the monitor says, this never waits and is never lost.
     pub fn quarantine(&self, component: ComponentName, because: String) {
-        self.containment.send_if_modified(|now| now.quarantine(component, &because));
+        self.gate.change(|now| now.quarantine(component, &because));
     }
 
     /// Lets the missions have a component again. A stand-in keeps its place until it is told otherwise.
     pub fn release(&self, component: &ComponentName) {
-        self.containment.send_if_modified(|now| now.release(component));
+        self.gate.change(|now| now.release(component));
     }
 
     /// Gives a component's place to another (`None`: back to itself). While a stand-in has it, a call of
     /// `{component}.{method}` goes to `{stand_in}.{method}`, where that takes the same arguments and has the same effect; what
     /// has no such method can't be called.
     pub fn substitute(&self, component: &ComponentName, by: Option<ComponentName>) {
-        self.containment.send_if_modified(|now| now.substitute(component, by.as_ref()));
+        self.gate.change(|now| now.substitute(component, by.as_ref()));
     }
 
     /// Begins no step any more, in any mission. What runs goes on to its end; tasks are taken, and wait. A task that has
     /// waited for [`MissionLimits::pause_patience`] fails with this reason.
     pub fn pause(&self, because: String) {
-        self.containment.send_if_modified(|now| now.pause(&because));
+        self.gate.change(|now| now.pause(&because));
     }
 
     /// Goes on after a [`pause`](Self::pause).
     pub fn unpause(&self) {
-        self.containment.send_if_modified(Containment::unpause);
+        self.gate.change(Containment::unpause);
     }
 
     /// What is kept from the missions now.
     #[must_use]
     pub fn containment(&self) -> Containment {
-        self.containment.borrow().clone()
+        self.gate.containment().borrow().clone()
     }
 
     /// The tools on offer now, and what had to be left out.

@@ -40,6 +40,8 @@ pub(crate) struct Work<H> {
     is_ending: bool,
     /// The last that was seen of it.
     stops: Stops,
+    /// Whether the monitor waits for [`Input::CallsFlushed`].
+    flushes_calls: bool,
     /// What came of effects at once.
     answers: VecDeque<Input>,
     hands: H,
@@ -58,6 +60,7 @@ impl<H: Hands> Work<H> {
             told,
             is_ending: false,
             stops: Stops::default(),
+            flushes_calls: false,
             answers: VecDeque::new(),
             hands,
             begun: Instant::now(),
@@ -93,7 +96,7 @@ impl<H: Hands> Work<H> {
             }
             // No more than can wait, so that those who talk without end do not keep it from the rest.
             for _ in 0..crate::INPUT_CAPACITY {
-                let Ok(input) = self.told.waiting.try_recv() else { break };
+                let Some(input) = self.next_input() else { break };
                 // First: what was refused because of a stop comes after it.
                 self.look_at_stop();
                 self.take(input);
@@ -103,6 +106,12 @@ impl<H: Hands> Work<H> {
             }
         }
         self.not_stopped
+    }
+
+    /// What waits; and when nothing does, the monitor has been told of all calls that began before it asked.
+    fn next_input(&mut self) -> Option<Input> {
+        let waiting = self.told.waiting.try_recv().ok();
+        waiting.or_else(|| std::mem::take(&mut self.flushes_calls).then_some(Input::CallsFlushed))
     }
 
     /// Ends what commands do once the robot is stopped, and tells the monitor of that, and of the resume.
@@ -124,6 +133,9 @@ impl<H: Hands> Work<H> {
 
     /// How long there is nothing to do if nothing happens.
     fn patience(&self) -> Duration {
+        if self.flushes_calls {
+            return Duration::ZERO;
+        }
         let wake = self.monitor.next_wake().map(|wake| wake.saturating_sub(self.begun.elapsed()));
         let due = self.commands.next_due().map(|due| due.saturating_duration_since(Instant::now()));
         wake.into_iter().chain(due).min().unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT)
@@ -147,6 +159,7 @@ impl<H: Hands> Work<H> {
             Effect::Report { event } => log(event),
             Effect::NotifyOperator { component, message } => tracing::error!(%component, "needs a person: {message}"),
             Effect::Finished { not_stopped } => self.not_stopped.clone_from(not_stopped),
+            Effect::FlushCalls => self.flushes_calls = true,
             Effect::Change { .. }
             | Effect::Quarantine { .. }
             | Effect::EndCalls { .. }

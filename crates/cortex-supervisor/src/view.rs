@@ -115,6 +115,7 @@ impl RobotView {
             Effect::Finished { not_stopped } => self.finished = Some(not_stopped.clone()),
             Effect::StopProcess { .. }
             | Effect::EndCalls { .. }
+            | Effect::FlushCalls
             | Effect::Act { .. }
             | Effect::NotifyOperator { .. } => {}
         }
@@ -215,6 +216,12 @@ impl RobotView {
                 if view.reason.is_empty() { String::new() } else { format!(": {}", view.reason) }
             )),
         }
+    }
+
+    /// Which components may not be called now, and why.
+    #[must_use]
+    pub fn refusals(&self) -> BTreeMap<ComponentName, String> {
+        self.components.keys().filter_map(|name| Some((name.clone(), self.refusal(name)?))).collect()
     }
 
     /// Whether it has the place of another.

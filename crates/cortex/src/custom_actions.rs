@@ -24,8 +24,7 @@ use cortex_recipe::parameter::{arguments_schema, bind};
 use cortex_recipe::{Action, ActionName, Deed, Recipe};
 use cortex_ros::monitoring::deeds::SendDecision;
 use cortex_ros::{DiscoveredTools, Interfaces, StopLatch};
-use cortex_runtime::{CallBounds, run_call};
-use cortex_supervisor::RobotView;
+use cortex_runtime::{CallBounds, Gate, run_call};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -108,8 +107,8 @@ struct Parts {
     /// The robot's own tools, and what they are now.
     robot: Arc<dyn ToolProvider>,
     tools: watch::Receiver<DiscoveredTools>,
-    /// What the monitor says of the components. None: there is none.
-    view: Option<watch::Receiver<RobotView>>,
+    /// Decides which components may be called.
+    gate: Gate,
 }
 
 /// A call under way.
@@ -122,7 +121,7 @@ struct Open {
 }
 
 impl CustomActions {
-    /// `robot` carries out the tools that `around` knows of, where `view` does not speak against it.
+    /// `robot` carries out the tools that `around` knows of, where `gate` lets them through.
     ///
     /// # Errors
     /// When commands are needed and can't be run.
@@ -130,7 +129,7 @@ impl CustomActions {
         recipe: &RobotRecipe,
         around: &Robot,
         robot: Arc<dyn ToolProvider>,
-        view: Option<watch::Receiver<RobotView>>,
+        gate: &Gate,
         bounds: CallBounds,
     ) -> anyhow::Result<Self> {
         let RobotRecipe { recipe, folder } = recipe;
@@ -138,7 +137,8 @@ impl CustomActions {
         let commands = needs_commands.then(|| CommandRunner::start(guarded)).transpose()?;
         let interfaces = Arc::new(Interfaces::from_environment());
         let deeds = Deeds::new(&around.endpoints, &interfaces, &around.discovery, around.tools.latch(), recipe);
-        let parts = Parts { deeds: Arc::new(deeds), commands, robot, tools: around.discovery.tools(), view };
+        let parts =
+            Parts { deeds: Arc::new(deeds), commands, robot, tools: around.discovery.tools(), gate: gate.clone() };
         Ok(Self::of(recipe, folder.clone(), parts, bounds, around.tools.latch().clone()))
     }
 
@@ -259,15 +259,6 @@ impl CustomActions {
             .map_err(|problem| ToolOutcome::failure(FailureKind::InvalidArguments, problem))
     }
 
-    /// Why what the component of an action does is not to be used now, if it is not. A method is looked at where its own
-    /// tool is called.
-    fn refusal(&self, tool: &ToolName, deed: &Deed) -> Option<ToolOutcome> {
-        let action = &self.actions.get(tool)?.action;
-        let component = action.component.as_ref().filter(|_| !matches!(deed, Deed::Method(_)))?;
-        let because = self.parts.view.as_ref()?.borrow().refusal(component)?;
-        Some(ToolOutcome::failure(FailureKind::Unavailable, because))
-    }
-
     /// The call of the component's own tool that this call comes down to.
     fn behind(&self, method: MethodCall, invocation: &Invocation) -> Option<(ToolSpec, Invocation)> {
         let spec = self.method(&method.component, &method.name)?;
@@ -338,10 +329,6 @@ impl ToolProvider for CustomActions {
             Ok(deed) => deed,
             Err(outcome) => return outcome,
         };
-        // The last look, as at the robot's own tools.
-        if let Some(refusal) = self.refusal(&invocation.call.tool, &deed) {
-            return refusal;
-        }
         let open = Open::default();
         self.lock().insert(key(&invocation), open.clone());
         let _closing = Closing { actions: self, key: key(&invocation), open: open.clone() };
@@ -356,7 +343,9 @@ impl ToolProvider for CustomActions {
                     return ToolOutcome::failure(FailureKind::InvalidArguments, problem);
                 }
                 let inner = Invocation { timeout: limit, ..inner };
-                run_call(Arc::clone(&self.parts.robot), spec, inner, observer, open.unwanted.clone(), self.bounds).await
+                // The conditions of the method may take a while: it passes the gate of its own.
+                let guarded = self.parts.gate.guard(spec.clone(), Arc::clone(&self.parts.robot));
+                run_call(guarded, spec, inner, observer, open.unwanted.clone(), self.bounds).await
             }
             Deed::Command(command) => self.command(&invocation.call.tool, command, &open, limit).await,
             other => {

@@ -103,6 +103,8 @@ pub enum Input {
         /// How many.
         goals: u32,
     },
+    /// Answers [`Effect::FlushCalls`]: the monitor has heard of each call that began before.
+    CallsFlushed,
     /// A call of a component did not end in its time and could not be halted, or that is over.
     CallHung {
         /// Which.
@@ -243,6 +245,9 @@ pub enum Effect {
         /// The component that fails: itself, or one that it depends on.
         because_of: ComponentName,
     },
+    /// The monitor wants to hear of each call that began before this effect was carried out; answered by `CallsFlushed`,
+    /// after the last `GoalsChanged` of those.
+    FlushCalls,
     /// Its process has ended, with all that it had started: so have the calls that it carried out.
     EndCalls {
         /// Which.

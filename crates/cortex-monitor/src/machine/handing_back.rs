@@ -5,7 +5,6 @@
 
 use std::time::Duration;
 
-use super::lowering::CALLS_TOLD;
 use super::member::{Course, Member, Stage};
 use super::turn::Turn;
 use crate::health::{Health, Symptom};
@@ -42,8 +41,8 @@ impl Member {
     }
 
     /// Lets a stand-in finish what it does for those who called it before they knew that nobody needs it any more.
-    pub(super) fn drain(&mut self, turn: &Turn<'_>, since: Duration) {
-        let is_over = self.evidence.goals() == 0 && turn.now >= since.saturating_add(CALLS_TOLD);
+    pub(super) fn drain(&mut self, turn: &Turn<'_>, until: Duration) {
+        let is_over = self.evidence.goals() == 0 && (self.calls_are_known || turn.now >= until);
         if turn.ending || is_over {
             self.course = Course::Lowering { stage: Stage::Begin, until: turn.now };
         } else if self.is_wanted(turn) {

@@ -8,8 +8,9 @@ use super::turn::Turn;
 use super::{Effect, MonitorEvent, Transition};
 use crate::health::LifecycleState;
 
-/// A call that passed the gate just before the quarantine is known to be under way after this, at the latest.
-pub(super) const CALLS_TOLD: Duration = Duration::from_millis(50);
+/// How long the answer to [`Effect::FlushCalls`] is waited for, at most. It comes at once, unless the monitor is told more
+/// than it can take.
+const FLUSHED_WITHIN: Duration = Duration::from_secs(1);
 
 /// How long the halts of what is in flight at a component that fails are waited for: as long as a call may take to halt
 /// and to return, where the configuration does not give it longer.
@@ -20,8 +21,8 @@ impl Member {
         if matches!(self.course, Course::Idle | Course::Waiting) {
             self.settle_down(turn);
         } else if self.course == Course::Serving && !turn.ending {
-            let until = turn.now.saturating_add(CALLS_TOLD);
-            self.course = Course::Lowering { stage: Stage::Draining { since: turn.now }, until };
+            self.flush_calls(turn);
+            self.course = Course::Lowering { stage: Stage::Draining, until: turn.now.saturating_add(FLUSHED_WITHIN) };
         } else if self.is_usable() && !turn.ending {
             let (stage, until) = self.clearing(turn);
             self.course = Course::Lowering { stage, until };
@@ -32,11 +33,11 @@ impl Member {
 
     pub(super) fn lower(&mut self, turn: &mut Turn<'_>, stage: Stage, until: Duration) {
         match stage {
-            Stage::Clearing { since } if turn.ending || self.is_clear(turn, since, until) => {
+            Stage::Clearing if turn.ending || self.is_clear(turn, until) => {
                 self.course = Course::Lowering { stage: Stage::Begin, until };
             }
-            Stage::Clearing { .. } => {}
-            Stage::Draining { since } => self.drain(turn, since),
+            Stage::Clearing => {}
+            Stage::Draining => self.drain(turn, until),
             Stage::Begin if turn.ending && !turn.above_are_down => {}
             // One that has gone silent would not answer; its process is ended all the same.
             Stage::Begin
@@ -60,16 +61,16 @@ impl Member {
     }
 
     /// What waits for the end of what is under way in it, from now on.
-    pub(super) fn clearing(&self, turn: &Turn<'_>) -> (Stage, Duration) {
+    pub(super) fn clearing(&mut self, turn: &mut Turn<'_>) -> (Stage, Duration) {
+        self.flush_calls(turn);
         let limit = if self.is_managed() { self.recipe.transition_timeout_s } else { self.recipe.stop_timeout_s };
-        (Stage::Clearing { since: turn.now }, Self::after(turn, limit))
+        (Stage::Clearing, Self::after(turn, limit))
     }
 
     /// Whether nothing is under way in it any more, or that has taken too long. Missions have heard of its quarantine
     /// meanwhile and halt what they have begun.
-    pub(super) fn is_clear(&self, turn: &Turn<'_>, since: Duration, until: Duration) -> bool {
-        let is_known = turn.now >= since.saturating_add(CALLS_TOLD);
-        is_known && self.evidence.goals() == 0 || turn.now >= until
+    pub(super) fn is_clear(&self, turn: &Turn<'_>, until: Duration) -> bool {
+        self.calls_are_known && self.evidence.goals() == 0 || turn.now >= until
     }
 
     /// How long it takes at most.

@@ -7,7 +7,6 @@ use cortex_protocol::ComponentName;
 use cortex_recipe::{ActionName, BuiltIn, ComponentRecipe, Lifecycle, Seconds};
 use serde::{Deserialize, Serialize};
 
-use super::lowering::CALLS_TOLD;
 use super::turn::Turn;
 use super::{AttemptId, DeedOutcome, Effect, MonitorEvent, ProcessNumber, Transition};
 use crate::damping::Damping;
@@ -54,8 +53,8 @@ pub(super) struct Member {
     pub(super) told_waiting: Vec<ComponentName>,
     /// How somebody wants it to be restarted although it works.
     pub(super) wanted: Option<ActionName>,
-    /// When it failed while it was in use: a call may have reached it just before.
-    pub(super) failed_at: Duration,
+    /// Whether the monitor has heard of all calls that began before the component was kept from others last.
+    pub(super) calls_are_known: bool,
 }
 
 /// The last report of a component's health.
@@ -111,9 +110,9 @@ pub(super) enum Course {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Stage {
     /// The end of what is under way there: it has worked until now, and is in quarantine only since then.
-    Clearing { since: Duration },
+    Clearing,
     /// The end of what is under way in a stand-in that nobody needs any more: it is no failure, and cuts nothing off.
-    Draining { since: Duration },
+    Draining,
     /// Nothing yet.
     Begin,
     /// The end of its process.
@@ -166,7 +165,8 @@ impl Member {
             told: None,
             told_waiting: Vec::new(),
             wanted: None,
-            failed_at: Duration::ZERO,
+            // None has begun.
+            calls_are_known: true,
         }
     }
 
@@ -181,9 +181,7 @@ impl Member {
     /// Whether others can build on it, as far as it is concerned itself.
     pub(super) fn is_usable(&self) -> bool {
         match self.course {
-            Course::Serving | Course::HandedBack { .. } | Course::Lowering { stage: Stage::Draining { .. }, .. } => {
-                true
-            }
+            Course::Serving | Course::HandedBack { .. } | Course::Lowering { stage: Stage::Draining, .. } => true,
             // The component itself works while one of its algorithms, or something outside, is seen to.
             Course::Acting { .. }
             | Course::Refused
@@ -251,7 +249,7 @@ impl Member {
         self.evidence.ended = Some(ending);
         self.evidence.lifecycle = None;
         match &mut self.course {
-            Course::Raising { stage: stage @ (Stage::Ending | Stage::Clearing { .. }), .. }
+            Course::Raising { stage: stage @ (Stage::Ending | Stage::Clearing), .. }
             | Course::Lowering { stage, .. } => {
                 *stage = Stage::Begin;
             }
@@ -286,6 +284,16 @@ impl Member {
         {
             self.on_begun_anew(now);
         }
+    }
+
+    pub(super) fn on_calls_flushed(&mut self) {
+        self.calls_are_known = true;
+    }
+
+    /// Has the monitor told of each call that began before what keeps others from the component.
+    pub(super) fn flush_calls(&mut self, turn: &mut Turn<'_>) {
+        self.calls_are_known = false;
+        turn.effect(Effect::FlushCalls);
     }
 
     pub(super) fn on_goals_changed(&mut self, now: Duration, goals: u32) {
@@ -411,13 +419,8 @@ impl Member {
         let told = symptoms.and_then(|symptoms| self.tells_symptoms_at(&symptoms));
         let good =
             [&self.damping, &self.telling].into_iter().filter_map(|damping| damping.good_at().filter(|_| judged));
-        let cleared = match &self.course {
-            Course::Raising { stage: Stage::Clearing { since }, .. }
-            | Course::Lowering { stage: Stage::Clearing { since }, .. } => Some(since.saturating_add(CALLS_TOLD)),
-            _ => None,
-        };
         // What is over, and did not lead to a step, waits for something else.
-        until.into_iter().chain(cleared).chain(evidence).chain(told).chain(good).filter(|at| *at > now).min()
+        until.into_iter().chain(evidence).chain(told).chain(good).filter(|at| *at > now).min()
     }
 
     pub(super) fn is_wanted(&self, turn: &Turn<'_>) -> bool {

@@ -188,6 +188,10 @@ impl Monitor {
                 return None;
             }
             Input::Tick => return None,
+            Input::CallsFlushed => {
+                self.members.values_mut().for_each(Member::on_calls_flushed);
+                return None;
+            }
             Input::ProcessStarted { process } => {
                 (self.owner(process)?, Box::new(move |member| member.on_process_started()))
             }

@@ -35,9 +35,9 @@ impl Member {
 
     pub(super) fn raise(&mut self, turn: &mut Turn<'_>, stage: Stage, until: Duration) {
         match stage {
-            Stage::Clearing { since } if self.is_clear(turn, since, until) => self.restart(turn),
+            Stage::Clearing if self.is_clear(turn, until) => self.restart(turn),
             // Only what is brought down is drained.
-            Stage::Clearing { .. } | Stage::Draining { .. } => {}
+            Stage::Clearing | Stage::Draining => {}
             Stage::Begin if self.recipe.start.process().is_some() && self.process.is_none() => self.spawn(turn),
             Stage::Begin => self.course = Course::Raising { stage: Stage::Appearing, until },
             Stage::Appearing if self.is_ready() => self.next_transition(turn, until, None),
@@ -83,10 +83,9 @@ impl Member {
             self.course = Course::Raising { stage, until };
             return;
         }
-        let since = self.failed_at;
         let until = turn.now.saturating_add(HALTS_WITHIN);
-        if self.can_halt() && !self.is_clear(turn, since, until) {
-            self.course = Course::Raising { stage: Stage::Clearing { since }, until };
+        if self.can_halt() && !self.is_clear(turn, until) {
+            self.course = Course::Raising { stage: Stage::Clearing, until };
         } else {
             self.restart(turn);
         }

@@ -105,7 +105,7 @@ impl Member {
         let within = rung.as_ref().map(|rung| rung.within_s.duration()).unwrap_or_default();
         let halts_first = rung.as_ref().is_none_or(|rung| rung.halt_first);
         if self.course == Course::Serving {
-            self.failed_at = turn.now;
+            self.flush_calls(turn);
         }
         self.recovery = Some(Recovery { kind, action, within, halts_first, reason });
         match rung {

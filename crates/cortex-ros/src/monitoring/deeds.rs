@@ -20,8 +20,8 @@ use crate::dynamic::parameters::Parameters;
 use crate::dynamic::{Endpoints, Quality, Question, lifecycle};
 use crate::lifecycle::Transition;
 use crate::look_up::look_up;
-use crate::stop::StopLatch;
 use crate::stop::deeds::{AtStop, SendHalt};
+use crate::stop::{StopLatch, StopState};
 use crate::{Discovery, RosError};
 
 /// Characters of a reason that are kept.
@@ -138,9 +138,9 @@ impl Deeds {
 
     /// Does something that a stop refuses or ends. What fails meanwhile has failed because of that.
     async fn unless_stopped<T>(&self, work: impl Future<Output = Result<T, String>>) -> Result<T, Undone> {
-        let (stops, _) = self.latch.now();
+        let unstopped = StopState { is_stopped: false, ..self.latch.now() };
         work.await.map_err(|reason| match self.latch.now() {
-            now if now == (stops, false) => Undone::Failed(reason),
+            now if now == unstopped => Undone::Failed(reason),
             _ => Undone::Stopped,
         })
     }

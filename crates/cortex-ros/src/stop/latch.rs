@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::sync::watch;
+
 use super::begun::Begun;
 use super::deeds::OpenDeeds;
 
@@ -23,9 +25,20 @@ struct State {
     deeds: OpenDeeds,
     /// What was begun since the last resume and can't be halted.
     begun: Begun,
+    /// What is now, for who waits for it.
+    published: watch::Sender<StopState>,
     listeners: Listeners,
     #[cfg(test)]
     race: super::race::Race,
+}
+
+/// Whether the robot is stopped, and how many stops there were: both of one moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StopState {
+    /// How many stops there were.
+    pub stops: u64,
+    /// Whether the robot is stopped.
+    pub is_stopped: bool,
 }
 
 /// Who is told of each change.
@@ -54,11 +67,17 @@ impl StopLatch {
         is_closed
     }
 
-    /// How many stops there were, and whether the robot is stopped: both of one moment.
+    /// What is now.
     #[must_use]
-    pub fn now(&self) -> (u64, bool) {
+    pub fn now(&self) -> StopState {
         let state = self.0.state.load(Ordering::SeqCst);
-        (state / STOP, state & CLOSED != 0)
+        StopState { stops: state / STOP, is_stopped: state & CLOSED != 0 }
+    }
+
+    /// What is, now and later. Who sends something looks at [`is_closed`](Self::is_closed) all the same.
+    #[must_use]
+    pub fn watch(&self) -> watch::Receiver<StopState> {
+        self.0.published.subscribe()
     }
 
     /// Calls `listener` after each change, from whichever thread makes it: it must not wait. It looks for itself at what
@@ -68,6 +87,8 @@ impl StopLatch {
     }
 
     fn tell(&self) {
+        // What is now is looked at under the lock of the channel, so that what is published last is what is.
+        self.0.published.send_modify(|published| *published = self.now());
         let listeners = self.0.listeners.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for listener in listeners {
             listener();
@@ -133,8 +154,11 @@ mod tests {
     fn who_listens_hears_of_each_change_and_sees_what_is_now() {
         let latch = StopLatch::default();
         let seen: Arc<Mutex<Vec<(u64, bool)>>> = Arc::default();
-        let (other, into) = (latch.clone(), Arc::clone(&seen));
-        latch.on_change(move || into.lock().unwrap().push(other.now()));
+        let (published, into) = (latch.watch(), Arc::clone(&seen));
+        latch.on_change(move || {
+            let StopState { stops, is_stopped } = *published.borrow();
+            into.lock().unwrap().push((stops, is_stopped));
+        });
         latch.hold();
         let stop = latch.close();
         assert!(latch.open(stop));

@@ -38,8 +38,8 @@ use cortex_protocol::ToolName;
 
 pub use begun::Unhaltable;
 pub use deeds::OpenDeed;
-pub use latch::StopLatch;
 pub(crate) use latch::StopNumber;
+pub use latch::{StopLatch, StopState};
 #[cfg(test)]
 pub(crate) use race::Known;
 pub use record::{StopMemory, StopStore};

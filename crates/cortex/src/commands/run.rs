@@ -10,7 +10,7 @@ use cortex_model::{Reflex, api_key_from_environment};
 use cortex_protocol::{ComponentName, PolicyRule};
 use cortex_ros::serving::Serving;
 use cortex_ros::{Instances, Policy, RosNode, StopMemory, StopServer, StopStore, TaskServer};
-use cortex_runtime::{CallBounds, DryRun, JournalSettings, Runtime, RuntimeConfig, StopRecord};
+use cortex_runtime::{CallBounds, DryRun, Gate, JournalSettings, Runtime, RuntimeConfig, StopRecord};
 use tokio::sync::broadcast;
 
 use crate::agent::{Agent, RECIPE};
@@ -144,8 +144,9 @@ async fn serve(
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
     let bounds = resolved.runtime.calls;
     let watch = supervision.as_ref().map(|supervision| supervision.watch.clone());
-    let provided = Provided::by(robot, recipe.as_ref(), watch.as_ref(), bounds, dry_run)?;
-    let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), ..resolved.runtime };
+    let gate = watch.as_ref().map(supervision::Watch::gate).unwrap_or_default();
+    let provided = Provided::by(robot, recipe.as_ref(), &gate, bounds, dry_run)?;
+    let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), gate, ..resolved.runtime };
     keep_records(&mut config, robot, dry_run);
     // Before anything begins, whoever wants it.
     let memory = stop_memory(&mut config);
@@ -324,16 +325,12 @@ impl Provided {
     fn by(
         robot: &Robot,
         recipe: Option<&RobotRecipe>,
-        watch: Option<&supervision::Watch>,
+        gate: &Gate,
         bounds: CallBounds,
         dry_run: bool,
     ) -> anyhow::Result<Self> {
-        let mut tools: Arc<dyn ToolProvider> = Arc::new(robot.tools.clone());
-        if let Some(watch) = watch {
-            tools = watch.guard(robot, tools);
-        }
-        let view = watch.map(supervision::Watch::view);
-        let actions = recipe.map(|recipe| CustomActions::new(recipe, robot, Arc::clone(&tools), view, bounds));
+        let tools: Arc<dyn ToolProvider> = Arc::new(robot.tools.clone());
+        let actions = recipe.map(|recipe| CustomActions::new(recipe, robot, Arc::clone(&tools), gate, bounds));
         let actions = actions.transpose()?.map(Arc::new);
         let mut all = vec![(tools, robot.discovery.tools())];
         if let Some(actions) = &actions {

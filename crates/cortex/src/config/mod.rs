@@ -232,12 +232,10 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         // The model's own bound comes first; this one guards against a flaw of its adapter.
         model_timeout: endpoint.request_timeout + Duration::from_secs(5),
         tape: Some(tape),
-        // Known when the node has its name.
-        journal: None,
-        stopped: None,
-        meters: Vec::new(),
         policy: policy::policy(&config.policy, rules)?,
         approval: policy::approval(&config.approval)?,
+        // The journal and the rest are known when the node has its name.
+        ..RuntimeConfig::default()
     };
     let meters = mission::meters(&config.budget)?;
     let settle_timeout = seconds("discovery.startup_timeout_s", config.discovery.startup_timeout_s)?;

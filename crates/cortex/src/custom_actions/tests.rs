@@ -92,23 +92,19 @@ fn of(component: &str, spec: ToolSpec) -> ToolSpec {
 }
 
 fn actions() -> (CustomActions, Arc<Base>) {
-    actions_of(&Recipe::read(RECIPE).unwrap(), None)
+    actions_of(&Recipe::read(RECIPE).unwrap())
 }
 
-fn actions_of(recipe: &Recipe, view: Option<watch::Receiver<RobotView>>) -> (CustomActions, Arc<Base>) {
+fn actions_of(recipe: &Recipe) -> (CustomActions, Arc<Base>) {
     let known = vec![method("halt", Effect::Act, &[]), method("go_to", Effect::Move, &["base"])];
-    actions_on(recipe, known, view)
+    actions_on(recipe, known)
 }
 
 /// The same on a robot that offers these tools.
-fn actions_on(
-    recipe: &Recipe,
-    known: Vec<ToolSpec>,
-    view: Option<watch::Receiver<RobotView>>,
-) -> (CustomActions, Arc<Base>) {
+fn actions_on(recipe: &Recipe, known: Vec<ToolSpec>) -> (CustomActions, Arc<Base>) {
     let base = Arc::new(Base::default());
     let (_, tools) = watch::channel(Arc::new(known));
-    let parts = Parts { deeds: Arc::new(NoDeeds), commands: None, robot: base.clone(), tools, view };
+    let parts = Parts { deeds: Arc::new(NoDeeds), commands: None, robot: base.clone(), tools, gate: Gate::default() };
     (CustomActions::of(recipe, PathBuf::new(), parts, CallBounds::default(), StopLatch::default()), base)
 }
 
@@ -177,8 +173,9 @@ topic = { name = "/siren", type = "std_msgs/msg/Bool" }
 #[tokio::test]
 async fn a_component_in_quarantine_is_not_reached_by_its_services_and_topics() {
     let recipe = Recipe::read(BESIDE_ITS_TOOLS).unwrap_or_else(|problems| panic!("{}", problems.show("recipe")));
-    let view = watch::Sender::new(RobotView::new(&recipe));
-    let (actions, _) = actions_of(&recipe, Some(view.subscribe()));
+    let (actions, _) = actions_of(&recipe);
+    let (actions, gate) = (Arc::new(actions), Gate::default());
+    gate.withhold(cortex_supervisor::RobotView::new(&recipe).refusals());
     let Offered { to_models, to_events } = actions.offered();
     let specs: Vec<ToolSpec> = to_models.into_iter().chain(to_events).collect();
 
@@ -192,9 +189,9 @@ async fn a_component_in_quarantine_is_not_reached_by_its_services_and_topics() {
     // What slipped in between is refused where it would be sent: the base is not up.
     for (name, reaches_it) in [("dock", true), ("beep", true), ("reset", true), ("power_off", false), ("siren", false)]
     {
-        let fingerprint = specs.iter().find(|spec| spec.name.as_str() == name).unwrap().fingerprint();
-        let call = Invocation { fingerprint, ..invocation(name) };
-        let outcome = actions.invoke(call, Arc::new(Unobserved)).await;
+        let spec = specs.iter().find(|spec| spec.name.as_str() == name).unwrap();
+        let call = Invocation { fingerprint: spec.fingerprint(), ..invocation(name) };
+        let outcome = gate.guard(spec.clone(), actions.clone()).invoke(call, Arc::new(Unobserved)).await;
         assert_eq!(outcome.message == "'base' is not up yet", reaches_it, "{name}: {}", outcome.message);
     }
 }
@@ -236,7 +233,7 @@ fn named<'a>(specs: &'a [ToolSpec], name: &str) -> Option<&'a ToolSpec> {
 #[tokio::test]
 async fn an_action_is_done_by_the_stand_in_of_its_component_under_the_name_of_who_does_it() {
     let recipe = Recipe::read(REPLACED).unwrap();
-    let (actions, robot) = actions_on(&recipe, robot_with_crawler(&["dock"]), None);
+    let (actions, robot) = actions_on(&recipe, robot_with_crawler(&["dock"]));
     let specs = offered(&actions);
     let dock = named(&specs, "dock").unwrap();
     let by_crawler = named(&specs, "crawler:dock").unwrap();
@@ -260,7 +257,7 @@ async fn an_action_is_done_by_the_stand_in_of_its_component_under_the_name_of_wh
 #[tokio::test]
 async fn what_the_stand_in_does_not_take_is_not_done_in_another_way() {
     let recipe = Recipe::read(REPLACED).unwrap();
-    let (actions, robot) = actions_on(&recipe, robot_with_crawler(&["hall"]), None);
+    let (actions, robot) = actions_on(&recipe, robot_with_crawler(&["hall"]));
     let specs = offered(&actions);
     assert!(named(&specs, "crawler:dock").is_none(), "it does not know that place");
     // What it is told is known with each call only.
@@ -276,16 +273,16 @@ async fn what_the_stand_in_does_not_take_is_not_done_in_another_way() {
 fn an_action_of_a_component_that_has_left_is_still_there_for_its_stand_in() {
     let recipe = Recipe::read(REPLACED).unwrap();
     let both = robot_with_crawler(&["dock"]);
-    let all = offered(&actions_on(&recipe, both.clone(), None).0);
-    let left = offered(&actions_on(&recipe, both[1..].to_vec(), None).0);
+    let all = offered(&actions_on(&recipe, both.clone()).0);
+    let left = offered(&actions_on(&recipe, both[1..].to_vec()).0);
     for name in ["dock", "guide"] {
         let (before, now) = (named(&all, name).unwrap(), named(&left, name).unwrap());
         assert_eq!(now.fingerprint(), before.fingerprint(), "a plan that was made for it stands");
         assert_eq!(now.component, Some("base".into()));
     }
-    let alone = offered(&actions_on(&recipe, both[..1].to_vec(), None).0);
+    let alone = offered(&actions_on(&recipe, both[..1].to_vec()).0);
     assert!(named(&alone, "dock").is_some() && named(&alone, "crawler:dock").is_none());
-    assert!(named(&offered(&actions_on(&recipe, Vec::new(), None).0), "dock").is_none());
+    assert!(named(&offered(&actions_on(&recipe, Vec::new()).0), "dock").is_none());
 }
 
 /// Waits for somebody who reads the topic, for ever; or has sent its message, and waits for the answer for ever.
@@ -316,7 +313,7 @@ async fn regression_what_was_never_sent_was_not_known_to_be_at_rest() {
         let recipe = Recipe::read(RECIPE).unwrap();
         let (_, tools) = watch::channel(Arc::default());
         let robot = Arc::new(Base::default());
-        let parts = Parts { deeds: Arc::new(Waits { has_sent }), commands: None, robot, tools, view: None };
+        let parts = Parts { deeds: Arc::new(Waits { has_sent }), commands: None, robot, tools, gate: Gate::default() };
         let actions = CustomActions::of(&recipe, PathBuf::new(), parts, CallBounds::default(), StopLatch::default());
         let specs = offered(&actions);
         let siren = named(&specs, "siren").unwrap().clone();

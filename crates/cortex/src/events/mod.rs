@@ -36,9 +36,6 @@ use sight::Sight;
 
 /// Times are compared exactly: something is due from this long after its time on.
 const MOMENT: Duration = Duration::from_millis(1);
-/// How often, and how many times, it is looked whether a resume has come to its end. What begins after that is refused.
-const OPENED_LOOK: Duration = Duration::from_millis(10);
-const OPENED_LOOKS: u32 = 200;
 
 /// What events work with.
 pub(crate) struct Around {
@@ -91,6 +88,7 @@ async fn look(
     if recipe.is_empty() {
         return;
     }
+    let mut opened = robot.watch();
     let mut sight = Sight::begin(&recipe, watcher.as_ref()).await;
     let mut keeper = Keeper {
         events: Events::new(&recipe),
@@ -108,23 +106,21 @@ async fn look(
     loop {
         let is_on = duty.borrow_and_update().is_on();
         if is_on {
-            opened(robot).await;
+            // A resume opens the robot's own latch last.
+            tokio::select! {
+                biased;
+                _ = opened.wait_for(|stop| !stop.is_stopped) => {}
+                changed = duty.changed() => match changed {
+                    Ok(()) => continue,
+                    Err(_) => return,
+                },
+            }
         }
         keeper.take(if is_on { EventInput::Resumed } else { EventInput::Stopped }, &mut sight);
         if keeper.turn(&mut duty, &mut sight).await.is_err() {
             // The runtime has ended.
             return;
         }
-    }
-}
-
-/// Waits until what was stopped may be used again: a resume opens the robot's own latch last.
-async fn opened(robot: &StopLatch) {
-    for _ in 0..OPENED_LOOKS {
-        if !robot.is_closed() {
-            return;
-        }
-        tokio::time::sleep(OPENED_LOOK).await;
     }
 }
 

@@ -7,9 +7,8 @@ use cortex_monitor::{FailureKind, Input, LifecycleState};
 use cortex_protocol::ComponentName;
 use cortex_recipe::{Lifecycle, Recipe};
 use cortex_ros::monitoring::{Health, Level, ProgressTopic, Sign, Tell, Watched};
+use cortex_runtime::Gate;
 use cortex_supervisor::Handle;
-
-use super::calls::Calls;
 
 /// What is to be watched for the components of a recipe.
 pub(super) fn watched(recipe: &Recipe) -> Vec<Watched> {
@@ -30,10 +29,10 @@ pub(super) fn watched(recipe: &Recipe) -> Vec<Watched> {
 }
 
 /// Tells the monitor what is seen and heard.
-pub(super) fn teller(monitor: Handle, calls: Arc<Calls>) -> Tell {
+pub(super) fn teller(monitor: Handle, gate: Gate) -> Tell {
     Arc::new(move |component, sign| match input(component.clone(), sign) {
         Some(input) => monitor.tell(input),
-        None => calls.begin_life(component),
+        None => gate.begin_run(component),
     })
 }
 

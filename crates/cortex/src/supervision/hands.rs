@@ -12,7 +12,7 @@ use cortex_protocol::ComponentName;
 use cortex_recipe::ActionName;
 use cortex_ros::monitoring::Monitoring;
 use cortex_ros::monitoring::deeds::Undone;
-use cortex_ros::{Discovery, RosTools};
+use cortex_ros::{Discovery, RosTools, StopState};
 use cortex_runtime::Runtime;
 use cortex_supervisor::{Handle, Hands, Leave, Stops};
 use tokio::sync::{Semaphore, mpsc};
@@ -86,7 +86,10 @@ impl Hands for RosHands {
     fn carry_out(&mut self, effect: &Effect) {
         // First: the gate in front of the tools is shut before anything else is done.
         self.watch.view.send_modify(|view| view.note(effect));
-        self.watch.calls.note(effect);
+        self.watch.gate.withhold(self.watch.view.borrow().refusals());
+        if let Some(component) = begins_run(effect) {
+            self.watch.gate.begin_run(component);
+        }
         if let Effect::EndCalls { component } = effect {
             // What the tools have open first: what is halted finds it ended.
             self.tools.end_calls(component);
@@ -113,6 +116,7 @@ impl Hands for RosHands {
             Effect::Act { .. }
             | Effect::StopProcess { .. }
             | Effect::EndCalls { .. }
+            | Effect::FlushCalls
             | Effect::Quarantine { .. }
             | Effect::Release { .. }
             | Effect::Substitute { .. }
@@ -133,12 +137,21 @@ impl Hands for RosHands {
     }
 
     fn stops(&self) -> Stops {
-        let (count, is_stopped) = self.deeds.latch().now();
-        Stops { count, is_stopped }
+        let StopState { stops, is_stopped } = self.deeds.latch().now();
+        Stops { count: stops, is_stopped }
     }
 
     fn leave(&self, action: &ActionName) -> Option<Leave> {
         self.deeds.latch().begin(action.as_str().into()).map(|deed| Box::new(deed) as Leave)
+    }
+}
+
+/// The component whose calls belong to an earlier run from this effect on.
+fn begins_run(effect: &Effect) -> Option<&ComponentName> {
+    match effect {
+        Effect::StartProcess { component, .. }
+        | Effect::Change { component, transition: Transition::Configure, .. } => Some(component),
+        _ => None,
     }
 }
 

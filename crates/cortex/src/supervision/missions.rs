@@ -24,6 +24,7 @@ pub(super) fn tell(missions: &Runtime, robot: &RobotView, discovery: &Discovery,
         Effect::ResumeMissions => missions.unpause(),
         Effect::StartProcess { .. }
         | Effect::StopProcess { .. }
+        | Effect::FlushCalls
         | Effect::Change { .. }
         | Effect::Act { .. }
         | Effect::NotifyOperator { .. }

@@ -3,7 +3,7 @@
 //! - `recipe_file`: reads the recipe; `missing_programs`: what it names and this machine has not; `evidence`: what ROS shows, as inputs of the monitor;
 //! - `hands`: what the monitor wants done, over ROS; `deeds`: the actions of the recipe;
 //! - `own_node`: what components have of the node of Cortex;
-//! - `missions`: what missions are told; `calls`: the gate in front of the tools, and what is under way, as evidence.
+//! - `missions`: what missions are told; `calls`: what is under way, as evidence.
 //!
 //! The monitor itself runs on a thread of its own (`cortex-supervisor`). [`Watch`] is there before it and holds what others
 //! look at; [`Supervised`] is the robot that is up.
@@ -23,20 +23,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use cortex_core::ToolProvider;
 use cortex_monitor::MonitorEvent;
 use cortex_process::{Processes, RunMark};
 use cortex_protocol::ComponentName;
 use cortex_recipe::ComponentRecipe;
 use cortex_ros::Interfaces;
 use cortex_ros::monitoring::Monitoring;
-use cortex_runtime::Runtime;
+use cortex_runtime::{Gate, Runtime};
 use cortex_supervisor::{Handle, RobotView, Supervisor};
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::robot::Robot;
-use calls::Supervising;
+use calls::CallReports;
 use deeds::Deeds;
 use hands::RosHands;
 pub(crate) use missing_programs::MissingPrograms;
@@ -53,16 +52,14 @@ const MESSAGES: usize = 64;
 pub(crate) struct Watch {
     view: watch::Sender<RobotView>,
     events: broadcast::Sender<MonitorEvent>,
-    calls: Arc<calls::Calls>,
+    gate: Gate,
 }
 
 impl Watch {
     pub(crate) fn new(recipe: &RobotRecipe) -> Self {
-        Self {
-            view: watch::Sender::new(RobotView::new(&recipe.recipe)),
-            events: broadcast::Sender::new(EVENTS),
-            calls: Arc::default(),
-        }
+        let (view, gate) = (RobotView::new(&recipe.recipe), Gate::default());
+        gate.withhold(view.refusals());
+        Self { view: watch::Sender::new(view), events: broadcast::Sender::new(EVENTS), gate }
     }
 
     /// The robot as the monitor sees it; now and later.
@@ -75,9 +72,9 @@ impl Watch {
         self.events.subscribe()
     }
 
-    /// Puts the gate before tools: what does not work is not called, and what is called is counted.
-    pub(crate) fn guard(&self, robot: &Robot, tools: Arc<dyn ToolProvider>) -> Arc<dyn ToolProvider> {
-        Arc::new(Supervising::new(tools, robot.discovery.tools(), self.view(), Arc::clone(&self.calls)))
+    /// The gate in front of the calls: what does not work is not called.
+    pub(crate) fn gate(&self) -> Gate {
+        self.gate.clone()
     }
 
     /// Waits until everything that comes up with the robot has worked, at most for `limit`. Gives what does not work.
@@ -171,15 +168,15 @@ impl Supervised {
                 operator(text);
             }
         });
-        let calls = Arc::clone(&watch.calls);
+        let gate = watch.gate();
         let has_process = |(_, component): &(&ComponentName, &ComponentRecipe)| component.start.process().is_some();
         let own = recipe.recipe.components.iter().filter(has_process).map(|(name, _)| name.clone());
         missions.supervise(own.collect());
         let own_node = robot.node.fully_qualified_name();
         let watched = evidence::watched(&recipe.recipe);
         let supervisor = Supervisor::start(&recipe.recipe, &recipe.folder, processes, |handle| {
-            calls.tell_to(handle.clone(), &recipe.recipe);
-            let tell = evidence::teller(handle.clone(), Arc::clone(&calls));
+            gate.report_to(Arc::new(CallReports::new(handle.clone(), &recipe.recipe)));
+            let tell = evidence::teller(handle.clone(), gate);
             let (graph, endpoints, discovery) = (&robot.graph, &robot.endpoints, &robot.discovery);
             let monitoring = Monitoring::start(graph, endpoints, discovery, &interfaces, own_node, watched, tell);
             tasks.spawn(calls::report_hung(

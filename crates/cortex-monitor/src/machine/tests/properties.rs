@@ -98,6 +98,7 @@ fn input() -> impl Strategy<Value = Input> {
         6 => (0..30_u64, outcome)
             .prop_map(|(attempt, outcome)| Input::DeedEnded { attempt: AttemptId(attempt), outcome }),
         2 => component().prop_map(|component| Input::StateUnanswered { component }),
+        1 => Just(Input::CallsFlushed),
         1 => Just(Input::Stopped),
         1 => Just(Input::Resumed),
         2 => (component(), prop::sample::select(vec!["restart", "respawn", "reset", "stand_in"]))

@@ -13,6 +13,8 @@ use crate::machine::{AttemptId, DeedOutcome, Effect, Input, Monitor, MonitorEven
 pub(super) const START: Duration = Duration::from_millis(300);
 /// How long a transition, an action and an orderly end take.
 pub(super) const DEED: Duration = Duration::from_millis(100);
+/// How long the host needs to pass on what has begun.
+const FLUSH: Duration = Duration::from_millis(1);
 const BEAT: Duration = Duration::from_secs(1);
 
 /// How a component behaves from now on.
@@ -235,6 +237,7 @@ impl World {
                 };
                 self.answer(*attempt, outcome);
             }
+            Effect::FlushCalls => self.later(FLUSH, Happening::Input(Input::CallsFlushed)),
             _ => {}
         }
     }
@@ -282,7 +285,7 @@ fn line(effect: &Effect) -> Option<String> {
         Effect::Act { component, action, .. } => format!("{action} for {component}"),
         Effect::NotifyOperator { component, .. } => format!("tell of {component}"),
         Effect::Quarantine { component, because_of } => format!("pause {component} because of {because_of}"),
-        Effect::EndCalls { .. } => return None,
+        Effect::EndCalls { .. } | Effect::FlushCalls => return None,
         Effect::Release { component } => format!("release {component}"),
         Effect::Substitute { component, by: Some(by) } => format!("{by} for {component}"),
         Effect::Substitute { component, by: None } => format!("{component} itself"),
