@@ -5,6 +5,8 @@
 //! decision, made under one lock. Under the same lock it is looked whether the robot is stopped: then nothing is sent.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -135,11 +137,6 @@ impl Halts {
         Ok(send())
     }
 
-    /// While it is closed, nothing is sent.
-    pub(crate) fn latch(&self) -> &StopLatch {
-        &self.latch
-    }
-
     /// Waits until what is being sent in this moment has been sent, at most a moment: what is stuck in the middleware must
     /// not keep a stop waiting. False if something is.
     pub(crate) fn settle(&self) -> bool {
@@ -178,15 +175,47 @@ pub(crate) struct Open<C> {
     pub(crate) ends_with: Option<ComponentName>,
     /// What it takes to halt it.
     pub(crate) call: C,
+    /// Whether whoever sent it says when it has ended, so that it need not be forgotten when a person has looked.
+    pub(crate) is_followed: bool,
 }
 
 /// The calls that were sent and not answered yet, each with what it takes to halt it.
 #[derive(Debug)]
 pub(crate) struct Calls<C> {
-    halts: Arc<Halts>,
+    halts: Halts,
     inner: Mutex<Inner<C>>,
     /// Changes when calls are over.
     over: watch::Sender<()>,
+    /// Counts what was sent beside the calls of missions.
+    beside: AtomicU32,
+}
+
+/// The mission of what no mission has sent, such as the fallbacks of a recipe.
+const NO_MISSION: &str = "no mission";
+
+/// Something that was sent beside the calls of missions. It has ended when this is dropped.
+pub(crate) struct Followed<C: Haltable> {
+    calls: Arc<Calls<C>>,
+    key: CallKey,
+}
+
+impl<C: Haltable> fmt::Debug for Followed<C> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Followed").field(&self.key).finish()
+    }
+}
+
+impl<C: Haltable> Drop for Followed<C> {
+    fn drop(&mut self) {
+        self.calls.answered(&self.key);
+    }
+}
+
+impl<C> Default for Calls<C> {
+    fn default() -> Self {
+        let inner = Mutex::new(Inner { open: BTreeMap::new(), order: VecDeque::new() });
+        Self { halts: Halts::default(), inner, over: watch::Sender::default(), beside: AtomicU32::default() }
+    }
 }
 
 #[derive(Debug)]
@@ -196,10 +225,14 @@ struct Inner<C> {
 }
 
 impl<C: Haltable> Calls<C> {
-    /// No calls yet. What is halted according to `halts` is not sent.
-    pub(crate) fn new(halts: &Arc<Halts>) -> Self {
-        let inner = Mutex::new(Inner { open: BTreeMap::new(), order: VecDeque::new() });
-        Self { halts: Arc::clone(halts), inner, over: watch::Sender::default() }
+    /// The calls that must not be sent any more.
+    pub(crate) fn halts(&self) -> &Halts {
+        &self.halts
+    }
+
+    /// While it is closed, nothing is sent.
+    pub(crate) fn latch(&self) -> &StopLatch {
+        &self.halts.latch
     }
 
     /// Sends a call and takes it down, as one, unless it was halted before or the robot is stopped; then `send` is not run.
@@ -211,10 +244,27 @@ impl<C: Haltable> Calls<C> {
         call: C,
         send: impl FnOnce() -> T,
     ) -> Result<T, Unsent> {
-        let key = key(invocation);
+        let tool = invocation.call.tool.clone();
+        let open = Open { tool, since: Instant::now(), ends_with, call, is_followed: false };
+        self.send_as(key(invocation), open, send)
+    }
+
+    /// The same for what no mission has sent: whoever sends it holds what is given until it has ended.
+    pub(crate) fn send_beside<T>(
+        self: &Arc<Self>,
+        tool: ToolName,
+        call: C,
+        send: impl FnOnce() -> T,
+    ) -> Result<(T, Followed<C>), Unsent> {
+        let key: CallKey = (NO_MISSION.into(), CallId(self.beside.fetch_add(1, Ordering::Relaxed)));
+        let open = Open { tool, since: Instant::now(), ends_with: None, call, is_followed: true };
+        let sent = self.send_as(key.clone(), open, send)?;
+        Ok((sent, Followed { calls: Arc::clone(self), key }))
+    }
+
+    fn send_as<T>(&self, key: CallKey, open: Open<C>, send: impl FnOnce() -> T) -> Result<T, Unsent> {
         self.halts.unless_halted(&key.clone(), || {
-            let tool = invocation.call.tool.clone();
-            self.take_down(key, Open { tool, since: Instant::now(), ends_with, call })?;
+            self.take_down(key, open)?;
             Ok(send())
         })?
     }
@@ -284,11 +334,12 @@ impl<C: Haltable> Calls<C> {
         self.over.send_replace(());
     }
 
-    /// Forgets all of them: a person has looked.
+    /// Forgets those of missions: a person has looked. Of the others it is known when they have ended.
     pub(crate) fn forget(&self) {
         let mut inner = self.lock();
-        inner.open.clear();
-        inner.order.clear();
+        let Inner { open, order } = &mut *inner;
+        open.retain(|_, call| call.is_followed);
+        order.retain(|key| open.contains_key(key));
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner<C>> {
@@ -320,15 +371,9 @@ mod tests {
         }
     }
 
-    impl Haltable for u32 {
-        fn may_go_on(&self) -> bool {
-            true
-        }
-    }
-
     #[test]
     fn a_call_is_open_from_its_sending_to_its_answer() {
-        let calls = Calls::new(&Arc::default());
+        let calls = Calls::default();
         assert_eq!(calls.open(&call(1)), None);
         let sent = calls.send(&invocation(1), None, "base", || calls.open(&call(1)));
         assert_eq!(sent, Ok(Some("base")), "a halt finds it at once");
@@ -338,30 +383,27 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_was_halted_is_not_sent_whatever_kind_it_is() {
-        let halts = Arc::default();
-        let (services, goals) = (Calls::new(&halts), Calls::new(&halts));
-        halts.halt(call(1));
-        halts.halt(call(1));
+    fn a_call_that_was_halted_is_not_sent() {
+        let calls = Calls::default();
+        calls.halts().halt(call(1));
+        calls.halts().halt(call(1));
         let mut sent = Vec::new();
-        assert_eq!(services.send(&invocation(1), None, "lamp", || sent.push("lamp")), Err(Unsent::Halted));
-        assert_eq!(goals.send(&invocation(1), None, 5_u32, || sent.push("goal")), Err(Unsent::Halted));
-        assert_eq!((services.open(&call(1)), goals.open(&call(1))), (None, None));
-        assert_eq!(goals.send(&invocation(2), None, 5_u32, || sent.push("another")), Ok(()));
+        assert_eq!(calls.send(&invocation(1), None, "lamp", || sent.push("lamp")), Err(Unsent::Halted));
+        assert_eq!(calls.open(&call(1)), None);
+        assert_eq!(calls.send(&invocation(2), None, "arm", || sent.push("another")), Ok(()));
         assert_eq!(sent, ["another"]);
     }
 
     #[test]
     fn while_the_robot_is_stopped_nothing_is_sent_and_what_was_is_known() {
-        let halts = Arc::new(Halts::default());
-        let calls = Calls::new(&halts);
+        let calls = Calls::default();
         assert_eq!(calls.send(&invocation(1), None, "base", || ()), Ok(()));
-        let stop = halts.latch().close();
-        assert!(halts.settle());
+        let stop = calls.latch().close();
+        assert!(calls.halts().settle());
         assert_eq!(calls.send(&invocation(2), None, "arm", || panic!("it is sent")), Err(Unsent::Stopped));
         let open: Vec<_> = calls.all().unwrap().into_iter().map(|(_, open)| (open.tool, open.call)).collect();
         assert_eq!(open, [("base.go_to".into(), "base")]);
-        assert!(halts.latch().open(stop));
+        assert!(calls.latch().open(stop));
         calls.forget();
         assert!(!calls.is_open(&call(1)));
         assert_eq!(calls.send(&invocation(2), None, "arm", || ()), Ok(()));
@@ -381,19 +423,18 @@ mod tests {
 
     #[test]
     fn regression_a_stop_that_comes_after_the_last_look_waits_for_what_is_being_sent() {
-        let halts = Arc::new(Halts::default());
-        let calls = Calls::new(&halts);
-        let other = Arc::clone(&halts);
-        let is_settled = halts.latch().stop_after_next_look(move || other.settle());
+        let calls = Arc::new(Calls::default());
+        let other = Arc::clone(&calls);
+        let is_settled = calls.latch().stop_after_next_look(move || other.halts().settle());
         assert_eq!(calls.send(&invocation(1), None, "base", || "sent"), Ok("sent"));
         assert_eq!(is_settled.try_recv(), Ok(false));
-        assert!(halts.settle() && calls.is_open(&call(1)), "a second look finds what was sent");
+        assert!(calls.halts().settle() && calls.is_open(&call(1)), "a second look finds what was sent");
     }
 
     /// The oldest open call used to be forgotten, and counted as at rest from then on.
     #[test]
     fn regression_a_call_that_may_go_on_is_never_forgotten_for_another_one() {
-        let calls = Calls::new(&Arc::default());
+        let calls = Calls::default();
         let look = |number| calls.send(&invocation(number), None, CancelMode::Drop, || ());
         let act = |number| calls.send(&invocation(number), None, CancelMode::Halt, || ());
         assert_eq!((act(0), look(1)), (Ok(()), Ok(())));
@@ -410,8 +451,7 @@ mod tests {
 
     #[test]
     fn the_memory_is_bounded_and_the_oldest_go_first() {
-        let (halts, others) = (Arc::new(Halts::default()), Arc::default());
-        let calls = Calls::new(&others);
+        let (halts, calls) = (Halts::default(), Calls::default());
         for number in 0..2000 {
             calls.send(&invocation(number), None, CancelMode::Drop, || ()).unwrap();
             halts.halt(call(number));
@@ -425,12 +465,41 @@ mod tests {
     /// What a process did that was killed was named by every stop, for ever.
     #[test]
     fn regression_the_end_of_a_process_is_the_end_of_its_calls_and_of_no_others() {
-        let calls = Calls::new(&Arc::default());
+        let calls = Calls::default();
         for (number, of) in [(1, Some("base")), (2, Some("/base")), (3, Some("arm")), (4, None)] {
             calls.send(&invocation(number), of.map(Into::into), "base", || ()).unwrap();
         }
         calls.end_calls(&"base".into());
         let open: Vec<bool> = (1..=4).map(|number| calls.is_open(&call(number))).collect();
         assert_eq!(open, [false, false, true, true]);
+    }
+
+    #[test]
+    fn what_goes_on_beside_the_missions_is_known_until_it_has_ended_also_after_a_person_has_looked() {
+        let calls = Arc::new(Calls::default());
+        let open = || calls.all().unwrap().into_iter().map(|(_, open)| open.tool.to_string()).collect::<Vec<_>>();
+        let (sent, request) = calls.send_beside("base.reset".into(), "a request", || "sent").unwrap();
+        let (_, command) = calls.send_beside("fix".into(), "a command", || ()).unwrap();
+        assert_eq!((sent, open()), ("sent", vec!["base.reset".to_owned(), "fix".to_owned()]));
+        let stop = calls.latch().close();
+        let refused = calls.send_beside("base.turn".into(), "a request", || panic!("it is sent"));
+        assert_eq!(refused.map(|_| ()), Err(Unsent::Stopped));
+        drop(command);
+        assert_eq!(open(), ["base.reset"]);
+        calls.forget();
+        assert!(calls.latch().open(stop));
+        assert_eq!(open(), ["base.reset"], "the next stop names it, too");
+        drop(request);
+        assert!(open().is_empty());
+    }
+
+    #[test]
+    fn regression_a_stop_that_comes_after_the_last_look_finds_what_is_sent_beside_the_missions() {
+        let calls = Arc::new(Calls::default());
+        let other = Arc::clone(&calls);
+        let is_settled = calls.latch().stop_after_next_look(move || other.halts().settle());
+        let (sent, _open) = calls.send_beside("/cmd_vel".into(), "a message", || "sent").unwrap();
+        assert_eq!((sent, is_settled.try_recv()), ("sent", Ok(false)));
+        assert_eq!(calls.all().unwrap().len(), 1, "a second look finds what was sent");
     }
 }

@@ -9,6 +9,7 @@ mod late;
 mod messages;
 pub(crate) mod parameter;
 mod pool;
+pub(crate) mod sent;
 mod server;
 mod service;
 pub(crate) mod stopping;
@@ -20,11 +21,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider, Watching};
 use cortex_interfaces::{InterfaceError, Interfaces};
-use cortex_protocol::{ComponentName, Effect, FailureKind, HaltState, ToolOutcome, ToolSpec};
+use cortex_protocol::{ComponentName, Effect, FailureKind, HaltState, ToolName, ToolOutcome, ToolSpec};
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
-use crate::calls::{Halts, key};
+use crate::calls::{Calls, Followed, Haltable as _, key};
 use crate::catalog::{Catalog, Entry, OfferKind, known};
 use crate::discovery::Shared;
 use crate::dynamic::Endpoints;
@@ -33,6 +34,7 @@ use crate::stop::StopLatch;
 use crate::{Discovery, GraphWatch, RosError};
 use component::Components;
 use goal::Goals;
+use sent::Sent;
 use service::Services;
 pub use stopping::{OpenCall, OpenCallKind};
 use topic::Topics;
@@ -54,13 +56,17 @@ pub struct RosTools {
     watcher: Arc<RobotWatcher>,
 }
 
+/// A command that runs for a fallback, until this is dropped.
+#[derive(Debug)]
+pub struct OpenCommand(#[expect(dead_code, reason = "held until the command has ended")] Followed<Sent>);
+
 /// What all kinds of tools work with.
 pub(crate) struct Surroundings {
     pub(crate) graph: GraphWatch,
     pub(crate) endpoints: Endpoints,
     pub(crate) discovery: Discovery,
-    /// The calls that must not be sent any more.
-    halts: Arc<Halts>,
+    /// What was sent and has not ended, and what must not be sent any more.
+    pub(crate) calls: Arc<Calls<Sent>>,
     /// What waits for answers that their callers have given up.
     waiting: TaskTracker,
 }
@@ -87,7 +93,7 @@ impl Surroundings {
             Effect::Move => false,
         };
         if !is_over && !self.shared().policy.ends_with_answer(&entry.name) {
-            self.halts.latch().note_unhaltable(&invocation.call.tool);
+            self.calls.latch().note_unhaltable(&invocation.call.tool);
         }
     }
 }
@@ -100,7 +106,7 @@ impl RosTools {
             graph: graph.clone(),
             endpoints: endpoints.clone(),
             discovery: discovery.clone(),
-            halts: Arc::default(),
+            calls: Arc::default(),
             waiting: TaskTracker::new(),
         });
         Self {
@@ -138,10 +144,15 @@ impl RosTools {
         }
     }
 
+    /// What the tools work with.
+    pub(crate) fn surroundings(&self) -> &Surroundings {
+        &self.around
+    }
+
     /// Whether the robot is stopped: then nothing is sent, by these tools. Who sends by other ways looks here before.
     #[must_use]
     pub fn latch(&self) -> &StopLatch {
-        self.around.halts.latch()
+        self.around.calls.latch()
     }
 
     /// Stops without the thread for that, when it hangs, too: nothing is sent any more, and all that is in flight is asked to
@@ -154,9 +165,15 @@ impl RosTools {
     /// The process of a component has ended, with all that it had started: so have the calls that it carried out,
     /// except where their tool says that they may outlive it.
     pub fn end_calls(&self, component: &ComponentName) {
-        self.components.calls().end_calls(component);
-        self.services.calls().end_calls(component);
-        self.goals.calls().end_calls(component);
+        self.around.calls.end_calls(component);
+    }
+
+    /// Notes a command that is about to be started for a fallback; whoever runs it ends it at a stop. None while the robot
+    /// is stopped.
+    #[must_use]
+    pub fn begin_command(&self, name: ToolName) -> Option<OpenCommand> {
+        let begun = self.around.calls.send_beside(name, Sent::Command, || ());
+        begun.ok().map(|((), open)| OpenCommand(open))
     }
 
     /// What was sent and is not answered yet, the oldest first.
@@ -215,21 +232,17 @@ impl ToolProvider for RosTools {
 
     async fn halt(&self, invocation: &Invocation) -> HaltState {
         // First: what is not on its way now never will be.
-        self.around.halts.halt(key(invocation));
-        if let Some(halted) = self.services.halt(invocation) {
-            return halted;
+        self.around.calls.halts().halt(key(invocation));
+        match self.around.calls.open(&key(invocation)) {
+            Some(Sent::Goal(goal)) => self.goals.halt(&goal).await,
+            Some(Sent::Method(method)) => self.components.halt(&method).await,
+            Some(sent @ (Sent::Request(_) | Sent::Command)) if sent.may_go_on() => HaltState::Unconfirmed,
+            Some(Sent::Request(_) | Sent::Command) | None => HaltState::AtRest,
         }
-        if let Some(halted) = self.goals.halt(invocation).await {
-            return halted;
-        }
-        self.components.halt(invocation).await.unwrap_or(HaltState::AtRest)
     }
 
     async fn ended(&self, invocation: &Invocation) {
-        let key = key(invocation);
-        self.services.calls().until_over(&key).await;
-        self.goals.calls().until_over(&key).await;
-        self.components.calls().until_over(&key).await;
+        self.around.calls.until_over(&key(invocation)).await;
     }
 
     async fn end_earlier(&self, invocation: &Invocation) -> HaltState {

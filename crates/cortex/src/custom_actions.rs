@@ -23,7 +23,7 @@ use cortex_recipe::action::{CommandLine, MethodCall};
 use cortex_recipe::parameter::{arguments_schema, bind};
 use cortex_recipe::{Action, ActionName, Deed, Recipe};
 use cortex_ros::monitoring::deeds::SendDecision;
-use cortex_ros::{DiscoveredTools, Interfaces, StopLatch};
+use cortex_ros::{DiscoveredTools, StopLatch};
 use cortex_runtime::{CallBounds, Gate, run_call};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
@@ -135,8 +135,7 @@ impl CustomActions {
         let RobotRecipe { recipe, folder } = recipe;
         let needs_commands = recipe.actions.values().any(|action| matches!(action.deed, Deed::Command(_)));
         let commands = needs_commands.then(|| CommandRunner::start(guarded)).transpose()?;
-        let interfaces = Arc::new(Interfaces::from_environment());
-        let deeds = Deeds::new(&around.endpoints, &interfaces, &around.discovery, around.tools.latch(), recipe);
+        let deeds = Deeds::on(around, recipe);
         let parts =
             Parts { deeds: Arc::new(deeds), commands, robot, tools: around.discovery.tools(), gate: gate.clone() };
         Ok(Self::of(recipe, folder.clone(), parts, bounds, around.tools.latch().clone()))

@@ -49,23 +49,6 @@ impl Question {
         Ok(Self { client, request, limit, end })
     }
 
-    /// Another question to the same service.
-    pub(crate) fn beside(&self, request: &Value) -> Result<Self, RosError> {
-        let interface = self.client.interface();
-        let request = Message::from_json(&interface.request, request, &ReadOptions::exact()).map_err(|problem| {
-            RosError::Endpoint { name: self.client.service().to_owned(), problem: problem.to_string() }
-        })?;
-        Ok(Self { client: self.client.clone(), request, limit: self.limit, end: self.end })
-    }
-
-    /// Asks, now, and returns the answer to wait for, however long that takes: it needs no runtime.
-    pub(crate) fn send_without_limit(
-        &self,
-    ) -> Result<impl Future<Output = Result<Value, RosError>> + Send + 'static + use<>, RosError> {
-        let answer = self.client.send(&self.request)?;
-        Ok(async move { answer.await.map(|answer| written(&answer)) })
-    }
-
     /// Asks, now, and returns the answer to wait for.
     pub(crate) fn send(&self) -> Result<impl Future<Output = Result<Value, RosError>> + Send + use<>, RosError> {
         let answer = self.client.send(&self.request)?;

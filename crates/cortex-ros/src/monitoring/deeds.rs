@@ -8,20 +8,21 @@ use std::time::Duration;
 
 use cortex_core::fragment::capped;
 use cortex_interfaces::{Interfaces, Message, ReadOptions};
-use cortex_protocol::{ComponentDescription, ComponentName, Effect, strict_json};
-use futures::FutureExt as _;
-use serde_json::{Map, Value, json};
+use cortex_protocol::{CancelMode, ComponentDescription, ComponentName, Effect, ToolName, strict_json};
+use serde_json::{Map, Value};
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::calls::{Calls, Followed};
 use crate::directory::{Directory, EXECUTE_METHOD, below};
 use crate::dynamic::parameters::Parameters;
 use crate::dynamic::{Endpoints, Quality, Question, lifecycle};
 use crate::lifecycle::Transition;
 use crate::look_up::look_up;
-use crate::stop::deeds::{AtStop, SendHalt};
 use crate::stop::{StopLatch, StopState};
+use crate::tools::sent::{MethodAnswer, Sent, SentMethod, request};
+use crate::tools::{OpenCommand, RosTools};
 use crate::{Discovery, RosError};
 
 /// Characters of a reason that are kept.
@@ -114,32 +115,41 @@ pub struct Deeds {
     interfaces: Arc<Interfaces>,
     directory: watch::Receiver<Arc<Directory>>,
     discovery: Discovery,
-    latch: StopLatch,
+    tools: RosTools,
+    calls: Arc<Calls<Sent>>,
 }
 
 impl Deeds {
-    /// Through these endpoints, unless the latch is closed. What methods do is known from what was discovered.
+    /// Beside these tools: a stop of them is a stop of this. What methods do is known from what was discovered.
     #[must_use]
-    pub fn new(endpoints: &Endpoints, interfaces: &Arc<Interfaces>, discovery: &Discovery, latch: &StopLatch) -> Self {
+    pub fn new(tools: &RosTools, interfaces: &Arc<Interfaces>) -> Self {
+        let around = tools.surroundings();
         Self {
-            endpoints: endpoints.clone(),
+            endpoints: around.endpoints.clone(),
             interfaces: Arc::clone(interfaces),
-            directory: discovery.directory(),
-            discovery: discovery.clone(),
-            latch: latch.clone(),
+            directory: around.discovery.directory(),
+            discovery: around.discovery.clone(),
+            tools: tools.clone(),
+            calls: Arc::clone(&around.calls),
         }
     }
 
     /// The latch that it obeys.
     #[must_use]
     pub fn latch(&self) -> &StopLatch {
-        &self.latch
+        self.calls.latch()
+    }
+
+    /// Notes a command that is about to be started; whoever runs it ends it at a stop. None while the robot is stopped.
+    #[must_use]
+    pub fn begin_command(&self, name: ToolName) -> Option<OpenCommand> {
+        self.tools.begin_command(name)
     }
 
     /// Does something that a stop refuses or ends. What fails meanwhile has failed because of that.
     async fn unless_stopped<T>(&self, work: impl Future<Output = Result<T, String>>) -> Result<T, Undone> {
-        let unstopped = StopState { is_stopped: false, ..self.latch.now() };
-        work.await.map_err(|reason| match self.latch.now() {
+        let unstopped = StopState { is_stopped: false, ..self.latch().now() };
+        work.await.map_err(|reason| match self.latch().now() {
             now if now == unstopped => Undone::Failed(reason),
             _ => Undone::Stopped,
         })
@@ -147,23 +157,28 @@ impl Deeds {
 
     /// The last look before something is sent.
     fn may_send(&self) -> Result<(), RosError> {
-        if self.latch.is_closed() { Err(RosError::Stopped) } else { Ok(()) }
+        if self.latch().is_closed() { Err(RosError::Stopped) } else { Ok(()) }
     }
 
     async fn prepare(&self, names: (&str, &str), request: &Value, limit: Duration) -> Result<Question, RosError> {
         Question::prepare(&self.endpoints, &self.interfaces, names, request, limit).await
     }
 
-    /// `what` is how a stop names it while it is not answered.
-    async fn ask(&self, what: &str, question: &Question, at_stop: AtStop) -> Result<Value, RosError> {
-        let (answer, _open) = self.latch.send(what.into(), at_stop, || question.send()).ok_or(RosError::Stopped)?;
-        answer?.await
+    /// Sends what can't be taken back, and notes it until it is over. None: it was withdrawn, or the robot is stopped.
+    fn send<T>(
+        &self,
+        name: &str,
+        decision: &SendDecision,
+        send: impl FnOnce() -> T,
+    ) -> Result<(T, Followed<Sent>), RosError> {
+        let sent = Sent::Request(CancelMode::Halt);
+        decision.send(|| self.calls.send_beside(name.into(), sent, send).ok()).ok_or(RosError::Stopped)
     }
 
     /// Notes what is about to be sent, where nobody can halt what it begins.
     fn note_unhaltable(&self, name: &str, effect: Effect) {
         if effect != Effect::Observe && !self.discovery.shared().policy.ends_with_answer(name) {
-            self.latch.note_unhaltable(&name.into());
+            self.latch().note_unhaltable(&name.into());
         }
     }
 
@@ -189,8 +204,7 @@ impl Deeds {
                 self.note_unhaltable(service, effect);
                 question.send()
             };
-            let sent = decision.send(|| self.latch.send(service.into(), AtStop::Stays, send));
-            let (answer, _open) = sent.ok_or(RosError::Stopped)?;
+            let (answer, _open) = self.send(service, decision, send)?;
             answer?.await
         };
         let done = async {
@@ -229,8 +243,8 @@ impl Deeds {
                 self.note_unhaltable(topic, Effect::Move);
                 publisher.publish(&message)
             };
-            let sent = decision.send(|| self.latch.send(topic.into(), AtStop::Stays, send));
-            sent.map(|(published, _)| published).ok_or(RosError::Stopped)??;
+            let (published, _) = self.send(topic, decision, send)?;
+            published?;
             // The middleware forgets what it published with the publisher. A reader that is gone confirms nothing.
             let _ = publisher.confirmed(DELIVERY).await;
             Ok::<(), RosError>(())
@@ -275,31 +289,34 @@ impl Deeds {
         role: &Role,
         limit: Duration,
     ) -> Result<Value, String> {
-        let request = json!({"name": method, "kwargs_json": Value::Object(arguments.clone()).to_string()});
         let service = below(component, EXECUTE_METHOD.0);
-        let what = format!("{component}.{method}");
+        let tool = ToolName::of_method(component, method);
         let asked = async {
-            let question = self.prepare((service.as_str(), EXECUTE_METHOD.1), &request, limit).await?;
-            match role {
-                Role::Halts => question.send()?.await,
+            let interface = look_up(&self.interfaces, |interfaces| interfaces.service(EXECUTE_METHOD.1)).await?;
+            let client = self.endpoints.service_client(&service, &interface).await?;
+            client.wait_for_server(limit).await?;
+            let request = request(&client, method, arguments)?;
+            let cancel_method = match role {
+                Role::Halts => return client.send(&request)?.await,
                 Role::Observes => {
                     self.may_send()?;
-                    question.send()?.await
+                    return client.send(&request)?.await;
                 }
-                Role::HaltedBy(method) => {
-                    let halt = halt_by(&question, method)?;
-                    self.ask(&what, &question, AtStop::Halted(halt)).await
-                }
-                Role::Unhalted => self.ask(&what, &question, AtStop::Stays).await,
-            }
+                Role::HaltedBy(method) => Some(method.clone()),
+                Role::Unhalted => None,
+            };
+            let (component, cancel) = (component.clone(), CancelMode::Halt);
+            let sent = Sent::Method(SentMethod { component, cancel, cancel_method, client: client.clone() });
+            let sent = self.calls.send_beside(tool, sent, || client.send(&request));
+            let (answer, _open) = sent.map_err(|_| RosError::Stopped)?;
+            answer?.await
         };
-        let answer = within(limit, asked).await?;
-        let text = |key: &str| answer.get(key).and_then(Value::as_str).unwrap_or_default();
-        if answer.get("success") != Some(&Value::Bool(true)) {
-            return Err(said(text("error_msg")));
+        let MethodAnswer { success, error_msg, response_json } = MethodAnswer::of(&within(limit, asked).await?);
+        if !success {
+            return Err(said(&error_msg));
         }
         // What is no JSON was done all the same.
-        Ok(strict_json::read(text("response_json")).unwrap_or_default())
+        Ok(strict_json::read(&response_json).unwrap_or_default())
     }
 
     /// Sets parameters of a component, one after the other. `decision` says whether any was sent.
@@ -330,8 +347,7 @@ impl Deeds {
             let set = async {
                 let change = parameters.prepare(&node, name, value, left).await?;
                 let what = format!("{node}/{name}");
-                let sent = decision.send(|| self.latch.send(what.as_str().into(), AtStop::Stays, || change.send()));
-                let (answer, _open) = sent.ok_or(RosError::Stopped)?;
+                let (answer, _open) = self.send(&what, decision, || change.send())?;
                 answer?.await
             };
             within(left, set).await?;
@@ -405,16 +421,6 @@ fn role(description: Option<&ComponentDescription>, method: &str, arguments: &Ma
     }
 }
 
-/// The halt of what `question` asks for.
-fn halt_by(question: &Question, method: &str) -> Result<SendHalt, RosError> {
-    let halt = question.beside(&json!({"name": method, "kwargs_json": "{}"}))?;
-    Ok(Arc::new(move || {
-        let answer = halt.send_without_limit()?;
-        let confirmed = |answer: Value| answer.get("success") == Some(&Value::Bool(true));
-        Ok(async move { answer.await.is_ok_and(confirmed) }.boxed())
-    }))
-}
-
 /// Bounds something, and says in words what went wrong.
 async fn within<T, E: std::fmt::Display>(
     limit: Duration,
@@ -436,8 +442,9 @@ fn said(reason: &str) -> String {
 mod tests {
     use std::path::Path;
 
+    use serde_json::json;
+
     use super::*;
-    use crate::stop::Known;
     use crate::testing::Peer;
     use crate::{GraphWatch, Policy, RosNode};
 
@@ -476,30 +483,34 @@ mod tests {
             let endpoints = Endpoints::start(&graph).unwrap();
             let interfaces = Arc::new(Interfaces::from_environment());
             let discovery = Discovery::start(&node, &graph, &endpoints, &interfaces, Policy::default());
-            let latch = StopLatch::default();
-            let deeds = Deeds::new(&endpoints, &interfaces, &discovery, &latch);
+            let deeds = Deeds::new(&RosTools::new(&graph, &endpoints, &discovery), &interfaces);
+            let latch = deeds.latch().clone();
+            let race = || {
+                let calls = Arc::clone(&deeds.calls);
+                latch.stop_after_next_look(move || calls.halts().settle())
+            };
             let text = interfaces.message("std_msgs/msg/String").unwrap();
             let mut heard = endpoints.subscribe("/cleaning", &text, Quality::RELIABLE).await.unwrap();
             let resume = || assert!(latch.open(latch.latest().unwrap()));
 
-            let known = latch.race_beside_tools();
+            let is_settled = race();
             let message = Map::from_iter([("data".to_owned(), json!("start"))]);
             let unwithdrawn = SendDecision::default();
             deeds.publish("/cleaning", "std_msgs/msg/String", &message, LIMIT, &unwithdrawn).await.unwrap();
-            assert_eq!(known.try_recv(), Ok(Known::IsBeingSent), "a message");
+            assert_eq!(is_settled.try_recv(), Ok(false), "a message");
             assert!(tokio::time::timeout(LIMIT, heard.next()).await.unwrap().is_some());
 
             resume();
-            let known = latch.race_beside_tools();
+            let is_settled = race();
             let values = Map::from_iter([("speed".to_owned(), json!(0.5))]);
             deeds.parameters(&"deep/down/configured".into(), &values, LIMIT, &unwithdrawn).await.unwrap();
-            assert_eq!(known.try_recv(), Ok(Known::IsBeingSent), "a change of a parameter");
+            assert_eq!(is_settled.try_recv(), Ok(false), "a change of a parameter");
             assert_eq!(peer.line("now").await.unwrap(), "speed 0.5");
 
             resume();
-            let known = latch.race_beside_tools();
+            let is_settled = race();
             deeds.request(SERVICE.0, SERVICE.1, &Map::new(), Effect::Act, LIMIT, &unwithdrawn).await.unwrap();
-            assert_eq!(known.try_recv(), Ok(Known::IsBeingSent), "a request");
+            assert_eq!(is_settled.try_recv(), Ok(false), "a request");
 
             // One that came before the look is obeyed.
             let stopped = deeds.publish("/cleaning", "std_msgs/msg/String", &message, LIMIT, &unwithdrawn).await;

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 
 use super::begun::Begun;
-use super::deeds::OpenDeeds;
 
 /// The mark of a state in which the latch is closed; the rest counts the stops.
 const CLOSED: u64 = 1;
@@ -21,8 +20,6 @@ pub struct StopLatch(Arc<State>);
 #[derive(Debug, Default)]
 struct State {
     state: AtomicU64,
-    /// What was begun beside the tools, as fallbacks do, and has not ended yet.
-    deeds: OpenDeeds,
     /// What was begun since the last resume and can't be halted.
     begun: Begun,
     /// What is now, for who waits for it.
@@ -93,10 +90,6 @@ impl StopLatch {
         for listener in listeners {
             listener();
         }
-    }
-
-    pub(super) fn deeds(&self) -> &OpenDeeds {
-        &self.0.deeds
     }
 
     #[cfg(test)]

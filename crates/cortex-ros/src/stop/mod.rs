@@ -13,13 +13,12 @@
 //! the stop is written down beside all that, and the record is removed before a resume opens the latch. Several stops at once are one, and all who asked
 //! are answered.
 //!
-//! - `begun`: what nobody can halt; `latch`: whether the robot is stopped; `record`: has that outlive the process; `deeds`: what fallbacks have begun;
+//! - `begun`: what nobody can halt; `latch`: whether the robot is stopped; `record`: has that outlive the process;
 //! - `thread`: the thread; `words`: what is answered.
 //!
 //! The services belong to a hidden node (`_cortex_stop_PID`): what `r2r` has on its node, only its thread can serve.
 
 mod begun;
-pub(crate) mod deeds;
 mod latch;
 #[cfg(test)]
 mod race;
@@ -37,11 +36,8 @@ use cortex_core::ClientPort;
 use cortex_protocol::ToolName;
 
 pub use begun::Unhaltable;
-pub use deeds::OpenDeed;
 pub(crate) use latch::StopNumber;
 pub use latch::{StopLatch, StopState};
-#[cfg(test)]
-pub(crate) use race::Known;
 pub use record::{StopMemory, StopStore};
 
 use crate::beats::Beats;

@@ -5,20 +5,10 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
 use super::StopLatch;
-use super::deeds::EndingDeeds;
 
 /// The stop that comes right after the next look at a latch, on a thread of its own, before whoever looked goes on.
 #[derive(Default)]
 pub(super) struct Race(Mutex<Option<Box<dyn FnOnce() + Send>>>);
-
-/// What a stop knows of what is under way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Known {
-    /// Something is being sent in this moment.
-    IsBeingSent,
-    /// So many were sent and have not ended.
-    Open(usize),
-}
 
 impl fmt::Debug for Race {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -49,14 +39,5 @@ impl StopLatch {
         };
         *self.race().0.lock().unwrap() = Some(Box::new(stop));
         receiver
-    }
-
-    /// The same, of what is done beside the tools.
-    pub(crate) fn race_beside_tools(&self) -> Receiver<Known> {
-        let latch = self.clone();
-        self.stop_after_next_look(move || match EndingDeeds::begin(&latch) {
-            None => Known::IsBeingSent,
-            Some(ending) => Known::Open(ending.count()),
-        })
     }
 }

@@ -6,23 +6,21 @@ use std::time::Duration;
 
 use cortex_core::Invocation;
 use cortex_core::fragment::capped;
-use cortex_interfaces::{Message, ReadOptions};
+use cortex_interfaces::Message;
 use cortex_protocol::{CancelMode, ComponentName, Effect, FailureKind, HaltState, ToolOutcome, strict_json};
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::late::ServerLost;
 use super::pool::Pool;
+use super::sent::{MethodAnswer, Sent, SentMethod, request};
 use super::{Surroundings, changed, late};
 use crate::RosError;
-use crate::calls::{Calls, Haltable, ends_with, halted_before_it_was_sent, key};
+use crate::calls::{ends_with, halted_before_it_was_sent, key};
 use crate::directory::{ComponentState, Directory, EXECUTE_METHOD, Loss, Run, below};
 use crate::discovery::{method_name, refusal_of_method};
 use crate::dynamic::{ServiceClient, Turn};
-use crate::text::carried;
 
 /// Longest result that is read, in bytes.
 const MOST_RESPONSE_BYTES: usize = 4 << 20;
@@ -48,43 +46,10 @@ const DESCRIPTION_LIMIT: Duration = Duration::from_secs(7);
 /// A component's answer to a call.
 type Answer = Result<Message, RosError>;
 
-/// A call that was sent and what halts it.
-#[derive(Clone)]
-pub(super) struct SentCall {
-    /// Who carries it out.
-    component: ComponentName,
-    /// What cancelling it takes.
-    pub(super) cancel: CancelMode,
-    /// The method of the same component that halts it.
-    cancel_method: Option<String>,
-    /// What it was sent by. A halt goes the same way, so it needs nothing that is not there.
-    client: ServiceClient,
-}
-
-impl Haltable for SentCall {
-    fn may_go_on(&self) -> bool {
-        self.cancel.may_go_on()
-    }
-}
-
-/// The halt of a call, on its way.
-pub(super) struct MethodHalt {
-    answer: BoxFuture<'static, Answer>,
-}
-
-impl MethodHalt {
-    /// Whether the component says that it has halted, if it has answered. Needs no runtime.
-    pub(super) fn take(&mut self) -> Option<bool> {
-        let answer = self.answer.as_mut().now_or_never()?;
-        Some(answer.is_ok_and(|answer| Response::of(&answer).success))
-    }
-}
-
 /// Calls methods.
 pub(super) struct Components {
     around: Arc<Surroundings>,
     clients: Pool<ServiceClient>,
-    calls: Arc<Calls<SentCall>>,
 }
 
 /// Who carries out a call, and how.
@@ -99,7 +64,7 @@ pub(super) struct Route {
 }
 
 /// A call on its way.
-struct Sent {
+struct Awaited {
     /// The answer arrives here.
     answer: oneshot::Receiver<Answer>,
     /// Keeps the call's place at the component while its caller waits.
@@ -108,7 +73,7 @@ struct Sent {
 
 impl Components {
     pub(super) fn new(around: &Arc<Surroundings>) -> Self {
-        Self { around: Arc::clone(around), clients: Pool::default(), calls: Arc::new(Calls::new(&around.halts)) }
+        Self { around: Arc::clone(around), clients: Pool::default() }
     }
 
     /// Finds who carries out the call.
@@ -149,16 +114,15 @@ impl Components {
     }
 
     /// Sends the call, when its turn has come.
-    async fn send(&self, invocation: &Invocation, route: &Route) -> Result<Sent, ToolOutcome> {
+    async fn send(&self, invocation: &Invocation, route: &Route) -> Result<Awaited, ToolOutcome> {
         let unavailable = |problem: RosError| ToolOutcome::failure(FailureKind::Unavailable, problem.to_string());
         let component = &route.component;
         let client = self.client(component).await.map_err(unavailable)?;
-        let arguments = Value::Object(invocation.call.arguments.clone());
-        let request = request(&client, &route.method, &arguments).map_err(unavailable)?;
+        let request = request(&client, &route.method, &invocation.call.arguments).map_err(unavailable)?;
         client.wait_for_server(SERVER_LIMIT).await.map_err(unavailable)?;
         let turn = tokio::select! {
             biased;
-            () = self.around.halts.until_halted(key(invocation)) => return Err(halted_before_it_was_sent()),
+            () = self.around.calls.halts().until_halted(key(invocation)) => return Err(halted_before_it_was_sent()),
             // Looked at first: what others had sent gives its turn back when the component is lost.
             loss = self.lost(component, route.run) => {
                 let then = match loss {
@@ -171,11 +135,13 @@ impl Components {
             turn = self.turn(&client, route) => turn?,
         };
         let (cancel, cancel_method) = (route.cancel, route.cancel_method.clone());
-        let call = SentCall { component: component.clone(), cancel, cancel_method, client: client.clone() };
-        let answer = match self.calls.send(invocation, route.ends_with.clone(), call, || client.send(&request)) {
+        let call = SentMethod { component: component.clone(), cancel, cancel_method, client: client.clone() };
+        let calls = &self.around.calls;
+        let answer = match calls.send(invocation, route.ends_with.clone(), Sent::Method(call), || client.send(&request))
+        {
             Ok(Ok(answer)) => answer,
             Ok(Err(problem)) => {
-                self.calls.answered(&key(invocation));
+                calls.answered(&key(invocation));
                 return Err(unavailable(problem));
             }
             Err(unsent) => return Err(unsent.outcome()),
@@ -183,14 +149,8 @@ impl Components {
         let (deliver, delivered) = oneshot::channel();
         let (caller, given_up) = oneshot::channel();
         let answer = late::in_place(answer, turn, given_up);
-        self.around.waiting.spawn(late::wait(
-            answer,
-            Arc::clone(&self.calls),
-            key(invocation),
-            invocation.timeout,
-            deliver,
-        ));
-        Ok(Sent { answer: delivered, caller })
+        self.around.waiting.spawn(late::wait(answer, Arc::clone(calls), key(invocation), invocation.timeout, deliver));
+        Ok(Awaited { answer: delivered, caller })
     }
 
     /// Waits until the call may be sent: when its turn has come, and those who would get it have said what they can do.
@@ -242,12 +202,12 @@ impl Components {
         let answered = async {
             // One that was made just now would lose what is sent before the two are connected.
             client.wait_for_server(SERVER_LIMIT).await?;
-            client.call(&request(client, method, &json!({}))?, HALT_LIMIT).await
+            client.call(&request(client, method, &Map::new())?, HALT_LIMIT).await
         };
         let mut directory = self.around.discovery.directory();
         let response = tokio::select! {
             biased;
-            answer = answered => Response::of(&answer.map_err(|problem| problem.to_string())?),
+            answer = answered => MethodAnswer::of(&answer.map_err(|problem| problem.to_string())?),
             _ = directory.wait_for(|directory| directory.component(component).is_none()) => {
                 return Err("it has left the graph".to_owned());
             }
@@ -284,7 +244,7 @@ impl Components {
 
     /// Carries out a call to its end.
     pub(super) async fn invoke(&self, invocation: &Invocation, route: Route) -> ToolOutcome {
-        let Sent { answer, caller } = match self.send(invocation, &route).await {
+        let Awaited { answer, caller } = match self.send(invocation, &route).await {
             Ok(sent) => sent,
             Err(outcome) => return outcome,
         };
@@ -298,7 +258,7 @@ impl Components {
             // An answer that is there counts, even if its component has gone since.
             biased;
             answer = answer => match answer {
-                Ok(Ok(response)) => outcome_of(component, &Response::of(&response)),
+                Ok(Ok(response)) => outcome_of(component, &MethodAnswer::of(&response)),
                 Ok(Err(problem)) => failure(FailureKind::Unavailable, component, problem).with_halt(unknown),
                 Err(_) => failure(FailureKind::Timeout, component, "it has not answered").with_halt(unknown),
             },
@@ -310,21 +270,6 @@ impl Components {
                 ToolOutcome::failure(FailureKind::ComponentLost, problem).with_halt(unknown)
             }
         }
-    }
-
-    /// The open calls.
-    pub(super) fn calls(&self) -> &Arc<Calls<SentCall>> {
-        &self.calls
-    }
-
-    /// Sends the halt of a call, now: needs no runtime and waits for nothing. None where nothing halts it.
-    ///
-    /// # Errors
-    /// When it can't be sent.
-    pub(super) fn send_halt(&self, call: &SentCall) -> Result<Option<MethodHalt>, RosError> {
-        let Some(method) = &call.cancel_method else { return Ok(None) };
-        let answer = call.client.send(&request(&call.client, method, &json!({}))?)?;
-        Ok(Some(MethodHalt { answer: Box::pin(answer) }))
     }
 
     /// Halts a call that an earlier life of this process has made.
@@ -346,49 +291,23 @@ impl Components {
         })
     }
 
-    /// Halts a call. None where it is no open call of a method.
-    pub(super) async fn halt(&self, invocation: &Invocation) -> Option<HaltState> {
-        let call = self.calls.open(&key(invocation))?;
-        Some(match (call.cancel, call.cancel_method) {
+    /// Halts a call under way.
+    pub(super) async fn halt(&self, call: &SentMethod) -> HaltState {
+        match (call.cancel, &call.cancel_method) {
             (CancelMode::Drop, _) => HaltState::AtRest,
             (CancelMode::Halt, None) => HaltState::Unconfirmed,
             (CancelMode::Halt, Some(method)) => {
-                let halted = self.run_cancel_method(&call.client, &call.component, &method).await;
+                let halted = self.run_cancel_method(&call.client, &call.component, method).await;
                 halted.unwrap_or_else(|problem| {
                     tracing::warn!("the component '{}' did not halt: {problem}", call.component);
                     HaltState::Unconfirmed
                 })
             }
-        })
+        }
     }
 }
 
-/// What a component is asked.
-fn request(client: &ServiceClient, method: &str, arguments: &Value) -> Result<Message, RosError> {
-    let request = json!({"name": carried(method.to_owned()), "kwargs_json": arguments.to_string()});
-    Message::from_json(&client.interface().request, &request, &ReadOptions::exact())
-        .map_err(|problem| RosError::Endpoint { name: client.service().to_owned(), problem: problem.to_string() })
-}
-
-/// What a component answers.
-#[derive(Debug, Default)]
-struct Response {
-    success: bool,
-    error_msg: String,
-    response_json: String,
-}
-
-impl Response {
-    fn of(answer: &Message) -> Self {
-        let view = answer.view();
-        let text = |field| view.text(field).unwrap_or_default().into_owned();
-        // What can't be read was no success.
-        let success = view.boolean("success").unwrap_or_default();
-        Self { success, error_msg: text("error_msg"), response_json: text("response_json") }
-    }
-}
-
-fn outcome_of(component: &ComponentName, response: &Response) -> ToolOutcome {
+fn outcome_of(component: &ComponentName, response: &MethodAnswer) -> ToolOutcome {
     if !response.success {
         return ToolOutcome::failure(FailureKind::Reported, reason(&response.error_msg));
     }
@@ -425,7 +344,7 @@ mod tests {
     use serde_json::json;
 
     fn answer(success: bool, error_msg: &str, response_json: &str) -> ToolOutcome {
-        let response = Response { success, error_msg: error_msg.into(), response_json: response_json.into() };
+        let response = MethodAnswer { success, error_msg: error_msg.into(), response_json: response_json.into() };
         outcome_of(&"base".into(), &response)
     }
 

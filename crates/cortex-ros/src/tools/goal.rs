@@ -11,9 +11,10 @@ use tokio::sync::{oneshot, watch};
 
 use super::messages::{line, message_of, outcome_of, readable, reason};
 use super::pool::Pool;
+use super::sent::Sent;
 use super::{Surroundings, late};
 use crate::RosError;
-use crate::calls::{Calls, Haltable, ends_with, halted_before_it_was_sent, key};
+use crate::calls::{ends_with, halted_before_it_was_sent, key};
 use crate::catalog::Entry;
 use crate::dynamic::{Acceptance, ActionClient, CancelAnswer, Goal, GoalId, GoalResult, GoalState};
 
@@ -28,22 +29,15 @@ const END_LIMIT: Duration = Duration::from_secs(60);
 /// Feedback is told at most this often, however fast it comes.
 const FEEDBACK_PAUSE: Duration = Duration::from_millis(100);
 
-impl Haltable for Goal {
-    fn may_go_on(&self) -> bool {
-        true
-    }
-}
-
 /// Sends goals and follows them. Several may run on one server at a time.
 pub(super) struct Goals {
     around: Arc<Surroundings>,
     clients: Pool<ActionClient>,
-    calls: Arc<Calls<Goal>>,
 }
 
 impl Goals {
     pub(super) fn new(around: &Arc<Surroundings>) -> Self {
-        Self { around: Arc::clone(around), clients: Pool::default(), calls: Arc::new(Calls::new(&around.halts)) }
+        Self { around: Arc::clone(around), clients: Pool::default() }
     }
 
     /// Carries out a call to the goal's end.
@@ -59,7 +53,8 @@ impl Goals {
             Err(outcome) => return outcome,
         };
         // A halt takes it back from here on, until it is sent.
-        if let Err(unsent) = self.calls.send(invocation, ends_with(&entry.spec), goal.clone(), || ()) {
+        let calls = &self.around.calls;
+        if let Err(unsent) = calls.send(invocation, ends_with(&entry.spec), Sent::Goal(goal.clone()), || ()) {
             return unsent.outcome();
         }
         let feedback = goal.feedback();
@@ -69,7 +64,7 @@ impl Goals {
             let goal = goal.clone();
             async move { ended(goal.result().await) }
         };
-        let waiting = late::wait(end, Arc::clone(&self.calls), key(invocation), invocation.timeout, deliver);
+        let waiting = late::wait(end, Arc::clone(calls), key(invocation), invocation.timeout, deliver);
         self.around.waiting.spawn(waiting);
         match goal.send(ACCEPTANCE_LIMIT).await {
             Ok(Acceptance::Accepted) => observer.accepted(),
@@ -107,17 +102,11 @@ impl Goals {
         }
     }
 
-    /// The open goals.
-    pub(super) fn calls(&self) -> &Arc<Calls<Goal>> {
-        &self.calls
-    }
-
-    /// Has the goal cancelled, and waits until it has ended. None where it is no open call of an action.
-    pub(super) async fn halt(&self, invocation: &Invocation) -> Option<HaltState> {
-        let goal = self.calls.open(&key(invocation))?;
+    /// Has the goal cancelled, and waits until it has ended.
+    pub(super) async fn halt(&self, goal: &Goal) -> HaltState {
         // By its id, and so also where nobody has said that it was accepted.
         let answer = goal.cancel(CANCEL_LIMIT).await;
-        Some(match answer {
+        match answer {
             Ok(CancelAnswer::Accepted) => match tokio::time::timeout(END_LIMIT, goal.result()).await {
                 Ok(Ok(_)) => HaltState::Halted,
                 Ok(Err(_)) | Err(_) => HaltState::Unconfirmed,
@@ -135,7 +124,7 @@ impl Goals {
                 tracing::warn!("{goal:?} was not cancelled: {problem}");
                 HaltState::Unconfirmed
             }
-        })
+        }
     }
 
     /// Has a goal cancelled that an earlier life of this process has sent, and waits until it has ended.

@@ -9,8 +9,9 @@ use cortex_protocol::{Effect, FailureKind, ToolOutcome};
 use futures::future::Either;
 use tokio::sync::oneshot;
 
+use super::sent::Sent;
 use crate::RosError;
-use crate::calls::{CallKey, Calls, Haltable};
+use crate::calls::{CallKey, Calls};
 use crate::dynamic::Turn;
 
 /// The caller bounds a call; should it forget, the call ends this much after its time.
@@ -65,9 +66,9 @@ pub(super) async fn in_place<T>(
 }
 
 /// Waits for the answer even when its caller has given up: only then is it known that the call is over.
-pub(super) async fn wait<T, C: Haltable>(
+pub(super) async fn wait<T>(
     answer: impl Future<Output = Result<T, RosError>> + Send,
-    calls: Arc<Calls<C>>,
+    calls: Arc<Calls<Sent>>,
     key: CallKey,
     timeout: Duration,
     deliver: oneshot::Sender<Result<T, RosError>>,

@@ -114,7 +114,7 @@ pub(super) async fn update(around: &Surroundings, invocation: &Invocation) -> To
             return Err(ParameterError::Unknown { node, name, known });
         }
         let change = parameters.prepare(&node.name, parameter, value, LIMIT).await?;
-        let sent = around.halts.unless_halted(&key(invocation), || change.send());
+        let sent = around.calls.halts().unless_halted(&key(invocation), || change.send());
         let answer = match sent {
             Ok(answer) => answer,
             Err(unsent) => return Ok(unsent.outcome()),

@@ -10,10 +10,11 @@ use tokio::sync::oneshot;
 use super::late::ServerLost;
 use super::messages::{message_of, outcome_of};
 use super::pool::Pool;
+use super::sent::Sent;
 use super::server::Server;
 use super::{Surroundings, late};
 use crate::RosError;
-use crate::calls::{Calls, ends_with, halted_before_it_was_sent, key};
+use crate::calls::{ends_with, halted_before_it_was_sent, key};
 use crate::catalog::Entry;
 use crate::dynamic::ServiceClient;
 
@@ -24,13 +25,11 @@ const SERVER_LIMIT: Duration = Duration::from_secs(2);
 pub(super) struct Services {
     around: Arc<Surroundings>,
     clients: Pool<ServiceClient>,
-    /// What cancelling each open call takes.
-    calls: Arc<Calls<CancelMode>>,
 }
 
 impl Services {
     pub(super) fn new(around: &Arc<Surroundings>) -> Self {
-        Self { around: Arc::clone(around), clients: Pool::default(), calls: Arc::new(Calls::new(&around.halts)) }
+        Self { around: Arc::clone(around), clients: Pool::default() }
     }
 
     /// Carries out a call to its end.
@@ -54,7 +53,7 @@ impl Services {
         let who = &entry.name;
         let turn = tokio::select! {
             biased;
-            () = self.around.halts.until_halted(key(invocation)) => return halted_before_it_was_sent(),
+            () = self.around.calls.halts().until_halted(key(invocation)) => return halted_before_it_was_sent(),
             // Looked at first: what others had sent gives its turn back when the server is lost.
             loss = server.lost(self.around.graph.subscribe()) => {
                 let problem = format!("the server of {who} {loss} before the request was sent");
@@ -69,10 +68,12 @@ impl Services {
             self.around.note_unhaltable(invocation, entry);
             client.send(&request)
         };
-        let answer = match self.calls.send(invocation, ends_with(&entry.spec), entry.spec.cancel, send) {
+        let calls = &self.around.calls;
+        let sent = Sent::Request(entry.spec.cancel);
+        let answer = match calls.send(invocation, ends_with(&entry.spec), sent, send) {
             Ok(Ok(answer)) => answer,
             Ok(Err(problem)) => {
-                self.calls.answered(&key(invocation));
+                calls.answered(&key(invocation));
                 return unavailable(problem);
             }
             Err(unsent) => return unsent.outcome(),
@@ -80,7 +81,7 @@ impl Services {
         let (deliver, answer_of_server) = oneshot::channel();
         let (caller, given_up) = oneshot::channel();
         let answer = late::in_place(answer, turn, given_up);
-        let waiting = late::wait(answer, Arc::clone(&self.calls), key(invocation), invocation.timeout, deliver);
+        let waiting = late::wait(answer, Arc::clone(calls), key(invocation), invocation.timeout, deliver);
         self.around.waiting.spawn(waiting);
         // What a lost server began may go on without it.
         let unknown = match entry.spec.cancel {
@@ -104,19 +105,6 @@ impl Services {
                 ToolOutcome::failure(FailureKind::ComponentLost, problem).with_halt(unknown)
             }
         }
-    }
-
-    /// The open requests.
-    pub(super) fn calls(&self) -> &Arc<Calls<CancelMode>> {
-        &self.calls
-    }
-
-    /// A request can't be taken back, so nothing is sent. None where it is no open call of a service.
-    pub(super) fn halt(&self, invocation: &Invocation) -> Option<HaltState> {
-        Some(match self.calls.open(&key(invocation))? {
-            CancelMode::Drop => HaltState::AtRest,
-            CancelMode::Halt => HaltState::Unconfirmed,
-        })
     }
 
     async fn client(&self, entry: &Entry) -> Result<ServiceClient, RosError> {

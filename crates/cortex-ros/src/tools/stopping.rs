@@ -4,16 +4,16 @@
 //! after the first burst only a few are asked at a time.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cortex_protocol::{CallId, CancelMode, MissionId, ToolName};
 
 use super::RosTools;
-use super::component::MethodHalt;
-use crate::calls::CallKey;
-use crate::dynamic::{Asked, CancelAnswer, Goal};
+use super::sent::{MethodHalt, Sent};
+use crate::calls::{CallKey, Calls, Open};
+use crate::dynamic::{Asked, CancelAnswer};
 use crate::stop::StopNumber;
-use crate::stop::deeds::EndingDeeds;
 
 /// How long the answer to the first request is waited for before it is sent again, and to each later one.
 const FIRST_PATIENCE: Duration = Duration::from_millis(100);
@@ -50,42 +50,45 @@ pub enum OpenCallKind {
 }
 
 pub(super) fn open_calls(tools: &RosTools) -> Vec<OpenCall> {
-    let open = |kind, (mission, id): CallKey, tool, since| OpenCall { tool, mission, id, kind, since };
-    let goals = tools.goals.calls().all().unwrap_or_default();
-    let methods = tools.components.calls().all().unwrap_or_default();
-    let requests = tools.services.calls().all().unwrap_or_default();
-    let mut all: Vec<OpenCall> = goals
-        .into_iter()
-        .map(|(key, call)| open(OpenCallKind::Goal, key, call.tool, call.since))
-        .chain(methods.into_iter().map(|(key, call)| open(OpenCallKind::Method, key, call.tool, call.since)))
-        .chain(requests.into_iter().map(|(key, call)| open(OpenCallKind::Request, key, call.tool, call.since)))
-        .collect();
+    let open = |((mission, id), open): (CallKey, Open<Sent>)| {
+        let kind = match open.call {
+            Sent::Goal(_) => OpenCallKind::Goal,
+            Sent::Method(_) => OpenCallKind::Method,
+            Sent::Request(_) | Sent::Command => OpenCallKind::Request,
+        };
+        // What fallbacks do is told by the monitor.
+        (!open.is_followed).then_some(OpenCall { tool: open.tool, mission, id, kind, since: open.since })
+    };
+    let mut all: Vec<OpenCall> = tools.around.calls.all().unwrap_or_default().into_iter().filter_map(open).collect();
     all.sort_by(|one, other| (one.since, &one.tool, &one.mission).cmp(&(other.since, &other.tool, &other.mission)));
     all
 }
 
 /// A stop under way: nothing is sent any more, and all that was in flight is asked to end.
 pub(crate) struct Stopping {
-    tools: RosTools,
+    calls: Arc<Calls<Sent>>,
     number: StopNumber,
-    goals: Vec<Ending<Goal, Asked>>,
-    methods: Vec<Ending<(), MethodHalt>>,
-    requests: Vec<Ending<(), ()>>,
-    /// What fallbacks have begun.
-    deeds: EndingDeeds,
+    /// What was in flight, by missions and by fallbacks.
+    ending: Vec<Ending>,
     /// What could not even be found out.
     unknown: Vec<ToolName>,
 }
 
 /// One call that is to end.
-struct Ending<C, A> {
+struct Ending {
     key: CallKey,
     tool: ToolName,
-    call: C,
+    call: Sent,
     state: State,
-    asked: Option<A>,
+    asked: Option<Asking>,
     asked_at: Instant,
     times: u32,
+}
+
+/// What was asked for, on its way.
+enum Asking {
+    Cancel(Asked),
+    Halt(MethodHalt),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,38 +109,16 @@ const SOMETHING: &str = "a call that is stuck while it is sent";
 impl Stopping {
     /// Closes the latch, and asks all that is in flight to end.
     pub(crate) fn begin(tools: &RosTools) -> Self {
-        let number = tools.latch().close();
-        let settled = tools.around.halts.settle();
-        let (goals, methods) = (tools.goals.calls().all(), tools.components.calls().all());
-        let requests = tools.services.calls().all();
-        let is_known = settled && goals.is_some() && methods.is_some() && requests.is_some();
+        let calls = Arc::clone(&tools.around.calls);
+        let number = calls.latch().close();
+        let is_settled = calls.halts().settle();
+        let open = calls.all();
+        let unknown = if is_settled && open.is_some() { Vec::new() } else { vec![SOMETHING.into()] };
         let now = Instant::now();
-        let goals = goals.unwrap_or_default().into_iter();
-        let mut goals: Vec<_> = goals.map(|(key, open)| Ending::new(key, open.tool, open.call, now)).collect();
-        goals.iter_mut().for_each(|goal| goal.ask(now));
-        let methods = methods.unwrap_or_default().into_iter().map(|(key, open)| {
-            let mut ending = Ending::new(key, open.tool, (), now);
-            ending.state = match (open.call.cancel, tools.components.send_halt(&open.call)) {
-                (CancelMode::Drop, _) => State::AtRest,
-                (CancelMode::Halt, Ok(Some(halt))) => {
-                    ending.asked = Some(halt);
-                    State::Asking
-                }
-                (CancelMode::Halt, Ok(None) | Err(_)) => State::Unconfirmed,
-            };
-            ending
-        });
-        let methods = methods.collect();
-        // A request can't be taken back.
-        let requests = requests.unwrap_or_default().into_iter().map(|(key, open)| Ending::<(), ()> {
-            state: if open.call == CancelMode::Drop { State::AtRest } else { State::Unconfirmed },
-            ..Ending::new(key, open.tool, (), now)
-        });
-        let requests = requests.collect();
-        let deeds = EndingDeeds::begin(tools.latch());
-        let unknown = if is_known && deeds.is_some() { Vec::new() } else { vec![SOMETHING.into()] };
-        let deeds = deeds.unwrap_or_else(|| EndingDeeds::unknown(tools.latch()));
-        Self { tools: tools.clone(), number, goals, methods, requests, deeds, unknown }
+        let open = open.unwrap_or_default().into_iter();
+        let mut ending: Vec<_> = open.map(|(key, open)| Ending::new(key, open.tool, open.call, now)).collect();
+        ending.iter_mut().for_each(|call| call.ask(now));
+        Self { calls, number, ending, unknown }
     }
 
     /// Which stop it is.
@@ -147,7 +128,7 @@ impl Stopping {
 
     /// How many calls were in flight.
     pub(crate) fn in_flight(&self) -> usize {
-        self.goals.len() + self.methods.len() + self.requests.len() + self.deeds.count()
+        self.ending.len()
     }
 
     /// Takes the answers that are there, and asks again where it is time. Returns whether all is known to be at rest, or
@@ -155,47 +136,32 @@ impl Stopping {
     pub(crate) fn turn(&mut self) -> bool {
         let now = Instant::now();
         let mut busy: BTreeMap<String, usize> = BTreeMap::new();
-        for goal in &mut self.goals {
-            let is_over = !self.tools.goals.calls().is_open(&goal.key);
-            goal.look(is_over);
-            if goal.state == State::Asking && goal.times > 1 && !goal.is_due(now) {
-                *busy.entry(goal.call.action().to_owned()).or_default() += 1;
+        for ending in &mut self.ending {
+            let is_over = !self.calls.is_open(&ending.key);
+            ending.look(is_over);
+            if let Some(action) = ending.asks_again()
+                && ending.times > 1
+                && !ending.is_due(now)
+            {
+                *busy.entry(action.to_owned()).or_default() += 1;
             }
         }
-        for goal in self.goals.iter_mut().filter(|goal| goal.state == State::Asking) {
-            if goal.is_due(now) {
-                let busy = busy.entry(goal.call.action().to_owned()).or_default();
-                if *busy < AT_ONCE {
-                    *busy += 1;
-                    goal.ask(now);
-                }
+        for ending in self.ending.iter_mut().filter(|ending| ending.is_due(now)) {
+            let Some(action) = ending.asks_again() else { continue };
+            let busy = busy.entry(action.to_owned()).or_default();
+            if *busy < AT_ONCE {
+                *busy += 1;
+                ending.ask(now);
             }
         }
-        for method in &mut self.methods {
-            if let Some(has_halted) = method.asked.as_mut().and_then(MethodHalt::take) {
-                method.asked = None;
-                method.state = if has_halted { State::AtRest } else { State::Unconfirmed };
-            }
-        }
-        let goals = self.goals.iter().map(|ending| ending.state);
-        let mut states = goals.chain(self.methods.iter().map(|ending| ending.state));
-        let deeds_have_ended = self.deeds.turn();
-        states.all(|state| matches!(state, State::AtRest | State::Unconfirmed)) && deeds_have_ended
+        self.ending.iter().all(|ending| matches!(ending.state, State::AtRest | State::Unconfirmed))
     }
 
     /// What is not known to be at rest, in a stable order. What was answered meanwhile is.
     pub(crate) fn not_stopped(&self) -> Vec<ToolName> {
-        let goals = self.goals.iter().filter(|ending| self.tools.goals.calls().is_open(&ending.key));
-        let methods = self.methods.iter().filter(|ending| self.tools.components.calls().is_open(&ending.key));
-        let requests = self.requests.iter().filter(|ending| self.tools.services.calls().is_open(&ending.key));
-        let mut names: Vec<ToolName> = goals
-            .filter(|ending| ending.state != State::AtRest)
-            .map(|ending| ending.tool.clone())
-            .chain(methods.filter(|ending| ending.state != State::AtRest).map(|ending| ending.tool.clone()))
-            .chain(requests.filter(|ending| ending.state != State::AtRest).map(|ending| ending.tool.clone()))
-            .chain(self.deeds.not_at_rest())
-            .chain(self.unknown.iter().cloned())
-            .collect();
+        let going_on = |ending: &&Ending| ending.state != State::AtRest && self.calls.is_open(&ending.key);
+        let going_on = self.ending.iter().filter(going_on).map(|ending| ending.tool.clone());
+        let mut names: Vec<ToolName> = going_on.chain(self.unknown.iter().cloned()).collect();
         names.sort();
         names.dedup();
         names
@@ -208,33 +174,52 @@ pub(crate) fn resume(tools: &RosTools, stop: StopNumber) -> bool {
     if tools.latch().latest() != Some(stop) {
         return false;
     }
-    tools.goals.calls().forget();
-    tools.components.calls().forget();
-    tools.services.calls().forget();
+    tools.around.calls.forget();
     tools.latch().open(stop)
 }
 
-impl<C, A> Ending<C, A> {
-    fn new(key: CallKey, tool: ToolName, call: C, now: Instant) -> Self {
+impl Ending {
+    fn new(key: CallKey, tool: ToolName, call: Sent, now: Instant) -> Self {
         Self { key, tool, call, state: State::Asking, asked: None, asked_at: now, times: 0 }
     }
-}
 
-impl Ending<Goal, Asked> {
+    /// The action whose server is asked again and again, while nothing is known of the goal.
+    fn asks_again(&self) -> Option<&str> {
+        match &self.call {
+            Sent::Goal(goal) if self.state == State::Asking => Some(goal.action()),
+            _ => None,
+        }
+    }
+
     /// Asks it to end.
     fn ask(&mut self, now: Instant) {
-        if self.times >= MOST_TIMES {
-            self.state = State::Unconfirmed;
-            return;
-        }
-        self.times += 1;
         self.asked_at = now;
-        match self.call.ask_to_end() {
-            Ok(Some(asked)) => self.asked = Some(asked),
-            // It is never sent.
-            Ok(None) => self.state = State::AtRest,
-            // Perhaps it can be the next time.
-            Err(problem) => tracing::warn!("{} could not be cancelled: {problem}", self.tool),
+        match &self.call {
+            Sent::Goal(_) if self.times >= MOST_TIMES => self.state = State::Unconfirmed,
+            Sent::Goal(goal) => {
+                self.times += 1;
+                match goal.ask_to_end() {
+                    Ok(Some(asked)) => self.asked = Some(Asking::Cancel(asked)),
+                    // It is never sent.
+                    Ok(None) => self.state = State::AtRest,
+                    // Perhaps it can be the next time.
+                    Err(problem) => tracing::warn!("{} could not be cancelled: {problem}", self.tool),
+                }
+            }
+            Sent::Method(method) if method.cancel == CancelMode::Drop => self.state = State::AtRest,
+            Sent::Method(method) => match method.send_halt() {
+                Ok(Some(halt)) => self.asked = Some(Asking::Halt(halt)),
+                Ok(None) => self.state = State::Unconfirmed,
+                Err(problem) => {
+                    tracing::warn!("{} could not be halted: {problem}", self.tool);
+                    self.state = State::Unconfirmed;
+                }
+            },
+            // It can't be taken back.
+            Sent::Request(CancelMode::Drop) => self.state = State::AtRest,
+            Sent::Request(CancelMode::Halt) => self.state = State::Unconfirmed,
+            // Whoever runs it ends it.
+            Sent::Command => {}
         }
     }
 
@@ -245,20 +230,28 @@ impl Ending<Goal, Asked> {
 
     /// Takes what is known by now.
     fn look(&mut self, is_over: bool) {
-        if is_over || self.call.has_ended() {
+        if is_over || matches!(&self.call, Sent::Goal(goal) if goal.has_ended()) {
             self.state = State::AtRest;
         }
         if self.state != State::Asking {
             return;
         }
-        let Some(answer) = self.asked.as_mut().and_then(Asked::take) else { return };
-        self.asked = None;
-        self.state = match answer {
-            Ok(CancelAnswer::Accepted) => State::Accepted,
-            Ok(CancelAnswer::AlreadyEnded) => State::AtRest,
-            // It may come after this request.
-            Ok(CancelAnswer::UnknownGoal) if self.call.is_on_its_way() => State::Asking,
-            Ok(CancelAnswer::Rejected | CancelAnswer::UnknownGoal) | Err(_) => State::Unconfirmed,
+        self.state = match (&mut self.asked, &self.call) {
+            (Some(Asking::Cancel(asked)), Sent::Goal(goal)) => match asked.take() {
+                None => return,
+                Some(Ok(CancelAnswer::Accepted)) => State::Accepted,
+                Some(Ok(CancelAnswer::AlreadyEnded)) => State::AtRest,
+                // It may come after this request.
+                Some(Ok(CancelAnswer::UnknownGoal)) if goal.is_on_its_way() => State::Asking,
+                Some(Ok(CancelAnswer::Rejected | CancelAnswer::UnknownGoal) | Err(_)) => State::Unconfirmed,
+            },
+            (Some(Asking::Halt(halt)), _) => match halt.take() {
+                None => return,
+                Some(true) => State::AtRest,
+                Some(false) => State::Unconfirmed,
+            },
+            _ => return,
         };
+        self.asked = None;
     }
 }

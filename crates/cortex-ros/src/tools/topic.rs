@@ -125,7 +125,7 @@ impl Topics {
             let publisher = self.publishers.get(&entry.name, &entry.type_name, make).await?;
             publisher.wait_for_reader(READER_LIMIT).await?;
             self.around.endpoints.check_topic(&entry.name, &interface)?;
-            let sent = self.around.halts.unless_halted(&key(invocation), || {
+            let sent = self.around.calls.halts().unless_halted(&key(invocation), || {
                 self.around.note_unhaltable(invocation, entry);
                 publisher.publish(&message)
             });

@@ -10,10 +10,9 @@ use cortex_protocol::{ComponentName, Effect};
 use cortex_recipe::action::MethodCall;
 use cortex_recipe::parameter::bind_nothing;
 use cortex_recipe::{Action, ActionName, Deed, Recipe};
-use cortex_ros::dynamic::Endpoints;
 use cortex_ros::lifecycle::Transition as RosTransition;
 use cortex_ros::monitoring::deeds::{SendDecision, Undone};
-use cortex_ros::{Discovery, Interfaces, StopLatch};
+use cortex_ros::{Interfaces, OpenCommand, StopLatch};
 use serde_json::Value;
 
 use crate::custom_actions::RobotDeeds;
@@ -27,23 +26,18 @@ pub(crate) struct Deeds {
 }
 
 impl Deeds {
-    pub(crate) fn new(
-        endpoints: &Endpoints,
-        interfaces: &Arc<Interfaces>,
-        discovery: &Discovery,
-        latch: &StopLatch,
-        recipe: &Recipe,
-    ) -> Self {
+    /// Those of this recipe, on this robot.
+    pub(crate) fn on(robot: &Robot, recipe: &Recipe) -> Self {
+        let interfaces = Arc::new(Interfaces::from_environment());
         Self {
-            ros: cortex_ros::monitoring::deeds::Deeds::new(endpoints, interfaces, discovery, latch),
+            ros: cortex_ros::monitoring::deeds::Deeds::new(&robot.tools, &interfaces),
             actions: Arc::new(recipe.actions.clone()),
         }
     }
 
-    /// The same on this robot, for who needs nothing else of it.
-    pub(crate) fn on(robot: &Robot, recipe: &Recipe) -> Self {
-        let interfaces = Arc::new(Interfaces::from_environment());
-        Self::new(&robot.endpoints, &interfaces, &robot.discovery, robot.tools.latch(), recipe)
+    /// Notes a command that is about to be started; whoever runs it ends it at a stop. None while the robot is stopped.
+    pub(crate) fn begin_command(&self, action: &ActionName) -> Option<OpenCommand> {
+        self.ros.begin_command(action.as_str().into())
     }
 
     /// The latch that they obey.

@@ -142,7 +142,7 @@ impl Hands for RosHands {
     }
 
     fn leave(&self, action: &ActionName) -> Option<Leave> {
-        self.deeds.latch().begin(action.as_str().into()).map(|deed| Box::new(deed) as Leave)
+        self.deeds.begin_command(action).map(|command| Box::new(command) as Leave)
     }
 }
 

@@ -160,7 +160,7 @@ impl Supervised {
     ) -> anyhow::Result<Self> {
         let Supervision { recipe, processes, watch } = supervision;
         let interfaces = Arc::new(Interfaces::from_environment());
-        let deeds = Deeds::new(&robot.endpoints, &interfaces, &robot.discovery, robot.tools.latch(), &recipe.recipe);
+        let deeds = Deeds::on(robot, &recipe.recipe);
         let mut tasks = JoinSet::new();
         let (message, mut messages) = mpsc::channel::<String>(MESSAGES);
         tasks.spawn(async move {
