@@ -2,8 +2,8 @@
 
 use std::future::Future;
 
-use cortex_ros::parameters::Undeclared;
-use cortex_ros::{RosError, r2r};
+use cortex_ros_client::parameters::Undeclared;
+use cortex_ros_client::{RosError, r2r};
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 

@@ -4,9 +4,11 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use cortex_ros::r2r::{self, QosProfile, WrappedServiceTypeSupport, WrappedTypesupport, builtin_interfaces::msg::Time};
-use cortex_ros::serving::respond;
-use cortex_ros::{Publisher, RosClock, RosError, RosNode, ServiceClient};
+use cortex_ros_client::r2r::{
+    self, QosProfile, WrappedServiceTypeSupport, WrappedTypesupport, builtin_interfaces::msg::Time,
+};
+use cortex_ros_client::serving::respond;
+use cortex_ros_client::{Publisher, RosClock, RosError, RosNode, ServiceClient};
 use futures::StreamExt;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -14,7 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::health::{Health, HealthReporter};
 use crate::lifecycle::State;
-use cortex_ros::parameters::Parameters;
+use cortex_ros_client::parameters::Parameters;
 
 /// How long background tasks may take to end; they are dropped at their next await.
 const TASK_END_TIMEOUT: Duration = Duration::from_millis(500);

@@ -1,6 +1,6 @@
 //! Why a component could not be started.
 
-use cortex_ros::{RosError, r2r};
+use cortex_ros_client::{RosError, r2r};
 use thiserror::Error;
 
 /// Why a component could not be started.

@@ -64,15 +64,15 @@ pub use component::Component;
 pub use context::{ComponentContext, Latest, Received};
 pub use cortex_protocol::condition::{Source, Test};
 pub use cortex_protocol::{Condition, Effect, ToolPhase};
-pub use cortex_ros::Publisher;
+pub use cortex_ros_client::Publisher;
 /// Takes the ROS arguments out of a command line, for programs with arguments of their own.
-pub use cortex_ros::arguments as ros_arguments;
-pub use cortex_ros::parameters::{Parameter, Parameters};
+pub use cortex_ros_client::arguments as ros_arguments;
+pub use cortex_ros_client::parameters::{Parameter, Parameters};
 /// Answers a request of a service that a program serves by itself.
-pub use cortex_ros::serving::respond;
+pub use cortex_ros_client::serving::respond;
 /// The message types and the client library; a node for what a component does not cover.
-pub use cortex_ros::{RosError, RosNode, ServiceClient, r2r};
-pub use cortex_ros::{announce_often, leave};
+pub use cortex_ros_client::{RosError, RosNode, ServiceClient, r2r};
+pub use cortex_ros_client::{announce_often, leave};
 pub use error::ComponentError;
 pub use health::{Health, HealthReporter};
 pub use lifecycle::State;

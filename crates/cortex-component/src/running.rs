@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_ros::lifecycle::Lifecycle;
-use cortex_ros::node::USE_SIM_TIME;
-use cortex_ros::parameters::{self, Parameter, Parameters};
-use cortex_ros::r2r::cortex_msgs::msg::ComponentStatus;
-use cortex_ros::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
-use cortex_ros::r2r::{Node, ParameterValue, QosProfile};
-use cortex_ros::serving::{Serving, respond};
-use cortex_ros::{Publisher, RosError, RosNode};
+use cortex_ros_client::lifecycle::Lifecycle;
+use cortex_ros_client::node::USE_SIM_TIME;
+use cortex_ros_client::parameters::{self, Parameter, Parameters};
+use cortex_ros_client::r2r::cortex_msgs::msg::ComponentStatus;
+use cortex_ros_client::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
+use cortex_ros_client::r2r::{Node, ParameterValue, QosProfile};
+use cortex_ros_client::serving::{Serving, respond};
+use cortex_ros_client::{Publisher, RosError, RosNode};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -153,11 +153,11 @@ impl Parts {
 
         let (stamps, events) = (clock.clone(), clock);
         parameters::serve(node, endpoints, &parameters, move || stamps.now())?;
-        let announce = cortex_ros::lifecycle::announcer(node, move || events.now_ns())?;
+        let announce = cortex_ros_client::lifecycle::announcer(node, move || events.now_ns())?;
         let context = ComponentContext::new(ros, parameters.clone(), self.health.clone(), self.state.subscribe());
         let work = Work { hooks: self.hooks, context: context.clone(), dispatcher: Arc::clone(&self.dispatcher) };
         let lifecycle = Lifecycle::new(self.state, Arc::new(work), announce);
-        cortex_ros::lifecycle::serve(node, endpoints, &lifecycle)?;
+        cortex_ros_client::lifecycle::serve(node, endpoints, &lifecycle)?;
 
         let status = node.create_publisher("~/status", QosProfile::default().keep_last(1).transient_local())?;
         endpoints.spawn(publish_status(Publisher::new(status), self.health, lifecycle.watch(), context));

@@ -15,9 +15,9 @@ use cortex_component::r2r::rcl_interfaces::srv::SetParametersAtomically;
 use cortex_component::r2r::{self, QosProfile, WrappedServiceTypeSupport, WrappedTypesupport};
 use cortex_component::{CallContext, Component, Failure, Method, NoArguments, Parameter, RosNode, State};
 use cortex_interfaces::Interfaces;
-use cortex_ros::GraphWatch;
-use cortex_ros::dynamic::{Endpoints, lifecycle};
-use cortex_ros::lifecycle::Transition;
+use cortex_ros_client::GraphWatch;
+use cortex_ros_client::dynamic::{Endpoints, lifecycle};
+use cortex_ros_client::lifecycle::Transition;
 use futures::StreamExt;
 use tokio::sync::Semaphore;
 
@@ -77,7 +77,7 @@ fn latched() -> QosProfile {
     QosProfile::default().keep_last(1).transient_local()
 }
 
-cortex_ros::ros_tests! {
+cortex_ros_client::ros_tests! {
     async fn a_hook_that_fails_leaves_the_component_up_and_says_why() {
         let tries = Arc::new(AtomicU32::new(0));
         let count = Arc::clone(&tries);

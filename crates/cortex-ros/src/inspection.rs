@@ -7,17 +7,18 @@ use std::time::Duration;
 
 use cortex_core::fragment::capped;
 use cortex_protocol::{CancelMode, Dispatch, Effect, ToolPhase, ToolSpec};
+use cortex_ros_client::dynamic::parameters::{Descriptor, Parameters};
+use cortex_ros_client::dynamic::{Endpoints, lifecycle};
+use cortex_ros_client::graph::{GraphNode, Interface};
+use cortex_ros_client::{GraphWatch, RosError};
 use serde_json::{Map, Value, json};
 
+use crate::Discovery;
 use crate::catalog::{Catalog, OfferKind, is_infrastructure};
 use crate::directory::component_name;
 use crate::discovery::refusal_of_method;
-use crate::dynamic::parameters::{Descriptor, Parameters};
-use crate::dynamic::{Endpoints, lifecycle};
-use crate::graph::{GraphNode, Interface};
 use crate::policy::Policy;
 use crate::tools::parameter::{has_parameters, name_of};
-use crate::{Discovery, GraphWatch, RosError};
 
 /// The tool's name.
 pub(crate) const TOOL: &str = "inspect_component";

@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use cortex_interfaces::{Interfaces, Message, WriteLimits, WriteOptions};
 use cortex_protocol::ComponentName;
+use cortex_ros_client::RosError;
+use cortex_ros_client::dynamic::{Durability, Endpoints, Listening, Quality, Reliability};
+use cortex_ros_client::graph::{Graph, InstanceId};
+use cortex_ros_client::look_up::look_up;
 use serde_json::Value;
 use tokio::sync::{Notify, watch};
 
-use crate::RosError;
 use crate::directory::below;
-use crate::dynamic::{Durability, Endpoints, Listening, Quality, Reliability};
-use crate::graph::{Graph, InstanceId};
-use crate::look_up::look_up;
 
 const TYPE: &str = "cortex_msgs/msg/ComponentStatus";
 /// Topic of a component's health, below its node.
@@ -234,7 +234,7 @@ fn publishers(wanted: &BTreeSet<ComponentName>, graph: &Graph) -> BTreeMap<Compo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{GraphNode, Interface, NodeRole};
+    use cortex_ros_client::graph::{GraphNode, Interface, NodeRole};
 
     fn health(message: &str) -> Health {
         Health { status: 0, message: message.to_owned(), sources: Vec::new() }

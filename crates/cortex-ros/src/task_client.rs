@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use cortex_protocol::question::ApprovalScope;
 use cortex_protocol::{Answer, OpenQuestion, QuestionId};
+use cortex_ros_client::graph::{Graph, is_another_run};
+use cortex_ros_client::text::carried;
+use cortex_ros_client::{GraphWatch, RosError, RosNode, ServiceClient};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use r2r::QosProfile;
@@ -21,11 +24,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 use uuid::Uuid;
 
 use crate::goals::{CancelCode, GoalState};
-use crate::graph::{Graph, is_another_run};
-use crate::service::ServiceClient;
 use crate::task::{ServiceReply, TaskEnding, TaskResult, TaskUpdate};
-use crate::text::carried;
-use crate::{GraphWatch, RosError, RosNode};
 
 /// How long the agent may take to say that it takes a task, or that it cancels one.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);

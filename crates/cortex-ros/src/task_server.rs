@@ -17,6 +17,9 @@ use cortex_core::{ClientPort, EventStream};
 use cortex_protocol::{
     Command, CommandError, CommandErrorKind, CommandOutcome, MissionEvent, MissionId, Origin, Principal, SessionId,
 };
+use cortex_ros_client::serving::{answer_again, respond};
+use cortex_ros_client::text::carried;
+use cortex_ros_client::{RosError, RosNode};
 use futures::{Stream, StreamExt};
 use r2r::action_msgs::msg::{GoalInfo, GoalStatus, GoalStatusArray};
 use r2r::action_msgs::srv::CancelGoal;
@@ -34,10 +37,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::goals::{GoalId, GoalState, Goals, ResultAnswer, Stamp};
-use crate::serving::{answer_again, respond};
 use crate::task::{ServiceReply, TaskEnding, TaskResult, TaskUpdate};
-use crate::text::carried;
-use crate::{RosError, RosNode};
 
 /// Feedback that is kept for a reader that lags. A mission has a few dozen events.
 const FEEDBACK_DEPTH: usize = 100;

@@ -5,6 +5,7 @@
 
 mod component;
 mod goal;
+mod goal_id;
 mod late;
 mod messages;
 pub(crate) mod parameter;
@@ -21,16 +22,17 @@ use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider, Watching};
 use cortex_interfaces::{InterfaceError, Interfaces};
 use cortex_protocol::{ComponentName, Effect, FailureKind, HaltState, ToolOutcome, ToolSpec};
+use cortex_ros_client::dynamic::Endpoints;
+use cortex_ros_client::{GraphWatch, RosError};
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
+use crate::Discovery;
 use crate::calls::{Halts, key};
 use crate::catalog::{Catalog, Entry, OfferKind, known};
 use crate::discovery::Shared;
-use crate::dynamic::Endpoints;
 use crate::inspection::{self, Audience, Inspector};
 use crate::stop::StopLatch;
-use crate::{Discovery, GraphWatch, RosError};
 use component::Components;
 use goal::Goals;
 use service::Services;

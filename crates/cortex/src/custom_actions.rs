@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider, Watching};
+use cortex_interfaces::Interfaces;
 use cortex_process::Program;
 use cortex_protocol::{
     CallId, CancelMode, ComponentName, Conditions, Dispatch, Effect, FailureKind, HaltState, MissionId, ResourceName,
@@ -23,7 +24,7 @@ use cortex_recipe::action::{CommandLine, MethodCall};
 use cortex_recipe::parameter::{arguments_schema, bind};
 use cortex_recipe::{Action, ActionName, Deed, Recipe};
 use cortex_ros::monitoring::deeds::SendDecision;
-use cortex_ros::{DiscoveredTools, Interfaces, StopLatch};
+use cortex_ros::{DiscoveredTools, StopLatch};
 use cortex_runtime::{CallBounds, run_call};
 use cortex_supervisor::RobotView;
 use serde_json::{Map, Value, json};

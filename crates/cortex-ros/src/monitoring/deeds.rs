@@ -9,20 +9,21 @@ use std::time::Duration;
 use cortex_core::fragment::capped;
 use cortex_interfaces::{Interfaces, Message, ReadOptions};
 use cortex_protocol::{ComponentDescription, ComponentName, Effect, strict_json};
+use cortex_ros_client::RosError;
+use cortex_ros_client::dynamic::parameters::Parameters;
+use cortex_ros_client::dynamic::{Endpoints, Quality, Question, lifecycle};
+use cortex_ros_client::lifecycle::Transition;
+use cortex_ros_client::look_up::look_up;
 use futures::FutureExt as _;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::Discovery;
 use crate::directory::{Directory, EXECUTE_METHOD, below};
-use crate::dynamic::parameters::Parameters;
-use crate::dynamic::{Endpoints, Quality, Question, lifecycle};
-use crate::lifecycle::Transition;
-use crate::look_up::look_up;
 use crate::stop::StopLatch;
 use crate::stop::deeds::{AtStop, SendHalt};
-use crate::{Discovery, RosError};
 
 /// Characters of a reason that are kept.
 const REASON_CHARACTERS: usize = 500;
@@ -437,9 +438,10 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::Policy;
     use crate::stop::Known;
-    use crate::testing::Peer;
-    use crate::{GraphWatch, Policy, RosNode};
+    use cortex_ros_client::testing::Peer;
+    use cortex_ros_client::{GraphWatch, RosNode};
 
     #[test]
     fn what_a_method_is_to_a_stop_is_what_its_component_says() {
@@ -462,7 +464,7 @@ mod tests {
         assert_eq!(super::role(None, "freeze", &nothing), Role::Unhalted, "of whom nothing is known");
     }
 
-    crate::ros_tests! {
+    cortex_ros_client::ros_tests! {
         /// The last look used to be made outside of the lock: a stop right after it found nothing under way, and the
         /// message or the change was sent behind its back.
         async fn regression_a_stop_right_before_a_recipe_sends_knows_of_it() {

@@ -5,11 +5,11 @@
 
 use cortex_interfaces::{Message, WriteLimits, WriteOptions};
 use cortex_protocol::ComponentName;
+use cortex_ros_client::RosError;
+use cortex_ros_client::dynamic::{Listening, Quality};
 use serde_json::Value;
 
 use super::{AGAIN, Level, Senses, Sign};
-use crate::RosError;
-use crate::dynamic::{Listening, Quality};
 
 const TYPE: &str = "diagnostic_msgs/msg/DiagnosticArray";
 const TOPIC: &str = "/diagnostics";

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use cortex_interfaces::{Message, WriteLimits, WriteOptions};
 use cortex_protocol::ComponentName;
+use cortex_ros_client::RosError;
+use cortex_ros_client::dynamic::{Listening, Quality, lifecycle};
+use cortex_ros_client::graph::InstanceId;
 use serde_json::Value;
 
 use super::{Senses, Sign};
-use crate::RosError;
 use crate::directory::below;
-use crate::dynamic::{Listening, Quality, lifecycle};
-use crate::graph::InstanceId;
 
 const TYPE: &str = "lifecycle_msgs/msg/TransitionEvent";
 const TRANSITIONS: &str = "transition_event";

@@ -5,11 +5,11 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cortex_protocol::ToolName;
+use cortex_ros_client::RosError;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
 use super::StopLatch;
-use crate::RosError;
 use crate::calls::lock_in_time;
 
 /// What a stop makes of a deed that goes on.

@@ -8,6 +8,9 @@ use cortex_core::Invocation;
 use cortex_core::fragment::capped;
 use cortex_interfaces::{Message, ReadOptions};
 use cortex_protocol::{CancelMode, ComponentName, Effect, FailureKind, HaltState, ToolOutcome, strict_json};
+use cortex_ros_client::RosError;
+use cortex_ros_client::dynamic::{ServiceClient, Turn};
+use cortex_ros_client::text::carried;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -17,12 +20,9 @@ use tokio::time::Instant;
 use super::late::ServerLost;
 use super::pool::Pool;
 use super::{Surroundings, changed, late};
-use crate::RosError;
 use crate::calls::{Calls, Haltable, ends_with, halted_before_it_was_sent, key};
 use crate::directory::{ComponentState, Directory, EXECUTE_METHOD, Loss, Run, below};
 use crate::discovery::{method_name, refusal_of_method};
-use crate::dynamic::{ServiceClient, Turn};
-use crate::text::carried;
 
 /// Longest result that is read, in bytes.
 const MOST_RESPONSE_BYTES: usize = 4 << 20;

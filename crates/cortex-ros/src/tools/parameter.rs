@@ -6,14 +6,14 @@ use std::time::Duration;
 use cortex_core::Invocation;
 use cortex_core::fragment::capped;
 use cortex_protocol::{CancelMode, Dispatch, Effect, FailureKind, ToolOutcome, ToolPhase, ToolSpec};
+use cortex_ros_client::RosError;
+use cortex_ros_client::dynamic::parameters::{ParameterError, Parameters};
+use cortex_ros_client::graph::{Graph, GraphNode, NodeRole};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::Surroundings;
-use crate::RosError;
 use crate::calls::key;
-use crate::dynamic::parameters::{ParameterError, Parameters};
-use crate::graph::{Graph, GraphNode, NodeRole};
 
 /// The tool's name.
 pub(crate) const UPDATE: &str = "update_parameter";

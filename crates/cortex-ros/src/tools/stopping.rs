@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use cortex_protocol::{CallId, CancelMode, MissionId, ToolName};
+use cortex_ros_client::dynamic::{Asked, CancelAnswer, Goal};
 
 use super::RosTools;
 use super::component::MethodHalt;
 use crate::calls::CallKey;
-use crate::dynamic::{Asked, CancelAnswer, Goal};
 use crate::stop::StopNumber;
 use crate::stop::deeds::EndingDeeds;
 

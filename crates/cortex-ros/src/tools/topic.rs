@@ -7,15 +7,15 @@ use cortex_core::Invocation;
 use cortex_core::fragment::capped;
 use cortex_interfaces::MessageInterface;
 use cortex_protocol::{CancelMode, Dispatch, Effect, FailureKind, ToolOutcome, ToolPhase, ToolSpec};
+use cortex_ros_client::RosError;
+use cortex_ros_client::dynamic::{Publisher, Quality};
 use serde_json::{Value, json};
 
 use super::Surroundings;
 use super::messages::{message_of, readable};
 use super::pool::Pool;
-use crate::RosError;
 use crate::calls::key;
 use crate::catalog::{Catalog, Entry};
-use crate::dynamic::{Publisher, Quality};
 
 /// The tool that reads.
 pub(crate) const READ: &str = "read_topic";

@@ -7,14 +7,14 @@ use std::time::Duration;
 use cortex_core::condition::{Age, Sighting, at_path};
 use cortex_interfaces::{MessageView, WriteLimits, WriteOptions};
 use cortex_protocol::condition::Source;
+use cortex_ros_client::RosError;
+use cortex_ros_client::clock::RosClock;
+use cortex_ros_client::dynamic::{Quality, Subscription};
+use cortex_ros_client::graph::Graph;
 use serde_json::Value;
 use tokio::sync::watch;
 
 use super::latest::Latest;
-use crate::RosError;
-use crate::clock::RosClock;
-use crate::dynamic::{Quality, Subscription};
-use crate::graph::Graph;
 use crate::tools::Surroundings;
 
 /// How much of a message is looked at. What is cut can't be compared.

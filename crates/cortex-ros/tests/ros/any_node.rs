@@ -1,9 +1,9 @@
 //! Parameters, lifecycle and definitions of types of any node.
 
-use cortex_ros::dynamic::parameters::{ParameterError, ParameterType, Parameters, Range};
-use cortex_ros::dynamic::{Quality, lifecycle};
-use cortex_ros::testing::Peer;
-use cortex_ros::{RosError, ros_tests};
+use cortex_ros_client::dynamic::parameters::{ParameterError, ParameterType, Parameters, Range};
+use cortex_ros_client::dynamic::{Quality, lifecycle};
+use cortex_ros_client::testing::Peer;
+use cortex_ros_client::{RosError, ros_tests};
 use serde_json::json;
 use std::time::Duration;
 

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cortex_interfaces::{Interfaces, Message, MessageInterface, ReadOptions, WriteOptions};
-use cortex_ros::dynamic::{Endpoints, Quality, ServiceClient};
-use cortex_ros::testing::Peer;
-use cortex_ros::{GraphWatch, RosError, ros_tests};
+use cortex_ros_client::dynamic::{Endpoints, Quality, ServiceClient};
+use cortex_ros_client::testing::Peer;
+use cortex_ros_client::{GraphWatch, RosError, ros_tests};
 use serde_json::{Value, json};
 
 use crate::support::{LIMIT, script};

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use cortex_interfaces::Interfaces;
 use cortex_protocol::ComponentName;
 use cortex_ros::monitoring::{Monitoring, Sign, Watched};
-use cortex_ros::r2r::QosProfile;
-use cortex_ros::r2r::cortex_msgs::msg::ComponentStatus;
-use cortex_ros::{Interfaces, Publisher, RosNode, ros_tests};
+use cortex_ros_client::r2r::QosProfile;
+use cortex_ros_client::r2r::cortex_msgs::msg::ComponentStatus;
+use cortex_ros_client::{Publisher, RosNode, ros_tests};
 use tokio::sync::mpsc;
 
 use crate::support::{Agent, LIMIT};

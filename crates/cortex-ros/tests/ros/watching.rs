@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use cortex_core::condition::{Age, Sighting};
 use cortex_core::{ToolProvider, Watch, Watching};
+use cortex_interfaces::Interfaces;
 use cortex_protocol::condition::Source;
-use cortex_ros::dynamic::Quality;
-use cortex_ros::{Interfaces, ros_tests};
+use cortex_ros_client::dynamic::Quality;
+use cortex_ros_client::ros_tests;
 use serde_json::{Value, json};
 
 use crate::endpoints::message;

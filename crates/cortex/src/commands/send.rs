@@ -10,7 +10,8 @@ use cortex_core::feedback;
 use cortex_protocol::mission::Expense;
 use cortex_protocol::{CloudEvent, MissionEvent, MissionResult, MissionStatus, Usage, Verification};
 use cortex_ros::task::{TaskEnding, TaskResult, TaskUpdate};
-use cortex_ros::{Canceller, RosError, SentTask};
+use cortex_ros::{Canceller, SentTask};
+use cortex_ros_client::RosError;
 use serde_json::json;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 

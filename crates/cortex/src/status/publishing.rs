@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_protocol::overview::Overview;
-use cortex_ros::clock::RosClock;
-use cortex_ros::dynamic::{Endpoints, Quality};
-use cortex_ros::{JsonTopic, RosError};
+use cortex_ros_client::clock::RosClock;
+use cortex_ros_client::dynamic::{Endpoints, Quality};
+use cortex_ros_client::{JsonTopic, RosError};
 use serde_json::json;
 use tokio::time::{Instant, MissedTickBehavior};
 

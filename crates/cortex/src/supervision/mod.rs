@@ -24,11 +24,11 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use cortex_core::ToolProvider;
+use cortex_interfaces::Interfaces;
 use cortex_monitor::MonitorEvent;
 use cortex_process::{Processes, RunMark};
 use cortex_protocol::ComponentName;
 use cortex_recipe::ComponentRecipe;
-use cortex_ros::Interfaces;
 use cortex_ros::monitoring::Monitoring;
 use cortex_runtime::Runtime;
 use cortex_supervisor::{Handle, RobotView, Supervisor};

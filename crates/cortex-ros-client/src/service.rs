@@ -44,7 +44,7 @@ where
     }
 
     /// Sends a request, now, and returns the answer to wait for. Dropping that drops the answer, not the request.
-    pub(crate) fn send(
+    pub fn send(
         &self,
         request: &T::Request,
     ) -> Result<impl Future<Output = Result<T::Response, RosError>> + Send + use<T>, RosError> {

@@ -23,6 +23,12 @@ use crate::RosError;
 pub struct GoalId(pub(super) Uuid);
 
 impl GoalId {
+    /// The id that is this one.
+    #[must_use]
+    pub fn new(id: Uuid) -> Self {
+        Self(id)
+    }
+
     pub(super) fn random() -> Self {
         Self(Uuid::new_v4())
     }
@@ -258,7 +264,7 @@ impl Goal {
     ///
     /// # Errors
     /// When it can't be sent, and after the shutdown.
-    pub(crate) fn ask_to_end(&self) -> Result<Option<Asked>, RosError> {
+    pub fn ask_to_end(&self) -> Result<Option<Asked>, RosError> {
         if self.withdraw() {
             return Ok(None);
         }
@@ -267,17 +273,17 @@ impl Goal {
     }
 
     /// The fully qualified name of its action.
-    pub(crate) fn action(&self) -> &str {
+    pub fn action(&self) -> &str {
         self.inner.client.action()
     }
 
     /// Whether its server has said that it has ended.
-    pub(crate) fn has_ended(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         self.inner.progress.has_ended()
     }
 
     /// Whether its server has not answered yet whether it takes it.
-    pub(crate) fn is_on_its_way(&self) -> bool {
+    pub fn is_on_its_way(&self) -> bool {
         self.inner.progress.acceptance.borrow().is_none()
     }
 

@@ -16,8 +16,8 @@ use tokio_util::task::TaskTracker;
 use crate::RosError;
 
 /// Further attempts to send an answer, and the pause before each: within the time in which a client expects it.
-pub(crate) const ANSWER_ATTEMPTS: u32 = 15;
-pub(crate) const ANSWER_PAUSE: Duration = Duration::from_millis(200);
+pub const ANSWER_ATTEMPTS: u32 = 15;
+pub const ANSWER_PAUSE: Duration = Duration::from_millis(200);
 /// Answers of this process that wait to be sent again. Each attempt may keep its node busy for 0.1 s.
 const MOST_UNSENT: usize = 16;
 
@@ -135,7 +135,7 @@ where
 ///
 /// # Errors
 /// The last refusal.
-pub(crate) async fn answer_again<S>(request: ServiceRequest<S>, response: S::Response) -> r2r::Result<()>
+pub async fn answer_again<S>(request: ServiceRequest<S>, response: S::Response) -> r2r::Result<()>
 where
     S: WrappedServiceTypeSupport + 'static,
     S::Request: Send,

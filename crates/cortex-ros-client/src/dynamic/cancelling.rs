@@ -58,7 +58,7 @@ impl Asks {
 }
 
 /// A request to end a goal, on its way.
-pub(crate) struct Asked {
+pub struct Asked {
     client: ActionClient,
     progress: Arc<Progress>,
     answer: Pin<Box<dyn Future<Output = Result<Message, RosError>> + Send>>,
@@ -78,7 +78,7 @@ impl Asked {
     }
 
     /// The answer, if it is there. Needs no runtime.
-    pub(crate) fn take(&mut self) -> Option<Result<CancelAnswer, RosError>> {
+    pub fn take(&mut self) -> Option<Result<CancelAnswer, RosError>> {
         let answer = self.answer.as_mut().now_or_never()?;
         Some(answer.and_then(|answer| self.read(&answer)))
     }

@@ -12,7 +12,7 @@ use crate::RosError;
 use crate::graph::InstanceId;
 
 /// A topic is heard. The middleware forgets it when this is dropped.
-pub(crate) struct Listening {
+pub struct Listening {
     _registration: Registration,
 }
 
@@ -30,7 +30,7 @@ impl Endpoints {
     ///
     /// # Errors
     /// As for [`subscribe`](Self::subscribe).
-    pub(crate) async fn listen(
+    pub async fn listen(
         &self,
         topic: &str,
         interface: &Arc<MessageInterface>,
@@ -50,7 +50,7 @@ impl Endpoints {
     ///
     /// # Errors
     /// As for [`subscribe`](Self::subscribe).
-    pub(crate) async fn listen_at_times(
+    pub async fn listen_at_times(
         &self,
         topic: &str,
         interface: &Arc<MessageInterface>,

@@ -64,7 +64,7 @@ fn converted(parameter_type: ParameterType, value: &Value) -> Option<Value> {
     let spelled;
     let list = match value {
         Value::String(text) => {
-            spelled = cortex_protocol::strict_json::read::<Value>(text).ok()?;
+            spelled = serde_json::from_str::<Value>(text).ok()?;
             spelled.as_array()?
         }
         other => other.as_array()?,

@@ -15,7 +15,7 @@ use crate::RosError;
 const WAITING_REQUESTS: usize = 100;
 
 /// A server. The middleware has it until it is dropped.
-pub(crate) struct Service {
+pub struct Service {
     service: *mut rcl::rcl_service_t,
     name: String,
     interface: Arc<ServiceInterface>,
@@ -29,14 +29,14 @@ unsafe impl Sync for Service {}
 
 /// Who sent a request, for the answer.
 #[derive(Clone, Copy)]
-pub(crate) struct Asker(rcl::rmw_request_id_t);
+pub struct Asker(rcl::rmw_request_id_t);
 
 impl Service {
     /// Offers a service. `name` is fully qualified. Blocks for some milliseconds.
     ///
     /// # Errors
     /// When the client library refuses, such as for a name that is none.
-    pub(crate) fn create(node: &Arc<Node>, name: &str, interface: &Arc<ServiceInterface>) -> Result<Self, RosError> {
+    pub fn create(node: &Arc<Node>, name: &str, interface: &Arc<ServiceInterface>) -> Result<Self, RosError> {
         let refused = |problem: String| RosError::Endpoint { name: name.to_owned(), problem };
         let text = CString::new(name).map_err(|_| refused("the name holds a zero".to_owned()))?;
         let _turn = node.turn();
@@ -62,7 +62,7 @@ impl Service {
     ///
     /// # Errors
     /// When the middleware can't read it.
-    pub(crate) fn take(&self) -> Result<Option<(Asker, Message)>, RosError> {
+    pub fn take(&self) -> Result<Option<(Asker, Message)>, RosError> {
         let mut request = Message::new(&self.interface.request);
         // SAFETY: a structure of plain numbers.
         let mut header: rcl::rmw_service_info_t = unsafe { std::mem::zeroed() };
@@ -80,7 +80,7 @@ impl Service {
     ///
     /// # Errors
     /// When it is one of another service, or the middleware can't send it, such as to a client that it does not know yet.
-    pub(crate) fn answer(&self, asker: Asker, answer: &mut Message) -> Result<(), RosError> {
+    pub fn answer(&self, asker: Asker, answer: &mut Message) -> Result<(), RosError> {
         super::check_type(&self.name, answer, &self.interface.response)?;
         let Asker(mut id) = asker;
         // SAFETY: the service is initialised and the answer is a message of its type.
@@ -107,7 +107,7 @@ impl Drop for Service {
 
 /// Waits for requests. Not for the graph: the nodes of a context share one condition for that, which tells each event to
 /// one waiting thread only. Used by one thread at a time.
-pub(crate) struct RequestWait {
+pub struct RequestWait {
     set: rcl::rcl_wait_set_t,
     services: Vec<Arc<Service>>,
     wake: Arc<GuardCondition>,
@@ -121,11 +121,7 @@ impl RequestWait {
     ///
     /// # Errors
     /// When the client library refuses.
-    pub(crate) fn create(
-        node: &Arc<Node>,
-        wake: &Arc<GuardCondition>,
-        services: Vec<Arc<Service>>,
-    ) -> Result<Self, RosError> {
+    pub fn create(node: &Arc<Node>, wake: &Arc<GuardCondition>, services: Vec<Arc<Service>>) -> Result<Self, RosError> {
         // SAFETY: zero-initialised value by copy, as the library demands before `init`.
         let set = unsafe { rcl::rcl_get_zero_initialized_wait_set() };
         // From here on `drop` gives back what was made: the library's `fini` accepts what was never initialised.
@@ -144,7 +140,7 @@ impl RequestWait {
     ///
     /// # Errors
     /// When the client library refuses the wait.
-    pub(crate) fn wait(&mut self, timeout: Duration) -> Result<(), RosError> {
+    pub fn wait(&mut self, timeout: Duration) -> Result<(), RosError> {
         let nanoseconds = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX);
         // SAFETY: the set has room for all that is added, which lives as long as it.
         unsafe {

@@ -24,12 +24,12 @@ pub enum RosClock {
 
 impl RosClock {
     /// A clock that stands at zero until it is [`set`](Self::set).
-    pub(crate) fn simulated() -> Self {
+    pub fn simulated() -> Self {
         Self::Simulated(Arc::default())
     }
 
     /// Sets a simulated clock. It may be set back: simulations begin anew.
-    pub(crate) fn set(&self, now: Time) {
+    pub fn set(&self, now: Time) {
         if let Self::Simulated(time) = self {
             time.send_replace(now);
         }

@@ -5,8 +5,8 @@
 //! use std::time::Duration;
 //!
 //! use cortex_interfaces::{Interfaces, Message, ReadOptions, WriteOptions};
-//! use cortex_ros::GraphWatch;
-//! use cortex_ros::dynamic::Endpoints;
+//! use cortex_ros_client::GraphWatch;
+//! use cortex_ros_client::dynamic::Endpoints;
 //!
 //! let graph = GraphWatch::start("/me")?;
 //! let endpoints = Endpoints::start(&graph)?;
@@ -50,16 +50,15 @@ mod subscription;
 mod turns;
 
 pub use action_client::ActionClient;
-pub(crate) use cancelling::Asked;
+pub use cancelling::Asked;
+pub use earlier::EarlierGoal;
 pub use endpoints::Endpoints;
 pub use goal::{Acceptance, CancelAnswer, Goal, GoalId, GoalResult, GoalState};
-pub(crate) use listening::Listening;
+pub use listening::Listening;
 pub use publisher::Publisher;
 pub use quality::{Durability, Quality, Reliability};
-pub(crate) use question::Question;
-pub(crate) use service_client::Servers;
+pub use question::Question;
+pub use service_client::Servers;
 pub use service_client::ServiceClient;
 pub use subscription::Subscription;
-pub(crate) use turns::Turn;
-#[cfg(test)]
-pub(crate) use turns::Turns;
+pub use turns::{Turn, Turns};

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// How long a server may be missing from the graph before it counts as lost: a graph can be wrong for a moment.
-pub(crate) const SERVER_GRACE: Duration = Duration::from_secs(2);
+pub const SERVER_GRACE: Duration = Duration::from_secs(2);
 
 /// What the service of a goal request adds to the name and to the type of an action.
 const SEND_GOAL: (&str, &str) = ("/_action/send_goal", "_SendGoal");
 
 /// The type of the action that Cortex offers. Who offers it is Cortex, this process or another.
-pub(crate) const AGENT_ACTION: &str = "cortex_msgs/action/VisionLanguageAction";
+pub const AGENT_ACTION: &str = "cortex_msgs/action/VisionLanguageAction";
 
 /// How much of an identity names the participant of DDS.
 const PARTICIPANT_BYTES: usize = 12;
@@ -39,7 +39,7 @@ impl InstanceId {
 
     /// Whether both are of one process, as far as the middleware tells that: identities of DDS begin with that of the
     /// participant.
-    pub(crate) fn is_of_process_of(&self, other: &Self) -> bool {
+    pub fn is_of_process_of(&self, other: &Self) -> bool {
         match (self.0.get(..PARTICIPANT_BYTES), other.0.get(..PARTICIPANT_BYTES)) {
             (Some(one), Some(other)) => one == other && one.iter().any(|byte| *byte != 0),
             _ => false,
@@ -47,7 +47,7 @@ impl InstanceId {
     }
 
     /// Whether it tells one from another: a middleware that tells none leaves it empty.
-    pub(crate) fn is_told(&self) -> bool {
+    pub fn is_told(&self) -> bool {
         self.0.iter().any(|byte| *byte != 0)
     }
 }

@@ -99,7 +99,7 @@ impl Instance {
     /// None where it is no message of a Cortex.
     fn read(message: &DiagnosticStatus) -> Option<Self> {
         let value = |key: &str| message.values.iter().find(|value| value.key == key).map(|value| value.value.as_str());
-        let short = |text: &str| cortex_core::fragment::capped(text, CHARACTERS);
+        let short = |text: &str| text.chars().take(CHARACTERS).collect::<String>();
         Some(Self {
             node: short(&message.name),
             host: short(&message.hardware_id),

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_protocol::{CallId, HaltState, MissionId};
 use tokio::time::{Instant, sleep, timeout_at};
-use uuid::Uuid;
 
 use super::cancelling::cancel;
 use super::following::ask;
@@ -16,17 +14,17 @@ use crate::RosError;
 /// The question for the result is asked again after this time: requests can be lost.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
-impl GoalId {
-    /// The id of the goal of a mission's call, so that whoever knows the call knows the goal: the mission's id, with the
-    /// number of the call in its last four bytes. None where the mission has no id that is unique without coordination.
-    #[must_use]
-    pub fn of_call(mission: &MissionId, call: CallId) -> Option<Self> {
-        let mut bytes = Uuid::try_parse(mission.as_str()).ok()?.into_bytes();
-        for (byte, number) in bytes.iter_mut().skip(12).zip(call.0.to_be_bytes()) {
-            *byte ^= number;
-        }
-        Some(Self(Uuid::from_bytes(bytes)))
-    }
+/// The end of a goal that an earlier life of this process has sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EarlierGoal {
+    /// It was under way, and has ended.
+    Ended,
+    /// The server has accepted to end it, and did not say in time that it has ended.
+    Unconfirmed,
+    /// It was not under way: the server does not know it, or it had ended before.
+    AtRest,
+    /// The server refuses to end it.
+    Refused,
 }
 
 impl ActionClient {
@@ -34,17 +32,17 @@ impl ActionClient {
     ///
     /// # Errors
     /// When there is no answer, or none that can be read: nothing is known then.
-    pub async fn end_earlier(&self, id: GoalId, limit: Duration) -> Result<HaltState, RosError> {
+    pub async fn end_earlier(&self, id: GoalId, limit: Duration) -> Result<EarlierGoal, RosError> {
         let end = Instant::now() + limit;
         let progress = Arc::new(Progress::new(self, id)?);
         match cancel(self, &progress, false, limit).await? {
             CancelAnswer::Accepted => Ok(match timeout_at(end, self.ended(&progress)).await {
-                Ok(true) => HaltState::Halted,
-                Ok(false) | Err(_) => HaltState::Unconfirmed,
+                Ok(true) => EarlierGoal::Ended,
+                Ok(false) | Err(_) => EarlierGoal::Unconfirmed,
             }),
             // What the server does not know, it does not carry out.
-            CancelAnswer::AlreadyEnded | CancelAnswer::UnknownGoal => Ok(HaltState::AtRest),
-            CancelAnswer::Rejected => Ok(HaltState::Refused),
+            CancelAnswer::AlreadyEnded | CancelAnswer::UnknownGoal => Ok(EarlierGoal::AtRest),
+            CancelAnswer::Rejected => Ok(EarlierGoal::Refused),
         }
     }
 
@@ -62,21 +60,5 @@ impl ActionClient {
                 () = sleep(ASK_AGAIN) => {}
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whoever_knows_the_call_knows_the_goal_and_no_two_calls_have_one() {
-        let mission = MissionId::from("01a201dc-49fd-70ba-b2a9-0b0416e65832");
-        let ids: std::collections::BTreeSet<GoalId> =
-            (0..100).filter_map(|call| GoalId::of_call(&mission, CallId(call))).collect();
-        assert_eq!(ids.len(), 100);
-        let id = GoalId::of_call(&mission, CallId(3)).map(|id| id.to_string());
-        assert_eq!(id.as_deref(), Some("01a201dc-49fd-70ba-b2a9-0b0416e65831"));
-        assert_eq!(GoalId::of_call(&"cortex call".into(), CallId(1)), None);
     }
 }

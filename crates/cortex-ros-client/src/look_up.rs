@@ -10,7 +10,7 @@ use crate::RosError;
 ///
 /// # Errors
 /// When it is not known or can't be loaded, and when the runtime ends.
-pub(crate) async fn look_up<T: Send + 'static>(
+pub async fn look_up<T: Send + 'static>(
     interfaces: &Arc<Interfaces>,
     find: impl FnOnce(&Interfaces) -> Result<T, InterfaceError> + Send + 'static,
 ) -> Result<T, RosError> {

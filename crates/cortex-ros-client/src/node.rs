@@ -148,7 +148,7 @@ impl RosNode {
     ///
     /// # Errors
     /// When the name is not valid, or the node was shut down.
-    pub(crate) async fn subscribe_to_all<T: r2r::WrappedTypesupport + Send + 'static>(
+    pub async fn subscribe_to_all<T: r2r::WrappedTypesupport + Send + 'static>(
         &self,
         topic: &str,
         quality: r2r::QosProfile,
@@ -217,7 +217,7 @@ pub(crate) fn has_hung_thread() -> bool {
 }
 
 /// Joins a thread that was told to end. One that does not is named and left behind.
-pub(crate) fn join_in_time(thread: JoinHandle<()>) {
+pub fn join_in_time(thread: JoinHandle<()>) {
     let name = thread.thread().name().unwrap_or_default().to_owned();
     let begun = Instant::now();
     while !thread.is_finished() {

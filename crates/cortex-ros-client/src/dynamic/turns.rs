@@ -48,7 +48,7 @@ impl AllTurns {
 }
 
 /// The turns at one service.
-pub(crate) struct Turns {
+pub struct Turns {
     free: Arc<Semaphore>,
     /// How many there are, free or not.
     size: Mutex<usize>,
@@ -63,7 +63,7 @@ impl Default for Turns {
 }
 
 /// The right to have a request at a service, until it is dropped.
-pub(crate) struct Turn {
+pub struct Turn {
     _permit: OwnedSemaphorePermit,
 }
 
@@ -73,7 +73,7 @@ impl Turns {
     ///
     /// # Errors
     /// When too many wait.
-    pub(crate) async fn take(&self, room: usize) -> Result<Turn, RosError> {
+    pub async fn take(&self, room: usize) -> Result<Turn, RosError> {
         self.resize(room);
         let _waiting = Waiting::begin(&self.waiting)?;
         // It is never closed.

@@ -152,7 +152,7 @@ impl Endpoints {
     ///
     /// # Errors
     /// When the client library refuses, and after the shutdown.
-    pub(crate) fn servers_of(&self, service: &str) -> Result<Servers, RosError> {
+    pub fn servers_of(&self, service: &str) -> Result<Servers, RosError> {
         Ok(identities(announced_servers(&*self.hub.node()?, service)?))
     }
 
@@ -160,7 +160,7 @@ impl Endpoints {
     ///
     /// # Errors
     /// After the shutdown, or when the client library refuses.
-    pub(crate) fn offered(&self, topic: &str) -> Result<Vec<(Reliability, Durability)>, RosError> {
+    pub fn offered(&self, topic: &str) -> Result<Vec<(Reliability, Durability)>, RosError> {
         let publishers = announced(&*self.hub.node()?, topic, Naming::Ros, End::Publishers)?;
         Ok(publishers.into_iter().map(|publisher| (publisher.reliability, publisher.durability)).collect())
     }

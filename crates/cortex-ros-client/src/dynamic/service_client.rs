@@ -90,7 +90,7 @@ impl ServiceClient {
     ///
     /// # Errors
     /// [`RosError::TooMany`] when too many wait already, and after the shutdown.
-    pub(crate) async fn turn(&self) -> Result<Turn, RosError> {
+    pub async fn turn(&self) -> Result<Turn, RosError> {
         Ok(self.turn_and_servers().await?.0)
     }
 
@@ -98,7 +98,7 @@ impl ServiceClient {
     ///
     /// # Errors
     /// As for [`turn`](Self::turn).
-    pub(crate) async fn turn_and_servers(&self) -> Result<(Turn, Servers), RosError> {
+    pub async fn turn_and_servers(&self) -> Result<(Turn, Servers), RosError> {
         let found = announced_servers(&*self.hub().node()?, &self.shared.service)?;
         let turn = self.shared.turns.take(room(found.iter().map(|server| server.history)));
         let mut turn = pin!(turn);
@@ -114,7 +114,7 @@ impl ServiceClient {
     ///
     /// # Errors
     /// When the client library refuses, and after the shutdown.
-    pub(crate) fn servers(&self) -> Result<Servers, RosError> {
+    pub fn servers(&self) -> Result<Servers, RosError> {
         Ok(identities(announced_servers(&*self.hub().node()?, &self.shared.service)?))
     }
 
@@ -160,7 +160,7 @@ impl ServiceClient {
 }
 
 /// Who gets the requests of a service: the identities of their readers.
-pub(crate) type Servers = BTreeSet<InstanceId>;
+pub type Servers = BTreeSet<InstanceId>;
 
 /// Who serves, as the middleware knows it for requests. That is earlier than the graph tells of which node it is.
 pub(super) fn announced_servers(node: &Node, service: &str) -> Result<Vec<Announced>, RosError> {

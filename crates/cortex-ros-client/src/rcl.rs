@@ -6,14 +6,14 @@
 pub(crate) mod announced;
 pub(crate) mod arguments;
 pub(crate) mod client;
-pub(crate) mod context;
+pub mod context;
 pub(crate) mod ending;
 pub(crate) mod observer;
 pub(crate) mod overrides;
-pub(crate) mod priority;
+pub mod priority;
 pub(crate) mod publisher;
 mod quality;
-pub(crate) mod service;
+pub mod service;
 pub(crate) mod subscription;
 pub(crate) mod wait_set;
 

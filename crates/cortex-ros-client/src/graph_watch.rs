@@ -89,7 +89,7 @@ impl GraphWatch {
     ///
     /// # Errors
     /// When the watch was shut down.
-    pub(crate) fn context(&self) -> Result<Arc<Context>, RosError> {
+    pub fn context(&self) -> Result<Arc<Context>, RosError> {
         self.context.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(RosError::ShutDown)
     }
 

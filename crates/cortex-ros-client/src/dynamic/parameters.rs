@@ -29,7 +29,6 @@ pub struct Parameters {
 
 /// Why a parameter was not set.
 #[derive(Debug, Error)]
-#[non_exhaustive]
 pub enum ParameterError {
     /// The node has no such parameter.
     #[error("{node} has no parameter '{name}'; it has: {}", listed(.known))]
@@ -153,7 +152,7 @@ impl Parameters {
     }
 
     /// All of [`set`](Self::set) but the setting itself. `limit` bounds that, too.
-    pub(crate) async fn prepare(
+    pub async fn prepare(
         &self,
         node: &str,
         name: &str,
@@ -196,7 +195,7 @@ impl Parameters {
 }
 
 /// A parameter that can be set at once.
-pub(crate) struct Change {
+pub struct Change {
     node: String,
     name: String,
     question: Question,
@@ -204,9 +203,7 @@ pub(crate) struct Change {
 
 impl Change {
     /// Sets it, now, and returns the node's answer to wait for.
-    pub(crate) fn send(
-        &self,
-    ) -> Result<impl Future<Output = Result<(), ParameterError>> + Send + use<>, ParameterError> {
+    pub fn send(&self) -> Result<impl Future<Output = Result<(), ParameterError>> + Send + use<>, ParameterError> {
         let answer = self.question.send()?;
         let (node, name) = (self.node.clone(), self.name.clone());
         Ok(async move {

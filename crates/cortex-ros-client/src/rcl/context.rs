@@ -15,7 +15,7 @@ use super::{is_ok, last_error};
 use crate::RosError;
 
 /// A context with the ROS arguments of the process.
-pub(crate) struct Context {
+pub struct Context {
     // Raw rather than boxed: the library keeps pointers to it. It comes from `Box::into_raw` and is given back in `drop`.
     context: *mut rcl::rcl_context_t,
 }
@@ -31,7 +31,7 @@ impl Context {
     ///
     /// # Errors
     /// When ROS can't be initialised with the arguments of this process.
-    pub(crate) fn create() -> Result<Arc<Self>, RosError> {
+    pub fn create() -> Result<Arc<Self>, RosError> {
         let arguments = Arguments::of_process()?;
         arguments.check()?;
         // SAFETY: zero-initialised value by copy, as the library demands before `init`.
@@ -63,7 +63,7 @@ impl Drop for Context {
 }
 
 /// A node without endpoints beyond what the middleware makes for every node.
-pub(crate) struct Node {
+pub struct Node {
     node: *mut rcl::rcl_node_t,
     /// Held while endpoints are made and destroyed: the library notes their types in the node, without a lock.
     endpoints: Mutex<()>,
@@ -80,7 +80,7 @@ impl Node {
     ///
     /// # Errors
     /// When the client library refuses.
-    pub(crate) fn create(context: &Arc<Context>, name: &str) -> Result<Arc<Self>, RosError> {
+    pub fn create(context: &Arc<Context>, name: &str) -> Result<Arc<Self>, RosError> {
         let name = CString::new(name).map_err(|_| initialisation("the node's name holds a zero".to_owned()))?;
         // SAFETY: zero-initialised value by copy, as the library demands before `init`.
         let node = unsafe { Box::into_raw(Box::new(rcl::rcl_get_zero_initialized_node())) };
@@ -117,7 +117,7 @@ impl Drop for Node {
 }
 
 /// Ends a wait in another thread.
-pub(crate) struct GuardCondition {
+pub struct GuardCondition {
     condition: *mut rcl::rcl_guard_condition_t,
     // Dropped after the condition.
     _context: Arc<Context>,
@@ -133,7 +133,7 @@ impl GuardCondition {
     ///
     /// # Errors
     /// When the client library refuses.
-    pub(crate) fn create(context: &Arc<Context>) -> Result<Arc<Self>, RosError> {
+    pub fn create(context: &Arc<Context>) -> Result<Arc<Self>, RosError> {
         // SAFETY: zero-initialised value by copy, as the library demands before `init`.
         let condition = unsafe { Box::into_raw(Box::new(rcl::rcl_get_zero_initialized_guard_condition())) };
         let created = Self { condition, _context: Arc::clone(context) };
@@ -146,7 +146,7 @@ impl GuardCondition {
     }
 
     /// Ends the wait that is under way, or the next one.
-    pub(crate) fn trigger(&self) {
+    pub fn trigger(&self) {
         // SAFETY: it is initialised, and lives as long as `self`.
         let code = unsafe { rcl::rcl_trigger_guard_condition(self.condition) };
         if !is_ok(code) {

@@ -24,7 +24,7 @@ pub(super) async fn ask(
 }
 
 /// A question that can be asked at once.
-pub(crate) struct Question {
+pub struct Question {
     client: ServiceClient,
     request: Message,
     limit: Duration,
@@ -33,7 +33,7 @@ pub(crate) struct Question {
 
 impl Question {
     /// Waits until it can be asked. `limit` bounds the whole, with the answer.
-    pub(crate) async fn prepare(
+    pub async fn prepare(
         endpoints: &Endpoints,
         interfaces: &Interfaces,
         (service, interface): (&str, &str),
@@ -50,7 +50,7 @@ impl Question {
     }
 
     /// Another question to the same service.
-    pub(crate) fn beside(&self, request: &Value) -> Result<Self, RosError> {
+    pub fn beside(&self, request: &Value) -> Result<Self, RosError> {
         let interface = self.client.interface();
         let request = Message::from_json(&interface.request, request, &ReadOptions::exact()).map_err(|problem| {
             RosError::Endpoint { name: self.client.service().to_owned(), problem: problem.to_string() }
@@ -59,7 +59,7 @@ impl Question {
     }
 
     /// Asks, now, and returns the answer to wait for, however long that takes: it needs no runtime.
-    pub(crate) fn send_without_limit(
+    pub fn send_without_limit(
         &self,
     ) -> Result<impl Future<Output = Result<Value, RosError>> + Send + 'static + use<>, RosError> {
         let answer = self.client.send(&self.request)?;
@@ -67,7 +67,7 @@ impl Question {
     }
 
     /// Asks, now, and returns the answer to wait for.
-    pub(crate) fn send(&self) -> Result<impl Future<Output = Result<Value, RosError>> + Send + use<>, RosError> {
+    pub fn send(&self) -> Result<impl Future<Output = Result<Value, RosError>> + Send + use<>, RosError> {
         let answer = self.client.send(&self.request)?;
         let (service, waited, end) = (self.client.service().to_owned(), self.limit, self.end);
         Ok(async move {
