@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cortex_ros_client::r2r::cortex_msgs::msg::ComponentStatus;
+use cortex_ros_client::messages::cortex_msgs::msg::ComponentStatus;
 use tokio::sync::watch;
 
 use crate::lifecycle::State;

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_ros_client::lifecycle::Lifecycle;
+use cortex_ros_client::messages::cortex_msgs::msg::ComponentStatus;
+use cortex_ros_client::messages::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
 use cortex_ros_client::node::USE_SIM_TIME;
-use cortex_ros_client::parameters::{self, Parameter, Parameters};
-use cortex_ros_client::r2r::cortex_msgs::msg::ComponentStatus;
-use cortex_ros_client::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
-use cortex_ros_client::r2r::{Node, ParameterValue, QosProfile};
+use cortex_ros_client::parameters::{self, Parameter, ParameterValue, Parameters};
+use cortex_ros_client::publisher::shared;
+use cortex_ros_client::r2r::Node;
 use cortex_ros_client::serving::{Serving, respond};
-use cortex_ros_client::{Publisher, RosError, RosNode};
+use cortex_ros_client::{Publisher, QosProfile, RosError, RosNode};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -159,8 +160,8 @@ impl Parts {
         let lifecycle = Lifecycle::new(self.state, Arc::new(work), announce);
         cortex_ros_client::lifecycle::serve(node, endpoints, &lifecycle)?;
 
-        let status = node.create_publisher("~/status", QosProfile::default().keep_last(1).transient_local())?;
-        endpoints.spawn(publish_status(Publisher::new(status), self.health, lifecycle.watch(), context));
+        let status = node.create_publisher("~/status", QosProfile::TRANSIENT_LOCAL.into()).map_err(RosError::from)?;
+        endpoints.spawn(publish_status(shared(status), self.health, lifecycle.watch(), context));
 
         let description_json = ros_text(self.description);
         endpoints.serve::<DescribeComponent::Service>(node, "~/describe", move |_| DescribeComponent::Response {

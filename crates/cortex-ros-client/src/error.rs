@@ -28,7 +28,7 @@ pub enum RosError {
     ShutDown,
     /// A call of the client library failed.
     #[error("ROS 2: {0}")]
-    Client(#[from] r2r::Error),
+    Client(#[source] ClientError),
     /// A graph query of the client library failed.
     #[error("the ROS graph can't be read: {problem}")]
     Graph {
@@ -145,6 +145,17 @@ pub enum RosError {
         /// The agent's node.
         agent: String,
     },
+}
+
+/// What the client library says of a call that failed.
+#[derive(Debug, Error)]
+#[error(transparent)]
+pub struct ClientError(r2r::Error);
+
+impl From<r2r::Error> for RosError {
+    fn from(error: r2r::Error) -> Self {
+        Self::Client(ClientError(error))
+    }
 }
 
 fn listed(names: &[String]) -> String {

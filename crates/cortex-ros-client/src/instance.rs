@@ -12,7 +12,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use r2r::QosProfile;
 use r2r::diagnostic_msgs::msg::{DiagnosticStatus, KeyValue};
 use tokio::sync::watch;
 use tokio::time::{Instant, interval_at};
@@ -20,7 +19,7 @@ use uuid::Uuid;
 
 use crate::announcements;
 use crate::text::carried;
-use crate::{Publisher, RosError, RosNode};
+use crate::{QosProfile, RosError, RosNode, publisher};
 
 /// The topic, below the node.
 const TOPIC: &str = "instance";
@@ -134,9 +133,9 @@ impl Instances {
         let own = watch::Sender::new(Instance::of_this_process(node.fully_qualified_name()));
         let others = hear(node, node.fully_qualified_name(), Some(own.borrow().id.clone())).await?;
         let publisher = node
-            .with_node(|node| node.create_publisher::<DiagnosticStatus>(&format!("~/{TOPIC}"), quality(1)))
+            .with_node(|node| node.create_publisher::<DiagnosticStatus>(&format!("~/{TOPIC}"), quality(1).into()))
             .await??;
-        let (publisher, mut changes) = (Publisher::new(publisher), own.subscribe());
+        let (publisher, mut changes) = (publisher::shared(publisher), own.subscribe());
         let ended = node.clone();
         tokio::spawn(async move {
             let mut turns = interval_at(Instant::now() + PERIOD, PERIOD);
@@ -251,7 +250,7 @@ async fn hear(node: &RosNode, name: &str, but: Option<String>) -> Result<Heard, 
 
 /// Who comes late hears what was said last.
 fn quality(depth: usize) -> QosProfile {
-    QosProfile::default().keep_last(depth).reliable().transient_local()
+    QosProfile::TRANSIENT_LOCAL.keep_last(depth)
 }
 
 #[cfg(test)]

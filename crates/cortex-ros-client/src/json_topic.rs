@@ -5,8 +5,8 @@ use std::sync::Arc;
 use cortex_interfaces::{Interfaces, Message, MessageInterface, ReadOptions, WriteOptions};
 use serde_json::Value;
 
-use crate::RosError;
-use crate::dynamic::{Endpoints, Publisher, Quality, Subscription};
+use crate::dynamic::{Endpoints, Publisher, Subscription};
+use crate::{QosProfile, RosError};
 
 /// A topic that is published by this process.
 pub struct JsonTopic {
@@ -24,7 +24,7 @@ impl JsonTopic {
         endpoints: &Endpoints,
         topic: &str,
         type_name: &'static str,
-        quality: Quality,
+        quality: QosProfile,
     ) -> Result<Self, RosError> {
         // It reads files. It fails only when the runtime ends.
         let found = tokio::task::spawn_blocking(move || Interfaces::from_environment().message(type_name)).await;
@@ -55,7 +55,7 @@ impl LatchedText {
     pub async fn subscribe(endpoints: &Endpoints, topic: &str) -> Result<Self, RosError> {
         let found = tokio::task::spawn_blocking(|| Interfaces::from_environment().message("std_msgs/msg/String")).await;
         let interface = found.map_err(|_| RosError::ShutDown)??;
-        Ok(Self(endpoints.subscribe(topic, &interface, Quality::LATCHED).await?))
+        Ok(Self(endpoints.subscribe(topic, &interface, QosProfile::TRANSIENT_LOCAL).await?))
     }
 
     /// The next message: the one that was kept, and then each new one. None after the shutdown.

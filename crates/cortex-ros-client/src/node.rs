@@ -13,16 +13,15 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use futures::{FutureExt as _, StreamExt as _};
-use r2r::ParameterValue;
 use r2r::rosgraph_msgs::msg::Clock;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::RosError;
 use crate::beats::Beats;
 use crate::clock::RosClock;
-use crate::parameters::given_to;
+use crate::parameters::{ParameterValue, given_to};
 use crate::rcl::arguments::Arguments;
 use crate::rcl::overrides::sections;
+use crate::{QosProfile, RosError, TypedMessage};
 
 /// How long one wait for ROS events may last; also the longest time that sent work waits to be begun.
 const SPIN_TIMEOUT: Duration = Duration::from_millis(10);
@@ -148,15 +147,17 @@ impl RosNode {
     ///
     /// # Errors
     /// When the name is not valid, or the node was shut down.
-    pub async fn subscribe_to_all<T: r2r::WrappedTypesupport + Send + 'static>(
+    pub async fn subscribe_to_all<T: TypedMessage>(
         &self,
         topic: &str,
-        quality: r2r::QosProfile,
+        quality: QosProfile,
         mut take: impl FnMut(T) -> bool + Send + 'static,
     ) -> Result<(), RosError> {
         let topic = topic.to_owned();
         let mut messages = self
-            .with_node(move |node| node.subscribe::<T>(&topic, quality).map(|messages| Box::pin(messages) as Stream<T>))
+            .with_node(move |node| {
+                node.subscribe::<T>(&topic, quality.into()).map(|messages| Box::pin(messages) as Stream<T>)
+            })
             .await??;
         self.tell(Message::Take(Box::new(move || take_all(&mut messages, &mut take)))).await
     }
@@ -257,8 +258,8 @@ fn clock_of(
         return Ok((RosClock::System, Vec::new()));
     }
     let clock = RosClock::simulated();
-    let quality = r2r::QosProfile::default().keep_last(1).best_effort();
-    let mut times: Stream<Clock> = Box::pin(node.subscribe::<Clock>("/clock", quality)?);
+    let quality = QosProfile::BEST_EFFORT.keep_last(1);
+    let mut times: Stream<Clock> = Box::pin(node.subscribe::<Clock>("/clock", quality.into())?);
     let told = clock.clone();
     let mut take = move |time: Clock| {
         told.set(time.clock);

@@ -12,7 +12,7 @@ pub(crate) mod observer;
 pub(crate) mod overrides;
 pub mod priority;
 pub(crate) mod publisher;
-mod quality;
+mod qos;
 pub mod service;
 pub(crate) mod subscription;
 pub(crate) mod wait_set;

@@ -3,22 +3,18 @@
 use std::future::Future;
 use std::time::Duration;
 
-use crate::{RosError, RosNode};
-use r2r::{QosProfile, WrappedServiceTypeSupport};
+use r2r::QosProfile;
+
+use crate::{RosError, RosNode, TypedService};
 
 /// A client of one service. `r2r` can't destroy one, so it is made once and kept.
-pub struct ServiceClient<T: WrappedServiceTypeSupport> {
+pub struct ServiceClient<T: TypedService> {
     client: r2r::Client<T>,
     node: RosNode,
     service: String,
 }
 
-impl<T> ServiceClient<T>
-where
-    T: WrappedServiceTypeSupport + 'static,
-    T::Request: Send,
-    T::Response: Send,
-{
+impl<T: TypedService> ServiceClient<T> {
     /// Creates the client on the ROS thread.
     ///
     /// # Errors

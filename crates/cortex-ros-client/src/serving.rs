@@ -7,13 +7,13 @@ use std::future::Future;
 use std::time::Duration;
 
 use futures::StreamExt;
-use r2r::{Node, QosProfile, ServiceRequest, WrappedServiceTypeSupport};
+use r2r::{Node, QosProfile, ServiceRequest};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::RosError;
+use crate::{RosError, TypedService};
 
 /// Further attempts to send an answer, and the pause before each: within the time in which a client expects it.
 pub const ANSWER_ATTEMPTS: u32 = 15;
@@ -48,12 +48,11 @@ impl Serving {
     }
 
     /// Answers a request with what `work` returns, which may take a while. Answers that are owed at the end are still sent.
-    pub fn spawn_answer<S>(&self, request: ServiceRequest<S>, work: impl Future<Output = S::Response> + Send + 'static)
-    where
-        S: WrappedServiceTypeSupport + 'static,
-        S::Request: Send,
-        S::Response: Send,
-    {
+    pub fn spawn_answer<S: TypedService>(
+        &self,
+        request: ServiceRequest<S>,
+        work: impl Future<Output = S::Response> + Send + 'static,
+    ) {
         let answering = async move {
             let response = work.await;
             if request.clone().respond(response.clone()).is_err() {
@@ -67,17 +66,12 @@ impl Serving {
     ///
     /// # Errors
     /// When the name is not valid.
-    pub fn serve<S>(
+    pub fn serve<S: TypedService>(
         &self,
         node: &mut Node,
         name: &str,
         answer: impl Fn(S::Request) -> S::Response + Send + 'static,
-    ) -> Result<(), RosError>
-    where
-        S: WrappedServiceTypeSupport + 'static,
-        S::Request: Send,
-        S::Response: Send,
-    {
+    ) -> Result<(), RosError> {
         self.serve_each::<S>(node, name, move |request| {
             let response = answer(request.message.clone());
             respond(request, response);
@@ -88,16 +82,12 @@ impl Serving {
     ///
     /// # Errors
     /// When the name is not valid.
-    pub fn serve_each<S>(
+    pub fn serve_each<S: TypedService>(
         &self,
         node: &mut Node,
         name: &str,
         take: impl Fn(ServiceRequest<S>) + Send + 'static,
-    ) -> Result<(), RosError>
-    where
-        S: WrappedServiceTypeSupport + 'static,
-        S::Request: Send,
-    {
+    ) -> Result<(), RosError> {
         let mut requests = node.create_service::<S>(name, QosProfile::services_default())?;
         self.spawn(async move {
             while let Some(request) = requests.next().await {
@@ -120,12 +110,7 @@ impl Serving {
 
 /// Sends the answer, if not at once then in the background. To be called within a tokio runtime. A client that is gone
 /// needs none.
-pub fn respond<S>(request: ServiceRequest<S>, response: S::Response)
-where
-    S: WrappedServiceTypeSupport + 'static,
-    S::Request: Send,
-    S::Response: Send,
-{
+pub fn respond<S: TypedService>(request: ServiceRequest<S>, response: S::Response) {
     if request.clone().respond(response.clone()).is_err() {
         tokio::spawn(async move { note_unsent(answer_again(request, response).await) });
     }
@@ -135,12 +120,7 @@ where
 ///
 /// # Errors
 /// The last refusal.
-pub async fn answer_again<S>(request: ServiceRequest<S>, response: S::Response) -> r2r::Result<()>
-where
-    S: WrappedServiceTypeSupport + 'static,
-    S::Request: Send,
-    S::Response: Send,
-{
+pub async fn answer_again<S: TypedService>(request: ServiceRequest<S>, response: S::Response) -> r2r::Result<()> {
     let turn = tokio::time::timeout(ANSWER_PAUSE * ANSWER_ATTEMPTS, UNSENT.acquire());
     let Ok(Ok(_permit)) = turn.await else {
         return Err(r2r::Error::RCL_RET_TIMEOUT);

@@ -10,10 +10,9 @@ use cortex_protocol::question::ApprovalScope;
 use cortex_protocol::{Answer, OpenQuestion, QuestionId};
 use cortex_ros_client::graph::{Graph, is_another_run};
 use cortex_ros_client::text::carried;
-use cortex_ros_client::{GraphWatch, RosError, RosNode, ServiceClient};
+use cortex_ros_client::{GraphWatch, QosProfile, RosError, RosNode, ServiceClient};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use r2r::QosProfile;
 use r2r::action_msgs::msg::GoalInfo;
 use r2r::action_msgs::srv::CancelGoal;
 use r2r::cortex_msgs::action::VisionLanguageAction::{FeedbackMessage, GetResult, Goal, SendGoal};
@@ -122,7 +121,7 @@ impl TaskClient {
         let action = format!("{agent}/task/_action");
         let topic = format!("{action}/feedback");
         // Before anything else, so that it hears from the beginning.
-        let quality = QosProfile::default().keep_last(FEEDBACK_DEPTH);
+        let quality = QosProfile::RELIABLE.keep_last(FEEDBACK_DEPTH);
         let (feedback, _) = broadcast::channel(WAITING_FEEDBACK);
         let heard = feedback.clone();
         node.subscribe_to_all::<FeedbackMessage>(&topic, quality, move |message| {

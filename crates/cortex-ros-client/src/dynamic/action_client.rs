@@ -13,9 +13,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::goal::{Goal, GoalId, Progress};
 use super::hub::{Hub, Registration};
 use super::subscription::{Inlet, Listener};
-use super::{GoalState, Quality, ServiceClient};
-use crate::RosError;
+use super::{GoalState, ServiceClient};
 use crate::rcl::announced::{End, Naming, announced};
+use crate::{QosProfile, RosError};
 
 /// Goals of one client at a time: more than any server carries out.
 const GOALS: usize = 1024;
@@ -57,14 +57,14 @@ impl ActionClient {
                 hub,
                 &topic("feedback"),
                 feedback_message,
-                Quality::RELIABLE,
+                QosProfile::RELIABLE,
                 Arc::new(Feedback(Arc::clone(&goals))),
             )?,
             _status: Inlet::create(
                 hub,
                 &topic("status"),
                 &status,
-                Quality::LATCHED,
+                QosProfile::TRANSIENT_LOCAL,
                 Arc::new(Status(Arc::clone(&goals))),
             )?,
             send_goal: service("send_goal", &shared_service(&interface.send_goal))?,

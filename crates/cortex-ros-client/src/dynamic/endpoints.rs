@@ -17,9 +17,10 @@ use super::hub::{Endpoint, Hub};
 use super::letterbox::{LOOK, Letterbox, Sheets};
 use super::service_client::{Requests, Servers, announced_servers, identities};
 use super::subscription::Inlet;
-use super::{ActionClient, Durability, Publisher, Quality, Reliability, ServiceClient, Subscription};
+use super::{ActionClient, Publisher, ServiceClient, Subscription};
 use crate::beats::Beats;
 use crate::node::join_in_time;
+use crate::qos::{Durability, QosProfile, Reliability};
 use crate::rcl::announced::{End, Naming, announced};
 use crate::rcl::context::{GuardCondition, Node};
 use crate::rcl::observer::Waker;
@@ -104,7 +105,7 @@ impl Endpoints {
         &self,
         topic: &str,
         interface: &Arc<MessageInterface>,
-        quality: Quality,
+        quality: QosProfile,
     ) -> Result<Subscription, RosError> {
         let (topic, interface) = (topic.to_owned(), Arc::clone(interface));
         self.make(move |hub| Subscription::create(hub, &topic, &interface, quality)).await
@@ -118,7 +119,7 @@ impl Endpoints {
         &self,
         topic: &str,
         interface: &Arc<MessageInterface>,
-        quality: Quality,
+        quality: QosProfile,
     ) -> Result<Publisher, RosError> {
         let (topic, interface) = (topic.to_owned(), Arc::clone(interface));
         self.make(move |hub| Publisher::create(hub, &topic, &interface, quality)).await

@@ -10,11 +10,10 @@ use std::time::Duration;
 
 use cortex_interfaces::{Message, MessageInterface};
 
-use super::Quality;
 use super::hub::{Endpoint, Hub, Registration, Slot};
-use crate::RosError;
 use crate::graph::InstanceId;
 use crate::rcl::subscription::Subscription;
+use crate::{QosProfile, RosError};
 
 /// How often it is looked whether something has come. Heartbeats are the fastest of what is read so; the shortest that a
 /// recipe may ask for is four times this.
@@ -38,7 +37,7 @@ impl Letterbox {
         hub: &Arc<Hub>,
         topic: &str,
         interface: &Arc<MessageInterface>,
-        quality: Quality,
+        quality: QosProfile,
         hear: Hear,
     ) -> Result<Registration, RosError> {
         let subscription = Slot::new(Subscription::create(&hub.node()?, topic, interface, quality)?);

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use cortex_interfaces::{Message, MessageInterface};
 
+use super::Endpoints;
 use super::hub::Registration;
 use super::letterbox::Letterbox;
 use super::subscription::{Inlet, Listener};
-use super::{Endpoints, Quality};
-use crate::RosError;
 use crate::graph::InstanceId;
+use crate::{QosProfile, RosError};
 
 /// A topic is heard. The middleware forgets it when this is dropped.
 pub struct Listening {
@@ -34,7 +34,7 @@ impl Endpoints {
         &self,
         topic: &str,
         interface: &Arc<MessageInterface>,
-        quality: Quality,
+        quality: QosProfile,
         hear: impl Fn(&Message) + Send + Sync + 'static,
     ) -> Result<Listening, RosError> {
         let (topic, interface) = (topic.to_owned(), Arc::clone(interface));
@@ -54,7 +54,7 @@ impl Endpoints {
         &self,
         topic: &str,
         interface: &Arc<MessageInterface>,
-        quality: Quality,
+        quality: QosProfile,
         hear: impl Fn(&Message, &InstanceId) + Send + Sync + 'static,
     ) -> Result<Listening, RosError> {
         let (topic, interface) = (topic.to_owned(), Arc::clone(interface));

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use cortex_interfaces::{Message, MessageInterface};
 
-use super::Quality;
 use super::hub::{Endpoint, Hub, Registration, Slot};
-use crate::RosError;
 use crate::rcl;
+use crate::{QosProfile, RosError};
 
 /// While a reader is waited for: how long to wait for the graph before another look. The graph says when one has come, but
 /// not when the middleware has matched it with the publisher, which is a moment later.
@@ -28,7 +27,7 @@ impl Publisher {
         hub: &Arc<Hub>,
         topic: &str,
         interface: &Arc<MessageInterface>,
-        quality: Quality,
+        quality: QosProfile,
     ) -> Result<Self, RosError> {
         let publisher = rcl::publisher::Publisher::create(&hub.node()?, topic, interface, quality)?;
         let outlet = Arc::new(Outlet { publisher: Slot::new(publisher) });

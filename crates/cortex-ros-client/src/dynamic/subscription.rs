@@ -8,10 +8,9 @@ use std::time::Duration;
 use cortex_interfaces::{Message, MessageInterface};
 use tokio::sync::Notify;
 
-use super::Quality;
 use super::hub::{Endpoint, Hub, Registration, Slot};
-use crate::RosError;
 use crate::rcl;
+use crate::{QosProfile, RosError};
 
 /// While a publisher is waited for: how long to wait for the graph before another look. The graph says when one has come,
 /// but not when the middleware has connected it, which is a moment later.
@@ -35,7 +34,7 @@ impl Subscription {
         hub: &Arc<Hub>,
         topic: &str,
         interface: &Arc<MessageInterface>,
-        quality: Quality,
+        quality: QosProfile,
     ) -> Result<Self, RosError> {
         let queue = Arc::new(Queue::default());
         let inlet = Inlet::new(hub, topic, interface, quality, Arc::clone(&queue))?;
@@ -142,7 +141,7 @@ impl Inlet {
         hub: &Arc<Hub>,
         topic: &str,
         interface: &Arc<MessageInterface>,
-        quality: Quality,
+        quality: QosProfile,
         listener: Arc<impl Listener>,
     ) -> Result<Registration, RosError> {
         hub.register(Endpoint::Inlet(Self::new(hub, topic, interface, quality, listener)?))
@@ -152,7 +151,7 @@ impl Inlet {
         hub: &Arc<Hub>,
         topic: &str,
         interface: &Arc<MessageInterface>,
-        quality: Quality,
+        quality: QosProfile,
         listener: Arc<impl Listener>,
     ) -> Result<Arc<Self>, RosError> {
         let subscription = rcl::subscription::Subscription::create(&hub.node()?, topic, interface, quality)?;

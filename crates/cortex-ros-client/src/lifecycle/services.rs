@@ -1,21 +1,20 @@
 //! The standard services of a managed node.
 
+use r2r::Node;
 use r2r::lifecycle_msgs::msg::{self, TransitionDescription, TransitionEvent};
 use r2r::lifecycle_msgs::srv::{ChangeState, GetAvailableStates, GetAvailableTransitions, GetState};
-use r2r::{Node, QosProfile};
 
 use super::driver::{Announce, Lifecycle};
 use super::state::{EDGES, Edge, Outcome, State, Trigger};
-use crate::RosError;
-use crate::publisher::Publisher;
 use crate::serving::Serving;
+use crate::{QosProfile, RosError, publisher};
 
 /// Tells of every transition on `~/transition_event`. `now_ns` stamps it, in nanoseconds.
 ///
 /// # Errors
 /// When the publisher can't be created.
 pub fn announcer(node: &mut Node, now_ns: impl Fn() -> u64 + Send + Sync + 'static) -> Result<Announce, RosError> {
-    let events = Publisher::new(node.create_publisher("~/transition_event", QosProfile::default())?);
+    let events = publisher::shared(node.create_publisher("~/transition_event", QosProfile::RELIABLE.into())?);
     Ok(Box::new(move |edge| {
         events.publish(&TransitionEvent {
             timestamp: now_ns(),

@@ -14,13 +14,12 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use r2r::ParameterValue;
 use thiserror::Error;
 use tokio::sync::watch;
 
 pub(crate) use overrides::given_to;
 pub use services::serve;
-pub use value::value_as_json;
+pub use value::{ParameterValue, value_as_json};
 
 /// A declared parameter.
 #[derive(Debug, Clone)]

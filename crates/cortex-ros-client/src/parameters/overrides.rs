@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use r2r::ParameterValue;
-
+use super::ParameterValue;
 use crate::rcl::overrides::Section;
 
 /// What the sections give to the node of this fully qualified name.

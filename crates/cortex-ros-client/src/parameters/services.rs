@@ -10,14 +10,16 @@ use r2r::rcl_interfaces::msg::{
 use r2r::rcl_interfaces::srv::{
     DescribeParameters, GetParameterTypes, GetParameters, ListParameters, SetParameters, SetParametersAtomically,
 };
-use r2r::{Node, ParameterValue, QosProfile, builtin_interfaces::msg::Time};
+use r2r::{Node, builtin_interfaces::msg::Time};
 
 use super::value::{from_message, to_message, type_of, value_as_json};
-use super::{Access, Parameter, Parameters, Range};
-use crate::RosError;
-use crate::publisher::Publisher;
+use super::{Access, Parameter, ParameterValue, Parameters, Range};
 use crate::serving::Serving;
 use crate::text::carried;
+use crate::{QosProfile, RosError, publisher};
+
+/// Events that are kept for a slow reader, as everywhere in ROS.
+const EVENTS: usize = 1000;
 
 /// Creates the services on `node`, and tells of the parameters on `/parameter_events`. `now` stamps what is told.
 ///
@@ -29,7 +31,8 @@ pub fn serve(
     parameters: &Parameters,
     now: impl Fn() -> Time + Clone + Send + 'static,
 ) -> Result<(), RosError> {
-    let events = Publisher::new(node.create_publisher("/parameter_events", QosProfile::parameter_events())?);
+    let events =
+        publisher::shared(node.create_publisher("/parameter_events", QosProfile::RELIABLE.keep_last(EVENTS).into())?);
     let node_name = node.fully_qualified_name()?;
     events.publish(&ParameterEvent {
         stamp: now(),

@@ -1,10 +1,52 @@
 //! Values of parameters as ROS messages, and as JSON.
 
-use r2r::ParameterValue;
 use r2r::rcl_interfaces::msg;
 use serde_json::{Value, json};
 
 use crate::text::carried;
+
+/// The value of a parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ParameterValue {
+    /// The parameter has none.
+    NotSet,
+    /// Yes or no.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Double(f64),
+    /// Text.
+    String(String),
+    /// Truth values.
+    BoolArray(Vec<bool>),
+    /// Bytes.
+    ByteArray(Vec<u8>),
+    /// Whole numbers.
+    IntegerArray(Vec<i64>),
+    /// Numbers.
+    DoubleArray(Vec<f64>),
+    /// Texts.
+    StringArray(Vec<String>),
+}
+
+impl ParameterValue {
+    /// The name of its type, as people see it.
+    pub(super) fn type_name(&self) -> &'static str {
+        match self {
+            Self::NotSet => "not set",
+            Self::Bool(_) => "boolean",
+            Self::Integer(_) => "integer",
+            Self::Double(_) => "double",
+            Self::String(_) => "string",
+            Self::BoolArray(_) => "boolean array",
+            Self::ByteArray(_) => "byte array",
+            Self::IntegerArray(_) => "integer array",
+            Self::DoubleArray(_) => "double array",
+            Self::StringArray(_) => "string array",
+        }
+    }
+}
 
 /// A parameter as JSON. Null when it is not set; numbers that JSON does not have are text.
 #[must_use]

@@ -5,10 +5,10 @@ use std::ffi::CString;
 use r2r_rcl as rcl;
 
 use super::context::Node;
-use super::{is_ok, last_error, owned, quality};
+use super::{is_ok, last_error, owned, qos};
 use crate::RosError;
-use crate::dynamic::{Durability, Reliability};
 use crate::graph::InstanceId;
+use crate::qos::{Durability, Reliability};
 
 /// One publisher or subscription of a topic.
 pub(crate) struct Announced {
@@ -99,9 +99,9 @@ unsafe fn read(end: &rcl::rmw_topic_endpoint_info_t) -> Announced {
         node: (owned(end.node_name), owned(end.node_namespace)),
         identity: InstanceId::new(&end.endpoint_gid),
         topic_type: owned(end.topic_type),
-        reliability: quality::reliability(&end.qos_profile),
-        durability: quality::durability(&end.qos_profile),
-        history: quality::history(&end.qos_profile),
+        reliability: qos::reliability(&end.qos_profile),
+        durability: qos::durability(&end.qos_profile),
+        history: qos::history(&end.qos_profile),
         #[cfg(has_type_hashes)]
         type_hash: hash(&end.topic_type_hash),
         #[cfg(not(has_type_hashes))]

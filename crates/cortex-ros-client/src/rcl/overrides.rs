@@ -3,12 +3,12 @@
 
 use std::ffi::c_char;
 
-use r2r::ParameterValue;
 use r2r_rcl::{rcl_node_params_t, rcl_params_t, rcl_variant_t};
 
 use super::arguments::Arguments;
 use super::{is_ok, last_error, owned};
 use crate::RosError;
+use crate::parameters::ParameterValue;
 
 /// What one section gives, under its name as it was written.
 #[derive(Debug, PartialEq)]

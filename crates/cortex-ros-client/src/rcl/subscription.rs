@@ -8,11 +8,10 @@ use cortex_interfaces::{Message, MessageInterface};
 use r2r_rcl as rcl;
 
 use super::context::Node;
-use super::quality::profile;
+use super::qos::profile;
 use super::{is_ok, last_error};
-use crate::RosError;
-use crate::dynamic::Quality;
 use crate::graph::InstanceId;
+use crate::{QosProfile, RosError};
 
 /// A subscription. The middleware has it until it is dropped.
 pub(crate) struct Subscription {
@@ -36,7 +35,7 @@ impl Subscription {
         node: &Arc<Node>,
         name: &str,
         interface: &Arc<MessageInterface>,
-        quality: Quality,
+        quality: QosProfile,
     ) -> Result<Self, RosError> {
         let refused = |problem: String| RosError::Endpoint { name: name.to_owned(), problem };
         let text = CString::new(name).map_err(|_| refused("the name holds a zero".to_owned()))?;

@@ -9,11 +9,11 @@ use std::time::Duration;
 use cortex_core::fragment::capped;
 use cortex_interfaces::{Interfaces, Message, ReadOptions};
 use cortex_protocol::{ComponentDescription, ComponentName, Effect, strict_json};
-use cortex_ros_client::RosError;
 use cortex_ros_client::dynamic::parameters::Parameters;
-use cortex_ros_client::dynamic::{Endpoints, Quality, Question, lifecycle};
+use cortex_ros_client::dynamic::{Endpoints, Question, lifecycle};
 use cortex_ros_client::lifecycle::Transition;
 use cortex_ros_client::look_up::look_up;
+use cortex_ros_client::{QosProfile, RosError};
 use futures::FutureExt as _;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
@@ -223,7 +223,7 @@ impl Deeds {
             let interface = look_up(&self.interfaces, move |interfaces| interfaces.message(&name)).await?;
             let message = Message::from_json(&interface, &Value::Object(message.clone()), &ReadOptions::exact())
                 .map_err(|problem| RosError::Endpoint { name: topic.to_owned(), problem: problem.to_string() })?;
-            let publisher = self.endpoints.publisher(topic, &interface, Quality::RELIABLE).await?;
+            let publisher = self.endpoints.publisher(topic, &interface, QosProfile::RELIABLE).await?;
             publisher.wait_for_reader(limit).await?;
             self.endpoints.check_topic(topic, &interface)?;
             let send = || {
@@ -481,7 +481,7 @@ mod tests {
             let latch = StopLatch::default();
             let deeds = Deeds::new(&endpoints, &interfaces, &discovery, &latch);
             let text = interfaces.message("std_msgs/msg/String").unwrap();
-            let mut heard = endpoints.subscribe("/cleaning", &text, Quality::RELIABLE).await.unwrap();
+            let mut heard = endpoints.subscribe("/cleaning", &text, QosProfile::RELIABLE).await.unwrap();
             let resume = || assert!(latch.open(latch.latest().unwrap()));
 
             let known = latch.race_beside_tools();

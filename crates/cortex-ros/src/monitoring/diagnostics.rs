@@ -5,8 +5,8 @@
 
 use cortex_interfaces::{Message, WriteLimits, WriteOptions};
 use cortex_protocol::ComponentName;
-use cortex_ros_client::RosError;
-use cortex_ros_client::dynamic::{Listening, Quality};
+use cortex_ros_client::dynamic::Listening;
+use cortex_ros_client::{QosProfile, RosError};
 use serde_json::Value;
 
 use super::{AGAIN, Level, Senses, Sign};
@@ -48,7 +48,7 @@ async fn listen(senses: &Senses, own_node: String, components: Vec<ComponentName
             }
         }
     };
-    senses.endpoints.listen(TOPIC, &interface, Quality::HEARS_ALL, hear).await
+    senses.endpoints.listen(TOPIC, &interface, QosProfile::BEST_EFFORT, hear).await
 }
 
 /// Whether the entry of this name is about the node of that name.

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use cortex_interfaces::Message;
 use cortex_protocol::ComponentName;
-use cortex_ros_client::RosError;
-use cortex_ros_client::dynamic::{Listening, Quality};
+use cortex_ros_client::dynamic::Listening;
+use cortex_ros_client::{QosProfile, RosError};
 use serde_json::Value;
 
 use super::{ProgressTopic, Senses, Sign};
@@ -97,7 +97,7 @@ impl Counter {
         });
         let ear = Arc::clone(&counter);
         let hear = move |message: &Message| ear.hear(message);
-        let listening = senses.endpoints.listen(&wanted.topic, &interface, Quality::HEARS_ALL, hear).await?;
+        let listening = senses.endpoints.listen(&wanted.topic, &interface, QosProfile::BEST_EFFORT, hear).await?;
         Ok((counter, listening))
     }
 

@@ -120,11 +120,11 @@ ros_tests! {
         let declared = vec![
             Parameter::text("model", "reflex").describe("Who plans."),
             Parameter::integer_within("limits.steps", 15, 1..=99).describe("Most steps."),
-            Parameter::new("allow", cortex_ros_client::r2r::ParameterValue::StringArray(vec!["**".to_owned()]))
+            Parameter::new("allow", cortex_ros_client::parameters::ParameterValue::StringArray(vec!["**".to_owned()]))
                 .read_only_because("is read when Cortex starts"),
         ];
-        let judge = |changed: &std::collections::BTreeMap<String, cortex_ros_client::r2r::ParameterValue>| {
-            let wrong = cortex_ros_client::r2r::ParameterValue::String("gpt".to_owned());
+        let judge = |changed: &std::collections::BTreeMap<String, cortex_ros_client::parameters::ParameterValue>| {
+            let wrong = cortex_ros_client::parameters::ParameterValue::String("gpt".to_owned());
             if changed.get("model") == Some(&wrong) { Err("'gpt' names no model".to_owned()) } else { Ok(()) }
         };
         let shown = Parameters::declare(declared, |_| None).unwrap().judged_by(Box::new(judge));

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use cortex_ros_client::r2r::ParameterValue;
+use cortex_ros_client::parameters::ParameterValue;
 use serde_json::{Map, Value};
 
 use super::Config;

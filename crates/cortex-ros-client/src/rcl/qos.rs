@@ -7,12 +7,12 @@ use rcl::rmw_qos_liveliness_policy_e as Liveliness;
 use rcl::rmw_qos_reliability_policy_e as Reliable;
 
 use super::announced;
-use crate::dynamic::{Durability, Quality, Reliability};
+use crate::qos::{Durability, QosProfile, Reliability};
 
 /// What the library calls "default" for times: no deadline, no end of life, no lease.
 const UNSPECIFIED: rcl::rmw_time_t = rcl::rmw_time_t { sec: 0, nsec: 0 };
 
-pub(super) fn profile(quality: Quality) -> rcl::rmw_qos_profile_t {
+pub(super) fn profile(quality: QosProfile) -> rcl::rmw_qos_profile_t {
     rcl::rmw_qos_profile_t {
         history: History::RMW_QOS_POLICY_HISTORY_KEEP_LAST,
         depth: quality.depth,
