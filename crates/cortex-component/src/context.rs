@@ -173,7 +173,7 @@ impl ComponentContext {
         service: &str,
         answer: impl Fn(S::Request) -> S::Response + Send + 'static,
     ) -> Result<(), RosError> {
-        let (name, quality) = (service.to_owned(), r2r::QosProfile::services_default());
+        let (name, quality) = (service.to_owned(), QosProfile::RELIABLE.into());
         let mut requests = self.node.with_node(move |node| node.create_service::<S>(&name, quality)).await??;
         let states = self.states.clone();
         self.while_configured.spawn(async move {

@@ -59,7 +59,6 @@ pub mod method;
 pub mod running;
 mod schema;
 mod slot;
-mod text;
 
 pub use call::{CallContext, Failure};
 pub use component::Component;

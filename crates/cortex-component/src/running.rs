@@ -12,6 +12,7 @@ use cortex_ros_client::parameters::{self, Parameter, ParameterValue, Parameters}
 use cortex_ros_client::publisher::shared;
 use cortex_ros_client::r2r::Node;
 use cortex_ros_client::serving::{Serving, respond};
+use cortex_ros_client::text::carried;
 use cortex_ros_client::{Publisher, QosProfile, RosError, RosNode};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -23,7 +24,6 @@ use crate::dispatcher::{Answer, Dispatcher};
 use crate::error::ComponentError;
 use crate::health::HealthReporter;
 use crate::lifecycle::{Hooks, State, Transition, Work};
-use crate::text::ros_text;
 
 /// How often `~/status` is published when nothing changes: the heartbeat.
 const HEARTBEAT: Duration = Duration::from_secs(1);
@@ -163,7 +163,7 @@ impl Parts {
         let status = node.create_publisher("~/status", QosProfile::TRANSIENT_LOCAL.into()).map_err(RosError::from)?;
         endpoints.spawn(publish_status(shared(status), self.health, lifecycle.watch(), context));
 
-        let description_json = ros_text(self.description);
+        let description_json = carried(self.description);
         endpoints.serve::<DescribeComponent::Service>(node, "~/describe", move |_| DescribeComponent::Response {
             description_json: description_json.clone(),
         })?;
@@ -199,8 +199,8 @@ impl Parts {
 fn to_response(answer: Answer) -> ExecuteMethod::Response {
     ExecuteMethod::Response {
         success: answer.success,
-        error_msg: ros_text(answer.error),
-        response_json: ros_text(answer.response),
+        error_msg: carried(answer.error),
+        response_json: carried(answer.response),
     }
 }
 

@@ -20,9 +20,6 @@ pub enum RosError {
         /// What the client library says.
         problem: String,
     },
-    /// The robot is stopped.
-    #[error("the robot is stopped; nothing is sent until ~/resume is called")]
-    Stopped,
     /// The ROS thread has ended.
     #[error("the ROS node was shut down")]
     ShutDown,
@@ -45,14 +42,6 @@ pub enum RosError {
         what: &'static str,
         /// The most that are made.
         limit: usize,
-    },
-    /// No node of the robot has this name.
-    #[error("there is no node '{name}'; there are: {}", listed(.known))]
-    UnknownNode {
-        /// The name asked for.
-        name: String,
-        /// The names that are known, in order.
-        known: Vec<String>,
     },
     /// No node offers the service.
     #[error("nothing offers {service} (waited {:.1} s)", .waited.as_secs_f64())]
@@ -133,18 +122,6 @@ pub enum RosError {
         /// The fully qualified name of the action.
         action: String,
     },
-    /// A task was refused by the agent without a reason. It does so only when the goal's id was used before.
-    #[error("{agent} refused the task")]
-    Refused {
-        /// The agent's node.
-        agent: String,
-    },
-    /// The agent was there and is gone.
-    #[error("{agent} has left the ROS graph before it sent a result; whether the task goes on is not known")]
-    Vanished {
-        /// The agent's node.
-        agent: String,
-    },
 }
 
 /// What the client library says of a call that failed.
@@ -156,8 +133,4 @@ impl From<r2r::Error> for RosError {
     fn from(error: r2r::Error) -> Self {
         Self::Client(ClientError(error))
     }
-}
-
-fn listed(names: &[String]) -> String {
-    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }

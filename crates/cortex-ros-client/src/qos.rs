@@ -33,7 +33,7 @@ impl QosProfile {
     /// For subscriptions: receives from every publisher, whatever it offers.
     pub const BEST_EFFORT: Self =
         Self { reliability: Reliability::BestEffort, durability: Durability::Volatile, depth: 10 };
-    /// What most topics have, and the default of ROS.
+    /// What most topics and all services have, and the default of ROS.
     pub const RELIABLE: Self = Self { reliability: Reliability::Reliable, durability: Durability::Volatile, depth: 10 };
     /// For topics whose last message is what counts, such as maps and states. For publishers: reaches every subscription.
     pub const TRANSIENT_LOCAL: Self =

@@ -3,9 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use r2r::QosProfile;
-
-use crate::{RosError, RosNode, TypedService};
+use crate::{QosProfile, RosError, RosNode, TypedService};
 
 /// A client of one service. `r2r` can't destroy one, so it is made once and kept.
 pub struct ServiceClient<T: TypedService> {
@@ -21,8 +19,7 @@ impl<T: TypedService> ServiceClient<T> {
     /// When the name is not valid, or the node was shut down.
     pub async fn create(node: &RosNode, service: &str) -> Result<Self, RosError> {
         let name = service.to_owned();
-        let client =
-            node.with_node(move |node| node.create_client::<T>(&name, QosProfile::services_default())).await??;
+        let client = node.with_node(move |node| node.create_client::<T>(&name, QosProfile::RELIABLE.into())).await??;
         Ok(Self { client, node: node.clone(), service: service.to_owned() })
     }
 

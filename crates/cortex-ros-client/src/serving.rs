@@ -7,13 +7,13 @@ use std::future::Future;
 use std::time::Duration;
 
 use futures::StreamExt;
-use r2r::{Node, QosProfile, ServiceRequest};
+use r2r::{Node, ServiceRequest};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::{RosError, TypedService};
+use crate::{QosProfile, RosError, TypedService};
 
 /// Further attempts to send an answer, and the pause before each: within the time in which a client expects it.
 pub const ANSWER_ATTEMPTS: u32 = 15;
@@ -88,7 +88,7 @@ impl Serving {
         name: &str,
         take: impl Fn(ServiceRequest<S>) + Send + 'static,
     ) -> Result<(), RosError> {
-        let mut requests = node.create_service::<S>(name, QosProfile::services_default())?;
+        let mut requests = node.create_service::<S>(name, QosProfile::RELIABLE.into())?;
         self.spawn(async move {
             while let Some(request) = requests.next().await {
                 take(request);

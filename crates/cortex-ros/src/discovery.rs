@@ -353,7 +353,7 @@ impl Owner {
         self.shared.heartbeats.expect(&component);
         let (heartbeats, name) = (Arc::clone(&self.shared.heartbeats), component.clone());
         let hear = move |health: &crate::statuses::Health, _: &cortex_ros_client::graph::InstanceId| {
-            heartbeats.beat(&name, health.into())
+            heartbeats.beat(&name, health.into());
         };
         // A new run is heard by the same reader.
         self.hearings.entry(component.clone()).or_insert_with(|| self.shared.statuses.hear(&component, hear));

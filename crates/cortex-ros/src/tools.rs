@@ -27,12 +27,12 @@ use cortex_ros_client::{GraphWatch, RosError};
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
-use crate::Discovery;
 use crate::calls::{Halts, key};
 use crate::catalog::{Catalog, Entry, OfferKind, known};
 use crate::discovery::Shared;
 use crate::inspection::{self, Audience, Inspector};
 use crate::stop::StopLatch;
+use crate::{AdapterError, Discovery};
 use component::Components;
 use goal::Goals;
 use service::Services;
@@ -120,8 +120,8 @@ impl RosTools {
     /// configuration: what it denies is marked. The tool `inspect_component` tells nothing of it.
     ///
     /// # Errors
-    /// [`RosError::UnknownNode`], with the names that there are.
-    pub async fn inspect(&self, name: &str) -> Result<Value, RosError> {
+    /// [`AdapterError::UnknownNode`], with the names that there are.
+    pub async fn inspect(&self, name: &str) -> Result<Value, AdapterError> {
         self.inspector.inspect(name, Audience::Person).await
     }
 
@@ -190,7 +190,7 @@ impl RosTools {
         };
         match self.inspector.inspect(name, Audience::Model).await {
             Ok(report) => ToolOutcome::success(report),
-            Err(problem @ RosError::UnknownNode { .. }) => {
+            Err(problem @ AdapterError::UnknownNode { .. }) => {
                 ToolOutcome::failure(FailureKind::NotFound, problem.to_string())
             }
             Err(problem) => ToolOutcome::failure(FailureKind::Unavailable, problem.to_string()),

@@ -20,10 +20,10 @@ use thiserror::Error;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::Discovery;
 use crate::directory::{Directory, EXECUTE_METHOD, below};
 use crate::stop::StopLatch;
 use crate::stop::deeds::{AtStop, SendHalt};
+use crate::{AdapterError, Discovery};
 
 /// Characters of a reason that are kept.
 const REASON_CHARACTERS: usize = 500;
@@ -147,8 +147,8 @@ impl Deeds {
     }
 
     /// The last look before something is sent.
-    fn may_send(&self) -> Result<(), RosError> {
-        if self.latch.is_closed() { Err(RosError::Stopped) } else { Ok(()) }
+    fn may_send(&self) -> Result<(), AdapterError> {
+        if self.latch.is_closed() { Err(AdapterError::Stopped) } else { Ok(()) }
     }
 
     async fn prepare(&self, names: (&str, &str), request: &Value, limit: Duration) -> Result<Question, RosError> {
@@ -156,9 +156,9 @@ impl Deeds {
     }
 
     /// `what` is how a stop names it while it is not answered.
-    async fn ask(&self, what: &str, question: &Question, at_stop: AtStop) -> Result<Value, RosError> {
-        let (answer, _open) = self.latch.send(what.into(), at_stop, || question.send()).ok_or(RosError::Stopped)?;
-        answer?.await
+    async fn ask(&self, what: &str, question: &Question, at_stop: AtStop) -> Result<Value, AdapterError> {
+        let (answer, _open) = self.latch.send(what.into(), at_stop, || question.send()).ok_or(AdapterError::Stopped)?;
+        Ok(answer?.await?)
     }
 
     /// Notes what is about to be sent, where nobody can halt what it begins.
@@ -191,8 +191,8 @@ impl Deeds {
                 question.send()
             };
             let sent = decision.send(|| self.latch.send(service.into(), AtStop::Stays, send));
-            let (answer, _open) = sent.ok_or(RosError::Stopped)?;
-            answer?.await
+            let (answer, _open) = sent.ok_or(AdapterError::Stopped)?;
+            Ok::<Value, AdapterError>(answer?.await?)
         };
         let done = async {
             let answer = within(limit, asked).await?;
@@ -231,10 +231,10 @@ impl Deeds {
                 publisher.publish(&message)
             };
             let sent = decision.send(|| self.latch.send(topic.into(), AtStop::Stays, send));
-            sent.map(|(published, _)| published).ok_or(RosError::Stopped)??;
+            sent.map(|(published, _)| published).ok_or(AdapterError::Stopped)??;
             // The middleware forgets what it published with the publisher. A reader that is gone confirms nothing.
             let _ = publisher.confirmed(DELIVERY).await;
-            Ok::<(), RosError>(())
+            Ok::<(), AdapterError>(())
         };
         self.unless_stopped(within(limit.saturating_add(DELIVERY), publish)).await
     }
@@ -282,10 +282,10 @@ impl Deeds {
         let asked = async {
             let question = self.prepare((service.as_str(), EXECUTE_METHOD.1), &request, limit).await?;
             match role {
-                Role::Halts => question.send()?.await,
+                Role::Halts => Ok::<Value, AdapterError>(question.send()?.await?),
                 Role::Observes => {
                     self.may_send()?;
-                    question.send()?.await
+                    Ok(question.send()?.await?)
                 }
                 Role::HaltedBy(method) => {
                     let halt = halt_by(&question, method)?;
@@ -332,8 +332,8 @@ impl Deeds {
                 let change = parameters.prepare(&node, name, value, left).await?;
                 let what = format!("{node}/{name}");
                 let sent = decision.send(|| self.latch.send(what.as_str().into(), AtStop::Stays, || change.send()));
-                let (answer, _open) = sent.ok_or(RosError::Stopped)?;
-                answer?.await
+                let (answer, _open) = sent.ok_or(AdapterError::Stopped)?;
+                Ok::<(), AdapterError>(answer?.await?)
             };
             within(left, set).await?;
         }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::Surroundings;
+use crate::AdapterError;
 use crate::calls::key;
 
 /// The tool's name.
@@ -96,7 +97,7 @@ pub(super) async fn update(around: &Surroundings, invocation: &Invocation) -> To
     };
     let Some(node) = graph.node(component).filter(is_known) else {
         let known = policy.shown(&graph).take(MOST_NODES).map(|node| node.short_name().to_owned()).collect();
-        let unknown = RosError::UnknownNode { name: capped(component, NAME_CHARACTERS), known };
+        let unknown = AdapterError::UnknownNode { name: capped(component, NAME_CHARACTERS), known };
         return ToolOutcome::failure(FailureKind::NotFound, unknown.to_string());
     };
     if !has_parameters(node) {
