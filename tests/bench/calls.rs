@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use cortex_interfaces::{Interfaces, Message, ReadOptions, WriteOptions};
-use cortex_ros::dynamic::Endpoints;
-use cortex_ros::r2r::QosProfile;
-use cortex_ros::r2r::std_srvs::srv::SetBool;
-use cortex_ros::{GraphWatch, RosNode};
+use cortex_ros_client::dynamic::Endpoints;
+use cortex_ros_client::r2r::QosProfile;
+use cortex_ros_client::r2r::std_srvs::srv::SetBool;
+use cortex_ros_client::{GraphWatch, RosNode};
 use cortex_stories::{House, PATIENCE};
 use serde_json::{Value, json};
 

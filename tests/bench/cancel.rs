@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::ensure;
 use cortex_component::{CallContext, Component, Effect, Method, NoArguments};
-use cortex_ros::{GraphWatch, RosNode, TaskClient};
+use cortex_ros::TaskClient;
+use cortex_ros_client::{GraphWatch, RosNode};
 use cortex_stories::{House, PATIENCE};
 use serde_json::json;
 use tokio::sync::Notify;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use cortex_ros::RosNode;
+use cortex_ros_client::RosNode;
 use cortex_stories::{House, PATIENCE, Robot};
 
 use crate::table::Table;
@@ -36,7 +36,7 @@ pub(crate) async fn measure(house: &mut House, table: &mut Table) -> anyhow::Res
     let late = Robot::join("_bench_latecomer")?;
     let begun = Instant::now();
     let mut graph = late.graph.subscribe();
-    let services = |graph: &cortex_ros::graph::Graph| -> usize {
+    let services = |graph: &cortex_ros_client::graph::Graph| -> usize {
         let of_crowd = graph.nodes().filter(|node| node.name.starts_with("/node_"));
         of_crowd.map(|node| node.services.iter().filter(|service| service.name.contains("/service_")).count()).sum()
     };

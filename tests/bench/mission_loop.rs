@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use cortex_core::mission::ConfirmationMode::{self, Adaptive, Always};
-use cortex_ros::{GraphWatch, RosNode, TaskClient};
+use cortex_ros::TaskClient;
+use cortex_ros_client::{GraphWatch, RosNode};
 use cortex_runtime::tape::Flush;
 use cortex_stories::costs::{COMPONENTS, Record, Steps, graph_time, machine_time, missions, three_together};
 use cortex_stories::{House, PATIENCE};

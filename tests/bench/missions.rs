@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use cortex_ros::r2r::QosProfile;
-use cortex_ros::r2r::cortex_msgs::srv::ExecuteMethod;
-use cortex_ros::{GraphWatch, RosNode, TaskClient};
+use cortex_ros::TaskClient;
+use cortex_ros_client::r2r::QosProfile;
+use cortex_ros_client::r2r::cortex_msgs::srv::ExecuteMethod;
+use cortex_ros_client::{GraphWatch, RosNode};
 use cortex_stories::{House, PATIENCE};
 use cortex_testkit::{OpenAiServer, Served};
 use serde_json::{Value, json};

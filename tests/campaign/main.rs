@@ -20,7 +20,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
-use cortex_ros::{GraphWatch, RosNode, TaskClient};
+use cortex_ros::TaskClient;
+use cortex_ros_client::{GraphWatch, RosNode};
 use cortex_stories::{Held, House, PATIENCE, argument, in_own_domain};
 use tokio::task::JoinSet;
 

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use cortex_protocol::overview::{Overview, ReadinessState};
-use cortex_ros::RosNode;
-use cortex_ros::r2r::QosProfile;
-use cortex_ros::r2r::std_msgs::msg::String as Text;
+use cortex_ros_client::RosNode;
+use cortex_ros_client::r2r::QosProfile;
+use cortex_ros_client::r2r::std_msgs::msg::String as Text;
 use futures::StreamExt as _;
 
 /// How often what was heard is looked at.

@@ -6,9 +6,9 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use cortex_ros::RosNode;
-use cortex_ros::r2r::std_msgs::msg::String as Text;
-use cortex_ros::r2r::{Node, Publisher, QosProfile};
+use cortex_ros_client::RosNode;
+use cortex_ros_client::r2r::std_msgs::msg::String as Text;
+use cortex_ros_client::r2r::{Node, Publisher, QosProfile};
 use cortex_stories::{Event, Held, House, Monitored, Process};
 
 use crate::endpoint::Endpoint;

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::Context as _;
-use cortex_ros::RosNode;
-use cortex_ros::r2r::QosProfile;
-use cortex_ros::r2r::nav_msgs::msg::Odometry;
+use cortex_ros_client::RosNode;
+use cortex_ros_client::r2r::QosProfile;
+use cortex_ros_client::r2r::nav_msgs::msg::Odometry;
 use futures::StreamExt as _;
 use toml::{Table, Value};
 

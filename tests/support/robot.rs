@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use cortex_interfaces::Interfaces;
-use cortex_ros::dynamic::Endpoints;
-use cortex_ros::{Discovery, GraphWatch, Policy, RosNode, RosTools};
+use cortex_ros::{Discovery, Policy, RosTools};
+use cortex_ros_client::dynamic::Endpoints;
+use cortex_ros_client::{GraphWatch, RosNode};
 
 /// A place on the robot's graph.
 pub struct Robot {

@@ -2,8 +2,8 @@
 
 use std::future::Future;
 
-use cortex_ros::parameters::Undeclared;
-use cortex_ros::{RosError, r2r};
+use cortex_ros_client::RosError;
+use cortex_ros_client::parameters::Undeclared;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
@@ -39,12 +39,6 @@ impl From<RosError> for Failure {
 impl From<Undeclared> for Failure {
     fn from(error: Undeclared) -> Self {
         Self::Reason(error.to_string())
-    }
-}
-
-impl From<r2r::Error> for Failure {
-    fn from(error: r2r::Error) -> Self {
-        RosError::from(error).into()
     }
 }
 

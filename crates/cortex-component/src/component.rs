@@ -14,7 +14,7 @@ use crate::error::ComponentError;
 use crate::lifecycle::{Hook, Hooks};
 use crate::method::Method;
 use crate::running::RunningComponent;
-use cortex_ros::parameters::Parameter;
+use cortex_ros_client::parameters::Parameter;
 
 /// A component: a managed ROS 2 node with described methods.
 pub struct Component {
@@ -158,13 +158,13 @@ impl Component {
     /// Runs the component until SIGINT or SIGTERM, then ends it in order. The whole `main` of a component.
     #[must_use]
     pub fn run(self) -> ExitCode {
-        cortex_ros::announce_often();
+        cortex_ros_client::announce_often();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let result = match runtime {
             Ok(runtime) => runtime.block_on(self.run_until_signal()),
             Err(problem) => Err(ComponentError::Runtime(problem)),
         };
-        cortex_ros::leave(match result {
+        cortex_ros_client::leave(match result {
             Ok(()) => ExitCode::SUCCESS,
             Err(problem) => {
                 eprintln!("error: {problem}");

@@ -4,9 +4,14 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use cortex_ros::r2r::{self, QosProfile, WrappedServiceTypeSupport, WrappedTypesupport, builtin_interfaces::msg::Time};
-use cortex_ros::serving::respond;
-use cortex_ros::{Publisher, RosClock, RosError, RosNode, ServiceClient};
+use cortex_ros_client::messages::builtin_interfaces::msg::Time;
+use cortex_ros_client::parameters::Parameters;
+use cortex_ros_client::publisher::shared;
+use cortex_ros_client::r2r;
+use cortex_ros_client::serving::respond;
+use cortex_ros_client::{
+    Publisher, QosProfile, RosClock, RosError, RosNode, ServiceClient, TypedMessage, TypedService,
+};
 use futures::StreamExt;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -14,7 +19,6 @@ use tokio_util::task::TaskTracker;
 
 use crate::health::{Health, HealthReporter};
 use crate::lifecycle::State;
-use cortex_ros::parameters::Parameters;
 
 /// How long background tasks may take to end; they are dropped at their next await.
 const TASK_END_TIMEOUT: Duration = Duration::from_millis(500);
@@ -110,12 +114,6 @@ impl ComponentContext {
         }
     }
 
-    /// The ROS node, for what has no shorter way here.
-    #[must_use]
-    pub fn node(&self) -> &RosNode {
-        &self.node
-    }
-
     /// The declared parameters.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
@@ -138,32 +136,24 @@ impl ComponentContext {
     ///
     /// # Errors
     /// When the name is not valid or ROS is shut down.
-    pub async fn publisher<T: WrappedTypesupport + 'static>(
-        &self,
-        topic: &str,
-        qos: QosProfile,
-    ) -> Result<Publisher<T>, RosError> {
+    pub async fn publisher<T: TypedMessage>(&self, topic: &str, qos: QosProfile) -> Result<Publisher<T>, RosError> {
         let topic = topic.to_owned();
-        let publisher = self.node.with_node(move |node| node.create_publisher::<T>(&topic, qos)).await??;
+        let publisher = self.node.with_node(move |node| node.create_publisher::<T>(&topic, qos.into())).await??;
         let destroyed = publisher.clone();
         self.publishers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(Box::new(move |node| node.destroy_publisher(destroyed)));
-        Ok(Publisher::new(publisher))
+        Ok(shared(publisher))
     }
 
     /// Subscribes to a topic and keeps its latest message. It lives until the component is cleaned up.
     ///
     /// # Errors
     /// When the name is not valid or ROS is shut down.
-    pub async fn latest<T: WrappedTypesupport + Send + Sync + 'static>(
-        &self,
-        topic: &str,
-        qos: QosProfile,
-    ) -> Result<Latest<T>, RosError> {
+    pub async fn latest<T: TypedMessage>(&self, topic: &str, qos: QosProfile) -> Result<Latest<T>, RosError> {
         let name = topic.to_owned();
-        let mut messages = self.node.with_node(move |node| node.subscribe::<T>(&name, qos)).await??;
+        let mut messages = self.node.with_node(move |node| node.subscribe::<T>(&name, qos.into())).await??;
         let (sender, receiver) = watch::channel(None);
         self.while_configured.spawn(async move {
             while let Some(message) = messages.next().await {
@@ -178,17 +168,12 @@ impl ComponentContext {
     ///
     /// # Errors
     /// When the name is not valid or ROS is shut down.
-    pub async fn serve<S>(
+    pub async fn serve<S: TypedService>(
         &self,
         service: &str,
         answer: impl Fn(S::Request) -> S::Response + Send + 'static,
-    ) -> Result<(), RosError>
-    where
-        S: WrappedServiceTypeSupport + 'static,
-        S::Request: Send,
-        S::Response: Default + Send,
-    {
-        let (name, quality) = (service.to_owned(), QosProfile::services_default());
+    ) -> Result<(), RosError> {
+        let (name, quality) = (service.to_owned(), QosProfile::RELIABLE.into());
         let mut requests = self.node.with_node(move |node| node.create_service::<S>(&name, quality)).await??;
         let states = self.states.clone();
         self.while_configured.spawn(async move {
@@ -205,12 +190,7 @@ impl ComponentContext {
     ///
     /// # Errors
     /// When the name is not valid or ROS is shut down.
-    pub async fn client<S>(&self, service: &str) -> Result<ServiceClient<S>, RosError>
-    where
-        S: WrappedServiceTypeSupport + 'static,
-        S::Request: Send,
-        S::Response: Send,
-    {
+    pub async fn client<S: TypedService>(&self, service: &str) -> Result<ServiceClient<S>, RosError> {
         ServiceClient::create(&self.node, service).await
     }
 

@@ -1,6 +1,6 @@
 //! Why a component could not be started.
 
-use cortex_ros::{RosError, r2r};
+use cortex_ros_client::RosError;
 use thiserror::Error;
 
 /// Why a component could not be started.
@@ -34,10 +34,4 @@ pub enum ComponentError {
     /// The async runtime could not be started.
     #[error("the runtime could not be started: {0}")]
     Runtime(#[source] std::io::Error),
-}
-
-impl From<r2r::Error> for ComponentError {
-    fn from(error: r2r::Error) -> Self {
-        Self::Ros(error.into())
-    }
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cortex_ros::r2r::cortex_msgs::msg::ComponentStatus;
+use cortex_ros_client::messages::cortex_msgs::msg::ComponentStatus;
+use cortex_ros_client::text::carried;
 use tokio::sync::watch;
 
 use crate::lifecycle::State;
-use crate::text::ros_text;
 
 /// How bad it is; the worst of several problems is reported. In the order of severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,8 +78,8 @@ impl HealthReporter {
         }
         ComponentStatus {
             status: worst.map_or(ComponentStatus::HEALTHY as u8, Health::status),
-            message: ros_text(words.join("; ")),
-            sources: problems.keys().map(ros_text).collect(),
+            message: carried(words.join("; ")),
+            sources: problems.keys().map(carried).collect(),
             ..ComponentStatus::default()
         }
     }

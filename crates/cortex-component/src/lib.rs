@@ -1,4 +1,5 @@
-//! What authors of Rust components for Cortex use.
+//! What authors of Rust components for Cortex use. It stands on `cortex-ros-client`, and knows nothing of discovery or
+//! missions; the client library beneath shows nowhere.
 //!
 //! A component is a ROS 2 node that says of itself what it can do. The author writes methods and, where something has
 //! to be set up, hooks; this crate serves the contract (`docs/component-contract.md`), the standard lifecycle and
@@ -41,6 +42,7 @@
 //! - [`method`]: what a component can do;
 //! - [`call`]: what a running method knows, and how it fails;
 //! - [`context`]: what hooks get: publishers, subscriptions, services, parameters, health;
+//! - [`messages`], [`QosProfile`]: the types of messages and services, and how they are delivered;
 //! - [`Parameters`]: declared ROS parameters with types and ranges;
 //! - [`health`]: what the component reports on `~/status`;
 //! - [`lifecycle`]: the states of a managed node;
@@ -57,22 +59,18 @@ pub mod method;
 pub mod running;
 mod schema;
 mod slot;
-mod text;
 
 pub use call::{CallContext, Failure};
 pub use component::Component;
 pub use context::{ComponentContext, Latest, Received};
 pub use cortex_protocol::condition::{Source, Test};
 pub use cortex_protocol::{Condition, Effect, ToolPhase};
-pub use cortex_ros::Publisher;
 /// Takes the ROS arguments out of a command line, for programs with arguments of their own.
-pub use cortex_ros::arguments as ros_arguments;
-pub use cortex_ros::parameters::{Parameter, Parameters};
-/// Answers a request of a service that a program serves by itself.
-pub use cortex_ros::serving::respond;
-/// The message types and the client library; a node for what a component does not cover.
-pub use cortex_ros::{RosError, RosNode, ServiceClient, r2r};
-pub use cortex_ros::{announce_often, leave};
+pub use cortex_ros_client::arguments as ros_arguments;
+pub use cortex_ros_client::messages;
+pub use cortex_ros_client::parameters::{Parameter, ParameterValue, Parameters};
+pub use cortex_ros_client::{Publisher, QosProfile, RosError, ServiceClient, TypedMessage, TypedService};
+pub use cortex_ros_client::{announce_often, leave};
 pub use error::ComponentError;
 pub use health::{Health, HealthReporter};
 pub use lifecycle::State;

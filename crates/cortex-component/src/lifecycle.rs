@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cortex_ros::lifecycle::Managed;
-pub use cortex_ros::lifecycle::{Outcome, State, Transition, state};
+use cortex_ros_client::lifecycle::Managed;
+pub use cortex_ros_client::lifecycle::{Outcome, State, Transition, state};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::call::Failure;

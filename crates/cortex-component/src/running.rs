@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_ros::lifecycle::Lifecycle;
-use cortex_ros::node::USE_SIM_TIME;
-use cortex_ros::parameters::{self, Parameter, Parameters};
-use cortex_ros::r2r::cortex_msgs::msg::ComponentStatus;
-use cortex_ros::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
-use cortex_ros::r2r::{Node, ParameterValue, QosProfile};
-use cortex_ros::serving::{Serving, respond};
-use cortex_ros::{Publisher, RosError, RosNode};
+use cortex_ros_client::lifecycle::Lifecycle;
+use cortex_ros_client::messages::cortex_msgs::msg::ComponentStatus;
+use cortex_ros_client::messages::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
+use cortex_ros_client::node::USE_SIM_TIME;
+use cortex_ros_client::parameters::{self, Parameter, ParameterValue, Parameters};
+use cortex_ros_client::publisher::shared;
+use cortex_ros_client::r2r::Node;
+use cortex_ros_client::serving::{Serving, respond};
+use cortex_ros_client::text::carried;
+use cortex_ros_client::{Publisher, QosProfile, RosError, RosNode};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -22,7 +24,6 @@ use crate::dispatcher::{Answer, Dispatcher};
 use crate::error::ComponentError;
 use crate::health::HealthReporter;
 use crate::lifecycle::{Hooks, State, Transition, Work};
-use crate::text::ros_text;
 
 /// How often `~/status` is published when nothing changes: the heartbeat.
 const HEARTBEAT: Duration = Duration::from_secs(1);
@@ -153,16 +154,16 @@ impl Parts {
 
         let (stamps, events) = (clock.clone(), clock);
         parameters::serve(node, endpoints, &parameters, move || stamps.now())?;
-        let announce = cortex_ros::lifecycle::announcer(node, move || events.now_ns())?;
+        let announce = cortex_ros_client::lifecycle::announcer(node, move || events.now_ns())?;
         let context = ComponentContext::new(ros, parameters.clone(), self.health.clone(), self.state.subscribe());
         let work = Work { hooks: self.hooks, context: context.clone(), dispatcher: Arc::clone(&self.dispatcher) };
         let lifecycle = Lifecycle::new(self.state, Arc::new(work), announce);
-        cortex_ros::lifecycle::serve(node, endpoints, &lifecycle)?;
+        cortex_ros_client::lifecycle::serve(node, endpoints, &lifecycle)?;
 
-        let status = node.create_publisher("~/status", QosProfile::default().keep_last(1).transient_local())?;
-        endpoints.spawn(publish_status(Publisher::new(status), self.health, lifecycle.watch(), context));
+        let status = node.create_publisher("~/status", QosProfile::TRANSIENT_LOCAL.into()).map_err(RosError::from)?;
+        endpoints.spawn(publish_status(shared(status), self.health, lifecycle.watch(), context));
 
-        let description_json = ros_text(self.description);
+        let description_json = carried(self.description);
         endpoints.serve::<DescribeComponent::Service>(node, "~/describe", move |_| DescribeComponent::Response {
             description_json: description_json.clone(),
         })?;
@@ -198,8 +199,8 @@ impl Parts {
 fn to_response(answer: Answer) -> ExecuteMethod::Response {
     ExecuteMethod::Response {
         success: answer.success,
-        error_msg: ros_text(answer.error),
-        response_json: ros_text(answer.response),
+        error_msg: carried(answer.error),
+        response_json: carried(answer.response),
     }
 }
 

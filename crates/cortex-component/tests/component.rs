@@ -7,17 +7,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use cortex_component::r2r::cortex_msgs::{msg::ComponentStatus, srv::ExecuteMethod};
-use cortex_component::r2r::lifecycle_msgs::srv::{ChangeState, GetAvailableStates, GetAvailableTransitions};
-use cortex_component::r2r::lifecycle_msgs::{self, msg::TransitionEvent};
-use cortex_component::r2r::rcl_interfaces::msg::{self, ParameterEvent, ParameterType, ParameterValue};
-use cortex_component::r2r::rcl_interfaces::srv::SetParametersAtomically;
-use cortex_component::r2r::{self, QosProfile, WrappedServiceTypeSupport, WrappedTypesupport};
-use cortex_component::{CallContext, Component, Failure, Method, NoArguments, Parameter, RosNode, State};
+use cortex_component::messages::cortex_msgs::{msg::ComponentStatus, srv::ExecuteMethod};
+use cortex_component::messages::lifecycle_msgs::srv::{ChangeState, GetAvailableStates, GetAvailableTransitions};
+use cortex_component::messages::lifecycle_msgs::{self, msg::TransitionEvent};
+use cortex_component::messages::rcl_interfaces::msg::{self, ParameterEvent, ParameterType, ParameterValue};
+use cortex_component::messages::rcl_interfaces::srv::SetParametersAtomically;
+use cortex_component::{
+    CallContext, Component, Failure, Method, NoArguments, Parameter, QosProfile, State, TypedMessage, TypedService,
+    messages,
+};
 use cortex_interfaces::Interfaces;
-use cortex_ros::GraphWatch;
-use cortex_ros::dynamic::{Endpoints, lifecycle};
-use cortex_ros::lifecycle::Transition;
+use cortex_ros_client::dynamic::{Endpoints, lifecycle};
+use cortex_ros_client::lifecycle::Transition;
+use cortex_ros_client::{GraphWatch, RosNode};
 use futures::StreamExt;
 use tokio::sync::Semaphore;
 
@@ -36,11 +38,12 @@ impl Watcher {
         Self(RosNode::start("watcher", "").unwrap())
     }
 
-    async fn call<S: WrappedServiceTypeSupport + 'static>(&self, service: &str, request: S::Request) -> S::Response {
+    async fn call<S: TypedService>(&self, service: &str, request: S::Request) -> S::Response {
         let name = service.to_owned();
         let created = self.0.with_node(move |node| {
-            let client = node.create_client::<S>(&name, QosProfile::services_default()).unwrap();
-            let available = r2r::Node::is_available(&client).unwrap();
+            let client =
+                node.create_client::<S>(&name, cortex_ros_client::r2r::QosProfile::services_default()).unwrap();
+            let available = cortex_ros_client::r2r::Node::is_available(&client).unwrap();
             (client, available)
         });
         let (client, available) = within(created).await.unwrap();
@@ -60,10 +63,10 @@ impl Watcher {
 
     async fn subscribe<T>(&self, topic: &str, qos: QosProfile) -> futures::stream::BoxStream<'static, T>
     where
-        T: WrappedTypesupport + Send + 'static,
+        T: TypedMessage,
     {
         let topic = topic.to_owned();
-        self.0.with_node(move |node| node.subscribe::<T>(&topic, qos).unwrap().boxed()).await.unwrap()
+        self.0.with_node(move |node| node.subscribe::<T>(&topic, qos.into()).unwrap().boxed()).await.unwrap()
     }
 }
 
@@ -77,7 +80,7 @@ fn latched() -> QosProfile {
     QosProfile::default().keep_last(1).transient_local()
 }
 
-cortex_ros::ros_tests! {
+cortex_ros_client::ros_tests! {
     async fn a_hook_that_fails_leaves_the_component_up_and_says_why() {
         let tries = Arc::new(AtomicU32::new(0));
         let count = Arc::clone(&tries);
@@ -136,7 +139,7 @@ cortex_ros::ros_tests! {
     async fn a_hook_that_panics_is_an_error_and_everything_is_let_go() {
         let arm = Component::new("arm")
             .on_configure(|context| async move {
-                context.publisher::<r2r::std_msgs::msg::String>("joints", QosProfile::default()).await?;
+                context.publisher::<messages::std_msgs::msg::String>("joints", QosProfile::default()).await?;
                 Ok(())
             })
             .on_activate(|_| async { panic!("the arm is on fire") })
@@ -154,11 +157,11 @@ cortex_ros::ros_tests! {
     async fn background_work_lives_as_long_as_the_component_is_active() {
         let arm = Component::new("arm")
             .on_activate(|context| async move {
-                let joints = context.publisher::<r2r::std_msgs::msg::String>("joints", latched()).await?;
+                let joints = context.publisher::<messages::std_msgs::msg::String>("joints", latched()).await?;
                 let text = context.parameters().text("mood")?;
                 context.spawn_while_active("joints", async move {
                     loop {
-                        joints.publish(&r2r::std_msgs::msg::String { data: text.clone() });
+                        joints.publish(&messages::std_msgs::msg::String { data: text.clone() });
                         tokio::time::sleep(Duration::from_millis(5)).await;
                     }
                 });
@@ -169,7 +172,7 @@ cortex_ros::ros_tests! {
             .await
             .unwrap();
         let watcher = Watcher::start();
-        let mut joints = watcher.subscribe::<r2r::std_msgs::msg::String>("/joints", QosProfile::default()).await;
+        let mut joints = watcher.subscribe::<messages::std_msgs::msg::String>("/joints", QosProfile::default()).await;
         assert_eq!(within(joints.next()).await.unwrap().data, "calm");
         assert!(watcher.change("deactivate").await);
         while tokio::time::timeout(Duration::from_millis(300), joints.next()).await.is_ok() {}
@@ -243,7 +246,7 @@ cortex_ros::ros_tests! {
             .await
             .unwrap();
         let watcher = Watcher::start();
-        let mut events = watcher.subscribe::<ParameterEvent>("/parameter_events", QosProfile::parameter_events()).await;
+        let mut events = watcher.subscribe::<ParameterEvent>("/parameter_events", QosProfile::RELIABLE.keep_last(1000)).await;
         let set = |speed: f64, force: f64| {
             let parameter = |name: &str, value: f64| msg::Parameter {
                 name: name.to_owned(),

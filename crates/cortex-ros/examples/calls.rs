@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use cortex_interfaces::{Interfaces, Message, ReadOptions, WriteOptions};
-use cortex_ros::dynamic::Endpoints;
-use cortex_ros::r2r::std_srvs::srv::SetBool;
-use cortex_ros::r2r::{Context, Node, QosProfile};
-use cortex_ros::{GraphWatch, RosNode};
+use cortex_ros_client::dynamic::Endpoints;
+use cortex_ros_client::r2r::std_srvs::srv::SetBool;
+use cortex_ros_client::r2r::{Context, Node, QosProfile};
+use cortex_ros_client::{GraphWatch, RosNode};
 use futures::{FutureExt, StreamExt};
 
 /// Calls of each client. They take turns, so that what else the machine does hits all.

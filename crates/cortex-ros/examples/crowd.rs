@@ -9,12 +9,13 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cortex_interfaces::Interfaces;
-use cortex_ros::dynamic::Endpoints;
-use cortex_ros::r2r::nav_msgs::srv::{GetMap, GetPlan};
-use cortex_ros::r2r::sensor_msgs::srv::SetCameraInfo;
-use cortex_ros::r2r::std_srvs::srv::{Empty, SetBool, Trigger};
-use cortex_ros::r2r::{Context, Node, QosProfile};
-use cortex_ros::{Discovery, GraphWatch, Policy, RosNode};
+use cortex_ros::{Discovery, Policy};
+use cortex_ros_client::dynamic::Endpoints;
+use cortex_ros_client::r2r::nav_msgs::srv::{GetMap, GetPlan};
+use cortex_ros_client::r2r::sensor_msgs::srv::SetCameraInfo;
+use cortex_ros_client::r2r::std_srvs::srv::{Empty, SetBool, Trigger};
+use cortex_ros_client::r2r::{Context, Node, QosProfile};
+use cortex_ros_client::{GraphWatch, RosNode};
 
 /// Processes that share the nodes. Each is one participant of the middleware.
 const HOSTS: usize = 4;

@@ -5,9 +5,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_ros::dynamic::Endpoints;
-use cortex_ros::parameters::value_as_json;
-use cortex_ros::{Discovery, GraphWatch, Interfaces, Policy, RosError, RosNode};
+use cortex_interfaces::Interfaces;
+use cortex_ros::{Discovery, Policy};
+use cortex_ros_client::dynamic::Endpoints;
+use cortex_ros_client::parameters::value_as_json;
+use cortex_ros_client::{GraphWatch, RosError, RosNode};
 
 #[tokio::main]
 async fn main() -> ExitCode {

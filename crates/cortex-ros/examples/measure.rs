@@ -10,12 +10,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cortex_core::{Invocation, ToolProvider, Unobserved};
+use cortex_interfaces::Interfaces;
 use cortex_protocol::{CallId, ToolCall, ToolFingerprint};
-use cortex_ros::dynamic::Endpoints;
-use cortex_ros::r2r::cortex_msgs::msg::ComponentStatus;
-use cortex_ros::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
-use cortex_ros::r2r::{Context, Node, QosProfile};
-use cortex_ros::{Discovery, GraphWatch, Interfaces, Policy, RosNode, RosTools};
+use cortex_ros::{Discovery, Policy, RosTools};
+use cortex_ros_client::dynamic::Endpoints;
+use cortex_ros_client::r2r::cortex_msgs::msg::ComponentStatus;
+use cortex_ros_client::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
+use cortex_ros_client::r2r::{Context, Node, QosProfile};
+use cortex_ros_client::{GraphWatch, RosNode};
 use futures::{FutureExt, StreamExt};
 use serde_json::Map;
 

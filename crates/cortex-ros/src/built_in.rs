@@ -1,9 +1,9 @@
 //! The tools that Cortex itself has on every robot.
 
 use cortex_protocol::ToolSpec;
+use cortex_ros_client::graph::{Graph, GraphNode};
 
 use crate::catalog::Catalog;
-use crate::graph::{Graph, GraphNode};
 use crate::inspection;
 use crate::policy::Policy;
 use crate::tools::{parameter, topic};

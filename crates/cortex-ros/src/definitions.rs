@@ -5,10 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cortex_interfaces::Interfaces;
+use cortex_ros_client::RosError;
+use cortex_ros_client::dynamic::Endpoints;
 
-use crate::RosError;
 use crate::catalog::{Offer, OfferKey, OfferKind, Offers};
-use crate::dynamic::Endpoints;
 
 /// Offers that are asked about before the first answer is taken in.
 const BATCH: usize = 64;
@@ -125,7 +125,7 @@ fn only(types: &BTreeSet<String>) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::InstanceId;
+    use cortex_ros_client::graph::InstanceId;
 
     fn offers(run: u8) -> Offers {
         let offer = Offer {

@@ -5,9 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use cortex_protocol::{ComponentDescription, ComponentName, MethodDescription, ToolName, ToolSpec};
-
-use crate::dynamic::Servers;
-use crate::graph::{Graph, GraphNode, InstanceId, is_another_run};
+use cortex_ros_client::dynamic::Servers;
+use cortex_ros_client::graph::{Graph, GraphNode, InstanceId, is_another_run};
 
 /// The service over which a component describes itself, below its node.
 pub(crate) const DESCRIBE: (&str, &str) = ("describe", "cortex_msgs/srv/DescribeComponent");

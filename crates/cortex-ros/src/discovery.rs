@@ -12,22 +12,23 @@ use std::time::Duration;
 
 use cortex_interfaces::{InterfaceError, Interfaces};
 use cortex_protocol::{ComponentName, ToolSpec};
+use cortex_ros_client::dynamic::Endpoints;
+use cortex_ros_client::graph::Graph;
+use cortex_ros_client::look_up::look_up;
+use cortex_ros_client::{GraphWatch, RosError, RosNode};
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::built_in;
 use crate::catalog::{Catalog, Offers, TypeKey, TypeState};
 use crate::definitions::{self, Definitions};
 use crate::directory::{Answer, Directory, MOST_COMPONENTS, Run, Task};
-use crate::dynamic::Endpoints;
-use crate::graph::Graph;
 use crate::heartbeat::{Heartbeats, LOOK};
-use crate::look_up::look_up;
 use crate::policy::Policy;
 use crate::statuses::{Hearing, Statuses};
 use crate::type_loader::{self, TypeLoader};
-use crate::{GraphWatch, RosError, RosNode, built_in};
 
 /// A graph without changes for this long is taken to be complete, but not before the node has been on it for a while:
 /// Fast DDS finds most nodes within 0.3 s, but in a fifth of the starts some only by its next announcement, 3 s later.
@@ -351,8 +352,9 @@ impl Owner {
         tracing::info!("the component '{component}' was found");
         self.shared.heartbeats.expect(&component);
         let (heartbeats, name) = (Arc::clone(&self.shared.heartbeats), component.clone());
-        let hear =
-            move |health: &crate::statuses::Health, _: &crate::graph::InstanceId| heartbeats.beat(&name, health.into());
+        let hear = move |health: &crate::statuses::Health, _: &cortex_ros_client::graph::InstanceId| {
+            heartbeats.beat(&name, health.into());
+        };
         // A new run is heard by the same reader.
         self.hearings.entry(component.clone()).or_insert_with(|| self.shared.statuses.hear(&component, hear));
         self.ask(component, run);

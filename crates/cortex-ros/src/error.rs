@@ -1,51 +1,15 @@
-//! What can go wrong at the boundary to ROS.
+//! What can go wrong between Cortex and the robot.
 
-use std::time::Duration;
-
+use cortex_ros_client::RosError;
+use cortex_ros_client::dynamic::parameters::ParameterError;
 use thiserror::Error;
 
-/// An error of the ROS boundary.
+/// An error of the adapter.
 #[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum RosError {
-    /// The ROS arguments of the process (`--ros-args ...`) can't be used.
-    #[error("the ROS arguments can't be used: {problem}")]
-    Arguments {
-        /// What is wrong with them.
-        problem: String,
-    },
-    /// ROS 2 could not be initialised.
-    #[error("ROS 2 could not be initialised: {problem}")]
-    Initialisation {
-        /// What the client library says.
-        problem: String,
-    },
+pub enum AdapterError {
     /// The robot is stopped.
     #[error("the robot is stopped; nothing is sent until ~/resume is called")]
     Stopped,
-    /// The ROS thread has ended.
-    #[error("the ROS node was shut down")]
-    ShutDown,
-    /// A call of the client library failed.
-    #[error("ROS 2: {0}")]
-    Client(#[from] r2r::Error),
-    /// A graph query of the client library failed.
-    #[error("the ROS graph can't be read: {problem}")]
-    Graph {
-        /// What the client library says.
-        problem: String,
-    },
-    /// The operating system refused a thread.
-    #[error("the ROS thread could not be started: {0}")]
-    Thread(#[source] std::io::Error),
-    /// More of something than is ever needed: a graph out of control, or one that wants to exhaust this process.
-    #[error("more than {limit} {what} were asked for; no more are made")]
-    TooMany {
-        /// Of what.
-        what: &'static str,
-        /// The most that are made.
-        limit: usize,
-    },
     /// No node of the robot has this name.
     #[error("there is no node '{name}'; there are: {}", listed(.known))]
     UnknownNode {
@@ -53,85 +17,6 @@ pub enum RosError {
         name: String,
         /// The names that are known, in order.
         known: Vec<String>,
-    },
-    /// No node offers the service.
-    #[error("nothing offers {service} (waited {:.1} s)", .waited.as_secs_f64())]
-    NoServer {
-        /// Its fully qualified name.
-        service: String,
-        /// For how long it was waited for.
-        waited: Duration,
-    },
-    /// The service is there but does not answer.
-    #[error("{service} did not answer within {:.1} s", .waited.as_secs_f64())]
-    NoAnswer {
-        /// Its fully qualified name.
-        service: String,
-        /// For how long it was waited.
-        waited: Duration,
-    },
-    /// The client library can't make or use an endpoint.
-    #[error("{name}: {problem}")]
-    Endpoint {
-        /// The service or topic.
-        name: String,
-        /// What the client library says.
-        problem: String,
-    },
-    /// A message is of another type than what it was to be sent to.
-    #[error("{name} takes {expected}, not {found}")]
-    WrongType {
-        /// The service, action or topic.
-        name: String,
-        /// The type that it takes.
-        expected: String,
-        /// The type of the message.
-        found: String,
-    },
-    /// Another process was built from another definition of a type.
-    #[error("on the robot, {name} has another definition of {interface} than the one that is installed here")]
-    OtherDefinition {
-        /// The service, action or topic.
-        name: String,
-        /// The type.
-        interface: String,
-    },
-    /// An interface that the client library itself is made of can't be loaded.
-    #[error(transparent)]
-    Interface(#[from] cortex_interfaces::InterfaceError),
-    /// Nobody reads the topic.
-    #[error("nothing reads {topic} (waited {:.1} s)", .waited.as_secs_f64())]
-    NoReader {
-        /// Its fully qualified name.
-        topic: String,
-        /// For how long it was waited for one.
-        waited: Duration,
-    },
-    /// A server answered what no server may.
-    #[error("{name} answered nonsense: {problem}")]
-    Nonsense {
-        /// The service, action or node.
-        name: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// An action's server refused the goal.
-    #[error("{action} rejected the goal")]
-    Rejected {
-        /// The fully qualified name of the action.
-        action: String,
-    },
-    /// A goal was cancelled before it was sent.
-    #[error("the goal was cancelled before it was sent to {action}")]
-    Withdrawn {
-        /// The fully qualified name of the action.
-        action: String,
-    },
-    /// The server of an action is gone, or another run of it came that does not know the goal.
-    #[error("the server of {action} was lost before it sent a result; whether the goal goes on is not known")]
-    ServerLost {
-        /// The fully qualified name of the action.
-        action: String,
     },
     /// A task was refused by the agent without a reason. It does so only when the goal's id was used before.
     #[error("{agent} refused the task")]
@@ -145,6 +30,12 @@ pub enum RosError {
         /// The agent's node.
         agent: String,
     },
+    /// A parameter was not set.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// ROS refuses.
+    #[error(transparent)]
+    Ros(#[from] RosError),
 }
 
 fn listed(names: &[String]) -> String {

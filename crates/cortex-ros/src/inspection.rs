@@ -7,17 +7,18 @@ use std::time::Duration;
 
 use cortex_core::fragment::capped;
 use cortex_protocol::{CancelMode, Dispatch, Effect, ToolPhase, ToolSpec};
+use cortex_ros_client::dynamic::parameters::{Descriptor, Parameters};
+use cortex_ros_client::dynamic::{Endpoints, lifecycle};
+use cortex_ros_client::graph::{GraphNode, Interface};
+use cortex_ros_client::{GraphWatch, RosError};
 use serde_json::{Map, Value, json};
 
 use crate::catalog::{Catalog, OfferKind, is_infrastructure};
 use crate::directory::component_name;
 use crate::discovery::refusal_of_method;
-use crate::dynamic::parameters::{Descriptor, Parameters};
-use crate::dynamic::{Endpoints, lifecycle};
-use crate::graph::{GraphNode, Interface};
 use crate::policy::Policy;
 use crate::tools::parameter::{has_parameters, name_of};
-use crate::{Discovery, GraphWatch, RosError};
+use crate::{AdapterError, Discovery};
 
 /// The tool's name.
 pub(crate) const TOOL: &str = "inspect_component";
@@ -113,14 +114,14 @@ impl Inspector {
     }
 
     /// What is known of the node of this name, with or without the leading slash.
-    pub(crate) async fn inspect(&self, name: &str, audience: Audience) -> Result<Value, RosError> {
+    pub(crate) async fn inspect(&self, name: &str, audience: Audience) -> Result<Value, AdapterError> {
         let graph = self.graph.current();
         let view = View { audience, policy: &self.discovery.shared().policy };
         let found = graph.node(name).map(|node| (node, view.policy.hidden(node)));
         let Some((node, hidden)) = found.filter(|(_, hidden)| view.shows(hidden.as_ref())) else {
             let nodes = graph.robot_nodes().filter(|node| view.shows(view.policy.hidden(node).as_ref()));
             let known = nodes.take(MOST_NODES).map(|node| node.short_name().to_owned()).collect();
-            return Err(RosError::UnknownNode { name: capped(name, VALUE_CHARACTERS), known });
+            return Err(AdapterError::UnknownNode { name: capped(name, VALUE_CHARACTERS), known });
         };
         let catalog = self.discovery.catalog().borrow().clone();
         let (parameters, lifecycle) = tokio::join!(self.parameters(node, view), self.lifecycle(node));

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use cortex_core::meter::{Battery, EnergyMeter, Flow, Pose, Reading, WayMeter};
 use cortex_interfaces::{Interfaces, MessageInterface, WriteOptions};
+use cortex_ros_client::dynamic::{Endpoints, Subscription};
+use cortex_ros_client::look_up::look_up;
+use cortex_ros_client::{QosProfile, RosError};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
-
-use crate::RosError;
-use crate::dynamic::{Endpoints, Quality, Subscription};
-use crate::look_up::look_up;
 
 const ODOMETRY: &str = "nav_msgs/msg/Odometry";
 const BATTERY: &str = "sensor_msgs/msg/BatteryState";
@@ -115,7 +114,7 @@ async fn hear(
     topic: &str,
 ) -> Result<(Subscription, Arc<MessageInterface>), RosError> {
     let interface = look_up(interfaces, move |interfaces| interfaces.message(type_name)).await?;
-    let subscription = endpoints.subscribe(topic, &interface, Quality::HEARS_ALL).await?;
+    let subscription = endpoints.subscribe(topic, &interface, QosProfile::BEST_EFFORT).await?;
     Ok((subscription, interface))
 }
 

@@ -6,11 +6,11 @@ use std::time::Duration;
 use cortex_interfaces::{Convention, Conventions, InterfaceName};
 use cortex_protocol::condition::Conditions as ToolConditions;
 use cortex_protocol::{Effect, EffectSource, ResourceName, ToolSpec};
+use cortex_ros_client::graph::{Graph, GraphNode};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use thiserror::Error;
 
 use crate::catalog::is_infrastructure;
-use crate::graph::{Graph, GraphNode};
 
 /// The choices of whoever runs the robot.
 ///
@@ -374,7 +374,7 @@ fn check_rename(from: &str, to: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Interface, NodeRole};
+    use cortex_ros_client::graph::{Interface, NodeRole};
 
     fn policy(change: impl FnOnce(&mut PolicySettings)) -> Result<Policy, PolicyError> {
         let mut settings = PolicySettings::default();

@@ -11,14 +11,15 @@ use std::time::Duration;
 
 use cortex_interfaces::{Interfaces, Message, WriteLimits, WriteOptions};
 use cortex_protocol::ComponentName;
+use cortex_ros_client::RosError;
+use cortex_ros_client::dynamic::{Endpoints, Listening};
+use cortex_ros_client::graph::{Graph, InstanceId};
+use cortex_ros_client::look_up::look_up;
+use cortex_ros_client::qos::{Durability, QosProfile, Reliability};
 use serde_json::Value;
 use tokio::sync::{Notify, watch};
 
-use crate::RosError;
 use crate::directory::below;
-use crate::dynamic::{Durability, Endpoints, Listening, Quality, Reliability};
-use crate::graph::{Graph, InstanceId};
-use crate::look_up::look_up;
 
 const TYPE: &str = "cortex_msgs/msg/ComponentStatus";
 /// Topic of a component's health, below its node.
@@ -26,8 +27,8 @@ const STATUS: &str = "status";
 /// How much of it is read.
 const LIMITS: WriteLimits = WriteLimits { elements: 20, string_bytes: 500, binary_bytes: 0, total_bytes: 16 * 1_024 };
 /// What is asked for before it is known what is offered. Deep enough for all that is said between two looks.
-const CONTRACT: Quality =
-    Quality { reliability: Reliability::Reliable, durability: Durability::TransientLocal, depth: 10 };
+const CONTRACT: QosProfile =
+    QosProfile { reliability: Reliability::Reliable, durability: Durability::TransientLocal, depth: 10 };
 /// The pause before something that can't be heard is tried again.
 const AGAIN: Duration = Duration::from_secs(5);
 
@@ -164,7 +165,7 @@ struct Readers {
 }
 
 struct Reader {
-    quality: Quality,
+    quality: QosProfile,
     /// Who published it when it was last looked what is offered.
     publishers: Publishers,
     _listening: Listening,
@@ -198,7 +199,7 @@ impl Readers {
     async fn renew_one(&mut self, component: &ComponentName, publishers: Publishers) -> Result<(), RosError> {
         let topic = below(component, STATUS);
         let offered = self.endpoints.offered(&topic)?;
-        let quality = offered.into_iter().fold(CONTRACT, |quality, (reliability, durability)| Quality {
+        let quality = offered.into_iter().fold(CONTRACT, |quality, (reliability, durability)| QosProfile {
             reliability: if reliability == Reliability::BestEffort { reliability } else { quality.reliability },
             durability: if durability == Durability::Volatile { durability } else { quality.durability },
             ..quality
@@ -234,7 +235,7 @@ fn publishers(wanted: &BTreeSet<ComponentName>, graph: &Graph) -> BTreeMap<Compo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{GraphNode, Interface, NodeRole};
+    use cortex_ros_client::graph::{GraphNode, Interface, NodeRole};
 
     fn health(message: &str) -> Health {
         Health { status: 0, message: message.to_owned(), sources: Vec::new() }

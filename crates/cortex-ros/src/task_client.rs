@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use cortex_protocol::question::ApprovalScope;
 use cortex_protocol::{Answer, OpenQuestion, QuestionId};
+use cortex_ros_client::graph::{Graph, is_another_run};
+use cortex_ros_client::text::carried;
+use cortex_ros_client::{GraphWatch, QosProfile, RosError, RosNode, ServiceClient};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use r2r::QosProfile;
 use r2r::action_msgs::msg::GoalInfo;
 use r2r::action_msgs::srv::CancelGoal;
 use r2r::cortex_msgs::action::VisionLanguageAction::{FeedbackMessage, GetResult, Goal, SendGoal};
@@ -20,12 +22,9 @@ use r2r::unique_identifier_msgs::msg::UUID;
 use tokio::sync::{broadcast, mpsc, watch};
 use uuid::Uuid;
 
+use crate::AdapterError;
 use crate::goals::{CancelCode, GoalState};
-use crate::graph::{Graph, is_another_run};
-use crate::service::ServiceClient;
 use crate::task::{ServiceReply, TaskEnding, TaskResult, TaskUpdate};
-use crate::text::carried;
-use crate::{GraphWatch, RosError, RosNode};
 
 /// How long the agent may take to say that it takes a task, or that it cancels one.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
@@ -123,7 +122,7 @@ impl TaskClient {
         let action = format!("{agent}/task/_action");
         let topic = format!("{action}/feedback");
         // Before anything else, so that it hears from the beginning.
-        let quality = QosProfile::default().keep_last(FEEDBACK_DEPTH);
+        let quality = QosProfile::RELIABLE.keep_last(FEEDBACK_DEPTH);
         let (feedback, _) = broadcast::channel(WAITING_FEEDBACK);
         let heard = feedback.clone();
         node.subscribe_to_all::<FeedbackMessage>(&topic, quality, move |message| {
@@ -151,8 +150,8 @@ impl TaskClient {
     /// Sends a task. An empty `session` begins a conversation of its own.
     ///
     /// # Errors
-    /// [`RosError::NoAnswer`] when the agent says nothing, [`RosError::Refused`] when it refuses.
-    pub async fn send(&self, task: &str, session: &str) -> Result<SentTask, RosError> {
+    /// [`RosError::NoAnswer`] when the agent says nothing, [`AdapterError::Refused`] when it refuses.
+    pub async fn send(&self, task: &str, session: &str) -> Result<SentTask, AdapterError> {
         let goal_id = UUID { uuid: Uuid::now_v7().as_bytes().to_vec() };
         let (deliver, updates) = mpsc::channel(FEEDBACK_DEPTH);
         let (hear, heard) = watch::channel(Heard::Nothing);
@@ -166,7 +165,7 @@ impl TaskClient {
             () = reached(heard.clone(), Heard::UnderWay) => true,
         };
         if !is_taken {
-            return Err(RosError::Refused { agent: self.agent.clone() });
+            return Err(AdapterError::Refused { agent: self.agent.clone() });
         }
         Ok(SentTask {
             updates,
@@ -260,10 +259,10 @@ impl SentTask {
     /// Waits for the one result, for as long as the agent is there.
     ///
     /// # Errors
-    /// [`RosError::Vanished`] when the agent has left the graph, or was started anew, or no longer knows the task. One that was killed is
+    /// [`AdapterError::Vanished`] when the agent has left the graph, or was started anew, or no longer knows the task. One that was killed is
     /// seen to have left only when its lease ends, some 20 s later. [`RosError::NoAnswer`] when it has told the last word and does
     /// not say how the task ended.
-    pub async fn result(&self) -> Result<TaskResult, RosError> {
+    pub async fn result(&self) -> Result<TaskResult, AdapterError> {
         let question = GetResult::Request { goal_id: self.goal.clone() };
         let mut asked = 1;
         let mut answers = FuturesUnordered::new();
@@ -276,13 +275,13 @@ impl SentTask {
                     Some(response) = answers.next() => break response?,
                     () = &mut left => match tokio::time::timeout(LAST_WORDS, answers.next()).await {
                         Ok(Some(response)) => break response?,
-                        Ok(None) | Err(_) => return Err(RosError::Vanished { agent: self.agent.clone() }),
+                        Ok(None) | Err(_) => return Err(AdapterError::Vanished { agent: self.agent.clone() }),
                     },
                     // The task is over, so the answer should be here: it, or the question, was lost on the way.
                     () = self.overdue() => {
                         if asked == MOST_QUESTIONS {
                             let service = format!("{}/task/_action/get_result", self.agent);
-                            return Err(RosError::NoAnswer { service, waited: ASK_AGAIN * MOST_QUESTIONS });
+                            return Err(RosError::NoAnswer { service, waited: ASK_AGAIN * MOST_QUESTIONS }.into());
                         }
                         asked += 1;
                         answers.push(self.get_result.send(&question)?);
@@ -294,7 +293,7 @@ impl SentTask {
             status if status == GoalState::Succeeded.code() => TaskEnding::Succeeded,
             status if status == GoalState::Canceled.code() => TaskEnding::Cancelled,
             status if status == GoalState::Aborted.code() => TaskEnding::Failed,
-            _ => return Err(RosError::Vanished { agent: self.agent.clone() }),
+            _ => return Err(AdapterError::Vanished { agent: self.agent.clone() }),
         };
         let ending = if response.result.success { ending } else { ending.at_most_failed() };
         Ok(TaskResult { ending, output: response.result.output, mission: response.result.mission.as_str().into() })

@@ -17,6 +17,9 @@ use cortex_core::{ClientPort, EventStream};
 use cortex_protocol::{
     Command, CommandError, CommandErrorKind, CommandOutcome, MissionEvent, MissionId, Origin, Principal, SessionId,
 };
+use cortex_ros_client::serving::{answer_again, respond};
+use cortex_ros_client::text::carried;
+use cortex_ros_client::{QosProfile, RosError, RosNode};
 use futures::{Stream, StreamExt};
 use r2r::action_msgs::msg::{GoalInfo, GoalStatus, GoalStatusArray};
 use r2r::action_msgs::srv::CancelGoal;
@@ -27,17 +30,14 @@ use r2r::cortex_msgs::action::VisionLanguageAction::{
 use r2r::cortex_msgs::msg::StreamingString;
 use r2r::cortex_msgs::srv::CorrectTask;
 use r2r::unique_identifier_msgs::msg::UUID;
-use r2r::{Publisher, QosProfile, ServiceRequest, WrappedServiceTypeSupport};
+use r2r::{Publisher, ServiceRequest, WrappedServiceTypeSupport};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::goals::{GoalId, GoalState, Goals, ResultAnswer, Stamp};
-use crate::serving::{answer_again, respond};
 use crate::task::{ServiceReply, TaskEnding, TaskResult, TaskUpdate};
-use crate::text::carried;
-use crate::{RosError, RosNode};
 
 /// Feedback that is kept for a reader that lags. A mission has a few dozen events.
 const FEEDBACK_DEPTH: usize = 100;
@@ -93,15 +93,15 @@ impl TaskServer {
     /// # Errors
     /// When the node was shut down, or an endpoint can't be created.
     pub async fn start(node: &RosNode, port: Arc<dyn ClientPort>) -> Result<Self, RosError> {
-        let services = QosProfile::services_default();
         let (endpoints, questions, publishers) = node
             .with_node(move |node| {
-                let feedback = QosProfile::default().keep_last(FEEDBACK_DEPTH);
-                let statuses = QosProfile::default().keep_last(1).transient_local();
+                let services = r2r::QosProfile::from(QosProfile::RELIABLE);
+                let feedback = QosProfile::RELIABLE.keep_last(FEEDBACK_DEPTH);
+                let statuses = QosProfile::TRANSIENT_LOCAL;
                 let publishers = (
-                    node.create_publisher::<FeedbackMessage>("~/task/_action/feedback", feedback)?,
-                    node.create_publisher::<GoalStatusArray>("~/task/_action/status", statuses)?,
-                    node.create_publisher::<StreamingString>("~/output", QosProfile::default())?,
+                    node.create_publisher::<FeedbackMessage>("~/task/_action/feedback", feedback.into())?,
+                    node.create_publisher::<GoalStatusArray>("~/task/_action/status", statuses.into())?,
+                    node.create_publisher::<StreamingString>("~/output", QosProfile::RELIABLE.into())?,
                 );
                 let endpoints = (
                     node.create_service::<GetResult::Service>("~/task/_action/get_result", services.clone())?,

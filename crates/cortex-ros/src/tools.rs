@@ -5,6 +5,7 @@
 
 mod component;
 mod goal;
+mod goal_id;
 mod late;
 mod messages;
 pub(crate) mod parameter;
@@ -22,16 +23,17 @@ use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider, Watching};
 use cortex_interfaces::{InterfaceError, Interfaces};
 use cortex_protocol::{ComponentName, Effect, FailureKind, HaltState, ToolName, ToolOutcome, ToolSpec};
+use cortex_ros_client::dynamic::Endpoints;
+use cortex_ros_client::{GraphWatch, RosError};
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
 use crate::calls::{Calls, Followed, Haltable as _, key};
 use crate::catalog::{Catalog, Entry, OfferKind, known};
 use crate::discovery::Shared;
-use crate::dynamic::Endpoints;
 use crate::inspection::{self, Audience, Inspector};
 use crate::stop::StopLatch;
-use crate::{Discovery, GraphWatch, RosError};
+use crate::{AdapterError, Discovery};
 use component::Components;
 use goal::Goals;
 use sent::Sent;
@@ -124,8 +126,8 @@ impl RosTools {
     /// configuration: what it denies is marked. The tool `inspect_component` tells nothing of it.
     ///
     /// # Errors
-    /// [`RosError::UnknownNode`], with the names that there are.
-    pub async fn inspect(&self, name: &str) -> Result<Value, RosError> {
+    /// [`AdapterError::UnknownNode`], with the names that there are.
+    pub async fn inspect(&self, name: &str) -> Result<Value, AdapterError> {
         self.inspector.inspect(name, Audience::Person).await
     }
 
@@ -205,7 +207,7 @@ impl RosTools {
         };
         match self.inspector.inspect(name, Audience::Model).await {
             Ok(report) => ToolOutcome::success(report),
-            Err(problem @ RosError::UnknownNode { .. }) => {
+            Err(problem @ AdapterError::UnknownNode { .. }) => {
                 ToolOutcome::failure(FailureKind::NotFound, problem.to_string())
             }
             Err(problem) => ToolOutcome::failure(FailureKind::Unavailable, problem.to_string()),

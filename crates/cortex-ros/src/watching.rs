@@ -15,9 +15,9 @@ use cortex_core::condition::Sighting;
 use cortex_core::{Watch, Watcher};
 use cortex_protocol::condition::Source;
 use cortex_protocol::{ToolCall, ToolSpec};
+use cortex_ros_client::graph::Graph;
 use tokio::task::JoinSet;
 
-use crate::graph::Graph;
 use crate::tools::Surroundings;
 use latest::Latest;
 

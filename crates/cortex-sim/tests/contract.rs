@@ -11,8 +11,8 @@ mod support;
 
 use cortex_component::schema_of;
 use cortex_protocol::{ComponentDescription, MethodDescription};
-use cortex_ros::r2r::QosProfile;
-use cortex_ros::r2r::cortex_msgs::msg::ComponentStatus;
+use cortex_ros_client::r2r::QosProfile;
+use cortex_ros_client::r2r::cortex_msgs::msg::ComponentStatus;
 use rustix::process::Signal;
 use serde_json::json;
 use support::{Caller, Process, namespace, within};
@@ -41,7 +41,7 @@ fn the_example_description_is_taken_as_it_stands() {
     assert_eq!(description.methods.len(), 3);
 }
 
-cortex_ros::ros_tests! {
+cortex_ros_client::ros_tests! {
     async fn the_python_component_works_and_halts_at_rest() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("lift.py");

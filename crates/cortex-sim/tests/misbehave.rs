@@ -26,7 +26,7 @@ fn start(test: &str, arguments: &[&str]) -> (Process, Caller) {
     (process, Caller::start(&space))
 }
 
-cortex_ros::ros_tests! {
+cortex_ros_client::ros_tests! {
     async fn echo_keeps_the_contract_with_many_nodes_in_one_process() {
         let (mut process, caller) = start("echo", &["echo", "--count", "5", "--prefix", "c"]);
         for name in ["c1", "c2", "c3", "c4", "c5"] {

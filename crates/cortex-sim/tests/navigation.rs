@@ -11,11 +11,11 @@ mod support;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cortex_ros::r2r::cortex_msgs::msg::ComponentStatus;
-use cortex_ros::r2r::geometry_msgs::msg::{PoseStamped, PoseWithCovarianceStamped, Twist};
-use cortex_ros::r2r::nav_msgs::msg::{OccupancyGrid, Odometry};
-use cortex_ros::r2r::nav_msgs::srv::{GetMap, GetPlan};
-use cortex_ros::r2r::{Publisher, QosProfile};
+use cortex_ros_client::r2r::cortex_msgs::msg::ComponentStatus;
+use cortex_ros_client::r2r::geometry_msgs::msg::{PoseStamped, PoseWithCovarianceStamped, Twist};
+use cortex_ros_client::r2r::nav_msgs::msg::{OccupancyGrid, Odometry};
+use cortex_ros_client::r2r::nav_msgs::srv::{GetMap, GetPlan};
+use cortex_ros_client::r2r::{Publisher, QosProfile};
 use rustix::process::Signal;
 use serde_json::json;
 use support::{Caller, Messages, Process, namespace, repeat, within};
@@ -128,7 +128,7 @@ async fn now(odometry: &mut Messages<Odometry>) -> Odometry {
     odometry.next().await
 }
 
-cortex_ros::ros_tests! {
+cortex_ros_client::ros_tests! {
     async fn a_base_obeys_velocities_within_its_limits_and_stands_when_nobody_commands_any_more() {
         let space = namespace("velocity");
         let _base = Process::part("base", &space, &BASE);

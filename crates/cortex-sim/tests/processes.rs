@@ -22,7 +22,7 @@ fn robot(test: &str) -> (Process, String) {
     (robot, space)
 }
 
-cortex_ros::ros_tests! {
+cortex_ros_client::ros_tests! {
     async fn sigterm_stops_every_process_and_the_output_was_one_line() {
         for signal in [Signal::TERM, Signal::INT] {
             let (mut robot, space) = robot("sigterm");

@@ -12,14 +12,14 @@ mod support;
 use std::os::unix::fs::PermissionsExt;
 
 use cortex_protocol::ComponentDescription;
-use cortex_ros::r2r::builtin_interfaces::msg::Time;
-use cortex_ros::r2r::cortex_msgs::msg::ComponentStatus;
-use cortex_ros::r2r::nav_msgs::msg::Odometry;
-use cortex_ros::r2r::rcl_interfaces::msg::{Parameter, ParameterType, ParameterValue};
-use cortex_ros::r2r::rcl_interfaces::srv::SetParameters;
-use cortex_ros::r2r::rosgraph_msgs::msg::Clock;
-use cortex_ros::r2r::sensor_msgs::msg::BatteryState;
-use cortex_ros::r2r::{QosProfile, std_msgs};
+use cortex_ros_client::r2r::builtin_interfaces::msg::Time;
+use cortex_ros_client::r2r::cortex_msgs::msg::ComponentStatus;
+use cortex_ros_client::r2r::nav_msgs::msg::Odometry;
+use cortex_ros_client::r2r::rcl_interfaces::msg::{Parameter, ParameterType, ParameterValue};
+use cortex_ros_client::r2r::rcl_interfaces::srv::SetParameters;
+use cortex_ros_client::r2r::rosgraph_msgs::msg::Clock;
+use cortex_ros_client::r2r::sensor_msgs::msg::BatteryState;
+use cortex_ros_client::r2r::{QosProfile, std_msgs};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use support::{Caller, Process, SIM, namespace};
@@ -58,7 +58,7 @@ async fn set(caller: &Caller, component: &str, name: &str, value: f64) -> Result
     if result.successful { Ok(()) } else { Err(result.reason.clone()) }
 }
 
-cortex_ros::ros_tests! {
+cortex_ros_client::ros_tests! {
     async fn the_whole_robot_drives_looks_speaks_and_drains() {
         let space = namespace("whole");
         let robot = Process::start(SIM, &space, &[], &["-p", "time_scale:=10.0"]);

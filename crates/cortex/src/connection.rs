@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use cortex_ros::{GraphWatch, Instance, Roll, RosError, RosNode, TaskClient};
+use cortex_ros::TaskClient;
+use cortex_ros_client::{GraphWatch, Instance, Roll, RosError, RosNode};
 
 use crate::arguments::ServerArguments;
 use crate::robot::end_ros;

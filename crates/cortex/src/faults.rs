@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cortex_ros::RosNode;
+use cortex_ros_client::RosNode;
 
 /// Which loop hangs as soon as a file is there: `runtime:/path/to/file` or `ros:/path/to/file`.
 const VARIABLE: &str = "CORTEX_TEST_FAULT_HANG";

@@ -33,14 +33,14 @@ use clap::{CommandFactory, Parser};
 use crate::arguments::{Arguments, Command};
 
 fn main() -> ExitCode {
-    cortex_ros::announce_often();
+    cortex_ros_client::announce_often();
     // ROS reads its own arguments from the process; the rest is ours.
-    let split = cortex_ros::arguments::split(std::env::args());
+    let split = cortex_ros_client::arguments::split(std::env::args());
     let arguments = Arguments::parse_from(split.own);
     logging::start(matches!(arguments.command, Command::Run(_)), &split.ros);
     let code = work(arguments);
     logging::flush();
-    cortex_ros::leave(code)
+    cortex_ros_client::leave(code)
 }
 
 fn work(arguments: Arguments) -> ExitCode {

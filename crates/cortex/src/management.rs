@@ -14,12 +14,12 @@ use async_trait::async_trait;
 use cortex_core::ChatModel;
 use cortex_model::{ApiKey, ModelChoice, WordingFile};
 use cortex_protocol::ComponentName;
-use cortex_ros::lifecycle::{self, Lifecycle, Managed, Outcome, State, Transition};
-use cortex_ros::node::USE_SIM_TIME;
-use cortex_ros::parameters::{self, Parameter, Parameters, value_as_json};
-use cortex_ros::r2r::ParameterValue;
-use cortex_ros::serving::Serving;
-use cortex_ros::{Instance, Instances, RosNode};
+use cortex_ros_client::lifecycle::{self, Lifecycle, Managed, Outcome, State, Transition};
+use cortex_ros_client::node::USE_SIM_TIME;
+use cortex_ros_client::parameters::ParameterValue;
+use cortex_ros_client::parameters::{self, Parameter, Parameters, value_as_json};
+use cortex_ros_client::serving::Serving;
+use cortex_ros_client::{Instance, Instances, RosNode};
 use cortex_runtime::{Runtime, Settings};
 use figment::value::Value;
 use tokio::sync::watch;
@@ -157,7 +157,7 @@ impl Management {
             let announce = lifecycle::announcer(node, move || clock.now_ns())?;
             let lifecycle = Lifecycle::new(watch::Sender::new(State::Unconfigured), cortex, announce);
             lifecycle::serve(node, &tasks, &lifecycle)?;
-            Ok::<_, cortex_ros::RosError>(lifecycle)
+            Ok::<_, cortex_ros_client::RosError>(lifecycle)
         });
         let lifecycle = created.await??;
         Ok(Self { lifecycle, serving })

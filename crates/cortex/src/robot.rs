@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use cortex_interfaces::Interfaces;
 use cortex_protocol::mission::Expense;
-use cortex_ros::dynamic::Endpoints;
-use cortex_ros::{Discovery, GraphWatch, Interfaces, Policy, RosError, RosNode, RosTools, meters};
+use cortex_ros::{Discovery, Policy, RosTools, meters};
+use cortex_ros_client::dynamic::Endpoints;
+use cortex_ros_client::{GraphWatch, RosError, RosNode};
 use cortex_runtime::Meter;
 use figment::value::Value;
 
@@ -114,7 +116,7 @@ pub(crate) fn join(name: &str) -> anyhow::Result<RosNode> {
 
 /// The parameters that are about the node, not about the agent.
 const NODE_PARAMETERS: [&str; 3] =
-    [management::AUTOSTART, cortex_ros::node::USE_SIM_TIME, "start_type_description_service"];
+    [management::AUTOSTART, cortex_ros_client::node::USE_SIM_TIME, "start_type_description_service"];
 
 /// A node's ROS parameters as a layer of the configuration. `use_sim_time` and the like belong to the node; what is no key
 /// of the configuration is told and left out.

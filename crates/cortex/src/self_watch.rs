@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use cortex_ros::{Beats, StopServer};
+use cortex_ros::StopServer;
+use cortex_ros_client::Beats;
 use cortex_runtime::Runtime;
 
 use crate::metrics::Endpoint;

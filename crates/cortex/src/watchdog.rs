@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use cortex_protocol::overview::WatchdogOverview;
 use cortex_ros::stop::{AGENT_LIMIT, HALT_LIMIT};
-use cortex_ros::{Beats, RosTools, StopHandle, exit_at_once};
+use cortex_ros::{RosTools, StopHandle};
+use cortex_ros_client::{Beats, exit_at_once};
 use tokio::task::AbortHandle;
 
 use crate::logging;

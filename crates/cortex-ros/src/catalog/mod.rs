@@ -11,6 +11,7 @@ mod types;
 use std::collections::{BTreeMap, BTreeSet};
 
 use cortex_protocol::{Effect, EffectSource, ToolName, ToolSpec};
+use cortex_ros_client::graph::Graph;
 use serde::Serialize;
 
 pub(crate) use answers::says_no;
@@ -19,7 +20,6 @@ pub(crate) use offers::{Offer, OfferKey, Offers, is_infrastructure};
 pub(crate) use types::{TypeForm, TypeKey, TypeState, Types};
 
 use crate::definitions::Definitions;
-use crate::graph::Graph;
 use crate::policy::Policy;
 
 /// Services and actions that are looked at. Far more than a robot has; a graph that invents them must not exhaust us.

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use cortex_ros_client::graph::{AGENT_ACTION, Graph, GraphNode, InstanceId, Interface, is_hidden};
 use serde::Serialize;
 
-use crate::graph::{AGENT_ACTION, Graph, GraphNode, InstanceId, Interface, is_hidden};
 use crate::policy::Policy;
 
 /// What is offered under a name.

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
 use cortex_protocol::{CancelMode, Dispatch, ToolPhase};
+use cortex_ros_client::graph::{GraphNode, Interface, NodeRole};
 use serde_json::json;
 
 use super::*;
-use crate::graph::{GraphNode, Interface, NodeRole};
 use crate::policy::PolicySettings;
 
 const TRIGGER: &str = "std_srvs/srv/Trigger";

@@ -1,7 +1,7 @@
+use cortex_ros_client::graph::{Interface, NodeRole};
 use serde_json::json;
 
 use super::*;
-use crate::graph::{Interface, NodeRole};
 
 fn component_node(name: &str, instances: &[u8]) -> GraphNode {
     let service = |(below, service_type): (&str, &str)| Interface {

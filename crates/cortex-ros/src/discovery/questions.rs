@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use cortex_interfaces::Message;
 use cortex_protocol::{ComponentDescription, ComponentName};
+use cortex_ros_client::RosError;
+use cortex_ros_client::dynamic::Servers;
 use tokio::sync::mpsc;
 
 use super::{Answered, Shared};
-use crate::RosError;
 use crate::directory::{Answer, DESCRIBE, EXECUTE_METHOD, Run, below};
-use crate::dynamic::Servers;
 
 /// How long a service of a component that was just found may take to appear here, and to answer.
 const SERVER_LIMIT: Duration = Duration::from_secs(2);

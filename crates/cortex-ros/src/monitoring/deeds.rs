@@ -9,6 +9,11 @@ use std::time::Duration;
 use cortex_core::fragment::capped;
 use cortex_interfaces::{Interfaces, Message, ReadOptions};
 use cortex_protocol::{CancelMode, ComponentDescription, ComponentName, Effect, ToolName, strict_json};
+use cortex_ros_client::dynamic::parameters::Parameters;
+use cortex_ros_client::dynamic::{Endpoints, Question, lifecycle};
+use cortex_ros_client::lifecycle::Transition;
+use cortex_ros_client::look_up::look_up;
+use cortex_ros_client::{QosProfile, RosError};
 use serde_json::{Map, Value};
 use thiserror::Error;
 use tokio::sync::watch;
@@ -16,14 +21,10 @@ use tokio::time::Instant;
 
 use crate::calls::{Calls, Followed};
 use crate::directory::{Directory, EXECUTE_METHOD, below};
-use crate::dynamic::parameters::Parameters;
-use crate::dynamic::{Endpoints, Quality, Question, lifecycle};
-use crate::lifecycle::Transition;
-use crate::look_up::look_up;
 use crate::stop::{StopLatch, StopState};
 use crate::tools::sent::{MethodAnswer, Sent, SentMethod, request};
 use crate::tools::{OpenCommand, RosTools};
-use crate::{Discovery, RosError};
+use crate::{AdapterError, Discovery};
 
 /// Characters of a reason that are kept.
 const REASON_CHARACTERS: usize = 500;
@@ -156,8 +157,8 @@ impl Deeds {
     }
 
     /// The last look before something is sent.
-    fn may_send(&self) -> Result<(), RosError> {
-        if self.latch().is_closed() { Err(RosError::Stopped) } else { Ok(()) }
+    fn may_send(&self) -> Result<(), AdapterError> {
+        if self.latch().is_closed() { Err(AdapterError::Stopped) } else { Ok(()) }
     }
 
     async fn prepare(&self, names: (&str, &str), request: &Value, limit: Duration) -> Result<Question, RosError> {
@@ -170,9 +171,9 @@ impl Deeds {
         name: &str,
         decision: &SendDecision,
         send: impl FnOnce() -> T,
-    ) -> Result<(T, Followed<Sent>), RosError> {
+    ) -> Result<(T, Followed<Sent>), AdapterError> {
         let sent = Sent::Request(CancelMode::Halt);
-        decision.send(|| self.calls.send_beside(name.into(), sent, send).ok()).ok_or(RosError::Stopped)
+        decision.send(|| self.calls.send_beside(name.into(), sent, send).ok()).ok_or(AdapterError::Stopped)
     }
 
     /// Notes what is about to be sent, where nobody can halt what it begins.
@@ -205,7 +206,7 @@ impl Deeds {
                 question.send()
             };
             let (answer, _open) = self.send(service, decision, send)?;
-            answer?.await
+            Ok::<Value, AdapterError>(answer?.await?)
         };
         let done = async {
             let answer = within(limit, asked).await?;
@@ -236,7 +237,7 @@ impl Deeds {
             let interface = look_up(&self.interfaces, move |interfaces| interfaces.message(&name)).await?;
             let message = Message::from_json(&interface, &Value::Object(message.clone()), &ReadOptions::exact())
                 .map_err(|problem| RosError::Endpoint { name: topic.to_owned(), problem: problem.to_string() })?;
-            let publisher = self.endpoints.publisher(topic, &interface, Quality::RELIABLE).await?;
+            let publisher = self.endpoints.publisher(topic, &interface, QosProfile::RELIABLE).await?;
             publisher.wait_for_reader(limit).await?;
             self.endpoints.check_topic(topic, &interface)?;
             let send = || {
@@ -247,7 +248,7 @@ impl Deeds {
             published?;
             // The middleware forgets what it published with the publisher. A reader that is gone confirms nothing.
             let _ = publisher.confirmed(DELIVERY).await;
-            Ok::<(), RosError>(())
+            Ok::<(), AdapterError>(())
         };
         self.unless_stopped(within(limit.saturating_add(DELIVERY), publish)).await
     }
@@ -297,10 +298,10 @@ impl Deeds {
             client.wait_for_server(limit).await?;
             let request = request(&client, method, arguments)?;
             let cancel_method = match role {
-                Role::Halts => return client.send(&request)?.await,
+                Role::Halts => return Ok(client.send(&request)?.await?),
                 Role::Observes => {
                     self.may_send()?;
-                    return client.send(&request)?.await;
+                    return Ok(client.send(&request)?.await?);
                 }
                 Role::HaltedBy(method) => Some(method.clone()),
                 Role::Unhalted => None,
@@ -308,8 +309,8 @@ impl Deeds {
             let (component, cancel) = (component.clone(), CancelMode::Halt);
             let sent = Sent::Method(SentMethod { component, cancel, cancel_method, client: client.clone() });
             let sent = self.calls.send_beside(tool, sent, || client.send(&request));
-            let (answer, _open) = sent.map_err(|_| RosError::Stopped)?;
-            answer?.await
+            let (answer, _open) = sent.map_err(|_| AdapterError::Stopped)?;
+            Ok::<Message, AdapterError>(answer?.await?)
         };
         let MethodAnswer { success, error_msg, response_json } = MethodAnswer::of(&within(limit, asked).await?);
         if !success {
@@ -348,7 +349,7 @@ impl Deeds {
                 let change = parameters.prepare(&node, name, value, left).await?;
                 let what = format!("{node}/{name}");
                 let (answer, _open) = self.send(&what, decision, || change.send())?;
-                answer?.await
+                Ok::<(), AdapterError>(answer?.await?)
             };
             within(left, set).await?;
         }
@@ -445,8 +446,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::testing::Peer;
-    use crate::{GraphWatch, Policy, RosNode};
+    use crate::Policy;
+    use cortex_ros_client::testing::Peer;
+    use cortex_ros_client::{GraphWatch, RosNode};
 
     #[test]
     fn what_a_method_is_to_a_stop_is_what_its_component_says() {
@@ -469,7 +471,7 @@ mod tests {
         assert_eq!(super::role(None, "freeze", &nothing), Role::Unhalted, "of whom nothing is known");
     }
 
-    crate::ros_tests! {
+    cortex_ros_client::ros_tests! {
         /// The last look used to be made outside of the lock: a stop right after it found nothing under way, and the
         /// message or the change was sent behind its back.
         async fn regression_a_stop_right_before_a_recipe_sends_knows_of_it() {
@@ -490,7 +492,7 @@ mod tests {
                 latch.stop_after_next_look(move || calls.halts().settle())
             };
             let text = interfaces.message("std_msgs/msg/String").unwrap();
-            let mut heard = endpoints.subscribe("/cleaning", &text, Quality::RELIABLE).await.unwrap();
+            let mut heard = endpoints.subscribe("/cleaning", &text, QosProfile::RELIABLE).await.unwrap();
             let resume = || assert!(latch.open(latch.latest().unwrap()));
 
             let is_settled = race();

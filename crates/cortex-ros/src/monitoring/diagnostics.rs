@@ -5,11 +5,11 @@
 
 use cortex_interfaces::{Message, WriteLimits, WriteOptions};
 use cortex_protocol::ComponentName;
+use cortex_ros_client::dynamic::Listening;
+use cortex_ros_client::{QosProfile, RosError};
 use serde_json::Value;
 
 use super::{AGAIN, Level, Senses, Sign};
-use crate::RosError;
-use crate::dynamic::{Listening, Quality};
 
 const TYPE: &str = "diagnostic_msgs/msg/DiagnosticArray";
 const TOPIC: &str = "/diagnostics";
@@ -48,7 +48,7 @@ async fn listen(senses: &Senses, own_node: String, components: Vec<ComponentName
             }
         }
     };
-    senses.endpoints.listen(TOPIC, &interface, Quality::HEARS_ALL, hear).await
+    senses.endpoints.listen(TOPIC, &interface, QosProfile::BEST_EFFORT, hear).await
 }
 
 /// Whether the entry of this name is about the node of that name.

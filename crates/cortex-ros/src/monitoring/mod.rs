@@ -17,13 +17,14 @@ use std::time::Duration;
 
 use cortex_interfaces::{InterfaceError, Interfaces};
 use cortex_protocol::ComponentName;
+use cortex_ros_client::dynamic::Endpoints;
+use cortex_ros_client::look_up::look_up;
+use cortex_ros_client::{GraphWatch, RosError};
 use tokio::task::JoinSet;
 
-use crate::dynamic::Endpoints;
-use crate::look_up::look_up;
+use crate::Discovery;
 pub use crate::statuses::Health;
 use crate::statuses::Hearing;
-use crate::{Discovery, GraphWatch, RosError};
 use presence::Presence;
 
 /// The pause before something that can't be heard is tried again.

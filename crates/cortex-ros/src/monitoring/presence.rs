@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cortex_protocol::ComponentName;
+use cortex_ros_client::GraphWatch;
+use cortex_ros_client::graph::{GraphNode, InstanceId};
 use tokio::sync::Notify;
 
 use super::{Senses, Sign};
-use crate::GraphWatch;
-use crate::graph::{GraphNode, InstanceId};
 
 /// How often what is known is told again: what is told may be lost.
 const TELL_AGAIN: Duration = Duration::from_secs(2);
@@ -94,7 +94,7 @@ impl Runs {
                 is_another_run = !live.is_subset(&self.live);
                 self.is_there = !live.is_empty();
                 if self.is_there {
-                    is_anew = crate::graph::is_another_run(&self.last, &live);
+                    is_anew = cortex_ros_client::graph::is_another_run(&self.last, &live);
                     self.begun += u64::from(is_anew);
                     self.last.clone_from(&live);
                 }
@@ -186,7 +186,7 @@ pub(super) async fn follow(senses: Senses) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::NodeRole;
+    use cortex_ros_client::graph::NodeRole;
 
     fn node(runs: &[u8]) -> GraphNode {
         let mut node = GraphNode::new("/base".to_owned(), NodeRole::Robot);

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use cortex_interfaces::Message;
 use cortex_protocol::ComponentName;
+use cortex_ros_client::dynamic::Listening;
+use cortex_ros_client::{QosProfile, RosError};
 use serde_json::Value;
 
 use super::{ProgressTopic, Senses, Sign};
-use crate::RosError;
-use crate::dynamic::{Listening, Quality};
 use crate::watching::topics::{types_of, value_of};
 
 /// What comes faster is told together, so that a topic of a thousand messages a second costs no more than this.
@@ -97,7 +97,7 @@ impl Counter {
         });
         let ear = Arc::clone(&counter);
         let hear = move |message: &Message| ear.hear(message);
-        let listening = senses.endpoints.listen(&wanted.topic, &interface, Quality::HEARS_ALL, hear).await?;
+        let listening = senses.endpoints.listen(&wanted.topic, &interface, QosProfile::BEST_EFFORT, hear).await?;
         Ok((counter, listening))
     }
 

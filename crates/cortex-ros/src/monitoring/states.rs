@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use cortex_interfaces::{Message, WriteLimits, WriteOptions};
 use cortex_protocol::ComponentName;
+use cortex_ros_client::dynamic::{Listening, lifecycle};
+use cortex_ros_client::graph::InstanceId;
+use cortex_ros_client::{QosProfile, RosError};
 use serde_json::Value;
 
 use super::{Senses, Sign};
-use crate::RosError;
 use crate::directory::below;
-use crate::dynamic::{Listening, Quality, lifecycle};
-use crate::graph::InstanceId;
 
 const TYPE: &str = "lifecycle_msgs/msg/TransitionEvent";
 const TRANSITIONS: &str = "transition_event";
@@ -92,5 +92,5 @@ async fn listen(senses: &Senses, component: &ComponentName) -> Result<Listening,
             tell(&name, Sign::Lifecycle { label: label.to_owned() });
         }
     };
-    senses.endpoints.listen_at_times(&below(component, TRANSITIONS), &interface, Quality::HEARS_ALL, hear).await
+    senses.endpoints.listen_at_times(&below(component, TRANSITIONS), &interface, QosProfile::BEST_EFFORT, hear).await
 }

@@ -34,17 +34,17 @@ use std::time::{Duration, Instant};
 
 use cortex_core::ClientPort;
 use cortex_protocol::ToolName;
+use cortex_ros_client::node::join_in_time;
+use cortex_ros_client::rcl::context::{GuardCondition, Node};
+use cortex_ros_client::{Beats, GraphWatch, RosError};
 
 pub use begun::Unhaltable;
 pub(crate) use latch::StopNumber;
 pub use latch::{StopLatch, StopState};
 pub use record::{StopMemory, StopStore};
 
-use crate::beats::Beats;
-use crate::node::join_in_time;
-use crate::rcl::context::{GuardCondition, Node};
+use crate::RosTools;
 use crate::task::ServiceReply;
-use crate::{GraphWatch, RosError, RosTools};
 use record::Recorder;
 
 /// How long the agent may take to begin with what it is told, before it counts as hanging.

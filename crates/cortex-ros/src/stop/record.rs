@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::RosError;
+use cortex_ros_client::RosError;
 
 const STOPPED_AGAIN: &str = "the robot was stopped again meanwhile";
 

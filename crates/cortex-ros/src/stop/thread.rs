@@ -11,6 +11,12 @@ use cortex_interfaces::{Interfaces, Message, ReadOptions, ServiceInterface};
 use cortex_protocol::{
     Command, CommandError, CommandErrorKind, CommandOutcome, Origin, Principal, StopOutcome, ToolName,
 };
+use cortex_ros_client::RosError;
+use cortex_ros_client::rcl::context::{GuardCondition, Node};
+use cortex_ros_client::rcl::priority::go_first;
+use cortex_ros_client::rcl::service::{Asker, RequestWait, Service};
+use cortex_ros_client::serving::{ANSWER_ATTEMPTS, ANSWER_PAUSE};
+use cortex_ros_client::text::carried;
 use serde_json::json;
 
 use super::begun::Unhaltable;
@@ -19,14 +25,9 @@ use super::words::Moving;
 use super::{
     AGENT_LIMIT, ANSWER_LIMIT, HALT_LIMIT, InsideStop, LatestStop, REMOVE_LIMIT, StopHandle, StopNumber, words,
 };
-use crate::rcl::context::{GuardCondition, Node};
-use crate::rcl::priority::go_first;
-use crate::rcl::service::{Asker, RequestWait, Service};
-use crate::serving::{ANSWER_ATTEMPTS, ANSWER_PAUSE};
+use crate::RosTools;
 use crate::task::ServiceReply;
-use crate::text::carried;
 use crate::tools::stopping::{self, Stopping};
-use crate::{RosError, RosTools};
 
 /// The longest wait while nothing is under way, which is the time between two beats.
 const IDLE: Duration = Duration::from_millis(250);

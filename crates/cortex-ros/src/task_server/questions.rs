@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use cortex_protocol::question::{ApprovalScope, MAX_REASON_BYTES};
 use cortex_protocol::{Answer, Command, QuestionId};
+use cortex_ros_client::QosProfile;
+use cortex_ros_client::serving::respond;
+use cortex_ros_client::text::carried;
 use futures::Stream;
 use r2r::cortex_msgs::srv::{AnswerQuestion, DisputeMission, ListQuestions};
-use r2r::{Node, QosProfile, ServiceRequest};
+use r2r::{Node, ServiceRequest};
 
 use super::{SUBMIT_LIMIT, Shared, principal};
-use crate::serving::respond;
 use crate::task::ServiceReply;
-use crate::text::carried;
 
 /// Requests to one of these services, until the node ends.
 pub(super) trait Requests<S: r2r::WrappedServiceTypeSupport>:
@@ -38,7 +39,7 @@ pub(super) fn endpoints(
     ),
     r2r::Error,
 > {
-    let quality = QosProfile::services_default();
+    let quality = r2r::QosProfile::from(QosProfile::RELIABLE);
     Ok((
         node.create_service::<AnswerQuestion::Service>("~/answer", quality.clone())?,
         node.create_service::<ListQuestions::Service>("~/questions", quality.clone())?,

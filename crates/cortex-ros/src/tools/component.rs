@@ -8,6 +8,8 @@ use cortex_core::Invocation;
 use cortex_core::fragment::capped;
 use cortex_interfaces::Message;
 use cortex_protocol::{CancelMode, ComponentName, Effect, FailureKind, HaltState, ToolOutcome, strict_json};
+use cortex_ros_client::RosError;
+use cortex_ros_client::dynamic::{ServiceClient, Turn};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -16,11 +18,9 @@ use super::late::ServerLost;
 use super::pool::Pool;
 use super::sent::{MethodAnswer, Sent, SentMethod, request};
 use super::{Surroundings, changed, late};
-use crate::RosError;
 use crate::calls::{ends_with, halted_before_it_was_sent, key};
 use crate::directory::{ComponentState, Directory, EXECUTE_METHOD, Loss, Run, below};
 use crate::discovery::{method_name, refusal_of_method};
-use crate::dynamic::{ServiceClient, Turn};
 
 /// Longest result that is read, in bytes.
 const MOST_RESPONSE_BYTES: usize = 4 << 20;

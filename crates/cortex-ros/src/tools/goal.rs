@@ -6,17 +6,18 @@ use std::time::Duration;
 use cortex_core::{CallObserver, Invocation};
 use cortex_interfaces::{Conventions, Message};
 use cortex_protocol::{CancelMode, Effect, FailureKind, HaltState, ToolOutcome};
+use cortex_ros_client::RosError;
+use cortex_ros_client::dynamic::{Acceptance, ActionClient, CancelAnswer, EarlierGoal, Goal, GoalResult, GoalState};
 use futures::FutureExt;
 use tokio::sync::{oneshot, watch};
 
+use super::goal_id;
 use super::messages::{line, message_of, outcome_of, readable, reason};
 use super::pool::Pool;
 use super::sent::Sent;
 use super::{Surroundings, late};
-use crate::RosError;
 use crate::calls::{ends_with, halted_before_it_was_sent, key};
 use crate::catalog::Entry;
-use crate::dynamic::{Acceptance, ActionClient, CancelAnswer, Goal, GoalId, GoalResult, GoalState};
 
 /// How long a server that is on the graph may take to be connected with.
 const SERVER_LIMIT: Duration = Duration::from_secs(2);
@@ -129,13 +130,18 @@ impl Goals {
 
     /// Has a goal cancelled that an earlier life of this process has sent, and waits until it has ended.
     pub(super) async fn end_earlier(&self, invocation: &Invocation, entry: &Entry) -> HaltState {
-        let Some(id) = GoalId::of_call(&invocation.mission, invocation.id) else { return HaltState::Unconfirmed };
+        let Some(id) = goal_id::of_call(&invocation.mission, invocation.id) else { return HaltState::Unconfirmed };
         let ended = async {
             let client = self.client(entry).await?;
             client.wait_for_server(SERVER_LIMIT).await?;
-            client.end_earlier(id, END_LIMIT).await
+            Ok(match client.end_earlier(id, END_LIMIT).await? {
+                EarlierGoal::Ended => HaltState::Halted,
+                EarlierGoal::Unconfirmed => HaltState::Unconfirmed,
+                EarlierGoal::AtRest => HaltState::AtRest,
+                EarlierGoal::Refused => HaltState::Refused,
+            })
         };
-        ended.await.unwrap_or_else(|problem| {
+        ended.await.unwrap_or_else(|problem: RosError| {
             tracing::warn!("goal {id} of {} was not cancelled: {problem}", entry.name);
             HaltState::Unconfirmed
         })
@@ -149,7 +155,7 @@ impl Goals {
         client.wait_for_server(SERVER_LIMIT).await.map_err(unavailable)?;
         self.around.endpoints.check_action(&entry.name, client.interface()).map_err(unavailable)?;
         // A later life of this process must know it, should this one be killed.
-        let id = GoalId::of_call(&invocation.mission, invocation.id);
+        let id = goal_id::of_call(&invocation.mission, invocation.id);
         client.goal_named(goal, id).map_err(unavailable)
     }
 

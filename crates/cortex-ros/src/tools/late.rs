@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use cortex_core::CONFIRMATION_HOLDS;
 use cortex_protocol::{Effect, FailureKind, ToolOutcome};
+use cortex_ros_client::RosError;
+use cortex_ros_client::dynamic::Turn;
 use futures::future::Either;
 use tokio::sync::oneshot;
 
 use super::sent::Sent;
-use crate::RosError;
 use crate::calls::{CallKey, Calls};
-use crate::dynamic::Turn;
 
 /// The caller bounds a call; should it forget, the call ends this much after its time.
 const OVERTIME: Duration = Duration::from_secs(60);
@@ -92,7 +92,7 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
-    use crate::dynamic::Turns;
+    use cortex_ros_client::dynamic::Turns;
 
     /// How long the place of a request that is never answered is kept, after `end`.
     async fn kept(end: impl FnOnce(oneshot::Sender<ServerLost>)) -> Duration {

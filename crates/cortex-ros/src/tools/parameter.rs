@@ -6,14 +6,15 @@ use std::time::Duration;
 use cortex_core::Invocation;
 use cortex_core::fragment::capped;
 use cortex_protocol::{CancelMode, Dispatch, Effect, FailureKind, ToolOutcome, ToolPhase, ToolSpec};
+use cortex_ros_client::RosError;
+use cortex_ros_client::dynamic::parameters::{ParameterError, Parameters};
+use cortex_ros_client::graph::{Graph, GraphNode, NodeRole};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::Surroundings;
-use crate::RosError;
+use crate::AdapterError;
 use crate::calls::key;
-use crate::dynamic::parameters::{ParameterError, Parameters};
-use crate::graph::{Graph, GraphNode, NodeRole};
 
 /// The tool's name.
 pub(crate) const UPDATE: &str = "update_parameter";
@@ -96,7 +97,7 @@ pub(super) async fn update(around: &Surroundings, invocation: &Invocation) -> To
     };
     let Some(node) = graph.node(component).filter(is_known) else {
         let known = policy.shown(&graph).take(MOST_NODES).map(|node| node.short_name().to_owned()).collect();
-        let unknown = RosError::UnknownNode { name: capped(component, NAME_CHARACTERS), known };
+        let unknown = AdapterError::UnknownNode { name: capped(component, NAME_CHARACTERS), known };
         return ToolOutcome::failure(FailureKind::NotFound, unknown.to_string());
     };
     if !has_parameters(node) {

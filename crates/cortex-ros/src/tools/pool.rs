@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use cortex_ros_client::RosError;
 use tokio::sync::OnceCell;
-
-use crate::RosError;
 
 /// Clients that are kept. A mission uses a few; each costs the middleware memory, and every server a match.
 const KEPT: usize = 32;

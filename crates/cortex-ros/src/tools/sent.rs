@@ -2,14 +2,14 @@
 
 use cortex_interfaces::{Message, ReadOptions};
 use cortex_protocol::{CancelMode, ComponentName};
+use cortex_ros_client::RosError;
+use cortex_ros_client::dynamic::{Goal, ServiceClient};
+use cortex_ros_client::text::carried;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-use crate::RosError;
 use crate::calls::Haltable;
-use crate::dynamic::{Goal, ServiceClient};
-use crate::text::carried;
 
 /// A call that was sent, by what brings it to rest.
 #[derive(Clone)]

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use cortex_ros_client::graph::{Graph, GraphNode, InstanceId, SERVER_GRACE};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use crate::catalog::{Entry, OfferKind};
-use crate::graph::{Graph, GraphNode, InstanceId, SERVER_GRACE};
 
 /// How a server was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Server {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Interface, NodeRole};
+    use cortex_ros_client::graph::{Interface, NodeRole};
 
     fn graph(instance: Option<u8>) -> Graph {
         let reset = Interface { name: "/reset".to_owned(), types: vec!["std_srvs/srv/Trigger".to_owned()] };

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use cortex_core::Invocation;
 use cortex_protocol::{CancelMode, FailureKind, HaltState, ToolOutcome};
+use cortex_ros_client::RosError;
+use cortex_ros_client::dynamic::ServiceClient;
 use tokio::sync::oneshot;
 
 use super::late::ServerLost;
@@ -13,10 +15,8 @@ use super::pool::Pool;
 use super::sent::Sent;
 use super::server::Server;
 use super::{Surroundings, late};
-use crate::RosError;
 use crate::calls::{ends_with, halted_before_it_was_sent, key};
 use crate::catalog::Entry;
-use crate::dynamic::ServiceClient;
 
 /// How long a server that is on the graph may take to be connected with.
 const SERVER_LIMIT: Duration = Duration::from_secs(2);

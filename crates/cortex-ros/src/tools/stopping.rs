@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cortex_protocol::{CallId, CancelMode, MissionId, ToolName};
+use cortex_ros_client::dynamic::{Asked, CancelAnswer};
 
 use super::RosTools;
 use super::sent::{MethodHalt, Sent};
 use crate::calls::{CallKey, Calls, Open};
-use crate::dynamic::{Asked, CancelAnswer};
 use crate::stop::StopNumber;
 
 /// How long the answer to the first request is waited for before it is sent again, and to each later one.

@@ -7,15 +7,15 @@ use cortex_core::Invocation;
 use cortex_core::fragment::capped;
 use cortex_interfaces::MessageInterface;
 use cortex_protocol::{CancelMode, Dispatch, Effect, FailureKind, ToolOutcome, ToolPhase, ToolSpec};
+use cortex_ros_client::dynamic::Publisher;
+use cortex_ros_client::{QosProfile, RosError};
 use serde_json::{Value, json};
 
 use super::Surroundings;
 use super::messages::{message_of, readable};
 use super::pool::Pool;
-use crate::RosError;
 use crate::calls::key;
 use crate::catalog::{Catalog, Entry};
-use crate::dynamic::{Publisher, Quality};
 
 /// The tool that reads.
 pub(crate) const READ: &str = "read_topic";
@@ -119,8 +119,9 @@ impl Topics {
             Err(outcome) => return outcome,
         };
         // Not one that keeps the message for who comes late: what was meant now must not be heard tomorrow.
-        let make =
-            async { Ok(Arc::new(self.around.endpoints.publisher(&entry.name, &interface, Quality::RELIABLE).await?)) };
+        let make = async {
+            Ok(Arc::new(self.around.endpoints.publisher(&entry.name, &interface, QosProfile::RELIABLE).await?))
+        };
         let published = async {
             let publisher = self.publishers.get(&entry.name, &entry.type_name, make).await?;
             publisher.wait_for_reader(READER_LIMIT).await?;
@@ -169,8 +170,8 @@ impl Topics {
         self.around.endpoints.check_topic(topic, &interface)?;
         // One hears everybody, the other also what was kept for who comes late; not every topic fits both.
         let (mut next, mut kept) = tokio::try_join!(
-            self.around.endpoints.subscribe(topic, &interface, Quality::HEARS_ALL),
-            self.around.endpoints.subscribe(topic, &interface, Quality::LATCHED),
+            self.around.endpoints.subscribe(topic, &interface, QosProfile::BEST_EFFORT),
+            self.around.endpoints.subscribe(topic, &interface, QosProfile::TRANSIENT_LOCAL),
         )?;
         let message = async {
             tokio::select! {

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use cortex_core::condition::{Age, Sighting};
 use cortex_protocol::condition::Source;
+use cortex_ros_client::dynamic::parameters::Parameters;
 use tokio::time::MissedTickBehavior;
 
 use super::latest::Latest;
-use crate::dynamic::parameters::Parameters;
 use crate::tools::Surroundings;
 
 /// How often a node is asked.

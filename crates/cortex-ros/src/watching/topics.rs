@@ -7,14 +7,14 @@ use std::time::Duration;
 use cortex_core::condition::{Age, Sighting, at_path};
 use cortex_interfaces::{MessageView, WriteLimits, WriteOptions};
 use cortex_protocol::condition::Source;
+use cortex_ros_client::clock::RosClock;
+use cortex_ros_client::dynamic::Subscription;
+use cortex_ros_client::graph::Graph;
+use cortex_ros_client::{QosProfile, RosError};
 use serde_json::Value;
 use tokio::sync::watch;
 
 use super::latest::Latest;
-use crate::RosError;
-use crate::clock::RosClock;
-use crate::dynamic::{Quality, Subscription};
-use crate::graph::Graph;
 use crate::tools::Surroundings;
 
 /// How much of a message is looked at. What is cut can't be compared.
@@ -82,8 +82,8 @@ async fn open(around: &Surroundings, topic: &str, type_name: &str) -> Result<Hea
     let interface = around.interface(move |interfaces| interfaces.message(&type_name)).await?;
     around.endpoints.check_topic(topic, &interface)?;
     let (live, kept) = tokio::try_join!(
-        around.endpoints.subscribe(topic, &interface, Quality::HEARS_ALL),
-        around.endpoints.subscribe(topic, &interface, Quality::LATCHED),
+        around.endpoints.subscribe(topic, &interface, QosProfile::BEST_EFFORT),
+        around.endpoints.subscribe(topic, &interface, QosProfile::TRANSIENT_LOCAL),
     )?;
     Ok(Heard { live, kept: Some(kept) })
 }

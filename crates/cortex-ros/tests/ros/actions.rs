@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use cortex_interfaces::Message;
-use cortex_ros::dynamic::{Acceptance, ActionClient, CancelAnswer, Goal, GoalState};
-use cortex_ros::testing::Peer;
-use cortex_ros::{RosError, ros_tests};
+use cortex_ros_client::dynamic::{Acceptance, ActionClient, CancelAnswer, Goal, GoalState};
+use cortex_ros_client::testing::Peer;
+use cortex_ros_client::{RosError, ros_tests};
 use serde_json::json;
 
 use crate::endpoints::{Clients, exact, message};

@@ -1,9 +1,9 @@
 //! Parameters, lifecycle and definitions of types of any node.
 
-use cortex_ros::dynamic::parameters::{ParameterError, ParameterType, Parameters, Range};
-use cortex_ros::dynamic::{Quality, lifecycle};
-use cortex_ros::testing::Peer;
-use cortex_ros::{RosError, ros_tests};
+use cortex_ros_client::dynamic::lifecycle;
+use cortex_ros_client::dynamic::parameters::{ParameterError, ParameterType, Parameters, Range};
+use cortex_ros_client::testing::Peer;
+use cortex_ros_client::{QosProfile, RosError, ros_tests};
 use serde_json::json;
 use std::time::Duration;
 
@@ -126,7 +126,7 @@ ros_tests! {
         assert!(matches!(problem, RosError::OtherDefinition { .. }), "{problem}");
 
         let message = |name: &str| clients.interfaces.message(name).unwrap();
-        let path = endpoints.publisher("/path_in", &message("nav_msgs/msg/Path"), Quality::RELIABLE).await.unwrap();
+        let path = endpoints.publisher("/path_in", &message("nav_msgs/msg/Path"), QosProfile::RELIABLE).await.unwrap();
         path.wait_for_reader(LIMIT).await.unwrap();
         endpoints.check_topic("/path_in", &message("nav_msgs/msg/Path")).unwrap();
         let problem = endpoints.check_topic("/path_in", &message("nav_msgs/msg/Odometry")).unwrap_err();

@@ -8,7 +8,8 @@ use crate::support::{Agent, LIMIT, invocation, names, robot};
 use cortex_core::{CallObserver, ToolProvider, Unobserved};
 use cortex_interfaces::{AmentIndex, Interfaces};
 use cortex_protocol::{FailureKind, HaltState, OutcomeStatus, ToolOutcome};
-use cortex_ros::{Policy, PolicySettings, ros_tests};
+use cortex_ros::{Policy, PolicySettings};
+use cortex_ros_client::ros_tests;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 

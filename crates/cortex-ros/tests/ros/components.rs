@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use crate::support::{Agent, LIMIT, component, invocation, names, terminate};
 use cortex_core::ToolProvider;
 use cortex_protocol::{FailureKind, HaltState, OutcomeStatus, ToolOutcome};
-use cortex_ros::{ComponentState, Policy, PolicySettings, ros_tests};
+use cortex_ros::{ComponentState, Policy, PolicySettings};
+use cortex_ros_client::ros_tests;
 use serde_json::{Value, json};
 
 ros_tests! {

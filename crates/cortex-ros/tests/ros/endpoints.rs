@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cortex_interfaces::{Interfaces, Message, MessageInterface, ReadOptions, WriteOptions};
-use cortex_ros::dynamic::{Endpoints, Quality, ServiceClient};
-use cortex_ros::testing::Peer;
-use cortex_ros::{GraphWatch, RosError, ros_tests};
+use cortex_ros_client::dynamic::{Endpoints, ServiceClient};
+use cortex_ros_client::testing::Peer;
+use cortex_ros_client::{GraphWatch, QosProfile, RosError, ros_tests};
 use serde_json::{Value, json};
 
 use crate::support::{LIMIT, script};
@@ -113,16 +113,16 @@ ros_tests! {
         let mut peer = peer().await;
         let pose = json!({"header": {"frame_id": "map"}, "pose": {"position": {"x": 1.25, "y": -2.5}, "orientation": {"w": 1.0}}});
         let cases = [
-            ("path", "nav_msgs/msg/Path", Quality::RELIABLE, json!({"header": {"stamp": {"sec": 7, "nanosec": 9}}, "poses": vec![pose; 500]})),
-            ("image", "sensor_msgs/msg/Image", Quality::RELIABLE, json!({"height": 2, "width": 2, "encoding": "rgb8", "step": 6, "data": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 255]})),
-            ("nested", "test_msgs/msg/Nested", Quality::LATCHED, json!({"basic_types_value": {"uint64_value": u64::MAX}})),
-            ("sequences", "test_msgs/msg/UnboundedSequences", Quality::RELIABLE, json!({"string_values": ["a", "", "ö"], "int64_values": [i64::MIN], "bool_values": [true]})),
-            ("wide", "test_msgs/msg/WStrings", Quality::RELIABLE, json!({"wstring_value": "ハローワールド", "unbounded_sequence_of_wstrings": ["1", "zwei"]})),
+            ("path", "nav_msgs/msg/Path", QosProfile::RELIABLE, json!({"header": {"stamp": {"sec": 7, "nanosec": 9}}, "poses": vec![pose; 500]})),
+            ("image", "sensor_msgs/msg/Image", QosProfile::RELIABLE, json!({"height": 2, "width": 2, "encoding": "rgb8", "step": 6, "data": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 255]})),
+            ("nested", "test_msgs/msg/Nested", QosProfile::TRANSIENT_LOCAL, json!({"basic_types_value": {"uint64_value": u64::MAX}})),
+            ("sequences", "test_msgs/msg/UnboundedSequences", QosProfile::RELIABLE, json!({"string_values": ["a", "", "ö"], "int64_values": [i64::MIN], "bool_values": [true]})),
+            ("wide", "test_msgs/msg/WStrings", QosProfile::RELIABLE, json!({"wstring_value": "ハローワールド", "unbounded_sequence_of_wstrings": ["1", "zwei"]})),
         ];
         for (name, interface, quality, content) in cases {
             let interface = clients.interfaces.message(interface).unwrap();
             let mut subscription =
-                clients.endpoints.subscribe(&format!("/{name}_out"), &interface, Quality::HEARS_ALL).await.unwrap();
+                clients.endpoints.subscribe(&format!("/{name}_out"), &interface, QosProfile::BEST_EFFORT).await.unwrap();
             let publisher = clients.endpoints.publisher(&format!("/{name}_in"), &interface, quality).await.unwrap();
             publisher.wait_for_reader(LIMIT).await.unwrap();
             let sent = message(&interface, &content);
@@ -145,16 +145,16 @@ ros_tests! {
     async fn who_comes_late_hears_the_last_word_of_a_latched_topic() {
         let clients = Clients::start();
         let interface = clients.interfaces.message("test_msgs/msg/Strings").unwrap();
-        let publisher = clients.endpoints.publisher("/state", &interface, Quality::LATCHED).await.unwrap();
+        let publisher = clients.endpoints.publisher("/state", &interface, QosProfile::TRANSIENT_LOCAL).await.unwrap();
         for word in ["first", "last"] {
             publisher.publish(&message(&interface, &json!({"string_value": word}))).unwrap();
         }
-        let mut subscription = clients.endpoints.subscribe("/state", &interface, Quality::LATCHED).await.unwrap();
+        let mut subscription = clients.endpoints.subscribe("/state", &interface, QosProfile::TRANSIENT_LOCAL).await.unwrap();
         let heard = tokio::time::timeout(LIMIT, subscription.next()).await.unwrap().unwrap();
         assert_eq!(exact(&heard)["string_value"], "last");
 
         // A slow reader: the oldest go, and are counted.
-        let quality = Quality { depth: 1000, ..Quality::RELIABLE };
+        let quality = QosProfile { depth: 1000, ..QosProfile::RELIABLE };
         let mut slow = clients.endpoints.subscribe("/flood", &interface, quality).await.unwrap();
         let flood = clients.endpoints.publisher("/flood", &interface, quality).await.unwrap();
         flood.wait_for_reader(LIMIT).await.unwrap();
@@ -227,7 +227,7 @@ ros_tests! {
             assert!(matches!(problem, RosError::Endpoint { .. }), "{name}: {problem}");
         }
         let interface = clients.interfaces.message("test_msgs/msg/Strings").unwrap();
-        let publisher = clients.endpoints.publisher("/unheard", &interface, Quality::RELIABLE).await.unwrap();
+        let publisher = clients.endpoints.publisher("/unheard", &interface, QosProfile::RELIABLE).await.unwrap();
         let problem = publisher.wait_for_reader(Duration::from_millis(100)).await.unwrap_err();
         assert_eq!(problem.to_string(), "nothing reads /unheard (waited 0.1 s)");
         clients.shut_down();

@@ -4,8 +4,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use crate::support::{LIMIT, component, robot, script, terminate};
-use cortex_ros::graph::{Graph, NodeRole};
-use cortex_ros::{GraphWatch, RosNode, parameters, ros_tests};
+use cortex_ros_client::graph::{Graph, NodeRole};
+use cortex_ros_client::{GraphWatch, RosNode, parameters, ros_tests};
 
 async fn graph_until(watch: &GraphWatch, wanted: impl Fn(&Graph) -> bool) -> Arc<Graph> {
     let mut graph = watch.subscribe();
@@ -52,7 +52,7 @@ ros_tests! {
         me.shut_down();
         watch.shut_down();
         watch.shut_down();
-        assert!(matches!(me.with_node(|_| ()).await, Err(cortex_ros::RosError::ShutDown)));
+        assert!(matches!(me.with_node(|_| ()).await, Err(cortex_ros_client::RosError::ShutDown)));
     }
 
     // Asked about a name, the middleware answers for one run of it; several, since that may be the living one by chance.
@@ -115,26 +115,26 @@ ros_tests! {
     }
 
     async fn parameters_are_shown_to_others_and_changed_where_that_is_allowed() {
-        use cortex_ros::parameters::{Parameter, Parameters};
+        use cortex_ros_client::parameters::{Parameter, Parameters};
         let node = RosNode::start("cortex", "").unwrap();
         let declared = vec![
             Parameter::text("model", "reflex").describe("Who plans."),
             Parameter::integer_within("limits.steps", 15, 1..=99).describe("Most steps."),
-            Parameter::new("allow", cortex_ros::r2r::ParameterValue::StringArray(vec!["**".to_owned()]))
+            Parameter::new("allow", cortex_ros_client::parameters::ParameterValue::StringArray(vec!["**".to_owned()]))
                 .read_only_because("is read when Cortex starts"),
         ];
-        let judge = |changed: &std::collections::BTreeMap<String, cortex_ros::r2r::ParameterValue>| {
-            let wrong = cortex_ros::r2r::ParameterValue::String("gpt".to_owned());
+        let judge = |changed: &std::collections::BTreeMap<String, cortex_ros_client::parameters::ParameterValue>| {
+            let wrong = cortex_ros_client::parameters::ParameterValue::String("gpt".to_owned());
             if changed.get("model") == Some(&wrong) { Err("'gpt' names no model".to_owned()) } else { Ok(()) }
         };
         let shown = Parameters::declare(declared, |_| None).unwrap().judged_by(Box::new(judge));
-        let serving = cortex_ros::serving::Serving::on(tokio::runtime::Handle::current());
+        let serving = cortex_ros_client::serving::Serving::on(tokio::runtime::Handle::current());
         let (tasks, values) = (serving.clone(), shown.clone());
         let served = node.with_node(move |node| {
-            parameters::serve(node, &tasks, &values, || cortex_ros::RosClock::System.now())
+            parameters::serve(node, &tasks, &values, || cortex_ros_client::RosClock::System.now())
         });
         served.await.unwrap().unwrap();
-        let mut peer = cortex_ros::testing::Peer::python(&script("parameters.py"), &["/cortex"]).unwrap();
+        let mut peer = cortex_ros_client::testing::Peer::python(&script("parameters.py"), &["/cortex"]).unwrap();
         assert_eq!(peer.line("list").await.unwrap(), "['allow', 'limits.steps', 'model'] ['limits']");
         assert_eq!(peer.line("get").await.unwrap(), "15 reflex ['**'] 0");
         assert_eq!(peer.line("types").await.unwrap(), "[2, 4, 9, 0]");

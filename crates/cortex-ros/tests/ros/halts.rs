@@ -7,7 +7,8 @@ use std::task::{Context, Waker};
 use crate::support::{Agent, LIMIT, component, invocation, robot};
 use cortex_core::{Invocation, ToolProvider, Unobserved};
 use cortex_protocol::{HaltState, ToolOutcome};
-use cortex_ros::{Policy, PolicySettings, ros_tests};
+use cortex_ros::{Policy, PolicySettings};
+use cortex_ros_client::ros_tests;
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
 

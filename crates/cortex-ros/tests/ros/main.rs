@@ -1,5 +1,5 @@
 //! Tests on real ROS, with peers in Python. Each runs in a process and on a domain of its own:
-//! see `cortex_ros::testing`.
+//! see `cortex_ros_client::testing`.
 
 #[cfg(test)]
 mod actions;

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use cortex_interfaces::Interfaces;
 use cortex_protocol::ComponentName;
 use cortex_ros::monitoring::{Monitoring, Sign, Watched};
-use cortex_ros::r2r::QosProfile;
-use cortex_ros::r2r::cortex_msgs::msg::ComponentStatus;
-use cortex_ros::{Interfaces, Publisher, RosNode, ros_tests};
+use cortex_ros_client::publisher::shared;
+use cortex_ros_client::r2r::QosProfile;
+use cortex_ros_client::r2r::cortex_msgs::msg::ComponentStatus;
+use cortex_ros_client::{Publisher, RosNode, ros_tests};
 use tokio::sync::mpsc;
 
 use crate::support::{Agent, LIMIT};
@@ -15,7 +17,7 @@ use crate::support::{Agent, LIMIT};
 async fn publisher(node: &RosNode, quality: QosProfile) -> Publisher<ComponentStatus> {
     let topic = format!("{}/status", node.fully_qualified_name());
     let made = node.with_node(move |node| node.create_publisher::<ComponentStatus>(&topic, quality)).await;
-    Publisher::new(made.unwrap().unwrap())
+    shared(made.unwrap().unwrap())
 }
 
 ros_tests! {

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_core::{Invocation, ToolProvider, Unobserved};
+use cortex_interfaces::Interfaces;
 use cortex_protocol::{CallId, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec};
-use cortex_ros::dynamic::Endpoints;
-use cortex_ros::testing::Peer;
-use cortex_ros::{Discovery, GraphWatch, Interfaces, Policy, RosNode, RosTools};
+use cortex_ros::{Discovery, Policy, RosTools};
+use cortex_ros_client::dynamic::Endpoints;
+use cortex_ros_client::testing::Peer;
+use cortex_ros_client::{GraphWatch, RosNode};
 use serde_json::{Map, Value};
 
 /// Bounds a wait against a hang; nothing is measured by it.

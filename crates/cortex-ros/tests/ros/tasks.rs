@@ -15,8 +15,9 @@ use cortex_protocol::{
     StepNumber, StopOutcome, Submission, ToolFingerprint, Usage,
 };
 use cortex_ros::task::{TaskEnding, TaskResult};
-use cortex_ros::testing::Peer;
-use cortex_ros::{GraphWatch, RosError, RosNode, StopServer, TaskClient, TaskServer, ros_tests};
+use cortex_ros::{AdapterError, StopServer, TaskClient, TaskServer};
+use cortex_ros_client::testing::Peer;
+use cortex_ros_client::{GraphWatch, RosError, RosNode, ros_tests};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -361,7 +362,7 @@ ros_tests! {
 
         let task = client.send("wait", "").await.unwrap();
         let (result, ()) = tokio::join!(task.result(), async { agent.robot.node.shut_down() });
-        assert!(matches!(result, Err(RosError::Vanished { .. })), "{result:?}");
+        assert!(matches!(result, Err(AdapterError::Vanished { .. })), "{result:?}");
 
         agent.stop.shut_down();
         let again = Agent::start().await;

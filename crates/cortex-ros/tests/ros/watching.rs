@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use cortex_core::condition::{Age, Sighting};
 use cortex_core::{ToolProvider, Watch, Watching};
+use cortex_interfaces::Interfaces;
 use cortex_protocol::condition::Source;
-use cortex_ros::dynamic::Quality;
-use cortex_ros::{Interfaces, ros_tests};
+use cortex_ros_client::QosProfile;
+use cortex_ros_client::ros_tests;
 use serde_json::{Value, json};
 
 use crate::endpoints::message;
@@ -75,7 +76,7 @@ ros_tests! {
         let agent = Agent::start();
         let _peer = robot(&["lamp", "--only", "topics"]).await;
         let interface = Interfaces::from_environment().message("std_msgs/msg/String").unwrap();
-        let publisher = agent.endpoints.publisher("/place", &interface, Quality::LATCHED).await.unwrap();
+        let publisher = agent.endpoints.publisher("/place", &interface, QosProfile::TRANSIENT_LOCAL).await.unwrap();
         publisher.publish(&message(&interface, &json!({"data": "kitchen"}))).unwrap();
         let (place, chatter) = (Source::topic("/place", "data"), Source::topic("/chatter", "data"));
         let mut watch = watch(&agent, &[place.clone(), chatter.clone()]).await;

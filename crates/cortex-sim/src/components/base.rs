@@ -8,13 +8,14 @@ mod wheels;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cortex_component::r2r::geometry_msgs::msg::{PoseWithCovariance, TwistWithCovariance};
-use cortex_component::r2r::nav_msgs::msg::Odometry;
-use cortex_component::r2r::sensor_msgs::msg::BatteryState;
-use cortex_component::r2r::std_msgs::msg::{Header, String as Text};
-use cortex_component::r2r::{QosProfile, builtin_interfaces::msg::Time};
+use cortex_component::messages::builtin_interfaces::msg::Time;
+use cortex_component::messages::geometry_msgs::msg::{PoseWithCovariance, TwistWithCovariance};
+use cortex_component::messages::nav_msgs::msg::Odometry;
+use cortex_component::messages::sensor_msgs::msg::BatteryState;
+use cortex_component::messages::std_msgs::msg::{Header, String as Text};
 use cortex_component::{
-    CallContext, Component, ComponentContext, Failure, Latest, Method, NoArguments, Parameter, Publisher, Slot,
+    CallContext, Component, ComponentContext, Failure, Latest, Method, NoArguments, Parameter, Publisher, QosProfile,
+    Slot,
 };
 use serde_json::Value;
 use tokio::sync::watch;

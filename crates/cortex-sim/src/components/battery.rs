@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cortex_component::r2r::nav_msgs::msg::Odometry;
-use cortex_component::r2r::sensor_msgs::msg::BatteryState;
-use cortex_component::r2r::std_msgs::msg::Header;
-use cortex_component::r2r::{ParameterValue, QosProfile, builtin_interfaces::msg::Time};
+use cortex_component::messages::builtin_interfaces::msg::Time;
+use cortex_component::messages::nav_msgs::msg::Odometry;
+use cortex_component::messages::sensor_msgs::msg::BatteryState;
+use cortex_component::messages::std_msgs::msg::Header;
 use cortex_component::{
-    Component, ComponentContext, Effect, Failure, Latest, Method, NoArguments, Parameter, Publisher, Slot, ToolPhase,
+    Component, ComponentContext, Effect, Failure, Latest, Method, NoArguments, Parameter, ParameterValue, Publisher,
+    QosProfile, Slot, ToolPhase,
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_component::r2r::QosProfile;
-use cortex_component::r2r::std_msgs::msg::String as Text;
-use cortex_component::{Component, Effect, Method, NoArguments, Publisher, Slot, ToolPhase};
+use cortex_component::messages::std_msgs::msg::String as Text;
+use cortex_component::{Component, Effect, Method, NoArguments, Publisher, QosProfile, Slot, ToolPhase};
 use serde_json::{Value, json};
 
 use super::place::PlaceFinder;

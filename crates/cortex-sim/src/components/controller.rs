@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_component::r2r::QosProfile;
-use cortex_component::r2r::geometry_msgs::msg::{PoseWithCovarianceStamped, Twist};
-use cortex_component::r2r::nav_msgs::msg::Path;
-use cortex_component::r2r::std_msgs::msg::Float64;
-use cortex_component::{Component, ComponentContext, Failure, Health, Latest, Parameter, Publisher, Slot};
+use cortex_component::messages::geometry_msgs::msg::{PoseWithCovarianceStamped, Twist};
+use cortex_component::messages::nav_msgs::msg::Path;
+use cortex_component::messages::std_msgs::msg::Float64;
+use cortex_component::{Component, ComponentContext, Failure, Health, Latest, Parameter, Publisher, QosProfile, Slot};
 
 use super::base::TURN_RADPS;
 use super::geometry::{points, pose, twist};

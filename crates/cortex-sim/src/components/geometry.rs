@@ -1,9 +1,11 @@
 //! Places and velocities as messages of ROS. In the simulation the frames `odom` and `map` coincide.
 
-use cortex_component::r2r::builtin_interfaces::msg::Time;
-use cortex_component::r2r::geometry_msgs::msg::{Point, Pose as PoseMessage, PoseStamped, Quaternion, Twist, Vector3};
-use cortex_component::r2r::nav_msgs::msg::{Odometry, Path};
-use cortex_component::r2r::std_msgs::msg::Header;
+use cortex_component::messages::builtin_interfaces::msg::Time;
+use cortex_component::messages::geometry_msgs::msg::{
+    Point, Pose as PoseMessage, PoseStamped, Quaternion, Twist, Vector3,
+};
+use cortex_component::messages::nav_msgs::msg::{Odometry, Path};
+use cortex_component::messages::std_msgs::msg::Header;
 
 use crate::pursuit::Pose;
 use crate::velocity::Velocity;

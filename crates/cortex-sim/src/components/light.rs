@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cortex_component::r2r::QosProfile;
-use cortex_component::r2r::std_msgs::msg;
-use cortex_component::{CallContext, Component, Effect, Failure, Method, Publisher, Slot, ToolPhase};
+use cortex_component::messages::std_msgs::msg;
+use cortex_component::{CallContext, Component, Effect, Failure, Method, Publisher, QosProfile, Slot, ToolPhase};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use cortex_component::r2r::QosProfile;
-use cortex_component::r2r::geometry_msgs::msg::{PoseWithCovariance, PoseWithCovarianceStamped};
-use cortex_component::r2r::nav_msgs::msg::Odometry;
-use cortex_component::r2r::std_msgs::msg::{Header, String as Text};
-use cortex_component::{Component, ComponentContext, Health, Latest, Publisher, Slot};
+use cortex_component::messages::geometry_msgs::msg::{PoseWithCovariance, PoseWithCovarianceStamped};
+use cortex_component::messages::nav_msgs::msg::Odometry;
+use cortex_component::messages::std_msgs::msg::{Header, String as Text};
+use cortex_component::{Component, ComponentContext, Health, Latest, Publisher, QosProfile, Slot};
 
 use super::geometry::{MAP_FRAME, pose};
 use super::place::room_at;

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use cortex_component::r2r::QosProfile;
-use cortex_component::r2r::builtin_interfaces::msg::Time;
-use cortex_component::r2r::geometry_msgs::msg::{Point, Pose};
-use cortex_component::r2r::nav_msgs::msg::{MapMetaData, OccupancyGrid};
-use cortex_component::r2r::nav_msgs::srv::GetMap;
-use cortex_component::r2r::std_msgs::msg::Header;
-use cortex_component::{Component, Publisher, Slot};
+use cortex_component::messages::builtin_interfaces::msg::Time;
+use cortex_component::messages::geometry_msgs::msg::{Point, Pose};
+use cortex_component::messages::nav_msgs::msg::{MapMetaData, OccupancyGrid};
+use cortex_component::messages::nav_msgs::srv::GetMap;
+use cortex_component::messages::std_msgs::msg::Header;
+use cortex_component::{Component, Publisher, QosProfile, Slot};
 
 use super::MAP_TOPIC;
 use super::geometry::MAP_FRAME;

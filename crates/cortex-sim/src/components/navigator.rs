@@ -6,13 +6,12 @@ mod progress;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use cortex_component::r2r::QosProfile;
-use cortex_component::r2r::geometry_msgs::msg::{PoseStamped, PoseWithCovarianceStamped};
-use cortex_component::r2r::nav_msgs::msg::{Odometry, Path};
-use cortex_component::r2r::nav_msgs::srv::GetPlan;
-use cortex_component::r2r::std_msgs::msg::{Float64, Header};
+use cortex_component::messages::geometry_msgs::msg::{PoseStamped, PoseWithCovarianceStamped};
+use cortex_component::messages::nav_msgs::msg::{Odometry, Path};
+use cortex_component::messages::nav_msgs::srv::GetPlan;
+use cortex_component::messages::std_msgs::msg::{Float64, Header};
 use cortex_component::{
-    CallContext, Component, ComponentContext, Failure, Latest, Method, NoArguments, Parameter, Publisher,
+    CallContext, Component, ComponentContext, Failure, Latest, Method, NoArguments, Parameter, Publisher, QosProfile,
     ServiceClient, Slot,
 };
 

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use cortex_component::r2r::QosProfile;
-use cortex_component::r2r::nav_msgs::msg::Odometry;
-use cortex_component::{ComponentContext, Failure, Latest, Slot};
+use cortex_component::messages::nav_msgs::msg::Odometry;
+use cortex_component::{ComponentContext, Failure, Latest, QosProfile, Slot};
 use serde_json::{Value, json};
 
 use super::geometry::position;

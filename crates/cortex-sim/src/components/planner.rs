@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use cortex_component::r2r::QosProfile;
-use cortex_component::r2r::geometry_msgs::msg::PoseStamped;
-use cortex_component::r2r::nav_msgs::msg::{OccupancyGrid, Path};
-use cortex_component::r2r::nav_msgs::srv::GetPlan;
-use cortex_component::{Component, ComponentContext, Failure, Latest, Slot};
+use cortex_component::messages::geometry_msgs::msg::PoseStamped;
+use cortex_component::messages::nav_msgs::msg::{OccupancyGrid, Path};
+use cortex_component::messages::nav_msgs::srv::GetPlan;
+use cortex_component::{Component, ComponentContext, Failure, Latest, QosProfile, Slot};
 
 use super::MAP_TOPIC;
 use super::geometry::{MAP_FRAME, is_finite, path, position_of};

@@ -2,9 +2,8 @@
 
 use std::time::Instant;
 
-use cortex_component::r2r::QosProfile;
-use cortex_component::r2r::std_msgs::msg::String as Text;
-use cortex_component::{CallContext, Component, Effect, Failure, Latest, Method, Slot, ToolPhase};
+use cortex_component::messages::std_msgs::msg::String as Text;
+use cortex_component::{CallContext, Component, Effect, Failure, Latest, Method, QosProfile, Slot, ToolPhase};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

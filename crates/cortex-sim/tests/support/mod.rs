@@ -14,11 +14,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use cortex_ros::RosNode;
-use cortex_ros::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
-use cortex_ros::r2r::lifecycle_msgs::srv::{ChangeState, GetState};
-use cortex_ros::r2r::{Client, Node, Publisher, QosProfile};
-use cortex_ros::r2r::{WrappedServiceTypeSupport, WrappedTypesupport, lifecycle_msgs::msg};
+use cortex_ros_client::RosNode;
+use cortex_ros_client::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
+use cortex_ros_client::r2r::lifecycle_msgs::srv::{ChangeState, GetState};
+use cortex_ros_client::r2r::{Client, Node, Publisher, QosProfile};
+use cortex_ros_client::r2r::{WrappedServiceTypeSupport, WrappedTypesupport, lifecycle_msgs::msg};
 use futures::StreamExt;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;

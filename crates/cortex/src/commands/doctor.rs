@@ -10,8 +10,9 @@ use cortex_core::fragment::Fragment;
 use cortex_model::ModelChoice;
 use cortex_protocol::overview::ReadinessState;
 use cortex_protocol::{ToolName, ToolSpec};
-use cortex_ros::graph::GraphNode;
-use cortex_ros::{ComponentState, LatchedText, Roll, RosNode};
+use cortex_ros::ComponentState;
+use cortex_ros_client::graph::GraphNode;
+use cortex_ros_client::{LatchedText, Roll, RosNode};
 use cortex_runtime::StopRecord;
 use cortex_runtime::tape::Folder;
 

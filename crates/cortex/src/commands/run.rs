@@ -8,8 +8,9 @@ use std::time::Duration;
 use cortex_core::ToolProvider;
 use cortex_model::{Reflex, api_key_from_environment};
 use cortex_protocol::{ComponentName, PolicyRule};
-use cortex_ros::serving::Serving;
-use cortex_ros::{Instances, Policy, RosNode, StopMemory, StopServer, StopStore, TaskServer};
+use cortex_ros::{Policy, StopMemory, StopServer, StopStore, TaskServer};
+use cortex_ros_client::serving::Serving;
+use cortex_ros_client::{Instances, RosNode};
 use cortex_runtime::{CallBounds, DryRun, Gate, JournalSettings, Runtime, RuntimeConfig, StopRecord};
 use tokio::sync::broadcast;
 

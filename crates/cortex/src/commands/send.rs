@@ -10,7 +10,7 @@ use cortex_core::feedback;
 use cortex_protocol::mission::Expense;
 use cortex_protocol::{CloudEvent, MissionEvent, MissionResult, MissionStatus, Usage, Verification};
 use cortex_ros::task::{TaskEnding, TaskResult, TaskUpdate};
-use cortex_ros::{Canceller, RosError, SentTask};
+use cortex_ros::{AdapterError, Canceller, SentTask};
 use serde_json::json;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -80,7 +80,7 @@ async fn watch(
     let mut updates = std::mem::replace(updates, tokio::sync::mpsc::channel(1).1);
     let result = sent.result();
     tokio::pin!(result);
-    let ended: Result<TaskResult, RosError> = loop {
+    let ended: Result<TaskResult, AdapterError> = loop {
         tokio::select! {
             biased;
             _ = interrupts.recv() => {

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use cortex_protocol::overview::{OVERVIEW_VERSION, Overview};
-use cortex_ros::dynamic::Endpoints;
-use cortex_ros::{GraphWatch, LatchedText, RosNode};
+use cortex_ros_client::dynamic::Endpoints;
+use cortex_ros_client::{GraphWatch, LatchedText, RosNode};
 use tokio::time::timeout;
 
 use crate::arguments::StatusArguments;

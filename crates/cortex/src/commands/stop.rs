@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use cortex_ros::RosError;
 use cortex_ros::task::ServiceReply;
+use cortex_ros_client::RosError;
 
 use crate::arguments::ServerArguments;
 use crate::connection::{Connection, Purpose};

@@ -8,10 +8,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cortex_core::MissionLimits;
+use cortex_interfaces::Convention;
 use cortex_model::{ModelChoice, ModelSettings, Structured, WordingFile};
 use cortex_protocol::{Conditions, Effect, PolicyRule, ResourceName};
 use cortex_recipe::Recipe;
-use cortex_ros::{Convention, Policy, PolicySettings};
+use cortex_ros::{Policy, PolicySettings};
 use cortex_runtime::{CallBounds, QueuePolicy, RuntimeConfig};
 use figment::Figment;
 use figment::providers::Serialized;

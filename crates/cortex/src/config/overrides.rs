@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use cortex_ros::r2r::ParameterValue;
+use cortex_ros_client::parameters::ParameterValue;
 use serde_json::{Map, Value};
 
 use super::Config;
@@ -32,7 +32,7 @@ pub(crate) fn part(
     let (mut ours, mut strangers) = (Vec::new(), Vec::new());
     for (name, value) in given {
         if is_own(&tree, &name) {
-            let value = figment::value::Value::serialize(cortex_ros::parameters::value_as_json(&value));
+            let value = figment::value::Value::serialize(cortex_ros_client::parameters::value_as_json(&value));
             ours.extend(value.ok().map(|value| (name, value)));
         } else {
             strangers.push(Stranger { meant: meant(&tree, &name), name });

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use cortex_ros::parameters::Parameter;
-use cortex_ros::r2r::ParameterValue;
+use cortex_ros_client::parameters::Parameter;
+use cortex_ros_client::parameters::ParameterValue;
 use serde_json::{Map, Value};
 
 use super::{Config, Layers};
@@ -119,7 +119,8 @@ mod tests {
     use super::*;
 
     fn described(layers: &Layers) -> BTreeMap<String, String> {
-        let parameters = cortex_ros::parameters::Parameters::declare(declared(layers).unwrap(), |_| None).unwrap();
+        let parameters =
+            cortex_ros_client::parameters::Parameters::declare(declared(layers).unwrap(), |_| None).unwrap();
         parameters.described().map(|(name, words)| (name.to_owned(), words.to_owned())).collect()
     }
 
@@ -141,7 +142,8 @@ mod tests {
             ("mission.max_duration_s".to_owned(), figment::value::Value::from(60)),
         ];
         let layers = Layers { ros, ..Layers::default() };
-        let parameters = cortex_ros::parameters::Parameters::declare(declared(&layers).unwrap(), |_| None).unwrap();
+        let parameters =
+            cortex_ros_client::parameters::Parameters::declare(declared(&layers).unwrap(), |_| None).unwrap();
         assert_eq!(parameters.integer("mission.max_replans"), Ok(7));
         assert_eq!(parameters.double("mission.max_duration_s"), Ok(60.0), "a number with a fraction stays one");
         assert_eq!(parameters.get("discovery.allow"), Some(ParameterValue::StringArray(vec!["**".to_owned()])));
@@ -150,7 +152,8 @@ mod tests {
     #[test]
     fn what_is_set_up_once_says_that_it_is_read_at_start() {
         let layers = Layers::default();
-        let parameters = cortex_ros::parameters::Parameters::declare(declared(&layers).unwrap(), |_| None).unwrap();
+        let parameters =
+            cortex_ros_client::parameters::Parameters::declare(declared(&layers).unwrap(), |_| None).unwrap();
         for (name, value, can_be_set) in [
             ("mission.max_replans", ParameterValue::Integer(1), true),
             ("model", ParameterValue::String("reflex2".to_owned()), true),

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_protocol::overview::Overview;
-use cortex_ros::clock::RosClock;
-use cortex_ros::dynamic::{Endpoints, Quality};
-use cortex_ros::{JsonTopic, RosError};
+use cortex_ros_client::clock::RosClock;
+use cortex_ros_client::dynamic::Endpoints;
+use cortex_ros_client::{JsonTopic, QosProfile, RosError};
 use serde_json::json;
 use tokio::time::{Instant, MissedTickBehavior};
 
@@ -21,9 +21,10 @@ const RENEW: Duration = Duration::from_secs(2);
 /// Publishes until the endpoints are shut down.
 pub(super) async fn publish(gathered: Arc<Gathered>, endpoints: Endpoints, clock: RosClock) {
     let topic = format!("{}/{TOPIC}", gathered.node);
-    let overviews = known(&topic, JsonTopic::create(&endpoints, &topic, "std_msgs/msg/String", Quality::LATCHED).await);
+    let overviews =
+        known(&topic, JsonTopic::create(&endpoints, &topic, "std_msgs/msg/String", QosProfile::TRANSIENT_LOCAL).await);
     let diagnostics =
-        JsonTopic::create(&endpoints, "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", Quality::RELIABLE);
+        JsonTopic::create(&endpoints, "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", QosProfile::RELIABLE);
     let diagnostics = known("/diagnostics", diagnostics.await);
     let mut looks = tokio::time::interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);

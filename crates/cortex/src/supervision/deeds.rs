@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use cortex_interfaces::Interfaces;
 use cortex_monitor::Transition;
 use cortex_protocol::{ComponentName, Effect};
 use cortex_recipe::action::MethodCall;
 use cortex_recipe::parameter::bind_nothing;
 use cortex_recipe::{Action, ActionName, Deed, Recipe};
-use cortex_ros::lifecycle::Transition as RosTransition;
 use cortex_ros::monitoring::deeds::{SendDecision, Undone};
-use cortex_ros::{Interfaces, OpenCommand, StopLatch};
+use cortex_ros::{OpenCommand, StopLatch};
+use cortex_ros_client::lifecycle::Transition as RosTransition;
 use serde_json::Value;
 
 use crate::custom_actions::RobotDeeds;

@@ -23,11 +23,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+
+use cortex_interfaces::Interfaces;
 use cortex_monitor::MonitorEvent;
 use cortex_process::{Processes, RunMark};
 use cortex_protocol::ComponentName;
 use cortex_recipe::ComponentRecipe;
-use cortex_ros::Interfaces;
 use cortex_ros::monitoring::Monitoring;
 use cortex_runtime::{Gate, Runtime};
 use cortex_supervisor::{Handle, RobotView, Supervisor};

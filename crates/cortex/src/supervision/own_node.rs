@@ -1,7 +1,7 @@
 //! What the components of a recipe have of the node that brings them up: its time, and not its namespace.
 
 use cortex_protocol::ComponentName;
-use cortex_ros::{RosClock, RosNode};
+use cortex_ros_client::{RosClock, RosNode};
 
 use super::RobotRecipe;
 

@@ -1,9 +1,9 @@
 //! What a recipe says of messages, against the types that are installed here.
 
+use cortex_interfaces::Interfaces;
 use cortex_protocol::condition::Check;
 use cortex_recipe::parameter::bind;
 use cortex_recipe::{Action, Deed, Known, Mistake, Recipe, TopicUse};
-use cortex_ros::Interfaces;
 use cortex_ros::type_check::{TypeProblem, Use, check_field, check_message};
 use serde_json::{Map, Value};
 

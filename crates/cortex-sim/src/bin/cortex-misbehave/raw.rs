@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use cortex_component::r2r::cortex_msgs::msg::ComponentStatus;
-use cortex_component::r2r::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
-use cortex_component::r2r::std_msgs::msg::String as Text;
-use cortex_component::r2r::{self, QosProfile, ServiceRequest};
-use cortex_component::{RosError, RosNode, respond};
+use cortex_ros_client::messages::cortex_msgs::msg::ComponentStatus;
+use cortex_ros_client::messages::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
+use cortex_ros_client::messages::std_msgs::msg::String as Text;
+use cortex_ros_client::r2r::{self, QosProfile, ServiceRequest};
+use cortex_ros_client::serving::respond;
+use cortex_ros_client::{RosError, RosNode};
 use futures::StreamExt;
 use tokio::task::JoinSet;
 

@@ -2,9 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cortex_component::r2r::QosProfile;
-use cortex_component::r2r::geometry_msgs::msg::Twist;
-use cortex_component::{ComponentContext, Failure, Latest, Parameter, Slot};
+use cortex_component::messages::geometry_msgs::msg::Twist;
+use cortex_component::{ComponentContext, Failure, Latest, Parameter, QosProfile, Slot};
 
 use crate::components::COMMAND_TOPIC;
 use crate::components::geometry::velocity;

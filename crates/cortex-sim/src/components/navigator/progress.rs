@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use cortex_component::r2r::geometry_msgs::msg::PoseWithCovarianceStamped;
-use cortex_component::r2r::nav_msgs::msg::Odometry;
-use cortex_component::r2r::std_msgs::msg::Float64;
+use cortex_component::messages::geometry_msgs::msg::PoseWithCovarianceStamped;
+use cortex_component::messages::nav_msgs::msg::Odometry;
+use cortex_component::messages::std_msgs::msg::Float64;
 use cortex_component::{Failure, Latest};
 
 use super::Navigator;

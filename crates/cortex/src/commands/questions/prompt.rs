@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use cortex_protocol::question::{ApprovalScope, MAX_REASON_BYTES, Subject};
 use cortex_protocol::{Answer, CloudEvent, MissionEvent, Question, QuestionId, QuestionOutcome};
+use cortex_ros::TaskClient;
 use cortex_ros::task::ServiceReply;
-use cortex_ros::{RosError, TaskClient};
+use cortex_ros_client::RosError;
 use futures::future::BoxFuture;
 use serde::Deserialize;
 

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cortex_core::ToolSet;
+use cortex_interfaces::Interfaces;
 use cortex_protocol::condition::Source;
 use cortex_protocol::{ComponentName, ToolName, ToolSpec};
 use cortex_recipe::{Action, Deed, EventDeed, Mistake, Recipe, out_of_range};
-use cortex_ros::Interfaces;
-use cortex_ros::graph::Interface;
+use cortex_ros_client::graph::Interface;
 use serde_json::{Map, Value};
 
 use crate::config::{self, Layers};

@@ -1,0 +1,57 @@
+//! A ROS 2 client library for tokio, on top of `r2r`: nodes, the graph, typed endpoints, and endpoints of any type.
+//!
+//! It owns every thread and every unsafe call that ROS needs, and [`RosError`]. It knows nothing of missions, tools or
+//! components: those are in `cortex-ros`.
+//!
+//! - Begin with [`node`], the one ROS node of a process, on a thread of its own, and [`dynamic`], services, actions and
+//!   topics of any type, and parameters of any node;
+//! - [`parameters`] and [`lifecycle`]: what a node declares, and the states that it is driven through; [`clock`]: its time;
+//! - [`Publisher`], [`ServiceClient`], [`serving`]: endpoints of types that were compiled in, such as [`messages`];
+//! - [`graph`] and [`graph_watch`]: the ROS graph as plain data, kept up to date;
+//! - [`Instances`]: which process this is, among those whose nodes have one name;
+//! - [`leave`]: the last thing that a `main` does, which ends its endpoints, then the graph watch, then the node, or the
+//!   exit handlers of the middleware crash.
+
+mod announcements;
+pub mod arguments;
+mod beats;
+pub mod clock;
+pub mod dynamic;
+mod error;
+pub mod graph;
+mod graph_reader;
+mod graph_source;
+pub mod graph_watch;
+mod instance;
+mod json_topic;
+pub mod lifecycle;
+pub mod look_up;
+pub mod messages;
+pub mod node;
+pub mod parameters;
+pub mod publisher;
+pub mod qos;
+#[expect(unsafe_code, reason = "r2r keeps these calls of the client library private")]
+pub mod rcl;
+mod service;
+pub mod serving;
+#[cfg(feature = "testing")]
+pub mod testing;
+pub mod text;
+mod typed;
+
+pub use announcements::announce_often;
+pub use beats::Beats;
+pub use clock::RosClock;
+pub use error::{ClientError, RosError};
+pub use graph_watch::GraphWatch;
+pub use instance::{Instance, Instances, Roll};
+pub use json_topic::{JsonTopic, LatchedText};
+pub use node::RosNode;
+pub use publisher::Publisher;
+pub use qos::QosProfile;
+/// The client library beneath, for what this crate does not cover.
+pub use r2r;
+pub use rcl::ending::{exit_at_once, leave};
+pub use service::ServiceClient;
+pub use typed::{TypedMessage, TypedService};
