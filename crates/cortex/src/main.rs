@@ -1,34 +1,18 @@
 //! The Cortex node and its command line: parse, resolve the configuration, wire, run. No logic.
 
-// First: its macros take the place of the standard library's in every module after it.
-#[macro_use]
-mod printing;
-
-mod agent;
 mod arguments;
-mod command_runner;
-mod commands;
-mod config;
-mod connection;
-mod custom_actions;
 mod end_signal;
-mod events;
 #[cfg(debug_assertions)]
 mod faults;
 mod launcher;
-mod logging;
-mod management;
-mod metrics;
-mod robot;
-mod self_watch;
-mod status;
-mod supervision;
-mod watchdog;
-mod watched_model;
+mod run;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use cortex_commands::{eprintln, print};
+use cortex_node::logging;
+use cortex_robot::supervision;
 
 use crate::arguments::{Arguments, Command};
 
@@ -77,25 +61,25 @@ fn work(arguments: Arguments) -> ExitCode {
 /// Exit status: 0 success, 1 the task or a check failed, 2 it could not be tried, 130 cancelled.
 async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Run(arguments) => commands::run::run(arguments).await,
-        Command::Send(arguments) => commands::send::send(arguments).await,
-        Command::Correct(arguments) => commands::correct::correct(&arguments).await,
-        Command::Pending(arguments) => commands::questions::pending(&arguments).await,
-        Command::Approve(arguments) => commands::questions::approve(&arguments).await,
-        Command::Deny(arguments) => commands::questions::deny(&arguments).await,
-        Command::Answer(arguments) => commands::questions::answer(&arguments).await,
-        Command::Dispute(arguments) => commands::questions::dispute(&arguments).await,
-        Command::Stop(server) => commands::stop::stop(&server).await,
-        Command::Resume(server) => commands::stop::resume(&server).await,
-        Command::Status(arguments) => commands::status::status(&arguments).await,
-        Command::Plan(arguments) => commands::plan::plan(arguments).await,
-        Command::Call(arguments) => commands::call::call(arguments).await,
-        Command::Tools(arguments) => commands::tools::tools(arguments).await,
-        Command::Tape(arguments) => commands::tape::tape(arguments).await,
-        Command::Wordings(arguments) => commands::wordings::wordings(&arguments),
-        Command::Recipe { command } => commands::recipe::recipe(command).await,
-        Command::Inspect { name } => commands::inspect::inspect(&name).await,
-        Command::Doctor(arguments) => commands::doctor::doctor(arguments).await,
+        Command::Run(arguments) => run::run(arguments).await,
+        Command::Send(arguments) => cortex_commands::send(arguments).await,
+        Command::Correct(arguments) => cortex_commands::correct(&arguments).await,
+        Command::Pending(arguments) => cortex_commands::pending(&arguments).await,
+        Command::Approve(arguments) => cortex_commands::approve(&arguments).await,
+        Command::Deny(arguments) => cortex_commands::deny(&arguments).await,
+        Command::Answer(arguments) => cortex_commands::answer(&arguments).await,
+        Command::Dispute(arguments) => cortex_commands::dispute(&arguments).await,
+        Command::Stop(server) => cortex_commands::stop(&server).await,
+        Command::Resume(server) => cortex_commands::resume(&server).await,
+        Command::Status(arguments) => cortex_commands::status(&arguments).await,
+        Command::Plan(arguments) => cortex_commands::plan(arguments).await,
+        Command::Call(arguments) => cortex_commands::call(arguments).await,
+        Command::Tools(arguments) => cortex_commands::tools(arguments).await,
+        Command::Tape(arguments) => cortex_commands::tape(arguments).await,
+        Command::Wordings(arguments) => cortex_commands::wordings(&arguments),
+        Command::Recipe { command } => cortex_commands::recipe(command).await,
+        Command::Inspect { name } => cortex_commands::inspect(&name).await,
+        Command::Doctor(arguments) => cortex_commands::doctor(arguments).await,
         Command::Guard { .. } | Command::Completion { .. } => Ok(ExitCode::SUCCESS),
     }
 }

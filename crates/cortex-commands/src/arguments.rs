@@ -1,0 +1,257 @@
+//! The arguments of each command.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Clone, Args)]
+pub struct RunArguments {
+    /// Which model plans: `reflex`, or `openai:NAME@URL`. Overrides the configuration.
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
+    /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct PlanArguments {
+    /// The task, in plain language.
+    pub task: String,
+    /// How the plan is printed.
+    #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
+    pub format: PlanFormat,
+    #[command(flatten)]
+    pub run: RunArguments,
+}
+
+/// See [`PlanArguments`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum PlanFormat {
+    /// For people: the steps by level, with what they hold and what collides.
+    Text,
+    /// The same for programs.
+    Json,
+    /// For Graphviz.
+    Dot,
+    /// A drawing.
+    Svg,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ToolsArguments {
+    /// Print JSON, with the schemas of the arguments.
+    #[arg(long)]
+    pub json: bool,
+    /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct CallArguments {
+    /// The tool, as `cortex tools` shows it, or as a model sees it.
+    pub tool: String,
+    /// Its arguments, a JSON object.
+    #[arg(value_name = "JSON", default_value = "{}")]
+    pub arguments: String,
+    /// How long it may take, in seconds, before it is halted. Default: the tool's own time.
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub timeout: Option<f64>,
+    /// For scripts: print each event, and at the end the outcome, as one line of JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct WordingsArguments {
+    #[command(subcommand)]
+    pub command: WordingsCommand,
+    /// The file of the wordings. Default: the one of the configuration.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub file: Option<PathBuf>,
+    /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum WordingsCommand {
+    /// One line for each wording: since when, the words, what they mean, who said so, how often it spared a question.
+    List,
+    /// Ask again what these words mean.
+    Forget {
+        /// The words, as the list shows them.
+        words: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct TapeArguments {
+    #[command(subcommand)]
+    pub command: TapeCommand,
+    /// The folder of the tapes. Default: the one of the configuration.
+    #[arg(long, value_name = "FOLDER", global = true)]
+    pub directory: Option<PathBuf>,
+    /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TapeCommand {
+    /// One line for each mission, oldest first: when it began, its id, how it ended, its task.
+    List,
+    /// What happened in a mission, line by line.
+    Show {
+        /// Its id, or the beginning of it.
+        mission: String,
+        /// Also what the mission machine was given and wanted done.
+        #[arg(long)]
+        all: bool,
+        /// Print the lines of the tape as they are: CloudEvents in JSON.
+        #[arg(long, conflicts_with = "all")]
+        json: bool,
+    },
+    /// What happens in a mission while it does, until it ends or Ctrl-C.
+    Follow {
+        /// Its id, or the beginning of it. Default: the mission that runs, or else the next one.
+        mission: Option<String>,
+        /// Print the lines of the tape as they are: CloudEvents in JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run the decisions of a mission again, without a robot or a model, and say where this Cortex would decide
+    /// otherwise. Exit status 0: nowhere.
+    Replay {
+        /// Its id, or the beginning of it.
+        mission: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RecipeCommand {
+    /// Say what is wrong with recipes: file, line, and how to fix it. Exit status 0: nothing.
+    Check {
+        /// The recipes.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Check also against the robot that runs: which methods, topics, services and types there really are.
+        #[arg(long)]
+        live: bool,
+    },
+    /// Print the JSON Schema of recipes, for editors.
+    Schema,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct StatusArguments {
+    /// Go on showing it until Ctrl-C.
+    #[arg(long)]
+    pub watch: bool,
+    /// Print JSON, as `~/overview` has it; with --watch, one line for each change.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub server: ServerArguments,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ServerArguments {
+    /// The node name of the Cortex to talk to.
+    #[arg(long, value_name = "NODE", default_value = "/cortex")]
+    pub server: String,
+    /// How long to wait for it to be there, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = positive_seconds)]
+    pub wait: f64,
+}
+
+#[derive(Debug, Args)]
+pub struct SendArguments {
+    /// The task, in plain language. `-` reads it from standard input.
+    pub task: String,
+    /// Name the conversation that the task continues, so that "and now the other room" is understood.
+    #[arg(long, value_name = "NAME")]
+    pub session: Option<String>,
+    /// For scripts: print each event, and at the end the result, as one line of JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub server: ServerArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct CorrectArguments {
+    /// What is to be done instead, in plain language: "the other room".
+    pub correction: String,
+    /// The mission, as the result and the events of its task name it. Default: the one that runs.
+    #[arg(long, value_name = "MISSION")]
+    pub mission: Option<String>,
+    #[command(flatten)]
+    pub server: ServerArguments,
+}
+
+/// How a question is named.
+const QUESTION: &str = "The question, as `cortex pending` lists it, or the end of that: `019a-7f3c/2`, `c/2`. May be left out \
+                        where one is open";
+
+#[derive(Debug, Args)]
+pub struct PendingArguments {
+    /// Print JSON, as `~/questions` has it.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub server: ServerArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct ApproveArguments {
+    #[arg(value_name = "ID", help = QUESTION)]
+    pub question: Option<String>,
+    /// Approve each of these calls as often as this mission makes it, and not only once.
+    #[arg(long)]
+    pub mission: bool,
+    #[command(flatten)]
+    pub server: ServerArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct DenyArguments {
+    #[arg(value_name = "ID", help = QUESTION)]
+    pub question: Option<String>,
+    /// Why, in plain language: the model is told.
+    pub reason: Option<String>,
+    #[command(flatten)]
+    pub server: ServerArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
+pub struct AnswerArguments {
+    #[arg(value_name = "ID", help = QUESTION)]
+    pub question: Option<String>,
+    /// One of the choices, as `cortex pending` lists them.
+    pub choice: String,
+    #[command(flatten)]
+    pub server: ServerArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct DisputeArguments {
+    /// The mission, as its result and `cortex tape list` name it.
+    pub mission: String,
+    /// What was not as it should be, in plain language: "the cup is still on the floor".
+    pub reason: String,
+    #[command(flatten)]
+    pub server: ServerArguments,
+}
+
+fn positive_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds.is_finite() && seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),
+        _ => Err("write a number of seconds above 0, at most 86400".to_owned()),
+    }
+}

@@ -1,0 +1,40 @@
+//! `cortex stop` and `cortex resume`.
+
+use std::process::ExitCode;
+
+use cortex_ros::task::ServiceReply;
+use cortex_ros_client::RosError;
+
+use crate::arguments::ServerArguments;
+use crate::connection::{Connection, Purpose};
+
+pub async fn stop(arguments: &ServerArguments) -> anyhow::Result<ExitCode> {
+    let connection = Connection::open(arguments, Purpose::Stop).await?;
+    // Each of one name gets it, and the first answer is that of one of them.
+    let report = connection.client.stop().await;
+    let twins = connection.twins().await;
+    connection.close().await;
+    let code = tell(report)?;
+    let Some(twins) = twins else { return Ok(code) };
+    eprintln!(
+        "cortex: {twins}; each was told to stop, and this is the answer of one. What the others move is not known"
+    );
+    Ok(ExitCode::FAILURE)
+}
+
+pub async fn resume(arguments: &ServerArguments) -> anyhow::Result<ExitCode> {
+    let connection = Connection::open(arguments, Purpose::Stop).await?;
+    if let Some(twins) = connection.twins().await {
+        connection.close().await;
+        anyhow::bail!("{twins}; nothing was resumed");
+    }
+    let report = connection.client.resume().await;
+    connection.close().await;
+    tell(report)
+}
+
+fn tell(report: Result<ServiceReply, RosError>) -> anyhow::Result<ExitCode> {
+    let report = report?;
+    println!("{}", report.message);
+    Ok(if report.success { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,503 @@
+//! The configuration of Cortex: defaults < file < recipe < environment < ROS parameters < command line. Unknown keys are
+//! refused; each error names the key and where it was set. Parsed without side effects, resolved once, passed down by value.
+//!
+//! This crate owns the keys with their defaults and bounds, the layers and their order, the keys as ROS parameters (which of
+//! them may change while Cortex runs), and the choice of those parameters of a node that are meant for Cortex. It does not
+//! own the command line, only the values set there, nor the meaning of a value in the crate that it is resolved for.
+//!
+//! Begin with `Config`, which has every key, and with [`load`], which makes a [`Resolved`] of all [`Layers`]. [`Sources`] are
+//! the layers of one running Cortex, with the key of its model.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cortex_core::MissionLimits;
+use cortex_interfaces::Convention;
+use cortex_model::{ModelChoice, ModelSettings, Structured, WordingFile};
+use cortex_protocol::{Conditions, Effect, PolicyRule, ResourceName};
+use cortex_recipe::Recipe;
+use cortex_ros::{Policy, PolicySettings};
+use cortex_runtime::{CallBounds, QueuePolicy, RuntimeConfig};
+use figment::Figment;
+use figment::providers::Serialized;
+use serde::{Deserialize, Serialize};
+
+mod layers;
+mod log_level;
+mod mission;
+mod overrides;
+mod parameters;
+mod policy;
+mod sources;
+mod tape;
+mod watch;
+mod wordings;
+
+pub use layers::{Layers, file};
+pub use log_level::LogLevel;
+pub use mission::MeterSettings;
+use mission::{BudgetConfig, MissionConfig};
+pub use overrides::{AUTOSTART, node_parameters};
+pub use parameters::declared;
+pub use policy::wrong_rule;
+use policy::{ApprovalConfig, PolicyConfig};
+pub use sources::Sources;
+use tape::TapeConfig;
+pub use watch::WatchSettings;
+use watch::{MetricsConfig, WatchdogConfig};
+use wordings::WordingsConfig;
+
+/// Everything that can be set. `config/cortex.toml` explains each key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    /// The robot's name, in the source of its events.
+    pub(crate) robot: String,
+    /// What the robot is, in words for the model.
+    pub(crate) identity: String,
+    /// Which model plans.
+    pub(crate) model: String,
+    /// How much is logged.
+    pub(crate) log_level: LogLevel,
+    pub(crate) endpoint: EndpointConfig,
+    pub(crate) mission: MissionConfig,
+    pub(crate) budget: BudgetConfig,
+    pub(crate) queue: QueueConfig,
+    pub(crate) calls: CallConfig,
+    pub(crate) discovery: DiscoveryConfig,
+    /// What must hold before, while and after tools are called, by patterns as those of discovery.
+    pub(crate) conditions: BTreeMap<String, Conditions>,
+    pub(crate) policy: PolicyConfig,
+    pub(crate) approval: ApprovalConfig,
+    pub(crate) tape: TapeConfig,
+    pub(crate) watchdog: WatchdogConfig,
+    pub(crate) metrics: MetricsConfig,
+    pub(crate) wordings: WordingsConfig,
+}
+
+/// How a model's endpoint is reached.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EndpointConfig {
+    pub(crate) connect_timeout_s: f64,
+    pub(crate) attempt_timeout_s: f64,
+    pub(crate) request_timeout_s: f64,
+    pub(crate) retries: u32,
+    pub(crate) structured_output: Structured,
+}
+
+/// What happens to a task that comes while another runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QueueConfig {
+    pub(crate) policy: QueueChoice,
+    pub(crate) length: usize,
+}
+
+/// See [`QueueConfig`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum QueueChoice {
+    Queue,
+    Reject,
+}
+
+/// The bounds of a call's end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CallConfig {
+    pub(crate) halt_timeout_s: f64,
+}
+
+/// How the robot is discovered, and what of it is offered. Patterns are globs on full ROS names.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DiscoveryConfig {
+    pub(crate) startup_timeout_s: f64,
+    pub(crate) allow: Vec<String>,
+    pub(crate) deny: Vec<String>,
+    pub(crate) publish: Vec<String>,
+    pub(crate) ends_with_answer: Vec<String>,
+    pub(crate) service_timeout_s: f64,
+    pub(crate) goal_timeout_s: f64,
+    pub(crate) rename: BTreeMap<String, String>,
+    pub(crate) effects: BTreeMap<String, Effect>,
+    pub(crate) resources: BTreeMap<String, Vec<ResourceName>>,
+    pub(crate) conventions: BTreeMap<String, Convention>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let endpoint = ModelSettings::default();
+        let policy = PolicySettings::default();
+        Self {
+            robot: "robot".to_owned(),
+            identity: String::new(),
+            model: ModelChoice::Reflex.to_string(),
+            log_level: LogLevel::AsStarted,
+            endpoint: EndpointConfig {
+                connect_timeout_s: endpoint.connect_timeout.as_secs_f64(),
+                attempt_timeout_s: endpoint.attempt_timeout.as_secs_f64(),
+                request_timeout_s: endpoint.request_timeout.as_secs_f64(),
+                retries: endpoint.retries,
+                structured_output: endpoint.structured_output,
+            },
+            mission: MissionConfig::default(),
+            budget: BudgetConfig::default(),
+            queue: QueueConfig { policy: QueueChoice::Queue, length: 4 },
+            calls: CallConfig { halt_timeout_s: CallBounds::default().halt_timeout.as_secs_f64() },
+            discovery: DiscoveryConfig {
+                startup_timeout_s: 8.0,
+                allow: policy.allow,
+                deny: policy.deny,
+                publish: policy.publish,
+                ends_with_answer: policy.ends_with_answer,
+                service_timeout_s: policy.service_timeout.as_secs_f64(),
+                goal_timeout_s: policy.goal_timeout.as_secs_f64(),
+                rename: policy.rename,
+                effects: policy.effects,
+                resources: policy.resources,
+                conventions: policy.conventions,
+            },
+            conditions: policy.conditions,
+            policy: PolicyConfig::default(),
+            approval: ApprovalConfig::default(),
+            tape: TapeConfig::default(),
+            watchdog: WatchdogConfig::default(),
+            metrics: MetricsConfig::default(),
+            wordings: WordingsConfig::default(),
+        }
+    }
+}
+
+/// A configuration that can be used as it is.
+#[derive(Debug, Clone)]
+pub struct Resolved {
+    /// The robot's name.
+    pub robot: String,
+    pub model: ModelChoice,
+    pub endpoint: ModelSettings,
+    /// Still without what measures: that is heard on the robot's graph.
+    pub runtime: RuntimeConfig,
+    pub meters: MeterSettings,
+    pub log_level: LogLevel,
+    pub settle_timeout: Duration,
+    /// What of the robot is offered.
+    pub policy: Policy,
+    pub watch: WatchSettings,
+    /// Where the model was set, for people.
+    pub model_origin: String,
+}
+
+/// Reads and checks all layers.
+pub fn load(layers: &Layers) -> anyhow::Result<Resolved> {
+    let figment = layers.over_defaults()?;
+    let config: Config = figment.extract().map_err(|errors| {
+        let lines: Vec<String> = errors.into_iter().map(|error| format!("configuration: {error}")).collect();
+        anyhow::anyhow!("{}\nconfig/cortex.toml explains every key.", lines.join("\n"))
+    })?;
+    let model_origin =
+        figment.find_metadata("model").map_or_else(|| "default".to_owned(), |from| from.name.to_string());
+    resolve(&config, &layers.rules, model_origin)
+}
+
+/// `rules` are those of the recipe.
+fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyhow::Result<Resolved> {
+    let model: ModelChoice =
+        config.model.parse().map_err(|error| anyhow::anyhow!("configuration: model (from {model_origin}): {error}"))?;
+    let tape = tape::settings(&config.tape)?;
+    let endpoint = ModelSettings {
+        connect_timeout: seconds("endpoint.connect_timeout_s", config.endpoint.connect_timeout_s)?,
+        attempt_timeout: seconds("endpoint.attempt_timeout_s", config.endpoint.attempt_timeout_s)?,
+        request_timeout: seconds("endpoint.request_timeout_s", config.endpoint.request_timeout_s)?,
+        retries: config.endpoint.retries,
+        structured_output: config.endpoint.structured_output,
+        wordings: wordings::file(&config.wordings, &config.robot, &tape.directory)?,
+        ..ModelSettings::default()
+    };
+    let limits = mission::limits(&config.mission, &config.budget, &model)?;
+    let calls = CallBounds {
+        halt_timeout: seconds("calls.halt_timeout_s", config.calls.halt_timeout_s)?,
+        ..CallBounds::default()
+    };
+    let limits = MissionLimits {
+        // The mission's own bound only guards against the dispatcher's, so it must come later.
+        halt_timeout: limits.halt_timeout.max(calls.halt_timeout + calls.return_grace + Duration::from_secs(1)),
+        ..limits
+    };
+    let queue = match config.queue.policy {
+        QueueChoice::Queue => QueuePolicy::Queue { length: config.queue.length },
+        QueueChoice::Reject => QueuePolicy::Reject,
+    };
+    anyhow::ensure!(!config.robot.trim().is_empty(), "configuration: robot must not be empty; give the robot a name");
+    let runtime = RuntimeConfig {
+        source: format!("/{}/cortex", config.robot.trim()),
+        identity: config.identity.clone(),
+        limits,
+        queue,
+        calls,
+        // The model's own bound comes first; this one guards against a flaw of its adapter.
+        model_timeout: endpoint.request_timeout + Duration::from_secs(5),
+        tape: Some(tape),
+        policy: policy::policy(&config.policy, rules)?,
+        approval: policy::approval(&config.approval)?,
+        // The journal and the rest are known when the node has its name.
+        ..RuntimeConfig::default()
+    };
+    let meters = mission::meters(&config.budget)?;
+    let settle_timeout = seconds("discovery.startup_timeout_s", config.discovery.startup_timeout_s)?;
+    anyhow::ensure!(
+        settle_timeout < Duration::from_secs(10),
+        "configuration: discovery.startup_timeout_s is {}; it must be below 10, the time in which a task is taken or \
+         refused",
+        config.discovery.startup_timeout_s
+    );
+    let policy = discovery_policy(&config.discovery, &config.conditions)?;
+    let log_level = config.log_level;
+    let watch = watch::settings(&config.watchdog, &config.metrics)?;
+    let robot = config.robot.trim().to_owned();
+    Ok(Resolved { robot, model, endpoint, runtime, meters, log_level, settle_timeout, policy, watch, model_origin })
+}
+
+fn discovery_policy(discovery: &DiscoveryConfig, conditions: &BTreeMap<String, Conditions>) -> anyhow::Result<Policy> {
+    let settings = PolicySettings {
+        allow: discovery.allow.clone(),
+        deny: discovery.deny.clone(),
+        publish: discovery.publish.clone(),
+        ends_with_answer: discovery.ends_with_answer.clone(),
+        rename: discovery.rename.clone(),
+        effects: discovery.effects.clone(),
+        resources: discovery.resources.clone(),
+        conditions: conditions.clone(),
+        conventions: discovery.conventions.clone(),
+        service_timeout: seconds("discovery.service_timeout_s", discovery.service_timeout_s)?,
+        goal_timeout: seconds("discovery.goal_timeout_s", discovery.goal_timeout_s)?,
+    };
+    Policy::new(&settings).map_err(|problem| match problem.key {
+        // A table of its own.
+        "conditions" => anyhow::anyhow!("configuration: {problem}"),
+        _ => anyhow::anyhow!("configuration: discovery.{problem}"),
+    })
+}
+
+/// A number of seconds as a time: above 0, at most a day.
+fn seconds(key: &str, value: f64) -> anyhow::Result<Duration> {
+    const DAY: f64 = 86_400.0;
+    anyhow::ensure!(
+        value.is_finite() && value > 0.0 && value <= DAY,
+        "configuration: {key} is {value}; it must be a number of seconds above 0 and at most {DAY}"
+    );
+    Ok(Duration::from_secs_f64(value))
+}
+
+fn at_least_one(key: &str, value: u32) -> anyhow::Result<()> {
+    anyhow::ensure!(value > 0, "configuration: {key} is 0; it must be at least 1");
+    Ok(())
+}
+
+/// What is wrong with the configuration in a recipe: the key, as far as it is known, and what is wrong with it.
+pub fn mistakes(table: &serde_json::Map<String, serde_json::Value>) -> Vec<(Vec<String>, String)> {
+    let policy = table.get("policy").and_then(serde_json::Value::as_object);
+    if policy.is_some_and(|policy| policy.contains_key("rules")) {
+        let fix = "the rules of a recipe stand in [[policy]], where they count beside those of the configuration; here \
+                   they would replace them";
+        return vec![(vec!["policy".to_owned(), "rules".to_owned()], fix.to_owned())];
+    }
+    let figment = Figment::from(Serialized::defaults(Config::default())).merge(Serialized::defaults(table));
+    match figment.extract::<Config>() {
+        Err(errors) => errors.into_iter().map(mistake).collect(),
+        Ok(config) => resolve(&config, &[], "recipe".to_owned()).err().into_iter().map(meaning).collect(),
+    }
+}
+
+/// A key that has another form, or is none.
+fn mistake(mut error: figment::Error) -> (Vec<String>, String) {
+    let mut key = std::mem::take(&mut error.path);
+    if let figment::error::Kind::UnknownField(name, known) = &error.kind {
+        key.push(name.clone());
+        return (key, format!("there is no key '{name}' here; the keys are {}", known.join(", ")));
+    }
+    (key, error.kind.to_string())
+}
+
+/// A value that can't be used: the message begins with its key.
+fn meaning(problem: anyhow::Error) -> (Vec<String>, String) {
+    let text = format!("{problem:#}");
+    let text = text.strip_prefix("configuration: ").unwrap_or(&text);
+    let key = text.split([' ', ':']).next().unwrap_or_default();
+    (key.split('.').map(str::to_owned).collect(), text.to_owned())
+}
+
+/// The policy that a recipe alone makes. None: something in it can't be used.
+pub fn policy_of(recipe: &Recipe) -> Option<cortex_core::Policy> {
+    let figment = Figment::from(Serialized::defaults(Config::default())).merge(Serialized::defaults(&recipe.cortex));
+    policy::policy(&figment.extract::<Config>().ok()?.policy, &recipe.policy).ok()
+}
+
+/// The folder of the tapes.
+pub fn tape_folder(layers: &Layers) -> anyhow::Result<PathBuf> {
+    let config: tape::TapeConfig = layers
+        .over_defaults()?
+        .extract_inner("tape")
+        .map_err(|problem| anyhow::anyhow!("configuration: {problem}\nconfig/cortex.toml explains every key."))?;
+    Ok(tape::settings(&config)?.directory)
+}
+
+/// The file of what the robot of this name has learnt; `None` if nothing is to be learnt.
+pub fn wording_file(layers: &Layers) -> anyhow::Result<Option<WordingFile>> {
+    let figment = layers.over_defaults()?;
+    let wrong = |problem| anyhow::anyhow!("configuration: {problem}\nconfig/cortex.toml explains every key.");
+    let wordings: WordingsConfig = figment.extract_inner("wordings").map_err(wrong)?;
+    let robot: String = figment.extract_inner("robot").map_err(wrong)?;
+    wordings::file(&wordings, &robot, &tape_folder(layers)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use figment::providers::{Format, Toml};
+    use figment::value::Value;
+
+    use super::*;
+
+    fn file_with(text: &str) -> (tempfile::TempDir, Layers) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cortex.toml");
+        std::fs::write(&path, text).unwrap();
+        (folder, Layers { file: Some(path), ..Layers::default() })
+    }
+
+    fn problem(text: &str) -> String {
+        let (_folder, layers) = file_with(text);
+        load(&layers).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_shipped_file_says_what_the_defaults_are() {
+        let shipped: Config =
+            Figment::from(Toml::string(include_str!("../../../config/cortex.toml"))).extract().unwrap();
+        assert_eq!(shipped, Config::default());
+    }
+
+    #[test]
+    fn later_layers_win() {
+        let (_folder, mut layers) = file_with("model = \"openai:a@http://localhost:1/v1\"\nrobot = \"file\"");
+        assert_eq!(load(&layers).unwrap().runtime.source, "/file/cortex");
+        layers.recipe = serde_json::from_value(serde_json::json!({"robot": "recipe", "model": "reflex"})).unwrap();
+        let resolved = load(&layers).unwrap();
+        assert_eq!(
+            (resolved.runtime.source.as_str(), resolved.model_origin.as_str()),
+            ("/recipe/cortex", "the recipe")
+        );
+        layers.ros = vec![
+            ("robot".into(), Value::from("ros")),
+            ("mission.max_replans".into(), Value::from(1)),
+            ("model".into(), Value::from("reflex")),
+        ];
+        let resolved = load(&layers).unwrap();
+        assert_eq!((resolved.runtime.source.as_str(), resolved.runtime.limits.max_replans), ("/ros/cortex", 1));
+        assert_eq!((resolved.model, resolved.model_origin.as_str()), (ModelChoice::Reflex, "ROS parameters"));
+        layers.model = Some("openai:b@http://localhost:2/v1".into());
+        let resolved = load(&layers).unwrap();
+        assert_eq!(resolved.model.to_string(), "openai:b@http://localhost:2/v1");
+        assert_eq!(resolved.model_origin, "--model");
+        layers.set = vec![("model".into(), Value::from("reflex"))];
+        assert_eq!(load(&layers).unwrap().model, ModelChoice::Reflex, "what is set later wins");
+    }
+
+    #[test]
+    fn each_robot_has_its_learnt_wordings_beside_the_tapes() {
+        for (text, path) in [
+            ("robot = \"Tea/7\"\n[tape]\ndirectory = \"/tapes\"", Some("/tapes/wordings/Tea_7.jsonl")),
+            ("[wordings]\nfile = \"/etc/words.jsonl\"", Some("/etc/words.jsonl")),
+            ("[wordings]\nfile = \"off\"", None),
+        ] {
+            let (_folder, layers) = file_with(text);
+            let files = [load(&layers).unwrap().endpoint.wordings, wording_file(&layers).unwrap()];
+            for file in files {
+                assert_eq!(file.map(|file| file.path().to_owned()), path.map(PathBuf::from), "{text}");
+            }
+        }
+    }
+
+    fn rule(then: &str, key: &str, value: &str) -> PolicyRule {
+        serde_json::from_value(serde_json::json!({"then": then, "tools": ["base.*"], key: value})).unwrap()
+    }
+
+    #[test]
+    fn rules_of_a_recipe_count_beside_those_of_the_configuration() {
+        let text = "[policy]\nundeclared = \"deny\"\n[[policy.rules]]\nthen = \"deny\"\ntools = [\"base.*\"]\n\
+                    arguments = { place = { one_of = [\"street\"] }, \"pose.position.x\" = { above = 2 } }\n\
+                    [approval]\ndeadline_s = 7";
+        let (_folder, mut layers) = file_with(text);
+        layers.rules = vec![rule("allow", "because", "It is at home there.")];
+        let resolved = load(&layers).unwrap();
+        let thens: Vec<_> = resolved.runtime.policy.rules().map(|rule| rule.then).collect();
+        assert_eq!(thens, [cortex_protocol::PolicyVerdict::Deny, cortex_protocol::PolicyVerdict::Allow]);
+        assert_eq!(resolved.runtime.policy.undeclared(), cortex_protocol::PolicyVerdict::Deny);
+        assert_eq!(resolved.runtime.approval.deadline, Duration::from_secs(7));
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_key() {
+        for (text, expected) in [
+            ("modle = \"reflex\"", "modle"),
+            ("[mission]\nmax_replans = \"many\"", "max_replans"),
+            ("[mission]\nmax_planning_steps = 0", "mission.max_planning_steps is 0; it must be at least 1"),
+            ("[mission]\nmax_duration_s = -1.0", "mission.max_duration_s is -1"),
+            ("[calls]\nhalt_timeout_s = nan", "calls.halt_timeout_s is NaN"),
+            ("[endpoint]\nstructured_output = \"maybe\"", "structured_output"),
+            ("model = \"gpt\"", "'gpt' names no model"),
+            ("[mission]\nconfirmation = \"never\"", "confirmation"),
+            ("[budget]\nmax_cost = -1.0", "budget.max_cost is -1"),
+            (
+                "model = \"openai:m@http://localhost:1/v1\"\n[budget]\nmax_cost = 2.0",
+                "budget.prices has no price for 'm'",
+            ),
+            ("[budget]\nmax_metres = 2", "budget.max_metres is set, but budget.odometry names no topic"),
+            ("[budget]\nmax_watt_hours = nan", "budget.max_watt_hours is NaN"),
+            ("[budget]\nbattery = \"battery\"", "such as /battery"),
+            ("[budget]\nmeter_timeout_s = 0", "budget.meter_timeout_s is 0"),
+            ("[mission]\nconfirmation_arguments = \"all\"", "confirmation_arguments"),
+            ("[budget.prices.m]\nprompt = -1\ncompletion = 1", "budget.prices.m must be two amounts"),
+            ("robot = \" \"", "give the robot a name"),
+            ("[queue]\npolicy = \"maybe\"", "policy"),
+            ("robot = ", "TOML"),
+            ("[discovery]\ndeny = [\"base/*\"]", "configuration: discovery.deny: 'base/*' matches nothing"),
+            ("[discovery]\nservice_timeout_s = 0", "discovery.service_timeout_s is 0"),
+            ("[tape]\nmax_mission_mb = 0", "tape.max_mission_mb is 0"),
+            ("[tape]\nmax_folder_mb = 1", "tape.max_folder_mb is 1; it must be at least tape.max_mission_mb"),
+            ("[tape]\ndirectory = \"here\"", "tape.directory is 'here'; it must be a full path"),
+            ("[wordings]\nfile = \"here\"", "wordings.file is 'here'; it must be a full path"),
+            ("[watchdog]\ntimeout_s = 1", "watchdog.timeout_s is 1; it must be at least 3"),
+            ("[metrics]\nlisten = \"9464\"", "metrics.listen is '9464'; it must be an address and a port"),
+            ("[discovery.rename]\n\"/a\" = \"b c\"", "configuration: discovery.rename: 'b c'"),
+            ("[discovery.effects]\n\"/a\" = \"fly\"", "fly"),
+            ("[discovery.resources]\n\"/a\" = [\"\"]", "configuration: discovery.resources: a resource has no name"),
+            ("[conditions.\"base.go_to\"]\nbefore = []", "configuration: conditions: 'base.go_to' matches nothing"),
+            ("[conditions.\"/a\"]\nbefor = []", "unknown field"),
+            ("[[conditions.\"/a\".during]]\ntopic = '/b'\ngreater = 'x'", "'greater' takes a number"),
+            ("[[conditions.\"/a\".after]]\ntopic = '/b'\nwithin_s = 0", "'within_s' is 0"),
+            ("[[conditions.\"/a\".during]]\ntopic = '~/b'", "write its full name, which begins with a slash"),
+            ("[discovery.conventions]\n\"Pose\" = \"hidden\"", "configuration: discovery.conventions"),
+            ("[policy]\nundeclared = \"maybe\"", "unknown variant: found `maybe`"),
+            ("[policy]\nrule = []", "rule"),
+            ("[[policy.rules]]\nthen = \"deny\"", "configuration: policy.rules, rule 1: it names nothing"),
+            (
+                "[[policy.rules]]\nthen = \"deny\"\ntools = [\"a\"]\n[[policy.rules]]\nthen = \"ask\"\nhours = \"night\"",
+                "configuration: policy.rules, rule 2: hours = \"night\" is no span of the day. Fix: write it as",
+            ),
+            ("[[policy.rules]]\nthen = \"deny\"\ntool = [\"a\"]", "tool"),
+            ("[[policy.rules]]\ntools = [\"a\"]", "then"),
+            ("[approval]\ndeadline_s = 0", "approval.deadline_s is 0"),
+        ] {
+            let problem = problem(text);
+            assert!(problem.contains(expected), "{text}: {problem}");
+        }
+        let of_recipe = Layers { rules: vec![rule("ask", "hours", "night")], ..Layers::default() };
+        let problem = load(&of_recipe).unwrap_err().to_string();
+        assert!(problem.contains("policy of the recipe, rule 1: hours"), "{problem}");
+        let missing = Layers { file: Some("/nowhere/cortex.toml".into()), ..Layers::default() };
+        assert!(load(&missing).unwrap_err().to_string().contains("there is no file /nowhere/cortex.toml"));
+    }
+}

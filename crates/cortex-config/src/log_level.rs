@@ -1,0 +1,31 @@
+//! How much is logged, as the configuration says it.
+
+use serde::{Deserialize, Serialize};
+
+/// How much is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    /// As it was when the process started.
+    #[serde(rename = "")]
+    AsStarted,
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+impl LogLevel {
+    /// The name in `RUST_LOG`; none for [`AsStarted`](Self::AsStarted).
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::AsStarted => None,
+            Self::Error => Some("error"),
+            Self::Warn => Some("warn"),
+            Self::Info => Some("info"),
+            Self::Debug => Some("debug"),
+            Self::Trace => Some("trace"),
+        }
+    }
+}

@@ -1,0 +1,456 @@
+//! The actions of a recipe as tools: those that the recipe offers are given to models, and events may do all of them.
+//!
+//! A method of a component is called as the tool that the component offers, with all that guards it; a service, a topic and
+//! parameters are used directly, since the recipe names them; a command runs as a process.
+//!
+//! Where a component can be replaced by a stand-in, each action that is a method of it has a second tool, which is the same
+//! method of the stand-in. Only who keeps calls from what has failed calls that one, in place of the first: so all that
+//! guards a call, and all that is noted of it, is about the component that really does it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cortex_core::{CallObserver, Invocation, ToolProvider, Watching};
+use cortex_process::Program;
+use cortex_protocol::{
+    CallId, CancelMode, ComponentName, Conditions, Dispatch, Effect, FailureKind, HaltState, MissionId, ResourceName,
+    ToolCall, ToolName, ToolOutcome, ToolPhase, ToolSpec,
+};
+use cortex_recipe::action::{CommandLine, MethodCall};
+use cortex_recipe::parameter::{arguments_schema, bind};
+use cortex_recipe::{Action, ActionName, Deed, Recipe};
+use cortex_robot::Robot;
+use cortex_robot::supervision::deeds::Deeds;
+use cortex_robot::supervision::{RobotRecipe, guarded};
+use cortex_ros::monitoring::deeds::SendDecision;
+use cortex_ros::{DiscoveredTools, StopLatch};
+use cortex_runtime::{CallBounds, Gate, run_call};
+use serde_json::{Map, Value, json};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::command_runner::CommandRunner;
+
+/// How much longer a deed is given than its call, so that the call's own time-out is what ends it.
+const MARGIN: Duration = Duration::from_secs(1);
+/// How long a reader of a topic is waited for, at most, and at most as a part of the call's own time: so the call says
+/// by itself that nobody reads the topic.
+const READER_LIMIT: Duration = Duration::from_secs(2);
+const READER_SHARE: f64 = 0.8;
+
+/// What needs ROS.
+#[async_trait]
+pub(crate) trait RobotDeeds: Send + Sync {
+    /// Does what is no command and no method, and has this effect; gives what came of it. Or why it was not done, in words
+    /// for people. `decision` says whether anything was sent.
+    async fn carry_out(
+        &self,
+        deed: &Deed,
+        effect: Effect,
+        limit: Duration,
+        decision: &SendDecision,
+    ) -> Result<Value, String>;
+}
+
+#[async_trait]
+impl RobotDeeds for Deeds {
+    async fn carry_out(
+        &self,
+        deed: &Deed,
+        effect: Effect,
+        limit: Duration,
+        decision: &SendDecision,
+    ) -> Result<Value, String> {
+        Self::carry_out(self, deed, effect, limit, decision).await.map_err(|undone| undone.to_string())
+    }
+}
+
+/// The actions of a recipe as tools.
+pub struct Offered {
+    /// Those that the recipe offers to models. Events may call them, too.
+    pub to_models: Vec<ToolSpec>,
+    /// The others.
+    pub to_events: Vec<ToolSpec>,
+}
+
+/// The actions of one recipe.
+pub struct CustomActions {
+    actions: BTreeMap<ToolName, Doable>,
+    /// Where relative paths begin.
+    folder: PathBuf,
+    parts: Parts,
+    bounds: CallBounds,
+    /// While it is closed, nothing is sent.
+    latch: StopLatch,
+    known: watch::Sender<DiscoveredTools>,
+    open: Mutex<BTreeMap<(MissionId, CallId), Open>>,
+}
+
+/// An action, as one component does it.
+struct Doable {
+    /// With the component that it belongs to, if it does to one.
+    action: Action,
+    /// Who can have the place of that component.
+    stand_in: Option<ComponentName>,
+    /// The action that this is, done by the stand-in.
+    serves: Option<ToolName>,
+}
+
+impl Doable {
+    /// The same, done by the stand-in. None where nobody else can do it.
+    fn by_stand_in(&self, name: &ToolName) -> Option<(ToolName, Self)> {
+        let by = self.stand_in.clone()?;
+        let Deed::Method(method) = &self.action.deed else { return None };
+        // No method of the stand-in has such a name.
+        let tool = ToolName::new(format!("{by}:{name}"));
+        let deed = Deed::Method(MethodCall { component: by.clone(), ..method.clone() });
+        let action = Action { deed, component: Some(by), ..self.action.clone() };
+        Some((tool, Self { action, stand_in: None, serves: Some(name.clone()) }))
+    }
+}
+
+/// Who does what.
+struct Parts {
+    deeds: Arc<dyn RobotDeeds>,
+    /// None where no action needs it.
+    commands: Option<CommandRunner>,
+    /// The robot's own tools, and what they are now.
+    robot: Arc<dyn ToolProvider>,
+    tools: watch::Receiver<DiscoveredTools>,
+    /// Decides which components may be called.
+    gate: Gate,
+}
+
+/// A call under way.
+#[derive(Clone, Default)]
+struct Open {
+    /// Whether a request, a message or a parameter was sent.
+    decision: SendDecision,
+    unwanted: CancellationToken,
+    ended: CancellationToken,
+}
+
+impl CustomActions {
+    /// `robot` carries out the tools that `around` knows of, where `gate` lets them through.
+    ///
+    /// # Errors
+    /// When commands are needed and can't be run.
+    pub fn new(
+        recipe: &RobotRecipe,
+        around: &Robot,
+        robot: Arc<dyn ToolProvider>,
+        gate: &Gate,
+        bounds: CallBounds,
+    ) -> anyhow::Result<Self> {
+        let RobotRecipe { recipe, folder } = recipe;
+        let needs_commands = recipe.actions.values().any(|action| matches!(action.deed, Deed::Command(_)));
+        let commands = needs_commands.then(|| CommandRunner::start(guarded)).transpose()?;
+        let deeds = Deeds::on(around, recipe);
+        let parts =
+            Parts { deeds: Arc::new(deeds), commands, robot, tools: around.discovery.tools(), gate: gate.clone() };
+        Ok(Self::of(recipe, folder.clone(), parts, bounds, around.tools.latch().clone()))
+    }
+
+    fn of(recipe: &Recipe, folder: PathBuf, parts: Parts, bounds: CallBounds, latch: StopLatch) -> Self {
+        let doable = |(name, action): (&ActionName, &Action)| {
+            let component = recipe.component_of(action);
+            let replaced = component.as_ref().and_then(|component| recipe.components.get(component));
+            let stand_in = replaced.and_then(|component| component.stand_in.clone());
+            let action = Action { component, ..action.clone() };
+            (ToolName::new(name.as_str()), Doable { action, stand_in, serves: None })
+        };
+        let mut actions: BTreeMap<ToolName, Doable> = recipe.actions.iter().map(doable).collect();
+        let by_stand_ins: Vec<_> = actions.iter().filter_map(|(name, doable)| doable.by_stand_in(name)).collect();
+        actions.extend(by_stand_ins);
+        Self {
+            actions,
+            folder: std::path::absolute(&folder).unwrap_or(folder),
+            parts,
+            bounds,
+            latch,
+            known: watch::Sender::default(),
+            open: Mutex::default(),
+        }
+    }
+
+    /// All actions as tools, as far as the robot has what is behind them.
+    pub fn offered(&self) -> Offered {
+        let spec =
+            |(name, doable): (&ToolName, &Doable)| Some((self.spec_of(name, doable)?, doable.action.tool.is_some()));
+        let all: Vec<(ToolSpec, bool)> = self.actions.iter().filter_map(spec).collect();
+        self.known.send_replace(Arc::new(all.iter().map(|(spec, _)| spec.clone()).collect()));
+        let (to_models, to_events): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, to_models)| *to_models);
+        let specs = |all: Vec<(ToolSpec, bool)>| all.into_iter().map(|(spec, _)| spec).collect();
+        Offered { to_models: specs(to_models), to_events: specs(to_events) }
+    }
+
+    /// Those tools as they are now, for who has to know what each does.
+    pub fn known(&self) -> watch::Receiver<DiscoveredTools> {
+        self.known.subscribe()
+    }
+
+    fn spec_of(&self, name: &ToolName, doable: &Doable) -> Option<ToolSpec> {
+        let Doable { action, stand_in, serves } = doable;
+        let offer = action.tool.as_ref();
+        let mut effect = offer.map(|offer| offer.effect);
+        let mut resources = offer.map(|offer| offer.resources.clone()).unwrap_or_default();
+        let component = action.component.clone();
+        let mut cancel = None;
+        // A command is a process of its own.
+        let mut outlives_process = action.outlives_process || matches!(action.deed, Deed::Command(_));
+        match &action.deed {
+            Deed::Method(method) => {
+                // Whatever the recipe says of it: it is what the component says, too.
+                let behind = match self.method(&method.component, &method.name) {
+                    // One that the stand-in can't do is not offered in its place.
+                    Some(behind) if serves.is_none() || fits(action, method, &behind) => behind,
+                    Some(_) => return None,
+                    // Its component has left: what is left of it is what the stand-in can do.
+                    None => self.method(stand_in.as_ref()?, &method.name)?,
+                };
+                effect = effect.max(Some(behind.effect));
+                resources.extend(
+                    behind.resources.iter().filter(|held| !resources.contains(held)).cloned().collect::<Vec<_>>(),
+                );
+                cancel = Some(behind.cancel);
+                outlives_process |= behind.outlives_process;
+            }
+            Deed::Parameters(_) | Deed::Service(_) | Deed::Topic(_) | Deed::Command(_) => {}
+        }
+        let effect = effect.unwrap_or_default();
+        let observes = effect == Effect::Observe;
+        // A method that holds nothing says so: a halt, for example.
+        if resources.is_empty() && !observes && !matches!(action.deed, Deed::Method(_)) {
+            resources.push(ResourceName::new(component.as_ref().map_or(name.as_str(), ComponentName::as_str)));
+        }
+        let is_process = matches!(action.deed, Deed::Command(_));
+        let dropped = if observes && !is_process { CancelMode::Drop } else { CancelMode::Halt };
+        Some(ToolSpec {
+            name: name.clone(),
+            description: offer.map_or_else(|| format!("The action {name}."), |offer| offer.description.clone()),
+            parameters: arguments_schema(&offer.map(|offer| offer.parameters.clone()).unwrap_or_default()),
+            phase: if observes { ToolPhase::Both } else { ToolPhase::Execution },
+            effect,
+            effect_source: cortex_protocol::EffectSource::Declared,
+            resources,
+            timeout: action.timeout_s.duration(),
+            dispatch: Dispatch::Wait,
+            cancel: cancel.unwrap_or(dropped),
+            component,
+            phrases: offer.map(|offer| offer.phrases.clone()).unwrap_or_default(),
+            // Those of the method behind it are checked when it is called.
+            conditions: Conditions::default(),
+            serves: serves.clone(),
+            outlives_process,
+        })
+    }
+
+    /// What a component offers as its method, now.
+    fn method(&self, component: &ComponentName, method: &str) -> Option<ToolSpec> {
+        let name = ToolName::of_method(component, method);
+        self.parts.tools.borrow().iter().find(|spec| spec.name == name).cloned()
+    }
+
+    fn deed(&self, invocation: &Invocation) -> Result<Deed, ToolOutcome> {
+        let name = &invocation.call.tool;
+        let doable = self
+            .actions
+            .get(name)
+            .ok_or_else(|| ToolOutcome::failure(FailureKind::NotFound, format!("the recipe has no action '{name}'")))?;
+        let spec = self.spec_of(name, doable).ok_or_else(|| {
+            ToolOutcome::failure(FailureKind::Unavailable, format!("what '{name}' needs is not on the robot now"))
+        })?;
+        if spec.fingerprint() != invocation.fingerprint {
+            let problem = format!("'{name}' is no longer what it was when the call was planned; plan it anew");
+            return Err(ToolOutcome::failure(FailureKind::Changed, problem));
+        }
+        bind(&doable.action, &invocation.call.arguments)
+            .map_err(|problem| ToolOutcome::failure(FailureKind::InvalidArguments, problem))
+    }
+
+    /// The call of the component's own tool that this call comes down to.
+    fn behind(&self, method: MethodCall, invocation: &Invocation) -> Option<(ToolSpec, Invocation)> {
+        let spec = self.method(&method.component, &method.name)?;
+        let call = ToolCall { tool: spec.name.clone(), arguments: method.arguments };
+        let inner = Invocation { call, fingerprint: spec.fingerprint(), ..invocation.clone() };
+        Some((spec, inner))
+    }
+
+    /// What an action does to the world, as the recipe has it.
+    fn effect(&self, tool: &ToolName) -> Effect {
+        let offer = self.actions.get(tool).and_then(|doable| doable.action.tool.as_ref());
+        offer.map(|offer| offer.effect).unwrap_or_default()
+    }
+
+    async fn command(&self, name: &ToolName, command: CommandLine, open: &Open, limit: Duration) -> ToolOutcome {
+        let Some(commands) = &self.parts.commands else {
+            return ToolOutcome::failure(FailureKind::Unavailable, "commands are not run here");
+        };
+        let program = cortex_supervisor::program(&command.program, &self.folder);
+        let CommandLine { arguments, environment, .. } = command;
+        let program = Program { name: name.to_string(), program, arguments, environment, ..Program::default() };
+        if self.effect(name) != Effect::Observe {
+            // What it has had others do goes on when it has ended.
+            self.latch.note_unhaltable(name);
+        }
+        match commands.run(program, limit, &open.unwanted).await {
+            Ok(printed) if printed.is_empty() => ToolOutcome::success(Value::Null),
+            Ok(printed) => ToolOutcome::success(json!(printed)),
+            Err(_) if open.unwanted.is_cancelled() => ToolOutcome::cancelled(HaltState::Halted, "it was cancelled"),
+            Err(problem) => ToolOutcome::failure(FailureKind::Reported, problem),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(MissionId, CallId), Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn key(invocation: &Invocation) -> (MissionId, CallId) {
+    (invocation.mission.clone(), invocation.id)
+}
+
+/// Takes the call off the list, however it ends.
+struct Closing<'a> {
+    actions: &'a CustomActions,
+    key: (MissionId, CallId),
+    open: Open,
+}
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.actions.lock().remove(&self.key);
+        self.open.ended.cancel();
+    }
+}
+
+#[async_trait]
+impl ToolProvider for CustomActions {
+    fn label(&self) -> String {
+        "recipe".to_owned()
+    }
+
+    async fn invoke(&self, invocation: Invocation, observer: Arc<dyn CallObserver>) -> ToolOutcome {
+        if self.latch.is_closed() {
+            return ToolOutcome::failure(FailureKind::Denied, "the robot is stopped");
+        }
+        let deed = match self.deed(&invocation) {
+            Ok(deed) => deed,
+            Err(outcome) => return outcome,
+        };
+        let open = Open::default();
+        self.lock().insert(key(&invocation), open.clone());
+        let _closing = Closing { actions: self, key: key(&invocation), open: open.clone() };
+        let limit = invocation.timeout.saturating_add(MARGIN);
+        match deed {
+            Deed::Method(method) => {
+                let Some((spec, inner)) = self.behind(method, &invocation) else {
+                    return ToolOutcome::failure(FailureKind::Unavailable, "its component is not on the robot now");
+                };
+                if let Err(problem) = checked(&spec, &inner.call.arguments) {
+                    let problem = format!("{} does not take that: {problem}", spec.name);
+                    return ToolOutcome::failure(FailureKind::InvalidArguments, problem);
+                }
+                let inner = Invocation { timeout: limit, ..inner };
+                // The conditions of the method may take a while: it passes the gate of its own.
+                let guarded = self.parts.gate.guard(spec.clone(), Arc::clone(&self.parts.robot));
+                run_call(guarded, spec, inner, observer, open.unwanted.clone(), self.bounds).await
+            }
+            Deed::Command(command) => self.command(&invocation.call.tool, command, &open, limit).await,
+            other => {
+                observer.accepted();
+                let limit = match &other {
+                    Deed::Topic(_) => invocation.timeout.mul_f64(READER_SHARE).min(READER_LIMIT),
+                    _ => limit,
+                };
+                let effect = self.effect(&invocation.call.tool);
+                tokio::select! {
+                    biased;
+                    done = self.parts.deeds.carry_out(&other, effect, limit, &open.decision) => match done {
+                        Ok(value) => ToolOutcome::success(value),
+                        Err(problem) => ToolOutcome::failure(FailureKind::Reported, problem),
+                    },
+                    () = open.unwanted.cancelled() => ToolOutcome::not_begun("it was halted before it was sent"),
+                }
+            }
+        }
+    }
+
+    async fn halt(&self, invocation: &Invocation) -> HaltState {
+        let doable = self.actions.get(&invocation.call.tool);
+        let deed = doable.and_then(|doable| bind(&doable.action, &invocation.call.arguments).ok());
+        let open = self.lock().get(&key(invocation)).cloned();
+        match (deed, open) {
+            // Also one that was given up: its component may still be at it.
+            (Some(Deed::Method(method)), open) => {
+                if let Some(open) = open {
+                    open.unwanted.cancel();
+                }
+                // It is known by its number, also where its component has left: what was never sent is at rest.
+                let tool = ToolName::of_method(&method.component, &method.name);
+                let call = ToolCall { tool, arguments: method.arguments };
+                self.parts.robot.halt(&Invocation { call, ..invocation.clone() }).await
+            }
+            (Some(Deed::Command(_)), Some(open)) => {
+                open.unwanted.cancel();
+                open.ended.cancelled().await;
+                HaltState::Halted
+            }
+            (Some(Deed::Command(_)) | None, None) => HaltState::AtRest,
+            (Some(Deed::Service(_) | Deed::Topic(_) | Deed::Parameters(_)), Some(open)) if open.decision.withdraw() => {
+                open.unwanted.cancel();
+                HaltState::AtRest
+            }
+            // What was sent can't be taken back, also when nobody waits for its answer any more.
+            (_, _) => HaltState::Unconfirmed,
+        }
+    }
+
+    async fn ended(&self, invocation: &Invocation) {
+        match self.actions.get(&invocation.call.tool).map(|doable| &doable.action.deed) {
+            // The call of the method has the same number.
+            Some(Deed::Method(_)) => self.parts.robot.ended(invocation).await,
+            _ => std::future::pending().await,
+        }
+    }
+
+    async fn end_earlier(&self, invocation: &Invocation) -> HaltState {
+        let name = &invocation.call.tool;
+        match self.actions.get(name).map(|doable| &doable.action.deed) {
+            Some(Deed::Method(method)) => {
+                let tool = ToolName::of_method(&method.component, &method.name);
+                let call = ToolCall { tool, arguments: Map::new() };
+                self.parts.robot.end_earlier(&Invocation { call, ..invocation.clone() }).await
+            }
+            // The guard of an earlier life ends what that has started.
+            Some(Deed::Command(_)) => HaltState::AtRest,
+            // What was sent can't be taken back.
+            Some(Deed::Service(_) | Deed::Topic(_) | Deed::Parameters(_)) | None => HaltState::Unconfirmed,
+        }
+    }
+
+    fn watching(&self) -> Watching {
+        self.parts.robot.watching()
+    }
+}
+
+/// Whether a method takes what an action says to it, as far as the action itself knows.
+fn fits(action: &Action, method: &MethodCall, spec: &ToolSpec) -> bool {
+    let is_told = action.tool.as_ref().is_some_and(|offer| !offer.parameters.is_empty());
+    is_told || checked(spec, &method.arguments).is_ok()
+}
+
+/// The recipe is not the component: what it names must fit what the component takes.
+fn checked(spec: &ToolSpec, arguments: &Map<String, Value>) -> Result<(), String> {
+    let (set, problems) = cortex_core::ToolSet::new([spec.clone()]);
+    match problems.first() {
+        Some(problem) => Err(problem.to_string()),
+        None => set.check(&spec.name, arguments),
+    }
+}
+
+#[cfg(test)]
+mod tests;

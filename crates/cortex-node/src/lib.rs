@@ -1,0 +1,18 @@
+//! Cortex as a running node: the side of it that clients, lifecycle managers and the process that started it deal with.
+//!
+//! This crate owns the port for clients with what the robot can do at that moment ([`Agent`]), the managed lifecycle and the
+//! parameters that may change while Cortex runs ([`management`]), the watchdog over the loops of the process, and its log.
+//! It does not own missions (`cortex-core`, `cortex-runtime`), services and topics (`cortex-ros`), nor the order in which
+//! all is started and ended (`crates/cortex/src/run.rs`).
+//!
+//! Begin with [`Management`](management::Management), then [`Agent`]; [`SelfWatch`] has the watchdog, the overview and the
+//! metrics together.
+
+mod agent;
+pub mod logging;
+pub mod management;
+mod self_watch;
+mod watchdog;
+
+pub use agent::{Agent, RECIPE};
+pub use self_watch::{SelfWatch, Watched};

@@ -1,0 +1,61 @@
+//! How Cortex watches itself and shows itself: the watchdog, the overview and the figures, together.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use cortex_robot::Robot;
+use cortex_robot::supervision::{self, Supervised};
+use cortex_ros::StopServer;
+use cortex_ros_client::Beats;
+use cortex_runtime::Runtime;
+use cortex_status::{Endpoint, ModelWatch, Sources, Status};
+
+use crate::watchdog::{Loop, Watchdog};
+
+/// What is watched and shown.
+pub struct Watched<'a> {
+    /// The robot's name.
+    pub name: String,
+    pub robot: &'a Robot,
+    pub runtime: &'a Runtime,
+    pub stop: &'a StopServer,
+    pub model: ModelWatch,
+    /// The robot that Cortex itself brings up, and what can be looked at of it.
+    pub supervised: Option<(&'a Supervised, supervision::Watch)>,
+}
+
+/// All of it at work.
+pub struct SelfWatch {
+    watchdog: Watchdog,
+    _status: Status,
+    _endpoint: Option<Endpoint>,
+}
+
+impl SelfWatch {
+    /// Begins. It hangs when a loop does not turn for that long.
+    ///
+    /// # Errors
+    /// When no thread can be had.
+    pub fn start(watched: Watched<'_>, endpoint: Option<Endpoint>, hang: Duration) -> anyhow::Result<Self> {
+        let Watched { name, robot, runtime, stop, model, supervised } = watched;
+        if let Some(endpoint) = &endpoint {
+            tracing::info!("figures are served at http://{}/metrics", endpoint.address);
+        }
+        let monitor = supervised.iter().map(|(robot, _)| Loop::new("monitor", Beats::of(robot.handle().beats())));
+        let watchdog = Watchdog::of(robot, &stop.handle(), monitor.collect(), hang).context("the watchdog")?;
+        let sources = Sources {
+            robot: name,
+            runtime: runtime.clone(),
+            stop: stop.handle(),
+            model,
+            supervised: supervised.map(|(_, watch)| watch),
+            watchdog: Some(watchdog.overview()),
+        };
+        Ok(Self { watchdog, _status: Status::start(robot, sources), _endpoint: endpoint })
+    }
+
+    /// Ends it. To be called before the loops are ended. Blocks for a moment.
+    pub fn shut_down(self) {
+        self.watchdog.shut_down();
+    }
+}

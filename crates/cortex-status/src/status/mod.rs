@@ -1,0 +1,232 @@
+//! What goes on in this Cortex, as one [`Overview`]: gathered from those who know, published on `~/overview` and, as ROS
+//! wants it, on `/diagnostics`.
+//!
+//! - `told`: what events tell; `missions`: from their events; `components`: from the monitor or the graph; `publishing`: the topics;
+//! - `diagnostics`: the same for tools of ROS; `screen`: the same for people, which `cortex status` prints.
+
+mod components;
+mod diagnostics;
+mod missions;
+mod publishing;
+pub(crate) mod screen;
+mod told;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use cortex_monitor::MonitorEvent;
+use cortex_protocol::overview::{
+    CallOverview, OVERVIEW_VERSION, Overview, ReadinessOverview, ReadinessState, StopOverview, UnsettledOverview,
+    WatchdogOverview,
+};
+use cortex_protocol::{CloudEvent, ComponentName};
+use cortex_robot::{Robot, supervision};
+use cortex_ros::{Discovery, OpenCallKind, RosTools, StopHandle};
+use cortex_runtime::{Events, Readiness, Rejection, Runtime, UnconfirmedHalt};
+use cortex_supervisor::RobotView;
+use tokio::sync::{broadcast, watch};
+use tokio::task::JoinSet;
+
+use crate::ModelWatch;
+use told::Told;
+
+/// Calls that are listed.
+const MOST_CALLS: usize = 100;
+
+/// The name of the topic below the node.
+pub const TOPIC: &str = "overview";
+
+/// Now, in milliseconds since 1970.
+pub fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Who knows what goes on.
+pub struct Sources {
+    pub robot: String,
+    pub runtime: Runtime,
+    pub stop: StopHandle,
+    pub model: ModelWatch,
+    pub supervised: Option<supervision::Watch>,
+    pub watchdog: Option<WatchdogOverview>,
+}
+
+/// Gathers and publishes until it is dropped.
+pub struct Status {
+    _tasks: JoinSet<()>,
+}
+
+impl Status {
+    /// Begins. What can't be published is told in the log, and Cortex goes on without.
+    pub fn start(robot: &Robot, sources: Sources) -> Self {
+        let mut tasks = JoinSet::new();
+        let gathered = Arc::new(Gathered {
+            node: robot.node.fully_qualified_name().to_owned(),
+            started: (Instant::now(), now_ms()),
+            tools: robot.tools.clone(),
+            discovery: robot.discovery.clone(),
+            view: sources.supervised.as_ref().map(supervision::Watch::view),
+            told: Mutex::default(),
+            sources,
+        });
+        let missions = gathered.sources.runtime.events();
+        tasks.spawn(follow_missions(Arc::clone(&gathered), missions));
+        if let Some(watch) = &gathered.sources.supervised {
+            tasks.spawn(follow_monitor(Arc::clone(&gathered), watch.events()));
+        }
+        tasks.spawn(publishing::publish(Arc::clone(&gathered), robot.endpoints.clone(), robot.node.clock().clone()));
+        Self { _tasks: tasks }
+    }
+}
+
+/// Where all of it comes together.
+struct Gathered {
+    node: String,
+    /// On both clocks.
+    started: (Instant, u64),
+    tools: RosTools,
+    discovery: Discovery,
+    view: Option<watch::Receiver<RobotView>>,
+    told: Mutex<Told>,
+    sources: Sources,
+}
+
+impl Gathered {
+    /// As it is now.
+    fn overview(&self) -> Overview {
+        let model = self.sources.model.now();
+        let (missions, budget) = {
+            let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            (told.missions.all(), told.budget(&model))
+        };
+        let unsettled = self.sources.runtime.leftovers().borrow().clone();
+        let latest = self.sources.stop.latest();
+        let stopped = self.sources.stop.latch().is_closed();
+        let paused = self.view.as_ref().and_then(|view| view.borrow().missions_paused_because_of.clone());
+        Overview {
+            version: OVERVIEW_VERSION,
+            at_ms: now_ms(),
+            started_ms: self.started.1,
+            robot: self.sources.robot.clone(),
+            node: self.node.clone(),
+            tools: u32::try_from(self.sources.runtime.tools().iter().filter(|spec| spec.serves.is_none()).count())
+                .unwrap_or(u32::MAX),
+            stop: StopOverview {
+                stopped,
+                stops: self.sources.stop.latch().stops(),
+                why: latest.as_ref().map(|latest| latest.why.clone()).unwrap_or_default(),
+                not_stopped: latest.and_then(|latest| latest.not_stopped).unwrap_or_default(),
+            },
+            model,
+            readiness: self.readiness(stopped),
+            components: self.components(),
+            paused: paused.map(|component| format!("{component} does not work")),
+            missions,
+            calls: self.calls(&unsettled),
+            unsettled: unsettled.iter().take(MOST_CALLS).map(|call| self.unsettled(call)).collect(),
+            budget,
+            watchdog: self.sources.watchdog.clone(),
+        }
+    }
+
+    /// Whether tasks are taken, as the queue of tasks says, and what of the robot can't be used.
+    ///
+    /// A stop closes its latch before the queue hears of it. In between, tasks are not said to be taken.
+    fn readiness(&self, stopped: bool) -> ReadinessOverview {
+        let readiness = match self.sources.runtime.readiness() {
+            refusing @ Readiness::Refusing(_) => refusing,
+            _ if stopped => Readiness::Refusing(Rejection::Stopped),
+            other => other,
+        };
+        let mut reasons: Vec<String> = Vec::new();
+        let state = match &readiness {
+            Readiness::Refusing(_) => ReadinessState::Refusing,
+            Readiness::Waiting { .. } => ReadinessState::Waiting,
+            Readiness::Limited { .. } => ReadinessState::Limited,
+            Readiness::Ready => ReadinessState::Ready,
+        };
+        if state != ReadinessState::Ready {
+            reasons.push(readiness.to_string());
+        }
+        if let (ReadinessState::Ready | ReadinessState::Limited, Some(view)) = (state, &self.view) {
+            let view = view.borrow();
+            let names: Vec<&str> = components::unavailable(&view).into_iter().map(ComponentName::as_str).collect();
+            if !names.is_empty() {
+                reasons.push(format!("nothing is called of {} now", names.join(", ")));
+            }
+        }
+        let state = if state == ReadinessState::Ready && !reasons.is_empty() { ReadinessState::Limited } else { state };
+        ReadinessOverview { state, because: reasons.join("; ") }
+    }
+
+    fn components(&self) -> Vec<cortex_protocol::overview::ComponentOverview> {
+        match &self.view {
+            Some(view) => components::supervised(&view.borrow()),
+            None => {
+                let directory = Arc::clone(&self.discovery.directory().borrow());
+                components::found(&directory, |name| self.discovery.heard_health(name))
+            }
+        }
+    }
+
+    /// A time by the clock of milliseconds.
+    fn in_ms(&self, time: Instant) -> u64 {
+        let (begun, begun_ms) = self.started;
+        let since = time.saturating_duration_since(begun);
+        begun_ms.saturating_add(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    fn unsettled(&self, call: &UnconfirmedHalt) -> UnsettledOverview {
+        UnsettledOverview { tool: call.tool.clone(), since_ms: self.in_ms(call.since), why: call.why.clone() }
+    }
+
+    /// The calls that somebody waits for. The others are `unsettled`: a stop asks them again, so they are still open there.
+    fn calls(&self, unsettled: &[UnconfirmedHalt]) -> Vec<CallOverview> {
+        let open = self.tools.open_calls().into_iter();
+        let open = open.filter(|call| !unsettled.iter().any(|given_up| given_up.is_of(&call.mission, call.id)));
+        let call = |call: cortex_ros::OpenCall| CallOverview {
+            tool: call.tool,
+            kind: match call.kind {
+                OpenCallKind::Goal => "goal",
+                OpenCallKind::Method => "method",
+                OpenCallKind::Request => "request",
+            }
+            .to_owned(),
+            since_ms: self.in_ms(call.since),
+        };
+        open.take(MOST_CALLS).map(call).collect()
+    }
+
+    fn note_mission(&self, event: &CloudEvent) {
+        self.sources.model.metrics().mission_event(&event.data.payload);
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.note(event, now_ms(), || (self.sources.model.now(), self.sources.runtime.limits()));
+    }
+
+    fn note_monitor(&self, event: &MonitorEvent) {
+        self.sources.model.metrics().monitor_event(event);
+    }
+}
+
+async fn follow_missions(gathered: Arc<Gathered>, mut events: Events) {
+    // What is missed leaves the missions that are shown behind until they end.
+    while let Some(event) = events.recv().await {
+        gathered.note_mission(&event);
+    }
+}
+
+async fn follow_monitor(gathered: Arc<Gathered>, mut events: broadcast::Receiver<MonitorEvent>) {
+    loop {
+        match events.recv().await {
+            Ok(event) => gathered.note_monitor(&event),
+            Err(broadcast::error::RecvError::Lagged(missed)) => tracing::debug!("status missed {missed} events"),
+            Err(broadcast::error::RecvError::Closed) => return,
+        }
+    }
+}
+
+/// How long ago something was, by the clock of milliseconds.
+pub(crate) fn ago(now_ms: u64, then_ms: u64) -> Duration {
+    Duration::from_millis(now_ms.saturating_sub(then_ms))
+}

@@ -1,0 +1,488 @@
+//! The overview for people: one screen of a terminal with 80 columns. No IO, no clock.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use cortex_protocol::overview::{
+    ComponentHealth, MissionOverview, MissionPhase, Overview, ReadinessOverview, ReadinessState,
+};
+use cortex_protocol::{MissionStatus, StepStatus};
+
+use super::ago;
+
+/// Columns of the screen.
+const WIDTH: usize = 80;
+/// Columns of a component's name and of a tool's.
+const NAME: usize = 24;
+/// Lines of a list before the rest is only counted.
+const MOST_COMPONENTS: usize = 30;
+const MOST_CALLS: usize = 10;
+const MOST_STEPS: usize = 10;
+/// Lines of the reason why no tasks are taken.
+const MOST_LINES: usize = 5;
+/// An overview that is older tells of a Cortex that hangs or is gone: it is renewed every two seconds.
+const STALE: Duration = Duration::from_secs(6);
+
+/// Whether the terminal shows colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ink {
+    Colours,
+    Plain,
+}
+
+/// What a word says about the state of things.
+#[derive(Clone, Copy)]
+enum Tone {
+    Good,
+    Odd,
+    Bad,
+    Quiet,
+}
+
+impl Ink {
+    fn paint(self, tone: Tone, text: &str) -> String {
+        let code = match tone {
+            Tone::Good => "32",
+            Tone::Odd => "33",
+            Tone::Bad => "1;31",
+            Tone::Quiet => "2",
+        };
+        match self {
+            Self::Colours => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            Self::Plain => text.to_owned(),
+        }
+    }
+}
+
+/// The screen. `now_ms` is by the clock of whoever looks.
+pub fn render(overview: &Overview, now_ms: u64, ink: Ink) -> String {
+    let mut screen = String::new();
+    // Writing to a string does not fail.
+    let mut line = |text: String| {
+        let _ = writeln!(screen, "{}", text.trim_end());
+    };
+    // Whether a task can be sent is what most people look for, so it comes first.
+    for text in readiness(&overview.readiness, ink) {
+        line(text);
+    }
+    let up = duration(ago(overview.at_ms, overview.started_ms));
+    line(format!("{} of {}, up {up}, {} tools", cut(&overview.node, 30), cut(&overview.robot, 20), overview.tools));
+    let age = ago(now_ms, overview.at_ms);
+    if age > STALE {
+        let text = format!("This is {} old: Cortex may hang or be gone.", duration(age));
+        line(ink.paint(Tone::Bad, &text));
+    }
+    for text in head(overview, now_ms, ink) {
+        line(text);
+    }
+    for section in [components(overview, ink), missions(overview, now_ms, ink), calls(overview, now_ms, ink)] {
+        for text in section {
+            line(text);
+        }
+    }
+    screen
+}
+
+/// Whether the robot takes tasks, and if not, why and what to do.
+fn readiness(readiness: &ReadinessOverview, ink: Ink) -> Vec<String> {
+    let tone = match readiness.state {
+        ReadinessState::Ready => Tone::Good,
+        ReadinessState::Limited | ReadinessState::Waiting | ReadinessState::Unknown => Tone::Odd,
+        ReadinessState::Refusing => Tone::Bad,
+    };
+    wrapped(&one_line(&readiness.to_string())).into_iter().map(|line| ink.paint(tone, &line)).collect()
+}
+
+/// Prose on as many lines as it takes, at most [`MOST_LINES`], those after the first set in.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().map(|line| (line.chars().count(), line));
+        match line {
+            Some((0, line)) => line.push_str(word),
+            Some((width, line)) if width + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(format!("  {word}")),
+        }
+    }
+    if lines.len() > MOST_LINES {
+        lines.truncate(MOST_LINES);
+        lines.push("  \u{2026}".to_owned());
+    }
+    lines.into_iter().map(|line| cut_end(&line, WIDTH)).collect()
+}
+
+/// The stop, the model, the budget, what waits.
+fn head(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
+    let mut lines = Vec::new();
+    let stop = &overview.stop;
+    if stop.stopped {
+        let text = format!("STOPPED ({}). Nothing is sent until `cortex resume`.", cut(&stop.why, 30));
+        lines.push(ink.paint(Tone::Bad, &text));
+        if !stop.not_stopped.is_empty() {
+            let names: Vec<&str> = stop.not_stopped.iter().map(|tool| tool.as_str()).collect();
+            lines.push(
+                ink.paint(Tone::Bad, &cut_end(&format!("  not known to be at rest: {}", names.join(", ")), WIDTH)),
+            );
+        }
+    }
+    for call in overview.unsettled.iter().take(MOST_CALLS) {
+        let since = duration(ago(now_ms, call.since_ms));
+        let why = one_line(&call.why);
+        let text = format!("  not at rest since {since}: {}: {why}", cut(call.tool.as_str(), NAME));
+        lines.push(ink.paint(Tone::Bad, &cut_end(&text, WIDTH)));
+    }
+    lines.extend(more(overview.unsettled.len(), MOST_CALLS, "that are not at rest"));
+    if let Some(why) = &overview.paused {
+        lines.push(ink.paint(Tone::Odd, &cut_end(&format!("missions are paused: {why}"), WIDTH)));
+    }
+    let model = &overview.model;
+    let tokens = model.prompt_tokens.saturating_add(model.completion_tokens);
+    let mut text = format!("model {}: {} requests", cut(&model.name, 30), model.requests);
+    if tokens > 0 {
+        let about = if model.tokens_estimated { "about " } else { "" };
+        let _ = write!(text, ", {about}{tokens} tokens");
+    }
+    if model.errors > 0 {
+        let _ = write!(text, ", {} errors", model.errors);
+    }
+    lines.push(text);
+    if let Some(error) = &model.last_error {
+        let when = duration(ago(now_ms, error.at_ms));
+        let tone = if error.is_over { Tone::Quiet } else { Tone::Bad };
+        lines.push(ink.paint(tone, &cut_end(&format!("  {when} ago: {}", one_line(&error.message)), WIDTH)));
+    }
+    if !overview.budget.is_empty() {
+        let parts: Vec<String> = overview
+            .budget
+            .iter()
+            .map(|budget| match budget.limit {
+                Some(limit) => format!("{} of {} {}", figure(budget.used), figure(limit), budget.expense),
+                None => format!("{} {}", figure(budget.used), budget.expense),
+            })
+            .collect();
+        lines.push(cut_end(&format!("spent: {}", parts.join(", ")), WIDTH));
+    }
+    lines
+}
+
+fn components(overview: &Overview, ink: Ink) -> Vec<String> {
+    if overview.components.is_empty() {
+        return vec![String::new(), "no components".to_owned()];
+    }
+    let header = format!("{:NAME$} {:8} {:11} {:12} {}", "COMPONENT", "HEALTH", "STANDING", "LIFECYCLE", "TRIES");
+    let mut lines = vec![String::new(), ink.paint(Tone::Quiet, &header)];
+    for component in overview.components.iter().take(MOST_COMPONENTS) {
+        let tone = match component.health {
+            ComponentHealth::Healthy => Tone::Good,
+            ComponentHealth::Unknown => Tone::Quiet,
+            ComponentHealth::Suspect => Tone::Odd,
+            ComponentHealth::Failed | ComponentHealth::Silent => Tone::Bad,
+        };
+        let tries = match (component.attempts, component.restarts) {
+            (0, 0) => String::new(),
+            (attempts, 0) => attempts.to_string(),
+            (attempts, restarts) => format!("{attempts} ({restarts} restarts)"),
+        };
+        lines.push(format!(
+            "{:NAME$} {} {:11} {:12} {tries}",
+            cut(component.name.as_str(), NAME),
+            ink.paint(tone, &format!("{:8}", component.health)),
+            cut(&component.standing, 11),
+            cut(&component.lifecycle, 12),
+        ));
+        lines.extend(component.symptoms.iter().map(|symptom| cut_end(&format!("  {}", one_line(symptom)), WIDTH)));
+    }
+    lines.extend(more(overview.components.len(), MOST_COMPONENTS, "components"));
+    lines
+}
+
+fn missions(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
+    if overview.missions.is_empty() {
+        return vec![String::new(), "no missions yet".to_owned()];
+    }
+    let mut lines = vec![String::new(), ink.paint(Tone::Quiet, &format!("{:10} {:>7}  TASK", "MISSION", "TIME"))];
+    for mission in &overview.missions {
+        let (word, tone) = phase(mission.phase);
+        let tone = if mission.words_alone { Tone::Odd } else { tone };
+        let age = duration(ago(mission.ended_ms.unwrap_or(now_ms), mission.since_ms));
+        let task = cut_end(&one_line(&mission.task), WIDTH - 20);
+        lines.push(format!("{} {age:>7}  {task}", ink.paint(tone, &format!("{word:10}"))));
+        match mission.phase {
+            MissionPhase::Ended(MissionStatus::Answered) if !mission.words_alone => {}
+            MissionPhase::Ended(MissionStatus::Succeeded) | MissionPhase::Queued => {}
+            MissionPhase::Ended(_) => lines.push(cut_end(&format!("  {}", one_line(&mission.output)), WIDTH)),
+            _ => lines.extend(steps(mission, ink)),
+        }
+    }
+    lines
+}
+
+/// The steps of a plan, from the first that has not ended on.
+fn steps(mission: &MissionOverview, ink: Ink) -> Vec<String> {
+    let has_ended = |status| !matches!(status, StepStatus::Pending | StepStatus::Running);
+    let done = mission.steps.iter().take_while(|step| has_ended(step.status)).count();
+    let mut lines = Vec::new();
+    if done > 0 {
+        let failed = mission.steps.iter().take(done).filter(|step| step.status == StepStatus::Failed).count();
+        let failed = if failed > 0 { format!(", {failed} of them failed") } else { String::new() };
+        lines.push(format!("  plan {}: the first {done} steps have ended{failed}", mission.plan));
+    }
+    for step in mission.steps.iter().skip(done).take(MOST_STEPS) {
+        let (word, tone) = match step.status {
+            StepStatus::Pending => ("pending", Tone::Quiet),
+            StepStatus::Running => ("running", Tone::Good),
+            StepStatus::Success => ("done", Tone::Good),
+            StepStatus::Failed => ("failed", Tone::Bad),
+            StepStatus::Blocked => ("blocked", Tone::Odd),
+            StepStatus::Skipped => ("skipped", Tone::Quiet),
+        };
+        let word = ink.paint(tone, &format!("{word:8}"));
+        lines.push(format!("  {:>3} {word} {}", step.number.0, cut(step.tool.as_str(), WIDTH - 16)));
+    }
+    let left = mission.steps.len().saturating_sub(done) + usize::try_from(mission.more_steps).unwrap_or(0);
+    lines.extend(more(left, MOST_STEPS, "steps"));
+    lines
+}
+
+fn calls(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
+    if overview.calls.is_empty() {
+        return Vec::new();
+    }
+    let header = format!("{:10} {:>7}  TOOL", "IN FLIGHT", "AGE");
+    let mut lines = vec![String::new(), ink.paint(Tone::Quiet, &header)];
+    for call in overview.calls.iter().take(MOST_CALLS) {
+        let age = duration(ago(now_ms, call.since_ms));
+        lines.push(format!("{:10} {age:>7}  {}", cut(&call.kind, 10), cut(call.tool.as_str(), WIDTH - 20)));
+    }
+    lines.extend(more(overview.calls.len(), MOST_CALLS, "calls"));
+    lines
+}
+
+fn more(all: usize, shown: usize, what: &str) -> Option<String> {
+    (all > shown).then(|| format!("  and {} more {what}", all - shown))
+}
+
+fn phase(phase: MissionPhase) -> (&'static str, Tone) {
+    match phase {
+        MissionPhase::Queued => ("queued", Tone::Quiet),
+        MissionPhase::Planning => ("planning", Tone::Good),
+        MissionPhase::Acting => ("acting", Tone::Good),
+        MissionPhase::Waiting => ("waiting", Tone::Odd),
+        MissionPhase::Stopping => ("stopping", Tone::Odd),
+        MissionPhase::Ended(MissionStatus::Answered) => ("answered", Tone::Quiet),
+        MissionPhase::Ended(MissionStatus::Succeeded) => ("succeeded", Tone::Quiet),
+        MissionPhase::Ended(MissionStatus::Failed) => ("failed", Tone::Bad),
+        MissionPhase::Ended(MissionStatus::Cancelled) => ("cancelled", Tone::Odd),
+    }
+}
+
+/// At most so many characters; what is longer loses its middle, for names often differ at both ends.
+fn cut(text: &str, width: usize) -> String {
+    let count = text.chars().count();
+    if count <= width {
+        return text.to_owned();
+    }
+    let kept = width.saturating_sub(1);
+    let tail = kept / 3;
+    let head: String = text.chars().take(kept - tail).collect();
+    let tail: String = text.chars().skip(count - tail).collect();
+    format!("{head}\u{2026}{tail}")
+}
+
+/// At most so many characters of prose; what is longer loses its end.
+fn cut_end(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(width.saturating_sub(1)).collect();
+    format!("{}\u{2026}", head.trim_end())
+}
+
+/// What a task or an answer says, on one line.
+fn one_line(text: &str) -> String {
+    let shown = text.chars().map(|character| if character.is_control() { ' ' } else { character });
+    shown.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A length of time in at most seven columns: `4.2 s`, `12 s`, `3 min`, `5 h`, `12 d`.
+fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..10 => format!("{:.1} s", time.as_secs_f64()),
+        10..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+/// A number without digits that say nothing.
+fn figure(number: f64) -> String {
+    if number.fract() == 0.0 { format!("{number:.0}") } else { format!("{number:.2}") }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use cortex_protocol::StepNumber;
+    use cortex_protocol::mission::Expense;
+    use cortex_protocol::overview::*;
+
+    use super::*;
+
+    fn component(name: &str, health: ComponentHealth, symptoms: &[&str]) -> ComponentOverview {
+        ComponentOverview {
+            name: name.into(),
+            health,
+            standing: if health == ComponentHealth::Failed { "recovering" } else { "up" }.to_owned(),
+            lifecycle: "active".to_owned(),
+            symptoms: symptoms.iter().map(|symptom| (*symptom).to_owned()).collect(),
+            attempts: u32::from(health == ComponentHealth::Failed) * 2,
+            restarts: u32::from(health == ComponentHealth::Failed),
+        }
+    }
+
+    /// One in which a lot goes on.
+    pub(in super::super) fn overview() -> Overview {
+        let step = |number: u32, status| StepOverview {
+            number: StepNumber(number),
+            tool: format!("send_goal_to_a_robot_with_long_names/a_very_long_name_of_an_action/number_{number}")
+                .as_str()
+                .into(),
+            status,
+        };
+        Overview {
+            version: OVERVIEW_VERSION,
+            at_ms: 1_000_000,
+            started_ms: 400_000,
+            robot: "robot".to_owned(),
+            node: "/cortex".to_owned(),
+            tools: 42,
+            stop: StopOverview {
+                stopped: true,
+                stops: 1,
+                why: "~/stop was called".to_owned(),
+                not_stopped: vec!["base.go_to".into(), "arm.wave".into()],
+            },
+            model: ModelOverview {
+                name: "openai:a-model-with-a-name-that-is-longer-than-any-should-be".to_owned(),
+                requests: 12,
+                errors: 1,
+                prompt_tokens: 3_000,
+                completion_tokens: 400,
+                tokens_estimated: true,
+                last_error: Some(ModelErrorOverview {
+                    message: "the endpoint can't be reached ".repeat(5),
+                    at_ms: 990_000,
+                    is_over: false,
+                }),
+            },
+            components: vec![
+                component("base", ComponentHealth::Failed, &["its process was killed (signal 9)"]),
+                component("camera", ComponentHealth::Healthy, &[]),
+                component("a_namespace/with_a_component_of_a_long_name", ComponentHealth::Silent, &[]),
+            ],
+            readiness: ReadinessOverview {
+                state: ReadinessState::Refusing,
+                because: "the robot is stopped. Call ~/resume when it is safe, then send the task again".to_owned(),
+            },
+            unsettled: vec![UnsettledOverview {
+                tool: "voice.announce".into(),
+                since_ms: 980_000,
+                why: "it did not answer within 30 s, and has no cancel method".to_owned(),
+            }],
+            paused: Some("base does not work".to_owned()),
+            missions: vec![MissionOverview {
+                id: "m1".into(),
+                task: "go to the kitchen\nand look \u{1b}[31maround ".repeat(5),
+                phase: MissionPhase::Acting,
+                since_ms: 940_000,
+                ended_ms: None,
+                plan: 1,
+                steps: std::iter::once(step(1, StepStatus::Success))
+                    .chain([step(2, StepStatus::Running)])
+                    .chain((3..=20).map(|number| step(number, StepStatus::Pending)))
+                    .collect(),
+                more_steps: 5,
+                output: String::new(),
+                words_alone: false,
+            }],
+            calls: vec![CallOverview { tool: "base.go_to".into(), kind: "method".to_owned(), since_ms: 987_000 }],
+            budget: vec![BudgetOverview { expense: Expense::Tokens, used: 3_400.0, limit: Some(10_000.0) }],
+            watchdog: Some(WatchdogOverview { limit_s: 5.0, loops: vec!["runtime".to_owned()] }),
+        }
+    }
+
+    #[test]
+    fn it_fits_a_terminal_of_eighty_columns_and_is_plain_where_there_is_none() {
+        let screen = render(&overview(), 1_000_500, Ink::Plain);
+        for line in screen.lines() {
+            assert!(line.chars().count() <= WIDTH, "{} columns: {line}", line.chars().count());
+        }
+        assert!(!screen.contains('\u{1b}'), "{screen}");
+        assert!(screen.lines().count() < 40, "{screen}");
+    }
+
+    #[test]
+    fn what_matters_is_on_it() {
+        let screen = render(&overview(), 1_000_500, Ink::Plain);
+        let first =
+            "takes no tasks: the robot is stopped. Call ~/resume when it is safe, then send\n  the task again\n";
+        assert!(screen.starts_with(first), "{screen}");
+        for expected in [
+            "not at rest since 20 s: voice.announce: it did not answer within 30 s",
+            "/cortex of robot, up 10 min, 42 tools",
+            "STOPPED (~/stop was called). Nothing is sent until `cortex resume`.",
+            "not known to be at rest: base.go_to, arm.wave",
+            "missions are paused: base does not work",
+            "12 requests, about 3400 tokens, 1 errors",
+            "10 s ago: the endpoint can't be reached",
+            "spent: 3400 of 10000 tokens",
+            "base                     failed   recovering  active       2 (1 restarts)",
+            "  its process was killed (signal 9)",
+            "acting        60 s  go to the kitchen and look [31maround",
+            "  plan 1: the first 1 steps have ended",
+            "    2 running  send_goal_to_a_robot",
+            "  and 14 more steps",
+            "method        13 s  base.go_to",
+        ] {
+            assert!(screen.contains(expected), "'{expected}' is not in\n{screen}");
+        }
+    }
+
+    #[test]
+    fn an_old_overview_says_so() {
+        let screen = render(&overview(), 1_060_000, Ink::Plain);
+        assert!(screen.contains("This is 60 s old: Cortex may hang or be gone."), "{screen}");
+    }
+
+    #[test]
+    fn a_cortex_in_which_nothing_goes_on_has_a_short_screen() {
+        let quiet = Overview {
+            components: Vec::new(),
+            missions: Vec::new(),
+            calls: Vec::new(),
+            budget: Vec::new(),
+            paused: None,
+            readiness: ReadinessOverview { state: ReadinessState::Ready, because: String::new() },
+            unsettled: Vec::new(),
+            stop: StopOverview::default(),
+            model: ModelOverview { name: "reflex".to_owned(), ..ModelOverview::default() },
+            ..overview()
+        };
+        let screen = render(&quiet, 1_000_000, Ink::Plain);
+        assert_eq!(
+            screen,
+            "takes tasks\n/cortex of robot, up 10 min, 42 tools\nmodel reflex: 0 requests\n\nno components\n\nno missions yet\n"
+        );
+    }
+
+    #[test]
+    fn a_name_that_is_cut_keeps_both_ends() {
+        assert_eq!(cut("short", 10), "short");
+        assert_eq!(cut("left_arm/gripper/close", 12), "left_arm\u{2026}ose");
+        assert_eq!(cut_end("words are cut at their end", 10), "words are\u{2026}");
+    }
+}
