@@ -7,8 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cortex_protocol::condition::Source;
 use cortex_protocol::{
-    CallId, CloudEvent, Command, CommandError, CommandOutcome, HaltState, MissionId, OpenQuestion, Principal, ToolCall,
-    ToolFingerprint, ToolOutcome,
+    CallId, CloudEvent, Command, CommandError, CommandOutcome, EventId, HaltState, MissionId, OpenQuestion, Principal,
+    ToolCall, ToolFingerprint, ToolOutcome,
 };
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -32,8 +32,11 @@ pub trait ClientPort: Send + Sync + 'static {
     /// Why it was not carried out.
     async fn execute(&self, command: Command, principal: Principal) -> Result<CommandOutcome, CommandError>;
 
-    /// The events of a mission, from its first one on, as far as they are kept.
+    /// The events of a mission, from its first one on.
     fn follow(&self, mission: &MissionId) -> Box<dyn EventStream>;
+
+    /// The events of all missions: from now on, or all that came after the one that a client has seen last.
+    fn events(&self, after: Option<EventId>) -> Box<dyn EventStream>;
 
     /// The open questions to people, oldest first. Answers at once.
     fn questions(&self) -> Vec<OpenQuestion>;
@@ -44,6 +47,9 @@ pub trait ClientPort: Send + Sync + 'static {
 pub trait EventStream: Send {
     /// The next one; `None` after the last. Dropping the future loses nothing.
     async fn next(&mut self) -> Option<Arc<CloudEvent>>;
+
+    /// How many events before the last one could not be had, and are to be shown as a gap.
+    fn missed(&self) -> u64;
 }
 
 /// A model that plans and confirms. Implemented in `cortex-model`.

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use cortex_core::{ClientPort, EventStream};
 use cortex_custom_actions::{CustomActions, Offered};
 use cortex_protocol::{
-    Command, CommandError, CommandErrorKind, CommandOutcome, ComponentName, MissionId, OpenQuestion, Principal,
+    Command, CommandError, CommandErrorKind, CommandOutcome, ComponentName, EventId, MissionId, OpenQuestion, Principal,
 };
 use cortex_robot::supervision;
 use cortex_ros::{ComponentState, Discovery};
@@ -82,6 +82,10 @@ impl ClientPort for Agent {
 
     fn follow(&self, mission: &MissionId) -> Box<dyn EventStream> {
         Box::new(self.runtime.follow(mission.clone()))
+    }
+
+    fn events(&self, after: Option<EventId>) -> Box<dyn EventStream> {
+        Box::new(after.map_or_else(|| self.runtime.events(), |seen| self.runtime.events_after(seen)))
     }
 
     fn questions(&self) -> Vec<OpenQuestion> {

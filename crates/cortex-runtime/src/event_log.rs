@@ -5,19 +5,30 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use cortex_core::EventStream;
-use cortex_protocol::{CloudEvent, MissionId};
+use cortex_protocol::{CloudEvent, EventId, MissionId};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+use crate::tape::Folder;
+use crate::tape::published::Published;
 
 /// Events that are kept. Whoever lags behind further misses some.
 const KEPT: usize = 2_048;
 /// Most bytes of them, as they would be written: what a tool returns may be large.
 const KEPT_BYTES: usize = 16 << 20;
 
+/// Events that are read back from the tapes at a time, and about how many bytes of them.
+const REFILLED: usize = 256;
+const REFILLED_BYTES: usize = 1 << 20;
+
 /// The log. Its streams outlive it, and end once they have read what it held.
 #[derive(Debug)]
 pub(crate) struct EventLog {
     kept: Arc<Mutex<Kept>>,
     changed: watch::Sender<()>,
+    /// Where events are read back that are kept no more. None: nowhere.
+    tapes: Option<Folder>,
 }
 
 #[derive(Debug, Default)]
@@ -38,8 +49,8 @@ impl Kept {
 }
 
 impl EventLog {
-    pub(crate) fn new() -> Self {
-        Self { kept: Arc::default(), changed: watch::Sender::new(()) }
+    pub(crate) fn new(tapes: Option<Folder>) -> Self {
+        Self { kept: Arc::default(), changed: watch::Sender::new(()), tapes }
     }
 
     /// Events of the mission will come, until this is dropped.
@@ -66,25 +77,55 @@ impl EventLog {
 
     /// All events from now on.
     pub(crate) fn newest(&self) -> Events {
-        self.stream(None, locked(&self.kept).end())
+        let kept = locked(&self.kept);
+        // Where none is kept, whatever comes is later than this id.
+        let seen = kept.events.back().map(|(event, _)| event.id.clone());
+        let seen = seen.unwrap_or_else(|| EventId::new(Uuid::now_v7().to_string()));
+        self.stream(None, kept.end(), Some(seen))
     }
 
-    /// The events of one mission, from the oldest that is kept.
+    /// All events after this one, which may be of an earlier life of Cortex.
+    pub(crate) fn after(&self, seen: EventId) -> Events {
+        let kept = locked(&self.kept);
+        let place = kept.events.iter().position(|(event, _)| event.id == seen);
+        let next = match place {
+            Some(place) => kept.first + place as u64 + 1,
+            // It was there when nothing was kept yet, or is kept no more.
+            None if kept.events.front().is_none_or(|(oldest, _)| seen < oldest.id) => NOT_KEPT,
+            None => kept
+                .events
+                .iter()
+                .position(|(event, _)| event.id > seen)
+                .map_or(kept.end(), |place| kept.first + place as u64),
+        };
+        self.stream(None, next, Some(seen))
+    }
+
+    /// The events of one mission, from its first one on.
     pub(crate) fn of_mission(&self, mission: MissionId) -> Events {
-        self.stream(Some(mission), locked(&self.kept).first)
+        let next = if locked(&self.kept).first == 0 { 0 } else { NOT_KEPT };
+        self.stream(Some(mission), next, None)
     }
 
-    fn stream(&self, mission: Option<MissionId>, next: u64) -> Events {
+    fn stream(&self, mission: Option<MissionId>, next: u64, seen: Option<EventId>) -> Events {
         Events {
             kept: Arc::clone(&self.kept),
             changed: self.changed.subscribe(),
+            tapes: self.tapes.clone(),
             mission,
             next,
+            seen,
+            refill: None,
+            read_back: VecDeque::new(),
+            sequence: 0,
             missed: 0,
             is_over: false,
         }
     }
 }
+
+/// The place of events before the first that was kept: they are read back.
+const NOT_KEPT: u64 = u64::MAX;
 
 /// Keeps those who follow a mission waiting for more. Whoever reads its end finds everything done that is done at it: its
 /// place in the queue is free, and its conversation knows of it.
@@ -101,56 +142,139 @@ impl Drop for OpenMission {
     }
 }
 
-/// Events, in order: all, or those of one mission.
+/// Events, in order: all, or those of one mission. What is kept no more is read back from the tapes.
 #[derive(Debug)]
 pub struct Events {
     kept: Arc<Mutex<Kept>>,
     changed: watch::Receiver<()>,
+    tapes: Option<Folder>,
     mission: Option<MissionId>,
     /// The place of the next event.
     next: u64,
+    /// The last event that was read, of whichever mission.
+    seen: Option<EventId>,
+    /// What is being read back.
+    refill: Option<JoinHandle<Refill>>,
+    read_back: VecDeque<CloudEvent>,
+    /// The number of the last event of the mission that was read.
+    sequence: u64,
     missed: u64,
     is_over: bool,
+}
+
+/// Events that are read back, up to one that is kept.
+#[derive(Debug)]
+struct Refill {
+    tapes: Published,
+    until: EventId,
+    read: VecDeque<CloudEvent>,
+}
+
+impl Refill {
+    /// Reads some. None are left when none was read. Reads files.
+    fn turn(mut self) -> Self {
+        let mut bytes = 0;
+        while self.read.len() < REFILLED && bytes < REFILLED_BYTES {
+            let Some(event) = self.tapes.next().filter(|event| event.id < self.until) else { break };
+            bytes += bytes_of(&event);
+            self.read.push_back(event);
+        }
+        self
+    }
+}
+
+/// What the log holds for a reader.
+enum Look {
+    Event(Arc<CloudEvent>),
+    /// So many are kept no more, before the event of this id.
+    Gap(u64, Option<EventId>),
+    Nothing,
 }
 
 impl Events {
     /// The next event; `None` after the last of the mission, or when the runtime is gone. Dropping the future loses nothing.
     pub async fn recv(&mut self) -> Option<Arc<CloudEvent>> {
         loop {
-            // What comes from here on wakes it, whether or not it is read below.
-            self.changed.mark_unchanged();
-            if let Some(event) = self.read() {
+            if let Some(event) = self.read_back().await {
                 return Some(event);
             }
-            if self.is_over {
-                return None;
+            // What comes from here on wakes it, whether or not it is read below.
+            self.changed.mark_unchanged();
+            match self.look() {
+                Look::Event(event) => return Some(event),
+                Look::Gap(missed, until) => self.begin_refill(missed, until),
+                Look::Nothing if self.is_over => return None,
+                // What the log was given last is read once more.
+                Look::Nothing => self.is_over = self.changed.changed().await.is_err(),
             }
-            // What the log was given last is read once more.
-            self.is_over = self.changed.changed().await.is_err();
         }
     }
 
-    /// How many events were gone before they were read, those of other missions among them.
+    /// How many events could not be read, also not from the tapes.
     #[must_use]
     pub fn missed(&self) -> u64 {
         self.missed
     }
 
-    fn read(&mut self) -> Option<Arc<CloudEvent>> {
-        let kept = locked(&self.kept);
-        self.missed += kept.first.saturating_sub(self.next);
-        self.next = self.next.max(kept.first);
+    fn look(&mut self) -> Look {
+        let kept = Arc::clone(&self.kept);
+        let kept = locked(&kept);
+        if self.next == NOT_KEPT || self.next < kept.first {
+            let missed = if self.next == NOT_KEPT { kept.first } else { kept.first - self.next };
+            self.next = kept.first;
+            return Look::Gap(missed, kept.events.front().map(|(event, _)| event.id.clone()));
+        }
         while self.next < kept.end() {
             let event = usize::try_from(self.next - kept.first).ok().and_then(|at| kept.events.get(at));
             self.next += 1;
-            if let Some((event, _)) =
-                event.filter(|(event, _)| self.mission.as_ref().is_none_or(|it| *it == event.subject))
-            {
-                return Some(Arc::clone(event));
+            let Some((event, _)) = event else { continue };
+            self.seen = Some(event.id.clone());
+            if self.mission.as_ref().is_none_or(|mission| *mission == event.subject) {
+                self.note(event);
+                return Look::Event(Arc::clone(event));
             }
         }
         self.is_over |= self.mission.as_ref().is_some_and(|mission| !kept.open.contains(mission));
-        None
+        Look::Nothing
+    }
+
+    /// Those of one mission are counted by their numbers; of all, those that are read back are not missed after all.
+    fn note(&mut self, event: &CloudEvent) {
+        if self.mission.is_some() {
+            self.missed += event.sequence.saturating_sub(self.sequence + 1);
+            self.sequence = event.sequence;
+        }
+    }
+
+    fn begin_refill(&mut self, missed: u64, until: Option<EventId>) {
+        if self.mission.is_none() {
+            self.missed += missed;
+        }
+        let Some(tapes) = self.tapes.clone() else { return };
+        let (mission, seen) = (self.mission.clone(), self.seen.clone());
+        // Where none is kept, those that come are later than this id.
+        let until = until.unwrap_or_else(|| EventId::new(Uuid::now_v7().to_string()));
+        self.refill = Some(tokio::task::spawn_blocking(move || {
+            let tapes = Published::after(&tapes, mission.as_ref(), seen.as_ref());
+            Refill { tapes, until, read: VecDeque::new() }.turn()
+        }));
+    }
+
+    async fn read_back(&mut self) -> Option<Arc<CloudEvent>> {
+        loop {
+            if let Some(event) = self.read_back.pop_front() {
+                self.missed = self.missed.saturating_sub(u64::from(self.mission.is_none()));
+                self.seen = Some(event.id.clone());
+                self.note(&event);
+                return Some(Arc::new(event));
+            }
+            // A task that has panicked has read nothing.
+            let refilled = self.refill.as_mut()?.await.ok();
+            self.refill = None;
+            let mut refill = refilled.filter(|refill| !refill.read.is_empty())?;
+            self.read_back = std::mem::take(&mut refill.read);
+            self.refill = Some(tokio::task::spawn_blocking(|| refill.turn()));
+        }
     }
 }
 
@@ -158,6 +282,10 @@ impl Events {
 impl EventStream for Events {
     async fn next(&mut self) -> Option<Arc<CloudEvent>> {
         self.recv().await
+    }
+
+    fn missed(&self) -> u64 {
+        self.missed
     }
 }
 
@@ -187,9 +315,11 @@ fn locked(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
 #[cfg(test)]
 mod tests {
     use cortex_protocol::{MissionEvent, Origin};
+    use tokio_util::task::TaskTracker;
 
     use super::*;
     use crate::envelope::Envelope;
+    use crate::tape::{Tape, TapeSettings};
 
     /// A mission that tells something with each call.
     fn teller(log: &Arc<EventLog>, mission: &str) -> (OpenMission, impl FnMut() + use<>) {
@@ -208,7 +338,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_follows_a_mission_reads_all_of_it_from_its_beginning_and_nothing_else() {
-        let log = Arc::new(EventLog::new());
+        let log = Arc::new(EventLog::new(None));
         let ((open, mut one), (_, mut other)) = (teller(&log, "one"), teller(&log, "other"));
         one();
         other();
@@ -229,7 +359,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_lags_behind_is_told_how_much_was_missed_and_holds_nobody_up() {
-        let log = Arc::new(EventLog::new());
+        let log = Arc::new(EventLog::new(None));
         let (open, mut tell) = teller(&log, "one");
         let slow = log.of_mission("one".into());
         for _ in 0..KEPT + 10 {
@@ -242,7 +372,7 @@ mod tests {
 
     #[tokio::test]
     async fn large_events_take_no_more_memory_than_is_set_apart_for_them() {
-        let log = Arc::new(EventLog::new());
+        let log = Arc::new(EventLog::new(None));
         let mut envelope = Envelope::new("/robot/cortex".to_owned(), "one".into(), Origin::new("test", "it"));
         let open = log.open(&"one".into());
         let slow = log.of_mission("one".into());
@@ -255,5 +385,116 @@ mod tests {
         let (read, missed) = rest(slow).await;
         assert_eq!(read.len() as u64 + missed, 20);
         assert!(!read.is_empty() && missed > 0, "{missed}");
+    }
+
+    /// Tapes have names like these.
+    const ONE: &str = "0199c3f0-7a00-7000-8000-000000000001";
+    const OTHER: &str = "0199c3f0-7a00-7000-8000-000000000002";
+
+    /// A mission that is on a tape, too.
+    struct Recorded {
+        log: Arc<EventLog>,
+        open: OpenMission,
+        envelope: Envelope,
+        tape: Tape,
+        told: Vec<EventId>,
+    }
+
+    impl Recorded {
+        fn begin(log: &Arc<EventLog>, folder: &Folder, mission: &str) -> Self {
+            let envelope = Envelope::new("/robot/cortex".to_owned(), mission.into(), Origin::new("test", "it"));
+            let tape = Tape::begin(&TapeSettings::at(folder.directory()), &envelope, &TaskTracker::new());
+            Self { log: Arc::clone(log), open: log.open(&mission.into()), envelope, tape, told: Vec::new() }
+        }
+
+        async fn tell(&mut self, times: usize) {
+            for number in 0..times {
+                let event = Arc::new(self.envelope.wrap(MissionEvent::Unpaused));
+                self.tape.published(&event);
+                self.told.push(event.id.clone());
+                self.log.push(event);
+                if number % 100 == 0 {
+                    self.tape.written().await;
+                }
+            }
+            self.tape.written().await;
+        }
+    }
+
+    /// The numbers of the next events of these missions.
+    async fn next(events: &mut Events, count: usize) -> Vec<(String, u64)> {
+        let mut read = Vec::new();
+        for _ in 0..count {
+            let event = tokio::time::timeout(LIMIT, events.recv()).await.unwrap().unwrap();
+            read.push((event.subject.to_string(), event.sequence));
+        }
+        read
+    }
+
+    /// Nothing here takes longer.
+    const LIMIT: std::time::Duration = std::time::Duration::from_secs(60);
+
+    fn numbers(mission: &str, numbers: impl IntoIterator<Item = usize>) -> Vec<(String, u64)> {
+        numbers.into_iter().map(|number| (mission.to_owned(), number as u64)).collect()
+    }
+
+    /// A client that was slow was told nothing of the end of its mission, and called it failed.
+    #[tokio::test]
+    async fn regression_who_lags_behind_gets_the_rest_from_the_tape() {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = Folder::new(temporary.path().to_owned());
+        let log = Arc::new(EventLog::new(Some(folder.clone())));
+        let (mut one, mut all) = (Recorded::begin(&log, &folder, ONE), log.newest());
+        let slow = log.of_mission(ONE.into());
+        let mut other = Recorded::begin(&log, &folder, OTHER);
+        one.tell(5).await;
+        other.tell(KEPT).await;
+        one.tell(5).await;
+        let Recorded { open, .. } = one;
+        drop(open);
+        assert_eq!(rest(slow).await, (numbers(ONE, 1..=10), 0));
+        assert_eq!(rest(log.of_mission(ONE.into())).await, (numbers(ONE, 1..=10), 0), "late, and all the same");
+        let read = next(&mut all, 10 + KEPT).await;
+        assert_eq!(read[..6], [numbers(ONE, 1..=5), numbers(OTHER, [1])].concat());
+        assert_eq!((&read[5 + KEPT..], all.missed()), (&numbers(ONE, 6..=10)[..], 0));
+    }
+
+    #[tokio::test]
+    async fn a_client_that_returns_gets_what_it_has_missed_also_after_a_restart() {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = Folder::new(temporary.path().to_owned());
+        let before = Arc::new(EventLog::new(Some(folder.clone())));
+        let mut early = Recorded::begin(&before, &folder, ONE);
+        early.tell(5).await;
+        let mut returned = before.after(early.told[1].clone());
+        assert_eq!(next(&mut returned, 3).await, numbers(ONE, 3..=5));
+        let log = Arc::new(EventLog::new(Some(folder.clone())));
+        let mut returned = log.after(early.told[1].clone());
+        assert_eq!(next(&mut returned, 3).await, numbers(ONE, 3..=5), "of the life before");
+        let mut late = Recorded::begin(&log, &folder, OTHER);
+        late.tell(2).await;
+        assert_eq!(next(&mut returned, 2).await, numbers(OTHER, 1..=2), "and it goes on");
+        let mut again = log.after(early.told[4].clone());
+        assert_eq!(next(&mut again, 2).await, numbers(OTHER, 1..=2));
+        assert_eq!((returned.missed(), again.missed()), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn a_tape_that_is_damaged_is_a_gap_and_holds_nobody_up() {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = Folder::new(temporary.path().to_owned());
+        let log = Arc::new(EventLog::new(Some(folder.clone())));
+        let mut one = Recorded::begin(&log, &folder, ONE);
+        let slow = log.of_mission(ONE.into());
+        one.tell(KEPT + 7).await;
+        let path = folder.path(&ONE.into());
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        // The first line is the tape's own.
+        std::fs::write(&path, format!("{}\n{}\nno line\n", lines[0], lines[1])).unwrap();
+        let Recorded { open, .. } = one;
+        drop(open);
+        let (read, missed) = rest(slow).await;
+        assert_eq!((read[..2].to_vec(), missed), (numbers(ONE, [1, 8]), 6));
     }
 }

@@ -55,8 +55,8 @@ use std::time::Duration;
 use cortex_core::mission::Reopened;
 use cortex_core::{ApprovalSettings, ChatModel, Containment, MissionLimits, Policy, ToolProvider, ToolSet};
 use cortex_protocol::{
-    Answer, ComponentName, MissionId, MissionResult, OpenQuestion, Origin, QuestionId, StopOutcome, Submission,
-    ToolSpec,
+    Answer, ComponentName, EventId, MissionId, MissionResult, OpenQuestion, Origin, QuestionId, StopOutcome,
+    Submission, ToolSpec,
 };
 use thiserror::Error;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -239,7 +239,8 @@ impl Runtime {
     #[must_use]
     pub fn start(config: RuntimeConfig, model: Arc<dyn ChatModel>, providers: Vec<Arc<dyn ToolProvider>>) -> Self {
         let (desk, inbox) = mpsc::channel(DESK_CAPACITY);
-        let events = Arc::new(EventLog::new());
+        let tapes = config.tape.as_ref().map(|tape| tape::Folder::new(tape.directory.clone()));
+        let events = Arc::new(EventLog::new(tapes));
         let (outputs, _) = broadcast::channel(OUTPUTS);
         let (offer_sender, offer) = watch::channel(Arc::new(Offer::default()));
         let gate = config.gate.clone();
@@ -504,7 +505,14 @@ impl Runtime {
         self.events.newest()
     }
 
-    /// The events of one mission, from its first one on, as far as they are kept.
+    /// All events after this one, which may be of an earlier life of Cortex: those that are kept no more are read back from the
+    /// tapes.
+    #[must_use]
+    pub fn events_after(&self, seen: EventId) -> Events {
+        self.events.after(seen)
+    }
+
+    /// The events of one mission, from its first one on: those that are kept no more are read back from its tape.
     #[must_use]
     pub fn follow(&self, mission: MissionId) -> Events {
         self.events.of_mission(mission)

@@ -44,6 +44,10 @@ impl EventStream for Script {
     async fn next(&mut self) -> Option<Arc<CloudEvent>> {
         self.0.recv().await
     }
+
+    fn missed(&self) -> u64 {
+        0
+    }
 }
 
 fn event(mission: &MissionId, sequence: u64, text: &str, payload: MissionEvent) -> Arc<CloudEvent> {
@@ -151,6 +155,10 @@ impl ClientPort for ScriptedAgent {
     fn follow(&self, mission: &MissionId) -> Box<dyn EventStream> {
         let mut missions = self.missions.lock().unwrap();
         Box::new(missions.get_mut(mission).and_then(|(script, _)| script.take()).unwrap())
+    }
+
+    fn events(&self, _after: Option<EventId>) -> Box<dyn EventStream> {
+        unimplemented!("the task server follows missions")
     }
 
     fn questions(&self) -> Vec<OpenQuestion> {

@@ -4,7 +4,7 @@
 //!
 //! - [`record`]: one line; `writer`: how lines get onto the disk; `chain`: how a change afterwards is found out;
 //! - [`folder`]: the files, their names, age and fixing;
-//! - [`reader`]: reading them back; [`mod@replay`]: running a mission again; [`follow`]: reading along.
+//! - [`reader`]: reading them back; `published`: what was published, over all tapes; [`mod@replay`]: running a mission again; [`follow`]: reading along.
 //!
 //! What moves something is on the disk before it is carried out: see `Tape::clearance`.
 
@@ -25,6 +25,7 @@ mod chain;
 mod confirmations;
 pub mod folder;
 pub mod follow;
+pub(crate) mod published;
 pub mod reader;
 pub mod record;
 pub mod replay;
