@@ -7,8 +7,8 @@ use anyhow::{Context, ensure};
 use async_trait::async_trait;
 use cortex_core::{CallObserver, ClientPort, EventStream, Invocation, ToolProvider};
 use cortex_protocol::{
-    CallId, CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, MissionId, OpenQuestion, Principal,
-    StopOutcome, ToolCall, ToolSpec,
+    CallId, CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, EventId, MissionId, OpenQuestion,
+    Principal, StopOutcome, ToolCall, ToolSpec,
 };
 use cortex_ros::{StopServer, TaskClient};
 use cortex_stories::{House, PATIENCE, Robot};
@@ -121,6 +121,10 @@ impl ClientPort for Idle {
         Box::new(Self)
     }
 
+    fn events(&self, _after: Option<EventId>) -> Box<dyn EventStream> {
+        Box::new(Self)
+    }
+
     fn questions(&self) -> Vec<OpenQuestion> {
         Vec::new()
     }
@@ -130,5 +134,9 @@ impl ClientPort for Idle {
 impl EventStream for Idle {
     async fn next(&mut self) -> Option<Arc<CloudEvent>> {
         None
+    }
+
+    fn missed(&self) -> u64 {
+        0
     }
 }

@@ -10,9 +10,9 @@ use cortex_protocol::event::EventData;
 use cortex_protocol::execution::ExecutionReport;
 use cortex_protocol::question::{ApprovalScope, CallSubject, PlanDigest, Subject};
 use cortex_protocol::{
-    Answer, CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, Effect, GoalClass, MissionEvent,
-    MissionId, MissionResult, MissionStatus, OpenQuestion, Origin, Principal, Question, QuestionNumber, SessionId,
-    StepNumber, StopOutcome, Submission, ToolFingerprint, Usage,
+    Answer, CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, Effect, EventId, GoalClass,
+    MissionEvent, MissionId, MissionResult, MissionStatus, OpenQuestion, Origin, Principal, Question, QuestionNumber,
+    SessionId, StepNumber, StopOutcome, Submission, ToolFingerprint, Usage,
 };
 use cortex_ros::task::{TaskEnding, TaskResult};
 use cortex_ros::{AdapterError, StopServer, TaskClient, TaskServer};
@@ -158,7 +158,9 @@ impl ClientPort for ScriptedAgent {
     }
 
     fn events(&self, _after: Option<EventId>) -> Box<dyn EventStream> {
-        unimplemented!("the task server follows missions")
+        // The task server follows missions.
+        let (_, nothing) = mpsc::channel(1);
+        Box::new(Script(nothing))
     }
 
     fn questions(&self) -> Vec<OpenQuestion> {
