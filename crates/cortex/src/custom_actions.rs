@@ -256,7 +256,7 @@ impl CustomActions {
             return Err(ToolOutcome::failure(FailureKind::Changed, problem));
         }
         bind(&doable.action, &invocation.call.arguments)
-            .map_err(|problem| ToolOutcome::failure(FailureKind::InvalidArguments, problem))
+            .map_err(|problem| ToolOutcome::failure(FailureKind::InvalidArguments, problem.to_string()))
     }
 
     /// Why what the component of an action does is not to be used now, if it is not. A method is looked at where its own
@@ -447,7 +447,7 @@ fn checked(spec: &ToolSpec, arguments: &Map<String, Value>) -> Result<(), String
     let (set, problems) = cortex_core::ToolSet::new([spec.clone()]);
     match problems.first() {
         Some(problem) => Err(problem.to_string()),
-        None => set.check(&spec.name, arguments),
+        None => set.check(&spec.name, arguments).map_err(|problem| problem.to_string()),
     }
 }
 

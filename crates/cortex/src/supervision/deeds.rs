@@ -64,7 +64,8 @@ impl Deeds {
         let effect = known.tool.as_ref().map(|tool| tool.effect).unwrap_or_default();
         // Nobody withdraws it.
         let decision = SendDecision::default();
-        self.carry_out(&bind_nothing(known).map_err(Undone::Failed)?, effect, limit, &decision).await
+        let deed = bind_nothing(known).map_err(|problem| Undone::Failed(problem.to_string()))?;
+        self.carry_out(&deed, effect, limit, &decision).await
     }
 
     /// Carries out what an action with this effect does, in the same way. `decision` says whether anything was sent of
