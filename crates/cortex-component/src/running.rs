@@ -189,7 +189,7 @@ impl Parts {
         let parameters = Parameters::declare(declared, given).map_err(|(name, problem)| ComponentError::Parameter {
             component: self.name.clone(),
             name,
-            problem,
+            problem: problem.to_string(),
         })?;
         Ok(parameters)
     }

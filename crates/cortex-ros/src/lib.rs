@@ -82,7 +82,7 @@ pub use publisher::Publisher;
 pub use r2r;
 pub use rcl::ending::{exit_at_once, leave};
 pub use service::ServiceClient;
-pub use stop::{OpenDeed, StopHandle, StopLatch, StopMemory, StopServer, StopStore};
+pub use stop::{OpenDeed, StopHandle, StopLatch, StopMemory, StopRecordError, StopServer, StopStore};
 pub use task_client::{Canceller, SentTask, TaskClient};
 pub use task_server::TaskServer;
 pub use tools::{OpenCall, OpenCallKind, RosTools};

@@ -28,6 +28,7 @@ use r2r::cortex_msgs::msg::StreamingString;
 use r2r::cortex_msgs::srv::CorrectTask;
 use r2r::unique_identifier_msgs::msg::UUID;
 use r2r::{Publisher, QosProfile, ServiceRequest, WrappedServiceTypeSupport};
+use thiserror::Error;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -58,6 +59,20 @@ const FLUSH: Duration = Duration::from_millis(100);
 const LISTENER_LIMIT: Duration = Duration::from_millis(300);
 /// How often it is looked whether the last results were asked for, or a reader is there.
 const LOOK: Duration = Duration::from_millis(10);
+
+/// Why the agent has no mission for a task.
+#[derive(Debug, Error)]
+enum NotSubmitted {
+    /// In the words of the agent.
+    #[error("{reason}")]
+    Refused { reason: String },
+    #[error("the agent failed to take the task; this is a flaw of Cortex")]
+    Flaw,
+    #[error("{SHUTTING_DOWN}")]
+    ShuttingDown,
+    #[error("the agent did not take the task in time")]
+    TimedOut,
+}
 
 /// The server. Clones share it.
 #[derive(Clone)]
@@ -242,7 +257,7 @@ impl Shared {
             Err(result) => result,
             Ok(()) => match self.submit(submission).await {
                 Ok(mission) => self.accompany(id, mission, cancel).await,
-                Err(reason) => failed(reason),
+                Err(problem) => failed(problem.to_string()),
             },
         };
         let state = match result.ending {
@@ -272,17 +287,17 @@ impl Shared {
         Err(failed(reason))
     }
 
-    async fn submit(&self, submission: Command) -> Result<MissionId, String> {
+    async fn submit(&self, submission: Command) -> Result<MissionId, NotSubmitted> {
         let (port, by) = (Arc::clone(&self.port), principal(&self.client));
         let mut submitted = self.tasks.spawn(async move { mission_of(port.execute(submission, by).await) });
-        let reason = tokio::select! {
+        let problem = tokio::select! {
             taken = &mut submitted => match taken {
                 Ok(Ok(mission)) => return Ok(mission),
-                Ok(Err(refusal)) => return Err(refusal.reason),
-                Err(_) => return Err("the agent failed to take the task; this is a flaw of Cortex".to_owned()),
+                Ok(Err(refusal)) => return Err(NotSubmitted::Refused { reason: refusal.reason }),
+                Err(_) => return Err(NotSubmitted::Flaw),
             },
-            () = self.stopping.cancelled() => SHUTTING_DOWN,
-            () = tokio::time::sleep(SUBMIT_LIMIT) => "the agent did not take the task in time",
+            () = self.stopping.cancelled() => NotSubmitted::ShuttingDown,
+            () = tokio::time::sleep(SUBMIT_LIMIT) => NotSubmitted::TimedOut,
         };
         // Should it be taken after all, nobody is there to follow it: it must not run.
         let (port, by) = (Arc::clone(&self.port), principal(&self.client));
@@ -292,7 +307,7 @@ impl Shared {
                 let _ = port.execute(Command::Cancel { mission }, by).await;
             }
         });
-        Err(reason.to_owned())
+        Err(problem)
     }
 
     /// Tells the mission to end; its last event says how it did.

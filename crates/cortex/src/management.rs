@@ -16,7 +16,7 @@ use cortex_model::{ApiKey, ModelChoice, WordingFile};
 use cortex_protocol::ComponentName;
 use cortex_ros::lifecycle::{self, Lifecycle, Managed, Outcome, State, Transition};
 use cortex_ros::node::USE_SIM_TIME;
-use cortex_ros::parameters::{self, Parameter, Parameters, value_as_json};
+use cortex_ros::parameters::{self, ChangeRefused, Parameter, Parameters, value_as_json};
 use cortex_ros::r2r::ParameterValue;
 use cortex_ros::serving::Serving;
 use cortex_ros::{Instance, Instances, RosNode};
@@ -148,8 +148,9 @@ impl Management {
         // Whoever comes early hears why.
         cortex.rest(UNCONFIGURED).await;
         let judge = Arc::clone(&cortex);
-        let parameters = declared
-            .judged_by(Box::new(move |changed| judge.change(changed).map_err(|problem| format!("{problem:#}"))));
+        let parameters = declared.judged_by(Box::new(move |changed| {
+            judge.change(changed).map_err(|problem| ChangeRefused(format!("{problem:#}")))
+        }));
         let (tasks, clock) = (serving.clone(), node.clock().clone());
         let created = node.with_node(move |node| {
             let stamps = clock.clone();

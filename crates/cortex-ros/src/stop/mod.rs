@@ -42,7 +42,7 @@ pub use latch::StopLatch;
 pub(crate) use latch::StopNumber;
 #[cfg(test)]
 pub(crate) use race::Known;
-pub use record::{StopMemory, StopStore};
+pub use record::{StopMemory, StopRecordError, StopStore};
 
 use crate::beats::Beats;
 use crate::node::join_in_time;
@@ -196,7 +196,7 @@ impl StopHandle {
     ///
     /// # Errors
     /// Why it is not.
-    pub fn recorded(&self, limit: Duration) -> Result<(), String> {
+    pub fn recorded(&self, limit: Duration) -> Result<(), StopRecordError> {
         self.recorder.wait(limit)
     }
 

@@ -118,7 +118,7 @@ impl Deeds {
             Transition::Deactivate => RosTransition::Deactivate,
             Transition::CleanUp => RosTransition::CleanUp,
         };
-        self.ros.change(component, transition, limit).await
+        self.ros.change(component, transition, limit).await.map_err(|failure| failure.to_string())
     }
 }
 
