@@ -20,7 +20,9 @@ const ASSOCIATED: [&str; 2] = ["type Err = String;", "type Error = String;"];
 pub(super) fn check(repository: &Path, packages: &[Package]) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let libraries = packages.iter().filter(|package| !FREE.contains(&package.name.as_str()));
-    for sources in libraries.filter_map(|package| Some(package.manifest.parent()?.join("src"))) {
+    let sources = libraries.filter_map(|package| Some(package.manifest.parent()?.join("src")));
+    // A package of tests has none.
+    for sources in sources.filter(|sources| sources.is_dir()) {
         for file in files_below(&sources, &["rs"])? {
             let shown = file.strip_prefix(repository).unwrap_or(&file);
             if !is_test(shown) && !ALLOWED.iter().any(|allowed| shown == Path::new(allowed)) {
