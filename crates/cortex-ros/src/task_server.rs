@@ -28,7 +28,6 @@ use r2r::cortex_msgs::msg::StreamingString;
 use r2r::cortex_msgs::srv::CorrectTask;
 use r2r::unique_identifier_msgs::msg::UUID;
 use r2r::{Publisher, QosProfile, ServiceRequest, WrappedServiceTypeSupport};
-use thiserror::Error;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -36,7 +35,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::goals::{GoalId, GoalState, Goals, ResultAnswer, Stamp};
 use crate::serving::{answer_again, respond};
-use crate::task::{ServiceReply, TaskEnding, TaskResult, TaskUpdate};
+use crate::task::{NotSubmitted, SHUTTING_DOWN, ServiceReply, TaskEnding, TaskResult, TaskUpdate};
 use crate::text::carried;
 use crate::{RosError, RosNode};
 
@@ -46,8 +45,6 @@ const FEEDBACK_DEPTH: usize = 100;
 const SUBMIT_LIMIT: Duration = Duration::from_secs(10);
 /// Requests to correct, to answer and to dispute that are carried out at a time.
 const MOST_TRIGGERS: usize = 16;
-/// The result of a goal that is open when the server is shut down.
-const SHUTTING_DOWN: &str = "Cortex is shutting down";
 /// How long the result of a task that is ended by a shutdown may take.
 const LAST_RESULT: Duration = Duration::from_secs(1);
 /// How long the goals may take to end when the server is shut down.
@@ -59,20 +56,6 @@ const FLUSH: Duration = Duration::from_millis(100);
 const LISTENER_LIMIT: Duration = Duration::from_millis(300);
 /// How often it is looked whether the last results were asked for, or a reader is there.
 const LOOK: Duration = Duration::from_millis(10);
-
-/// Why the agent has no mission for a task.
-#[derive(Debug, Error)]
-enum NotSubmitted {
-    /// In the words of the agent.
-    #[error("{reason}")]
-    Refused { reason: String },
-    #[error("the agent failed to take the task; this is a flaw of Cortex")]
-    Flaw,
-    #[error("{SHUTTING_DOWN}")]
-    ShuttingDown,
-    #[error("the agent did not take the task in time")]
-    TimedOut,
-}
 
 /// The server. Clones share it.
 #[derive(Clone)]
@@ -293,7 +276,7 @@ impl Shared {
         let problem = tokio::select! {
             taken = &mut submitted => match taken {
                 Ok(Ok(mission)) => return Ok(mission),
-                Ok(Err(refusal)) => return Err(NotSubmitted::Refused { reason: refusal.reason }),
+                Ok(Err(refusal)) => return Err(NotSubmitted::Refused(refusal)),
                 Err(_) => return Err(NotSubmitted::Flaw),
             },
             () = self.stopping.cancelled() => NotSubmitted::ShuttingDown,
