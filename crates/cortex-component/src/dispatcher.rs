@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use cortex_protocol::strict_json;
 use serde_json::{Map, Value};
+use thiserror::Error;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -18,7 +19,7 @@ use crate::call::{CallContext, Failure};
 use crate::health::{Health, HealthReporter};
 use crate::lifecycle::State;
 use crate::method::{CANCEL_GRACE, Method};
-use crate::schema::ArgumentCheck;
+use crate::schema::{ArgumentCheck, InvalidSchema, UnfitArguments};
 
 /// Calls that may run at the same time. A robot part does a few things at once; more is a caller gone wild.
 const MAX_CALLS: usize = 32;
@@ -107,12 +108,12 @@ impl Dispatcher {
     /// Takes the methods of a component.
     ///
     /// # Errors
-    /// The method and the problem when a schema can't be compiled.
+    /// When a schema can't be compiled.
     pub(crate) fn new(
         methods: Vec<Method>,
         state: watch::Receiver<State>,
         health: HealthReporter,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, BadParameters> {
         let mut halts: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for method in &methods {
             if let Some(cancel) = &method.description.cancel_method {
@@ -123,7 +124,7 @@ impl Dispatcher {
         for method in methods {
             let name = method.description.name.clone();
             let check = ArgumentCheck::compile(&method.description.parameters)
-                .map_err(|problem| format!("the parameters of '{name}' are not a valid JSON Schema: {problem}"))?;
+                .map_err(|problem| BadParameters { method: name.clone(), problem })?;
             let halts = halts.remove(&name).unwrap_or_default();
             offered.insert(name, Offered { method: Arc::new(method), check, halts });
         }
@@ -139,11 +140,9 @@ impl Dispatcher {
             let known: Vec<&str> = self.methods.keys().map(String::as_str).collect();
             return Err(Answer::failure(format!("there is no method '{name}'; there are: {}", known.join(", "))));
         };
-        let arguments = read_arguments(arguments).map_err(Answer::failure)?;
-        offered
-            .check
-            .check(&arguments)
-            .map_err(|problems| Answer::failure(format!("the arguments do not fit: {problems}")))?;
+        let refused = |problem: ArgumentsProblem| Answer::failure(problem.to_string());
+        let arguments = read_arguments(arguments).map_err(refused)?;
+        offered.check.check(&arguments).map_err(|unfit| refused(unfit.into()))?;
 
         let is_halt = !offered.halts.is_empty();
         let mut running = lock(&self.running);
@@ -198,17 +197,44 @@ impl Dispatcher {
     }
 }
 
-fn read_arguments(text: &str) -> Result<Value, String> {
+/// A method whose schema can't be compiled.
+#[derive(Debug, Error)]
+#[error("the parameters of '{method}' are not a valid JSON Schema: {problem}")]
+pub(crate) struct BadParameters {
+    method: String,
+    problem: InvalidSchema,
+}
+
+/// Why a method is not called with these arguments. In words for the caller.
+#[derive(Debug, Error)]
+enum ArgumentsProblem {
+    #[error("the arguments have {bytes} bytes; at most {MAX_ARGUMENT_BYTES} are read")]
+    TooLarge { bytes: usize },
+    #[error("the arguments must be a JSON object")]
+    NoObject,
+    #[error("the arguments are not JSON: {problem}")]
+    NoJson { problem: String },
+    #[error("the arguments do not fit: {0}")]
+    Unfit(UnfitArguments),
+}
+
+impl From<UnfitArguments> for ArgumentsProblem {
+    fn from(unfit: UnfitArguments) -> Self {
+        Self::Unfit(unfit)
+    }
+}
+
+fn read_arguments(text: &str) -> Result<Value, ArgumentsProblem> {
     if text.len() > MAX_ARGUMENT_BYTES {
-        return Err(format!("the arguments have {} bytes; at most {MAX_ARGUMENT_BYTES} are read", text.len()));
+        return Err(ArgumentsProblem::TooLarge { bytes: text.len() });
     }
     if text.trim().is_empty() {
         return Ok(Value::Object(Map::new()));
     }
     match strict_json::read(text) {
         Ok(Value::Object(arguments)) => Ok(Value::Object(arguments)),
-        Ok(_) => Err("the arguments must be a JSON object".to_owned()),
-        Err(problem) => Err(format!("the arguments are not JSON: {problem}")),
+        Ok(_) => Err(ArgumentsProblem::NoObject),
+        Err(problem) => Err(ArgumentsProblem::NoJson { problem: problem.to_string() }),
     }
 }
 

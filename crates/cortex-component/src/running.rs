@@ -47,7 +47,7 @@ impl RunningComponent {
         let (state, states) = watch::channel(State::Unconfigured);
         let health = HealthReporter::new();
         let dispatcher = Dispatcher::new(component.methods, states, health.clone())
-            .map_err(|problem| ComponentError::Description { component: name.clone(), problem })?;
+            .map_err(|problem| ComponentError::Description { component: name.clone(), problem: problem.to_string() })?;
         let dispatcher = Arc::new(dispatcher);
 
         let node = start_node(component.name, component.namespace).await?;
@@ -190,7 +190,7 @@ impl Parts {
         let parameters = Parameters::declare(declared, given).map_err(|(name, problem)| ComponentError::Parameter {
             component: self.name.clone(),
             name,
-            problem,
+            problem: problem.to_string(),
         })?;
         Ok(parameters)
     }

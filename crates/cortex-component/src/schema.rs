@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
+use thiserror::Error;
 
 /// Most problems that are listed for one set of arguments.
 const PROBLEMS_LISTED: usize = 5;
@@ -28,17 +29,32 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     schema
 }
 
+/// What is wrong with a schema, as the validator says.
+#[derive(Debug, PartialEq, Error)]
+#[error("{problem}")]
+pub(crate) struct InvalidSchema {
+    problem: String,
+}
+
+/// What is wrong with arguments, each with its path.
+#[derive(Debug, PartialEq, Error)]
+#[error("{}", .problems.join("; "))]
+pub(crate) struct UnfitArguments {
+    problems: Vec<String>,
+}
+
 /// A compiled schema.
 pub(crate) struct ArgumentCheck(jsonschema::Validator);
 
 impl ArgumentCheck {
     /// Compiles a schema.
-    pub(crate) fn compile(schema: &Value) -> Result<Self, String> {
-        jsonschema::draft202012::options().build(schema).map(Self).map_err(|error| error.to_string())
+    pub(crate) fn compile(schema: &Value) -> Result<Self, InvalidSchema> {
+        let invalid = |error: jsonschema::ValidationError<'_>| InvalidSchema { problem: error.to_string() };
+        jsonschema::draft202012::options().build(schema).map(Self).map_err(invalid)
     }
 
     /// Names every problem of the arguments, with its path.
-    pub(crate) fn check(&self, arguments: &Value) -> Result<(), String> {
+    pub(crate) fn check(&self, arguments: &Value) -> Result<(), UnfitArguments> {
         let mut problems = Vec::new();
         for error in self.0.iter_errors(arguments) {
             if problems.len() == PROBLEMS_LISTED {
@@ -53,7 +69,7 @@ impl ArgumentCheck {
             }
             problems.push(format!("{place}{problem}"));
         }
-        if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
+        if problems.is_empty() { Ok(()) } else { Err(UnfitArguments { problems }) }
     }
 }
 
@@ -93,16 +109,16 @@ mod tests {
     fn all_problems_are_named_with_their_place() {
         let check = ArgumentCheck::compile(&schema_of::<Say>()).unwrap();
         assert_eq!(check.check(&json!({"text": "hello"})), Ok(()));
-        let problems = check.check(&json!({"volume": "loud", "text": ""})).unwrap_err();
+        let problems = check.check(&json!({"volume": "loud", "text": ""})).unwrap_err().to_string();
         assert!(problems.contains("volume: ") && problems.contains("text: "), "{problems}");
-        let problems = check.check(&json!({"txt": "hello"})).unwrap_err();
+        let problems = check.check(&json!({"txt": "hello"})).unwrap_err().to_string();
         assert!(problems.contains("txt") && problems.contains("\"text\" is a required property"), "{problems}");
     }
 
     #[test]
     fn a_large_value_does_not_hide_what_is_wrong_with_it() {
         let check = ArgumentCheck::compile(&schema_of::<Say>()).unwrap();
-        let problem = check.check(&json!({"text": "x".repeat(501)})).unwrap_err();
+        let problem = check.check(&json!({"text": "x".repeat(501)})).unwrap_err().to_string();
         assert_eq!(problem, "text: value is longer than 500 characters");
     }
 

@@ -63,5 +63,5 @@ pub(super) fn approval(config: &ApprovalConfig) -> anyhow::Result<ApprovalSettin
 pub fn wrong_rule(rules: &[PolicyRule]) -> Option<(Option<usize>, String)> {
     let settings = PolicySettings { rules: rules.to_vec(), ..PolicySettings::default() };
     let problem = Policy::new(settings).err()?;
-    Some((problem.rule.map(|rule| rule - 1), problem.problem))
+    Some((problem.rule.map(|rule| rule - 1), problem.problem.to_string()))
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cortex_protocol::{Priority, StepAddress, StepNumber};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use thiserror::Error;
 
 use crate::chat::{ToolDefinition, ToolKind};
 use crate::fragment::capped;
@@ -47,6 +48,75 @@ pub struct GroupRequest {
     pub at_once: u32,
     /// The groups that must have ended before; `None`: what comes before it in the order of the calls.
     pub after: Option<Vec<String>>,
+}
+
+/// Why the steps can't be arranged so. In words for the model that wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ArrangementError {
+    /// It does not have the form that the tool's schema asks for.
+    #[error("{problem}")]
+    Malformed {
+        /// In the words of the parser.
+        problem: String,
+    },
+    /// A step has two priorities.
+    #[error("step {step} has two priorities")]
+    TwoPriorities {
+        /// The step.
+        step: StepNumber,
+    },
+    /// A step is done again without a reason.
+    #[error("say why step {step} is done again")]
+    NoReason {
+        /// The step.
+        step: StepNumber,
+    },
+    /// It says twice what a step waits for.
+    #[error("'after' names step {step} twice")]
+    NamedTwice {
+        /// The step.
+        step: StepNumber,
+    },
+    /// A group has no name, or one that is too long.
+    #[error("a group's name has 1 to {NAME_CHARACTERS} characters")]
+    GroupName,
+    /// Two groups share a name.
+    #[error("there are two groups '{group}'")]
+    DuplicateGroup {
+        /// Their name.
+        group: String,
+    },
+    /// A group is empty.
+    #[error("group '{group}' has no steps")]
+    EmptyGroup {
+        /// Its name.
+        group: String,
+    },
+    /// A step is in two groups.
+    #[error("step {step} is in two groups, '{first}' and '{second}'")]
+    InTwoGroups {
+        /// The step.
+        step: StepNumber,
+        /// The group that was read first.
+        first: String,
+        /// The other one.
+        second: String,
+    },
+    /// No step of a group could ever run.
+    #[error("at_once of group '{group}' must be at least 1")]
+    NothingAtOnce {
+        /// Its name.
+        group: String,
+    },
+    /// A step that is not among the calls.
+    #[error("'{field}' of {ARRANGE_TOOL}: there is no step {step}")]
+    UnknownStep {
+        /// Where it is named.
+        field: &'static str,
+        /// Its number.
+        step: StepNumber,
+    },
 }
 
 /// What a model writes.
@@ -97,9 +167,10 @@ impl Arrangement {
     ///
     /// # Errors
     /// What is wrong, for the model.
-    pub fn read(arguments: &Map<String, Value>) -> Result<Self, String> {
-        let written: Written = serde_json::from_value(Value::Object(arguments.clone()))
-            .map_err(|problem| capped(&problem.to_string(), TEXT_CHARACTERS))?;
+    pub fn read(arguments: &Map<String, Value>) -> Result<Self, ArrangementError> {
+        let written: Written = serde_json::from_value(Value::Object(arguments.clone())).map_err(|problem| {
+            ArrangementError::Malformed { problem: capped(&problem.to_string(), TEXT_CHARACTERS) }
+        })?;
         let mut arrangement = Self::default();
         for group in written.groups.unwrap_or_default() {
             arrangement.add_group(group)?;
@@ -108,21 +179,23 @@ impl Arrangement {
             [(Priority::Critical, written.critical), (Priority::High, written.high), (Priority::Low, written.low)];
         for (priority, steps) in priorities {
             for step in steps.unwrap_or_default() {
-                if arrangement.priorities.insert(StepNumber(step), priority).is_some_and(|other| other != priority) {
-                    return Err(format!("step {step} has two priorities"));
+                let step = StepNumber(step);
+                if arrangement.priorities.insert(step, priority).is_some_and(|other| other != priority) {
+                    return Err(ArrangementError::TwoPriorities { step });
                 }
             }
         }
         for WrittenAgain { step, reason } in written.again.unwrap_or_default() {
+            let step = StepNumber(step);
             if reason.trim().is_empty() {
-                return Err(format!("say why step {step} is done again"));
+                return Err(ArrangementError::NoReason { step });
             }
-            arrangement.again.insert(StepNumber(step), capped(reason.trim(), TEXT_CHARACTERS));
+            arrangement.again.insert(step, capped(reason.trim(), TEXT_CHARACTERS));
         }
         for WrittenAfter { step, steps } in written.after.unwrap_or_default() {
-            let steps = steps.into_iter().map(StepNumber).collect();
-            if arrangement.after.insert(StepNumber(step), steps).is_some() {
-                return Err(format!("'after' names step {step} twice"));
+            let (step, steps) = (StepNumber(step), steps.into_iter().map(StepNumber).collect());
+            if arrangement.after.insert(step, steps).is_some() {
+                return Err(ArrangementError::NamedTwice { step });
             }
         }
         for WrittenInsteadOf { step, steps } in written.instead_of.unwrap_or_default() {
@@ -135,7 +208,7 @@ impl Arrangement {
     ///
     /// # Errors
     /// When it names a step that there is not.
-    pub(crate) fn apply(&mut self, mut requests: Vec<plan::Request>) -> Result<Vec<plan::Request>, String> {
+    pub(crate) fn apply(&mut self, mut requests: Vec<plan::Request>) -> Result<Vec<plan::Request>, ArrangementError> {
         for (step, after) in std::mem::take(&mut self.after) {
             of(&mut requests, step, "after")?.after = Some(after);
         }
@@ -145,27 +218,27 @@ impl Arrangement {
         Ok(requests)
     }
 
-    fn add_group(&mut self, written: WrittenGroup) -> Result<(), String> {
+    fn add_group(&mut self, written: WrittenGroup) -> Result<(), ArrangementError> {
         let WrittenGroup { name, steps, at_once, after } = written;
         if name.trim().is_empty() || name.chars().count() > NAME_CHARACTERS {
-            return Err(format!("a group's name has 1 to {NAME_CHARACTERS} characters"));
+            return Err(ArrangementError::GroupName);
         }
         if self.groups.iter().any(|group| group.name == name) {
-            return Err(format!("there are two groups '{name}'"));
+            return Err(ArrangementError::DuplicateGroup { group: name });
         }
         let steps: BTreeSet<StepNumber> = steps.into_iter().map(StepNumber).collect();
         if steps.is_empty() {
-            return Err(format!("group '{name}' has no steps"));
+            return Err(ArrangementError::EmptyGroup { group: name });
         }
         if let Some((step, other)) = self.groups.iter().find_map(|other| {
             let shared = other.steps.intersection(&steps).next()?;
             Some((shared, &other.name))
         }) {
-            return Err(format!("step {step} is in two groups, '{other}' and '{name}'"));
+            return Err(ArrangementError::InTwoGroups { step: *step, first: other.clone(), second: name });
         }
         let at_once = at_once.unwrap_or(1);
         if at_once == 0 {
-            return Err(format!("at_once of group '{name}' must be at least 1"));
+            return Err(ArrangementError::NothingAtOnce { group: name });
         }
         self.groups.push(GroupRequest { name, steps, at_once, after });
         Ok(())
@@ -215,10 +288,14 @@ impl Arrangement {
     }
 }
 
-fn of<'a>(requests: &'a mut [plan::Request], step: StepNumber, name: &str) -> Result<&'a mut plan::Request, String> {
+fn of<'a>(
+    requests: &'a mut [plan::Request],
+    step: StepNumber,
+    field: &'static str,
+) -> Result<&'a mut plan::Request, ArrangementError> {
     let index = usize::try_from(step.0).ok().and_then(|number| number.checked_sub(1));
     let request = index.and_then(|index| requests.get_mut(index));
-    request.ok_or_else(|| format!("'{name}' of {ARRANGE_TOOL}: there is no step {step}"))
+    request.ok_or(ArrangementError::UnknownStep { field, step })
 }
 
 /// The tool as a model sees it. The same in every request of a mission. A failed step that is critical ends a plan that
@@ -295,7 +372,7 @@ correction: steps that it replaces or that are no longer wanted; the tool may di
 mod tests {
     use super::*;
 
-    fn read(written: Value) -> Result<Arrangement, String> {
+    fn read(written: Value) -> Result<Arrangement, ArrangementError> {
         let Value::Object(arguments) = written else { panic!("not an object") };
         Arrangement::read(&arguments)
     }
@@ -344,7 +421,7 @@ mod tests {
             (json!({"urgent": [1]}), "unknown field `urgent`"),
             (json!({"critical": [-1]}), "invalid value"),
         ] {
-            let refused = read(written.clone()).expect_err(&written.to_string());
+            let refused = read(written.clone()).expect_err(&written.to_string()).to_string();
             assert!(refused.contains(reason), "{written}: {refused}");
         }
     }

@@ -96,10 +96,10 @@ pub(crate) fn spans<'a>(text: &'a str, openings: &[char], closings: &[char]) -> 
 }
 
 /// The placeholder with another step's number, as `renumber` says; other text as it is.
-pub(crate) fn renumbered(
+pub(crate) fn renumbered<E>(
     written: &str,
-    renumber: impl Fn(StepNumber) -> Result<StepNumber, String>,
-) -> Result<String, String> {
+    renumber: impl Fn(StepNumber) -> Result<StepNumber, E>,
+) -> Result<String, E> {
     let Some(placeholder) = read_placeholder(written) else { return Ok(written.to_owned()) };
     let path: String = placeholder.path.iter().flat_map(|key| [".", key]).collect();
     Ok(format!("<output of step {}{path}>", renumber(placeholder.step)?))
@@ -109,20 +109,20 @@ pub(crate) fn renumbered(
 ///
 /// # Errors
 /// What `renumber` says of a step that has no other number.
-pub(crate) fn with_numbers(
+pub(crate) fn with_numbers<E>(
     arguments: &Map<String, Value>,
-    renumber: impl Fn(StepNumber) -> Result<StepNumber, String>,
-) -> Result<Map<String, Value>, String> {
+    renumber: impl Fn(StepNumber) -> Result<StepNumber, E>,
+) -> Result<Map<String, Value>, E> {
     let mut renumbered = arguments.clone();
     renumbered.values_mut().try_for_each(|value| renumber_value(value, &renumber, 0))?;
     Ok(renumbered)
 }
 
-fn renumber_value(
+fn renumber_value<E>(
     value: &mut Value,
-    renumber: &impl Fn(StepNumber) -> Result<StepNumber, String>,
+    renumber: &impl Fn(StepNumber) -> Result<StepNumber, E>,
     depth: usize,
-) -> Result<(), String> {
+) -> Result<(), E> {
     if depth > DEPTH_LIMIT {
         return Ok(());
     }

@@ -13,6 +13,7 @@ use cortex_protocol::Condition;
 use cortex_protocol::condition::{Check, Reference, Test, reference};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use thiserror::Error;
 
 pub use observations::{Age, Observations, Sighting};
 
@@ -47,15 +48,23 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundCondition(Condition);
 
+/// A condition that refers to an argument that the call does not have.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the call has no argument '{path}', which a condition compares with")]
+pub struct UnknownArgument {
+    /// The argument, or the path within one.
+    pub path: String,
+}
+
 /// The condition for a call with these arguments.
 ///
 /// # Errors
 /// When it refers to an argument that the call does not have.
-pub fn bind(condition: &Condition, arguments: &Map<String, Value>) -> Result<BoundCondition, String> {
+pub fn bind(condition: &Condition, arguments: &Map<String, Value>) -> Result<BoundCondition, UnknownArgument> {
     bound(condition, arguments).map(BoundCondition)
 }
 
-fn bound(condition: &Condition, arguments: &Map<String, Value>) -> Result<Condition, String> {
+fn bound(condition: &Condition, arguments: &Map<String, Value>) -> Result<Condition, UnknownArgument> {
     let each = |all: &[Condition]| all.iter().map(|one| bound(one, arguments)).collect::<Result<Vec<_>, _>>();
     Ok(match condition {
         Condition::And(all) => Condition::And(each(all)?),
@@ -71,16 +80,14 @@ fn bound(condition: &Condition, arguments: &Map<String, Value>) -> Result<Condit
     })
 }
 
-fn bound_value(value: &Value, arguments: &Map<String, Value>) -> Result<Value, String> {
+fn bound_value(value: &Value, arguments: &Map<String, Value>) -> Result<Value, UnknownArgument> {
     match value {
         Value::String(text) => match reference(text) {
             Reference::Literal(text) => Ok(Value::String(text.to_owned())),
             Reference::Argument(path) => {
                 let (first, rest) = path.split_once('.').unwrap_or((path, ""));
                 let found = arguments.get(first).and_then(|value| at_path(value, rest));
-                found
-                    .cloned()
-                    .ok_or_else(|| format!("the call has no argument '{path}', which a condition compares with"))
+                found.cloned().ok_or_else(|| UnknownArgument { path: path.to_owned() })
             }
         },
         Value::Array(items) => items.iter().map(|item| bound_value(item, arguments)).collect(),

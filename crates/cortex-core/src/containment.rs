@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use cortex_protocol::{ComponentName, Effect, ToolCall, ToolName, ToolSpec};
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use crate::fragment::capped;
 use crate::toolset::ToolSet;
@@ -188,7 +189,7 @@ impl Containment {
                         specs.push(served(spec, server));
                     }
                     Err(problem) => {
-                        confined.kept_back.insert(spec.name.clone(), problem);
+                        confined.kept_back.insert(spec.name.clone(), problem.to_string());
                     }
                 },
                 (None, Some((component, because))) => {
@@ -217,9 +218,11 @@ impl Containment {
         component: &ComponentName,
         by: &ComponentName,
         present: &'a ToolSet,
-    ) -> Result<&'a ToolSpec, String> {
+    ) -> Result<&'a ToolSpec, NotServed> {
+        let owners = || (component.clone(), by.clone());
         if let Some(because) = self.quarantined.get(by) {
-            return Err(format!("{by} has the place of {component}, and {}", in_quarantine(by, because)));
+            let (component, by) = owners();
+            return Err(NotServed::Quarantined { component, by, because: because.clone() });
         }
         let method = spec.name.as_str().strip_prefix(component.as_str()).and_then(|rest| rest.strip_prefix('.'));
         let says_so = |other: &&ToolSpec| {
@@ -227,9 +230,10 @@ impl Containment {
         };
         let found = present.iter().find(says_so);
         let found = found.or_else(|| present.get(&ToolName::of_method(by, method?)));
-        found
-            .filter(|other| does_the_same(spec, other))
-            .ok_or_else(|| format!("{by} has the place of {component}, and offers no method like it"))
+        found.filter(|other| does_the_same(spec, other)).ok_or_else(|| {
+            let (component, by) = owners();
+            NotServed::NoSuchMethod { component, by }
+        })
     }
 }
 
@@ -271,6 +275,15 @@ pub(crate) fn does_the_same(spec: &ToolSpec, other: &ToolSpec) -> bool {
 /// The tool as it stays known, with what the one holds and needs that really serves it.
 fn served(spec: &ToolSpec, server: &ToolSpec) -> ToolSpec {
     ToolSpec { resources: server.resources.clone(), timeout: server.timeout, cancel: server.cancel, ..spec.clone() }
+}
+
+/// Why a stand-in does not serve a tool of the component whose place it has.
+#[derive(Debug, Error)]
+enum NotServed {
+    #[error("{by} has the place of {component}, and {}", in_quarantine(by, because))]
+    Quarantined { component: ComponentName, by: ComponentName, because: String },
+    #[error("{by} has the place of {component}, and offers no method like it")]
+    NoSuchMethod { component: ComponentName, by: ComponentName },
 }
 
 fn in_quarantine(component: &ComponentName, because: &str) -> String {

@@ -6,17 +6,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cortex_protocol::StepNumber;
 use cortex_protocol::tool::value_as_text;
+use cortex_protocol::{StepNumber, ToolName};
 use serde_json::{Map, Value};
+use thiserror::Error;
 
 use crate::arrangement::Arrangement;
+use crate::fragment::capped;
+use crate::plan::PlanError;
+use crate::toolset::ArgumentsError;
 use crate::{binding, plan};
 
 /// Most steps that one plan is written out to; a plan is cut long before.
 const WRITTEN_OUT: usize = 1_000;
 /// How deep arguments are searched.
 const DEPTH: usize = 32;
+/// Most characters of a list of names, for a model.
+const NAMES_SHOWN: usize = 500;
 
 /// One step of the plan as it is written out.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +33,75 @@ pub struct Wanted {
     pub value: Option<Value>,
     /// What is wanted.
     pub request: plan::Request,
+}
+
+/// Why a plan can't be written out. In words for the model that wrote it.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum ExpansionError {
+    /// What the model wrote is no plan by itself.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The steps for one collection are mixed with those for another.
+    #[error("the steps for <each {first}> and those for <each {second}> overlap; plan one after the other")]
+    Overlap {
+        /// The collection that is named first.
+        first: String,
+        /// The other one.
+        second: String,
+    },
+    /// Nobody knows values of that name.
+    #[error(
+        "<each {name}> stands for nothing: no argument lists values for it, and no research has returned a list of that \
+         name (found so far: {})",
+        listed(.known)
+    )]
+    UnknownCollection {
+        /// The name.
+        name: String,
+        /// The names of those that were found.
+        known: Vec<String>,
+    },
+    /// The collection has no values.
+    #[error("<each {name}> stands for nothing: the list is empty")]
+    EmptyCollection {
+        /// Its name.
+        name: String,
+    },
+    /// A value that would become a reference to something else.
+    #[error("a value of <each {name}> reads as a reference; it is not used")]
+    ValueIsReference {
+        /// The collection that it is of.
+        name: String,
+    },
+    /// A step that does not take one of the values.
+    #[error("{tool} can't be done for {value}: {problem}")]
+    UnfitValue {
+        /// The tool of the step.
+        tool: ToolName,
+        /// The value.
+        value: Value,
+        /// What is wrong with its arguments.
+        problem: ArgumentsError,
+    },
+    /// There would be too many steps.
+    #[error("the plan comes to more than {WRITTEN_OUT} steps; plan for fewer values")]
+    TooLong,
+    /// A reference, from outside of the block, to a step that is done for each of several values.
+    #[error("{written} has several values, since step {step} is done for each of several; use it in those steps")]
+    SeveralValues {
+        /// The reference.
+        written: String,
+        /// The step.
+        step: StepNumber,
+    },
+    /// A fault of our own.
+    #[error("a step of the plan is lost")]
+    LostStep,
+}
+
+fn listed(known: &[String]) -> String {
+    if known.is_empty() { "none".to_owned() } else { capped(&known.join(", "), NAMES_SHOWN) }
 }
 
 /// Some steps, by their indices, and what they are repeated for.
@@ -43,16 +118,16 @@ struct Block {
 pub fn expand(
     requests: Vec<plan::Request>,
     arrangement: &Arrangement,
-    values_of: impl Fn(&str, &[plan::Request]) -> Result<Vec<Value>, String>,
+    values_of: impl Fn(&str, &[plan::Request]) -> Result<Vec<Value>, ExpansionError>,
     only_looks: impl Fn(&plan::Request) -> bool,
-) -> Result<Vec<Wanted>, String> {
+) -> Result<Vec<Wanted>, ExpansionError> {
     let blocks = blocks(&requests, only_looks)?;
     if blocks.is_empty() {
         let single = |(origin, request)| Wanted { origin, value: None, request };
         return Ok(requests.into_iter().enumerate().map(single).collect());
     }
     // What the model wrote must be a plan by itself, and is checked in its own numbers.
-    plan::build_arranged(requests.clone(), arrangement).map_err(|problem| problem.to_string())?;
+    plan::build_arranged(requests.clone(), arrangement)?;
     let mut layout = Layout::default();
     let mut at = 0;
     while at < requests.len() {
@@ -74,7 +149,7 @@ pub fn expand(
         }
     }
     let mut wanted: Vec<Wanted> =
-        layout.places.iter().map(|place| layout.write(place, &requests)).collect::<Result<_, String>>()?;
+        layout.places.iter().map(|place| layout.write(place, &requests)).collect::<Result<_, ExpansionError>>()?;
     for block in &blocks {
         let next = block.last + 1;
         let follows_all = requests.get(next).is_some_and(|request| request.after.is_none())
@@ -172,7 +247,10 @@ fn read_each(written: &str) -> Option<String> {
 }
 
 /// The blocks of the plan, in order. No two of them share a step.
-fn blocks(requests: &[plan::Request], only_looks: impl Fn(&plan::Request) -> bool) -> Result<Vec<Block>, String> {
+fn blocks(
+    requests: &[plan::Request],
+    only_looks: impl Fn(&plan::Request) -> bool,
+) -> Result<Vec<Block>, ExpansionError> {
     let mut blocks: Vec<Block> = Vec::new();
     for (index, request) in requests.iter().enumerate() {
         for name in names(&request.call.arguments) {
@@ -191,19 +269,16 @@ fn blocks(requests: &[plan::Request], only_looks: impl Fn(&plan::Request) -> boo
     blocks.sort_by_key(|block| block.first);
     let overlap = blocks.iter().zip(blocks.iter().skip(1)).find(|(one, other)| other.first <= one.last);
     match overlap {
-        Some((one, other)) => Err(format!(
-            "the steps for <each {}> and those for <each {}> overlap; plan one after the other",
-            one.name, other.name
-        )),
+        Some((one, other)) => Err(ExpansionError::Overlap { first: one.name.clone(), second: other.name.clone() }),
         None => Ok(blocks),
     }
 }
 
 /// What was found is data: it must not become a reference to something else.
-fn check_value(value: &Value, name: &str) -> Result<(), String> {
+fn check_value(value: &Value, name: &str) -> Result<(), ExpansionError> {
     let text = value_as_text(value);
     let refers = !binding::bracketed(&text).is_empty();
-    if refers { Err(format!("a value of <each {name}> reads as a reference; it is not used")) } else { Ok(()) }
+    if refers { Err(ExpansionError::ValueIsReference { name: name.to_owned() }) } else { Ok(()) }
 }
 
 /// Where a step of the model's plan comes to stand.
@@ -239,14 +314,13 @@ impl Layout {
         self.numbers.get(&origin).cloned().unwrap_or_default()
     }
 
-    fn check_length(&self) -> Result<(), String> {
+    fn check_length(&self) -> Result<(), ExpansionError> {
         let is_short = self.places.len() <= WRITTEN_OUT;
-        let told = || format!("the plan comes to more than {WRITTEN_OUT} steps; plan for fewer values");
-        is_short.then_some(()).ok_or_else(told)
+        is_short.then_some(()).ok_or(ExpansionError::TooLong)
     }
 
-    fn write(&self, place: &Place, requests: &[plan::Request]) -> Result<Wanted, String> {
-        let request = requests.get(place.origin).cloned().ok_or("a step of the plan is lost")?;
+    fn write(&self, place: &Place, requests: &[plan::Request]) -> Result<Wanted, ExpansionError> {
+        let request = requests.get(place.origin).cloned().ok_or(ExpansionError::LostStep)?;
         let after =
             request.after.as_ref().map(|after| after.iter().flat_map(|step| self.moved(*step, place)).collect());
         let mut arguments = Map::new();
@@ -270,7 +344,7 @@ impl Layout {
         own.map_or_else(|| numbers.to_vec(), |number| vec![number])
     }
 
-    fn rewritten(&self, value: &Value, place: &Place, depth: usize) -> Result<Value, String> {
+    fn rewritten(&self, value: &Value, place: &Place, depth: usize) -> Result<Value, ExpansionError> {
         if depth > DEPTH {
             return Ok(value.clone());
         }
@@ -284,14 +358,14 @@ impl Layout {
             Value::Object(fields) => {
                 let rewrite =
                     |(name, field): (&String, &Value)| Ok((name.clone(), self.rewritten(field, place, depth + 1)?));
-                fields.iter().map(rewrite).collect::<Result<_, String>>().map(Value::Object)
+                fields.iter().map(rewrite).collect::<Result<_, ExpansionError>>().map(Value::Object)
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(value.clone()),
         }
     }
 
     /// The text with its values and with the new numbers of the steps that it refers to. What is put in is not read again.
-    fn rewritten_text(&self, text: &str, place: &Place) -> Result<Value, String> {
+    fn rewritten_text(&self, text: &str, place: &Place) -> Result<Value, ExpansionError> {
         let value = place.repetition.as_ref().map(|repetition| &repetition.value);
         let mut written = String::with_capacity(text.len());
         let mut end = 0;
@@ -303,9 +377,7 @@ impl Layout {
                 (Some(_), Some(value)) => written.push_str(&value_as_text(value)),
                 _ => written.push_str(&binding::renumbered(part, |step| match self.moved(step, place).as_slice() {
                     [only] => Ok(*only),
-                    _ => Err(format!(
-                        "{part} has several values, since step {step} is done for each of several; use it in those steps"
-                    )),
+                    _ => Err(ExpansionError::SeveralValues { written: part.to_owned(), step }),
                 })?),
             }
         }

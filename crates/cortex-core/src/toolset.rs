@@ -38,9 +38,9 @@ struct Tool {
 
 /// The compiled schema. Compiled when it is first needed: a validator takes a quarter of a megabyte, and most tools of
 /// a robot are never called. Shared with later sets in which the schema is the same.
-type Check = Arc<OnceLock<Result<jsonschema::Validator, String>>>;
+type Check = Arc<OnceLock<Result<jsonschema::Validator, SchemaError>>>;
 
-/// Why a specification is not in the set, or arguments do not fit.
+/// Why a specification is not in the set.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ToolSetError {
@@ -50,13 +50,67 @@ pub enum ToolSetError {
         /// Which tool.
         tool: ToolName,
         /// What is wrong.
-        problem: String,
+        problem: SchemaError,
     },
     /// Two tools of one name; the first stays.
     #[error("tool '{tool}' is offered twice; only the first is used")]
     Duplicate {
         /// Which tool.
         tool: ToolName,
+    },
+}
+
+/// What is wrong with a JSON Schema.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// It is nested without end, or nearly so.
+    #[error("it is more than {SCHEMA_DEPTH} levels deep")]
+    TooDeep,
+    /// It refers to something out of the document.
+    #[error("it refers to '{target}', which is not in it")]
+    OutsideReference {
+        /// The reference, its beginning.
+        target: String,
+    },
+    /// A part of it names itself, so that references would not be what they seem.
+    #[error("it has a {key} within it")]
+    NestedName {
+        /// The key.
+        key: String,
+    },
+    /// It is no schema of its draft.
+    #[error("{problem}")]
+    Invalid {
+        /// In the words of the validator.
+        problem: String,
+    },
+}
+
+impl SchemaError {
+    fn invalid(problem: &impl ToString) -> Self {
+        Self::Invalid { problem: capped(&problem.to_string(), PROBLEM_SHOWN) }
+    }
+}
+
+/// Why a tool is not called with these arguments. In words that are fit for a person and for a model that shall fix them.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ArgumentsError {
+    /// The tool is not in the set.
+    #[error("there is no tool '{tool}' now")]
+    NoTool {
+        /// Which tool.
+        tool: ToolName,
+    },
+    /// The schema can't be compiled.
+    #[error("its arguments can't be checked: {0}")]
+    Unchecked(SchemaError),
+    /// They do not fit the schema.
+    #[error("{}", .problems.join("; "))]
+    Unfit {
+        /// Each with the place that it is at.
+        problems: Vec<String>,
     },
 }
 
@@ -189,8 +243,8 @@ impl ToolSet {
     /// Checks arguments against the tool's schema and names every problem with its path.
     ///
     /// # Errors
-    /// The problems in one readable text, fit for a person and for a model that shall fix them.
-    pub fn check(&self, name: &ToolName, arguments: &Map<String, Value>) -> Result<(), String> {
+    /// When there is no such tool, or the arguments do not fit.
+    pub fn check(&self, name: &ToolName, arguments: &Map<String, Value>) -> Result<(), ArgumentsError> {
         self.check_where(name, arguments, |_| true)
     }
 
@@ -198,7 +252,7 @@ impl ToolSet {
     ///
     /// # Errors
     /// As [`check`](Self::check).
-    pub fn check_unbound(&self, name: &ToolName, arguments: &Map<String, Value>) -> Result<(), String> {
+    pub fn check_unbound(&self, name: &ToolName, arguments: &Map<String, Value>) -> Result<(), ArgumentsError> {
         self.check_where(name, arguments, |place| !binding::is_placeholder_at(arguments, place))
     }
 
@@ -207,13 +261,13 @@ impl ToolSet {
         name: &ToolName,
         arguments: &Map<String, Value>,
         counts: impl Fn(&str) -> bool,
-    ) -> Result<(), String> {
+    ) -> Result<(), ArgumentsError> {
         let Some(tool) = self.tools.get(name) else {
-            return Err(format!("there is no tool '{name}' now"));
+            return Err(ArgumentsError::NoTool { tool: name.clone() });
         };
         let check = match tool.check.get_or_init(|| compile(&tool.spec.parameters)) {
             Ok(check) => check,
-            Err(problem) => return Err(format!("its arguments can't be checked: {problem}")),
+            Err(problem) => return Err(ArgumentsError::Unchecked(problem.clone())),
         };
         let value = Value::Object(arguments.clone());
         let mut problems: Vec<String> = Vec::new();
@@ -232,7 +286,7 @@ impl ToolSet {
             let told = if told.chars().count() > PROBLEM_SHOWN { error.masked().to_string() } else { told };
             problems.push(capped(&format!("{place}{told}"), PROBLEM_SHOWN));
         }
-        if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
+        if problems.is_empty() { Ok(()) } else { Err(ArgumentsError::Unfit { problems }) }
     }
 }
 
@@ -266,22 +320,22 @@ const SCHEMA_DEPTH: usize = 64;
 
 /// Whether a schema is valid and can be compiled, without compiling it. References out of the document are refused: a
 /// component must not make us read files or ask other machines.
-fn inspect(schema: &Value) -> Result<(), String> {
+fn inspect(schema: &Value) -> Result<(), SchemaError> {
     check_references(schema, schema, 0)?;
-    jsonschema::draft202012::meta::validate(schema).map_err(|error| capped(&error.to_string(), PROBLEM_SHOWN))
+    jsonschema::draft202012::meta::validate(schema).map_err(|error| SchemaError::invalid(&error))
 }
 
-fn check_references(schema: &Value, part: &Value, depth: usize) -> Result<(), String> {
+fn check_references(schema: &Value, part: &Value, depth: usize) -> Result<(), SchemaError> {
     if depth > SCHEMA_DEPTH {
-        return Err(format!("it is more than {SCHEMA_DEPTH} levels deep"));
+        return Err(SchemaError::TooDeep);
     }
     match part {
         Value::Object(fields) => fields.iter().try_for_each(|(key, value)| match (key.as_str(), value.as_str()) {
             ("$ref" | "$dynamicRef", Some(target)) => match target.strip_prefix('#') {
                 Some(pointer) if schema.pointer(pointer).is_some() => Ok(()),
-                _ => Err(format!("it refers to '{}', which is not in it", capped(target, PROBLEM_SHOWN))),
+                _ => Err(SchemaError::OutsideReference { target: capped(target, PROBLEM_SHOWN) }),
             },
-            ("$id" | "$schema", Some(_)) if depth > 0 => Err(format!("it has a {key} within it")),
+            ("$id" | "$schema", Some(_)) if depth > 0 => Err(SchemaError::NestedName { key: key.clone() }),
             _ => check_references(schema, value, depth + 1),
         }),
         Value::Array(items) => items.iter().try_for_each(|item| check_references(schema, item, depth + 1)),
@@ -289,8 +343,8 @@ fn check_references(schema: &Value, part: &Value, depth: usize) -> Result<(), St
     }
 }
 
-fn compile(schema: &Value) -> Result<jsonschema::Validator, String> {
-    jsonschema::draft202012::options().build(schema).map_err(|error| capped(&error.to_string(), PROBLEM_SHOWN))
+fn compile(schema: &Value) -> Result<jsonschema::Validator, SchemaError> {
+    jsonschema::draft202012::options().build(schema).map_err(|error| SchemaError::invalid(&error))
 }
 
 /// Names that model providers accept, without loss: the same set of names always gives the same mapping, and two

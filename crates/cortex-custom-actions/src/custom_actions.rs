@@ -268,7 +268,7 @@ impl CustomActions {
             return Err(ToolOutcome::failure(FailureKind::Changed, problem));
         }
         bind(&doable.action, &invocation.call.arguments)
-            .map_err(|problem| ToolOutcome::failure(FailureKind::InvalidArguments, problem))
+            .map_err(|problem| ToolOutcome::failure(FailureKind::InvalidArguments, problem.to_string()))
     }
 
     /// The call of the component's own tool that this call comes down to.
@@ -448,7 +448,7 @@ fn checked(spec: &ToolSpec, arguments: &Map<String, Value>) -> Result<(), String
     let (set, problems) = cortex_core::ToolSet::new([spec.clone()]);
     match problems.first() {
         Some(problem) => Err(problem.to_string()),
-        None => set.check(&spec.name, arguments),
+        None => set.check(&spec.name, arguments).map_err(|problem| problem.to_string()),
     }
 }
 

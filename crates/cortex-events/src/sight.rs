@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use cortex_core::condition::{self, Age, BoundCondition, Observations, Sighting, Verdict};
+use cortex_core::condition::{self, Age, BoundCondition, Observations, Sighting, UnknownArgument, Verdict};
 use cortex_core::{Watch, Watcher};
 use cortex_monitor::events::EventInput;
 use cortex_protocol::condition::{Condition, Source};
@@ -134,7 +134,7 @@ fn input(name: &EventName, (when, until): (Verdict, Verdict)) -> EventInput {
     EventInput::Seen { event: name.clone(), when, until }
 }
 
-fn bound(condition: &Condition) -> Result<BoundCondition, String> {
+fn bound(condition: &Condition) -> Result<BoundCondition, UnknownArgument> {
     condition::bind(condition, &Map::new())
 }
 

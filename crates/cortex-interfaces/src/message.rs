@@ -90,10 +90,8 @@ impl Message {
     /// What the middleware says when the bytes are no such message.
     pub fn from_serialized(interface: &Arc<MessageInterface>, bytes: &[u8]) -> Result<Self, SerializationError> {
         let mut message = Self::new(interface);
-        match serialized::deserialize(&mut message.memory, interface.type_support(), bytes) {
-            Ok(()) => Ok(message),
-            Err(problem) => Err(SerializationError { problem }),
-        }
+        serialized::deserialize(&mut message.memory, interface.type_support(), bytes)?;
+        Ok(message)
     }
 
     /// The message as the middleware writes it.
@@ -102,7 +100,6 @@ impl Message {
     /// What the middleware says, such as when a list has more elements than its bound.
     pub fn to_serialized(&self) -> Result<Vec<u8>, SerializationError> {
         serialized::serialize(&self.memory, self.interface.type_support())
-            .map_err(|problem| SerializationError { problem })
     }
 
     /// Its type.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::data_error::DataError;
 use crate::phrases::{Names, PhraseSet};
 
 /// The facts of one language.
@@ -196,8 +197,8 @@ impl Facts {
     ///
     /// # Errors
     /// When something is missing in the data, or of the wrong form; says what and where.
-    pub(crate) fn read(text: &str) -> Result<Self, String> {
-        toml::from_str::<Self>(text).map_err(|error| error.to_string())
+    pub(crate) fn read(text: &str) -> Result<Self, DataError> {
+        Ok(toml::from_str(text)?)
     }
 
     /// The word as it is compared: `kueche` for `küche`.

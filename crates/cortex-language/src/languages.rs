@@ -4,14 +4,15 @@
 
 use std::sync::LazyLock;
 
+use crate::data_error::DataError;
 use crate::facts::Facts;
 use crate::language::Language;
 use crate::tokens::{self, Kind};
 
 /// A language as data.
 pub(crate) struct Known {
-    facts: LazyLock<Result<Facts, String>>,
-    language: LazyLock<Result<Language, String>>,
+    facts: LazyLock<Result<Facts, DataError>>,
+    language: LazyLock<Result<Language, DataError>>,
 }
 
 /// The data of a language.
@@ -29,7 +30,7 @@ macro_rules! known {
         static $name: Known = Known {
             facts: LazyLock::new(|| {
                 Facts::read(include_str!(concat!("../data/", $code, "/language.toml")))
-                    .map_err(|error| format!("data/{}/language.toml: {error}", $code))
+                    .map_err(|error| error.within(concat!("data/", $code, "/language.toml")))
             }),
             language: LazyLock::new(|| {
                 let files = Files {
@@ -39,7 +40,7 @@ macro_rules! known {
                     nouns: include_str!(concat!("../data/", $code, "/nouns.toml")),
                     conditions: include_str!(concat!("../data/", $code, "/conditions.toml")),
                 };
-                Language::read(&files, $name.facts.as_ref().map_err(String::clone)?, $base)
+                Language::read(&files, $name.facts.as_ref().map_err(DataError::clone)?, $base)
             }),
         };
     };
@@ -56,8 +57,8 @@ pub(crate) fn english() -> Option<&'static Language> {
     english_or_error().ok()
 }
 
-fn english_or_error() -> Result<&'static Language, String> {
-    ENGLISH.language.as_ref().map_err(String::clone)
+fn english_or_error() -> Result<&'static Language, DataError> {
+    ENGLISH.language.as_ref().map_err(DataError::clone)
 }
 
 /// The languages in which a text may be read, the likeliest first: those that have most of its frequent words, and among
@@ -105,8 +106,8 @@ mod tests {
     // The reader leaves out a language whose data it can't read, so that the others stay: this names the error.
     #[test]
     fn the_data_of_every_language_is_whole() {
-        let errors: Vec<&String> = KNOWN.iter().filter_map(|known| known.language.as_ref().err()).collect();
-        assert_eq!(errors, Vec::<&String>::new());
+        let errors: Vec<&DataError> = KNOWN.iter().filter_map(|known| known.language.as_ref().err()).collect();
+        assert_eq!(errors, Vec::<&DataError>::new());
     }
 
     #[test]
@@ -117,16 +118,17 @@ mod tests {
             Files { code: "de", grammar, senses, nouns: "", conditions }
         };
         let read = |files: Files<'_>| {
-            let facts = GERMAN.facts.as_ref().map_err(String::clone)?;
+            let facts = GERMAN.facts.as_ref().map_err(DataError::clone)?;
             Language::read(&files, facts, english()).map(|_| ())
         };
-        let error = read(files(&grammar, "")).err().unwrap_or_default();
+        let error_of = |files| read(files).err().map(|error: DataError| error.to_string()).unwrap_or_default();
+        let error = error_of(files(&grammar, ""));
         assert!(error.contains("data/de/grammar.toml") && error.contains("unknown"), "{error}");
         let grammar = include_str!("../data/de/grammar.toml").replacen("\njoints =", "\n# ", 1);
-        let error = read(files(&grammar, "")).err().unwrap_or_default();
+        let error = error_of(files(&grammar, ""));
         assert!(error.contains("missing field `joints`"), "{error}");
-        let error = read(files(include_str!("../data/de/grammar.toml"), "fahren = \"fahren\"")).err();
-        assert_eq!(error.as_deref(), Some("data/de/senses.toml: data/en/senses.toml has no `fahren`"));
+        let error = error_of(files(include_str!("../data/de/grammar.toml"), "fahren = \"fahren\""));
+        assert_eq!(error, "data/de/senses.toml: data/en/senses.toml has no `fahren`");
     }
 
     #[test]

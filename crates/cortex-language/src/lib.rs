@@ -10,6 +10,7 @@
 
 mod compounds;
 mod condition;
+mod data_error;
 mod facts;
 mod filter;
 mod grammar;
@@ -34,6 +35,7 @@ mod wording;
 pub mod wordnet;
 
 pub use condition::Condition;
+pub use data_error::DataError;
 pub use language::Guard;
 pub use problem::Problem;
 pub use reading::Call;

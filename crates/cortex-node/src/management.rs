@@ -18,7 +18,7 @@ use cortex_robot::supervision;
 use cortex_ros_client::lifecycle::{self, Lifecycle, Managed, Outcome, State, Transition};
 use cortex_ros_client::node::USE_SIM_TIME;
 use cortex_ros_client::parameters::ParameterValue;
-use cortex_ros_client::parameters::{self, Parameter, Parameters, value_as_json};
+use cortex_ros_client::parameters::{self, ChangeRefused, Parameter, Parameters, value_as_json};
 use cortex_ros_client::serving::Serving;
 use cortex_ros_client::{Instance, Instances, RosNode};
 use cortex_runtime::{Runtime, Settings};
@@ -108,8 +108,9 @@ impl Management {
         // Whoever comes early hears why.
         cortex.rest(UNCONFIGURED).await;
         let judge = Arc::clone(&cortex);
-        let parameters = declared
-            .judged_by(Box::new(move |changed| judge.change(changed).map_err(|problem| format!("{problem:#}"))));
+        let parameters = declared.judged_by(Box::new(move |changed| {
+            judge.change(changed).map_err(|problem| ChangeRefused(format!("{problem:#}")))
+        }));
         let (tasks, clock) = (serving.clone(), node.clock().clone());
         let created = node.with_node(move |node| {
             let stamps = clock.clone();

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::condition::ConditionError;
 use crate::strict_json;
 use crate::{
     CancelMode, ComponentName, Condition, Conditions, Dispatch, Effect, EffectSource, Evidence, ResourceName, ToolName,
@@ -130,7 +131,46 @@ pub enum DescriptionError {
         /// Which.
         method: String,
         /// Why.
+        problem: MethodProblem,
+    },
+}
+
+/// Why a method can't be offered.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum MethodProblem {
+    /// It does not have the form of the contract.
+    #[error("{problem}")]
+    Malformed {
+        /// What the parser says.
         problem: String,
+    },
+    /// Its name can't be that of a method.
+    #[error("its name must be 1 to 64 letters, digits and underscores, and not start with a digit")]
+    Name,
+    /// Its name is taken.
+    #[error("another method has the same name")]
+    Duplicate,
+    /// It does not say what it does.
+    #[error("it has no description, so a model can't know when to use it")]
+    NoDescription,
+    /// Its parameters are no object.
+    #[error("its parameters are not a JSON Schema with \"type\": \"object\"")]
+    Parameters,
+    /// It would act while the model plans.
+    #[error("a method of the planning phase must have the effect 'observe', since planning runs it at once")]
+    ActsInPlanning,
+    /// Its time-out is no time.
+    #[error("its timeout_s must be a number of seconds above 0")]
+    Timeout,
+    /// One of its conditions can't be used.
+    #[error(transparent)]
+    Condition(#[from] ConditionError),
+    /// What shall bring it to rest is not there.
+    #[error("its cancel_method '{cancel}' is not one of the methods")]
+    CancelMethod {
+        /// The method that is named.
+        cancel: String,
     },
 }
 
@@ -248,37 +288,36 @@ fn check_method(
     value: Value,
     names: &BTreeSet<String>,
     seen: &mut BTreeSet<String>,
-) -> Result<MethodDescription, String> {
-    let method: MethodDescription = serde_json::from_value(value).map_err(|problem| problem.to_string())?;
+) -> Result<MethodDescription, MethodProblem> {
+    let method: MethodDescription =
+        serde_json::from_value(value).map_err(|problem| MethodProblem::Malformed { problem: problem.to_string() })?;
     let mut characters = method.name.chars();
     let starts_well = characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
     if !starts_well || !characters.all(|next| next.is_ascii_alphanumeric() || next == '_') || method.name.len() > 64 {
-        return Err("its name must be 1 to 64 letters, digits and underscores, and not start with a digit".into());
+        return Err(MethodProblem::Name);
     }
     if !seen.insert(method.name.clone()) {
-        return Err("another method has the same name".into());
+        return Err(MethodProblem::Duplicate);
     }
     if method.description.trim().is_empty() {
-        return Err("it has no description, so a model can't know when to use it".into());
+        return Err(MethodProblem::NoDescription);
     }
     if method.parameters.get("type").and_then(Value::as_str) != Some("object") {
-        return Err("its parameters are not a JSON Schema with \"type\": \"object\"".into());
+        return Err(MethodProblem::Parameters);
     }
     if method.phase != ToolPhase::Execution && method.effect() != Effect::Observe {
-        return Err(
-            "a method of the planning phase must have the effect 'observe', since planning runs it at once".into()
-        );
+        return Err(MethodProblem::ActsInPlanning);
     }
     if let Some(seconds) = method.timeout_s
         && !(seconds.is_finite() && seconds > 0.0)
     {
-        return Err("its timeout_s must be a number of seconds above 0".into());
+        return Err(MethodProblem::Timeout);
     }
-    method.conditions().check(&method.parameters).map_err(|error| error.problem)?;
+    method.conditions().check(&method.parameters)?;
     if let Some(cancel) = &method.cancel_method
         && !names.contains(cancel)
     {
-        return Err(format!("its cancel_method '{cancel}' is not one of the methods"));
+        return Err(MethodProblem::CancelMethod { cancel: cancel.clone() });
     }
     Ok(method)
 }

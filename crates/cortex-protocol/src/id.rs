@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -97,6 +98,11 @@ impl fmt::Display for StepNumber {
     }
 }
 
+/// Text that names no step.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("a step is named PLAN.STEP, such as 1.2")]
+pub struct InvalidStepAddress;
+
 /// A step of any plan of a mission, written `PLAN.STEP`: `2.3` is step 3 of plan 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "WrittenAddress", into = "String")]
@@ -117,9 +123,9 @@ enum WrittenAddress {
 }
 
 impl TryFrom<WrittenAddress> for StepAddress {
-    type Error = String;
+    type Error = InvalidStepAddress;
 
-    fn try_from(written: WrittenAddress) -> Result<Self, String> {
+    fn try_from(written: WrittenAddress) -> Result<Self, InvalidStepAddress> {
         match written {
             WrittenAddress::Full(text) => text.parse(),
             WrittenAddress::OfThePlanBefore(step) => Ok(Self { plan: 0, step: StepNumber(step) }),
@@ -128,14 +134,14 @@ impl TryFrom<WrittenAddress> for StepAddress {
 }
 
 impl FromStr for StepAddress {
-    type Err = String;
+    type Err = InvalidStepAddress;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, InvalidStepAddress> {
         let read = || {
             let (plan, step) = text.trim().split_once('.')?;
             Some(Self { plan: plan.parse().ok()?, step: StepNumber(step.parse().ok()?) })
         };
-        read().ok_or_else(|| "a step is named PLAN.STEP, such as 1.2".to_owned())
+        read().ok_or(InvalidStepAddress)
     }
 }
 

@@ -36,11 +36,14 @@ mod verification;
 pub use command::{
     Command, CommandError, CommandErrorKind, CommandOutcome, Origin, Principal, Role, StopOutcome, Submission,
 };
-pub use component::{ComponentDescription, DescriptionError, MethodDescription};
+pub use component::{ComponentDescription, DescriptionError, MethodDescription, MethodProblem};
 pub use condition::{Condition, Conditions, Evidence};
 pub use event::CloudEvent;
 pub use goal::{GoalClass, TaskReading};
-pub use id::{CallId, ComponentName, EventId, MissionId, ResourceName, SessionId, StepAddress, StepNumber, ToolName};
+pub use id::{
+    CallId, ComponentName, EventId, InvalidStepAddress, MissionId, ResourceName, SessionId, StepAddress, StepNumber,
+    ToolName,
+};
 pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Turn, Usage};
 pub use plan::{Plan, Priority, Step, StepStatus};
 pub use policy::{PolicyRule, PolicyVerdict};

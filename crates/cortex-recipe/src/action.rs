@@ -7,6 +7,7 @@ use cortex_protocol::{ComponentName, Effect, ResourceName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use thiserror::Error;
 
 use crate::{Parameter, Seconds};
 
@@ -235,10 +236,26 @@ fn default_timeout() -> Seconds {
     Seconds::whole(10)
 }
 
-impl TryFrom<ActionTable> for Action {
-    type Error = String;
+/// An action that does not do one thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum NotOneDeed {
+    /// It does nothing.
+    #[error(
+        "an action does one thing, and this does none; give it one of the tables service, topic, command, method, parameters"
+    )]
+    None,
+    /// It does several things.
+    #[error(
+        "an action does one thing, and this does several; give it one of the tables service, topic, command, method, \
+         parameters"
+    )]
+    Several,
+}
 
-    fn try_from(table: ActionTable) -> Result<Self, String> {
+impl TryFrom<ActionTable> for Action {
+    type Error = NotOneDeed;
+
+    fn try_from(table: ActionTable) -> Result<Self, NotOneDeed> {
         let deeds = [
             table.service.map(Deed::Service),
             table.topic.map(Deed::Topic),
@@ -252,10 +269,8 @@ impl TryFrom<ActionTable> for Action {
                 let ActionTable { component, timeout_s, outlives_process, tool, .. } = table;
                 Ok(Self { deed, component, timeout_s, outlives_process, tool })
             }
-            (first, _) => Err(format!(
-                "an action does one thing, and this does {}; give it one of the tables service, topic, command, method, parameters",
-                if first.is_none() { "none" } else { "several" }
-            )),
+            (None, _) => Err(NotOneDeed::None),
+            (Some(_), Some(_)) => Err(NotOneDeed::Several),
         }
     }
 }

@@ -14,6 +14,7 @@ use cortex_protocol::{ComponentName, Condition, ToolName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use thiserror::Error;
 
 use crate::{ActionName, Seconds};
 
@@ -229,13 +230,29 @@ struct DeedTable {
     tell: Option<String>,
 }
 
-impl TryFrom<DeedTable> for EventDeed {
-    type Error = String;
+/// Why what an event does can't be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum EventDeedProblem {
+    /// It is none of the things that an event can do, or several.
+    #[error("it is one of these, and one only: 'tool', 'action', 'task', 'tell'")]
+    NotOne,
+    /// A key that says something of another thing.
+    #[error("'{key}' belongs to {to}")]
+    Misplaced {
+        /// The key.
+        key: &'static str,
+        /// What it is for.
+        to: &'static str,
+    },
+}
 
-    fn try_from(table: DeedTable) -> Result<Self, String> {
+impl TryFrom<DeedTable> for EventDeed {
+    type Error = EventDeedProblem;
+
+    fn try_from(table: DeedTable) -> Result<Self, EventDeedProblem> {
         let DeedTable { tool, action, arguments, component, task, begins, tell } = table;
-        let belongs = |key: &str, is_there: bool, to: &str| -> Result<(), String> {
-            if is_there { Err(format!("'{key}' belongs to {to}")) } else { Ok(()) }
+        let belongs = |key: &'static str, is_there: bool, to: &'static str| {
+            if is_there { Err(EventDeedProblem::Misplaced { key, to }) } else { Ok(()) }
         };
         let deed = match (tool, action, task, tell) {
             (Some(tool), None, None, None) => {
@@ -251,7 +268,7 @@ impl TryFrom<DeedTable> for EventDeed {
                 belongs("component", component.is_some(), "an 'action'")?;
                 Self::Tell { text }
             }
-            _ => return Err("it is one of these, and one only: 'tool', 'action', 'task', 'tell'".to_owned()),
+            _ => return Err(EventDeedProblem::NotOne),
         };
         if !matches!(deed, Self::Tool { .. } | Self::Action { .. }) {
             belongs("arguments", !arguments.is_empty(), "a 'tool' or an 'action'")?;

@@ -31,11 +31,11 @@ pub use action::{Action, ActionName, BUILT_IN_ACTIONS, BuiltIn, Deed, ToolOffer}
 pub use component::{ComponentRecipe, During, Lifecycle, Process, Progress, SHORTEST_HEARTBEAT_S, Start};
 pub use event::{Begins, Event, EventDeed, EventName};
 pub use fallback::{Fallbacks, Rung};
-pub use limits::{Bytes, Processors};
-pub use parameter::{Parameter, ParameterKind};
+pub use limits::{Bytes, InvalidProcessors, Processors};
+pub use parameter::{BindingError, Parameter, ParameterKind};
 pub use problem::{Mistake, Problem, Problems};
 pub use recipe::{MAX_RECIPE_BYTES, RECIPE_VERSION, Recipe, schema};
-pub use seconds::Seconds;
+pub use seconds::{InvalidSeconds, Seconds};
 pub use topics::{Known, TopicUse};
 
 /// What is wrong with comparing this field of a type of message so, and how to fix it: a percentage that is a

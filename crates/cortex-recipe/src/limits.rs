@@ -132,17 +132,22 @@ impl Processors {
 
 impl Eq for Processors {}
 
-impl TryFrom<f64> for Processors {
-    type Error = String;
+/// A number that no process can have of processors.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error("{processors} is no number of processors; write 0.5 for half of one, and at least {}", PROCESSORS.0)]
+pub struct InvalidProcessors {
+    /// The number.
+    pub processors: f64,
+}
 
-    fn try_from(processors: f64) -> Result<Self, String> {
+impl TryFrom<f64> for Processors {
+    type Error = InvalidProcessors;
+
+    fn try_from(processors: f64) -> Result<Self, InvalidProcessors> {
         if (PROCESSORS.0..=PROCESSORS.1).contains(&processors) {
             Ok(Self(processors))
         } else {
-            Err(format!(
-                "{processors} is no number of processors; write 0.5 for half of one, and at least {}",
-                PROCESSORS.0
-            ))
+            Err(InvalidProcessors { processors })
         }
     }
 }

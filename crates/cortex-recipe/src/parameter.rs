@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value, json};
+use thiserror::Error;
 
 use crate::{Action, Deed};
 
@@ -172,29 +173,64 @@ pub(crate) fn is_name(name: &str) -> bool {
         && name.chars().all(|next| next.is_ascii_alphanumeric() || next == '_')
 }
 
+/// Why an action does nothing with its arguments. In words for a person and a model.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum BindingError {
+    /// It has no parameter of that name.
+    #[error("it takes no argument '{name}'")]
+    UnknownArgument {
+        /// The argument.
+        name: String,
+    },
+    /// A parameter without a default got no value.
+    #[error("the argument '{name}' is missing")]
+    MissingArgument {
+        /// The parameter.
+        name: String,
+    },
+    /// A value that the parameter does not take.
+    #[error("the argument '{name}' can't be {value}; it fits {schema}")]
+    UnfitArgument {
+        /// The parameter.
+        name: String,
+        /// The value.
+        value: Value,
+        /// What fits.
+        schema: Value,
+    },
+    /// A value that a program would read as an option.
+    #[error("'{argument}' begins with a dash, so the program could take it for an option")]
+    LooksLikeOption {
+        /// As the program would get it.
+        argument: String,
+    },
+}
+
 /// What an action does with these arguments: the deed with their values in the places of their names, and those of defaults.
 ///
 /// An argument of a command stays one argument, whatever the value holds, and never becomes an option: a value that begins
 /// with a dash is refused where it stands at the beginning, unless `--` stands before it.
 ///
 /// # Errors
-/// What is wrong with the arguments, in words for a person and a model.
-pub fn bind(action: &Action, arguments: &Map<String, Value>) -> Result<Deed, String> {
+/// When the arguments are not those that the action takes.
+pub fn bind(action: &Action, arguments: &Map<String, Value>) -> Result<Deed, BindingError> {
     let Some(offer) = action.tool.as_ref().filter(|offer| !offer.parameters.is_empty()) else {
         return match arguments.keys().next() {
             None => Ok(action.deed.clone()),
-            Some(name) => Err(format!("it takes no argument '{name}'")),
+            Some(name) => Err(BindingError::UnknownArgument { name: name.clone() }),
         };
     };
     if let Some(name) = arguments.keys().find(|name| !offer.parameters.contains_key(*name)) {
-        return Err(format!("it takes no argument '{name}'"));
+        return Err(BindingError::UnknownArgument { name: name.clone() });
     }
     let mut values = Map::new();
     for (name, parameter) in &offer.parameters {
         let value = arguments.get(name).or(parameter.default.as_ref());
-        let value = value.ok_or_else(|| format!("the argument '{name}' is missing"))?;
+        let value = value.ok_or_else(|| BindingError::MissingArgument { name: name.clone() })?;
         if !parameter.takes(value) {
-            return Err(format!("the argument '{name}' can't be {value}; it fits {}", parameter.schema()));
+            let (name, value, schema) = (name.clone(), value.clone(), parameter.schema());
+            return Err(BindingError::UnfitArgument { name, value, schema });
         }
         values.insert(name.clone(), value.clone());
     }
@@ -212,7 +248,7 @@ pub fn bind(action: &Action, arguments: &Map<String, Value>) -> Result<Deed, Str
                 *argument = values.text(&written);
                 let is_given = matches!(pieces(&written).first(), Some(Piece::Parameter(_)));
                 if is_given && !only_operands && argument.starts_with('-') {
-                    return Err(format!("'{argument}' begins with a dash, so the program could take it for an option"));
+                    return Err(BindingError::LooksLikeOption { argument: argument.clone() });
                 }
                 only_operands |= written == "--";
             }
@@ -225,7 +261,7 @@ pub fn bind(action: &Action, arguments: &Map<String, Value>) -> Result<Deed, Str
 ///
 /// # Errors
 /// When it needs to be told something; the check of recipes refuses that in a ladder.
-pub fn bind_nothing(action: &Action) -> Result<Deed, String> {
+pub fn bind_nothing(action: &Action) -> Result<Deed, BindingError> {
     bind(action, &Map::new())
 }
 

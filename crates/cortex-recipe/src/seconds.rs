@@ -34,14 +34,19 @@ impl Seconds {
     }
 }
 
-impl TryFrom<f64> for Seconds {
-    type Error = String;
+/// A number that is no time.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error("{0} is no time; write a number of seconds above 0 and at most {DAY}")]
+pub struct InvalidSeconds(pub f64);
 
-    fn try_from(seconds: f64) -> Result<Self, String> {
+impl TryFrom<f64> for Seconds {
+    type Error = InvalidSeconds;
+
+    fn try_from(seconds: f64) -> Result<Self, InvalidSeconds> {
         if seconds.is_finite() && seconds > 0.0 && seconds <= DAY {
             Ok(Self(seconds))
         } else {
-            Err(format!("{seconds} is no time; write a number of seconds above 0 and at most {DAY}"))
+            Err(InvalidSeconds(seconds))
         }
     }
 }

@@ -194,7 +194,7 @@ fn the_parameters_of_an_action_are_a_schema_and_their_values_stay_values() {
         (json!({"name": "all", "text": "a", "volume": 1}), "no argument 'volume'"),
     ] {
         let said = said(values.clone()).unwrap_err();
-        assert!(said.contains(problem), "{values}: {said}");
+        assert!(said.to_string().contains(problem), "{values}: {said}");
     }
 }
 
@@ -206,7 +206,7 @@ fn a_value_never_becomes_an_option() {
     );
     let recipe = Recipe::read(&text).unwrap_or_else(|problems| panic!("{}", problems.show("recipe")));
     let bound = |file: &str| bind(&recipe.actions[&ActionName::new("x")], &arguments(json!({"file": file, "by": -1})));
-    assert!(bound("--output=/etc/passwd").unwrap_err().contains("begins with a dash"));
+    assert!(bound("--output=/etc/passwd").unwrap_err().to_string().contains("begins with a dash"));
     match bound("a-b").unwrap() {
         Deed::Command(command) => assert_eq!(command.arguments, ["a-b", "--by=-1"]),
         other => panic!("{other:?}"),

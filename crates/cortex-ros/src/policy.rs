@@ -107,7 +107,7 @@ impl Policy {
             settings.effects.iter().map(|(pattern, effect)| (pattern, *effect)).unzip();
         let mut taken = BTreeSet::new();
         for (from, to) in &settings.rename {
-            check_rename(from, to).map_err(|problem| PolicyError { key: "rename", problem })?;
+            check_rename(from, to)?;
             if !taken.insert(to.clone()) {
                 let problem = format!("'{to}' is the new name of two things; give each a name of its own");
                 return Err(PolicyError { key: "rename", problem });
@@ -355,9 +355,10 @@ fn check_conditions(conditions: &BTreeMap<String, ToolConditions>) -> Result<(),
     Ok(())
 }
 
-fn check_rename(from: &str, to: &str) -> Result<(), String> {
+fn check_rename(from: &str, to: &str) -> Result<(), PolicyError> {
+    let refused = |problem| Err(PolicyError { key: "rename", problem });
     if !from.starts_with('/') {
-        return Err(format!(
+        return refused(format!(
             "'{from}' is not the full name of a service, an action or a topic; it begins with a slash"
         ));
     }
@@ -368,7 +369,9 @@ fn check_rename(from: &str, to: &str) -> Result<(), String> {
     if to.split('/').all(is_part) {
         return Ok(());
     }
-    Err(format!("'{to}' can't stand in a tool's name; use letters, digits and underscores, with slashes between parts"))
+    refused(format!(
+        "'{to}' can't stand in a tool's name; use letters, digits and underscores, with slashes between parts"
+    ))
 }
 
 #[cfg(test)]

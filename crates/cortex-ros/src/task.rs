@@ -3,6 +3,23 @@
 use cortex_protocol::{
     CloudEvent, CommandError, CommandOutcome, MissionEvent, MissionId, MissionResult, MissionStatus,
 };
+use thiserror::Error;
+
+/// The result of a goal that is open when the server is shut down.
+pub(crate) const SHUTTING_DOWN: &str = "Cortex is shutting down";
+
+/// Why the agent has no mission for a task.
+#[derive(Debug, Error)]
+pub(crate) enum NotSubmitted {
+    #[error("{}", .0.reason)]
+    Refused(CommandError),
+    #[error("the agent failed to take the task; this is a flaw of Cortex")]
+    Flaw,
+    #[error("{SHUTTING_DOWN}")]
+    ShuttingDown,
+    #[error("the agent did not take the task in time")]
+    TimedOut,
+}
 
 /// One feedback message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

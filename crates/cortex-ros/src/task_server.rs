@@ -37,7 +37,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::goals::{GoalId, GoalState, Goals, ResultAnswer, Stamp};
-use crate::task::{ServiceReply, TaskEnding, TaskResult, TaskUpdate};
+use crate::task::{NotSubmitted, SHUTTING_DOWN, ServiceReply, TaskEnding, TaskResult, TaskUpdate};
 
 /// Feedback that is kept for a reader that lags. A mission has a few dozen events.
 const FEEDBACK_DEPTH: usize = 100;
@@ -45,8 +45,6 @@ const FEEDBACK_DEPTH: usize = 100;
 const SUBMIT_LIMIT: Duration = Duration::from_secs(10);
 /// Requests to correct, to answer and to dispute that are carried out at a time.
 const MOST_TRIGGERS: usize = 16;
-/// The result of a goal that is open when the server is shut down.
-const SHUTTING_DOWN: &str = "Cortex is shutting down";
 /// How long the result of a task that is ended by a shutdown may take.
 const LAST_RESULT: Duration = Duration::from_secs(1);
 /// How long the goals may take to end when the server is shut down.
@@ -242,7 +240,7 @@ impl Shared {
             Err(result) => result,
             Ok(()) => match self.submit(submission).await {
                 Ok(mission) => self.accompany(id, mission, cancel).await,
-                Err(reason) => failed(reason),
+                Err(problem) => failed(problem.to_string()),
             },
         };
         let state = match result.ending {
@@ -272,17 +270,17 @@ impl Shared {
         Err(failed(reason))
     }
 
-    async fn submit(&self, submission: Command) -> Result<MissionId, String> {
+    async fn submit(&self, submission: Command) -> Result<MissionId, NotSubmitted> {
         let (port, by) = (Arc::clone(&self.port), principal(&self.client));
         let mut submitted = self.tasks.spawn(async move { mission_of(port.execute(submission, by).await) });
-        let reason = tokio::select! {
+        let problem = tokio::select! {
             taken = &mut submitted => match taken {
                 Ok(Ok(mission)) => return Ok(mission),
-                Ok(Err(refusal)) => return Err(refusal.reason),
-                Err(_) => return Err("the agent failed to take the task; this is a flaw of Cortex".to_owned()),
+                Ok(Err(refusal)) => return Err(NotSubmitted::Refused(refusal)),
+                Err(_) => return Err(NotSubmitted::Flaw),
             },
-            () = self.stopping.cancelled() => SHUTTING_DOWN,
-            () = tokio::time::sleep(SUBMIT_LIMIT) => "the agent did not take the task in time",
+            () = self.stopping.cancelled() => NotSubmitted::ShuttingDown,
+            () = tokio::time::sleep(SUBMIT_LIMIT) => NotSubmitted::TimedOut,
         };
         // Should it be taken after all, nobody is there to follow it: it must not run.
         let (port, by) = (Arc::clone(&self.port), principal(&self.client));
@@ -292,7 +290,7 @@ impl Shared {
                 let _ = port.execute(Command::Cancel { mission }, by).await;
             }
         });
-        Err(reason.to_owned())
+        Err(problem)
     }
 
     /// Tells the mission to end; its last event says how it did.

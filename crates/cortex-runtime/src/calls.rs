@@ -20,6 +20,7 @@ use crate::claims::{Claim, Wanted};
 use crate::dispatch::run_call;
 use crate::drive::Shared;
 use crate::leftovers::GivenUp;
+use crate::not_written::Unrecorded;
 use crate::process_end::EndsWithProcess;
 use crate::tape::Clearance;
 
@@ -57,12 +58,9 @@ impl Weight {
     }
 }
 
-/// Why nothing was called: it could not be recorded. Whoever records can't go on.
-pub(crate) struct Unrecorded(pub(crate) String);
-
 impl Unrecorded {
     pub(crate) fn outcome(&self) -> ToolOutcome {
-        ToolOutcome::failure(FailureKind::Unavailable, self.0.clone())
+        ToolOutcome::failure(FailureKind::Unavailable, self.to_string())
     }
 }
 
@@ -134,7 +132,7 @@ impl Shared {
             if halts {
                 self.journal.end_call(&invocation);
             }
-            return Err(Unrecorded(problem));
+            return Err(problem);
         }
         if cancelled.is_cancelled() {
             if halts {
@@ -244,7 +242,7 @@ fn before_it_began() -> ToolOutcome {
 }
 
 /// Waits until a call that moves something is on the tape, or is not wanted any more.
-async fn cleared(clearance: Option<Clearance>, cancelled: &CancellationToken) -> Result<(), String> {
+async fn cleared(clearance: Option<Clearance>, cancelled: &CancellationToken) -> Result<(), Unrecorded> {
     let Some(clearance) = clearance else { return Ok(()) };
     tokio::select! {
         biased;
@@ -259,9 +257,10 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
+    use crate::not_written::NotWritten;
 
     /// A call that waits for a disk that hangs.
-    fn waiting() -> (oneshot::Sender<Result<(), String>>, Option<Clearance>) {
+    fn waiting() -> (oneshot::Sender<Result<(), NotWritten>>, Option<Clearance>) {
         let (disk, answer) = oneshot::channel();
         (disk, Some(Clearance::awaiting(answer, true)))
     }
@@ -279,7 +278,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_call_waits_for_the_disk_for_a_while_only() {
         let (_disk, clearance) = waiting();
-        let reason = cleared(clearance, &CancellationToken::new()).await.unwrap_err();
+        let reason = cleared(clearance, &CancellationToken::new()).await.unwrap_err().to_string();
         assert!(reason.contains("the disk did not take it within 5 s"), "{reason}");
     }
 }

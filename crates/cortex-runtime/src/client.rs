@@ -110,7 +110,7 @@ fn destination(offer: &Offer, containment: &Containment, call: ToolCall) -> Resu
     confined
         .tools
         .check(&spec.name, &arguments)
-        .map_err(|problem| ToolOutcome::failure(FailureKind::InvalidArguments, problem))?;
+        .map_err(|problem| ToolOutcome::failure(FailureKind::InvalidArguments, problem.to_string()))?;
     let server = confined.served_by.get(&spec.name).and_then(|server| all.get(server));
     let spec = server.unwrap_or(spec).clone();
     let call = ToolCall { tool: spec.name.clone(), arguments };

@@ -166,7 +166,8 @@ fn bound<'a>(
     conditions: impl IntoIterator<Item = &'a Condition>,
     arguments: &Map<String, Value>,
 ) -> Result<Vec<BoundCondition>, ToolOutcome> {
-    conditions.into_iter().map(|one| condition::bind(one, arguments).map_err(not_ready)).collect()
+    let bound = conditions.into_iter().map(|one| condition::bind(one, arguments));
+    bound.map(|bound| bound.map_err(|problem| not_ready(problem.to_string()))).collect()
 }
 
 /// A call's conditions and what is seen of them.

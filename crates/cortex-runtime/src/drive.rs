@@ -420,7 +420,7 @@ impl Drive {
                 Err(unrecorded) => {
                     let outcome = unrecorded.outcome();
                     // A closed mission has failed already.
-                    let _ = inputs.send(Input::GiveUp { reason: unrecorded.0 }).await;
+                    let _ = inputs.send(Input::GiveUp { reason: unrecorded.to_string() }).await;
                     outcome
                 }
             };

@@ -12,6 +12,7 @@
 //! - `journal`: what is open, for the next life of Cortex; what an earlier one left is ended at the start;
 //! - `leftovers`: calls that are not known to be at rest, for the next stop;
 //! - `meters`: what the robot spends while a mission runs;
+//! - `not_written`: why the tape or the journal does not have something;
 //! - `offer`: the tools of all providers, merged;
 //! - `questions`: the open questions to people, and the way of an answer to its mission;
 //! - `robot_state`: what the rules of policy ask of the robot and of the time;
@@ -39,6 +40,7 @@ mod gate;
 mod journal;
 mod leftovers;
 mod meters;
+mod not_written;
 mod offer;
 mod process_end;
 mod questions;
@@ -52,7 +54,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::mission::Reopened;
+use cortex_core::mission::{CorrectionProblem, Reopened};
 use cortex_core::{ApprovalSettings, ChatModel, Containment, MissionLimits, Policy, ToolProvider, ToolSet};
 use cortex_protocol::{
     Answer, ComponentName, EventId, MissionId, MissionResult, OpenQuestion, Origin, QuestionId, StopOutcome,
@@ -205,7 +207,7 @@ pub enum CorrectionRefusal {
     #[error("{reason}")]
     Refused {
         /// Why.
-        reason: String,
+        reason: CorrectionProblem,
     },
     /// Cortex is going down.
     #[error("Cortex is shutting down")]

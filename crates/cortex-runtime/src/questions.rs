@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use cortex_core::mission::AnswerProblem;
 use cortex_protocol::question::MAX_REASON_BYTES;
 use cortex_protocol::{Answer, MissionId, OpenQuestion, Origin, Question, QuestionId, QuestionNumber, QuestionOutcome};
 use thiserror::Error;
@@ -46,7 +47,7 @@ pub enum AnswerRefusal {
     #[error("{reason}")]
     Refused {
         /// Why.
-        reason: String,
+        reason: AnswerProblem,
     },
 }
 

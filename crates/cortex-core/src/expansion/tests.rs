@@ -12,13 +12,13 @@ fn step(tool: &str, arguments: Value, after: Option<&[u32]>) -> plan::Request {
     }
 }
 
-fn expanded(requests: Vec<plan::Request>) -> Result<Vec<String>, String> {
+fn expanded(requests: Vec<plan::Request>) -> Result<Vec<String>, ExpansionError> {
     let values_of = |name: &str, _: &[plan::Request]| match name {
         "place" => Ok(vec![json!("kitchen"), json!("hall")]),
         "shelf" => Ok(vec![json!(1), json!(2)]),
         "trap" => Ok(vec![json!("<output of step 1>")]),
         "grain" => Ok((0..5_000).map(|number| json!(number)).collect()),
-        other => Err(format!("no {other}")),
+        other => Err(ExpansionError::EmptyCollection { name: other.to_owned() }),
     };
     let wanted = expand(requests, &Arrangement::default(), values_of, |request| request.call.tool.as_str() == "look")?;
     let shown = |Wanted { request, .. }: Wanted| {
@@ -124,12 +124,12 @@ fn what_can_not_be_written_out_is_told() {
     for (plan, problem) in [
         (overlapping, "overlap"),
         (outside, "<output of step 1> has several values"),
-        (vec![step("go", json!({"place": "<each cellar>"}), None)], "no cellar"),
+        (vec![step("go", json!({"place": "<each cellar>"}), None)], "<each cellar> stands for nothing"),
         (vec![step("go", json!({"place": "<each trap>"}), None)], "reads as a reference"),
         (vec![step("go", json!({"place": "<each grain>"}), None)], "more than 1000 steps"),
         (vec![step("go", json!({"place": "<each place>"}), Some(&[9]))], "step 1 refers to step 9"),
     ] {
-        let told = expanded(plan).unwrap_err();
+        let told = expanded(plan).unwrap_err().to_string();
         assert!(told.contains(problem), "{told}");
     }
 }

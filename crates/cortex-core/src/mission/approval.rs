@@ -22,6 +22,7 @@ mod asking;
 mod grants;
 
 pub(super) use asking::AfterAnswer;
+pub use asking::AnswerProblem;
 
 /// What the machine keeps of policy and of questions to people.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -6,10 +6,14 @@ use std::collections::BTreeSet;
 use cortex_protocol::mission::ArgumentChange;
 use cortex_protocol::{Effect, Step, ToolSpec};
 use serde_json::{Map, Value};
+use thiserror::Error;
 
+use super::repetition::Repeats;
 use super::{ConfirmationArguments, Mission};
 use crate::binding::{self, Form};
+use crate::confirmation::Unusable;
 use crate::fragment::{capped, quoted};
+use crate::toolset::ArgumentsError;
 
 /// How deep arguments are compared; what lies deeper is compared as a whole.
 const DEPTH_LIMIT: usize = 32;
@@ -17,6 +21,54 @@ const DEPTH_LIMIT: usize = 32;
 const CHANGES_TOLD: usize = 16;
 /// Most characters of a value in words for the model.
 const SHOWN: usize = 100;
+
+/// Why a step does not run as the model confirmed it. In words for the model.
+#[derive(Debug, PartialEq, Error)]
+pub(super) enum StepProblem {
+    #[error(
+        "it gives '{}' {} instead of {}, which was planned. A confirmation can only fill in placeholders: EXECUTE \
+         runs the step as planned, ABORT lets you plan anew",
+        capped(&.0.argument, SHOWN),
+        shown(.0.to.as_ref()),
+        shown(.0.from.as_ref())
+    )]
+    Changed(ArgumentChange),
+    #[error(transparent)]
+    Placeholder(#[from] NoPlaceholder),
+    #[error(
+        "its arguments hold {written}, and nothing fills in that: call the step's tool with all arguments, with the \
+         words or values themselves in its place, or ABORT"
+    )]
+    Unfilled { written: String },
+    #[error("there is no value for {}", .placeholders.join(", "))]
+    NoValue { placeholders: Vec<String> },
+    #[error(transparent)]
+    Arguments(#[from] ArgumentsError),
+    #[error("it {0}")]
+    Repeats(Repeats),
+    #[error("CONTINUE waits for what is in flight, but nothing is in flight")]
+    NothingInFlight,
+}
+
+impl From<StepProblem> for Unusable {
+    fn from(problem: StepProblem) -> Self {
+        problem.to_string().into()
+    }
+}
+
+/// Something that was meant as a reference to a step and is none.
+#[derive(Debug, PartialEq, Error)]
+#[error(
+    "{} is no placeholder: write <output of step N> or <output of step N.field>, with the number of a step of the plan",
+    quoted(.written, SHOWN)
+)]
+pub(super) struct NoPlaceholder {
+    pub(super) written: String,
+}
+
+fn shown(value: Option<&Value>) -> String {
+    value.map_or_else(|| "nothing".to_owned(), |value| capped(&value.to_string(), SHOWN))
+}
 
 /// An argument that differs.
 struct Difference {
@@ -28,27 +80,18 @@ struct Difference {
 /// How the arguments of a confirmation differ from the planned ones, if it may give them.
 ///
 /// # Errors
-/// In words for the model: which argument it may not change.
+/// Which argument it may not change.
 pub(super) fn changes(
     spec: &ToolSpec,
     planned: &Map<String, Value>,
     given: &Map<String, Value>,
     policy: ConfirmationArguments,
-) -> Result<Vec<ArgumentChange>, String> {
+) -> Result<Vec<ArgumentChange>, StepProblem> {
     let mut found = Vec::new();
     compare_objects("", planned, given, Some(&spec.parameters), 0, &mut found);
     let may_be_any = policy == ConfirmationArguments::Any || spec.effect == Effect::Observe;
     if let Some(Difference { change, .. }) = found.iter().find(|difference| !may_be_any && !difference.is_filled) {
-        let shown = |value: &Option<Value>| {
-            value.as_ref().map_or_else(|| "nothing".to_owned(), |value| capped(&value.to_string(), SHOWN))
-        };
-        return Err(format!(
-            "it gives '{}' {} instead of {}, which was planned. A confirmation can only fill in placeholders: EXECUTE \
-             runs the step as planned, ABORT lets you plan anew",
-            capped(&change.argument, SHOWN),
-            shown(&change.to),
-            shown(&change.from),
-        ));
+        return Err(StepProblem::Changed(change.clone()));
     }
     Ok(found.into_iter().take(CHANGES_TOLD).map(|difference| difference.change).collect())
 }
@@ -121,7 +164,7 @@ pub(super) fn leaves_open(arguments: &Map<String, Value>) -> bool {
 
 impl Mission {
     /// Whether nothing in the arguments would reach the tool as the placeholder that it is.
-    pub(super) fn check_placeholders(&self, step: &Step, arguments: &Map<String, Value>) -> Result<(), String> {
+    pub(super) fn check_placeholders(&self, step: &Step, arguments: &Map<String, Value>) -> Result<(), StepProblem> {
         let Some(spec) = self.setup.tools.get(&step.call.tool) else { return Ok(()) };
         let planned = &step.call.arguments;
         let bound = binding::bind(planned, &self.outputs_for(planned), Form::Value).unwrap_or_default();
@@ -132,23 +175,10 @@ impl Mission {
         };
         let arguments: Map<String, Value> = arguments.iter().map(own).collect();
         if let Some(written) = binding::malformed(&arguments) {
-            return Err(no_placeholder(written));
+            return Err(NoPlaceholder { written: written.to_owned() }.into());
         }
-        unfilled(spec, &arguments).map_or(Ok(()), |written| {
-            Err(format!(
-                "its arguments hold {written}, and nothing fills in that: call the step's tool with all arguments, with the \
-                 words or values themselves in its place, or ABORT"
-            ))
-        })
+        unfilled(spec, &arguments).map_or(Ok(()), |written| Err(StepProblem::Unfilled { written }))
     }
-}
-
-/// Why a reference to a step is refused.
-pub(super) fn no_placeholder(written: &str) -> String {
-    format!(
-        "{} is no placeholder: write <output of step N> or <output of step N.field>, with the number of a step of the plan",
-        quoted(written, SHOWN)
-    )
 }
 
 /// What encloses a placeholder in the forms that models use.
@@ -290,7 +320,12 @@ mod tests {
         value.as_object().cloned().unwrap_or_default()
     }
 
-    fn changed(effect: Effect, policy: ConfirmationArguments, planned: Value, given: Value) -> Result<String, String> {
+    fn changed(
+        effect: Effect,
+        policy: ConfirmationArguments,
+        planned: Value,
+        given: Value,
+    ) -> Result<String, StepProblem> {
         let mut spec = tool("base.go", ToolPhase::Execution, effect);
         spec.parameters = json!({"type": "object", "properties": {"speed": {"type": "number", "default": 0.5}}});
         let changes = changes(&spec, &object(planned), &object(given), policy)?;
@@ -298,7 +333,7 @@ mod tests {
         Ok(told.join(" "))
     }
 
-    fn as_planned(planned: Value, given: Value) -> Result<String, String> {
+    fn as_planned(planned: Value, given: Value) -> Result<String, StepProblem> {
         changed(Effect::Move, ConfirmationArguments::AsPlanned, planned, given)
     }
 
@@ -315,9 +350,9 @@ mod tests {
             let refused = as_planned(json!({"place": "kitchen"}), given.clone());
             assert!(refused.is_err(), "{given}: {refused:?}");
         }
-        let told = as_planned(json!({"place": "kitchen"}), json!({"place": "bedroom"})).unwrap_err();
+        let told = as_planned(json!({"place": "kitchen"}), json!({"place": "bedroom"})).unwrap_err().to_string();
         assert!(told.starts_with("it gives 'place' \"bedroom\" instead of \"kitchen\", which was planned."), "{told}");
-        let deep = as_planned(json!({"pose": {"x": [1, 2]}}), json!({"pose": {"x": [1, 3]}})).unwrap_err();
+        let deep = as_planned(json!({"pose": {"x": [1, 2]}}), json!({"pose": {"x": [1, 3]}})).unwrap_err().to_string();
         assert!(deep.contains("'pose.x.1' 3 instead of 2"), "{deep}");
     }
 

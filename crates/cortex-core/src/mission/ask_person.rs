@@ -5,6 +5,7 @@ use cortex_protocol::question::MAX_CHOICES;
 use cortex_protocol::{FailureKind, ToolOutcome};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use thiserror::Error;
 
 use super::Mission;
 use crate::chat::{ChatRequest, ToolDefinition, ToolKind};
@@ -24,15 +25,28 @@ pub(super) struct Choice {
     pub(super) default: Option<String>,
 }
 
+/// Why nobody can be asked so. In words for the model.
+#[derive(Debug, PartialEq, Error)]
+pub(super) enum ChoiceProblem {
+    #[error("'question' must be a question of at most {QUESTION_CHARACTERS} characters")]
+    Question,
+    #[error("each of 'choices' must be a text of its own of at most {CHOICE_CHARACTERS} characters on one line")]
+    Text,
+    #[error("'choices' must be 2 to {MAX_CHOICES} texts")]
+    Count,
+    #[error("'default' must be one of the choices")]
+    Default,
+}
+
 impl Choice {
     /// Reads the arguments of a call.
     ///
     /// # Errors
     /// What is wrong, for the model.
-    pub(super) fn read(arguments: &Map<String, Value>) -> Result<Self, String> {
+    pub(super) fn read(arguments: &Map<String, Value>) -> Result<Self, ChoiceProblem> {
         let question = arguments.get("question").and_then(Value::as_str).map(str::trim).unwrap_or_default();
         if question.is_empty() || question.chars().nth(QUESTION_CHARACTERS).is_some() {
-            return Err(format!("'question' must be a question of at most {QUESTION_CHARACTERS} characters"));
+            return Err(ChoiceProblem::Question);
         }
         let written = arguments.get("choices").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let mut choices: Vec<String> = Vec::with_capacity(written.len());
@@ -44,21 +58,19 @@ impl Choice {
                 || choice.contains(char::is_control)
                 || choices.iter().any(|known| known == choice)
             {
-                return Err(format!(
-                    "each of 'choices' must be a text of its own of at most {CHOICE_CHARACTERS} characters on one line"
-                ));
+                return Err(ChoiceProblem::Text);
             }
             choices.push(choice.to_owned());
         }
         if !(2..=MAX_CHOICES).contains(&choices.len()) {
-            return Err(format!("'choices' must be 2 to {MAX_CHOICES} texts"));
+            return Err(ChoiceProblem::Count);
         }
         let default = match arguments.get("default") {
             None | Some(Value::Null) => None,
             Some(default) => {
                 let default = default.as_str().map(str::trim).unwrap_or_default();
                 if !choices.iter().any(|choice| choice == default) {
-                    return Err("'default' must be one of the choices".to_owned());
+                    return Err(ChoiceProblem::Default);
                 }
                 Some(default.to_owned())
             }

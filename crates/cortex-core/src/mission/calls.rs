@@ -2,15 +2,18 @@
 
 use cortex_protocol::{Effect as ToolEffect, StepAddress, ToolPhase, ToolSpec};
 use serde_json::{Map, Value};
+use thiserror::Error;
 
-use super::arguments::no_placeholder;
-use super::ask_person::{ASK_PERSON, Choice};
-use super::recall::{self, RECALL_STEP};
+use super::arguments::NoPlaceholder;
+use super::ask_person::{ASK_PERSON, Choice, ChoiceProblem};
+use super::prompts::StepReferencesError;
+use super::recall::{self, NoStepAddress, RECALL_STEP};
 use super::{Mission, prompts};
-use crate::arrangement::{ARRANGE_TOOL, Arrangement};
+use crate::arrangement::{ARRANGE_TOOL, Arrangement, ArrangementError};
 use crate::binding;
 use crate::chat::{CallArguments, ModelCall};
 use crate::selection::FIND_TOOLS;
+use crate::toolset::ArgumentsError;
 
 /// A call that can be done as it stands.
 pub(super) struct GoodCall {
@@ -31,16 +34,48 @@ pub(super) enum CallKind {
     Recall { step: StepAddress },
 }
 
+/// Why a call can't be done as it stands. In words for the model.
+#[derive(Debug, PartialEq, Error)]
+pub(super) enum CallProblem {
+    #[error("its arguments can't be read: {problem}")]
+    Unreadable { problem: String },
+    #[error("'query' must say what the tool should do, in a few words")]
+    NoQuery,
+    #[error(transparent)]
+    Choice(#[from] ChoiceProblem),
+    #[error(transparent)]
+    Address(#[from] NoStepAddress),
+    #[error(transparent)]
+    Arrangement(#[from] ArrangementError),
+    /// The tool is not for this task, or not now.
+    #[error("{because}")]
+    KeptBack { because: String },
+    #[error("there is no tool of this name; the tools are: {names}")]
+    NoTool { names: String },
+    #[error("it has changed while you were asked; read its new description and call it again")]
+    ToolChanged,
+    #[error("it was not among your tools; it is now: read its description and call it again")]
+    NotOffered,
+    #[error(transparent)]
+    References(#[from] StepReferencesError),
+    #[error(transparent)]
+    Placeholder(#[from] NoPlaceholder),
+    #[error(transparent)]
+    Arguments(#[from] ArgumentsError),
+}
+
 impl Mission {
     /// What a call is of, if it can be done as it stands.
-    pub(super) fn check_call(&mut self, model_call: ModelCall) -> Result<GoodCall, String> {
+    pub(super) fn check_call(&mut self, model_call: ModelCall) -> Result<GoodCall, CallProblem> {
         let arguments = match &model_call.arguments {
             CallArguments::Object(arguments) => arguments.clone(),
-            CallArguments::Malformed { problem, .. } => return Err(format!("its arguments can't be read: {problem}")),
+            CallArguments::Malformed { problem, .. } => {
+                return Err(CallProblem::Unreadable { problem: problem.clone() });
+            }
         };
         if model_call.name == FIND_TOOLS && self.searches() {
             let query = arguments.get("query").and_then(Value::as_str);
-            let query = query.ok_or("'query' must say what the tool should do, in a few words")?.to_owned();
+            let query = query.ok_or(CallProblem::NoQuery)?.to_owned();
             return Ok(GoodCall { model_call, kind: CallKind::Search { query } });
         }
         if model_call.name == ASK_PERSON && self.offers_ask_person() {
@@ -56,30 +91,23 @@ impl Mission {
             return Ok(GoodCall { model_call, kind: CallKind::Arrange { arrangement } });
         }
         let spec = self.setup.tools.resolve(&model_call.name).cloned().ok_or_else(|| {
-            let refusal = self.goal.refusal(&model_call.name).or_else(|| self.kept_back(&model_call.name));
-            refusal.unwrap_or_else(|| {
-                format!(
-                    "there is no tool of this name; the tools are: {}",
-                    prompts::names(&self.setup.tools, &self.offered)
-                )
-            })
+            match self.goal.refusal(&model_call.name).or_else(|| self.kept_back(&model_call.name)) {
+                Some(because) => CallProblem::KeptBack { because },
+                None => CallProblem::NoTool { names: prompts::names(&self.setup.tools, &self.offered) },
+            }
         })?;
         match self.shown.get(&spec.name) {
             Some(shown) if *shown == spec.fingerprint() => {}
-            Some(_) => {
-                return Err(
-                    "it has changed while you were asked; read its new description and call it again".to_owned()
-                );
-            }
+            Some(_) => return Err(CallProblem::ToolChanged),
             None => {
                 self.offer([spec.name.clone()]);
-                return Err("it was not among your tools; it is now: read its description and call it again".to_owned());
+                return Err(CallProblem::NotOffered);
             }
         }
         prompts::plan_request(&self.setup.tools, &model_call, &spec.name)?;
         let arguments = prompts::without_own(&spec, &arguments);
         if let Some(written) = binding::malformed(&arguments) {
-            return Err(no_placeholder(written));
+            return Err(NoPlaceholder { written: written.to_owned() }.into());
         }
         self.setup.tools.check_unbound(&spec.name, &arguments)?;
         Ok(GoodCall { model_call, kind: CallKind::Tool { spec: Box::new(spec), arguments } })

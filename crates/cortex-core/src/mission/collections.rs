@@ -9,8 +9,7 @@ use serde_json::Value;
 
 use super::Mission;
 use crate::arrangement::Arrangement;
-use crate::expansion::{self, Wanted};
-use crate::fragment::capped;
+use crate::expansion::{self, ExpansionError, Wanted};
 use crate::plan;
 
 /// Most lists that are kept.
@@ -21,8 +20,6 @@ const VALUES: usize = 500;
 const VALUE_CHARACTERS: usize = 200;
 /// How deep results are searched for lists.
 const DEPTH: usize = 6;
-/// Most characters of a list of names, for a model.
-const NAMES_SHOWN: usize = 500;
 
 /// The lists that were found, by name.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -74,7 +71,7 @@ impl Mission {
         &self,
         requests: Vec<plan::Request>,
         arrangement: &Arrangement,
-    ) -> Result<Vec<Wanted>, String> {
+    ) -> Result<Vec<Wanted>, ExpansionError> {
         let only_looks = |request: &plan::Request| {
             let spec = self.setup.tools.get(&request.call.tool);
             spec.is_some_and(|spec| spec.effect == cortex_protocol::Effect::Observe)
@@ -83,13 +80,16 @@ impl Mission {
         for Wanted { request, value, .. } in &wanted {
             let Some(value) = value else { continue };
             let checked = self.setup.tools.check_unbound(&request.call.tool, &request.call.arguments);
-            checked.map_err(|problem| format!("{} can't be done for {value}: {problem}", request.call.tool))?;
+            checked.map_err(|problem| {
+                let tool = request.call.tool.clone();
+                ExpansionError::UnfitValue { tool, value: value.clone(), problem }
+            })?;
         }
         Ok(wanted)
     }
 
     /// The values of the name: those that the steps' own arguments list, else those that were found.
-    fn values_of(&self, name: &str, block: &[plan::Request]) -> Result<Vec<Value>, String> {
+    fn values_of(&self, name: &str, block: &[plan::Request]) -> Result<Vec<Value>, ExpansionError> {
         let listed = |by_name: bool| {
             block.iter().find_map(|request| {
                 let spec = self.setup.tools.get(&request.call.tool)?;
@@ -103,15 +103,12 @@ impl Mission {
         };
         let found = || self.goal.found.get(name).cloned();
         let values = listed(true).or_else(found).or_else(|| listed(false));
+        let name = || name.to_owned();
         let values = values.ok_or_else(|| {
-            let known: Vec<&str> = self.goal.found.lists.keys().map(String::as_str).collect();
-            let known = if known.is_empty() { "none".to_owned() } else { capped(&known.join(", "), NAMES_SHOWN) };
-            format!(
-                "<each {name}> stands for nothing: no argument lists values for it, and no research has returned a list of \
-                 that name (found so far: {known})"
-            )
+            let known = self.goal.found.lists.keys().cloned().collect();
+            ExpansionError::UnknownCollection { name: name(), known }
         })?;
-        if values.is_empty() { Err(format!("<each {name}> stands for nothing: the list is empty")) } else { Ok(values) }
+        if values.is_empty() { Err(ExpansionError::EmptyCollection { name: name() }) } else { Ok(values) }
     }
 }
 

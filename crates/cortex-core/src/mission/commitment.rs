@@ -2,18 +2,41 @@
 
 use cortex_protocol::{MissionEvent, Plan, Step, StepAddress, StepNumber, StepReport, StepStatus, ToolCall, ToolName};
 use serde_json::Map;
+use thiserror::Error;
 
 use super::approval::Refusal;
 use super::cutting::{cut_to, kept_as, kept_steps};
 use super::failure::CUT;
+use super::prompts::StepReferencesError;
+use super::repetition::{Repeats, repeats_of_steps};
 use super::{Arranged, Mission, arguments, prompts};
+use crate::arrangement::{Arrangement, ArrangementError};
 use crate::chat::ModelCall;
-use crate::expansion::{self, Wanted};
+use crate::expansion::{self, ExpansionError, Wanted};
 use crate::fragment::Fragment;
-use crate::plan;
+use crate::plan::{self, PlanError};
 
 /// The calls of a reply that are steps of its plan.
 type PlanCalls = Vec<(ModelCall, ToolName)>;
+
+/// Why the calls of a reply are no plan that can be carried out. In words for the model.
+#[derive(Debug, PartialEq, Error)]
+pub(super) enum PlanProblem {
+    #[error(transparent)]
+    References(#[from] StepReferencesError),
+    #[error(transparent)]
+    Arrangement(#[from] ArrangementError),
+    #[error("'instead_of' names {address}, and no earlier plan has such a step")]
+    UnknownAddress { address: StepAddress },
+    #[error(transparent)]
+    Expansion(#[from] ExpansionError),
+    #[error("<output of step {step}> is used, but the plan is too long, and step {step} is not kept")]
+    UsesCutStep { step: StepNumber },
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    #[error("{}", repeats_of_steps(.0))]
+    Repeats(Vec<(StepNumber, Repeats)>),
+}
 
 impl Mission {
     /// Makes the plan and begins it; a plan that can't be is a mistake of the model.
@@ -24,15 +47,11 @@ impl Mission {
             self.fail(reason);
             return;
         }
-        let requests: Result<Vec<plan::Request>, String> =
-            calls.iter().map(|(call, tool)| prompts::plan_request(&self.setup.tools, call, tool)).collect();
         let mut arrangement = arranged.as_ref().map(|arranged| (*arranged.arrangement).clone()).unwrap_or_default();
-        let requests = requests.and_then(|requests| arrangement.apply(requests));
-        let requests = requests.and_then(|requests| self.with_addresses(requests));
-        let wanted = match requests.and_then(|requests| self.written_out(requests, &arrangement)) {
+        let wanted = match self.wanted_by(&calls, &mut arrangement) {
             Ok(wanted) => wanted,
             Err(problem) => {
-                self.wrong_plan(problem, calls, arranged);
+                self.wrong_plan(problem.to_string(), calls, arranged);
                 return;
             }
         };
@@ -41,12 +60,12 @@ impl Mission {
         let last = u32::try_from(kept.len()).unwrap_or(u32::MAX);
         let is_whole = kept.len() == wanted.len();
         let stay = kept.iter().filter_map(|index| wanted.get(*index)).map(|wanted| wanted.request.clone());
-        let requests: Result<Vec<plan::Request>, String> =
+        let requests: Result<Vec<plan::Request>, PlanProblem> =
             if is_whole { Ok(stay.collect()) } else { stay.map(|request| cut_to(&kept, request)).collect() };
         let requests = match requests {
             Ok(requests) => requests,
             Err(problem) => {
-                self.wrong_plan(problem, calls, arranged);
+                self.wrong_plan(problem.to_string(), calls, arranged);
                 return;
             }
         };
@@ -57,15 +76,15 @@ impl Mission {
         let arrangement = if is_whole { arrangement } else { arrangement.renumbered(|step| kept_as(&kept, step)) };
         let made = plan::build_arranged(requests, &arrangement);
         let made = made.and_then(|plan| plan::order(&plan).map(|order| (plan, order)));
-        let made = made.map_err(|problem| problem.to_string());
-        let made = made.and_then(|made| self.repetition_in(&made.0).map_or(Ok(made), Err));
+        let made = made.map_err(PlanProblem::from);
+        let made = made.and_then(|made| self.check_repetitions_in(&made.0).map(|()| made));
         let plan = match made {
             Ok((plan, order)) => {
                 self.order = order;
                 plan
             }
             Err(problem) => {
-                self.wrong_plan(problem, calls, arranged);
+                self.wrong_plan(problem.to_string(), calls, arranged);
                 return;
             }
         };
@@ -122,15 +141,26 @@ impl Mission {
         self.advance();
     }
 
+    /// The steps that the calls ask for, written out.
+    fn wanted_by(
+        &self,
+        calls: &[(ModelCall, ToolName)],
+        arrangement: &mut Arrangement,
+    ) -> Result<Vec<Wanted>, PlanProblem> {
+        let requests = calls.iter().map(|(call, tool)| prompts::plan_request(&self.setup.tools, call, tool));
+        let requests = arrangement.apply(requests.collect::<Result<_, _>>()?)?;
+        Ok(self.written_out(self.with_addresses(requests)?, arrangement)?)
+    }
+
     /// The requests with the steps that they take the place of named in full.
-    fn with_addresses(&self, mut requests: Vec<plan::Request>) -> Result<Vec<plan::Request>, String> {
+    fn with_addresses(&self, mut requests: Vec<plan::Request>) -> Result<Vec<plan::Request>, PlanProblem> {
         for address in requests.iter_mut().flat_map(|request| &mut request.instead_of) {
             if address.plan == 0 {
                 address.plan = self.plan_number;
             }
             let is_named = |report: &StepReport| report.plan == address.plan && report.number == address.step;
             if !self.reports.iter().any(is_named) {
-                return Err(format!("'instead_of' names {address}, and no earlier plan has such a step"));
+                return Err(PlanProblem::UnknownAddress { address: *address });
             }
         }
         Ok(requests)

@@ -210,14 +210,12 @@ impl Mission {
         let read = read.and_then(|reply| confirmation::read(&reply, &wire_name, tool.as_str()));
         let has_words = matches!(&read, Err(Unusable { proposed: Some(_), .. }));
         let given = match read {
-            Ok(Reading { arguments: Some(given), .. }) | Err(Unusable { proposed: Some(given), .. }) => Ok(given),
-            Ok(Reading { reason: problem, .. }) | Err(Unusable { problem, .. }) => Err(problem),
+            Ok(Reading { arguments: given, .. }) | Err(Unusable { proposed: given, .. }) => given,
         };
-        let allowed =
-            given.and_then(|given| if acts { self.changes(&step, Some(&given)).map(|_| given) } else { Ok(given) });
-        let fixed = allowed.and_then(|given| self.resolved_arguments(&step, Some(given))).and_then(|arguments| {
-            if Some(&arguments) == tried { Err("the same arguments again".to_owned()) } else { Ok(arguments) }
-        });
+        let allowed = given.filter(|given| !acts || self.changes(&step, Some(given)).is_ok());
+        let fixed = allowed.and_then(|given| self.resolved_arguments(&step, Some(given)).ok());
+        // The same arguments would fail again.
+        let fixed = fixed.filter(|arguments| Some(arguments) != tried);
         // Words beside the call may take it back, and other arguments than the planned ones were never confirmed.
         let is_unconfirmed = has_words || self.setup.limits.confirmation_arguments == ConfirmationArguments::Any;
         if self.must_hold() {
@@ -227,21 +225,21 @@ impl Mission {
             self.advance();
             return;
         }
-        if let Some(reason) = self.refusal_of_motion(tool).filter(|_| fixed.is_ok()) {
+        if let Some(reason) = self.refusal_of_motion(tool).filter(|_| fixed.is_some()) {
             self.end_step(number, failure.outcome);
             self.fail(reason);
             return;
         }
         match (fixed, self.is_as_planned(&step)) {
-            (Ok(arguments), Ok(_)) if acts && is_unconfirmed => {
+            (Some(arguments), Ok(_)) if acts && is_unconfirmed => {
                 self.to_fix.insert(number, Failure { remedy: Remedy::Confirm { arguments }, ..failure });
                 self.phase = Phase::Underway;
                 self.advance();
             }
-            (Ok(arguments), Ok(fingerprint)) if self.may_begin(number) => {
+            (Some(arguments), Ok(fingerprint)) if self.may_begin(number) => {
                 self.start_step(&step, arguments, fingerprint);
             }
-            (Ok(_) | Err(_), _) => {
+            (Some(_) | None, _) => {
                 self.end_step(number, failure.outcome);
                 self.advance();
             }

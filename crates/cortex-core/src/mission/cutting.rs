@@ -3,6 +3,7 @@
 use cortex_protocol::{StepNumber, ToolCall, ToolName};
 
 use super::MissionLimits;
+use super::commitment::PlanProblem;
 use crate::{binding, plan};
 
 /// The number of a step in a plan of which only these calls were kept.
@@ -13,15 +14,14 @@ pub(super) fn kept_as(kept: &[usize], step: StepNumber) -> Vec<StepNumber> {
 }
 
 /// A step of a plan of which only these calls were kept, in the numbers that they have now.
-pub(super) fn cut_to(kept: &[usize], request: plan::Request) -> Result<plan::Request, String> {
+pub(super) fn cut_to(kept: &[usize], request: plan::Request) -> Result<plan::Request, PlanProblem> {
     let moved = |after: Vec<StepNumber>| {
         let now: Vec<StepNumber> = after.iter().flat_map(|step| kept_as(kept, *step)).collect();
         // What waited only for steps that were cut waits for those before it.
         (after.is_empty() || !now.is_empty()).then_some(now)
     };
     let arguments = binding::with_numbers(&request.call.arguments, |step| {
-        let cut = || format!("<output of step {step}> is used, but the plan is too long, and step {step} is not kept");
-        kept_as(kept, step).first().copied().ok_or_else(cut)
+        kept_as(kept, step).first().copied().ok_or(PlanProblem::UsesCutStep { step })
     })?;
     let call = ToolCall { arguments, ..request.call };
     Ok(plan::Request { call, after: request.after.and_then(moved), ..request })
@@ -61,7 +61,7 @@ mod tests {
         let now = cut_to(&kept, request("<output of step 4.x> and <output of step 1>", &[2, 4])).unwrap();
         assert_eq!(now, request("<output of step 2.x> and <output of step 1>", &[2]));
         assert_eq!(cut_to(&kept, request("", &[2, 3])).unwrap().after, None, "the one before it");
-        let problem = cut_to(&kept, request("<output of step 2>", &[])).unwrap_err();
+        let problem = cut_to(&kept, request("<output of step 2>", &[])).unwrap_err().to_string();
         assert_eq!(problem, "<output of step 2> is used, but the plan is too long, and step 2 is not kept");
     }
 }

@@ -6,11 +6,21 @@ use cortex_protocol::{
     Effect as ToolEffect, HaltState, MissionEvent, MissionResult, MissionStatus, StepNumber, StepReport, StepStatus,
     ToolName,
 };
+use thiserror::Error;
 
 use super::prompts::PlanRecord;
 use super::reports::failure_text;
 use super::{CancelReason, Effect, Ending, Mission, Phase, prompts, record};
 use crate::fragment;
+
+/// Why what was planned does not count as done.
+#[derive(Debug, Error)]
+pub(super) enum Unfinished {
+    #[error("{}.", .missing.join("; "))]
+    Open { missing: Vec<String> },
+    #[error("every step was skipped.")]
+    AllSkipped,
+}
 
 impl Mission {
     pub(super) fn on_cancel(&mut self, reason: CancelReason) {
@@ -69,7 +79,7 @@ impl Mission {
 
     /// Ends the mission with these words, as the record says: with success or without.
     pub(super) fn end_by_record(&mut self, text: &str) {
-        match self.judge() {
+        match self.judge().map_err(|unfinished| unfinished.to_string()) {
             Ok(skipped) => {
                 let text = skipped.map_or_else(|| text.to_owned(), |skipped| format!("{text} ({skipped})"));
                 // A question is answered by what was found; steps that found nothing answer none.
@@ -119,14 +129,13 @@ impl Mission {
 
     /// Whether everything that was planned was done: each step has ended well, was skipped, or was made good by a later
     /// plan. A plan that only says why another failed is no success. What was skipped is named.
-    pub(super) fn judge(&self) -> Result<Option<String>, String> {
+    pub(super) fn judge(&self) -> Result<Option<String>, Unfinished> {
         let open = self.open();
         if !open.is_empty() {
-            let missing: Vec<String> = open.into_iter().map(what_is_missing).collect();
-            return Err(format!("{}.", missing.join("; ")));
+            return Err(Unfinished::Open { missing: open.into_iter().map(what_is_missing).collect() });
         }
         if self.is_all_skipped() {
-            return Err("every step was skipped.".to_owned());
+            return Err(Unfinished::AllSkipped);
         }
         let skipped: Vec<String> =
             self.reports.iter().filter(|report| report.status == StepStatus::Skipped).map(name_of).collect();

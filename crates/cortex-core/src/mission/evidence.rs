@@ -3,17 +3,27 @@
 
 use cortex_protocol::tool::value_as_text;
 use serde_json::Value;
+use thiserror::Error;
 
 /// Longest words that are quoted from an output, and longest output that is quoted whole, in characters.
 pub(super) const QUOTED: usize = 300;
 /// How deep an output is read.
 const DEPTH_LIMIT: usize = 32;
 
+/// Why words are not what an output says. In words for the model.
+#[derive(Debug, PartialEq, Error)]
+pub(super) enum Misquote {
+    #[error("'words' must be its complete output, copied unchanged")]
+    NotComplete,
+    #[error("'words' must be complete sentences of its output, copied unchanged")]
+    NotSentences,
+}
+
 /// Whether the words are the output, or, where it is too long to be quoted whole, complete sentences or values of it.
 ///
 /// # Errors
 /// What is wrong, for the model.
-pub(super) fn check(output: &Value, words: &str) -> Result<(), String> {
+pub(super) fn check(output: &Value, words: &str) -> Result<(), Misquote> {
     let (text, in_json) = (value_as_text(output), output.to_string());
     let words = words.trim();
     let unquoted = words.strip_prefix('"').and_then(|words| words.strip_suffix('"')).unwrap_or(words);
@@ -26,7 +36,7 @@ pub(super) fn check(output: &Value, words: &str) -> Result<(), String> {
     let is_text = text != in_json;
     let is_long = (if is_text { &text } else { &in_json }).chars().nth(QUOTED).is_some();
     if !is_long {
-        return Err("'words' must be its complete output, copied unchanged".to_owned());
+        return Err(Misquote::NotComplete);
     }
     let mut parts = Vec::new();
     if is_text {
@@ -38,7 +48,7 @@ pub(super) fn check(output: &Value, words: &str) -> Result<(), String> {
     if is_value || (!said.is_empty() && said.iter().all(|sentence| parts.contains(sentence))) {
         Ok(())
     } else {
-        Err("'words' must be complete sentences of its output, copied unchanged".to_owned())
+        Err(Misquote::NotSentences)
     }
 }
 

@@ -7,6 +7,7 @@ use cortex_protocol::{
 };
 use serde_json::{Map, Value};
 
+use super::arguments::StepProblem;
 use super::correction::Failure;
 use super::{ConfirmationMode, Mission, Phase, RunningCall, arguments, prompts};
 use crate::binding::{self, Form};
@@ -194,19 +195,19 @@ impl Mission {
         }
         // What a bare EXECUTE would let run is checked before it is shown.
         let checked = given.map(|given| self.check_given(&step, &given).map(|()| given)).transpose();
-        let (problem, given) = checked.map_or_else(|problem| (problem, None), |given| (problem, given));
+        let (problem, given) = checked.map_or_else(|refused| (refused.to_string(), None), |given| (problem, given));
         self.report(MissionEvent::ModelMistake { problem: problem.clone() });
         self.confirm_proposed(number, asked, Some(problem), given.or(proposed));
     }
 
     /// Whether a confirmation may give these arguments, and the tool takes them.
-    fn check_given(&self, step: &Step, given: &Map<String, Value>) -> Result<(), String> {
+    fn check_given(&self, step: &Step, given: &Map<String, Value>) -> Result<(), StepProblem> {
         self.changes(step, Some(given))?;
         self.resolved_arguments(step, Some(given.clone())).map(drop)
     }
 
     /// Carries out a decision, or says why it can't be.
-    fn act_on(&mut self, step: &Step, asked: u32, reading: Reading) -> Result<(), String> {
+    fn act_on(&mut self, step: &Step, asked: u32, reading: Reading) -> Result<(), StepProblem> {
         match reading.decision {
             Decision::Execute if self.must_hold() => {
                 self.phase = Phase::Underway;
@@ -229,9 +230,7 @@ impl Mission {
             }
             Decision::Skip => self.skip(step, reading.reason),
             Decision::Abort => self.abort(step, reading.reason),
-            Decision::Continue if self.calls.is_empty() => {
-                return Err("CONTINUE waits for what is in flight, but nothing is in flight".to_owned());
-            }
+            Decision::Continue if self.calls.is_empty() => return Err(StepProblem::NothingInFlight),
             Decision::Continue => {
                 self.report_decision(step, Decision::Continue, reading.reason, Vec::new());
                 // The model was told of those that have stalled by now.
@@ -309,7 +308,7 @@ impl Mission {
         &self,
         step: &Step,
         given: Option<&Map<String, Value>>,
-    ) -> Result<Vec<ArgumentChange>, String> {
+    ) -> Result<Vec<ArgumentChange>, StepProblem> {
         let (Some(given), Some(spec)) = (given, self.setup.tools.get(&step.call.tool)) else { return Ok(Vec::new()) };
         let given = prompts::without_own(spec, given);
         arguments::changes(spec, &step.call.arguments, &given, self.setup.limits.confirmation_arguments)
@@ -321,7 +320,7 @@ impl Mission {
         &self,
         step: &Step,
         resolved: Option<Map<String, Value>>,
-    ) -> Result<Map<String, Value>, String> {
+    ) -> Result<Map<String, Value>, StepProblem> {
         let tool = &step.call.tool;
         let arguments = match (resolved, self.setup.tools.get(tool)) {
             (Some(resolved), Some(spec)) => prompts::without_own(spec, &resolved),
@@ -329,13 +328,13 @@ impl Mission {
         };
         let outputs = self.outputs_for(&arguments);
         self.check_placeholders(step, &arguments)?;
-        let missing = |placeholders: Vec<String>| format!("there is no value for {}", placeholders.join(", "));
+        let missing = |placeholders: Vec<String>| StepProblem::NoValue { placeholders };
         let as_values = binding::bind(&arguments, &outputs, Form::Value).map_err(missing)?;
         let arguments = match self.setup.tools.check(tool, &as_values) {
             Ok(()) => as_values,
             Err(problem) => {
                 let as_text = binding::bind(&arguments, &outputs, Form::Text).map_err(missing)?;
-                if self.setup.tools.check(tool, &as_text).is_ok() { as_text } else { return Err(problem) }
+                if self.setup.tools.check(tool, &as_text).is_ok() { as_text } else { return Err(problem.into()) }
             }
         };
         if step.again.is_empty() {

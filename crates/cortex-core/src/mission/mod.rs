@@ -86,12 +86,13 @@ mod tests;
 
 pub use crate::arrangement::ARRANGE_TOOL;
 pub use crate::selection::FIND_TOOLS;
+pub use approval::AnswerProblem;
 pub use ask_person::ASK_PERSON;
 pub(crate) use budget::ESTIMATED;
 pub use budget::Prices;
 pub use dispute::{DISPUTED, Reopened};
 pub use exchange::{CancelReason, Effect, Input, RequestId};
-pub use operator::{MAX_CORRECTION_BYTES, MAX_CORRECTIONS};
+pub use operator::{CorrectionProblem, MAX_CORRECTION_BYTES, MAX_CORRECTIONS};
 pub use prompts::DECLINE_TOOL;
 pub use recall::RECALL_STEP;
 pub use rounds::ORDER_FULFILLED;

@@ -3,6 +3,8 @@
 
 use cortex_protocol::{GoalClass, MissionEvent, Origin, StepReport, StepStatus, TaskReading};
 
+use thiserror::Error;
+
 use super::{Ending, Mission, Phase, ResearchState, prompts};
 use crate::fragment::Fragment;
 use crate::selection;
@@ -15,27 +17,54 @@ pub const MAX_CORRECTIONS: usize = 10;
 const CORRECTED: &str = "The task was corrected.";
 const DROPPED: &str = "not done, because the task was corrected";
 
+/// Why a task can't be corrected so, now. In words for the person.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CorrectionProblem {
+    /// There is no text.
+    #[error("the correction is empty; say what is to be done instead")]
+    Empty,
+    /// There is too much text.
+    #[error("the correction has {bytes} bytes; at most {MAX_CORRECTION_BYTES} are taken")]
+    TooLong {
+        /// How much there is.
+        bytes: usize,
+    },
+    /// The task was corrected as often as it may be.
+    #[error("the task was corrected {MAX_CORRECTIONS} times, the most that may be; cancel it")]
+    TooMany,
+    /// The mission waits for its turn.
+    #[error("the task has not begun")]
+    NotBegun,
+    /// What is in flight is brought to rest, and nothing follows.
+    #[error("the task is ending")]
+    Ending,
+    /// The mission is over.
+    #[error("the task has ended")]
+    Ended,
+}
+
 impl Mission {
     /// Whether the task can be corrected so, now.
     ///
     /// # Errors
     /// Why not, for the person.
-    pub fn check_correction(&self, text: &str) -> Result<(), String> {
+    pub fn check_correction(&self, text: &str) -> Result<(), CorrectionProblem> {
         if text.trim().is_empty() {
-            return Err("the correction is empty; say what is to be done instead".to_owned());
+            return Err(CorrectionProblem::Empty);
         }
         if text.len() > MAX_CORRECTION_BYTES {
-            return Err(format!("the correction has {} bytes; at most {MAX_CORRECTION_BYTES} are taken", text.len()));
+            return Err(CorrectionProblem::TooLong { bytes: text.len() });
         }
         if self.task_corrections.len() >= MAX_CORRECTIONS {
-            return Err(format!("the task was corrected {MAX_CORRECTIONS} times, the most that may be; cancel it"));
+            return Err(CorrectionProblem::TooMany);
         }
         match &self.phase {
-            Phase::New => Err("the task has not begun".to_owned()),
-            Phase::Finished => Err("the task has ended".to_owned()),
+            Phase::New => Err(CorrectionProblem::NotBegun),
+            Phase::Finished => Err(CorrectionProblem::Ended),
             Phase::Halting {
                 then: Ending::Failed { .. } | Ending::Closed { .. } | Ending::Cancelled { .. }, ..
-            } => Err("the task is ending".to_owned()),
+            } => Err(CorrectionProblem::Ending),
             Phase::Halting { then: Ending::Replan { .. } | Ending::Corrected, .. }
             | Phase::Planning { .. }
             | Phase::Researching { .. }

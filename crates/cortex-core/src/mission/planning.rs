@@ -6,7 +6,7 @@ use cortex_protocol::{GoalClass, MissionEvent, ToolName, ToolOutcome};
 use serde_json::Value;
 
 use super::ask_person::ASK_PERSON;
-use super::calls::{CallKind, GoodCall, belongs_to_plan};
+use super::calls::{CallKind, CallProblem, GoodCall, belongs_to_plan};
 use super::{Arranged, DECLINE_TOOL, Mission, ORDER_FULFILLED, Phase, prompts};
 use crate::arrangement::ARRANGE_TOOL;
 use crate::chat::{CallArguments, ChatReply, Message, ModelCall};
@@ -121,7 +121,7 @@ impl Mission {
             self.wait_to_plan(awaited);
             return;
         }
-        let checked: Vec<(ModelCall, Result<GoodCall, String>)> =
+        let checked: Vec<(ModelCall, Result<GoodCall, CallProblem>)> =
             calls.into_iter().map(|call| (call.clone(), self.check_call(call))).collect();
         self.conversation.push(Message::Assistant {
             text: reply.text.clone(),
@@ -136,7 +136,7 @@ impl Mission {
                 .into_iter()
                 .map(|(call, result)| {
                     let told = match result {
-                        Err(problem) => problem,
+                        Err(problem) => problem.to_string(),
                         Ok(_) => "not done, because another call of the same reply was wrong; call it again".to_owned(),
                     };
                     (call, told)

@@ -8,6 +8,7 @@ use cortex_protocol::{
     ToolPhase, ToolSpec,
 };
 use serde_json::{Map, Value, json};
+use thiserror::Error;
 
 use super::failure::failure_reason;
 use super::recall::{self, RECALL_STEP};
@@ -384,8 +385,21 @@ pub(super) fn without_own(spec: &ToolSpec, arguments: &Map<String, Value>) -> Ma
     arguments
 }
 
-/// A checked call as a step to be planned, or why what it says of other steps can't be read.
-pub(super) fn plan_request(tools: &ToolSet, call: &ModelCall, tool: &ToolName) -> Result<plan::Request, String> {
+/// Why what a call says of other steps can't be read. In words for the model.
+#[derive(Debug, PartialEq, Error)]
+pub(super) enum StepReferencesError {
+    #[error("'{AFTER}' must be a list of numbers of steps, such as [1]")]
+    After,
+    #[error("'{INSTEAD_OF}' must be a list of steps as PLAN.STEP, such as [\"1.2\"]")]
+    InsteadOf,
+}
+
+/// A checked call as a step to be planned.
+pub(super) fn plan_request(
+    tools: &ToolSet,
+    call: &ModelCall,
+    tool: &ToolName,
+) -> Result<plan::Request, StepReferencesError> {
     let written = match &call.arguments {
         CallArguments::Object(arguments) => arguments.clone(),
         CallArguments::Malformed { .. } => Map::new(),
@@ -396,11 +410,11 @@ pub(super) fn plan_request(tools: &ToolSet, call: &ModelCall, tool: &ToolName) -
     };
     let after = own(AFTER).map(|written| {
         let steps = written.as_array().and_then(|numbers| numbers.iter().map(step_number).collect());
-        steps.ok_or_else(|| format!("'{AFTER}' must be a list of numbers of steps, such as [1]"))
+        steps.ok_or(StepReferencesError::After)
     });
     let instead_of = own(INSTEAD_OF).map(|written| {
         let steps = written.as_array().and_then(|steps| steps.iter().map(step_address).collect());
-        steps.ok_or_else(|| format!("'{INSTEAD_OF}' must be a list of steps as PLAN.STEP, such as [\"1.2\"]"))
+        steps.ok_or(StepReferencesError::InsteadOf)
     });
     let (after, instead_of) = (after.transpose()?, instead_of.transpose()?.unwrap_or_default());
     let arguments = spec.map_or_else(|| written.clone(), |spec| without_own(spec, &written));

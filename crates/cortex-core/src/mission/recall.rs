@@ -2,6 +2,7 @@
 
 use cortex_protocol::{FailureKind, StepAddress, StepReport, ToolOutcome};
 use serde_json::{Map, Value, json};
+use thiserror::Error;
 
 use super::Mission;
 use crate::chat::{ToolDefinition, ToolKind};
@@ -28,10 +29,15 @@ impl Mission {
     }
 }
 
+/// A call that does not say which step. In words for the model.
+#[derive(Debug, PartialEq, Error)]
+#[error("'step' must be PLAN.STEP, such as \"1.2\"")]
+pub(super) struct NoStepAddress;
+
 /// Reads which step is asked for.
-pub(super) fn read(arguments: &Map<String, Value>) -> Result<StepAddress, String> {
+pub(super) fn read(arguments: &Map<String, Value>) -> Result<StepAddress, NoStepAddress> {
     let step = arguments.get("step").cloned().unwrap_or_default();
-    serde_json::from_value(step).map_err(|_| "'step' must be PLAN.STEP, such as \"1.2\"".to_owned())
+    serde_json::from_value(step).map_err(|_| NoStepAddress)
 }
 
 /// The tool as a model sees it.

@@ -1,32 +1,54 @@
 //! What was done is not done again: a step that acts and is just what a step of an earlier plan did is a mistake of the
 //! model, unless it says why it must be. Looking may be repeated freely.
 
-use cortex_protocol::{Effect, Plan, StepAddress, StepReport, StepStatus, ToolName};
+use cortex_protocol::{Effect, Plan, StepAddress, StepNumber, StepReport, StepStatus, ToolName};
 use serde_json::{Map, Value};
+use thiserror::Error;
 
 use super::Mission;
+use super::arguments::StepProblem;
+use super::commitment::PlanProblem;
 use crate::arrangement::ARRANGE_TOOL;
 use crate::binding;
 
+/// What a step does that was done. In words for the model.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[error("repeats {done}, which has SUCCESS; leave it out, or name it in 'again' of {ARRANGE_TOOL} with the reason")]
+pub(super) struct Repeats {
+    done: StepAddress,
+}
+
+impl Repeats {
+    fn new(done: &StepReport) -> Self {
+        Self { done: StepAddress { plan: done.plan, step: done.number } }
+    }
+}
+
+/// What several steps of a plan repeat, in words for the model.
+pub(super) fn repeats_of_steps(repeated: &[(StepNumber, Repeats)]) -> String {
+    let told = repeated.iter().map(|(step, repeats)| format!("step {step} {repeats}"));
+    told.collect::<Vec<_>>().join("; ")
+}
+
 impl Mission {
-    /// What is wrong with a plan that is to be the next one, if it repeats what was done.
-    pub(super) fn repetition_in(&self, plan: &Plan) -> Option<String> {
+    /// Whether a plan that is to be the next one repeats what was done.
+    pub(super) fn check_repetitions_in(&self, plan: &Plan) -> Result<(), PlanProblem> {
         let unmarked = plan.steps.iter().filter(|step| step.again.is_empty());
         // What a placeholder comes to is known when the step's turn comes.
         let bound = unmarked.filter(|step| binding::references(&step.call.arguments).is_empty());
-        let repeated: Vec<String> = bound
+        let repeated: Vec<(StepNumber, Repeats)> = bound
             .filter_map(|step| {
                 let done = self.done_in_plan_before(self.plan_number + 1, &step.call.tool, &step.call.arguments)?;
-                Some(format!("step {} {}", step.number, repeats(done)))
+                Some((step.number, Repeats::new(done)))
             })
             .collect();
-        (!repeated.is_empty()).then(|| repeated.join("; "))
+        if repeated.is_empty() { Ok(()) } else { Err(PlanProblem::Repeats(repeated)) }
     }
 
     /// Whether a step of the current plan would repeat with these arguments what was done.
-    pub(super) fn check_repetition(&self, tool: &ToolName, arguments: &Map<String, Value>) -> Result<(), String> {
+    pub(super) fn check_repetition(&self, tool: &ToolName, arguments: &Map<String, Value>) -> Result<(), StepProblem> {
         match self.done_in_plan_before(self.plan_number, tool, arguments) {
-            Some(done) => Err(format!("it {}", repeats(done))),
+            Some(done) => Err(StepProblem::Repeats(Repeats::new(done))),
             None => Ok(()),
         }
     }
@@ -46,11 +68,6 @@ impl Mission {
         };
         self.reports.iter().find(is_same)
     }
-}
-
-fn repeats(done: &StepReport) -> String {
-    let done = StepAddress { plan: done.plan, step: done.number };
-    format!("repeats {done}, which has SUCCESS; leave it out, or name it in 'again' of {ARRANGE_TOOL} with the reason")
 }
 
 /// Whether two values mean the same: 1 is 1.0.

@@ -4,14 +4,43 @@
 use cortex_protocol::tool::value_as_text;
 use cortex_protocol::{Effect as ToolEffect, GoalClass, StepAddress, StepStatus};
 use serde_json::{Map, Value, json};
+use thiserror::Error;
 
 use super::Mission;
-use super::evidence::{self, QUOTED, has_a_word, holds};
+use super::evidence::{self, Misquote, QUOTED, has_a_word, holds};
 use crate::chat::{CallArguments, ChatReply, Message, ModelCall, ToolDefinition, ToolKind};
 use crate::fragment::{Fragment, quoted};
 
 /// The built-in tool by which a model says that a standing order is fulfilled.
 pub const ORDER_FULFILLED: &str = "order_fulfilled";
+
+/// Why nothing shows that the order is fulfilled. In words for the model.
+#[derive(Debug, PartialEq, Error)]
+enum EvidenceProblem {
+    #[error("{ORDER_FULFILLED} is called alone, once everything is done")]
+    NotAlone,
+    #[error("its arguments can't be read: {problem}")]
+    Unreadable { problem: String },
+    #[error("'step' must be PLAN.STEP of the record, such as \"1.2\"")]
+    NoAddress,
+    #[error("there is no step {step} in this mission")]
+    UnknownStep { step: StepAddress },
+    #[error("{step} did not succeed, so it shows nothing")]
+    NoSuccess { step: StepAddress },
+    #[error("{step} was planned before the task was corrected")]
+    BeforeCorrection { step: StepAddress },
+    #[error("{step} is no look, so it shows nothing")]
+    NoLook { step: StepAddress },
+    #[error(
+        "'words' must be copied from the step's output, at least one word of two letters or digits, at most {QUOTED} \
+         characters"
+    )]
+    Words,
+    #[error("{} stands in the arguments of {step}; quote what it found", quoted(.words, QUOTED))]
+    InArguments { step: StepAddress, words: String },
+    #[error("{step}: {problem}")]
+    Misquoted { step: StepAddress, problem: Misquote },
+}
 
 impl Mission {
     /// A round is over: the model plans the next one, or says what shows that the order is fulfilled.
@@ -74,7 +103,7 @@ impl Mission {
         self.conversation.push(Message::Assistant { text: reply.text.clone(), calls: calls.clone() });
         let shown = match calls.as_slice() {
             [only] => self.evidence(only),
-            _ => Err(format!("{ORDER_FULFILLED} is called alone, once everything is done")),
+            _ => Err(EvidenceProblem::NotAlone),
         };
         match shown {
             Ok(shown) => {
@@ -90,6 +119,7 @@ impl Mission {
                 self.end_by_record(&output);
             }
             Err(problem) => {
+                let problem = problem.to_string();
                 let answers = calls.into_iter().map(|call| (call, problem.clone())).collect();
                 self.mistake(problem, answers);
             }
@@ -98,51 +128,45 @@ impl Mission {
 
     /// What shows that the order is fulfilled, if it does: the words must be in the output of a step that succeeded, that
     /// only looked, and that was planned after the last correction. What the robot says or was asked shows nothing.
-    fn evidence(&self, call: &ModelCall) -> Result<String, String> {
+    fn evidence(&self, call: &ModelCall) -> Result<String, EvidenceProblem> {
         let arguments = match &call.arguments {
             CallArguments::Object(arguments) => arguments,
-            CallArguments::Malformed { problem, .. } => return Err(format!("its arguments can't be read: {problem}")),
+            CallArguments::Malformed { problem, .. } => {
+                return Err(EvidenceProblem::Unreadable { problem: problem.clone() });
+            }
         };
         let written = arguments.get("step").and_then(Value::as_str).unwrap_or_default();
-        let step: StepAddress =
-            written.parse().map_err(|_| "'step' must be PLAN.STEP of the record, such as \"1.2\"".to_owned())?;
+        let step: StepAddress = written.parse().map_err(|_| EvidenceProblem::NoAddress)?;
         let report = self
             .reports
             .iter()
             .find(|report| report.plan == step.plan && report.number == step.step)
-            .ok_or_else(|| format!("there is no step {step} in this mission"))?;
+            .ok_or(EvidenceProblem::UnknownStep { step })?;
         if report.status != StepStatus::Success {
-            return Err(format!("{step} did not succeed, so it shows nothing"));
+            return Err(EvidenceProblem::NoSuccess { step });
         }
         if step.plan <= self.corrected_plan {
-            return Err(format!("{step} was planned before the task was corrected"));
+            return Err(EvidenceProblem::BeforeCorrection { step });
         }
         // A tool that is gone may have done anything.
         if self.setup.tools.get(&report.tool).is_none_or(|spec| spec.effect != ToolEffect::Observe) {
-            return Err(format!("{step} is no look, so it shows nothing"));
+            return Err(EvidenceProblem::NoLook { step });
         }
         let words = quoted_words(arguments)?;
         if holds(&texts_of(&report.arguments), words) {
-            return Err(format!("{} stands in the arguments of {step}; quote what it found", quoted(words, QUOTED)));
+            return Err(EvidenceProblem::InArguments { step, words: words.to_owned() });
         }
         let value = report.outcome.as_ref().map(|outcome| &outcome.value).unwrap_or(&Value::Null);
-        evidence::check(value, words).map_err(|problem| format!("{step}: {problem}"))?;
+        evidence::check(value, words).map_err(|problem| EvidenceProblem::Misquoted { step, problem })?;
         let StepAddress { plan, step } = step;
         Ok(format!("shown by step {step} of plan {plan} ({}): \"{words}\"", report.tool))
     }
 }
 
-fn quoted_words(arguments: &Map<String, Value>) -> Result<&str, String> {
+fn quoted_words(arguments: &Map<String, Value>) -> Result<&str, EvidenceProblem> {
     let words = arguments.get("words").and_then(Value::as_str).map(str::trim).unwrap_or_default();
     let is_fit = has_a_word(words) && words.chars().nth(QUOTED).is_none();
-    if is_fit {
-        Ok(words)
-    } else {
-        Err(format!(
-            "'words' must be copied from the step's output, at least one word of two letters or digits, at most {QUOTED} \
-             characters"
-        ))
-    }
+    if is_fit { Ok(words) } else { Err(EvidenceProblem::Words) }
 }
 
 /// The arguments, as text and as JSON.

@@ -12,6 +12,7 @@ mod compiled;
 mod defaults;
 mod hazards;
 mod matching;
+mod problem;
 mod words;
 
 #[cfg(test)]
@@ -24,6 +25,8 @@ use thiserror::Error;
 use crate::condition::Verdict;
 use compiled::CompiledRule;
 use matching::Matched;
+
+pub use problem::{ArgumentTestProblem, PatternProblem, PolicyProblem, TooManyEntries};
 
 /// The built-in tool that changes a parameter of any node.
 pub const PARAMETER_TOOL: &str = "update_parameter";
@@ -99,13 +102,13 @@ impl Default for Policy {
 }
 
 /// A rule that can't be used.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Error)]
 #[error("policy: {}{problem}", rule.map(|rule| format!("rule {rule}: ")).unwrap_or_default())]
 pub struct PolicyError {
     /// Which rule, from 1. None: the policy as a whole.
     pub rule: Option<usize>,
     /// What is wrong and how to fix it.
-    pub problem: String,
+    pub problem: PolicyProblem,
 }
 
 /// What policy must know beside the call.

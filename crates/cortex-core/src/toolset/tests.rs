@@ -82,14 +82,15 @@ fn every_problem_of_the_arguments_is_named_with_its_place() {
     let (set, _) = ToolSet::new([go_to()]);
     let check = |arguments: Value| set.check(&"base.go_to".into(), arguments.as_object().unwrap());
     assert_eq!(check(json!({"place": "kitchen"})), Ok(()));
-    let problems = check(json!({"place": "moon", "speed": 3, "colour": 1})).unwrap_err();
+    let problems = check(json!({"place": "moon", "speed": 3, "colour": 1})).unwrap_err().to_string();
     for expected in ["place: \"moon\"", "speed: 3", "'colour'"] {
         assert!(problems.contains(expected), "{problems}");
     }
-    assert!(check(json!({})).unwrap_err().contains("\"place\" is a required property"));
-    let flood = check(json!({"place": "x".repeat(10_000)})).unwrap_err();
+    assert!(check(json!({})).unwrap_err().to_string().contains("\"place\" is a required property"));
+    let flood = check(json!({"place": "x".repeat(10_000)})).unwrap_err().to_string();
     assert!(flood.len() < 400 && flood.contains("is not one of"), "{flood}");
-    assert_eq!(set.check(&"base.fly".into(), &Map::new()), Err("there is no tool 'base.fly' now".into()));
+    let missing = set.check(&"base.fly".into(), &Map::new()).unwrap_err();
+    assert_eq!(missing.to_string(), "there is no tool 'base.fly' now");
 }
 
 #[test]

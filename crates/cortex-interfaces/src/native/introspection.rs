@@ -168,7 +168,7 @@ impl Reader<'_> {
             let layout = unsafe { self.nested_layout(support, depth + 1) }?;
             (FieldKind::Message(Arc::clone(&layout.message_type)), ElementLayout::Message(layout))
         } else {
-            primitive(id, bound).map_err(|kind| unsupported(&kind))?
+            primitive(id, bound).map_err(|kind| unsupported(&kind.to_string()))?
         };
         let Some(extent) = Extent::new(arity, member.resize_function) else {
             return Err(self.malformed(format!("the sequence {name} can't be resized")));
@@ -208,8 +208,17 @@ impl Reader<'_> {
     }
 }
 
-/// The primitive type of that number; else its name.
-fn primitive(id: u32, bound: Option<usize>) -> Result<(FieldKind, ElementLayout), String> {
+/// A type that can't be handled.
+#[derive(Debug, thiserror::Error)]
+enum UnsupportedType {
+    #[error("long double")]
+    LongDouble,
+    #[error("type number {0}")]
+    Unknown(u32),
+}
+
+/// The primitive type of that number.
+fn primitive(id: u32, bound: Option<usize>) -> Result<(FieldKind, ElementLayout), UnsupportedType> {
     use ElementLayout as E;
     use FieldKind as K;
     use Types as T;
@@ -232,10 +241,10 @@ fn primitive(id: u32, bound: Option<usize>) -> Result<(FieldKind, ElementLayout)
         (T::rosidl_typesupport_introspection_c__ROS_TYPE_WSTRING, K::WideString { bound }, E::WideText),
     ];
     if id == T::rosidl_typesupport_introspection_c__ROS_TYPE_LONG_DOUBLE as u32 {
-        return Err("long double".to_owned());
+        return Err(UnsupportedType::LongDouble);
     }
     let found = table.into_iter().find(|(known, _, _)| *known as u32 == id);
-    found.map(|(_, kind, element)| (kind, element)).ok_or_else(|| format!("type number {id}"))
+    found.map(|(_, kind, element)| (kind, element)).ok_or(UnsupportedType::Unknown(id))
 }
 
 /// # Safety

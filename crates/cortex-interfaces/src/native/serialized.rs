@@ -9,6 +9,7 @@ use r2r_rcl::{
 
 use super::handle::MessageTypeSupport;
 use super::memory::Memory;
+use crate::SerializationError;
 
 /// The room that is made at first. Messages that need more are written twice.
 const FIRST_ROOM: usize = 4096;
@@ -17,7 +18,7 @@ const FIRST_ROOM: usize = 4096;
 ///
 /// The middleware skips the bytes between values that alignment asks for. They are zero here, so that equal messages are
 /// equal bytes, and nothing of this process's memory leaves it.
-pub(crate) fn serialize(memory: &Memory, support: MessageTypeSupport) -> Result<Vec<u8>, String> {
+pub(crate) fn serialize(memory: &Memory, support: MessageTypeSupport) -> Result<Vec<u8>, SerializationError> {
     let mut room = FIRST_ROOM;
     loop {
         let mut bytes = Buffer::zeroed(room)?;
@@ -37,14 +38,16 @@ pub(crate) fn serialize(memory: &Memory, support: MessageTypeSupport) -> Result<
 struct Buffer(rcutils_uint8_array_t);
 
 impl Buffer {
-    fn zeroed(room: usize) -> Result<Self, String> {
+    fn zeroed(room: usize) -> Result<Self, SerializationError> {
         // SAFETY: returns a plain value by copy; needs no set-up.
         let allocator = unsafe { rcutils_get_default_allocator() };
-        let allocate = allocator.zero_allocate.ok_or("there is no allocator")?;
+        let allocate = allocator
+            .zero_allocate
+            .ok_or_else(|| SerializationError { problem: "there is no allocator".to_owned() })?;
         // SAFETY: the allocator's own function, with its own state.
         let buffer: *mut u8 = unsafe { allocate(room, 1, allocator.state) }.cast();
         if buffer.is_null() {
-            return Err("there is no memory for it".to_owned());
+            return Err(SerializationError { problem: "there is no memory for it".to_owned() });
         }
         Ok(Self(rcutils_uint8_array_t { buffer, buffer_length: 0, buffer_capacity: room, allocator }))
     }
@@ -64,7 +67,11 @@ impl Drop for Buffer {
 
 /// Replaces the message with what the bytes say; else what the middleware says, and the message then is anything of its
 /// type.
-pub(crate) fn deserialize(memory: &mut Memory, support: MessageTypeSupport, bytes: &[u8]) -> Result<(), String> {
+pub(crate) fn deserialize(
+    memory: &mut Memory,
+    support: MessageTypeSupport,
+    bytes: &[u8],
+) -> Result<(), SerializationError> {
     // SAFETY: returns a plain value by copy; needs no set-up.
     let allocator = unsafe { rcutils_get_default_allocator() };
     let buffer = rcutils_uint8_array_t {
@@ -83,7 +90,7 @@ fn is_ok(code: i32) -> bool {
 }
 
 /// What the middleware says of its last failure on this thread. Resets it, as it demands.
-fn last_error() -> String {
+fn last_error() -> SerializationError {
     // SAFETY: returns a plain value by copy; needs no set-up.
     let text = unsafe { rcutils_get_error_string() };
     let text: *const c_char = text.str_.as_ptr();
@@ -92,5 +99,5 @@ fn last_error() -> String {
     // SAFETY: only touches state of this thread.
     unsafe { rcutils_reset_error() };
     // The rest names a line of the library's source.
-    text.split(", at ").next().unwrap_or_default().to_owned()
+    SerializationError { problem: text.split(", at ").next().unwrap_or_default().to_owned() }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Frame, Language, Lead, Sense, TextFrame, VerbForm};
+use crate::data_error::DataError;
 use crate::facts::Facts;
 use crate::filter::{KeptMap, WordMap};
 use crate::grammar::{Grammar, SenseEntry, Truths};
@@ -17,10 +18,14 @@ impl Language {
     ///
     /// # Errors
     /// When something is missing in the data, or of the wrong form; says in which file.
-    pub(crate) fn read(files: &Files<'_>, facts: &'static Facts, base: Option<&'static Self>) -> Result<Self, String> {
+    pub(crate) fn read(
+        files: &Files<'_>,
+        facts: &'static Facts,
+        base: Option<&'static Self>,
+    ) -> Result<Self, DataError> {
         let within = |file: &str| {
             let place = format!("data/{}/{file}.toml", files.code);
-            move |error: toml::de::Error| format!("{place}: {error}")
+            move |error: toml::de::Error| DataError::from(error).within(place)
         };
         let folded = [files.grammar, files.senses, files.nouns, files.conditions].map(|text| facts.folded(text));
         let [grammar, senses, nouns, conditions] = &folded;
@@ -96,8 +101,10 @@ impl Language {
                 let senses: BTreeMap<String, String> = toml::from_str(senses).map_err(within("senses"))?;
                 for (name, words) in senses {
                     let sense = base.senses.iter().position(|sense| sense.name == name);
-                    let unknown = || format!("data/{}/senses.toml: data/en/senses.toml has no `{name}`", files.code);
-                    let sense = sense.ok_or_else(unknown)?;
+                    let sense = sense.ok_or_else(|| {
+                        let place = format!("data/{}/senses.toml", files.code);
+                        DataError::UnknownSense { sense: name.clone() }.within(place)
+                    })?;
                     list(&words).iter().for_each(|phrase| language.add_verb(phrase, sense, false, false));
                 }
             }

@@ -9,6 +9,7 @@ use super::pattern::{Lists, Pattern, table};
 use super::phrases::Phrases;
 use super::text::{Tokenizer, lower, without_quotations};
 use super::vocabulary::Vocabulary;
+use crate::data_error::DataError;
 use crate::kept::in_order;
 
 /// What counts in every language: greetings that travel, and how far an order goes.
@@ -85,7 +86,7 @@ macro_rules! language {
         }
 
         impl Language {
-            fn of(file: &File, common: &File) -> Result<Self, String> {
+            fn of(file: &File, common: &File) -> Result<Self, DataError> {
                 let split = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
                 let tokenizer = Tokenizer {
                     by_character: file.unspaced,
@@ -99,7 +100,7 @@ macro_rules! language {
                 let strange = file.phrases.keys().find(|name| !is_table(name));
                 let strange = strange.or_else(|| file.patterns.keys().find(|name| !is_pattern(name)));
                 if let Some(name) = strange {
-                    return Err(format!("{}: no table {name}", file.code));
+                    return Err(DataError::UnknownTable { table: name.clone() }.within(&file.code));
                 }
                 let phrases = |name: &str| {
                     let written = [file, common].into_iter().filter_map(|of| of.phrases.get(name));
@@ -108,10 +109,10 @@ macro_rules! language {
                 let lists = lists_of(file);
                 let patterns = |name: &str| {
                     let written = file.patterns.get(name).map(String::as_str).unwrap_or_default();
-                    table(written, &lists, &tokenizer).map_err(|why| format!("{}, {name}: {why}", file.code))
+                    table(written, &lists, &tokenizer).map_err(|why| why.within(format!("{}, {name}", file.code)))
                 };
                 let words = |telling: &str| {
-                    Vocabulary::read(telling, &lists, &tokenizer).map_err(|why| format!("{}: {why}", file.code))
+                    Vocabulary::read(telling, &lists, &tokenizer).map_err(|why| why.within(&file.code))
                 };
                 Ok(Self {
                     small_talk: words("chat")?,
@@ -252,14 +253,13 @@ static SHARED: LazyLock<BTreeMap<&'static str, u32>> = LazyLock::new(|| {
 });
 
 /// Reads the data of all languages.
-pub(super) fn read_all() -> Result<Vec<Language>, String> {
+pub(super) fn read_all() -> Result<Vec<Language>, DataError> {
     FILES.iter().map(|text| read(text).map(|(_, language)| language)).collect()
 }
 
-fn read(text: &str) -> Result<(File, Language), String> {
-    let of = |text: &str| toml::from_str::<File>(text).map_err(|error| error.to_string());
-    let file = of(text)?;
-    let language = Language::of(&file, &of(COMMON)?)?;
+fn read(text: &str) -> Result<(File, Language), DataError> {
+    let file = toml::from_str(text)?;
+    let language = Language::of(&file, &toml::from_str(COMMON)?)?;
     Ok((file, language))
 }
 
@@ -294,7 +294,7 @@ fn ranges(written: &str) -> Vec<(char, char)> {
 }
 
 impl Signs {
-    fn read(text: &'static str) -> Result<Self, String> {
+    fn read(text: &'static str) -> Result<Self, DataError> {
         let (file, language) = read(text)?;
         let common = lower(&file.common);
         let of_phrases = file.phrases.values().flat_map(|written| language.tokenizer.units(written));

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 
 use cortex_protocol::{Effect, GoalClass, TaskReading, ToolName, ToolSpec};
 
+use crate::DataError;
 use clause::Reader;
 use language::{Language, languages_of};
 
@@ -59,7 +60,7 @@ pub fn languages(task: &str) -> Vec<&'static str> {
 /// # Errors
 ///
 /// Which file is damaged, and where. Every task is an order then.
-pub fn check() -> Result<(), String> {
+pub fn check() -> Result<(), DataError> {
     language::read_all().map(|_| ())
 }
 

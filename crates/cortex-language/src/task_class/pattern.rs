@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::text::{Tokenizer, folded, written_out};
+use crate::data_error::DataError;
 
 /// Shortest word that also matches without its accents: people leave them out, and "é" is not "e".
 const FOLDED_FROM: usize = 4;
@@ -46,13 +47,13 @@ pub(super) enum Word {
 pub(super) type Lists = BTreeMap<String, String>;
 
 /// All patterns of a table: one a line, or divided by commas.
-pub(super) fn table(written: &str, lists: &Lists, tokenizer: &Tokenizer) -> Result<Vec<Pattern>, String> {
+pub(super) fn table(written: &str, lists: &Lists, tokenizer: &Tokenizer) -> Result<Vec<Pattern>, DataError> {
     let lines = written.split([',', '\n']).map(str::trim).filter(|line| !line.is_empty());
     lines.map(|line| Pattern::read(line, lists, tokenizer)).collect()
 }
 
 impl Pattern {
-    fn read(written: &str, lists: &Lists, tokenizer: &Tokenizer) -> Result<Self, String> {
+    fn read(written: &str, lists: &Lists, tokenizer: &Tokenizer) -> Result<Self, DataError> {
         let mut parts = written.split('~').map(str::trim);
         let mut pattern = Self::read_one(parts.next().unwrap_or_default(), lists, tokenizer)?;
         for part in parts {
@@ -61,9 +62,9 @@ impl Pattern {
         Ok(pattern)
     }
 
-    fn read_one(written: &str, lists: &Lists, tokenizer: &Tokenizer) -> Result<Self, String> {
+    fn read_one(written: &str, lists: &Lists, tokenizer: &Tokenizer) -> Result<Self, DataError> {
         let mut pattern = Self { elements: Vec::new(), begins: false, ends: false, unless: Vec::new() };
-        let read = |text: &str| alternatives(text, lists, tokenizer).map_err(|why| format!("{written}: {why}"));
+        let read = |text: &str| alternatives(text, lists, tokenizer).map_err(|why| why.within(written));
         for part in written.split_whitespace() {
             let element = match part {
                 "<" => {
@@ -96,7 +97,7 @@ impl Pattern {
         if is_whole || pattern.elements.iter().any(demands) {
             Ok(pattern)
         } else {
-            Err(format!("{written}: matches everything"))
+            Err(DataError::MatchesEverything.within(written))
         }
     }
 
@@ -196,11 +197,11 @@ impl Word {
 }
 
 /// The alternatives of an element, with named lists put in.
-pub(super) fn alternatives(written: &str, lists: &Lists, tokenizer: &Tokenizer) -> Result<Vec<Alternative>, String> {
+pub(super) fn alternatives(written: &str, lists: &Lists, tokenizer: &Tokenizer) -> Result<Vec<Alternative>, DataError> {
     let mut read: Vec<Alternative> = Vec::new();
     for part in written.split('/').map(str::trim).filter(|part| !part.is_empty()) {
         if let Some(name) = part.strip_prefix('@') {
-            let list = lists.get(name).ok_or_else(|| format!("no list {name}"))?;
+            let list = lists.get(name).ok_or_else(|| DataError::UnknownList { list: name.to_owned() })?;
             read.extend(alternatives(&list.split_whitespace().collect::<Vec<_>>().join(""), lists, tokenizer)?);
         } else if tokenizer.is_unspaced() {
             read.push(part.chars().map(|unit| Word::read(&unit.to_string(), false)).collect());
@@ -208,11 +209,7 @@ pub(super) fn alternatives(written: &str, lists: &Lists, tokenizer: &Tokenizer) 
             read.push(part.split('_').flat_map(|word| split_keeping_stars(word, tokenizer)).collect());
         }
     }
-    if read.is_empty() || read.iter().any(|words| words.is_empty()) {
-        Err("nothing to match".to_owned())
-    } else {
-        Ok(read)
-    }
+    if read.is_empty() || read.iter().any(|words| words.is_empty()) { Err(DataError::NothingToMatch) } else { Ok(read) }
 }
 
 /// The words of a written alternative: it is divided as the words of a task are.

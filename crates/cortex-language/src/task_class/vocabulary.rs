@@ -6,6 +6,7 @@
 
 use super::pattern::{Alternative, Lists, Word, alternatives, length_at};
 use super::text::Tokenizer;
+use crate::data_error::DataError;
 
 /// Most units of a clause that is held against a vocabulary.
 const UNITS: usize = 24;
@@ -21,9 +22,9 @@ pub(super) struct Vocabulary {
 
 impl Vocabulary {
     /// The words of the list `telling`, and those that may stand beside them.
-    pub(super) fn read(telling: &str, lists: &Lists, tokenizer: &Tokenizer) -> Result<Self, String> {
+    pub(super) fn read(telling: &str, lists: &Lists, tokenizer: &Tokenizer) -> Result<Self, DataError> {
         let list = |name: &str| match lists.get(name) {
-            Some(_) => alternatives(&format!("@{name}"), lists, tokenizer).map_err(|why| format!("{name}: {why}")),
+            Some(_) => alternatives(&format!("@{name}"), lists, tokenizer).map_err(|why| why.within(name)),
             None => Ok(Vec::new()),
         };
         Ok(Self { filling: list(FILLING)?, telling: list(telling)? })

@@ -11,6 +11,7 @@ mod file;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 pub use file::{WordingFile, WordingsError};
 
@@ -61,26 +62,43 @@ impl Wording {
     ///
     /// # Errors
     /// What is wrong, and what to do about it.
-    fn check(&self) -> Result<(), String> {
-        for (name, text, most) in [
+    fn check(&self) -> Result<(), WordingProblem> {
+        for (field, text, most) in [
             ("words", &self.words, MOST_CHARACTERS),
             ("means", &self.means, MOST_CHARACTERS),
             ("by", &self.by, NAME_CHARACTERS),
         ] {
             if text.chars().nth(most).is_some() || text.contains(char::is_control) {
-                return Err(format!(
-                    "'{name}' is longer than {most} characters or has control characters in it; fix: {FORM}"
-                ));
+                return Err(WordingProblem::Text { field, most });
             }
         }
         if plain(&self.words).is_empty() || plain(&self.means).is_empty() {
-            return Err(format!("'words' or 'means' says nothing; fix: {FORM}"));
+            return Err(WordingProblem::SaysNothing);
         }
         if !is_date(&self.accepted) {
-            return Err("'accepted' is no date; fix: write it as 2026-01-31, or delete the line".to_owned());
+            return Err(WordingProblem::NoDate);
         }
         Ok(())
     }
+}
+
+/// Why a wording, or the line that it stands in, is not used; and what to do about it.
+#[derive(Debug, PartialEq, Error)]
+enum WordingProblem {
+    #[error("'{field}' is longer than {most} characters or has control characters in it; fix: {FORM}")]
+    Text { field: &'static str, most: usize },
+    #[error("'words' or 'means' says nothing; fix: {FORM}")]
+    SaysNothing,
+    #[error("'accepted' is no date; fix: write it as 2026-01-31, or delete the line")]
+    NoDate,
+    #[error("it is no text in UTF-8; fix: {FORM}")]
+    NoText,
+    #[error("{problem}; fix: {FORM}")]
+    Malformed { problem: String },
+    #[error("line {line} has the same words; fix: delete one of the two")]
+    SameWords { line: usize },
+    #[error("there are more than {MAX_WORDINGS} wordings; fix: delete some that are not needed")]
+    TooMany,
 }
 
 /// Characters of a date.
@@ -114,7 +132,8 @@ pub struct BadLine {
 
 impl BadLine {
     /// The file may have been written by anybody, and what is wrong with it may quote it.
-    fn new(line: usize, problem: &str) -> Self {
+    fn new(line: usize, problem: &WordingProblem) -> Self {
+        let problem = problem.to_string();
         let problem = problem.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
         Self { line, problem: problem.take(PROBLEM_CHARACTERS).collect() }
     }
@@ -191,19 +210,20 @@ impl Wordings {
     }
 
     /// Reads a line; `None` if it is empty or a comment.
-    fn read_line(&self, bytes: &[u8]) -> Result<Option<Line>, String> {
-        let text = std::str::from_utf8(bytes).map_err(|_| format!("it is no text in UTF-8; fix: {FORM}"))?.trim();
+    fn read_line(&self, bytes: &[u8]) -> Result<Option<Line>, WordingProblem> {
+        let text = std::str::from_utf8(bytes).map_err(|_| WordingProblem::NoText)?.trim();
         if text.is_empty() || text.starts_with('#') {
             return Ok(None);
         }
-        let wording: Wording = serde_json::from_str(text).map_err(|problem| format!("{problem}; fix: {FORM}"))?;
+        let malformed = |problem: serde_json::Error| WordingProblem::Malformed { problem: problem.to_string() };
+        let wording: Wording = serde_json::from_str(text).map_err(malformed)?;
         wording.check()?;
         let plain = plain(&wording.words);
         if let Some(other) = self.lines.iter().position(|line| line.is_of(&plain)) {
-            return Err(format!("line {} has the same words; fix: delete one of the two", other + 1));
+            return Err(WordingProblem::SameWords { line: other + 1 });
         }
         if self.len() >= MAX_WORDINGS {
-            return Err(format!("there are more than {MAX_WORDINGS} wordings; fix: delete some that are not needed"));
+            return Err(WordingProblem::TooMany);
         }
         Ok(Some(Line::Wording { plain, wording }))
     }

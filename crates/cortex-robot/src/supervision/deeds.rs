@@ -57,7 +57,8 @@ impl Deeds {
         let effect = known.tool.as_ref().map(|tool| tool.effect).unwrap_or_default();
         // Nobody withdraws it.
         let decision = SendDecision::default();
-        self.carry_out(&bind_nothing(known).map_err(Undone::Failed)?, effect, limit, &decision).await
+        let deed = bind_nothing(known).map_err(|problem| Undone::Failed(problem.to_string()))?;
+        self.carry_out(&deed, effect, limit, &decision).await
     }
 
     /// Carries out what an action with this effect does, in the same way. `decision` says whether anything was sent of
@@ -110,6 +111,6 @@ impl Deeds {
             Transition::Deactivate => RosTransition::Deactivate,
             Transition::CleanUp => RosTransition::CleanUp,
         };
-        self.ros.change(component, transition, limit).await
+        self.ros.change(component, transition, limit).await.map_err(|failure| failure.to_string())
     }
 }

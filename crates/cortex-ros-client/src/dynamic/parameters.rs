@@ -173,7 +173,7 @@ impl Parameters {
         let value = value::to_message(descriptor, value).map_err(|problem| ParameterError::Unfit {
             node: owner(),
             name: parameter(),
-            problem,
+            problem: problem.to_string(),
         })?;
         let request = json!({ "parameters": [{ "name": name, "value": value }] });
         let names = (&*format!("{node}/set_parameters"), "rcl_interfaces/srv/SetParameters");

@@ -42,9 +42,80 @@ pub(crate) enum Access {
     ReadOnly(&'static str),
 }
 
+/// What a judge says against new values, in its own words.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct ChangeRefused(pub String);
+
+/// What is wrong with a value.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ValueProblem {
+    /// It is of another type.
+    #[error("its type is {declared}, not {given}")]
+    Type {
+        /// The type that the parameter has.
+        declared: &'static str,
+        /// The type of the value.
+        given: &'static str,
+    },
+    /// It is infinite, or no number.
+    #[error("it must be a finite number")]
+    NotFinite,
+    /// It is out of range.
+    #[error("it must be from {range}")]
+    OutOfRange {
+        /// From where to where.
+        range: String,
+    },
+}
+
+/// Why parameters were not set.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NotSet {
+    /// There is no such parameter.
+    #[error("there is no parameter '{name}'; {}", known_names(.known))]
+    Unknown {
+        /// Its name.
+        name: String,
+        /// The names of those that there are, or the first of them.
+        known: Vec<String>,
+    },
+    /// The parameter does not change while the node runs.
+    #[error("'{name}' {because}")]
+    ReadOnly {
+        /// Its name.
+        name: String,
+        /// What to do instead.
+        because: &'static str,
+    },
+    /// The parameter does not take the value.
+    #[error("'{name}': {problem}")]
+    Value {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        problem: ValueProblem,
+    },
+    /// Whoever has the last word refuses the values.
+    #[error(transparent)]
+    Refused(#[from] ChangeRefused),
+}
+
+/// More names than this help nobody.
+const MOST_NAMES: usize = 12;
+
+fn known_names(known: &[String]) -> String {
+    if known.len() > MOST_NAMES {
+        return "`ros2 param list` names all of this node".to_owned();
+    }
+    format!("there are: {}", known.join(", "))
+}
+
 /// Has the last word on new values: all parameters that would be set, by name. What it takes is in force when it comes
 /// back.
-pub type Judge = Box<dyn Fn(&BTreeMap<String, ParameterValue>) -> Result<(), String> + Send + Sync>;
+pub type Judge = Box<dyn Fn(&BTreeMap<String, ParameterValue>) -> Result<(), ChangeRefused> + Send + Sync>;
 
 /// Nothing of that kind is declared under that name.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -139,7 +210,7 @@ impl Parameter {
     }
 
     /// The value as this parameter takes it, or what is wrong with it.
-    fn accept(&self, value: ParameterValue) -> Result<ParameterValue, String> {
+    fn accept(&self, value: ParameterValue) -> Result<ParameterValue, ValueProblem> {
         let value = match (&self.default, value) {
             // `ros2 param set /base speed_mps 1` sends an integer.
             #[expect(clippy::cast_precision_loss, reason = "nobody sets a parameter to a whole number beyond 2^53")]
@@ -147,11 +218,12 @@ impl Parameter {
             (_, value) => value,
         };
         if std::mem::discriminant(&value) != std::mem::discriminant(&self.default) {
-            return Err(format!("its type is {}, not {}", self.default.type_name(), value.type_name()));
+            let (declared, given) = (self.default.type_name(), value.type_name());
+            return Err(ValueProblem::Type { declared, given });
         }
-        let outside = |bounds: String| Err(format!("it must be from {bounds}"));
+        let outside = |range: String| Err(ValueProblem::OutOfRange { range });
         match (&self.range, &value) {
-            (_, ParameterValue::Double(number)) if !number.is_finite() => Err("it must be a finite number".to_owned()),
+            (_, ParameterValue::Double(number)) if !number.is_finite() => Err(ValueProblem::NotFinite),
             (Some(Range::Double(range)), ParameterValue::Double(number)) if !range.contains(number) => {
                 outside(format!("{} to {}", range.start(), range.end()))
             }
@@ -188,7 +260,7 @@ impl Parameters {
     pub fn declare(
         parameters: Vec<Parameter>,
         given: impl Fn(&str) -> Option<ParameterValue>,
-    ) -> Result<Self, (String, String)> {
+    ) -> Result<Self, (String, ValueProblem)> {
         let mut values = BTreeMap::new();
         for parameter in &parameters {
             let value = given(&parameter.name).unwrap_or_else(|| parameter.default.clone());
@@ -283,16 +355,18 @@ impl Parameters {
     ///
     /// # Errors
     /// What is wrong with the first value that does not fit.
-    pub fn set(&self, wanted: Vec<(String, ParameterValue)>) -> Result<BTreeMap<String, ParameterValue>, String> {
+    pub fn set(&self, wanted: Vec<(String, ParameterValue)>) -> Result<BTreeMap<String, ParameterValue>, NotSet> {
         let _turn = self.setting.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = BTreeMap::new();
         for (name, value) in wanted {
             let Some(parameter) = self.declaration(&name) else { return Err(self.unknown(&name)) };
             if let Access::ReadOnly(because) = &parameter.access {
-                return Err(format!("'{name}' {because}"));
+                return Err(NotSet::ReadOnly { name, because });
             }
-            let value = parameter.accept(value).map_err(|problem| format!("'{name}': {problem}"))?;
-            changed.insert(name, value);
+            match parameter.accept(value) {
+                Ok(value) => changed.insert(name, value),
+                Err(problem) => return Err(NotSet::Value { name, problem }),
+            };
         }
         changed.retain(|name, value| self.values.borrow().get(name) != Some(value));
         if changed.is_empty() {
@@ -305,14 +379,9 @@ impl Parameters {
         Ok(changed)
     }
 
-    fn unknown(&self, name: &str) -> String {
-        /// More names than this help nobody.
-        const MOST_NAMES: usize = 12;
-        let known: Vec<&str> = self.names().take(MOST_NAMES + 1).collect();
-        if known.len() > MOST_NAMES {
-            return format!("there is no parameter '{name}'; `ros2 param list` names all of this node");
-        }
-        format!("there is no parameter '{name}'; there are: {}", known.join(", "))
+    fn unknown(&self, name: &str) -> NotSet {
+        let known = self.names().take(MOST_NAMES + 1).map(str::to_owned).collect();
+        NotSet::Unknown { name: name.to_owned(), known }
     }
 }
 
@@ -351,7 +420,8 @@ mod tests {
             ),
         ];
         for (name, value, problem) in table {
-            assert_eq!(parameters.set(vec![(name.to_owned(), value)]), Err(problem.to_owned()));
+            let refused = parameters.set(vec![(name.to_owned(), value)]).unwrap_err();
+            assert_eq!(refused.to_string(), problem);
         }
         assert_eq!(parameters.double("speed_mps"), Ok(0.8));
     }
@@ -370,7 +440,9 @@ mod tests {
     #[test]
     fn who_has_the_last_word_sees_all_that_would_change_and_may_refuse_it() {
         let judge = |changed: &BTreeMap<String, ParameterValue>| match changed.get("steps") {
-            Some(ParameterValue::Integer(steps)) if *steps > 5 => Err(format!("{} of {}", steps, changed.len())),
+            Some(ParameterValue::Integer(steps)) if *steps > 5 => {
+                Err(ChangeRefused(format!("{} of {}", steps, changed.len())))
+            }
             _ => Ok(()),
         };
         let parameters = parameters().judged_by(Box::new(judge));
@@ -381,7 +453,8 @@ mod tests {
                 ("speed_mps".to_owned(), ParameterValue::Double(0.8)),
             ]
         };
-        assert_eq!(parameters.set(wanted(6)), Err("6 of 2".to_owned()), "the speed would stay as it is");
+        let refused = ChangeRefused("6 of 2".to_owned());
+        assert_eq!(parameters.set(wanted(6)), Err(refused.into()), "the speed would stay as it is");
         assert_eq!(parameters.text("voice"), Ok("en".to_owned()));
         assert_eq!(parameters.set(wanted(5)).map(|changed| changed.len()), Ok(2));
         assert_eq!(parameters.integer("steps"), Ok(5));
@@ -408,6 +481,6 @@ mod tests {
     fn a_bad_value_on_the_command_line_is_named() {
         let declared = vec![Parameter::double_within("speed_mps", 0.8, 0.05..=3.0)];
         let problem = Parameters::declare(declared, |_| Some(ParameterValue::Double(0.0))).unwrap_err();
-        assert_eq!(problem, ("speed_mps".to_owned(), "it must be from 0.05 to 3".to_owned()));
+        assert_eq!((problem.0.as_str(), problem.1.to_string().as_str()), ("speed_mps", "it must be from 0.05 to 3"));
     }
 }

@@ -100,7 +100,7 @@ fn apply(
             }
             (true, String::new())
         }
-        Err(reason) => (false, carried(reason)),
+        Err(problem) => (false, carried(problem.to_string())),
     };
     SetParametersResult { successful, reason }
 }

@@ -38,7 +38,7 @@ impl Context {
         let context = unsafe { Box::into_raw(Box::new(rcl::rcl_get_zero_initialized_context())) };
         // From here on `drop` gives back what was made: the library's `fini` accepts what was never initialised.
         let created = Self { context };
-        initialise_context(context, &arguments).map_err(initialisation)?;
+        initialise_context(context, &arguments)?;
         Ok(Arc::new(created))
     }
 
@@ -85,7 +85,7 @@ impl Node {
         // SAFETY: zero-initialised value by copy, as the library demands before `init`.
         let node = unsafe { Box::into_raw(Box::new(rcl::rcl_get_zero_initialized_node())) };
         let created = Self { node, endpoints: Mutex::default(), context: Arc::clone(context) };
-        initialise_node(node, context.as_ptr(), &name).map_err(initialisation)?;
+        initialise_node(node, context.as_ptr(), &name)?;
         Ok(Arc::new(created))
     }
 
@@ -175,23 +175,23 @@ fn initialisation(problem: String) -> RosError {
     RosError::Initialisation { problem }
 }
 
-fn initialise_context(context: *mut rcl::rcl_context_t, arguments: &Arguments) -> Result<(), String> {
+fn initialise_context(context: *mut rcl::rcl_context_t, arguments: &Arguments) -> Result<(), RosError> {
     let pointers = arguments.pointers();
     // SAFETY: options and context are zero-initialised; the arguments outlive the call, which copies them.
     unsafe {
         let mut options = rcl::rcl_get_zero_initialized_init_options();
         let code = rcl::rcl_init_options_init(&mut options, rcl::rcutils_get_default_allocator());
         if !is_ok(code) {
-            return Err(last_error());
+            return Err(initialisation(last_error()));
         }
         let code = rcl::rcl_init(arguments.count(), pointers.as_ptr(), &options, context);
-        let initialised = if is_ok(code) { Ok(()) } else { Err(last_error()) };
+        let initialised = if is_ok(code) { Ok(()) } else { Err(initialisation(last_error())) };
         rcl::rcl_init_options_fini(&mut options);
         initialised
     }
 }
 
-fn initialise_node(node: *mut rcl::rcl_node_t, context: *mut rcl::rcl_context_t, name: &CStr) -> Result<(), String> {
+fn initialise_node(node: *mut rcl::rcl_node_t, context: *mut rcl::rcl_context_t, name: &CStr) -> Result<(), RosError> {
     // SAFETY: node and arguments are zero-initialised and the context is valid; the options are given back once.
     unsafe {
         let mut options = rcl::rcl_node_get_default_options();
@@ -204,7 +204,7 @@ fn initialise_node(node: *mut rcl::rcl_node_t, context: *mut rcl::rcl_context_t,
         if is_ok(code) {
             code = rcl::rcl_node_init(node, name.as_ptr(), c"".as_ptr(), context, &options);
         }
-        let initialised = if is_ok(code) { Ok(()) } else { Err(last_error()) };
+        let initialised = if is_ok(code) { Ok(()) } else { Err(initialisation(last_error())) };
         rcl::rcl_node_options_fini(&mut options);
         initialised
     }

@@ -82,7 +82,7 @@ impl Observer {
         // SAFETY: zero-initialised value by copy.
         let mut set = unsafe { rcl::rcl_get_zero_initialized_wait_set() };
         // SAFETY: the set is zero-initialised, context and node are valid, and both conditions outlive the set.
-        let woken = unsafe {
+        unsafe {
             let code = rcl::rcl_wait_set_init(
                 &mut set,
                 0,
@@ -100,13 +100,12 @@ impl Observer {
             let woken = self.wait_with(&mut set, timeout);
             rcl::rcl_wait_set_fini(&mut set);
             woken
-        };
-        woken.map_err(|problem| RosError::Graph { problem })
+        }
     }
 
     /// # Safety
     /// `set` must have room for two guard conditions.
-    unsafe fn wait_with(&self, set: &mut rcl::rcl_wait_set_t, timeout: Duration) -> Result<Wakeup, String> {
+    unsafe fn wait_with(&self, set: &mut rcl::rcl_wait_set_t, timeout: Duration) -> Result<Wakeup, RosError> {
         let nanoseconds = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX);
         // SAFETY: the node is valid; the returned condition lives as long as it; the set has room for both; the library
         // puts null into the set's list for each condition that was not triggered.
@@ -115,18 +114,18 @@ impl Observer {
             let (mut graph_index, mut wake_index) = (0, 0);
             let code = rcl::rcl_wait_set_add_guard_condition(set, graph, &mut graph_index);
             if !is_ok(code) {
-                return Err(last_error());
+                return Err(RosError::Graph { problem: last_error() });
             }
             let code = rcl::rcl_wait_set_add_guard_condition(set, self.wake.as_ptr(), &mut wake_index);
             if !is_ok(code) {
-                return Err(last_error());
+                return Err(RosError::Graph { problem: last_error() });
             }
             let code = rcl::rcl_wait(set, nanoseconds);
             if code == rcl::RCL_RET_TIMEOUT.cast_signed() {
                 return Ok(Wakeup::TimedOut);
             }
             if !is_ok(code) {
-                return Err(last_error());
+                return Err(RosError::Graph { problem: last_error() });
             }
             let was_woken = !(*set.guard_conditions.add(wake_index)).is_null();
             Ok(if was_woken { Wakeup::Woken } else { Wakeup::GraphChanged })

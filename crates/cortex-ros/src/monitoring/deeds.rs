@@ -49,6 +49,48 @@ pub enum Undone {
     Failed(String),
 }
 
+/// Why something failed. In words for people.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ActionFailure {
+    /// It could not be sent, or was not answered.
+    #[error("{problem}")]
+    Ros {
+        /// What ROS says, its beginning.
+        problem: String,
+    },
+    /// It takes longer than it may.
+    #[error("it did not end within {:.1} s", .limit.as_secs_f64())]
+    TimedOut {
+        /// How long it may take.
+        limit: Duration,
+    },
+    /// Whoever was asked says that it has failed.
+    #[error("{reason}")]
+    Reported {
+        /// The reason in its own words, their beginning.
+        reason: String,
+    },
+    /// A node is not in the state that a transition leads to, as far as is known.
+    #[error("the node refuses, or failed{}", .state.as_ref().map(|state| format!("; it is {state}")).unwrap_or_default())]
+    NotInState {
+        /// The state that it is in.
+        state: Option<String>,
+    },
+    /// A node does not say in which state it is.
+    #[error("the node does not answer")]
+    NoState,
+    /// A transition takes longer than it may.
+    #[error("it takes too long")]
+    TooSlow,
+}
+
+impl From<ActionFailure> for Undone {
+    fn from(failure: ActionFailure) -> Self {
+        Self::Failed(failure.to_string())
+    }
+}
+
 /// Whether something was sent, or is withdrawn and never will be: one decision, by whoever comes first. Clones decide
 /// about the same.
 #[derive(Debug, Clone, Default)]
@@ -148,10 +190,10 @@ impl Deeds {
     }
 
     /// Does something that a stop refuses or ends. What fails meanwhile has failed because of that.
-    async fn unless_stopped<T>(&self, work: impl Future<Output = Result<T, String>>) -> Result<T, Undone> {
+    async fn unless_stopped<T>(&self, work: impl Future<Output = Result<T, ActionFailure>>) -> Result<T, Undone> {
         let unstopped = StopState { is_stopped: false, ..self.latch().now() };
-        work.await.map_err(|reason| match self.latch().now() {
-            now if now == unstopped => Undone::Failed(reason),
+        work.await.map_err(|failure| match self.latch().now() {
+            now if now == unstopped => failure.into(),
             _ => Undone::Stopped,
         })
     }
@@ -267,7 +309,7 @@ impl Deeds {
     ) -> Result<Value, Undone> {
         let role = self.role(component, method, arguments);
         let run = self.run(component, method, arguments, &role, limit);
-        if role == Role::Halts { run.await.map_err(Undone::Failed) } else { self.unless_stopped(run).await }
+        if role == Role::Halts { run.await.map_err(Undone::from) } else { self.unless_stopped(run).await }
     }
 
     /// Whether this brings something to rest, as the component itself says: then it is always allowed, whatever has failed
@@ -289,7 +331,7 @@ impl Deeds {
         arguments: &Map<String, Value>,
         role: &Role,
         limit: Duration,
-    ) -> Result<Value, String> {
+    ) -> Result<Value, ActionFailure> {
         let service = below(component, EXECUTE_METHOD.0);
         let tool = ToolName::of_method(component, method);
         let asked = async {
@@ -340,7 +382,7 @@ impl Deeds {
         values: &Map<String, Value>,
         limit: Duration,
         decision: &SendDecision,
-    ) -> Result<(), String> {
+    ) -> Result<(), ActionFailure> {
         let (end, node) = (Instant::now() + limit, format!("/{component}"));
         let parameters = Parameters::new(&self.endpoints, &self.interfaces);
         for (name, value) in values {
@@ -365,7 +407,7 @@ impl Deeds {
         component: &ComponentName,
         transition: Transition,
         limit: Duration,
-    ) -> Result<(), String> {
+    ) -> Result<(), ActionFailure> {
         let (end, node) = (Instant::now() + limit, format!("/{component}"));
         let left = || end.saturating_duration_since(Instant::now());
         let change = |limit| lifecycle::change(&self.endpoints, &self.interfaces, &node, transition, limit);
@@ -379,12 +421,11 @@ impl Deeds {
                     return match state {
                         // An earlier request, whose answer was lost, has done it.
                         Some(state) if transition.leads_to(&state) => Ok(()),
-                        Some(state) => Err(format!("the node refuses, or failed; it is {}", capped(&state, 40))),
-                        None => Err("the node refuses, or failed".to_owned()),
+                        state => Err(ActionFailure::NotInState { state: state.map(|state| capped(&state, 40)) }),
                     };
                 }
                 Err(RosError::NoAnswer { .. }) if !left().is_zero() => {}
-                Err(problem) => return Err(problem.to_string()),
+                Err(problem) => return Err(ActionFailure::Ros { problem: problem.to_string() }),
             }
             // On its way: the end of that is waited for. Where it was: the request was lost, and is sent again.
             loop {
@@ -392,11 +433,11 @@ impl Deeds {
                     Some(state) if transition.leads_to(&state) => return Ok(()),
                     Some(state) if transition.is_on_its_way(&state) => {}
                     Some(_) => break,
-                    None if left().is_zero() => return Err("the node does not answer".to_owned()),
+                    None if left().is_zero() => return Err(ActionFailure::NoState),
                     None => {}
                 }
                 if left().is_zero() {
-                    return Err("it takes too long".to_owned());
+                    return Err(ActionFailure::TooSlow);
                 }
                 tokio::time::sleep(PAUSE.min(left())).await;
             }
@@ -422,21 +463,24 @@ fn role(description: Option<&ComponentDescription>, method: &str, arguments: &Ma
     }
 }
 
-/// Bounds something, and says in words what went wrong.
+/// Bounds something.
 async fn within<T, E: std::fmt::Display>(
     limit: Duration,
     work: impl Future<Output = Result<T, E>>,
-) -> Result<T, String> {
+) -> Result<T, ActionFailure> {
     match tokio::time::timeout(limit, work).await {
-        Ok(done) => done.map_err(|problem| capped(&problem.to_string(), REASON_CHARACTERS)),
-        Err(_) => Err(format!("it did not end within {:.1} s", limit.as_secs_f64())),
+        Ok(done) => {
+            done.map_err(|problem| ActionFailure::Ros { problem: capped(&problem.to_string(), REASON_CHARACTERS) })
+        }
+        Err(_) => Err(ActionFailure::TimedOut { limit }),
     }
 }
 
 /// The reason that somebody gave.
-fn said(reason: &str) -> String {
+fn said(reason: &str) -> ActionFailure {
     let reason = reason.trim();
-    if reason.is_empty() { "it gave no reason".to_owned() } else { capped(reason, REASON_CHARACTERS) }
+    let reason = if reason.is_empty() { "it gave no reason".to_owned() } else { capped(reason, REASON_CHARACTERS) };
+    ActionFailure::Reported { reason }
 }
 
 #[cfg(test)]

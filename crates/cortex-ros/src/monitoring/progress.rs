@@ -10,7 +10,7 @@ use cortex_ros_client::{QosProfile, RosError};
 use serde_json::Value;
 
 use super::{ProgressTopic, Senses, Sign};
-use crate::watching::topics::{types_of, value_of};
+use crate::watching::topics::{FieldProblem, types_of, value_of};
 
 /// What comes faster is told together, so that a topic of a thousand messages a second costs no more than this.
 const TOGETHER: Duration = Duration::from_millis(50);
@@ -163,7 +163,7 @@ fn has_changed(before: &Value, now: &Value, changes_by: Option<f64>) -> bool {
 }
 
 /// A value that can be compared with others.
-fn comparable(found: Result<Value, String>) -> Option<Value> {
+fn comparable(found: Result<Value, FieldProblem>) -> Option<Value> {
     found.ok().filter(|value| !is_unknown(value))
 }
 

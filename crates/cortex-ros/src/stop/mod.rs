@@ -41,7 +41,7 @@ use cortex_ros_client::{Beats, GraphWatch, RosError};
 pub use begun::Unhaltable;
 pub(crate) use latch::StopNumber;
 pub use latch::{StopLatch, StopState};
-pub use record::{StopMemory, StopStore};
+pub use record::{StopMemory, StopRecordError, StopStore};
 
 use crate::RosTools;
 use crate::task::ServiceReply;
@@ -192,7 +192,7 @@ impl StopHandle {
     ///
     /// # Errors
     /// Why it is not.
-    pub fn recorded(&self, limit: Duration) -> Result<(), String> {
+    pub fn recorded(&self, limit: Duration) -> Result<(), StopRecordError> {
         self.recorder.wait(limit)
     }
 

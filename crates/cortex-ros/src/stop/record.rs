@@ -6,8 +6,28 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cortex_ros_client::RosError;
+use thiserror::Error;
 
-const STOPPED_AGAIN: &str = "the robot was stopped again meanwhile";
+/// Why the disk does not say whether the robot is stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum StopRecordError {
+    /// Another stop came while a resume waited.
+    #[error("the robot was stopped again meanwhile")]
+    StoppedAgain,
+    /// The disk takes too long.
+    #[error("the disk did not take it within {} s", .waited.as_secs_f64())]
+    TimedOut {
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// It could not be written or removed.
+    #[error("{problem}")]
+    Failed {
+        /// What the operating system says.
+        problem: String,
+    },
+}
 
 /// Where a stop is written down. Both may take as long as the disk does.
 pub trait StopStore: Send + 'static {
@@ -48,7 +68,7 @@ struct State {
     wanted: Wanted,
     wish: Wish,
     done: Wish,
-    outcome: Result<(), String>,
+    outcome: Result<(), StopRecordError>,
     is_ending: bool,
 }
 
@@ -82,7 +102,7 @@ impl State {
     }
 
     /// What has come of the latest wish. None: it is not done.
-    fn outcome(&self) -> Option<Result<(), String>> {
+    fn outcome(&self) -> Option<Result<(), StopRecordError>> {
         (self.done == self.wish).then(|| self.outcome.clone())
     }
 }
@@ -93,10 +113,10 @@ impl Shared {
     }
 
     /// Waits until the latest wish is done, and gives what has come of it; or until the time is over, with the problem.
-    fn wait(&self, limit: Duration) -> Result<(), String> {
+    fn wait(&self, limit: Duration) -> Result<(), StopRecordError> {
         let waited = self.changed.wait_timeout_while(self.lock(), limit, |state| state.outcome().is_none());
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        state.outcome().unwrap_or_else(|| Err(format!("the disk did not take it within {} s", limit.as_secs_f64())))
+        state.outcome().unwrap_or(Err(StopRecordError::TimedOut { waited: limit }))
     }
 }
 
@@ -130,7 +150,7 @@ impl Recorder {
     ///
     /// # Errors
     /// Why it is not, or that another stop came since. The robot must stay stopped then, and what is on the disk says so.
-    pub(super) fn resumed(&self, latest: Wish, limit: Duration) -> Result<(), String> {
+    pub(super) fn resumed(&self, latest: Wish, limit: Duration) -> Result<(), StopRecordError> {
         let Some(shared) = &self.0 else { return Ok(()) };
         let (wish, before) = {
             let mut state = shared.lock();
@@ -138,7 +158,7 @@ impl Recorder {
                 return Ok(());
             }
             if state.wish != latest {
-                return Err(STOPPED_AGAIN.to_owned());
+                return Err(StopRecordError::StoppedAgain);
             }
             let before = state.wanted.clone();
             (state.want(Wanted::Resumed), before)
@@ -147,7 +167,7 @@ impl Recorder {
         let removed = shared.wait(limit);
         let mut state = shared.lock();
         if state.wish != wish {
-            return Err(STOPPED_AGAIN.to_owned());
+            return Err(StopRecordError::StoppedAgain);
         }
         if removed.is_err() {
             state.want(before);
@@ -157,12 +177,12 @@ impl Recorder {
     }
 
     /// Whether the latest stop is on the disk. None: that is not known yet.
-    pub(super) fn outcome(&self) -> Option<Result<(), String>> {
+    pub(super) fn outcome(&self) -> Option<Result<(), StopRecordError>> {
         self.0.as_ref().map_or(Some(Ok(())), |shared| shared.lock().outcome())
     }
 
     /// The same; blocks until it is known, at most for `limit`.
-    pub(super) fn wait(&self, limit: Duration) -> Result<(), String> {
+    pub(super) fn wait(&self, limit: Duration) -> Result<(), StopRecordError> {
         self.0.as_ref().map_or(Ok(()), |shared| shared.wait(limit))
     }
 
@@ -191,7 +211,7 @@ fn keep(shared: &Shared, mut store: Box<dyn StopStore>) {
             Wanted::Stopped(why) => store.write(why),
             Wanted::Resumed => store.remove(),
         };
-        let outcome = done.map_err(|problem| problem.to_string());
+        let outcome = done.map_err(|problem| StopRecordError::Failed { problem: problem.to_string() });
         if let (Wanted::Stopped(_), Err(problem)) = (&wanted, &outcome) {
             tracing::error!("the stop could not be written down, so a restart would undo it: {problem}");
         }
@@ -280,14 +300,15 @@ mod tests {
     fn a_resume_that_the_disk_does_not_take_leaves_the_stop_on_it() {
         let world = world(Some("before the restart"));
         let in_time = world.recorder.resumed(world.recorder.latest(), SHORT);
-        assert!(in_time.unwrap_err().contains("the disk did not take it within"));
+        assert!(in_time.unwrap_err().to_string().contains("the disk did not take it within"));
         // It goes through with it after all; then the stop is written anew.
         world.let_disk_work(2);
         assert_eq!(world.recorder.wait(LONG), Ok(()));
         assert_eq!(world.on_disk().as_deref(), Some("before the restart"));
         world.disk.send(Err(io::Error::other("read-only"))).unwrap();
         world.let_disk_work(1);
-        assert_eq!(world.recorder.resumed(world.recorder.latest(), LONG), Err("read-only".to_owned()));
+        let read_only = StopRecordError::Failed { problem: "read-only".to_owned() };
+        assert_eq!(world.recorder.resumed(world.recorder.latest(), LONG), Err(read_only));
         assert_eq!(world.recorder.wait(LONG), Ok(()));
         assert_eq!(world.on_disk().as_deref(), Some("before the restart"));
     }
@@ -298,7 +319,7 @@ mod tests {
         let latest = world.recorder.latest();
         world.recorder.stopped("the second");
         world.let_disk_work(1);
-        assert!(world.recorder.resumed(latest, LONG).unwrap_err().contains("stopped again"));
+        assert_eq!(world.recorder.resumed(latest, LONG), Err(StopRecordError::StoppedAgain));
         assert_eq!(world.recorder.wait(LONG), Ok(()));
         assert_eq!(world.on_disk().as_deref(), Some("the second"));
     }
@@ -313,7 +334,7 @@ mod tests {
         }
         world.recorder.stopped("the second");
         world.let_disk_work(2);
-        assert!(resuming.join().unwrap().unwrap_err().contains("stopped again"));
+        assert_eq!(resuming.join().unwrap(), Err(StopRecordError::StoppedAgain));
         assert_eq!(world.recorder.wait(LONG), Ok(()));
         assert_eq!(world.on_disk().as_deref(), Some("the second"));
     }
@@ -323,8 +344,9 @@ mod tests {
         let world = world(None);
         world.recorder.stopped("why");
         world.disk.send(Err(io::Error::other("no space left"))).unwrap();
-        assert_eq!(world.recorder.wait(LONG), Err("no space left".to_owned()));
-        assert_eq!(world.recorder.outcome(), Some(Err("no space left".to_owned())));
+        let full = StopRecordError::Failed { problem: "no space left".to_owned() };
+        assert_eq!(world.recorder.wait(LONG), Err(full.clone()));
+        assert_eq!(world.recorder.outcome(), Some(Err(full)));
         world.recorder.stopped("again");
         world.recorder.end();
         world.let_disk_work(1);

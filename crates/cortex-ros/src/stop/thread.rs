@@ -20,7 +20,7 @@ use cortex_ros_client::text::carried;
 use serde_json::json;
 
 use super::begun::Unhaltable;
-use super::record::Recorder;
+use super::record::{Recorder, StopRecordError};
 use super::words::Moving;
 use super::{
     AGENT_LIMIT, ANSWER_LIMIT, HALT_LIMIT, InsideStop, LatestStop, REMOVE_LIMIT, StopHandle, StopNumber, words,
@@ -90,7 +90,9 @@ impl Agent {
             }
             // First: a task that runs on a robot which a restart takes for stopped does less harm than the other way round.
             let removed = tokio::task::spawn_blocking(move || recorder.resumed(latest, REMOVE_LIMIT)).await;
-            if let Err(problem) = removed.unwrap_or_else(|problem| Err(problem.to_string())) {
+            if let Err(problem) =
+                removed.unwrap_or_else(|problem| Err(StopRecordError::Failed { problem: problem.to_string() }))
+            {
                 return say(Word::Resumed(id, words::record_stays(&problem)));
             }
             if stop.is_some_and(|stop| !stopping::resume(&tools, stop)) {
@@ -430,7 +432,8 @@ fn verdict(stop: &mut StopUnderWay, tools: &RosTools, recorder: &Recorder) -> Op
         _ if waited >= ANSWER_LIMIT => Some(words::late(&moving(stop, tools))),
         _ => None,
     };
-    let recorded = recorded.unwrap_or_else(|| Err(format!("the disk did not take it within {} s", waited.as_secs())));
+    let timed_out = StopRecordError::TimedOut { waited: Duration::from_secs(waited.as_secs()) };
+    let recorded = recorded.unwrap_or(Err(timed_out));
     report.map(|report| words::with_record(report, recorded))
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use cortex_protocol::{StopOutcome, ToolName};
 
+use super::record::StopRecordError;
 use crate::task::ServiceReply;
 
 /// What is not known to be at rest.
@@ -73,7 +74,7 @@ pub(super) fn not_resumed() -> ServiceReply {
 }
 
 /// The record of the stop could not be removed.
-pub(super) fn record_stays(problem: &str) -> ServiceReply {
+pub(super) fn record_stays(problem: &StopRecordError) -> ServiceReply {
     in_vain(format!(
         "NOT RESUMED: what says on the disk that the robot is stopped could not be removed: {problem}. The robot stays \
          stopped; fix that, and call ~/resume again."
@@ -82,7 +83,7 @@ pub(super) fn record_stays(problem: &str) -> ServiceReply {
 
 /// The report, with what has become of the record of the stop. One that is not on the disk is undone by a restart, so it is
 /// no success.
-pub(super) fn with_record(report: ServiceReply, recorded: Result<(), String>) -> ServiceReply {
+pub(super) fn with_record(report: ServiceReply, recorded: Result<(), StopRecordError>) -> ServiceReply {
     let Err(problem) = recorded else { return report };
     in_vain(format!(
         "{} WARNING: the stop could not be written down ({problem}), so a restart of Cortex would undo it.",
@@ -188,7 +189,7 @@ mod tests {
     fn a_stop_that_a_restart_would_undo_is_no_success() {
         let report = stopped(&StopOutcome { missions_ended: 0, not_stopped: Vec::new() }, &moving(&[]));
         assert_eq!(with_record(report.clone(), Ok(())), report);
-        let report = with_record(report, Err("no space left".to_owned()));
+        let report = with_record(report, Err(StopRecordError::Failed { problem: "no space left".to_owned() }));
         assert!(!report.success && report.message.contains("(no space left), so a restart"), "{}", report.message);
     }
 

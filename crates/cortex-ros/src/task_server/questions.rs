@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use cortex_protocol::question::{ApprovalScope, MAX_REASON_BYTES};
+use cortex_protocol::question::{ApprovalScope, InvalidQuestionId, MAX_REASON_BYTES};
 use cortex_protocol::{Answer, Command, QuestionId};
 use cortex_ros_client::QosProfile;
 use cortex_ros_client::serving::respond;
@@ -11,6 +11,7 @@ use cortex_ros_client::text::carried;
 use futures::Stream;
 use r2r::cortex_msgs::srv::{AnswerQuestion, DisputeMission, ListQuestions};
 use r2r::{Node, ServiceRequest};
+use thiserror::Error;
 
 use super::{SUBMIT_LIMIT, Shared, principal};
 use crate::task::ServiceReply;
@@ -50,7 +51,7 @@ pub(super) fn endpoints(
 pub(super) fn answer(shared: &Arc<Shared>, request: ServiceRequest<AnswerQuestion::Service>) {
     let (question, answer) = match read(&request.message) {
         Ok(read) => read,
-        Err(problem) => return respond_answer(request, ServiceReply::refusal(problem)),
+        Err(problem) => return respond_answer(request, ServiceReply::refusal(problem.to_string())),
     };
     let Ok(permit) = Arc::clone(&shared.triggers).try_acquire_owned() else {
         return respond_answer(request, ServiceReply::refusal(BUSY));
@@ -90,40 +91,54 @@ pub(super) fn dispute(shared: &Arc<Shared>, request: ServiceRequest<DisputeMissi
 const BUSY: &str = "many such requests are under way; wait for their answers";
 const LATE: &str = "the agent did not answer in time";
 
+/// Why a request is no answer. In words for the person.
+#[derive(Debug, PartialEq, Error)]
+enum AnswerRequestProblem {
+    #[error(transparent)]
+    Question(#[from] InvalidQuestionId),
+    #[error("no answer is given; write 'approve', 'deny', or one of the choices")]
+    NoAnswer,
+    #[error("there is no scope '{scope}'; write 'once' or 'mission'")]
+    UnknownScope { scope: String },
+    #[error("a scope goes with 'approve' alone; leave it empty")]
+    ScopeWithoutApproval,
+    #[error(
+        "a reason goes with 'deny' alone: what is approved under a condition is not approved. Leave it empty, or deny with \
+         it"
+    )]
+    ReasonWithoutDenial,
+    #[error("{}", too_long(*.bytes))]
+    LongReason { bytes: usize },
+}
+
 /// The request as an answer, or what is wrong with it. Whatever is not exactly a yes is none: a scope or a reason beside
 /// another answer than theirs makes the request unusable.
-fn read(request: &AnswerQuestion::Request) -> Result<(QuestionId, Answer), String> {
+fn read(request: &AnswerQuestion::Request) -> Result<(QuestionId, Answer), AnswerRequestProblem> {
     let AnswerQuestion::Request { question, answer, scope, reason } = request;
-    let question =
-        question.trim().parse().map_err(|problem: cortex_protocol::question::InvalidQuestionId| problem.to_string())?;
+    let question = question.trim().parse()?;
     let answer = match answer.as_str() {
-        "" => return Err("no answer is given; write 'approve', 'deny', or one of the choices".to_owned()),
+        "" => return Err(AnswerRequestProblem::NoAnswer),
         "approve" => Answer::Approve { scope: scope_of(scope)? },
         "deny" => Answer::Deny { reason: reason.clone() },
         choice => Answer::Choose { choice: choice.to_owned() },
     };
     if !scope.is_empty() && !matches!(answer, Answer::Approve { .. }) {
-        return Err("a scope goes with 'approve' alone; leave it empty".to_owned());
+        return Err(AnswerRequestProblem::ScopeWithoutApproval);
     }
     if !reason.is_empty() && !matches!(answer, Answer::Deny { .. }) {
-        return Err("a reason goes with 'deny' alone: what is approved under a condition is not approved. Leave it \
-                    empty, or deny with it"
-            .to_owned());
+        return Err(AnswerRequestProblem::ReasonWithoutDenial);
     }
     if reason.len() > MAX_REASON_BYTES {
-        return Err(too_long(reason));
+        return Err(AnswerRequestProblem::LongReason { bytes: reason.len() });
     }
     Ok((question, answer))
 }
 
-fn scope_of(scope: &str) -> Result<ApprovalScope, String> {
+fn scope_of(scope: &str) -> Result<ApprovalScope, AnswerRequestProblem> {
     match scope {
         "" | "once" => Ok(ApprovalScope::Once),
         "mission" => Ok(ApprovalScope::Mission),
-        other => {
-            let shown: String = other.chars().take(100).collect();
-            Err(format!("there is no scope '{shown}'; write 'once' or 'mission'"))
-        }
+        other => Err(AnswerRequestProblem::UnknownScope { scope: other.chars().take(100).collect() }),
     }
 }
 
@@ -134,11 +149,11 @@ fn wrong_dispute(mission: &str, reason: &str) -> Option<String> {
     if reason.trim().is_empty() {
         return Some("no reason is given; say what was not as it should be".to_owned());
     }
-    (reason.len() > MAX_REASON_BYTES).then(|| too_long(reason))
+    (reason.len() > MAX_REASON_BYTES).then(|| too_long(reason.len()))
 }
 
-fn too_long(reason: &str) -> String {
-    format!("the reason has {} bytes; at most {MAX_REASON_BYTES} are taken. Say it shorter", reason.len())
+fn too_long(bytes: usize) -> String {
+    format!("the reason has {bytes} bytes; at most {MAX_REASON_BYTES} are taken. Say it shorter")
 }
 
 fn respond_answer(request: ServiceRequest<AnswerQuestion::Service>, reply: ServiceReply) {
@@ -153,7 +168,12 @@ fn respond_dispute(request: ServiceRequest<DisputeMission::Service>, reply: Serv
 mod tests {
     use super::*;
 
-    fn read_fields(question: &str, answer: &str, scope: &str, reason: &str) -> Result<(QuestionId, Answer), String> {
+    fn read_fields(
+        question: &str,
+        answer: &str,
+        scope: &str,
+        reason: &str,
+    ) -> Result<(QuestionId, Answer), AnswerRequestProblem> {
         let [question, answer, scope, reason] = [question, answer, scope, reason].map(str::to_owned);
         read(&AnswerQuestion::Request { question, answer, scope, reason })
     }
@@ -187,7 +207,7 @@ mod tests {
             ("m1/1", "the red cup", "", "it is nearer", "a reason goes with 'deny' alone"),
             ("m1/1", "deny", "", &long, "at most 2048 are taken"),
         ] {
-            let problem = read_fields(question, answer, scope, reason).unwrap_err();
+            let problem = read_fields(question, answer, scope, reason).unwrap_err().to_string();
             assert!(problem.contains(expected), "{problem}");
         }
         for (mission, reason, expected) in

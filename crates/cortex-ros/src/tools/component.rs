@@ -11,6 +11,7 @@ use cortex_protocol::{CancelMode, ComponentName, Effect, FailureKind, HaltState,
 use cortex_ros_client::RosError;
 use cortex_ros_client::dynamic::{ServiceClient, Turn};
 use serde_json::{Map, Value};
+use thiserror::Error;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -42,6 +43,20 @@ const SERVER_LIMIT: Duration = Duration::from_secs(2);
 /// milliseconds; one that was killed and has just come back is heard once the middleware has dropped its dead server, and
 /// all patient attempts to ask it take this long.
 const DESCRIPTION_LIMIT: Duration = Duration::from_secs(7);
+
+/// Why a component did not halt what it was to halt.
+#[derive(Debug, Error)]
+enum NotHalted {
+    #[error(transparent)]
+    Ros(#[from] RosError),
+    #[error("it has left the graph")]
+    Left,
+    #[error("its heartbeat has stopped")]
+    Silent,
+    /// In its own words.
+    #[error("{reason}")]
+    Failed { reason: String },
+}
 
 /// A component's answer to a call.
 type Answer = Result<Message, RosError>;
@@ -198,7 +213,7 @@ impl Components {
         client: &ServiceClient,
         component: &ComponentName,
         method: &str,
-    ) -> Result<HaltState, String> {
+    ) -> Result<HaltState, NotHalted> {
         let answered = async {
             // One that was made just now would lose what is sent before the two are connected.
             client.wait_for_server(SERVER_LIMIT).await?;
@@ -207,13 +222,17 @@ impl Components {
         let mut directory = self.around.discovery.directory();
         let response = tokio::select! {
             biased;
-            answer = answered => MethodAnswer::of(&answer.map_err(|problem| problem.to_string())?),
+            answer = answered => MethodAnswer::of(&answer?),
             _ = directory.wait_for(|directory| directory.component(component).is_none()) => {
-                return Err("it has left the graph".to_owned());
+                return Err(NotHalted::Left);
             }
-            () = self.silent(component) => return Err("its heartbeat has stopped".to_owned()),
+            () = self.silent(component) => return Err(NotHalted::Silent),
         };
-        if response.success { Ok(HaltState::Halted) } else { Err(reason(&response.error_msg)) }
+        if response.success {
+            Ok(HaltState::Halted)
+        } else {
+            Err(NotHalted::Failed { reason: reason(&response.error_msg) })
+        }
     }
 
     /// Resolves when the heartbeat of the component has stopped and does not come back for a moment.
@@ -283,7 +302,7 @@ impl Components {
         let Some(cancel_method) = method.cancel_method else { return HaltState::Unconfirmed };
         let halted = match self.client(&component).await {
             Ok(client) => self.run_cancel_method(&client, &component, &cancel_method).await,
-            Err(problem) => Err(problem.to_string()),
+            Err(problem) => Err(problem.into()),
         };
         halted.unwrap_or_else(|problem| {
             tracing::warn!("the component '{component}' did not halt: {problem}");

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_core::condition::{Age, Sighting, at_path};
-use cortex_interfaces::{MessageView, WriteLimits, WriteOptions};
+use cortex_interfaces::{InterfaceName, MessageView, WriteLimits, WriteOptions};
 use cortex_protocol::condition::Source;
 use cortex_ros_client::clock::RosClock;
 use cortex_ros_client::dynamic::Subscription;
 use cortex_ros_client::graph::Graph;
 use cortex_ros_client::{QosProfile, RosError};
 use serde_json::Value;
+use thiserror::Error;
 use tokio::sync::watch;
 
 use super::latest::Latest;
@@ -156,7 +157,7 @@ impl Reading {
         for field in &self.fields {
             let sighting = match value_of(message, field) {
                 Ok(value) => Sighting::Value { value, kept, age: age.clone() },
-                Err(reason) => Sighting::Unusable { reason },
+                Err(problem) => Sighting::Unusable { reason: problem.to_string() },
             };
             self.latest.tell(self.source(field), sighting);
         }
@@ -178,27 +179,42 @@ fn age_of(message: MessageView<'_>, clock: &RosClock) -> Age {
     };
     match age_at(seconds * 1_000_000_000 + nanoseconds, clock.now_ns().into()) {
         Some(Ok(age)) => Age::Stamped(age),
-        Some(Err(reason)) => Age::Unknown { reason },
+        Some(Err(unknown)) => Age::Unknown { reason: unknown.to_string() },
         None => Age::Arrival,
     }
 }
 
-/// How old what has this stamp is, both in nanoseconds. None: it has none. An error is why that can't be said.
-fn age_at(stamp: i128, now: i128) -> Option<Result<Duration, String>> {
+/// Why nobody knows how old a message is.
+#[derive(Debug, PartialEq, Error)]
+enum UnknownAge {
+    #[error("use_sim_time is set, and nothing was heard on /clock")]
+    NoClock,
+    #[error(
+        "its stamp lies {:.1} s in the future; the clocks differ, or only one side has use_sim_time", .ahead.as_secs_f64()
+    )]
+    InFuture { ahead: Duration },
+}
+
+/// Why a field can't be used.
+#[derive(Debug, PartialEq, Error)]
+pub(crate) enum FieldProblem {
+    #[error("{message_type} has no field '{field}'")]
+    Missing { message_type: InterfaceName, field: String },
+    #[error("'{field}' is too long to be compared")]
+    TooLong { field: String },
+}
+
+/// How old what has this stamp is, both in nanoseconds. None: it has none.
+fn age_at(stamp: i128, now: i128) -> Option<Result<Duration, UnknownAge>> {
     if stamp == 0 {
         return None;
     }
     if now == 0 {
-        return Some(Err("use_sim_time is set, and nothing was heard on /clock".to_owned()));
+        return Some(Err(UnknownAge::NoClock));
     }
     if stamp > now {
         let ahead = Duration::from_nanos(u64::try_from(stamp - now).unwrap_or(u64::MAX));
-        let because = "the clocks differ, or only one side has use_sim_time";
-        return Some(if ahead <= CLOCKS_DIFFER {
-            Ok(Duration::ZERO)
-        } else {
-            Err(format!("its stamp lies {:.1} s in the future; {because}", ahead.as_secs_f64()))
-        });
+        return Some(if ahead <= CLOCKS_DIFFER { Ok(Duration::ZERO) } else { Err(UnknownAge::InFuture { ahead }) });
     }
     Some(Ok(Duration::from_nanos(u64::try_from(now - stamp).unwrap_or(u64::MAX))))
 }
@@ -206,8 +222,8 @@ fn age_at(stamp: i128, now: i128) -> Option<Result<Duration, String>> {
 /// The value of a field, by the names of the message's definition.
 ///
 /// # Errors
-/// Why it can't be used, for a person.
-pub(crate) fn value_of(message: MessageView<'_>, field: &str) -> Result<Value, String> {
+/// When it can't be used.
+pub(crate) fn value_of(message: MessageView<'_>, field: &str) -> Result<Value, FieldProblem> {
     // As far as messages lie within messages, nothing beside them is written.
     let (mut view, mut rest) = (message, field);
     while let Some((first, inner)) = rest.split_once('.') {
@@ -216,11 +232,12 @@ pub(crate) fn value_of(message: MessageView<'_>, field: &str) -> Result<Value, S
     }
     let written = view.to_json(&WriteOptions { limits: LIMITS, ..WriteOptions::exact() });
     let Some(value) = at_path(&written.value, rest) else {
-        return Err(format!("{} has no field '{field}'", message.message_type().name));
+        let message_type = message.message_type().name.clone();
+        return Err(FieldProblem::Missing { message_type, field: field.to_owned() });
     };
     let is_cut = written.left_out.iter().any(|cut| touches(&cut.path, rest));
     if is_cut {
-        return Err(format!("'{field}' is too long to be compared"));
+        return Err(FieldProblem::TooLong { field: field.to_owned() });
     }
     Ok(value.clone())
 }
@@ -244,7 +261,7 @@ mod tests {
     fn seen(type_name: &str, message: &Value, field: &str) -> Result<Value, String> {
         let interface: Arc<_> = Interfaces::from_environment().message(type_name).unwrap();
         let message = Message::from_json(&interface, message, &ReadOptions::exact()).unwrap();
-        value_of(message.view(), field)
+        value_of(message.view(), field).map_err(|problem| problem.to_string())
     }
 
     #[test]

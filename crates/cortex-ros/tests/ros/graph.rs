@@ -115,7 +115,7 @@ ros_tests! {
     }
 
     async fn parameters_are_shown_to_others_and_changed_where_that_is_allowed() {
-        use cortex_ros_client::parameters::{Parameter, Parameters};
+        use cortex_ros_client::parameters::{ChangeRefused, Parameter, Parameters};
         let node = RosNode::start("cortex", "").unwrap();
         let declared = vec![
             Parameter::text("model", "reflex").describe("Who plans."),
@@ -125,7 +125,8 @@ ros_tests! {
         ];
         let judge = |changed: &std::collections::BTreeMap<String, cortex_ros_client::parameters::ParameterValue>| {
             let wrong = cortex_ros_client::parameters::ParameterValue::String("gpt".to_owned());
-            if changed.get("model") == Some(&wrong) { Err("'gpt' names no model".to_owned()) } else { Ok(()) }
+            let refused = ChangeRefused("'gpt' names no model".to_owned());
+            if changed.get("model") == Some(&wrong) { Err(refused) } else { Ok(()) }
         };
         let shown = Parameters::declare(declared, |_| None).unwrap().judged_by(Box::new(judge));
         let serving = cortex_ros_client::serving::Serving::on(tokio::runtime::Handle::current());

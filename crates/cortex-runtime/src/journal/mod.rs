@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use crate::not_written::{NotWritten, Unrecorded};
 use crate::tape::TapeSettings;
 use file::JournalFile;
 pub(crate) use recovery::recover;
@@ -127,7 +128,7 @@ impl Journal {
         &self,
         invocation: &Invocation,
         cancelled: &CancellationToken,
-    ) -> Result<(), String> {
+    ) -> Result<(), Unrecorded> {
         let Some(kept) = &self.kept else { return Ok(()) };
         let call = OpenCall::of(invocation);
         let written = tokio::select! {
@@ -138,10 +139,7 @@ impl Journal {
         };
         let Err(problem) = written else { return Ok(()) };
         if kept.settings.required {
-            return Err(format!(
-                "What begins can't be noted, and nothing may begin that a later life of Cortex would not find: {problem}. \
-                 Fix it, or set tape.required = false"
-            ));
+            return Err(Unrecorded::InJournal(problem));
         }
         tracing::warn!("something begins that is not in the journal: {problem}");
         Ok(())
@@ -168,7 +166,7 @@ impl Journal {
         let Some(kept) = &self.kept else { return };
         let job: Job = Box::new(move |file| tell(on(file, what)));
         if kept.jobs.try_send(job).is_err() {
-            tell(Err("too much waits to be written".to_owned()));
+            tell(Err(NotWritten::QueueFull));
         }
     }
 
@@ -176,16 +174,16 @@ impl Journal {
     async fn write(
         &self,
         what: impl FnOnce(&mut JournalFile) -> std::io::Result<()> + Send + 'static,
-    ) -> Result<(), String> {
+    ) -> Result<(), NotWritten> {
         if self.is_kept() { self.job(move |file| on(file, what)).await } else { Ok(()) }
     }
 
     /// Has something done with the file after all that came before, and waits for it.
     async fn job<T: Send + 'static>(
         &self,
-        what: impl FnOnce(&mut Option<JournalFile>) -> Result<T, String> + Send + 'static,
-    ) -> Result<T, String> {
-        let Some(kept) = &self.kept else { return Err("there is none".to_owned()) };
+        what: impl FnOnce(&mut Option<JournalFile>) -> Result<T, NotWritten> + Send + 'static,
+    ) -> Result<T, NotWritten> {
+        let Some(kept) = &self.kept else { return Err(NotWritten::NotKept) };
         let (reply, answer) = oneshot::channel();
         let job: Job = Box::new(move |file| {
             // Who asked may have given up waiting.
@@ -197,8 +195,8 @@ impl Journal {
         };
         match tokio::time::timeout(PATIENCE, done).await {
             Ok(Some(done)) => done,
-            Ok(None) => Err("it could not be written".to_owned()),
-            Err(_) => Err(format!("the disk did not take it within {} s", PATIENCE.as_secs())),
+            Ok(None) => Err(NotWritten::Lost),
+            Err(_) => Err(NotWritten::TimedOut { waited: PATIENCE }),
         }
     }
 }
@@ -206,14 +204,14 @@ impl Journal {
 fn on(
     file: &mut Option<JournalFile>,
     what: impl FnOnce(&mut JournalFile) -> std::io::Result<()>,
-) -> Result<(), String> {
+) -> Result<(), NotWritten> {
     match file {
-        Some(file) => what(file).map_err(|problem| problem.to_string()),
-        None => Err("it is not open".to_owned()),
+        Some(file) => what(file).map_err(NotWritten::from),
+        None => Err(NotWritten::NotOpen),
     }
 }
 
-fn tell(written: Result<(), String>) {
+fn tell(written: Result<(), NotWritten>) {
     if let Err(problem) = written {
         tracing::warn!("the journal of what is open is not up to date: {problem}");
     }

@@ -19,6 +19,7 @@ use super::file::{JournalFile, Open};
 use super::{Journal, OpenCall};
 use crate::drive::Shared;
 use crate::leftovers::GivenUp;
+use crate::not_written::NotWritten;
 use crate::offer::Offer;
 
 /// How long a tool of an earlier life may take to be found on the robot until tasks are refused because of it. That it is not
@@ -149,7 +150,7 @@ impl ToolProvider for OfEarlierLife {
 
 impl Journal {
     /// Opens the file. Everything that is told before is not in it.
-    pub(super) async fn open(&self) -> Result<Open, String> {
+    pub(super) async fn open(&self) -> Result<Open, NotWritten> {
         let Some(settings) = self.kept.as_ref().map(|kept| Arc::clone(&kept.settings)) else {
             return Ok(Open::default());
         };
@@ -162,7 +163,13 @@ impl Journal {
                     {
                         std::thread::sleep(LOCK_PAUSE);
                     }
-                    opened => break opened.map_err(|problem| format!("{}: {problem}", settings.file.display()))?,
+                    opened => {
+                        let not_opened = |problem: std::io::Error| NotWritten::NotOpened {
+                            file: settings.file.clone(),
+                            problem: problem.to_string(),
+                        };
+                        break opened.map_err(not_opened)?;
+                    }
                 }
             };
             *place = Some(file);

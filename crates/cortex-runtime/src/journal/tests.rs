@@ -109,10 +109,10 @@ async fn two_lives_never_keep_one_journal() {
     let folder = tempfile::tempdir().unwrap();
     let (first, _) = opened(&folder).await;
     let second = Journal::new(Some(settings(&folder)));
-    let problem = second.open().await.unwrap_err();
+    let problem = second.open().await.unwrap_err().to_string();
     assert!(problem.contains("another Cortex for this robot runs on this machine"), "{problem}");
     begin(&first, 1).await;
-    let refused = second.begin_call(&call(2), &CancellationToken::new()).await.unwrap_err();
+    let refused = second.begin_call(&call(2), &CancellationToken::new()).await.unwrap_err().to_string();
     assert!(refused.contains("nothing may begin that a later life of Cortex would not find"), "{refused}");
 }
 

@@ -42,6 +42,7 @@ pub use reader::Reader;
 pub use record::{Body, Entry, Record};
 pub use replay::{Replay, replay};
 
+use crate::not_written::{NotWritten, Unrecorded};
 use folder::Limits;
 use record::{VERSION, entry_line, published_line};
 use std::borrow::Cow;
@@ -245,13 +246,13 @@ impl Tape {
 
 /// See [`Tape::clearance`].
 pub(crate) struct Clearance {
-    answer: oneshot::Receiver<Result<(), String>>,
+    answer: oneshot::Receiver<Result<(), NotWritten>>,
     required: bool,
 }
 
 impl Clearance {
     /// Leave that depends on this answer; where a tape is not required, it is given in any case.
-    pub(crate) fn awaiting(answer: oneshot::Receiver<Result<(), String>>, required: bool) -> Self {
+    pub(crate) fn awaiting(answer: oneshot::Receiver<Result<(), NotWritten>>, required: bool) -> Self {
         Self { answer, required }
     }
 
@@ -259,18 +260,15 @@ impl Clearance {
     ///
     /// # Errors
     /// Why nothing may move.
-    pub(crate) async fn granted(self) -> Result<(), String> {
+    pub(crate) async fn granted(self) -> Result<(), Unrecorded> {
         let problem = match tokio::time::timeout(SYNC_PATIENCE, self.answer).await {
             Ok(Ok(Ok(()))) => return Ok(()),
             Ok(Ok(Err(problem))) => problem,
-            Ok(Err(_)) => "its writer is gone, or too much waits for it".to_owned(),
-            Err(_) => format!("the disk did not take it within {} s", SYNC_PATIENCE.as_secs()),
+            Ok(Err(_)) => NotWritten::NoAnswer,
+            Err(_) => NotWritten::TimedOut { waited: SYNC_PATIENCE },
         };
         if self.required {
-            return Err(format!(
-                "The mission can't be recorded, and nothing may move that is not on the tape: {problem}. Fix it, or set \
-                 tape.required = false"
-            ));
+            return Err(Unrecorded::OnTape(problem));
         }
         tracing::warn!("something moves that is not on the tape: {problem}");
         Ok(())

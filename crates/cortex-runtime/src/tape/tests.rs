@@ -157,7 +157,10 @@ async fn a_full_disk_is_named_to_everyone_who_asks() {
     writer.put(b"{}\n".to_vec());
     for _ in 0..2 {
         let answer = writer.sync().await.unwrap();
-        assert!(answer.as_ref().is_err_and(|problem| problem.contains("No space left on device")), "{answer:?}");
+        assert!(
+            answer.as_ref().is_err_and(|problem| problem.to_string().contains("No space left on device")),
+            "{answer:?}"
+        );
     }
     drop(writer);
     draining.await.unwrap();
@@ -188,7 +191,7 @@ async fn a_disk_that_hangs_holds_nobody_who_records_and_fails_once_too_much_wait
         writer.put(megabyte.clone());
     }
     let answer = writer.sync().await.unwrap();
-    assert!(answer.as_ref().is_err_and(|problem| problem.contains("the disk is too slow")), "{answer:?}");
+    assert!(answer.as_ref().is_err_and(|problem| problem.to_string().contains("the disk is too slow")), "{answer:?}");
     drop((release, writer));
     draining.await.unwrap();
 }

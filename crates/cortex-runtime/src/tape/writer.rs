@@ -7,12 +7,12 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::{mpsc, oneshot};
 
 use super::chain::{Chain, LINK_BYTES};
+use crate::not_written::NotWritten;
 
 /// Jobs that may wait for a slow disk. A mission makes a few for each thing that happens.
 const QUEUE: usize = 4_096;
 /// What may wait in bytes: a few of the longest lines. A disk that is further behind has failed.
 const QUEUE_BYTES: usize = 64 * 1024 * 1024;
-const TOO_SLOW: &str = "the disk is too slow: too much waits to be written";
 /// Jobs that are written together.
 const BATCH: usize = 256;
 
@@ -31,7 +31,7 @@ pub(super) type Opening = Box<dyn FnOnce() -> io::Result<Box<dyn Medium>> + Send
 /// What the writer is told.
 enum Job {
     Line(Vec<u8>),
-    Sync(oneshot::Sender<Result<(), String>>),
+    Sync(oneshot::Sender<Result<(), NotWritten>>),
 }
 
 /// The near end of the queue.
@@ -39,14 +39,14 @@ pub(super) struct Writer {
     jobs: mpsc::Sender<Job>,
     waiting_bytes: Arc<AtomicUsize>,
     /// The first thing that went wrong. From then on nothing is written: a tape with a gap can't be trusted.
-    problem: Arc<OnceLock<String>>,
+    problem: Arc<OnceLock<NotWritten>>,
 }
 
 /// The far end: to be run as a task.
 pub(super) struct Drain {
     jobs: mpsc::Receiver<Job>,
     waiting_bytes: Arc<AtomicUsize>,
-    problem: Arc<OnceLock<String>>,
+    problem: Arc<OnceLock<NotWritten>>,
     opening: Opening,
 }
 
@@ -69,24 +69,24 @@ impl Writer {
         let before = self.waiting_bytes.fetch_add(bytes, Ordering::AcqRel);
         if before + bytes > QUEUE_BYTES || self.jobs.try_send(Job::Line(line)).is_err() {
             self.waiting_bytes.fetch_sub(bytes, Ordering::AcqRel);
-            self.give_up(TOO_SLOW);
+            self.give_up(NotWritten::TooSlow);
         }
     }
 
     /// What resolves when every line so far is safe, or when it is known that it is not.
-    pub(super) fn sync(&self) -> oneshot::Receiver<Result<(), String>> {
+    pub(super) fn sync(&self) -> oneshot::Receiver<Result<(), NotWritten>> {
         let (reply, answer) = oneshot::channel();
         match self.problem.get() {
             // Who asked may have left; then nobody needs the answer.
             Some(problem) => drop(reply.send(Err(problem.clone()))),
-            None if self.jobs.try_send(Job::Sync(reply)).is_err() => self.give_up(TOO_SLOW),
+            None if self.jobs.try_send(Job::Sync(reply)).is_err() => self.give_up(NotWritten::TooSlow),
             None => {}
         }
         answer
     }
 
     /// Writes nothing any more.
-    pub(super) fn give_up(&self, problem: &str) {
+    pub(super) fn give_up(&self, problem: NotWritten) {
         give_up(&self.problem, problem);
     }
 }
@@ -99,15 +99,15 @@ enum Place {
 }
 
 impl Place {
-    fn write(self, lines: Vec<Vec<u8>>, sync: bool) -> (Self, Result<(), String>) {
+    fn write(self, lines: Vec<Vec<u8>>, sync: bool) -> (Self, Result<(), NotWritten>) {
         let opened = match self {
             Self::Closed(opening) => opening().map(|medium| (medium, Chain::default())),
             Self::Open(medium, chain) => Ok((medium, chain)),
-            Self::Lost => return (Self::Lost, Err("it is not open".to_owned())),
+            Self::Lost => return (Self::Lost, Err(NotWritten::NotOpen)),
         };
         let (mut medium, mut chain) = match opened {
             Ok(opened) => opened,
-            Err(problem) => return (Self::Lost, Err(problem.to_string())),
+            Err(problem) => return (Self::Lost, Err(problem.into())),
         };
         // Here, where waiting is allowed: the hash of a long line takes milliseconds.
         let mut linked = Vec::with_capacity(lines.iter().map(|line| line.len() + LINK_BYTES).sum());
@@ -117,7 +117,7 @@ impl Place {
         }
         let appended = if linked.is_empty() { Ok(()) } else { medium.append(&linked) };
         let written = appended.and_then(|()| if sync { medium.sync() } else { Ok(()) });
-        (Self::Open(medium, chain), written.map_err(|problem| problem.to_string()))
+        (Self::Open(medium, chain), written.map_err(NotWritten::from))
     }
 }
 
@@ -141,11 +141,10 @@ impl Drain {
             if self.problem.get().is_none() {
                 let taken = std::mem::replace(&mut place, Place::Lost);
                 let written = tokio::task::spawn_blocking(move || taken.write(lines, sync)).await;
-                let (kept, outcome) =
-                    written.unwrap_or_else(|_| (Place::Lost, Err("its writer has failed or was ended".to_owned())));
+                let (kept, outcome) = written.unwrap_or_else(|_| (Place::Lost, Err(NotWritten::WriterFailed)));
                 place = kept;
                 if let Err(problem) = outcome {
-                    give_up(&self.problem, &problem);
+                    give_up(&self.problem, problem);
                 }
             }
             self.waiting_bytes.fetch_sub(bytes, Ordering::AcqRel);
@@ -158,8 +157,8 @@ impl Drain {
     }
 }
 
-fn give_up(known: &OnceLock<String>, problem: &str) {
-    if known.set(problem.to_owned()).is_ok() {
+fn give_up(known: &OnceLock<NotWritten>, problem: NotWritten) {
+    if known.set(problem.clone()).is_ok() {
         tracing::error!("the tape is not written any more: {problem}");
     }
 }

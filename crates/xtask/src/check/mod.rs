@@ -5,6 +5,7 @@ mod crate_table;
 mod file_length;
 mod manifests;
 mod retired_words;
+mod string_errors;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,6 +67,7 @@ fn static_findings(repository: &Path) -> Result<Vec<Finding>> {
     roots.sort();
     findings.extend(file_length::check(repository, &roots)?);
     findings.extend(retired_words::check(repository)?);
+    findings.extend(string_errors::check(repository, &packages)?);
     Ok(findings)
 }
 

@@ -10,6 +10,7 @@ use cortex_protocol::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use thiserror::Error;
 
 use super::grants::{self, CallBytes};
 use super::{DeniedCall, Judged};
@@ -47,6 +48,43 @@ pub(in crate::mission) enum AfterAnswer {
         arranged: Option<Arranged>,
         index: usize,
     },
+}
+
+/// Why a question can't be answered so. In words for the person.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum AnswerProblem {
+    /// The mission asks nothing.
+    #[error("the mission asks nothing now, so question {} has ended", .number.0)]
+    Ended {
+        /// The question that is answered.
+        number: QuestionNumber,
+    },
+    /// The mission asks something else.
+    #[error("question {} is not open", .number.0)]
+    NotOpen {
+        /// The question that is answered.
+        number: QuestionNumber,
+    },
+    /// The time to answer is over.
+    #[error("the time of question {} is up", .number.0)]
+    TooLate {
+        /// The question that is answered.
+        number: QuestionNumber,
+    },
+    /// A choice, where a yes or a no is wanted.
+    #[error("this question is answered by approve or deny")]
+    NotApproveOrDeny,
+    /// Something else than one of the choices.
+    #[error("this question is answered by one of its choices, to the letter: {}", listed(.choices))]
+    NoChoice {
+        /// What may be answered.
+        choices: Vec<String>,
+    },
+}
+
+fn listed(choices: &[String]) -> String {
+    choices.iter().map(|choice| format!("\"{choice}\"")).collect::<Vec<_>>().join(", ")
 }
 
 impl Mission {
@@ -141,25 +179,22 @@ impl Mission {
     ///
     /// # Errors
     /// Why not, for the person.
-    pub fn check_answer(&self, now: Duration, number: QuestionNumber, answer: &Answer) -> Result<(), String> {
+    pub fn check_answer(&self, now: Duration, number: QuestionNumber, answer: &Answer) -> Result<(), AnswerProblem> {
         let Phase::Asking { number: asked, until, .. } = &self.phase else {
-            return Err(format!("the mission asks nothing now, so question {} has ended", number.0));
+            return Err(AnswerProblem::Ended { number });
         };
         let open = self.approvals.open.as_ref().filter(|open| open.number == number && open.number == *asked);
-        let Some(open) = open else { return Err(format!("question {} is not open", number.0)) };
+        let Some(open) = open else { return Err(AnswerProblem::NotOpen { number }) };
         if self.now.max(now) >= *until {
-            return Err(format!("the time of question {} is up", number.0));
+            return Err(AnswerProblem::TooLate { number });
         }
         match (&open.subject, answer) {
             (Subject::Call { .. } | Subject::Plan { .. }, Answer::Approve { .. } | Answer::Deny { .. }) => Ok(()),
             (Subject::Choice { choices, .. }, Answer::Choose { choice }) if choices.contains(choice) => Ok(()),
             (Subject::Call { .. } | Subject::Plan { .. }, Answer::Choose { .. }) => {
-                Err("this question is answered by approve or deny".to_owned())
+                Err(AnswerProblem::NotApproveOrDeny)
             }
-            (Subject::Choice { choices, .. }, _) => {
-                let listed: Vec<String> = choices.iter().map(|choice| format!("\"{choice}\"")).collect();
-                Err(format!("this question is answered by one of its choices, to the letter: {}", listed.join(", ")))
-            }
+            (Subject::Choice { choices, .. }, _) => Err(AnswerProblem::NoChoice { choices: choices.clone() }),
         }
     }
 

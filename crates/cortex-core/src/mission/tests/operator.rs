@@ -3,6 +3,7 @@
 use cortex_protocol::{HaltState, StepStatus};
 
 use super::*;
+use crate::mission::CorrectionProblem;
 
 fn go(place: &str) -> (&'static str, Value) {
     ("base-go_to", json!({"place": place}))
@@ -127,17 +128,17 @@ fn a_correction_that_comes_too_late_or_is_too_much_is_refused_with_the_reason() 
     for (text, reason) in
         [("  ".to_owned(), "is empty"), ("x".repeat(MAX_CORRECTION_BYTES + 1), "at most 2048 are taken")]
     {
-        let refused = story.mission.check_correction(&text).unwrap_err();
+        let refused = story.mission.check_correction(&text).unwrap_err().to_string();
         assert!(refused.contains(reason), "{refused}");
         story.give(correction(&text));
     }
     assert_eq!(story.cancelled, []);
     story.give(Input::Cancel { reason: CancelReason::Client });
-    assert_eq!(story.mission.check_correction("the other room"), Err("the task is ending".to_owned()));
+    assert_eq!(story.mission.check_correction("the other room"), Err(CorrectionProblem::Ending));
     story.give(correction("the other room"));
     story.end_call(0, halted());
     assert_eq!(story.ends().0, MissionStatus::Cancelled);
-    assert_eq!(story.mission.check_correction("the other room"), Err("the task has ended".to_owned()));
+    assert_eq!(story.mission.check_correction("the other room"), Err(CorrectionProblem::Ended));
 }
 
 #[test]
@@ -149,7 +150,7 @@ fn corrections_are_bounded_and_each_allows_one_more_plan() {
         story.give(correction("the other room"));
         let _ = story.unanswered.pop_front();
     }
-    assert!(story.mission.check_correction("once more").unwrap_err().contains("10 times"));
+    assert!(story.mission.check_correction("once more").unwrap_err().to_string().contains("10 times"));
     story.reply(calls(&[go("kitchen")]));
     assert_eq!((purposes(&story).last(), story.results.len()), (Some(&Purpose::Confirm), 0));
 }

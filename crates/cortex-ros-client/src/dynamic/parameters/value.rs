@@ -1,6 +1,7 @@
 //! The value of a parameter, as JSON.
 
 use serde_json::{Value, json};
+use thiserror::Error;
 
 use super::{Descriptor, ParameterType, Range};
 
@@ -18,11 +19,19 @@ pub(super) fn of_message(message: &Value) -> Value {
     message.get(field).cloned().unwrap_or_default()
 }
 
+/// A value that a parameter can't have.
+#[derive(Debug, PartialEq, Error)]
+#[error("expected {expected}, got {given}")]
+pub(super) struct Unexpected {
+    expected: String,
+    given: String,
+}
+
 /// Exact JSON of `rcl_interfaces/msg/ParameterValue`, when the value is one that the parameter may have; else what would
 /// be right.
-pub(super) fn to_message(descriptor: &Descriptor, value: &Value) -> Result<Value, String> {
+pub(super) fn to_message(descriptor: &Descriptor, value: &Value) -> Result<Value, Unexpected> {
     let declared = descriptor.parameter_type;
-    let expected = |right: &dyn std::fmt::Display| format!("expected {right}, got {}", shown(value));
+    let expected = |right: &dyn std::fmt::Display| Unexpected { expected: right.to_string(), given: shown(value) };
     let found = match converted(declared, value) {
         Some(converted) => Some((declared, converted)),
         // Without a type of its own it takes that of the value.
@@ -168,7 +177,8 @@ mod tests {
     }
 
     fn set(parameter_type: ParameterType, value: Value) -> Result<Value, String> {
-        to_message(&descriptor(parameter_type, None), &value).map(|message| of_message(&message))
+        let set = to_message(&descriptor(parameter_type, None), &value).map(|message| of_message(&message));
+        set.map_err(|unexpected| unexpected.to_string())
     }
 
     #[test]
@@ -243,7 +253,7 @@ mod tests {
         }
         let descriptor = descriptor(ParameterType::Integer, Some(integer));
         assert_eq!(
-            to_message(&descriptor, &json!(4)).unwrap_err(),
+            to_message(&descriptor, &json!(4)).unwrap_err().to_string(),
             "expected a whole number from -10 to 11 in steps of 5, got 4"
         );
     }
