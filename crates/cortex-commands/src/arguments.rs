@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use thiserror::Error;
 
 #[derive(Debug, Clone, Args)]
 pub struct RunArguments {
@@ -249,9 +250,14 @@ pub struct DisputeArguments {
     pub server: ServerArguments,
 }
 
-fn positive_seconds(text: &str) -> Result<f64, String> {
+/// What is no time that can be waited for.
+#[derive(Debug, Error)]
+#[error("write a number of seconds above 0, at most 86400")]
+struct NotSeconds;
+
+fn positive_seconds(text: &str) -> Result<f64, NotSeconds> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds.is_finite() && seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),
-        _ => Err("write a number of seconds above 0, at most 86400".to_owned()),
+        _ => Err(NotSeconds),
     }
 }

@@ -46,4 +46,4 @@ pub use ports::{
     ToolProvider, Unobserved, Watch, Watcher, Watching,
 };
 pub use schedule::{collide, may_collide};
-pub use toolset::{ToolChanges, ToolSet, ToolSetError};
+pub use toolset::{ArgumentsError, ToolChanges, ToolSet, ToolSetError};

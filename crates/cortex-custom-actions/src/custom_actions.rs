@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider, Watching};
-use cortex_process::Program;
+use cortex_process::{CommandFailure, CommandNumber, CommandResult, CommandRunner, Program};
 use cortex_protocol::{
     CallId, CancelMode, ComponentName, Conditions, Dispatch, Effect, FailureKind, HaltState, MissionId, ResourceName,
     ToolCall, ToolName, ToolOutcome, ToolPhase, ToolSpec,
@@ -25,14 +25,13 @@ use cortex_recipe::{Action, ActionName, Deed, Recipe};
 use cortex_robot::Robot;
 use cortex_robot::supervision::deeds::Deeds;
 use cortex_robot::supervision::{RobotRecipe, guarded};
-use cortex_ros::monitoring::deeds::SendDecision;
+use cortex_ros::monitoring::deeds::{SendDecision, Undone};
 use cortex_ros::{DiscoveredTools, StopLatch};
 use cortex_runtime::{CallBounds, Gate, run_call};
 use serde_json::{Map, Value, json};
-use tokio::sync::watch;
+use thiserror::Error;
+use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
-
-use crate::command_runner::CommandRunner;
 
 /// How much longer a deed is given than its call, so that the call's own time-out is what ends it.
 const MARGIN: Duration = Duration::from_secs(1);
@@ -52,7 +51,7 @@ pub(crate) trait RobotDeeds: Send + Sync {
         effect: Effect,
         limit: Duration,
         decision: &SendDecision,
-    ) -> Result<Value, String>;
+    ) -> Result<Value, Undone>;
 }
 
 #[async_trait]
@@ -63,8 +62,8 @@ impl RobotDeeds for Deeds {
         effect: Effect,
         limit: Duration,
         decision: &SendDecision,
-    ) -> Result<Value, String> {
-        Self::carry_out(self, deed, effect, limit, decision).await.map_err(|undone| undone.to_string())
+    ) -> Result<Value, Undone> {
+        Self::carry_out(self, deed, effect, limit, decision).await
     }
 }
 
@@ -146,8 +145,7 @@ impl CustomActions {
         bounds: CallBounds,
     ) -> anyhow::Result<Self> {
         let RobotRecipe { recipe, folder } = recipe;
-        let needs_commands = recipe.actions.values().any(|action| matches!(action.deed, Deed::Command(_)));
-        let commands = needs_commands.then(|| CommandRunner::start(guarded)).transpose()?;
+        let commands = recipe.has_commands().then(|| CommandRunner::start(guarded)).transpose()?;
         let deeds = Deeds::on(around, recipe);
         let parts =
             Parts { deeds: Arc::new(deeds), commands, robot, tools: around.discovery.tools(), gate: gate.clone() };
@@ -296,11 +294,11 @@ impl CustomActions {
             // What it has had others do goes on when it has ended.
             self.latch.note_unhaltable(name);
         }
-        match commands.run(program, limit, &open.unwanted).await {
+        match run(commands, program, limit, &open.unwanted).await {
             Ok(printed) if printed.is_empty() => ToolOutcome::success(Value::Null),
             Ok(printed) => ToolOutcome::success(json!(printed)),
             Err(_) if open.unwanted.is_cancelled() => ToolOutcome::cancelled(HaltState::Halted, "it was cancelled"),
-            Err(problem) => ToolOutcome::failure(FailureKind::Reported, problem),
+            Err(problem) => ToolOutcome::failure(FailureKind::Reported, problem.to_string()),
         }
     }
 
@@ -371,7 +369,7 @@ impl ToolProvider for CustomActions {
                     biased;
                     done = self.parts.deeds.carry_out(&other, effect, limit, &open.decision) => match done {
                         Ok(value) => ToolOutcome::success(value),
-                        Err(problem) => ToolOutcome::failure(FailureKind::Reported, problem),
+                        Err(undone) => ToolOutcome::failure(FailureKind::Reported, undone.to_string()),
                     },
                     () = open.unwanted.cancelled() => ToolOutcome::not_begun("it was halted before it was sent"),
                 }
@@ -443,12 +441,57 @@ fn fits(action: &Action, method: &MethodCall, spec: &ToolSpec) -> bool {
     is_told || checked(spec, &method.arguments).is_ok()
 }
 
+/// Why a method is not called as an action wants it.
+#[derive(Debug, Error)]
+enum Misfit {
+    /// The component describes it wrongly.
+    #[error("{0}")]
+    Tool(cortex_core::ToolSetError),
+    /// It does not take these arguments.
+    #[error("{0}")]
+    Arguments(cortex_core::ArgumentsError),
+}
+
 /// The recipe is not the component: what it names must fit what the component takes.
-fn checked(spec: &ToolSpec, arguments: &Map<String, Value>) -> Result<(), String> {
+fn checked(spec: &ToolSpec, arguments: &Map<String, Value>) -> Result<(), Misfit> {
     let (set, problems) = cortex_core::ToolSet::new([spec.clone()]);
-    match problems.first() {
-        Some(problem) => Err(problem.to_string()),
-        None => set.check(&spec.name, arguments).map_err(|problem| problem.to_string()),
+    match problems.into_iter().next() {
+        Some(problem) => Err(Misfit::Tool(problem)),
+        None => set.check(&spec.name, arguments).map_err(Misfit::Arguments),
+    }
+}
+
+/// Runs a program to its end; gives what it printed. When it takes longer than `limit`, or is no longer wanted, it is
+/// ended; so it is when the future is dropped.
+async fn run(
+    commands: &CommandRunner,
+    program: Program,
+    limit: Duration,
+    unwanted: &CancellationToken,
+) -> CommandResult {
+    let (done, mut ended) = oneshot::channel();
+    // Whoever asked may have left.
+    let command = commands.begin(program, limit, |result| drop(done.send(result)))?;
+    let stopping = StopOnDrop { commands, command };
+    let gone = |_| Err(CommandFailure::ShuttingDown);
+    tokio::select! {
+        biased;
+        ended = &mut ended => return ended.unwrap_or_else(gone),
+        () = unwanted.cancelled() => {}
+    }
+    drop(stopping);
+    ended.await.unwrap_or_else(gone)
+}
+
+/// Ends a command that nobody waits for any more.
+struct StopOnDrop<'a> {
+    commands: &'a CommandRunner,
+    command: CommandNumber,
+}
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.commands.stop(self.command);
     }
 }
 

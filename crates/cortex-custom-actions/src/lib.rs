@@ -8,7 +8,6 @@
 //!
 //! Begin with [`CustomActions`], a `ToolProvider`.
 
-mod command_runner;
 mod custom_actions;
 
 pub use custom_actions::{CustomActions, Offered};

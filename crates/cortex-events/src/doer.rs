@@ -7,13 +7,14 @@ use cortex_runtime::{Place, ProviderId, Runtime};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::failure::EventFailure;
 use super::halts::Halts;
 
 /// Restarts components, for the built-in actions.
 #[async_trait]
 pub(super) trait Restarts: Send + Sync {
     /// Restarts one, and waits until it works again. Or says why it does not.
-    async fn restart(&self, component: &ComponentName, action: &ActionName) -> Result<(), String>;
+    async fn restart(&self, component: &ComponentName, action: &ActionName) -> Result<(), EventFailure>;
 }
 
 /// Carries out what events do.
@@ -73,11 +74,11 @@ impl Doer {
     }
 
     /// Does this if it brings something to rest. A quarantine is not in the way, and a stop does not end it.
-    async fn halt(&self, deed: &EventDeed) -> Option<Result<(), String>> {
+    async fn halt(&self, deed: &EventDeed) -> Option<Result<(), EventFailure>> {
         self.halts.as_ref()?.halt(deed).await
     }
 
-    fn tell_failure(&self, name: &EventName, deed: &EventDeed, problem: &str) {
+    fn tell_failure(&self, name: &EventName, deed: &EventDeed, problem: &EventFailure) {
         tracing::error!(event = %name, "{deed} failed: {problem}");
         self.say(format!("The event {name} could not do this: {deed}. {problem}"));
     }
@@ -88,7 +89,7 @@ impl Doer {
         deed: &EventDeed,
         seen: &str,
         unwanted: &CancellationToken,
-    ) -> Result<(), String> {
+    ) -> Result<(), EventFailure> {
         match deed {
             EventDeed::Tell { text } => {
                 self.say(text.clone());
@@ -103,12 +104,12 @@ impl Doer {
                     Ok(())
                 }
                 Some(_) => {
-                    let component = component.as_ref().ok_or("no component is named")?;
+                    let component = component.as_ref().ok_or(EventFailure::NoComponent)?;
                     match &self.restarts {
                         // A stop ends the waiting; the monitor, which only keeps it alive, goes on.
                         Some(restarts) => tokio::select! {
                             biased;
-                            () = unwanted.cancelled() => Err("the robot was stopped".to_owned()),
+                            () = unwanted.cancelled() => Err(EventFailure::Stopped),
                             done = restarts.restart(component, action) => done,
                         },
                         None => Ok(()),
@@ -118,7 +119,7 @@ impl Doer {
                     let tool = ToolName::new(action.as_str());
                     // A tool of the robot that has the same name is another thing.
                     if self.runtime.offer().routes.get(&tool) != Some(&self.acting) {
-                        return Err("what it needs is not on the robot now".to_owned());
+                        return Err(EventFailure::NotThere);
                     }
                     self.call(name, tool, arguments, unwanted).await
                 }
@@ -134,14 +135,14 @@ impl Doer {
         tool: ToolName,
         arguments: &Map<String, Value>,
         unwanted: &CancellationToken,
-    ) -> Result<(), String> {
+    ) -> Result<(), EventFailure> {
         let origin = Origin::new("event", name.as_str());
         let call = ToolCall { tool: tool.clone(), arguments: arguments.clone() };
         let outcome = self.runtime.call(origin, call, unwanted.clone()).await;
         if outcome.halt.may_go_on() {
             self.say(format!("WARNING: {tool}, begun by the event {name}, did not confirm that it is at rest."));
         }
-        if outcome.is_success() { Ok(()) } else { Err(outcome.message) }
+        if outcome.is_success() { Ok(()) } else { Err(EventFailure::Call(outcome.message)) }
     }
 
     /// A task for Cortex itself, to its end.
@@ -152,7 +153,7 @@ impl Doer {
         begins: Begins,
         seen: &str,
         unwanted: &CancellationToken,
-    ) -> Result<(), String> {
+    ) -> Result<(), EventFailure> {
         let place = match begins {
             Begins::InTurn => Place::Last,
             Begins::Next => Place::Next,
@@ -160,7 +161,7 @@ impl Doer {
         };
         let submission =
             Submission { task: task.to_owned(), session: None, origin: Origin::new("event", name.as_str()) };
-        let ticket = self.runtime.submit_at(place, submission).await.map_err(|rejection| format!("{rejection}."))?;
+        let ticket = self.runtime.submit_at(place, submission).await.map_err(EventFailure::NotTaken)?;
         self.say(format!("The event {name} gives me a task: \"{task}\". {seen}"));
         let mission = ticket.id.clone();
         let mut result = ticket.result;
@@ -175,8 +176,8 @@ impl Doer {
         };
         match ended {
             Ok(result) if result.is_success() => Ok(()),
-            Ok(result) => Err(result.output),
-            Err(_) => Err("Cortex is shutting down.".to_owned()),
+            Ok(result) => Err(EventFailure::Task(result.output)),
+            Err(_) => Err(EventFailure::ShuttingDown),
         }
     }
 }

@@ -14,6 +14,8 @@ use cortex_robot::supervision::deeds::Deeds;
 use cortex_supervisor::RobotView;
 use tokio::sync::watch;
 
+use super::failure::EventFailure;
+
 /// How long a method may take to bring its component to rest, where no action of the recipe says.
 const LIMIT: Duration = Duration::from_secs(10);
 /// How long one may take whose component is in quarantine. It may be dead, and what is done on failure, such as cutting the
@@ -24,7 +26,7 @@ const LIMIT_IN_QUARANTINE: Duration = Duration::from_secs(2);
 #[async_trait]
 pub(super) trait Halts: Send + Sync {
     /// Does this, if it brings something to rest. None: it is something else, and was not done.
-    async fn halt(&self, deed: &EventDeed) -> Option<Result<(), String>>;
+    async fn halt(&self, deed: &EventDeed) -> Option<Result<(), EventFailure>>;
 }
 
 /// Asks the components themselves.
@@ -36,13 +38,13 @@ pub(super) struct ByComponents {
 
 impl ByComponents {
     /// Halts this component. None: the method does something else.
-    async fn halt(&self, call: &MethodCall, limit: Duration) -> Option<Result<(), String>> {
+    async fn halt(&self, call: &MethodCall, limit: Duration) -> Option<Result<(), EventFailure>> {
         let is_in_quarantine = || {
             let view = self.view.borrow();
             view.components.get(&call.component).is_some_and(|component| component.quarantined_because_of.is_some())
         };
         let limit = if is_in_quarantine() { limit.min(LIMIT_IN_QUARANTINE) } else { limit };
-        self.deeds.halt(call, limit).await
+        Some(self.deeds.halt(call, limit).await?.map_err(EventFailure::from))
     }
 
     fn stand_in(&self, component: &ComponentName) -> Option<ComponentName> {
@@ -52,7 +54,7 @@ impl ByComponents {
 
 #[async_trait]
 impl Halts for ByComponents {
-    async fn halt(&self, deed: &EventDeed) -> Option<Result<(), String>> {
+    async fn halt(&self, deed: &EventDeed) -> Option<Result<(), EventFailure>> {
         let (call, limit) = method_of(&self.recipe, deed)?;
         let Some(stand_in) = self.stand_in(&call.component) else { return self.halt(&call, limit).await };
         // What has lost its place may still move, and what has it moves now.
@@ -66,9 +68,9 @@ impl Halts for ByComponents {
 /// other one is in quarantine, and may be dead or gone.
 fn both(
     replaced_name: &ComponentName,
-    replaced: Option<Result<(), String>>,
-    standing_in: Option<Result<(), String>>,
-) -> Option<Result<(), String>> {
+    replaced: Option<Result<(), EventFailure>>,
+    standing_in: Option<Result<(), EventFailure>>,
+) -> Option<Result<(), EventFailure>> {
     if let (Some(Err(problem)), Some(_)) = (&replaced, &standing_in) {
         tracing::warn!("{replaced_name}, which has a stand-in, did not confirm that it is at rest: {problem}");
     }
@@ -140,7 +142,7 @@ do = [
 
     #[test]
     fn with_a_stand_in_that_halts_it_is_what_counts() {
-        let failed = |text: &str| Err(text.to_owned());
+        let failed = |text: &str| Err(EventFailure::Call(text.to_owned()));
         let both = |replaced, standing_in| both(&"base".into(), replaced, standing_in);
         assert_eq!(both(Some(failed("it is dead")), Some(Ok(()))), Some(Ok(())));
         assert_eq!(both(Some(Ok(())), Some(failed("it is busy"))), Some(failed("it is busy")));

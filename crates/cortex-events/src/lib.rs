@@ -10,6 +10,7 @@
 //! Begin with [`keep`].
 
 mod doer;
+mod failure;
 mod halts;
 mod restarts;
 mod sight;

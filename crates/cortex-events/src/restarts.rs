@@ -11,6 +11,7 @@ use cortex_supervisor::Handle;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::doer::Restarts;
+use super::failure::EventFailure;
 
 /// How long a restart may take beyond what the recipe gives its parts: the monitor waits for what a component depends on,
 /// and for a storm to pass.
@@ -27,8 +28,8 @@ pub(super) struct ByMonitor {
 
 #[async_trait]
 impl Restarts for ByMonitor {
-    async fn restart(&self, component: &ComponentName, action: &ActionName) -> Result<(), String> {
-        let known = self.recipe.components.get(component).ok_or("there is no such component")?;
+    async fn restart(&self, component: &ComponentName, action: &ActionName) -> Result<(), EventFailure> {
+        let known = self.recipe.components.get(component).ok_or(EventFailure::UnknownComponent)?;
         let limit = known.stop_timeout_s.duration() * 2
             + known.start_timeout_s.duration()
             + known.transition_timeout_s.duration() * TRANSITIONS
@@ -41,14 +42,14 @@ impl Restarts for ByMonitor {
                 match events.recv().await {
                     Ok(MonitorEvent::CameUp { component: who }) if who == *component => return Ok(()),
                     Ok(MonitorEvent::GaveUp { component: who, reason, .. }) if who == *component => {
-                        return Err(format!("it does not come up: {reason}"));
+                        return Err(EventFailure::GivenUp { reason });
                     }
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
-                    Err(RecvError::Closed) => return Err("the monitor has ended".to_owned()),
+                    Err(RecvError::Closed) => return Err(EventFailure::NoMonitor),
                 }
             }
         };
-        let late = || Err(format!("it was not up again after {} s", limit.as_secs()));
+        let late = || Err(EventFailure::NotUp { limit });
         tokio::time::timeout(limit, ended).await.unwrap_or_else(|_| late())
     }
 }

@@ -4,6 +4,8 @@
 //! ends, something is printed, another thread calls [`Waker::wake`], or the time is up. So one thread watches any number
 //! of processes, and nothing else has to work for it.
 //!
+//! Programs that run once and give what they print are run by a [`CommandRunner`].
+//!
 //! What a process may use can be limited, where the kernel lets that be done: [`Limits`].
 //!
 //! A process gets its standard streams and no other open file of this one.
@@ -13,6 +15,7 @@
 //! a [`guard`]; and what an earlier life has left is ended by [`end_orphans`].
 
 mod ancestor;
+mod commands;
 pub mod guard;
 mod inheritance;
 mod limits;
@@ -23,6 +26,7 @@ mod processes;
 mod running;
 
 pub use ancestor::ancestor;
+pub use commands::{CommandFailure, CommandNumber, CommandResult, CommandRunner};
 pub use guard::end_orphans;
 pub use limits::{Cgroups, Limits, Refusal};
 pub use lookup::own_folder;

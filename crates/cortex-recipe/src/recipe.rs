@@ -85,6 +85,12 @@ impl Recipe {
         self.components.iter().filter(|(name, _)| !self.stands_in(name))
     }
 
+    /// Whether one of its actions is a command.
+    #[must_use]
+    pub fn has_commands(&self) -> bool {
+        self.actions.values().any(|action| matches!(action.deed, Deed::Command(_)))
+    }
+
     /// Whether a component only stands in for others.
     #[must_use]
     pub fn stands_in(&self, name: &ComponentName) -> bool {

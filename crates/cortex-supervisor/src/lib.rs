@@ -1,10 +1,9 @@
 //! The monitor's own thread: what `cortex-monitor` decides is done here, and it goes on when everything else hangs.
 //!
 //! The thread needs no runtime and waits for nobody: it sleeps until a process ends, an input comes or time is up. It
-//! starts and ends processes itself, and runs commands; what needs ROS or the missions it gives to [`Hands`], which must
+//! starts and ends processes itself, and has commands run; what needs ROS or the missions it gives to [`Hands`], which must
 //! not block and answer through [`Handle::tell`].
 
-mod commands;
 mod program;
 mod thread;
 pub mod view;
@@ -18,7 +17,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use cortex_monitor::{Effect, Input};
-use cortex_process::{Processes, Refusal, Waker};
+use cortex_process::{CommandRunner, Processes, Refusal, Waker};
 use cortex_protocol::ComponentName;
 use cortex_recipe::{ActionName, Recipe};
 
@@ -115,7 +114,8 @@ pub struct Supervisor {
 }
 
 impl Supervisor {
-    /// Brings the robot of a checked recipe up. Relative paths in it begin at `folder`.
+    /// Brings the robot of a checked recipe up. Relative paths in it begin at `folder`. `commands` runs the commands of its
+    /// fallbacks, if it has any.
     ///
     /// # Errors
     /// When the thread can't be started.
@@ -123,13 +123,16 @@ impl Supervisor {
         recipe: &Recipe,
         folder: &Path,
         processes: Processes,
+        commands: Option<CommandRunner>,
         hands: impl FnOnce(Handle) -> H,
     ) -> std::io::Result<Self> {
         let (inputs, waiting): (SyncSender<Input>, Receiver<Input>) = sync_channel(INPUT_CAPACITY);
         let handle = Handle { inputs, waker: processes.waker(), lost: Arc::default(), beats: Arc::default() };
         let ending = Arc::new(AtomicBool::new(false));
         let told = thread::Told { waiting, ending: Arc::clone(&ending) };
-        let work = thread::Work::new(recipe.clone(), folder.to_owned(), processes, told, hands(handle.clone()));
+        let hands = hands(handle.clone());
+        let folder = folder.to_owned();
+        let work = thread::Work::new(recipe.clone(), folder, processes, commands, told, hands, handle.clone());
         let limit = work.down_within().saturating_add(END_MARGIN);
         tracing::info!("the components come down within {} s when they are told to", limit.as_secs());
         let beats = handle.beats();

@@ -9,14 +9,13 @@ use std::time::{Duration, Instant};
 
 use cortex_monitor::health::Ending as MonitorEnding;
 use cortex_monitor::{AttemptId, DeedOutcome, Effect, Input, Monitor, MonitorEvent, ProcessNumber};
-use cortex_process::{Ending, ProcessEvent, Processes, Program};
+use cortex_process::{CommandFailure, CommandResult, CommandRunner, Ending, ProcessEvent, Processes, Program};
 use cortex_protocol::ComponentName;
 use cortex_recipe::parameter::bind_nothing;
 use cortex_recipe::{ActionName, Deed, Recipe};
 
-use crate::commands::{Commands, GRACE};
 use crate::program;
-use crate::{Hands, Stops};
+use crate::{Handle, Hands, Stops};
 
 /// The longest wait: who watches that the thread goes on wants to see it move.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
@@ -35,7 +34,9 @@ pub(crate) struct Work<H> {
     folder: PathBuf,
     monitor: Monitor,
     processes: Processes,
-    commands: Commands,
+    /// None where the recipe has no commands.
+    commands: Option<CommandRunner>,
+    handle: Handle,
     told: Told,
     is_ending: bool,
     /// The last that was seen of it.
@@ -50,13 +51,22 @@ pub(crate) struct Work<H> {
 }
 
 impl<H: Hands> Work<H> {
-    pub(crate) fn new(recipe: Recipe, folder: PathBuf, processes: Processes, told: Told, hands: H) -> Self {
+    pub(crate) fn new(
+        recipe: Recipe,
+        folder: PathBuf,
+        processes: Processes,
+        commands: Option<CommandRunner>,
+        told: Told,
+        hands: H,
+        handle: Handle,
+    ) -> Self {
         Self {
             monitor: Monitor::new(&recipe),
             folder: program::full(&folder),
             recipe,
             processes,
-            commands: Commands::default(),
+            commands,
+            handle,
             told,
             is_ending: false,
             stops: Stops::default(),
@@ -84,15 +94,7 @@ impl<H: Hands> Work<H> {
                 self.take(Input::ShutDown);
             }
             for ProcessEvent::Ended { number, ending } in events {
-                let input = match self.commands.ended(number, ending) {
-                    Some((attempt, outcome)) => Input::DeedEnded { attempt, outcome },
-                    None => Input::ProcessEnded { process: ProcessNumber(number), ending: ending_of(ending) },
-                };
-                self.take(input);
-            }
-            // After what has ended by itself, at the last moment.
-            for number in self.commands.overdue() {
-                self.processes.stop(number, GRACE);
+                self.take(Input::ProcessEnded { process: ProcessNumber(number), ending: ending_of(ending) });
             }
             // No more than can wait, so that those who talk without end do not keep it from the rest.
             for _ in 0..crate::INPUT_CAPACITY {
@@ -121,8 +123,8 @@ impl<H: Hands> Work<H> {
         // It may have been resumed since.
         let was_stopped = now.count != before.count || now.is_stopped && !before.is_stopped;
         if was_stopped {
-            for number in self.commands.stopped() {
-                self.processes.stop(number, GRACE);
+            if let Some(commands) = &self.commands {
+                commands.stop_all();
             }
             self.take(Input::Stopped);
         }
@@ -137,8 +139,7 @@ impl<H: Hands> Work<H> {
             return Duration::ZERO;
         }
         let wake = self.monitor.next_wake().map(|wake| wake.saturating_sub(self.begun.elapsed()));
-        let due = self.commands.next_due().map(|due| due.saturating_duration_since(Instant::now()));
-        wake.into_iter().chain(due).min().unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT)
+        wake.unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT)
     }
 
     /// Gives the monitor an input, and does what it wants, with what comes of that at once.
@@ -199,14 +200,33 @@ impl<H: Hands> Work<H> {
         let Some(leave) = self.hands.leave(action) else {
             return self.answers.push_back(Input::DeedEnded { attempt, outcome: DeedOutcome::Stopped });
         };
-        let number = self.commands.begin(attempt, limit, leave);
-        if let Err(problem) = self.processes.start(number, program) {
-            // It never ran, so it does not end; forgotten like one that did.
-            let _ = self.commands.ended(number, Ending::Exited { status: -1 });
-            let outcome = DeedOutcome::Failed { reason: problem.to_string() };
-            self.answers.push_back(Input::DeedEnded { attempt, outcome });
+        let handle = self.handle.clone();
+        let done = move |result| {
+            // First: a stop that comes now finds nothing that runs.
+            drop(leave);
+            handle.tell(Input::DeedEnded { attempt, outcome: outcome_of(result) });
+        };
+        let begun = match &self.commands {
+            Some(commands) => commands.begin(program, limit, done).map(|_| ()),
+            None => Err(CommandFailure::ShuttingDown),
+        };
+        if let Err(problem) = begun {
+            self.answers.push_back(Input::DeedEnded { attempt, outcome: outcome_of(Err(problem)) });
         }
     }
+}
+
+fn outcome_of(result: CommandResult) -> DeedOutcome {
+    let reason = match result {
+        Ok(_) => return DeedOutcome::Done,
+        // Only a stop does that here.
+        Err(CommandFailure::Cancelled) => return DeedOutcome::Stopped,
+        Err(CommandFailure::TookTooLong) => "the command took too long".to_owned(),
+        Err(CommandFailure::Ended { ending, words }) if words.is_empty() => format!("the command ended with {ending}"),
+        Err(CommandFailure::Ended { ending, words }) => format!("the command ended with {ending}: {words}"),
+        Err(failure) => failure.to_string(),
+    };
+    DeedOutcome::Failed { reason }
 }
 
 fn ending_of(ending: Ending) -> MonitorEnding {

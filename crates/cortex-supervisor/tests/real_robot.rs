@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cortex_monitor::{Effect, Input, MonitorEvent};
-use cortex_process::Processes;
+use cortex_process::{CommandRunner, Processes};
 use cortex_recipe::{ActionName, Recipe};
 use cortex_supervisor::{Handle, Hands, Leave, Stops, Supervisor};
 use rustix::process::{Pid, Signal, kill_process};
@@ -92,9 +92,10 @@ impl Robot {
         let recipe = recipe.unwrap_or_else(|problems| panic!("{}", problems.show("robot")));
         let (sender, seen) = sync_channel(10_000);
         let processes = Processes::new().unwrap();
+        let commands = CommandRunner::start(Ok::<_, std::io::Error>).unwrap();
         let latch = Arc::new(Latch::default());
         let eyes = |handle| Eyes { handle, seen: sender, latch: Arc::clone(&latch) };
-        let supervisor = Supervisor::start(&recipe, folder.path(), processes, eyes).unwrap();
+        let supervisor = Supervisor::start(&recipe, folder.path(), processes, Some(commands), eyes).unwrap();
         Self { supervisor, seen, latch, folder }
     }
 

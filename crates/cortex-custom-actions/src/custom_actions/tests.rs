@@ -60,8 +60,8 @@ impl RobotDeeds for NoDeeds {
         _effect: Effect,
         _limit: Duration,
         _decision: &SendDecision,
-    ) -> Result<Value, String> {
-        Err("nobody does it".to_owned())
+    ) -> Result<Value, Undone> {
+        Err(Undone::Failed("nobody does it".to_owned()))
     }
 }
 
@@ -298,7 +298,7 @@ impl RobotDeeds for Waits {
         _effect: Effect,
         _limit: Duration,
         decision: &SendDecision,
-    ) -> Result<Value, String> {
+    ) -> Result<Value, Undone> {
         if self.has_sent {
             decision.note_sent();
         }

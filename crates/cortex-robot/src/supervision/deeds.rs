@@ -10,7 +10,7 @@ use cortex_protocol::{ComponentName, Effect};
 use cortex_recipe::action::MethodCall;
 use cortex_recipe::parameter::bind_nothing;
 use cortex_recipe::{Action, ActionName, Deed, Recipe};
-use cortex_ros::monitoring::deeds::{SendDecision, Undone};
+use cortex_ros::monitoring::deeds::{ActionFailure, SendDecision, Undone};
 use cortex_ros::{OpenCommand, StopLatch};
 use cortex_ros_client::lifecycle::Transition as RosTransition;
 use serde_json::Value;
@@ -89,13 +89,13 @@ impl Deeds {
 
     /// Calls a method, if that brings something to rest: whatever has failed, and also while the robot is stopped. None: it is
     /// something else, as far as its component says, and was not called.
-    pub async fn halt(&self, call: &MethodCall, limit: Duration) -> Option<Result<(), String>> {
+    pub async fn halt(&self, call: &MethodCall, limit: Duration) -> Option<Result<(), Undone>> {
         let MethodCall { component, name, arguments } = call;
         if !self.ros.brings_to_rest(component, name, arguments) {
             return None;
         }
         let halted = self.ros.method(component, name, arguments, limit).await;
-        Some(halted.map(|_| ()).map_err(|undone| undone.to_string()))
+        Some(halted.map(|_| ()))
     }
 
     /// Takes a component through a transition.
@@ -104,13 +104,13 @@ impl Deeds {
         component: &ComponentName,
         transition: Transition,
         limit: Duration,
-    ) -> Result<(), String> {
+    ) -> Result<(), ActionFailure> {
         let transition = match transition {
             Transition::Configure => RosTransition::Configure,
             Transition::Activate => RosTransition::Activate,
             Transition::Deactivate => RosTransition::Deactivate,
             Transition::CleanUp => RosTransition::CleanUp,
         };
-        self.ros.change(component, transition, limit).await.map_err(|failure| failure.to_string())
+        self.ros.change(component, transition, limit).await
     }
 }

@@ -166,7 +166,7 @@ async fn work(mut waiting: mpsc::Receiver<Job>, deeds: Deeds, handle: Handle) {
         under_way.spawn(async move {
             let done = match &job.what {
                 What::Change(component, transition) => {
-                    deeds.change(component, *transition, job.limit).await.map_err(Undone::Failed)
+                    deeds.change(component, *transition, job.limit).await.map_err(Undone::from)
                 }
                 What::Act(action) => deeds.act(action, job.limit).await.map(|_| ()),
             };

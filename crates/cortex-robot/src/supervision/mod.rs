@@ -27,7 +27,7 @@ use anyhow::Context as _;
 
 use cortex_interfaces::Interfaces;
 use cortex_monitor::MonitorEvent;
-use cortex_process::{Processes, RunMark};
+use cortex_process::{CommandRunner, Processes, RunMark};
 use cortex_protocol::ComponentName;
 use cortex_recipe::ComponentRecipe;
 use cortex_ros::monitoring::Monitoring;
@@ -179,7 +179,8 @@ impl Supervised {
         missions.supervise(own.collect());
         let own_node = robot.node.fully_qualified_name();
         let watched = evidence::watched(&recipe.recipe);
-        let supervisor = Supervisor::start(&recipe.recipe, &recipe.folder, processes, |handle| {
+        let commands = recipe.recipe.has_commands().then(|| CommandRunner::start(guarded)).transpose()?;
+        let supervisor = Supervisor::start(&recipe.recipe, &recipe.folder, processes, commands, |handle| {
             gate.report_to(Arc::new(CallReports::new(handle.clone(), &recipe.recipe)));
             let tell = evidence::teller(handle.clone(), gate);
             let (graph, endpoints, discovery) = (&robot.graph, &robot.endpoints, &robot.discovery);
