@@ -271,3 +271,36 @@ async fn regression_what_a_recipe_begins_is_named_by_a_stop_and_its_commands_get
     let named = told.split_once("can't be halted by Cortex: ").map(|(_, named)| named).unwrap_or_default();
     assert!(named.contains("/works (") && named.contains("own ("), "{told}");
 }
+
+/// A person's own call went past the stop: the robot was stopped, and moved.
+#[tokio::test]
+async fn regression_a_call_by_hand_is_stopped_with_the_robot_and_refused_until_a_person_resumes() {
+    let mut house = House::empty();
+    house.allow_undeclared();
+    house.start_python("server", "many_goals.py", &[ACTION]).await;
+    house.start_cortex(&[]).await;
+    let call = |order: &str| ["call".to_owned(), TOOL.to_owned(), format!("{{\"order\": {order}}}")];
+    let first = call("1");
+    let mut calling = house.spawn("cortex", &first.each_ref().map(String::as_str));
+    let begun = |lines: &[String]| (count(lines, "begun") == 1).then_some(());
+    house.process("server").wait_for("the goal begun", begun).await;
+    assert_eq!(house.run("cortex", &["stop"]).await.0, Some(0));
+    assert_eq!(calling.wait().await, Some(130), "{:?}", calling.stdout());
+    assert_eq!(count(&house.process("server").stdout(), "canceled"), 1);
+
+    let second = call("2");
+    let mut second = second.each_ref().map(String::as_str).to_vec();
+    let (code, _, complained) = house.run("cortex", &second).await;
+    assert_eq!(code, Some(2), "it was not tried: {complained}");
+    assert!(complained.contains("the robot is stopped (/cortex: "), "{complained}");
+    assert!(complained.contains("cortex resume") && complained.contains("--while-stopped"), "{complained}");
+    assert_eq!(count(&house.process("server").stdout(), "begun"), 1, "nothing was sent");
+
+    second.push("--while-stopped");
+    let mut beside = house.spawn("cortex", &second);
+    let begun = |lines: &[String]| (count(lines, "begun") == 2).then_some(());
+    house.process("server").wait_for("whoever stands beside the robot may", begun).await;
+    beside.signal("INT");
+    assert_eq!(beside.wait().await, Some(130));
+    assert_eq!(house.run("cortex", &["resume"]).await.0, Some(0));
+}

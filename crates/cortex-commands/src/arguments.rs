@@ -62,6 +62,9 @@ pub struct CallArguments {
     /// For scripts: print each event, and at the end the outcome, as one line of JSON.
     #[arg(long)]
     pub json: bool,
+    /// Call it although a Cortex has stopped the robot, and do not halt it at a stop: for whoever stands beside the robot.
+    #[arg(long)]
+    pub while_stopped: bool,
     /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use cortex_core::{CallObserver, Invocation, ToolSet};
-use cortex_protocol::{CallId, HaltState, OutcomeStatus, ToolCall, ToolOutcome, ToolSpec, strict_json};
+use cortex_protocol::{CallId, Effect, HaltState, OutcomeStatus, ToolCall, ToolOutcome, ToolSpec, strict_json};
 use cortex_robot::Robot;
 use cortex_ros::{Catalog, RosTools, Uncallable};
 use cortex_runtime::{CallBounds, run_call};
@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::CallArguments;
 use crate::configuration::policy;
+use crate::stopped::StopWatch;
 
 /// Exit status of a call that was interrupted: that of a program that SIGINT ended.
 const CANCELLED: u8 = 130;
@@ -65,9 +66,18 @@ async fn find_and_run(
         if tokio::time::timeout(CLOCK_LIMIT, robot.node.clock().started()).await.is_err() {
             eprintln!("cortex: use_sim_time is set, and nothing came on /clock: messages are stamped 0");
         }
-        anyhow::Ok(found)
+        let stops = if may_be_stopped(&found.1, arguments) {
+            // The tool may have been found before the Cortex that has stopped the robot.
+            robot.discovery.settled(FIND_LIMIT).await;
+            let mut stops = StopWatch::begin(robot).await?;
+            stops.may_call().await?;
+            Some(stops)
+        } else {
+            None
+        };
+        anyhow::Ok((found, stops))
     };
-    let (set, spec) = tokio::select! {
+    let ((set, spec), stops) = tokio::select! {
         found = ready => found?,
         signal = interruptions.next() => {
             let never = format!("{signal} came before it was sent");
@@ -83,7 +93,12 @@ async fn find_and_run(
         call: ToolCall { tool: spec.name.clone(), arguments: values },
     };
     let observer = Arc::new(Printer { as_json: arguments.json });
-    Ok(run(&robot.tools, spec, invocation, observer, &mut interruptions).await)
+    Ok(run(&robot.tools, spec, invocation, observer, &mut interruptions, stops).await)
+}
+
+/// Whether a stop is obeyed. What only looks is never stopped.
+fn may_be_stopped(spec: &ToolSpec, arguments: &CallArguments) -> bool {
+    spec.effect != Effect::Observe && !arguments.while_stopped
 }
 
 /// Waits until the tool is on offer, or until it is known why it is not. A picture of the robot without it counts only at
@@ -146,16 +161,24 @@ async fn run(
     invocation: Invocation,
     observer: Arc<dyn CallObserver>,
     interruptions: &mut Interruptions,
+    stops: Option<StopWatch>,
 ) -> ToolOutcome {
     let cancelled = CancellationToken::new();
     let running = run_call(Arc::new(tools.clone()), spec, invocation, observer, cancelled.clone(), BOUNDS);
     tokio::pin!(running);
-    let signal = tokio::select! {
+    let stopped = async {
+        match stops {
+            Some(mut stops) => format!("the robot was stopped ({})", stops.stopped().await),
+            None => std::future::pending().await,
+        }
+    };
+    let why = tokio::select! {
         biased;
         outcome = &mut running => return outcome,
-        signal = interruptions.next() => signal,
+        signal = interruptions.next() => signal.to_owned(),
+        stopped = stopped => stopped,
     };
-    say(&format!("{signal}: halting the call (once more to leave without waiting)"));
+    say(&format!("{why}: halting the call (interrupt it to leave without waiting)"));
     cancelled.cancel();
     tokio::select! {
         biased;

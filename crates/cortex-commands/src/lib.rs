@@ -27,6 +27,7 @@ mod recipe;
 mod send;
 mod status;
 mod stop;
+mod stopped;
 mod tape;
 mod tools;
 mod wordings;

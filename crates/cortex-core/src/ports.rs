@@ -178,6 +178,12 @@ pub trait ToolProvider: Send + Sync {
         HaltState::Unconfirmed
     }
 
+    /// Whether it has others carry its calls out that reach components, each of which passes the gate in front of the
+    /// components once more.
+    fn has_others_call(&self) -> bool {
+        false
+    }
+
     /// How the conditions of its tools are checked.
     fn watching(&self) -> Watching {
         Watching::Nobody

@@ -33,6 +33,8 @@ use thiserror::Error;
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
+/// Most commands at a time; what comes then is refused.
+const AT_ONCE: usize = 16;
 /// How much longer a deed is given than its call, so that the call's own time-out is what ends it.
 const MARGIN: Duration = Duration::from_secs(1);
 /// How long a reader of a topic is waited for, at most, and at most as a part of the call's own time: so the call says
@@ -145,7 +147,7 @@ impl CustomActions {
         bounds: CallBounds,
     ) -> anyhow::Result<Self> {
         let RobotRecipe { recipe, folder } = recipe;
-        let commands = recipe.has_commands().then(|| CommandRunner::start(guarded)).transpose()?;
+        let commands = recipe.has_commands().then(|| CommandRunner::start(AT_ONCE, guarded)).transpose()?;
         let deeds = Deeds::on(around, recipe);
         let parts =
             Parts { deeds: Arc::new(deeds), commands, robot, tools: around.discovery.tools(), gate: gate.clone() };
@@ -428,6 +430,10 @@ impl ToolProvider for CustomActions {
             // What was sent can't be taken back.
             Some(Deed::Service(_) | Deed::Topic(_) | Deed::Parameters(_)) | None => HaltState::Unconfirmed,
         }
+    }
+
+    fn has_others_call(&self) -> bool {
+        true
     }
 
     fn watching(&self) -> Watching {

@@ -25,7 +25,7 @@ use cortex_monitor::events::{EventEffect, EventInput, EventReport, Events, HeldB
 use cortex_recipe::{Event, EventDeed, EventName, Recipe};
 use cortex_robot::supervision::Watch;
 use cortex_robot::supervision::deeds::Deeds;
-use cortex_ros::{RosTools, StopLatch};
+use cortex_ros::{RosTools, StopLatch, StopState};
 use cortex_runtime::{Duty, ProviderId, Runtime};
 use cortex_supervisor::Handle;
 use futures::FutureExt;
@@ -92,7 +92,7 @@ async fn look(
     if recipe.is_empty() {
         return;
     }
-    let mut opened = robot.watch();
+    let mut stop = robot.watch();
     let mut sight = Sight::begin(&recipe, watcher.as_ref()).await;
     let mut keeper = Keeper {
         events: Events::new(&recipe),
@@ -108,20 +108,10 @@ async fn look(
     }
     tracing::info!("the events of the recipe are watched");
     loop {
-        let is_on = duty.borrow_and_update().is_on();
-        if is_on {
-            // A resume opens the robot's own latch last.
-            tokio::select! {
-                biased;
-                _ = opened.wait_for(|stop| !stop.is_stopped) => {}
-                changed = duty.changed() => match changed {
-                    Ok(()) => continue,
-                    Err(_) => return,
-                },
-            }
-        }
+        // A resume opens the robot's own latch last, and a stop closes it first.
+        let is_on = duty.borrow_and_update().is_on() && !stop.borrow_and_update().is_stopped;
         keeper.take(if is_on { EventInput::Resumed } else { EventInput::Stopped }, &mut sight);
-        if keeper.turn(&mut duty, &mut sight).await.is_err() {
+        if keeper.turn(&mut duty, &mut stop, &mut sight).await.is_err() {
             // The runtime has ended.
             return;
         }
@@ -143,10 +133,11 @@ impl Keeper {
         self.started.elapsed()
     }
 
-    /// Works until a stop or its end comes.
+    /// Works until the duty or the stop changes.
     async fn turn(
         &mut self,
         duty: &mut watch::Receiver<Duty>,
+        stop: &mut watch::Receiver<StopState>,
         sight: &mut Sight,
     ) -> Result<(), watch::error::RecvError> {
         loop {
@@ -163,6 +154,7 @@ impl Keeper {
             tokio::select! {
                 biased;
                 changed = duty.changed() => return changed,
+                changed = stop.changed() => return changed,
                 Some(ended) = self.doing.join_next() => {
                     let Ok(event) = ended else { continue };
                     inputs.push_back(EventInput::Ended { event: event.clone() });

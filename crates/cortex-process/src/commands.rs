@@ -12,8 +12,6 @@ use thiserror::Error;
 
 use crate::{Ending, Line, ProcessEvent, Processes, Program, StartError, Stream, Waker};
 
-/// Most commands at a time; what comes then is refused.
-const AT_ONCE: usize = 16;
 /// Orders that wait for the thread.
 const ORDERS: usize = 256;
 /// How long a command that is to end may take until it is killed.
@@ -29,8 +27,11 @@ pub enum CommandFailure {
     #[error("too many commands are wanted at once")]
     TooManyWanted,
     /// As many run as may.
-    #[error("{AT_ONCE} commands run already, the most that may")]
-    TooManyRun,
+    #[error("{most} commands run already, the most that may")]
+    TooManyRun {
+        /// How many that are.
+        most: usize,
+    },
     /// Nobody runs commands any more.
     #[error("commands are not run any more: Cortex is shutting down")]
     ShuttingDown,
@@ -60,7 +61,7 @@ pub type CommandResult = Result<String, CommandFailure>;
 type Done = Box<dyn FnOnce(CommandResult) + Send>;
 
 /// A command that was begun.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CommandNumber(u64);
 
 /// Starts commands and waits for them. Ends all of them when it is dropped.
@@ -69,13 +70,14 @@ pub struct CommandRunner {
     orders: SyncSender<Order>,
     waker: Waker,
     numbers: AtomicU64,
+    /// Counts how often all were ended: beside the orders, of which one may find no place.
+    stops: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
 
 enum Order {
-    Run { number: u64, program: Program, until: Instant, done: Done },
-    Stop(u64),
-    StopAll,
+    Run { command: CommandNumber, stop: u64, program: Program, until: Instant, done: Done },
+    Stop(CommandNumber),
     End,
 }
 
@@ -89,19 +91,25 @@ struct Printed {
 }
 
 impl CommandRunner {
-    /// `guard` has the processes ended when this process dies.
+    /// Runs at most `most` commands at a time, and refuses what comes then. `guard` has the processes ended when this process
+    /// dies.
     ///
     /// # Errors
     /// When the thread or the guard can't be started.
-    pub fn start<E: From<std::io::Error>>(guard: impl FnOnce(Processes) -> Result<Processes, E>) -> Result<Self, E> {
+    pub fn start<E: From<std::io::Error>>(
+        most: usize,
+        guard: impl FnOnce(Processes) -> Result<Processes, E>,
+    ) -> Result<Self, E> {
         let prints = Prints::default();
         let kept = Arc::clone(&prints);
         let processes = guard(Processes::with_sink(move |line| keep(&kept, line))?)?;
         let (orders, waiting) = sync_channel(ORDERS);
         let waker = processes.waker();
-        let work = Work { processes, waiting, prints, running: BTreeMap::new() };
+        let stops = Arc::new(AtomicU64::new(0));
+        let running = BTreeMap::new();
+        let work = Work { most, processes, waiting, prints, running, stops: Arc::clone(&stops), stopped: 0 };
         let thread = std::thread::Builder::new().name("commands".to_owned()).spawn(move || work.run())?;
-        Ok(Self { orders, waker, numbers: AtomicU64::new(1), thread: Some(thread) })
+        Ok(Self { orders, waker, numbers: AtomicU64::new(1), stops, thread: Some(thread) })
     }
 
     /// Runs a program, and tells what came of it. When it takes longer than `limit`, it is ended.
@@ -118,19 +126,21 @@ impl CommandRunner {
         program.name = format!("{} #{number}", program.name);
         let now = Instant::now();
         let until = now.checked_add(limit).unwrap_or(now);
-        self.order(Order::Run { number, program, until, done: Box::new(done) })?;
-        Ok(CommandNumber(number))
+        let (command, stop) = (CommandNumber(number), self.stops.load(Ordering::SeqCst));
+        self.order(Order::Run { command, stop, program, until, done: Box::new(done) })?;
+        Ok(command)
     }
 
     /// Ends a command. One that has ended needs nothing; where so many orders wait that this one can't, it is ended when
     /// its time is over.
     pub fn stop(&self, command: CommandNumber) {
-        let _ = self.order(Order::Stop(command.0));
+        let _ = self.order(Order::Stop(command));
     }
 
-    /// Ends all that run.
+    /// Ends all that were begun before: what runs is ended, and what waits is never started.
     pub fn stop_all(&self) {
-        let _ = self.order(Order::StopAll);
+        self.stops.fetch_add(1, Ordering::SeqCst);
+        self.waker.wake();
     }
 
     fn order(&self, order: Order) -> Result<(), CommandFailure> {
@@ -175,10 +185,15 @@ fn lock(prints: &Prints) -> MutexGuard<'_, BTreeMap<String, Printed>> {
 
 /// The thread.
 struct Work {
+    /// Most commands at a time.
+    most: usize,
     processes: Processes,
     waiting: Receiver<Order>,
     prints: Prints,
     running: BTreeMap<u64, Command>,
+    stops: Arc<AtomicU64>,
+    /// The stops that were carried out.
+    stopped: u64,
 }
 
 struct Command {
@@ -204,14 +219,20 @@ impl Work {
             for ProcessEvent::Ended { number, ending } in self.processes.wait(patience) {
                 self.ended(number, ending);
             }
+            self.stop_all();
             for _ in 0..ORDERS {
                 match self.waiting.try_recv() {
-                    Ok(Order::Run { number, program, until, done }) => self.begin(number, program, until, done),
-                    Ok(Order::Stop(number)) => self.stop(number, End::Cancelled),
-                    Ok(Order::StopAll) => {
-                        let all: Vec<u64> = self.running.keys().copied().collect();
-                        all.into_iter().for_each(|number| self.stop(number, End::Cancelled));
+                    // Looked at last: what waited may not be wanted any more.
+                    Ok(Order::Run { stop, done, .. }) if stop != self.stops.load(Ordering::SeqCst) => {
+                        done(Err(CommandFailure::Cancelled));
                     }
+                    Ok(Order::Run { until, done, .. }) if until <= Instant::now() => {
+                        done(Err(CommandFailure::TookTooLong));
+                    }
+                    Ok(Order::Run { command, program, until, done, .. }) => {
+                        self.begin(command.0, program, until, done);
+                    }
+                    Ok(Order::Stop(command)) => self.stop(command.0, End::Cancelled),
                     // Those that run are ended with the processes.
                     Ok(Order::End) | Err(std::sync::mpsc::TryRecvError::Disconnected) => return,
                     Err(std::sync::mpsc::TryRecvError::Empty) => break,
@@ -226,9 +247,18 @@ impl Work {
         }
     }
 
+    /// Ends what runs, if that was wanted since.
+    fn stop_all(&mut self) {
+        let stops = self.stops.load(Ordering::SeqCst);
+        if std::mem::replace(&mut self.stopped, stops) != stops {
+            let all: Vec<u64> = self.running.keys().copied().collect();
+            all.into_iter().for_each(|number| self.stop(number, End::Cancelled));
+        }
+    }
+
     fn begin(&mut self, number: u64, program: Program, until: Instant, done: Done) {
-        if self.running.len() >= AT_ONCE {
-            return done(Err(CommandFailure::TooManyRun));
+        if self.running.len() >= self.most {
+            return done(Err(CommandFailure::TooManyRun { most: self.most }));
         }
         let name = program.name.clone();
         lock(&self.prints).insert(name.clone(), Printed::default());
@@ -278,7 +308,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     fn runner() -> CommandRunner {
-        CommandRunner::start(Ok::<_, std::io::Error>).unwrap()
+        CommandRunner::start(2, Ok::<_, std::io::Error>).unwrap()
     }
 
     fn shell(script: &str) -> Program {
@@ -364,6 +394,40 @@ mod tests {
         assert!(matches!(told.recv_timeout(LONG).unwrap(), Err(CommandFailure::Cancelled)));
         std::fs::write(&go, "").unwrap();
         assert!(other.recv_timeout(LONG).unwrap().is_ok());
+    }
+
+    /// The robot was stopped, and what had waited was started then.
+    #[test]
+    fn regression_what_waits_when_all_are_ended_is_never_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let (held, late) = (folder.path().join("held"), folder.path().join("late"));
+        let runner = runner();
+        let (go_on, goes_on) = sync_channel::<()>(0);
+        let (done, told) = sync_channel(4);
+        let first = done.clone();
+        let script = format!("touch {}", held.display());
+        // The thread is busy with what came of the first.
+        let busy = move |_: CommandResult| {
+            let _ = goes_on.recv();
+            first.send("first".to_owned()).unwrap();
+        };
+        runner.begin(shell(&script), LONG, busy).unwrap();
+        wait_for("it has run", || held.exists());
+        let script = format!("touch {}", late.display());
+        let tell = move |result: CommandResult| done.send(format!("{:?}", result.is_err())).unwrap();
+        runner.begin(shell(&script), LONG, tell).unwrap();
+        runner.stop_all();
+        drop(go_on);
+        assert_eq!(told.recv_timeout(LONG).unwrap(), "first");
+        assert_eq!(told.recv_timeout(LONG).unwrap(), "true", "it was cancelled");
+        assert!(!late.exists());
+    }
+
+    #[test]
+    fn more_than_may_run_are_refused() {
+        let runner = runner();
+        let _both = [begin(&runner, shell("sleep 1000"), LONG), begin(&runner, shell("sleep 1000"), LONG)];
+        assert_eq!(run(&runner, "true", LONG), Err("2 commands run already, the most that may".into()));
     }
 
     #[test]

@@ -253,13 +253,25 @@ impl<C: Haltable> Calls<C> {
     pub(crate) fn send_beside<T>(
         self: &Arc<Self>,
         tool: ToolName,
+        ends_with: Option<ComponentName>,
         call: C,
         send: impl FnOnce() -> T,
     ) -> Result<(T, Followed<C>), Unsent> {
         let key: CallKey = (NO_MISSION.into(), CallId(self.beside.fetch_add(1, Ordering::Relaxed)));
-        let open = Open { tool, since: Instant::now(), ends_with: None, call, is_followed: true };
+        let open = Open { tool, since: Instant::now(), ends_with, call, is_followed: true };
         let sent = self.send_as(key.clone(), open, send)?;
         Ok((sent, Followed { calls: Arc::clone(self), key }))
+    }
+
+    /// Notes what is begun without sending anything, such as a process. None while the robot is stopped. Waits for nothing
+    /// that is being sent: the monitor must go on.
+    pub(crate) fn note_beside(self: &Arc<Self>, tool: ToolName, call: C) -> Option<Followed<C>> {
+        let key: CallKey = (NO_MISSION.into(), CallId(self.beside.fetch_add(1, Ordering::Relaxed)));
+        let open = Open { tool, since: Instant::now(), ends_with: None, call, is_followed: true };
+        self.take_down(key.clone(), open).ok()?;
+        let followed = Followed { calls: Arc::clone(self), key };
+        // After that: a stop closes the latch first, and then looks at what is open. So one of both sees the other.
+        (!self.latch().is_closed()).then_some(followed)
     }
 
     fn send_as<T>(&self, key: CallKey, open: Open<C>, send: impl FnOnce() -> T) -> Result<T, Unsent> {
@@ -269,10 +281,11 @@ impl<C: Haltable> Calls<C> {
         })?
     }
 
-    /// Remembers a call. Where there are too many, the oldest that only looks is forgotten: one that may go on never is.
+    /// Remembers a call. Where there are too many, the oldest that only looks is forgotten: one that may go on never is. What
+    /// is followed to its end needs no such bound.
     fn take_down(&self, key: CallKey, call: Open<C>) -> Result<(), Unsent> {
         let mut inner = self.lock();
-        if inner.open.len() >= REMEMBERED {
+        if !call.is_followed && inner.open.len() >= REMEMBERED {
             let only_looks = |key: &CallKey| inner.open.get(key).is_none_or(|open| !open.call.may_go_on());
             let oldest = inner.order.iter().position(only_looks).ok_or(Unsent::TooMany)?;
             if let Some(oldest) = inner.order.remove(oldest) {
@@ -478,12 +491,13 @@ mod tests {
     fn what_goes_on_beside_the_missions_is_known_until_it_has_ended_also_after_a_person_has_looked() {
         let calls = Arc::new(Calls::default());
         let open = || calls.all().unwrap().into_iter().map(|(_, open)| open.tool.to_string()).collect::<Vec<_>>();
-        let (sent, request) = calls.send_beside("base.reset".into(), "a request", || "sent").unwrap();
-        let (_, command) = calls.send_beside("fix".into(), "a command", || ()).unwrap();
+        let (sent, request) = calls.send_beside("base.reset".into(), None, "a request", || "sent").unwrap();
+        let command = calls.note_beside("fix".into(), "a command").unwrap();
         assert_eq!((sent, open()), ("sent", vec!["base.reset".to_owned(), "fix".to_owned()]));
         let stop = calls.latch().close();
-        let refused = calls.send_beside("base.turn".into(), "a request", || panic!("it is sent"));
+        let refused = calls.send_beside("base.turn".into(), None, "a request", || panic!("it is sent"));
         assert_eq!(refused.map(|_| ()), Err(Unsent::Stopped));
+        assert!(calls.note_beside("fix".into(), "a command").is_none());
         drop(command);
         assert_eq!(open(), ["base.reset"]);
         calls.forget();
@@ -498,8 +512,19 @@ mod tests {
         let calls = Arc::new(Calls::default());
         let other = Arc::clone(&calls);
         let is_settled = calls.latch().stop_after_next_look(move || other.halts().settle());
-        let (sent, _open) = calls.send_beside("/cmd_vel".into(), "a message", || "sent").unwrap();
+        let (sent, _open) = calls.send_beside("/cmd_vel".into(), None, "a message", || "sent").unwrap();
         assert_eq!((sent, is_settled.try_recv()), ("sent", Ok(false)));
         assert_eq!(calls.all().unwrap().len(), 1, "a second look finds what was sent");
+    }
+
+    /// The monitor used to wait for it, and with it all that keeps the robot alive.
+    #[test]
+    fn regression_a_command_is_begun_although_something_is_stuck_while_it_is_sent() {
+        let calls = Arc::new(Calls::<&str>::default());
+        let other = Arc::clone(&calls);
+        let is_begun = calls.halts().unless_halted(&call(1), || {
+            std::thread::spawn(move || other.note_beside("fix".into(), "a command").is_some()).join().unwrap()
+        });
+        assert_eq!(is_begun, Ok(true));
     }
 }

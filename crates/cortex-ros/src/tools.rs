@@ -78,6 +78,11 @@ impl Surroundings {
         self.discovery.shared()
     }
 
+    /// Runs a task to its end, also when nobody waits for it: until [`RosTools::shut_down`].
+    pub(crate) fn keep(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.waiting.spawn(task);
+    }
+
     /// Looks up an interface, which blocks where it has to be loaded.
     pub(crate) async fn interface<T: Send + 'static>(
         &self,
@@ -174,8 +179,7 @@ impl RosTools {
     /// is stopped.
     #[must_use]
     pub fn begin_command(&self, name: ToolName) -> Option<OpenCommand> {
-        let begun = self.around.calls.send_beside(name, Sent::Command, || ());
-        begun.ok().map(|((), open)| OpenCommand(open))
+        self.around.calls.note_beside(name, Sent::Command).map(OpenCommand)
     }
 
     /// What was sent and is not answered yet, the oldest first.

@@ -150,7 +150,11 @@ impl Shared {
             }),
             None => Arc::clone(&provider),
         };
-        let guarded = self.config.gate.guard(spec.clone(), carries_out);
+        let gate = &self.config.gate;
+        let guarded = match provider.has_others_call() {
+            true => gate.refuse(spec.clone(), carries_out),
+            false => gate.guard(spec.clone(), carries_out),
+        };
         let bounds = self.config.calls;
         let outcome = run_call(guarded, spec.clone(), invocation.clone(), observer, cancelled, bounds).await;
         let outcome = if outcome.halt.may_go_on() {

@@ -82,12 +82,15 @@ impl Reporter {
 
     /// Tells everybody who watches. Never waits.
     pub(crate) fn report(&mut self, event: MissionEvent) {
-        let event = Arc::new(self.envelope.wrap(event));
-        tracing::info!(mission = %event.subject, "{}", event.data.text);
-        if let Some(tape) = &mut self.tape {
-            tape.published(&event);
-        }
-        self.log.push(event);
+        let Self { envelope, tape, log } = self;
+        log.add(|| {
+            let event = Arc::new(envelope.wrap(event));
+            tracing::info!(mission = %event.subject, "{}", event.data.text);
+            if let Some(tape) = tape {
+                tape.published(&event);
+            }
+            event
+        });
     }
 }
 

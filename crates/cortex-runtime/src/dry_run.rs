@@ -56,6 +56,10 @@ impl ToolProvider for DryRun {
         }
     }
 
+    fn has_others_call(&self) -> bool {
+        self.provider.has_others_call()
+    }
+
     fn watching(&self) -> Watching {
         // What is only said to be done leaves nothing to be seen.
         Watching::Rehearsal

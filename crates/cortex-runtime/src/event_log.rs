@@ -27,6 +27,8 @@ const REFILLED_BYTES: usize = 1 << 20;
 pub(crate) struct EventLog {
     kept: Arc<Mutex<Kept>>,
     changed: watch::Sender<()>,
+    /// Held while an event gets its id and its place: both have one order.
+    adding: Mutex<()>,
     /// Where events are read back that are kept no more. None: nowhere.
     tapes: Option<Folder>,
 }
@@ -50,7 +52,7 @@ impl Kept {
 
 impl EventLog {
     pub(crate) fn new(tapes: Option<Folder>) -> Self {
-        Self { kept: Arc::default(), changed: watch::Sender::new(()), tapes }
+        Self { kept: Arc::default(), changed: watch::Sender::new(()), adding: Mutex::default(), tapes }
     }
 
     /// Events of the mission will come, until this is dropped.
@@ -59,8 +61,10 @@ impl EventLog {
         OpenMission { log: Arc::clone(self), mission: mission.clone() }
     }
 
-    /// Adds an event. Never waits.
-    pub(crate) fn push(&self, event: Arc<CloudEvent>) {
+    /// Adds the event that `make` gives its id. Never waits for anything slow.
+    pub(crate) fn add(&self, make: impl FnOnce() -> Arc<CloudEvent>) {
+        let _one_by_one = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
+        let event = make();
         let bytes = bytes_of(&event);
         let mut kept = locked(&self.kept);
         kept.events.push_back((event, bytes));
@@ -92,11 +96,8 @@ impl EventLog {
             Some(place) => kept.first + place as u64 + 1,
             // It was there when nothing was kept yet, or is kept no more.
             None if kept.events.front().is_none_or(|(oldest, _)| seen < oldest.id) => NOT_KEPT,
-            None => kept
-                .events
-                .iter()
-                .position(|(event, _)| event.id > seen)
-                .map_or(kept.end(), |place| kept.first + place as u64),
+            // The clock was set back since: all that is kept is of this life.
+            None => kept.first,
         };
         self.stream(None, next, Some(seen))
     }
@@ -119,6 +120,7 @@ impl EventLog {
             read_back: VecDeque::new(),
             sequence: 0,
             missed: 0,
+            owed: 0,
             is_over: false,
         }
     }
@@ -151,15 +153,24 @@ pub struct Events {
     mission: Option<MissionId>,
     /// The place of the next event.
     next: u64,
-    /// The last event that was read, of whichever mission.
+    /// The last event that was read.
     seen: Option<EventId>,
     /// What is being read back.
-    refill: Option<JoinHandle<Refill>>,
+    refill: Option<Refilling>,
     read_back: VecDeque<CloudEvent>,
     /// The number of the last event of the mission that was read.
     sequence: u64,
     missed: u64,
+    /// How many of those may still be read back.
+    owed: u64,
     is_over: bool,
+}
+
+/// What is read back: between two turns, or by a task.
+#[derive(Debug)]
+enum Refilling {
+    Waits(Box<Refill>),
+    Reads(JoinHandle<Refill>),
 }
 
 /// Events that are read back, up to one that is kept.
@@ -210,7 +221,8 @@ impl Events {
         }
     }
 
-    /// How many events could not be read, also not from the tapes.
+    /// How many events could not be read, also not from the tapes, as far as that is known: of what came before a client
+    /// returned it is not.
     #[must_use]
     pub fn missed(&self) -> u64 {
         self.missed
@@ -220,7 +232,7 @@ impl Events {
         let kept = Arc::clone(&self.kept);
         let kept = locked(&kept);
         if self.next == NOT_KEPT || self.next < kept.first {
-            let missed = if self.next == NOT_KEPT { kept.first } else { kept.first - self.next };
+            let missed = if self.next == NOT_KEPT { 0 } else { kept.first - self.next };
             self.next = kept.first;
             return Look::Gap(missed, kept.events.front().map(|(event, _)| event.id.clone()));
         }
@@ -228,9 +240,7 @@ impl Events {
             let event = usize::try_from(self.next - kept.first).ok().and_then(|at| kept.events.get(at));
             self.next += 1;
             let Some((event, _)) = event else { continue };
-            self.seen = Some(event.id.clone());
-            if self.mission.as_ref().is_none_or(|mission| *mission == event.subject) {
-                self.note(event);
+            if self.note(event) {
                 return Look::Event(Arc::clone(event));
             }
         }
@@ -238,42 +248,57 @@ impl Events {
         Look::Nothing
     }
 
-    /// Those of one mission are counted by their numbers; of all, those that are read back are not missed after all.
-    fn note(&mut self, event: &CloudEvent) {
-        if self.mission.is_some() {
-            self.missed += event.sequence.saturating_sub(self.sequence + 1);
+    /// Whether the event is to be read. Those of one mission are counted by their numbers.
+    fn note(&mut self, event: &CloudEvent) -> bool {
+        if let Some(mission) = &self.mission {
+            if *mission != event.subject || event.sequence <= self.sequence {
+                return false;
+            }
+            self.missed += event.sequence - self.sequence - 1;
             self.sequence = event.sequence;
         }
+        self.seen = Some(event.id.clone());
+        true
     }
 
     fn begin_refill(&mut self, missed: u64, until: Option<EventId>) {
         if self.mission.is_none() {
             self.missed += missed;
+            self.owed = missed;
         }
         let Some(tapes) = self.tapes.clone() else { return };
         let (mission, seen) = (self.mission.clone(), self.seen.clone());
         // Where none is kept, those that come are later than this id.
         let until = until.unwrap_or_else(|| EventId::new(Uuid::now_v7().to_string()));
-        self.refill = Some(tokio::task::spawn_blocking(move || {
-            let tapes = Published::after(&tapes, mission.as_ref(), seen.as_ref());
-            Refill { tapes, until, read: VecDeque::new() }.turn()
-        }));
+        let tapes = Published::after(tapes, mission, seen);
+        self.refill = Some(Refilling::Waits(Box::new(Refill { tapes, until, read: VecDeque::new() })));
     }
 
     async fn read_back(&mut self) -> Option<Arc<CloudEvent>> {
         loop {
-            if let Some(event) = self.read_back.pop_front() {
-                self.missed = self.missed.saturating_sub(u64::from(self.mission.is_none()));
-                self.seen = Some(event.id.clone());
-                self.note(&event);
-                return Some(Arc::new(event));
+            while let Some(event) = self.read_back.pop_front() {
+                if self.note(&event) {
+                    let owed = u64::from(self.owed > 0);
+                    self.owed -= owed;
+                    self.missed -= owed;
+                    return Some(Arc::new(event));
+                }
             }
+            let reading = match self.refill.take()? {
+                Refilling::Waits(refill) => tokio::task::spawn_blocking(|| refill.turn()),
+                Refilling::Reads(reading) => reading,
+            };
+            // Kept while it is waited for, so that dropping the future loses nothing.
+            let Refilling::Reads(reading) = self.refill.insert(Refilling::Reads(reading)) else { return None };
             // A task that has panicked has read nothing.
-            let refilled = self.refill.as_mut()?.await.ok();
+            let refilled = reading.await.ok();
             self.refill = None;
-            let mut refill = refilled.filter(|refill| !refill.read.is_empty())?;
+            let Some(mut refill) = refilled.filter(|refill| !refill.read.is_empty()) else {
+                self.owed = 0;
+                return None;
+            };
             self.read_back = std::mem::take(&mut refill.read);
-            self.refill = Some(tokio::task::spawn_blocking(|| refill.turn()));
+            self.refill = Some(Refilling::Waits(Box::new(refill)));
         }
     }
 }
@@ -325,7 +350,7 @@ mod tests {
     fn teller(log: &Arc<EventLog>, mission: &str) -> (OpenMission, impl FnMut() + use<>) {
         let mut envelope = Envelope::new("/robot/cortex".to_owned(), mission.into(), Origin::new("test", "it"));
         let (open, log) = (log.open(&mission.into()), Arc::clone(log));
-        (open, move || log.push(Arc::new(envelope.wrap(MissionEvent::Unpaused))))
+        (open, move || log.add(|| Arc::new(envelope.wrap(MissionEvent::Unpaused))))
     }
 
     async fn rest(mut events: Events) -> (Vec<(String, u64)>, u64) {
@@ -378,7 +403,7 @@ mod tests {
         let slow = log.of_mission("one".into());
         for _ in 0..20 {
             let because = "x".repeat(KEPT_BYTES / 8);
-            log.push(Arc::new(envelope.wrap(MissionEvent::Paused { because, patience: std::time::Duration::ZERO })));
+            log.add(|| Arc::new(envelope.wrap(MissionEvent::Paused { because, patience: std::time::Duration::ZERO })));
         }
         assert!(locked(&log.kept).bytes <= KEPT_BYTES);
         drop(open);
@@ -409,10 +434,12 @@ mod tests {
 
         async fn tell(&mut self, times: usize) {
             for number in 0..times {
-                let event = Arc::new(self.envelope.wrap(MissionEvent::Unpaused));
-                self.tape.published(&event);
-                self.told.push(event.id.clone());
-                self.log.push(event);
+                self.log.add(|| {
+                    let event = Arc::new(self.envelope.wrap(MissionEvent::Unpaused));
+                    self.tape.published(&event);
+                    self.told.push(event.id.clone());
+                    event
+                });
                 if number % 100 == 0 {
                     self.tape.written().await;
                 }

@@ -85,6 +85,12 @@ impl Gate {
         self.lock().withheld = reasons;
     }
 
+    /// How many calls go on in each component that began in its present run.
+    #[must_use]
+    pub fn calls(&self) -> BTreeMap<ComponentName, u32> {
+        self.lock().open.iter().map(|(component, open)| (component.clone(), open.calls)).collect()
+    }
+
     /// What is under way in the component now belongs to the run before.
     pub fn begin_run(&self, component: &ComponentName) {
         self.count(component, |open| {
@@ -97,14 +103,19 @@ impl Gate {
     /// A provider of calls of this tool that passes the gate with each of them.
     #[must_use]
     pub fn guard(&self, spec: ToolSpec, provider: Arc<dyn ToolProvider>) -> Arc<dyn ToolProvider> {
-        Arc::new(Guarded { gate: self.clone(), spec, provider })
+        Arc::new(Guarded { gate: self.clone(), spec, provider, counts: true })
     }
 
-    /// Lets a call through. None: it reaches no component.
+    /// The same without counting the calls as under way: those of a provider that has others call components.
+    pub(crate) fn refuse(&self, spec: ToolSpec, provider: Arc<dyn ToolProvider>) -> Arc<dyn ToolProvider> {
+        Arc::new(Guarded { gate: self.clone(), spec, provider, counts: false })
+    }
+
+    /// Lets a call through. None: it reaches no component, or does not count.
     ///
     /// # Errors
     /// Why it may not begin, in words for people and models.
-    fn pass(&self, spec: &ToolSpec, call: &ToolCall) -> Result<Option<UnderWay>, ToolOutcome> {
+    fn pass(&self, spec: &ToolSpec, call: &ToolCall, counts: bool) -> Result<Option<UnderWay>, ToolOutcome> {
         let refused = |because| Err(ToolOutcome::failure(FailureKind::Unavailable, because));
         let mut inner = self.lock();
         if let Some(because) = self.0.containment.borrow().refusal(spec, call) {
@@ -113,6 +124,9 @@ impl Gate {
         let Some(component) = Containment::component_of(spec, call) else { return Ok(None) };
         if let Some(because) = inner.withheld.get(&component) {
             return refused(because.clone());
+        }
+        if !counts {
+            return Ok(None);
         }
         let mut run = Run::default();
         inner.count(&component, |open| {
@@ -195,6 +209,8 @@ struct Guarded {
     gate: Gate,
     spec: ToolSpec,
     provider: Arc<dyn ToolProvider>,
+    /// Whether its calls are under way in a component.
+    counts: bool,
 }
 
 #[async_trait]
@@ -204,7 +220,7 @@ impl ToolProvider for Guarded {
     }
 
     async fn invoke(&self, invocation: Invocation, observer: Arc<dyn CallObserver>) -> ToolOutcome {
-        match self.gate.pass(&self.spec, &invocation.call) {
+        match self.gate.pass(&self.spec, &invocation.call, self.counts) {
             Err(refusal) => refusal,
             Ok(None) => self.provider.invoke(invocation, observer).await,
             Ok(Some(call)) => {
@@ -259,7 +275,7 @@ mod tests {
     }
 
     fn pass(gate: &Gate) -> UnderWay {
-        gate.pass(&wave(), &call().call).ok().flatten().unwrap()
+        gate.pass(&wave(), &call().call, true).ok().flatten().unwrap()
     }
 
     #[tokio::test]
@@ -305,6 +321,7 @@ mod tests {
         drop(first);
         second.progressed();
         drop(second);
+        assert!(matches!(gate.pass(&wave(), &call().call, false), Ok(None)), "it does not count");
         assert_eq!(*heard.0.lock().unwrap(), ["arm 1", "arm goes on", "arm 0", "arm 1", "arm goes on", "arm 0"]);
     }
 
@@ -315,7 +332,7 @@ mod tests {
             let (gate, heard) = (Gate::default(), Arc::new(Heard::default()));
             gate.report_to(heard.clone());
             let other = gate.clone();
-            let caller = std::thread::spawn(move || other.pass(&wave(), &call().call).ok().flatten());
+            let caller = std::thread::spawn(move || other.pass(&wave(), &call().call, true).ok().flatten());
             gate.change(|now| now.quarantine("arm".into(), "it crashed"));
             let told = heard.0.lock().unwrap().len();
             let got_through = caller.join().unwrap().is_some();

@@ -46,7 +46,7 @@ pub type Leave = Box<dyn Any + Send>;
 
 /// What is done outside the monitor's thread.
 ///
-/// Implemented by the binary, over ROS and the missions.
+/// Implemented in `cortex-robot`, over ROS and the missions.
 pub trait Hands: Send {
     /// Takes note of an effect, in order. Transitions and the actions that need ROS are begun here, and answered with
     /// `DeedEnded` when they have ended; processes and commands are seen to already. It must not block.
@@ -58,6 +58,12 @@ pub trait Hands: Send {
     /// Leave to run the command of an action; None while the robot is stopped. At a stop, commands that run are ended. It
     /// must not block.
     fn leave(&self, action: &ActionName) -> Option<Leave>;
+
+    /// How many calls go on in each component now. Asked when the monitor wants to know of all: what it was told may have
+    /// been lost. It must not block.
+    fn calls(&self) -> Vec<(ComponentName, u32)> {
+        Vec::new()
+    }
 
     /// Takes note of whether the limits of a component's new process are kept, and why not. It must not block.
     fn limits(&mut self, _component: &ComponentName, _refusal: Option<&Refusal>) {}

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use cortex_monitor::health::Ending as MonitorEnding;
@@ -37,6 +37,8 @@ pub(crate) struct Work<H> {
     /// None where the recipe has no commands.
     commands: Option<CommandRunner>,
     handle: Handle,
+    /// What came of commands: beside the inputs, which may be lost. Bounded by the commands that run.
+    results: (Sender<(AttemptId, DeedOutcome)>, Receiver<(AttemptId, DeedOutcome)>),
     told: Told,
     is_ending: bool,
     /// The last that was seen of it.
@@ -67,6 +69,7 @@ impl<H: Hands> Work<H> {
             processes,
             commands,
             handle,
+            results: channel(),
             told,
             is_ending: false,
             stops: Stops::default(),
@@ -96,6 +99,9 @@ impl<H: Hands> Work<H> {
             for ProcessEvent::Ended { number, ending } in events {
                 self.take(Input::ProcessEnded { process: ProcessNumber(number), ending: ending_of(ending) });
             }
+            while let Ok((attempt, outcome)) = self.results.1.try_recv() {
+                self.take(Input::DeedEnded { attempt, outcome });
+            }
             // No more than can wait, so that those who talk without end do not keep it from the rest.
             for _ in 0..crate::INPUT_CAPACITY {
                 let Some(input) = self.next_input() else { break };
@@ -110,10 +116,19 @@ impl<H: Hands> Work<H> {
         self.not_stopped
     }
 
-    /// What waits; and when nothing does, the monitor has been told of all calls that began before it asked.
+    /// What waits; and when nothing does, the answer to [`Effect::FlushCalls`]. Only then: an older word of the calls must not
+    /// follow it.
     fn next_input(&mut self) -> Option<Input> {
         let waiting = self.told.waiting.try_recv().ok();
-        waiting.or_else(|| std::mem::take(&mut self.flushes_calls).then_some(Input::CallsFlushed))
+        waiting.or_else(|| {
+            if !std::mem::take(&mut self.flushes_calls) {
+                return None;
+            }
+            for (component, goals) in self.hands.calls() {
+                self.take(Input::GoalsChanged { component, goals });
+            }
+            Some(Input::CallsFlushed)
+        })
     }
 
     /// Ends what commands do once the robot is stopped, and tells the monitor of that, and of the resume.
@@ -200,32 +215,36 @@ impl<H: Hands> Work<H> {
         let Some(leave) = self.hands.leave(action) else {
             return self.answers.push_back(Input::DeedEnded { attempt, outcome: DeedOutcome::Stopped });
         };
-        let handle = self.handle.clone();
+        let (handle, results, name) = (self.handle.clone(), self.results.0.clone(), action.clone());
         let done = move |result| {
             // First: a stop that comes now finds nothing that runs.
             drop(leave);
-            handle.tell(Input::DeedEnded { attempt, outcome: outcome_of(result) });
+            // The thread may have ended.
+            let _ = results.send((attempt, outcome_of(&name, result)));
+            handle.look_again();
         };
         let begun = match &self.commands {
             Some(commands) => commands.begin(program, limit, done).map(|_| ()),
             None => Err(CommandFailure::ShuttingDown),
         };
         if let Err(problem) = begun {
-            self.answers.push_back(Input::DeedEnded { attempt, outcome: outcome_of(Err(problem)) });
+            self.answers.push_back(Input::DeedEnded { attempt, outcome: outcome_of(action, Err(problem)) });
         }
     }
 }
 
-fn outcome_of(result: CommandResult) -> DeedOutcome {
+fn outcome_of(action: &ActionName, result: CommandResult) -> DeedOutcome {
     let reason = match result {
         Ok(_) => return DeedOutcome::Done,
         // Only a stop does that here.
         Err(CommandFailure::Cancelled) => return DeedOutcome::Stopped,
-        Err(CommandFailure::TookTooLong) => "the command took too long".to_owned(),
-        Err(CommandFailure::Ended { ending, words }) if words.is_empty() => format!("the command ended with {ending}"),
-        Err(CommandFailure::Ended { ending, words }) => format!("the command ended with {ending}: {words}"),
+        Err(CommandFailure::TookTooLong) => "the action took too long".to_owned(),
+        // It goes to people and, as the reason of a quarantine, to models; all that it printed is in the log.
+        Err(CommandFailure::Ended { ending, .. }) => format!("the command ended with {ending}"),
         Err(failure) => failure.to_string(),
     };
+    // Nobody waits for what is done when everything else was given up.
+    tracing::warn!("{action}: {reason}");
     DeedOutcome::Failed { reason }
 }
 

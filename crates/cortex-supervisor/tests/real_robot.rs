@@ -92,7 +92,7 @@ impl Robot {
         let recipe = recipe.unwrap_or_else(|problems| panic!("{}", problems.show("robot")));
         let (sender, seen) = sync_channel(10_000);
         let processes = Processes::new().unwrap();
-        let commands = CommandRunner::start(Ok::<_, std::io::Error>).unwrap();
+        let commands = CommandRunner::start(64, Ok::<_, std::io::Error>).unwrap();
         let latch = Arc::new(Latch::default());
         let eyes = |handle| Eyes { handle, seen: sender, latch: Arc::clone(&latch) };
         let supervisor = Supervisor::start(&recipe, folder.path(), processes, Some(commands), eyes).unwrap();

@@ -93,6 +93,10 @@ impl Member {
     }
 
     pub(super) fn next_attempt(&mut self, turn: &mut Turn<'_>, kind: FailureKind, reason: String) {
+        // A call may have got through until now.
+        if self.is_usable() {
+            self.flush_calls(turn);
+        }
         // What fails for a reason that is not known has to show first that it works.
         self.lost |= kind > FailureKind::System;
         self.returned = false;
@@ -104,9 +108,6 @@ impl Member {
         let action = rung.as_ref().map(|rung| rung.action.clone());
         let within = rung.as_ref().map(|rung| rung.within_s.duration()).unwrap_or_default();
         let halts_first = rung.as_ref().is_none_or(|rung| rung.halt_first);
-        if self.course == Course::Serving {
-            self.flush_calls(turn);
-        }
         self.recovery = Some(Recovery { kind, action, within, halts_first, reason });
         match rung {
             Some(_) => self.course = Course::Pausing { until: turn.now.saturating_add(ladder::backoff(used)) },

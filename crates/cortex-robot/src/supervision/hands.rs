@@ -126,6 +126,10 @@ impl Hands for RosHands {
         }
     }
 
+    fn calls(&self) -> Vec<(ComponentName, u32)> {
+        self.watch.gate.calls().into_iter().collect()
+    }
+
     fn limits(&mut self, component: &ComponentName, refusal: Option<&Refusal>) {
         let reason = refusal.map(Refusal::reason).unwrap_or_default();
         let mut is_new = false;

@@ -48,6 +48,8 @@ pub use recipe_types::field_mistake;
 pub const GUARD: &str = "guard-processes";
 /// Events of the monitor that wait for a slow reader; the oldest go first.
 const EVENTS: usize = 1_024;
+/// Commands of fallbacks that run at a time, at most: more than any robot needs, since none of them may be refused.
+const COMMANDS: usize = 1_024;
 /// Messages for the operator that wait to be said.
 const MESSAGES: usize = 64;
 
@@ -179,7 +181,7 @@ impl Supervised {
         missions.supervise(own.collect());
         let own_node = robot.node.fully_qualified_name();
         let watched = evidence::watched(&recipe.recipe);
-        let commands = recipe.recipe.has_commands().then(|| CommandRunner::start(guarded)).transpose()?;
+        let commands = recipe.recipe.has_commands().then(|| CommandRunner::start(COMMANDS, guarded)).transpose()?;
         let supervisor = Supervisor::start(&recipe.recipe, &recipe.folder, processes, commands, |handle| {
             gate.report_to(Arc::new(CallReports::new(handle.clone(), &recipe.recipe)));
             let tell = evidence::teller(handle.clone(), gate);

@@ -16,7 +16,7 @@ use cortex_ros_client::look_up::look_up;
 use cortex_ros_client::{QosProfile, RosError};
 use serde_json::{Map, Value};
 use thiserror::Error;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use crate::calls::{Calls, Followed};
@@ -28,6 +28,8 @@ use crate::{AdapterError, Discovery};
 
 /// Characters of a reason that are kept.
 const REASON_CHARACTERS: usize = 500;
+/// How long a method that was given up is known to a stop, where it is never answered.
+const KNOWN_LIMIT: Duration = Duration::from_secs(600);
 /// How long its readers get to confirm a message before its publisher goes.
 const DELIVERY: Duration = Duration::from_secs(1);
 /// How long one answer to a transition is waited for before it is looked whether the node is on its way at all: a request
@@ -215,7 +217,7 @@ impl Deeds {
         send: impl FnOnce() -> T,
     ) -> Result<(T, Followed<Sent>), AdapterError> {
         let sent = Sent::Request(CancelMode::Halt);
-        decision.send(|| self.calls.send_beside(name.into(), sent, send).ok()).ok_or(AdapterError::Stopped)
+        decision.send(|| self.calls.send_beside(name.into(), None, sent, send).ok()).ok_or(AdapterError::Stopped)
     }
 
     /// Notes what is about to be sent, where nobody can halt what it begins.
@@ -324,6 +326,13 @@ impl Deeds {
         role(description.as_deref(), method, arguments)
     }
 
+    /// The component whose process carries out a method, where the end of that process is the end of the method.
+    fn ends_with(&self, component: &ComponentName, method: &str) -> Option<ComponentName> {
+        let description = self.directory.borrow().component(component).and_then(|known| known.description.clone());
+        let outlives = description.is_some_and(|known| known.method(method).is_some_and(|it| it.outlives_process));
+        (!outlives).then(|| component.clone())
+    }
+
     async fn run(
         &self,
         component: &ComponentName,
@@ -349,10 +358,13 @@ impl Deeds {
                 Role::Unhalted => None,
             };
             let (component, cancel) = (component.clone(), CancelMode::Halt);
-            let sent = Sent::Method(SentMethod { component, cancel, cancel_method, client: client.clone() });
-            let sent = self.calls.send_beside(tool, sent, || client.send(&request));
-            let (answer, _open) = sent.map_err(|_| AdapterError::Stopped)?;
-            Ok::<Message, AdapterError>(answer?.await?)
+            let ends_with = self.ends_with(&component, method);
+            let sent = SentMethod { component, cancel, cancel_method, client: client.clone() };
+            let begun = self.calls.send_beside(tool, ends_with, Sent::Method(sent.clone()), || client.send(&request));
+            let (answer, open) = begun.map_err(|_| AdapterError::Stopped)?;
+            let (deliver, answered) = oneshot::channel();
+            self.tools.surroundings().keep(until_answered(answer?, limit, sent, open, deliver));
+            answered.await.unwrap_or(Err(RosError::ShutDown)).map_err(AdapterError::from)
         };
         let MethodAnswer { success, error_msg, response_json } = MethodAnswer::of(&within(limit, asked).await?);
         if !success {
@@ -461,6 +473,30 @@ fn role(description: Option<&ComponentDescription>, method: &str, arguments: &Ma
         Some(known) => known.cancel_method.clone().map_or(Role::Unhalted, Role::HaltedBy),
         None => Role::Unhalted,
     }
+}
+
+/// Waits for the answer of a method, also where its caller has given up: until then it may move, and a stop has to know of
+/// it. What takes longer than it may is halted.
+async fn until_answered(
+    answer: impl Future<Output = Result<Message, RosError>> + Send,
+    limit: Duration,
+    method: SentMethod,
+    open: Followed<Sent>,
+    deliver: oneshot::Sender<Result<Message, RosError>>,
+) {
+    let mut answer = std::pin::pin!(answer);
+    if let Ok(answer) = tokio::time::timeout(limit, &mut answer).await {
+        // Whoever waited may have given up in this moment.
+        let _ = deliver.send(answer);
+        return;
+    }
+    drop(deliver);
+    let halted = method.send_halt();
+    if let Err(problem) = &halted {
+        tracing::warn!("{open:?} took too long, and could not be halted: {problem}");
+    }
+    let _ = tokio::time::timeout(KNOWN_LIMIT, answer).await;
+    drop(open);
 }
 
 /// Bounds something.

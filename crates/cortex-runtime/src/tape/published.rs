@@ -1,5 +1,6 @@
 //! What was published, read back from the tapes: for those who have missed some of it.
 
+use std::collections::VecDeque;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cortex_protocol::event::EventData;
@@ -8,14 +9,20 @@ use uuid::Uuid;
 
 use super::{Body, Folder, Reader, Record};
 
-/// Tapes that are read side by side, at most: the newest.
-const MOST_TAPES: usize = 128;
 /// How much older than an event the last change of a tape may be that holds later ones: clocks are set.
 const CLOCK_MARGIN: Duration = Duration::from_secs(60);
 
-/// Published events, in the order of their ids, which is that of their times.
+/// Published events, in the order of their ids, which is that of their times. A tape is open only while its mission is being
+/// read.
 #[derive(Debug)]
-pub(crate) struct Published(Vec<Ahead>);
+pub(crate) struct Published {
+    folder: Folder,
+    mission: Option<MissionId>,
+    after: Option<EventId>,
+    /// The tapes that come later. None: they were not looked for yet.
+    later: Option<VecDeque<MissionId>>,
+    open: Vec<Ahead>,
+}
 
 /// One tape, read up to its next event.
 #[derive(Debug)]
@@ -26,22 +33,31 @@ struct Ahead {
 
 impl Published {
     /// Those of one mission, or of all, that came after an event. A tape that can't be read is left out, and said so in the
-    /// log. Reads files.
-    pub(crate) fn after(folder: &Folder, mission: Option<&MissionId>, after: Option<&EventId>) -> Self {
-        let missions = match mission {
-            Some(mission) => vec![mission.clone()],
-            None => recent(folder, after),
-        };
-        let ahead = |mission: &MissionId| {
-            let mut reader = folder.read(mission).ok()?;
-            loop {
-                let next = next_of(&mut reader)?;
-                if after.is_none_or(|after| next.id > *after) {
-                    return Some(Ahead { reader, next });
-                }
+    /// log. Reads nothing yet.
+    pub(crate) fn after(folder: Folder, mission: Option<MissionId>, after: Option<EventId>) -> Self {
+        Self { folder, mission, after, later: None, open: Vec::new() }
+    }
+
+    /// Opens the tapes that may hold an event before all that are known to come. The id of a mission is older than those of
+    /// its events.
+    fn open_next(&mut self) {
+        let Self { folder, mission, after, later, open } = self;
+        let later = later.get_or_insert_with(|| match mission {
+            Some(mission) => VecDeque::from([mission.clone()]),
+            None => recent(folder, after.as_ref()).into(),
+        });
+        loop {
+            let first = open.iter().map(|ahead| ahead.next.id.as_str()).min();
+            let may_come_first = |mission: &MissionId| first.is_none_or(|first| mission.as_str() < first);
+            if !later.front().is_some_and(may_come_first) {
+                return;
             }
-        };
-        Self(missions.iter().filter_map(ahead).collect())
+            let Some(mission) = later.pop_front() else { return };
+            let Ok(mut reader) = folder.read(&mission) else { continue };
+            let is_later = |event: &CloudEvent| after.as_ref().is_none_or(|after| event.id > *after);
+            let next = std::iter::from_fn(|| next_of(&mut reader)).find(is_later);
+            open.extend(next.map(|next| Ahead { reader, next }));
+        }
     }
 }
 
@@ -49,11 +65,12 @@ impl Iterator for Published {
     type Item = CloudEvent;
 
     fn next(&mut self) -> Option<CloudEvent> {
-        let (at, _) = self.0.iter().enumerate().min_by(|(_, one), (_, other)| one.next.id.cmp(&other.next.id))?;
-        let ahead = self.0.get_mut(at)?;
+        self.open_next();
+        let (at, _) = self.open.iter().enumerate().min_by(|(_, one), (_, other)| one.next.id.cmp(&other.next.id))?;
+        let ahead = self.open.get_mut(at)?;
         Some(match next_of(&mut ahead.reader) {
             Some(next) => std::mem::replace(&mut ahead.next, next),
-            None => self.0.swap_remove(at).next,
+            None => self.open.swap_remove(at).next,
         })
     }
 }
@@ -70,7 +87,7 @@ fn recent(folder: &Folder, after: Option<&EventId>) -> Vec<MissionId> {
         Vec::new()
     });
     missions.retain(is_recent);
-    missions.split_off(missions.len().saturating_sub(MOST_TAPES))
+    missions
 }
 
 /// When an id was made.
