@@ -65,7 +65,7 @@ impl StopWatch {
     pub(crate) async fn may_call(&mut self) -> anyhow::Result<()> {
         let names = self.names.clone();
         let all_say = |stops: &Stops| names.iter().all(|name| stops.contains_key(name)) || stopped(stops).is_some();
-        let said = tokio::time::timeout(SAYS_LIMIT, self.told.wait_for(all_say)).await;
+        let have_said = tokio::time::timeout(SAYS_LIMIT, self.told.wait_for(all_say)).await.is_ok();
         let stops = self.told.borrow().clone();
         if let Some((name, why)) = stopped(&stops) {
             anyhow::bail!(
@@ -74,7 +74,7 @@ impl StopWatch {
             );
         }
         let silent = names.iter().find(|name| !stops.contains_key(*name));
-        if let (Err(_), Some(silent)) = (said, silent) {
+        if let (false, Some(silent)) = (have_said, silent) {
             anyhow::bail!(
                 "{silent} does not say whether the robot is stopped, and nothing was called. Look at it (cortex doctor); \
                  --while-stopped calls it all the same, for whoever stands beside the robot"
