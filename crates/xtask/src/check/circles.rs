@@ -19,10 +19,7 @@ const SITES_SHOWN: usize = 3;
 const ALLOWED: [(&str, &[&str]); 16] = [
     ("cortex-component", &["component", "running"]),
     ("cortex-component", &["context", "dispatcher", "health", "lifecycle"]),
-    (
-        "cortex-core",
-        &["arrangement", "binding", "chat", "confirmation", "expansion", "fragment", "plan", "schedule", "toolset"],
-    ),
+    ("cortex-core", &["chat", "confirmation", "fragment", "toolset"]),
     ("cortex-core", &["feedback", "mission"]),
     ("cortex-interfaces", &["completion", "conventions", "form", "interfaces", "message", "native", "read", "write"]),
     (
