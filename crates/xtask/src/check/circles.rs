@@ -16,10 +16,9 @@ use crate::cargo::Package;
 const SITES_SHOWN: usize = 3;
 
 /// The circles that are allowed for now: the crate and the modules. This list only shrinks.
-const ALLOWED: [(&str, &[&str]); 16] = [
+const ALLOWED: [(&str, &[&str]); 15] = [
     ("cortex-component", &["component", "running"]),
     ("cortex-component", &["context", "dispatcher", "health", "lifecycle"]),
-    ("cortex-core", &["chat", "confirmation", "fragment", "toolset"]),
     ("cortex-core", &["feedback", "mission"]),
     ("cortex-interfaces", &["completion", "conventions", "form", "interfaces", "message", "native", "read", "write"]),
     (
