@@ -117,7 +117,7 @@ impl RosTools {
             services: Arc::new(Services::new(&around)),
             goals: Arc::new(Goals::new(&around)),
             topics: Arc::new(Topics::new(&around)),
-            watcher: Arc::new(RobotWatcher::new(&around)),
+            watcher: Arc::new(RobotWatcher::new(graph, endpoints, discovery)),
             around,
         }
     }
