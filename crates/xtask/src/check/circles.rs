@@ -42,7 +42,7 @@ const ALLOWED: [(&str, &[&str]); 15] = [
     ("cortex-protocol", &["command", "question"]),
     ("cortex-recipe", &["action", "parameter"]),
     ("cortex-recipe", &["check", "location", "problem", "recipe", "topics", "wording"]),
-    ("cortex-ros", &["built_in", "calls", "discovery", "inspection", "stop", "tools", "watching"]),
+    ("cortex-ros", &["calls", "stop", "tools"]),
     ("cortex-ros", &["catalog", "definitions", "policy"]),
     ("cortex-ros-client", &["node", "parameters", "rcl"]),
     (
