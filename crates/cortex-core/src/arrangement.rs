@@ -3,14 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cortex_protocol::{Priority, StepAddress, StepNumber};
+use cortex_protocol::{Priority, StepAddress, StepNumber, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use crate::chat::{ToolDefinition, ToolKind};
 use crate::fragment::capped;
-use crate::plan;
 
 /// The built-in tool by which a model arranges the steps of the same reply.
 pub const ARRANGE_TOOL: &str = "arrange_plan";
@@ -35,6 +34,17 @@ pub struct Arrangement {
     /// The steps that do the work of steps of earlier plans.
     #[serde(default)]
     pub instead_of: BTreeMap<StepNumber, Vec<StepAddress>>,
+}
+
+/// A step as a model asked for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// What is called.
+    pub call: ToolCall,
+    /// The steps that must have begun before; `None`: the one before it in the list.
+    pub after: Option<Vec<StepNumber>>,
+    /// The steps of earlier plans that it does the work of. Plan 0 is the one before.
+    pub instead_of: Vec<StepAddress>,
 }
 
 /// A group as a model asked for it.
@@ -208,7 +218,7 @@ impl Arrangement {
     ///
     /// # Errors
     /// When it names a step that there is not.
-    pub(crate) fn apply(&mut self, mut requests: Vec<plan::Request>) -> Result<Vec<plan::Request>, ArrangementError> {
+    pub(crate) fn apply(&mut self, mut requests: Vec<Request>) -> Result<Vec<Request>, ArrangementError> {
         for (step, after) in std::mem::take(&mut self.after) {
             of(&mut requests, step, "after")?.after = Some(after);
         }
@@ -289,10 +299,10 @@ impl Arrangement {
 }
 
 fn of<'a>(
-    requests: &'a mut [plan::Request],
+    requests: &'a mut [Request],
     step: StepNumber,
     field: &'static str,
-) -> Result<&'a mut plan::Request, ArrangementError> {
+) -> Result<&'a mut Request, ArrangementError> {
     let index = usize::try_from(step.0).ok().and_then(|number| number.checked_sub(1));
     let request = index.and_then(|index| requests.get_mut(index));
     request.ok_or(ArrangementError::UnknownStep { field, step })

@@ -10,8 +10,6 @@ use cortex_protocol::StepNumber;
 use cortex_protocol::tool::value_as_text;
 use serde_json::{Map, Value};
 
-use crate::expansion;
-
 /// How deep arguments are searched; what lies deeper is left as it is and fails its schema or stays text.
 const DEPTH_LIMIT: usize = 32;
 
@@ -72,7 +70,7 @@ pub(crate) fn bracketed(text: &str) -> Vec<(usize, &str)> {
     let mut found: Vec<(usize, &str)> = Vec::new();
     for (start, written) in spans(text, &['<'], &['>']) {
         let is_within = found.last().is_some_and(|(before, written)| start < before + written.len());
-        if !is_within && (read_placeholder(written).is_some() || expansion::is_each(written)) {
+        if !is_within && (read_placeholder(written).is_some() || read_each(written).is_some()) {
             found.push((start, written));
         }
     }
@@ -260,6 +258,24 @@ fn read_placeholder(written: &str) -> Option<Placeholder<'_>> {
     let number = parts.next().filter(|number| number.bytes().all(|digit| digit.is_ascii_digit()))?.parse().ok()?;
     let path: Vec<&str> = parts.collect();
     (!path.contains(&"")).then_some(Placeholder { written, step: StepNumber(number), path })
+}
+
+/// Reads `<each place>`, also `<every place>`.
+pub(crate) fn read_each(written: &str) -> Option<String> {
+    /// Longer is no name.
+    const NAME: usize = 60;
+    let inner = written.strip_prefix('<')?.strip_suffix('>')?.trim();
+    let (each, name) = inner.split_once(char::is_whitespace)?;
+    let is_each = ["each", "every"].iter().any(|word| each.eq_ignore_ascii_case(word));
+    let name = plain_name(name);
+    (is_each && !name.is_empty() && name.len() <= NAME).then_some(name)
+}
+
+/// A name as it is compared: lower case, with `_` between words.
+#[must_use]
+pub fn plain_name(name: &str) -> String {
+    let words = name.split(|next: char| !next.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join("_")
 }
 
 /// The first text of the arguments, names of fields included, that was meant as a placeholder for what a step returned and

@@ -7,8 +7,8 @@ use cortex_protocol::{Decision, Effect, strict_json};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::chat::{CallArguments, ChatReply};
-use crate::fragment::quoted;
+use crate::chat::{CallArguments, ChatReply, ChatRequest, Message, Purpose};
+use crate::fragment::{Fragment, quoted};
 
 /// The word that lets a step run.
 const EXECUTE: &str = "EXECUTE";
@@ -49,6 +49,24 @@ impl From<String> for Unusable {
 impl From<&str> for Unusable {
     fn from(problem: &str) -> Self {
         problem.to_owned().into()
+    }
+}
+
+impl ChatRequest {
+    /// The JSON Schema of what the model says in words, where it can be held to one: its name, and the schema. It may
+    /// still call a tool instead.
+    #[must_use]
+    pub fn answer_schema(&self) -> Option<(&'static str, Value)> {
+        let is_in_flight =
+            |fragment: &Fragment| matches!(fragment, Fragment::InFlight { goals, .. } if !goals.is_empty());
+        let waits = self.messages.iter().any(|message| match message {
+            Message::User { fragments } => fragments.iter().any(is_in_flight),
+            Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => false,
+        });
+        match self.purpose {
+            Purpose::Confirm => Some(("decision", schema(waits))),
+            Purpose::Plan | Purpose::Correct => None,
+        }
     }
 }
 

@@ -12,10 +12,13 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::arrangement::Arrangement;
+use crate::binding::read_each;
 use crate::fragment::capped;
 use crate::plan::PlanError;
 use crate::toolset::ArgumentsError;
 use crate::{binding, plan};
+
+pub use crate::binding::plain_name;
 
 /// Most steps that one plan is written out to; a plan is cut long before.
 const WRITTEN_OUT: usize = 1_000;
@@ -191,11 +194,6 @@ pub fn stands_for(value: &Value, name: &str) -> bool {
     value.as_str().is_some_and(|text| read_each(text.trim()).as_deref() == Some(name))
 }
 
-/// Whether this is `<each NAME>`, for any name.
-pub(crate) fn is_each(written: &str) -> bool {
-    read_each(written).is_some()
-}
-
 /// The collections that the arguments name, in order.
 #[must_use]
 pub fn names(arguments: &Map<String, Value>) -> Vec<String> {
@@ -204,13 +202,6 @@ pub fn names(arguments: &Map<String, Value>) -> Vec<String> {
         collect_names(value, 0, &mut names);
     }
     names
-}
-
-/// A name as it is compared: lower case, with `_` between words.
-#[must_use]
-pub fn plain_name(name: &str) -> String {
-    let words = name.split(|next: char| !next.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().join("_")
 }
 
 fn collect_names(value: &Value, depth: usize, names: &mut Vec<String>) {
@@ -233,17 +224,6 @@ fn collect_names(value: &Value, depth: usize, names: &mut Vec<String>) {
 
 fn names_in_text(text: &str) -> Vec<String> {
     binding::bracketed(text).into_iter().filter_map(|(_, written)| read_each(written)).collect()
-}
-
-/// Reads `<each place>`, also `<every place>`.
-fn read_each(written: &str) -> Option<String> {
-    /// Longer is no name.
-    const NAME: usize = 60;
-    let inner = written.strip_prefix('<')?.strip_suffix('>')?.trim();
-    let (each, name) = inner.split_once(char::is_whitespace)?;
-    let is_each = ["each", "every"].iter().any(|word| each.eq_ignore_ascii_case(word));
-    let name = plain_name(name);
-    (is_each && !name.is_empty() && name.len() <= NAME).then_some(name)
 }
 
 /// The blocks of the plan, in order. No two of them share a step.

@@ -17,8 +17,7 @@ use cortex_protocol::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::chat::{ToolDefinition, ToolKind};
-use crate::toolset;
+use crate::tool_definition::{ToolDefinition, ToolKind, plain_wire_name};
 
 pub use record::{Finding, LEDGER_OUTPUTS, leaves_out};
 
@@ -166,7 +165,7 @@ pub struct AwayTool {
 impl AwayTool {
     pub(crate) fn new(spec: &ToolSpec, because: &str) -> Self {
         let tool = ToolDefinition {
-            name: toolset::plain_wire_name(&spec.name),
+            name: plain_wire_name(&spec.name),
             description: spec.description.clone(),
             parameters: spec.parameters.clone(),
             phase: spec.phase,
@@ -339,7 +338,7 @@ fn as_units(character: char) -> String {
 
 /// A tool's name as models are offered it. People read it as components and graphs give it.
 fn name(name: &ToolName) -> String {
-    one_line(&toolset::plain_wire_name(name), NAME_CHARACTERS)
+    one_line(&plain_wire_name(name), NAME_CHARACTERS)
 }
 
 /// Arguments may hold what a tool has returned.

@@ -34,6 +34,7 @@ pub mod policy;
 pub mod ports;
 mod schedule;
 pub mod selection;
+mod tool_definition;
 pub mod toolset;
 
 pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpose, ToolDefinition, ToolKind};

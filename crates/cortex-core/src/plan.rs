@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use cortex_protocol::plan::Group;
-use cortex_protocol::{Plan, ResourceName, Step, StepAddress, StepNumber, StepStatus, ToolCall};
+use cortex_protocol::{Plan, ResourceName, Step, StepNumber, StepStatus};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
@@ -13,6 +13,8 @@ use thiserror::Error;
 
 use crate::arrangement::{Arrangement, GroupRequest};
 use crate::{binding, schedule};
+
+pub use crate::arrangement::Request;
 
 /// Why a plan is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -56,17 +58,6 @@ fn through(groups: &[String]) -> String {
 
 fn joined(steps: &[StepNumber]) -> String {
     steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
-/// A step as a model asked for it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Request {
-    /// What is called.
-    pub call: ToolCall,
-    /// The steps that must have begun before; `None`: the one before it in the list.
-    pub after: Option<Vec<StepNumber>>,
-    /// The steps of earlier plans that it does the work of. Plan 0 is the one before.
-    pub instead_of: Vec<StepAddress>,
 }
 
 /// Makes a plan of the requests, in their order, numbered from 1.
@@ -348,6 +339,7 @@ fn graph(plan: &Plan) -> Result<Graph, PlanError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cortex_protocol::ToolCall;
     use serde_json::{Value, json};
 
     fn request(arguments: Value, after: Option<&[u32]>) -> Request {

@@ -10,8 +10,10 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::binding;
-use crate::chat::{ToolDefinition, ToolKind};
 use crate::fragment::capped;
+use crate::tool_definition::{ToolDefinition, ToolKind};
+
+pub(crate) use crate::tool_definition::plain_wire_name;
 
 /// Longest name that model providers accept.
 const WIRE_NAME_LIMIT: usize = 64;
@@ -369,16 +371,6 @@ fn wire_names<'a>(names: impl Iterator<Item = &'a ToolName> + Clone) -> BTreeMap
         wire.insert(name.clone(), chosen);
     }
     wire
-}
-
-/// The canonical name with `-` for every character that providers refuse.
-pub(crate) fn plain_wire_name(name: &ToolName) -> String {
-    let plain: String = name
-        .as_str()
-        .chars()
-        .map(|character| if character.is_ascii_alphanumeric() || character == '_' { character } else { '-' })
-        .collect();
-    if plain.is_empty() { "-".to_owned() } else { plain }
 }
 
 /// The beginning of the plain name with a hash of the canonical one.

@@ -6,29 +6,21 @@
 use std::time::Duration;
 
 use cortex_core::fragment::capped;
-use cortex_protocol::{CancelMode, Dispatch, Effect, ToolPhase, ToolSpec};
 use cortex_ros_client::dynamic::parameters::{Descriptor, Parameters};
 use cortex_ros_client::dynamic::{Endpoints, lifecycle};
 use cortex_ros_client::graph::{GraphNode, Interface};
 use cortex_ros_client::{GraphWatch, RosError};
 use serde_json::{Map, Value, json};
 
+use crate::built_in::{MOST_NODES, has_parameters};
 use crate::catalog::{Catalog, OfferKind, is_infrastructure};
 use crate::directory::component_name;
 use crate::discovery::refusal_of_method;
-use crate::policy::Policy;
-use crate::tools::parameter::{has_parameters, name_of};
+use crate::policy::{Policy, parameter_name};
 use crate::{AdapterError, Discovery};
-
-/// The tool's name.
-pub(crate) const TOOL: &str = "inspect_component";
 
 /// How long a node may take for one question. A busy component is described without the answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(2);
-/// How long the whole tool may take: two questions in turn, and the time until the services are seen.
-const TOOL_TIMEOUT: Duration = Duration::from_secs(10);
-/// Nodes that the tool's schema lists.
-const MOST_NODES: usize = 200;
 /// Interfaces of one kind, and parameters, that are listed.
 const MOST_INTERFACES: usize = 60;
 const MOST_PARAMETERS: usize = 100;
@@ -36,40 +28,6 @@ const MOST_PARAMETERS: usize = 100;
 const VALUE_CHARACTERS: usize = 300;
 /// Characters of a parameter's description.
 const DESCRIPTION_CHARACTERS: usize = 200;
-
-/// The tool, for a robot with these nodes. None where there is nothing to inspect.
-pub(crate) fn tool<'a>(nodes: impl Iterator<Item = &'a str>) -> Option<ToolSpec> {
-    let names: Vec<&str> = nodes.take(MOST_NODES).collect();
-    if names.is_empty() {
-        return None;
-    }
-    Some(ToolSpec {
-        name: TOOL.into(),
-        description: "Shows what a component of the robot is and how it is: its summary, topics, services, actions, \
-                      parameters with their values, lifecycle state, health, and the tools that it offers."
-            .to_owned(),
-        parameters: json!({
-            "type": "object",
-            "properties": {"component": {"type": "string", "enum": names, "description": "Which component."}},
-            "required": ["component"],
-            "additionalProperties": false,
-        }),
-        phase: ToolPhase::Planning,
-        effect: Effect::Observe,
-        effect_source: cortex_protocol::EffectSource::Declared,
-        resources: Vec::new(),
-        timeout: TOOL_TIMEOUT,
-        dispatch: Dispatch::Wait,
-        cancel: CancelMode::Drop,
-        component: None,
-        phrases: ["inspect {component}", "inspect the {component}", "what can the {component} do"]
-            .map(str::to_owned)
-            .to_vec(),
-        conditions: cortex_protocol::Conditions::default(),
-        serves: None,
-        outlives_process: false,
-    })
-}
 
 /// Who reads what is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,7 +151,7 @@ impl Inspector {
 
     async fn read_parameters(&self, of: &GraphNode, view: View<'_>) -> Result<Value, RosError> {
         let node = of.name.as_str();
-        let refusal = |parameter: &str| view.policy.refusal(&name_of(of, parameter));
+        let refusal = |parameter: &str| view.policy.refusal(&parameter_name(of, parameter));
         let parameters = Parameters::new(&self.endpoints, &self.discovery.shared().interfaces);
         let mut names = parameters.list(node, ANSWER_LIMIT).await?;
         // Before anything is asked: the value of what is denied does not even come here.
@@ -347,12 +305,5 @@ mod tests {
         assert_eq!(shown["..."], "940 more are left out");
         assert_eq!(shown.as_object().unwrap().len(), MOST_INTERFACES + 1);
         assert!(short(json!("x".repeat(100_000))).to_string().len() < 2 * VALUE_CHARACTERS);
-    }
-
-    #[test]
-    fn the_tool_names_the_nodes_and_is_not_offered_without_any() {
-        assert!(tool(std::iter::empty()).is_none());
-        let tool = tool(["arm/gripper", "base"].into_iter()).unwrap();
-        assert_eq!(tool.parameters["properties"]["component"]["enum"], json!(["arm/gripper", "base"]));
     }
 }

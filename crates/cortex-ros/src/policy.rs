@@ -265,6 +265,11 @@ const EVERYTHING: &str = "**";
 /// Why something is left out that no pattern names.
 const NOT_ALLOWED: &str = "nothing in discovery.allow matches it";
 
+/// The name by which the configuration knows a parameter: `/base/max_speed`.
+pub(crate) fn parameter_name(node: &GraphNode, parameter: &str) -> String {
+    format!("{}/{parameter}", node.name)
+}
+
 /// Each of these globs, with the pattern that the person wrote.
 fn with(text: &str, globs: Vec<String>) -> impl Iterator<Item = (&str, String)> {
     globs.into_iter().map(move |glob| (text, glob))

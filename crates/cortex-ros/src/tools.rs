@@ -8,13 +8,13 @@ mod goal;
 mod goal_id;
 mod late;
 mod messages;
-pub(crate) mod parameter;
+mod parameter;
 mod pool;
 pub(crate) mod sent;
 mod server;
 mod service;
 pub(crate) mod stopping;
-pub(crate) mod topic;
+mod topic;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,9 +31,9 @@ use tokio_util::task::TaskTracker;
 use crate::calls::{Calls, Followed, Haltable as _, key};
 use crate::catalog::{Catalog, Entry, OfferKind, known};
 use crate::discovery::Shared;
-use crate::inspection::{self, Audience, Inspector};
+use crate::inspection::{Audience, Inspector};
 use crate::stop::StopLatch;
-use crate::{AdapterError, Discovery};
+use crate::{AdapterError, Discovery, built_in};
 use component::Components;
 use goal::Goals;
 use sent::Sent;
@@ -122,7 +122,7 @@ impl RosTools {
             services: Arc::new(Services::new(&around)),
             goals: Arc::new(Goals::new(&around)),
             topics: Arc::new(Topics::new(&around)),
-            watcher: Arc::new(RobotWatcher::new(&around)),
+            watcher: Arc::new(RobotWatcher::new(graph, endpoints, discovery)),
             around,
         }
     }
@@ -229,9 +229,9 @@ impl ToolProvider for RosTools {
         let catalog = Arc::clone(&self.around.discovery.catalog().borrow());
         match invocation.call.tool.as_str() {
             // Their arguments are judged by what the robot has now, so they are the same tools whatever it had before.
-            inspection::TOOL => self.inspect_component(&invocation).await,
-            parameter::UPDATE => parameter::update(&self.around, &invocation).await,
-            topic::READ => self.topics.read(&invocation, &catalog).await,
+            built_in::INSPECT_COMPONENT => self.inspect_component(&invocation).await,
+            built_in::UPDATE_PARAMETER => parameter::update(&self.around, &invocation).await,
+            built_in::READ_TOPIC => self.topics.read(&invocation, &catalog).await,
             _ => self.call(&invocation, &catalog, observer.as_ref()).await,
         }
     }

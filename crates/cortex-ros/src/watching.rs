@@ -15,20 +15,25 @@ use cortex_core::condition::Sighting;
 use cortex_core::{Watch, Watcher};
 use cortex_protocol::condition::Source;
 use cortex_protocol::{ToolCall, ToolSpec};
+use cortex_ros_client::GraphWatch;
+use cortex_ros_client::dynamic::Endpoints;
 use cortex_ros_client::graph::Graph;
 use tokio::task::JoinSet;
 
-use crate::tools::Surroundings;
+use crate::Discovery;
 use latest::Latest;
 
-/// Watches the robot.
+/// Watches the robot. Clones share everything.
+#[derive(Clone)]
 pub(crate) struct RobotWatcher {
-    around: Arc<Surroundings>,
+    graph: GraphWatch,
+    endpoints: Endpoints,
+    discovery: Discovery,
 }
 
 impl RobotWatcher {
-    pub(crate) fn new(around: &Arc<Surroundings>) -> Self {
-        Self { around: Arc::clone(around) }
+    pub(crate) fn new(graph: &GraphWatch, endpoints: &Endpoints, discovery: &Discovery) -> Self {
+        Self { graph: graph.clone(), endpoints: endpoints.clone(), discovery: discovery.clone() }
     }
 
     /// What is wrong with a tool's conditions as the robot is now, for people.
@@ -39,7 +44,7 @@ impl RobotWatcher {
         }
         let evidence = spec.conditions.after.iter().flat_map(|evidence| evidence.condition.checks());
         problems.extend(evidence.filter_map(|check| self.refusal(&check.source)));
-        let graph = self.around.graph.current();
+        let graph = self.graph.current();
         for check in spec.conditions.all().flat_map(|condition| condition.checks()) {
             if let Source::Topic { topic, .. } = &check.source
                 && topics::types_of(&graph, topic).is_empty()
@@ -55,7 +60,7 @@ impl RobotWatcher {
     /// Why what this source tells is no evidence of anything that Cortex did.
     fn refusal(&self, source: &Source) -> Option<String> {
         let Source::Topic { topic, .. } = source else { return None };
-        let may_publish = self.around.shared().policy.may_publish(topic);
+        let may_publish = self.discovery.shared().policy.may_publish(topic);
         may_publish.then(|| {
             format!(
                 "{topic} may be published by Cortex itself (discovery.publish), so it shows nothing that the robot did"
@@ -86,13 +91,13 @@ impl Watcher for RobotWatcher {
             }
         }
         for (topic, fields) in fields {
-            tasks.spawn(topics::follow(Arc::clone(&self.around), topic, fields, Arc::clone(&latest)));
+            tasks.spawn(topics::follow(self.clone(), topic, fields, Arc::clone(&latest)));
         }
         for (node, names) in nodes {
-            tasks.spawn(parameters::follow(Arc::clone(&self.around), node, names, Arc::clone(&latest)));
+            tasks.spawn(parameters::follow(self.clone(), node, names, Arc::clone(&latest)));
         }
         if !components.is_empty() {
-            tasks.spawn(components::follow(Arc::clone(&self.around), components, Arc::clone(&latest)));
+            tasks.spawn(components::follow(self.clone(), components, Arc::clone(&latest)));
         }
         Box::new(RobotWatch { latest, _tasks: tasks })
     }

@@ -5,73 +5,27 @@ use std::time::Duration;
 
 use cortex_core::Invocation;
 use cortex_core::fragment::capped;
-use cortex_protocol::{CancelMode, Dispatch, Effect, FailureKind, ToolOutcome, ToolPhase, ToolSpec};
+use cortex_protocol::{FailureKind, ToolOutcome};
 use cortex_ros_client::RosError;
 use cortex_ros_client::dynamic::parameters::{ParameterError, Parameters};
 use cortex_ros_client::graph::{Graph, GraphNode, NodeRole};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::timeout;
 
 use super::Surroundings;
 use crate::AdapterError;
+use crate::built_in::has_parameters;
 use crate::calls::key;
-
-/// The tool's name.
-pub(crate) const UPDATE: &str = "update_parameter";
+use crate::policy::parameter_name;
 
 /// How long a node may take for all questions together.
 const LIMIT: Duration = Duration::from_secs(8);
-/// How long the tool may take.
-const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the services of a node may take to be found that is on the graph already: they come a moment later.
 const FOUND_LATER: Duration = Duration::from_secs(2);
 /// Nodes that are named when there is no such one.
 const MOST_NODES: usize = 200;
 /// Characters of a name that is none.
 const NAME_CHARACTERS: usize = 200;
-
-/// The tool, for a robot with these nodes. None where none of them has parameters.
-pub(crate) fn tool<'a>(mut nodes: impl Iterator<Item = &'a GraphNode>) -> Option<ToolSpec> {
-    nodes.find(|node| has_parameters(node))?;
-    Some(ToolSpec {
-        name: UPDATE.into(),
-        description: "Changes a parameter of a component of the robot. inspect_component shows the parameters of a \
-                      component, with their types, values and ranges."
-            .to_owned(),
-        parameters: json!({
-            "type": "object",
-            "properties": {
-                "component": {"type": "string", "description": "Which component."},
-                "param_name": {"type": "string", "description": "The name of the parameter."},
-                "new_value": {
-                    "type": ["boolean", "number", "string", "array"],
-                    "items": {"type": ["boolean", "number", "string"]},
-                    "description": "Of the parameter's own type.",
-                },
-            },
-            "required": ["component", "param_name", "new_value"],
-            "additionalProperties": false,
-        }),
-        phase: ToolPhase::Execution,
-        effect: Effect::Act,
-        effect_source: cortex_protocol::EffectSource::Assumed,
-        resources: Vec::new(),
-        timeout: TIMEOUT,
-        dispatch: Dispatch::Wait,
-        // A change is made at once or not at all: nothing goes on.
-        cancel: CancelMode::Drop,
-        component: None,
-        phrases: vec!["set the parameter {param_name} of {component} to {new_value}".to_owned()],
-        conditions: cortex_protocol::Conditions::default(),
-        serves: None,
-        outlives_process: false,
-    })
-}
-
-/// Whether the node lets its parameters be seen.
-pub(crate) fn has_parameters(node: &GraphNode) -> bool {
-    node.offers("list_parameters", "rcl_interfaces/srv/ListParameters")
-}
 
 /// Carries out a call to its end.
 pub(super) async fn update(around: &Surroundings, invocation: &Invocation) -> ToolOutcome {
@@ -89,7 +43,7 @@ pub(super) async fn update(around: &Surroundings, invocation: &Invocation) -> To
     let _ = timeout(FOUND_LATER, graphs.wait_for(is_settled)).await;
     let graph = around.graph.current();
     let policy = &around.shared().policy;
-    let refusal_of = |node: &GraphNode, parameter: &str| policy.refusal(&name_of(node, parameter));
+    let refusal_of = |node: &GraphNode, parameter: &str| policy.refusal(&parameter_name(node, parameter));
     // What is denied is no more known than what is not there. A node that is not shown may have a parameter that is allowed.
     let is_known = |node: &&GraphNode| {
         let may_be_set = policy.denial_of_node(&node.name).is_none() && refusal_of(node, parameter).is_none();
@@ -108,7 +62,7 @@ pub(super) async fn update(around: &Surroundings, invocation: &Invocation) -> To
         if let Some(refusal) = refusal_of(node, parameter) {
             tracing::info!(
                 "the parameter {} was not set: {refusal}",
-                capped(&name_of(node, parameter), NAME_CHARACTERS)
+                capped(&parameter_name(node, parameter), NAME_CHARACTERS)
             );
             let (node, name) = (node.name.clone(), capped(parameter, NAME_CHARACTERS));
             let known = parameters.list(&node, LIMIT).await?;
@@ -132,11 +86,6 @@ pub(super) async fn update(around: &Surroundings, invocation: &Invocation) -> To
         }
         Err(problem) => ToolOutcome::failure(kind(&problem), problem.to_string()),
     }
-}
-
-/// The name by which the configuration knows a parameter: `/base/max_speed`.
-pub(crate) fn name_of(node: &GraphNode, parameter: &str) -> String {
-    format!("{}/{parameter}", node.name)
 }
 
 fn kind(problem: &ParameterError) -> FailureKind {

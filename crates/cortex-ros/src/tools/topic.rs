@@ -6,7 +6,7 @@ use std::time::Duration;
 use cortex_core::Invocation;
 use cortex_core::fragment::capped;
 use cortex_interfaces::MessageInterface;
-use cortex_protocol::{CancelMode, Dispatch, Effect, FailureKind, ToolOutcome, ToolPhase, ToolSpec};
+use cortex_protocol::{FailureKind, ToolOutcome};
 use cortex_ros_client::dynamic::Publisher;
 use cortex_ros_client::{QosProfile, RosError};
 use serde_json::{Value, json};
@@ -14,16 +14,10 @@ use serde_json::{Value, json};
 use super::Surroundings;
 use super::messages::{message_of, readable};
 use super::pool::Pool;
+use crate::built_in::{LONGEST_WAIT_S, WAIT_S};
 use crate::calls::key;
 use crate::catalog::{Catalog, Entry};
 
-/// The tool that reads.
-pub(crate) const READ: &str = "read_topic";
-/// How long a message is waited for, in seconds, unless the call says otherwise, and at most.
-const WAIT_S: f64 = 5.0;
-const LONGEST_WAIT_S: f64 = 30.0;
-/// What subscribing may take besides.
-const MARGIN: Duration = Duration::from_secs(5);
 /// How long a reader that is on the graph may take to be connected with.
 const READER_LIMIT: Duration = Duration::from_secs(2);
 /// How long a call stays with its message until readers confirm it. Some milliseconds as a rule; a reader that had just come
@@ -33,42 +27,6 @@ const CONFIRM_LIMIT: Duration = Duration::from_millis(500);
 const MOST_TOPICS: usize = 60;
 /// Characters of a name that is none.
 const NAME_CHARACTERS: usize = 200;
-
-/// The tool that reads, for a robot with topics. None where there is nothing to read.
-pub(crate) fn tool(catalog: &Catalog) -> Option<ToolSpec> {
-    catalog.topics().next()?;
-    Some(ToolSpec {
-        name: READ.into(),
-        description:
-            "Reads one message of a topic of the robot: the latest where the topic keeps it, otherwise the next. \
-                      Binary data and what is long is left out. inspect_component shows the topics of a component."
-                .to_owned(),
-        parameters: json!({
-            "type": "object",
-            "properties": {
-                "topic": {"type": "string", "description": "The full name of the topic, such as \"/odom\"."},
-                "timeout": {
-                    "type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_WAIT_S, "default": WAIT_S,
-                    "description": "How long to wait for a message, in seconds.",
-                },
-            },
-            "required": ["topic"],
-            "additionalProperties": false,
-        }),
-        phase: ToolPhase::Both,
-        effect: Effect::Observe,
-        effect_source: cortex_protocol::EffectSource::Declared,
-        resources: Vec::new(),
-        timeout: Duration::from_secs_f64(LONGEST_WAIT_S) + MARGIN,
-        dispatch: Dispatch::Wait,
-        cancel: CancelMode::Drop,
-        component: None,
-        phrases: vec!["read the topic {topic}".to_owned()],
-        conditions: cortex_protocol::Conditions::default(),
-        serves: None,
-        outlives_process: false,
-    })
-}
 
 /// Reads and publishes.
 pub(super) struct Topics {

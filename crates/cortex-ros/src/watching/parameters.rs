@@ -8,8 +8,8 @@ use cortex_protocol::condition::Source;
 use cortex_ros_client::dynamic::parameters::Parameters;
 use tokio::time::MissedTickBehavior;
 
+use super::RobotWatcher;
 use super::latest::Latest;
-use crate::tools::Surroundings;
 
 /// How often a node is asked.
 const PERIOD: Duration = Duration::from_millis(500);
@@ -17,13 +17,13 @@ const PERIOD: Duration = Duration::from_millis(500);
 const LIMIT: Duration = Duration::from_secs(1);
 
 /// Tells of the parameters whenever the node was asked.
-pub(super) async fn follow(around: Arc<Surroundings>, node: String, names: Vec<String>, latest: Arc<Latest>) {
-    let parameters = Parameters::new(&around.endpoints, &around.shared().interfaces);
+pub(super) async fn follow(watcher: RobotWatcher, node: String, names: Vec<String>, latest: Arc<Latest>) {
+    let parameters = Parameters::new(&watcher.endpoints, &watcher.discovery.shared().interfaces);
     let mut turns = tokio::time::interval(PERIOD);
     turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         turns.tick().await;
-        let answer = if super::is_there(&around.graph.current(), &node) {
+        let answer = if super::is_there(&watcher.graph.current(), &node) {
             parameters.get(&node, &names, LIMIT).await.map_err(|problem| problem.to_string())
         } else {
             Err(format!("{node} is not on the graph"))

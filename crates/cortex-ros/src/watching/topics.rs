@@ -15,8 +15,8 @@ use serde_json::Value;
 use thiserror::Error;
 use tokio::sync::watch;
 
+use super::RobotWatcher;
 use super::latest::Latest;
-use crate::tools::Surroundings;
 
 /// How much of a message is looked at. What is cut can't be compared.
 const LIMITS: WriteLimits =
@@ -43,16 +43,16 @@ pub(super) fn nobody_publishes(topic: &str) -> String {
 }
 
 /// Tells of the fields with every message, and whenever nobody is there to publish any.
-pub(super) async fn follow(around: Arc<Surroundings>, topic: String, fields: Vec<String>, latest: Arc<Latest>) {
-    let clock = around.shared().node.clock().clone();
+pub(super) async fn follow(watcher: RobotWatcher, topic: String, fields: Vec<String>, latest: Arc<Latest>) {
+    let clock = watcher.discovery.shared().node.clock().clone();
     let reading = Reading { topic, fields, latest, clock };
-    let mut graph = around.graph.subscribe();
+    let mut graph = watcher.graph.subscribe();
     loop {
         let types = types_of(&graph.borrow_and_update(), &reading.topic);
         let mut named = types.iter();
         match (named.next(), named.next()) {
             (None, _) => reading.absent(&nobody_publishes(&reading.topic)),
-            (Some(only), None) => match open(&around, &reading.topic, only).await {
+            (Some(only), None) => match open(&watcher, &reading.topic, only).await {
                 Ok(heard) => {
                     reading.listen(heard, &types, &mut graph).await;
                     continue;
@@ -78,13 +78,13 @@ struct Heard {
     kept: Option<Subscription>,
 }
 
-async fn open(around: &Surroundings, topic: &str, type_name: &str) -> Result<Heard, RosError> {
+async fn open(watcher: &RobotWatcher, topic: &str, type_name: &str) -> Result<Heard, RosError> {
     let type_name = type_name.to_owned();
-    let interface = around.interface(move |interfaces| interfaces.message(&type_name)).await?;
-    around.endpoints.check_topic(topic, &interface)?;
+    let interface = watcher.discovery.shared().interface(move |interfaces| interfaces.message(&type_name)).await?;
+    watcher.endpoints.check_topic(topic, &interface)?;
     let (live, kept) = tokio::try_join!(
-        around.endpoints.subscribe(topic, &interface, QosProfile::BEST_EFFORT),
-        around.endpoints.subscribe(topic, &interface, QosProfile::TRANSIENT_LOCAL),
+        watcher.endpoints.subscribe(topic, &interface, QosProfile::BEST_EFFORT),
+        watcher.endpoints.subscribe(topic, &interface, QosProfile::TRANSIENT_LOCAL),
     )?;
     Ok(Heard { live, kept: Some(kept) })
 }

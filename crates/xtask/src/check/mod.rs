@@ -1,6 +1,7 @@
 //! The checks that every change has to pass. All of them run, so that one look shows all that is to fix.
 
 mod arrows;
+mod circles;
 mod crate_table;
 mod file_length;
 mod manifests;
@@ -68,6 +69,7 @@ fn static_findings(repository: &Path) -> Result<Vec<Finding>> {
     findings.extend(file_length::check(repository, &roots)?);
     findings.extend(retired_words::check(repository)?);
     findings.extend(string_errors::check(repository, &packages)?);
+    findings.extend(circles::check(repository, &packages)?);
     Ok(findings)
 }
 
