@@ -14,7 +14,7 @@ use cortex_core::{
 use cortex_model::{ModelSettings, OpenAiModel};
 use cortex_protocol::{Effect, Origin, Submission, ToolCall, ToolOutcome, ToolPhase, ToolSpec};
 use cortex_runtime::tape::{Flush, TapeSettings};
-use cortex_runtime::{ProviderId, Runtime, RuntimeConfig};
+use cortex_runtime::{Runtime, RuntimeConfig};
 use cortex_testkit::{Behaviour, FakeTools, OpenAiServer, Served, tool};
 use serde_json::{Map, Value, json};
 
@@ -78,8 +78,9 @@ pub async fn missions(
     if let Record::In(folder, flush) = record {
         config.tape = Some(TapeSettings { flush, ..TapeSettings::at(folder) });
     }
-    let runtime = Runtime::start(config, Arc::new(model), vec![tools]);
-    runtime.offer_tools(ProviderId(0), robot).await;
+    let runtime = Runtime::start(config, Arc::new(model));
+    let provider = runtime.register(tools);
+    provider.offer_tools(robot).await;
     let mut costs = Vec::new();
     let mut asked = 0;
     for _ in 0..count {
@@ -123,8 +124,9 @@ pub async fn three_together() -> anyhow::Result<Duration> {
     let robot = robot();
     let second = || Behaviour::Takes(Duration::from_secs(1), json!("done"));
     let tools = Arc::new(FakeTools::new(robot.iter().map(|spec| (spec.name.as_str(), second()))));
-    let runtime = Runtime::start(RuntimeConfig::default(), Arc::new(model), vec![tools]);
-    runtime.offer_tools(ProviderId(0), robot).await;
+    let runtime = Runtime::start(RuntimeConfig::default(), Arc::new(model));
+    let provider = runtime.register(tools);
+    provider.offer_tools(robot).await;
     let begun = Instant::now();
     let submission =
         Submission { task: "Go, all of you.".to_owned(), session: None, origin: Origin::new("cli", "bench") };

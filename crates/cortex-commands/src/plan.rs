@@ -12,7 +12,7 @@ use cortex_protocol::{
     Effect, GoalClass, MissionEvent, MissionResult, Origin, Plan, Priority, Step, StepNumber, Submission,
 };
 use cortex_robot::{self as robot, Robot};
-use cortex_runtime::{DryRun, ProviderId, Runtime, RuntimeConfig};
+use cortex_runtime::{DryRun, Runtime, RuntimeConfig};
 use layout::backends::svg::SVGWriter;
 use layout::gv::{DotParser, GraphBuilder};
 use serde_json::{Value, json};
@@ -68,9 +68,10 @@ async fn make(robot: &Robot, resolved: Resolved, task: String) -> anyhow::Result
     let provider = DryRun::new(Arc::new(robot.tools.clone()), robot.discovery.tools());
     // What moves nothing needs no record.
     let config = RuntimeConfig { tape: None, ..resolved.runtime };
-    let runtime = Runtime::start(config, model, vec![Arc::new(provider)]);
+    let runtime = Runtime::start(config, model);
+    let provider = runtime.register(Arc::new(provider));
     let tools = robot.discovery.tools().borrow().as_ref().clone();
-    runtime.offer_tools(ProviderId(0), tools).await;
+    provider.offer_tools(tools).await;
     let submission = Submission { task, session: None, origin: Origin::new("cli", "plan") };
     let mut ticket = runtime.submit(submission).await?;
     let mut made = None;

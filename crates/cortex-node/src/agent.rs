@@ -13,15 +13,11 @@ use cortex_protocol::{
 };
 use cortex_robot::supervision;
 use cortex_ros::{ComponentState, Discovery};
-use cortex_runtime::{ProviderId, Runtime};
+use cortex_runtime::{ProviderHandle, Runtime};
 use tokio::sync::watch;
 
 use crate::management::tell;
 
-/// The robot's graph is the first provider of tools.
-const ROS: ProviderId = ProviderId(0);
-/// The actions of the recipe are the second. Of two tools with one name, the robot's is used.
-pub const RECIPE: ProviderId = ProviderId(1);
 /// How long a task waits for what came back to say what it can do.
 const DESCRIBED_WITHIN: Duration = Duration::from_secs(3);
 
@@ -31,8 +27,10 @@ pub struct Agent {
     discovery: Discovery,
     /// The robot that Cortex itself brings up.
     supervised: Option<supervision::Watch>,
+    /// The tools of the robot's graph.
+    robot: ProviderHandle,
     /// The actions of its recipe.
-    actions: Option<Arc<CustomActions>>,
+    actions: Option<(Arc<CustomActions>, ProviderHandle)>,
     settle_timeout: Duration,
     /// Whether the picture of the robot was complete once. From then on no task waits for it: a component that comes
     /// and goes must not hold up the others.
@@ -94,18 +92,21 @@ impl ClientPort for Agent {
 }
 
 impl Agent {
-    /// `supervised` is the robot that Cortex itself brings up, and `actions` are those of its recipe.
+    /// `supervised` is the robot that Cortex itself brings up; `robot` offers the tools of its graph, and `actions` are those
+    /// of its recipe.
     pub fn new(
         runtime: Runtime,
         discovery: Discovery,
         supervised: Option<supervision::Watch>,
-        actions: Option<Arc<CustomActions>>,
+        robot: ProviderHandle,
+        actions: Option<(Arc<CustomActions>, ProviderHandle)>,
         settle_timeout: Duration,
     ) -> Self {
         Self {
             runtime,
             discovery,
             supervised,
+            robot,
             actions,
             settle_timeout,
             has_settled: AtomicBool::new(false),
@@ -167,11 +168,11 @@ impl Agent {
     async fn offer(&self) {
         let _turn = self.offering.lock().await;
         let tools = self.discovery.tools().borrow().as_ref().clone();
-        self.runtime.offer_tools(ROS, tools).await;
-        if let Some(actions) = &self.actions {
+        self.robot.offer_tools(tools).await;
+        if let Some((actions, provider)) = &self.actions {
             let Offered { to_models, to_events } = actions.offered();
-            self.runtime.offer_tools(RECIPE, to_models).await;
-            self.runtime.offer_to_clients(RECIPE, to_events).await;
+            provider.offer_tools(to_models).await;
+            provider.offer_to_clients(to_events).await;
         }
     }
 }

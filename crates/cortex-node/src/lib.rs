@@ -14,5 +14,5 @@ pub mod management;
 mod self_watch;
 mod watchdog;
 
-pub use agent::{Agent, RECIPE};
+pub use agent::Agent;
 pub use self_watch::{SelfWatch, Watched};

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use cortex_protocol::{Origin, Submission};
 use cortex_runtime::tape::Flush;
-use cortex_runtime::{ProviderId, Runtime, RuntimeConfig, TapeSettings};
+use cortex_runtime::{Runtime, RuntimeConfig, TapeSettings};
 use cortex_testkit::{Behaviour, FakeTools, ScriptedModel, calls, says};
 use serde_json::{Value, json};
 
@@ -32,8 +32,9 @@ async fn per_step(tape: Option<TapeSettings>) -> Duration {
         behaviours.extend(names.iter().map(|name| (name.as_str(), Behaviour::Lost)));
         let tools = Arc::new(FakeTools::new(behaviours));
         let config = RuntimeConfig { tape: tape.clone(), ..RuntimeConfig::default() };
-        let runtime = Runtime::start(config, Arc::new(ScriptedModel::new(script)), vec![tools.clone()]);
-        runtime.offer_tools(ProviderId(0), tools.specs()).await;
+        let runtime = Runtime::start(config, Arc::new(ScriptedModel::new(script)));
+        let provider = runtime.register(tools.clone());
+        provider.offer_tools(tools.specs()).await;
         let submission = Submission { task: "go".into(), session: None, origin: Origin::new("cli", "measure") };
         let began = Instant::now();
         let ticket = runtime.submit(submission).await.expect("the task is taken");

@@ -76,16 +76,15 @@ impl Shared {
     ) -> Result<(Arc<dyn ToolProvider>, ToolSpec), ToolOutcome> {
         let tool = &call.tool;
         let offer = self.offer.borrow().clone();
-        let provider = offer.routes.get(tool).and_then(|provider| self.providers.get(provider.0));
+        let provider = offer.routes.get(tool).and_then(|provider| self.providers.get(*provider));
         let (Some(provider), Some(spec)) = (provider, offer.get(tool)) else {
-            let message = format!("the tool '{tool}' is no longer there");
-            return Err(ToolOutcome::failure(FailureKind::NotFound, message));
+            return Err(no_longer_there(tool));
         };
         if spec.fingerprint() != fingerprint {
             let message = format!("the tool '{tool}' has just changed; it was not called with the old arguments");
             return Err(ToolOutcome::failure(FailureKind::Changed, message));
         }
-        Ok((Arc::clone(provider), spec.clone()))
+        Ok((provider, spec.clone()))
     }
 
     /// Makes a call, to its one outcome. Always comes back, within the bounds of all that it waits for.
@@ -107,6 +106,10 @@ impl Shared {
         if call.decision_holds.is_some_and(|holds| waited > holds) {
             // The claim goes: nobody waits for a decision with what others need in hand.
             return Ok(too_late(waited));
+        }
+        if !self.providers.has(&call.provider) {
+            // It has left meanwhile.
+            return Ok(no_longer_there(&call.invocation.call.tool));
         }
         let Call { provider, spec, invocation, clearance, .. } = call;
         // What held it a moment ago may have been given up, and still move.
@@ -222,6 +225,10 @@ impl Shared {
             }),
         }
     }
+}
+
+fn no_longer_there(tool: &ToolName) -> ToolOutcome {
+    ToolOutcome::failure(FailureKind::NotFound, format!("the tool '{tool}' is no longer there"))
 }
 
 /// Nothing is put on top of what may still move.

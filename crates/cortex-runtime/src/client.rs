@@ -28,7 +28,7 @@ impl Runtime {
     /// turn; what others hold it waits for, at most ten seconds, and then says who holds it.
     ///
     /// A tool is named by its canonical or its wire name; those for clients alone
-    /// ([`offer_to_clients`](Self::offer_to_clients)) can be called, too.
+    /// ([`offer_to_clients`](crate::ProviderHandle::offer_to_clients)) can be called, too.
     ///
     /// What collides with something that is not known to be at rest is not called: see [`leftovers`](Self::leftovers).
     /// What only looks is, and what neither moves nor holds anything: a halt, for example.

@@ -11,7 +11,7 @@ use cortex_core::mission::{MissionSetup, PolicySetup, Reopened, RequestId};
 use cortex_core::policy::RobotState;
 use cortex_core::{
     CONFIRMATION_HOLDS, CallObserver, CancelReason, ChatModel, ChatRequest, Containment, Effect, Input, Invocation,
-    Mission, MissionLimits, ModelError, ModelErrorKind, ToolProvider, ToolSet,
+    Mission, MissionLimits, ModelError, ModelErrorKind, ToolSet,
 };
 use cortex_language::task_class;
 use cortex_protocol::{
@@ -35,6 +35,7 @@ use crate::journal::Journal;
 use crate::leftovers::Leftovers;
 use crate::meters::Meters;
 use crate::offer::Offer;
+use crate::providers::Providers;
 use crate::questions::{AnswerMessage, Answers, Questions};
 use crate::robot_state::StateWatch;
 use crate::tape::Tape;
@@ -53,7 +54,7 @@ const TASK_CHARACTERS: usize = 80;
 pub(crate) struct Shared {
     pub(crate) config: RuntimeConfig,
     pub(crate) model: Arc<dyn ChatModel>,
-    pub(crate) providers: Vec<Arc<dyn ToolProvider>>,
+    pub(crate) providers: Arc<Providers>,
     pub(crate) events: Arc<EventLog>,
     pub(crate) outputs: broadcast::Sender<String>,
     pub(crate) offer: watch::Receiver<Arc<Offer>>,

@@ -13,7 +13,7 @@
 //! - `leftovers`: calls that are not known to be at rest, for the next stop;
 //! - `meters`: what the robot spends while a mission runs;
 //! - `not_written`: why the tape or the journal does not have something;
-//! - `offer`: the tools of all providers, merged;
+//! - `providers`: the registered providers of tools, each with its handle; `offer`: their tools, merged;
 //! - `questions`: the open questions to people, and the way of an answer to its mission;
 //! - `robot_state`: what the rules of policy ask of the robot and of the time;
 //! - `disputes`: missions that a person reopens;
@@ -43,6 +43,7 @@ mod meters;
 mod not_written;
 mod offer;
 mod process_end;
+mod providers;
 mod questions;
 mod readiness;
 mod robot_state;
@@ -57,8 +58,7 @@ use std::time::Duration;
 use cortex_core::mission::{CorrectionProblem, Reopened};
 use cortex_core::{ApprovalSettings, ChatModel, Containment, MissionLimits, Policy, ToolProvider, ToolSet};
 use cortex_protocol::{
-    Answer, ComponentName, EventId, MissionId, MissionResult, OpenQuestion, Origin, QuestionId, StopOutcome,
-    Submission, ToolSpec,
+    Answer, ComponentName, EventId, MissionId, MissionResult, OpenQuestion, Origin, QuestionId, StopOutcome, Submission,
 };
 use thiserror::Error;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -76,8 +76,9 @@ pub use crate::gate::{CallListener, Gate};
 pub use crate::journal::{JournalSettings, StopRecord};
 pub use crate::leftovers::UnconfirmedHalt;
 pub use crate::meters::Meter;
-use crate::offer::Audience;
-pub use crate::offer::{Offer, ProviderId};
+pub use crate::offer::Offer;
+use crate::providers::Providers;
+pub use crate::providers::{ProviderHandle, ProviderId};
 pub use crate::questions::AnswerRefusal;
 pub use crate::readiness::{Readiness, Rejection};
 pub use crate::settings::Settings;
@@ -236,10 +237,9 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Starts the runtime on the current tokio runtime. The providers' tools come later, by
-    /// [`offer_tools`](Self::offer_tools).
+    /// Starts the runtime on the current tokio runtime. Tools come with the providers that [`register`](Self::register).
     #[must_use]
-    pub fn start(config: RuntimeConfig, model: Arc<dyn ChatModel>, providers: Vec<Arc<dyn ToolProvider>>) -> Self {
+    pub fn start(config: RuntimeConfig, model: Arc<dyn ChatModel>) -> Self {
         let (desk, inbox) = mpsc::channel(DESK_CAPACITY);
         let tapes = config.tape.as_ref().map(|tape| tape::Folder::new(tape.directory.clone()));
         let events = Arc::new(EventLog::new(tapes));
@@ -255,6 +255,7 @@ impl Runtime {
             tracker.spawn_blocking(move || fix(&folder));
         }
         let journal = journal::Journal::new(config.journal.clone());
+        let providers = Arc::new(Providers::default());
         let robot_state = robot_state::StateWatch::begin(&config.policy, &providers, &tracker);
         let shared = watch::Sender::new(Arc::new(drive::Shared {
             journal,
@@ -286,19 +287,10 @@ impl Runtime {
         Self { desk, events, outputs, offer, shared: Arc::new(shared), gate, duty, readiness, tracker }
     }
 
-    /// Replaces the tools that one provider offers. Running missions are told.
-    pub async fn offer_tools(&self, provider: ProviderId, tools: Vec<ToolSpec>) {
-        self.offer_to(Audience::Everyone, provider, tools).await;
-    }
-
-    /// Replaces the tools of one provider that are for [`call`](Self::call) alone: models are not told of them.
-    pub async fn offer_to_clients(&self, provider: ProviderId, tools: Vec<ToolSpec>) {
-        self.offer_to(Audience::Clients, provider, tools).await;
-    }
-
-    async fn offer_to(&self, audience: Audience, provider: ProviderId, tools: Vec<ToolSpec>) {
-        // A closed desk means that the runtime is down; then no tools are needed.
-        let _ = self.desk.send(DeskMessage::Offer { provider, audience, tools }).await;
+    /// Registers a provider of tools, which stays until its handle is dropped. The handle offers its tools.
+    pub fn register(&self, provider: Arc<dyn ToolProvider>) -> ProviderHandle {
+        let providers = Arc::clone(&self.shared.borrow().providers);
+        ProviderHandle::register(provider, providers, self.desk.clone())
     }
 
     /// Hands in a task.

@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use cortex_core::{Departed, ToolSet, ToolSetError};
 use cortex_protocol::{ToolName, ToolSpec};
 
-/// A provider's place in the list that the runtime was started with; of two tools with one name, the earlier provider's
-/// is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ProviderId(pub usize);
+use crate::providers::ProviderId;
 
 /// Who may call a tool. Of two tools with one name, the one for everyone is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,7 +16,7 @@ pub(crate) enum Audience {
     Clients,
 }
 
-/// What the providers offer, each to whom.
+/// What the providers offer, each to whom. Of two tools with one name, the one of the earlier provider is used.
 pub(crate) type Offered = BTreeMap<(Audience, ProviderId), Vec<ToolSpec>>;
 
 /// The tools on offer at one moment.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use chrono::Timelike;
 use cortex_core::condition::{self, BoundCondition, Observations, Verdict};
 use cortex_core::policy::{Policy, RobotState};
-use cortex_core::{ToolProvider, Watch, Watcher, Watching};
+use cortex_core::{Watch, Watcher, Watching};
 use cortex_protocol::condition::Source;
 use futures::FutureExt;
 use serde_json::Map;
@@ -16,6 +16,8 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
+
+use crate::providers::{ProviderId, Providers, Registered};
 
 /// A value is too old from this long after its time on: times are compared exactly.
 const MOMENT: Duration = Duration::from_millis(1);
@@ -31,21 +33,16 @@ pub(crate) struct StateWatch {
 
 impl StateWatch {
     /// Begins to watch what the rules name, if they name anything.
-    pub(crate) fn begin(policy: &Policy, providers: &[Arc<dyn ToolProvider>], tracker: &TaskTracker) -> Arc<Self> {
+    pub(crate) fn begin(policy: &Policy, providers: &Providers, tracker: &TaskTracker) -> Arc<Self> {
         let token = CancellationToken::new();
         let conditions = conditions(policy);
         let names_hours = policy.rules().any(|rule| rule.hours.is_some());
-        let watcher = providers.iter().find_map(|provider| match provider.watching() {
-            Watching::By(watcher) => Some(watcher),
-            Watching::Nobody | Watching::Rehearsal => None,
-        });
-        let watcher = watcher.filter(|_| conditions.iter().any(Option::is_some));
         let first = RobotState { conditions: Vec::new(), minute: names_hours.then(minute) };
         let (sender, state) = watch::channel(first);
-        if watcher.is_some() || names_hours {
+        if names_hours || conditions.iter().any(Option::is_some) {
             let watching = WatchOfState { conditions, names_hours, sender };
-            let ended = token.clone();
-            tracker.spawn(async move { ended.run_until_cancelled(watching.run(watcher)).await });
+            let (ended, providers) = (token.clone(), providers.watch());
+            tracker.spawn(async move { ended.run_until_cancelled(watching.run(providers)).await });
         }
         Arc::new(Self { state, _end: token.clone().drop_guard(), token })
     }
@@ -65,6 +62,13 @@ fn conditions(policy: &Policy) -> Vec<Option<BoundCondition>> {
     rules.map(|rule| rule.when.as_ref().and_then(|when| condition::bind(when, &Map::new()).ok())).collect()
 }
 
+fn earliest_watcher(providers: &Registered) -> Option<(ProviderId, Arc<dyn Watcher>)> {
+    providers.iter().find_map(|(id, provider)| match provider.watching() {
+        Watching::By(watcher) => Some((*id, watcher)),
+        Watching::Nobody | Watching::Rehearsal => None,
+    })
+}
+
 fn minute() -> u16 {
     let now = chrono::Local::now();
     u16::try_from(now.hour() * 60 + now.minute()).unwrap_or_default()
@@ -77,7 +81,25 @@ struct WatchOfState {
 }
 
 impl WatchOfState {
-    async fn run(self, watcher: Option<Arc<dyn Watcher>>) {
+    /// Watches by the earliest provider that can, and begins anew whenever that is another one.
+    async fn run(self, mut providers: watch::Receiver<Registered>) {
+        loop {
+            let watcher = earliest_watcher(&providers.borrow_and_update());
+            let watched = watcher.as_ref().map(|(provider, _)| *provider);
+            let is_other = |now: &Registered| earliest_watcher(now).map(|(provider, _)| provider) != watched;
+            tokio::select! {
+                biased;
+                other = providers.wait_for(is_other) => if other.is_err() {
+                    // The runtime has ended.
+                    return;
+                },
+                () = self.watch(watcher.map(|(_, watcher)| watcher)) => {}
+            }
+        }
+    }
+
+    async fn watch(&self, watcher: Option<Arc<dyn Watcher>>) {
+        let watcher = watcher.filter(|_| self.conditions.iter().any(Option::is_some));
         let started = Instant::now();
         let mut watch = match watcher {
             Some(watcher) => Some(watcher.watch(self.sources()).await),
@@ -145,5 +167,50 @@ async fn seen(watch: &mut Option<Box<dyn Watch>>) -> (Source, cortex_core::condi
     match watch {
         Some(watch) => watch.next().await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cortex_core::policy::PolicySettings;
+    use cortex_testkit::{FakeObservations, FakeTools};
+    use serde_json::json;
+    use tokio::sync::mpsc;
+
+    use super::*;
+    use crate::providers::ProviderHandle;
+
+    /// A provider that shows so much of the battery.
+    fn shows(percentage: f64, providers: &Arc<Providers>) -> ProviderHandle {
+        let shown = Arc::new(FakeObservations::default());
+        shown.repeat("/battery", json!({"percentage": percentage}));
+        let provider = Arc::new(FakeTools::new([]).watched(shown));
+        ProviderHandle::register(provider, Arc::clone(providers), mpsc::channel(1).0)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_robot_is_watched_by_the_earliest_provider_that_is_registered() {
+        let when = json!({"topic": "/battery", "field": "percentage", "less": 0.2});
+        let rules = json!([{"then": "deny", "tools": ["base.go"], "when": when}]);
+        let rules = serde_json::from_value(rules).unwrap();
+        let policy = Policy::new(PolicySettings { rules, ..PolicySettings::default() }).unwrap();
+        let providers = Arc::new(Providers::default());
+        let watch = StateWatch::begin(&policy, &providers, &TaskTracker::new());
+        let mut state = watch.state();
+        let mut becomes = async |verdict: Verdict| {
+            let is_so = state.wait_for(|state| state.conditions == [verdict]);
+            let in_time = tokio::time::timeout(Duration::from_secs(60), is_so).await;
+            assert!(in_time.is_ok_and(|told| told.is_ok()), "it does not become {verdict:?}");
+        };
+        becomes(Verdict::Unknown).await;
+        let full = shows(0.9, &providers);
+        becomes(Verdict::Broken).await;
+        let low = shows(0.1, &providers);
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        becomes(Verdict::Broken).await;
+        drop(full);
+        becomes(Verdict::Holds).await;
+        drop(low);
+        becomes(Verdict::Unknown).await;
     }
 }

@@ -18,7 +18,9 @@ use cortex_protocol::{
     ToolSpec,
 };
 use cortex_runtime::tape::{Body, Entry, Folder, TapeStatus, replay};
-use cortex_runtime::{AnswerRefusal, DisputeRefusal, MissionTicket, ProviderId, Runtime, RuntimeConfig, TapeSettings};
+use cortex_runtime::{
+    AnswerRefusal, DisputeRefusal, MissionTicket, ProviderHandle, Runtime, RuntimeConfig, TapeSettings,
+};
 use cortex_testkit::{Behaviour, FakeObservations, FakeTools, Line, ScriptedModel, calls, says, tool};
 use serde_json::json;
 
@@ -34,7 +36,7 @@ fn pump() -> ToolSpec {
     ToolSpec { effect_source: EffectSource::Assumed, ..tool("pump.run", ToolPhase::Execution, Effect::Move) }
 }
 
-async fn laboratory(script: Vec<Line>, folder: &tempfile::TempDir) -> (Runtime, Arc<FakeTools>) {
+async fn laboratory(script: Vec<Line>, folder: &tempfile::TempDir) -> (Runtime, Arc<FakeTools>, ProviderHandle) {
     let config = RuntimeConfig { tape: Some(TapeSettings::at(folder.path())), ..RuntimeConfig::default() };
     let tools = FakeTools::new([("pump.run", Behaviour::Returns(json!("pumped")))]);
     start(config, script, tools).await
@@ -45,18 +47,23 @@ async fn ruled(
     rules: serde_json::Value,
     script: Vec<Line>,
     shown: &Arc<FakeObservations>,
-) -> (Runtime, Arc<FakeTools>) {
+) -> (Runtime, Arc<FakeTools>, ProviderHandle) {
     let settings = PolicySettings { rules: serde_json::from_value(rules).unwrap(), ..PolicySettings::default() };
     let config = RuntimeConfig { policy: Policy::new(settings).unwrap(), ..RuntimeConfig::default() };
     let pumped = Behaviour::Takes(Duration::from_secs(5), json!("pumped"));
     start(config, script, FakeTools::new([("pump.run", pumped)]).watched(Arc::clone(shown))).await
 }
 
-async fn start(config: RuntimeConfig, script: Vec<Line>, tools: FakeTools) -> (Runtime, Arc<FakeTools>) {
+async fn start(
+    config: RuntimeConfig,
+    script: Vec<Line>,
+    tools: FakeTools,
+) -> (Runtime, Arc<FakeTools>, ProviderHandle) {
     let tools = Arc::new(tools);
-    let runtime = Runtime::start(config, Arc::new(ScriptedModel::new(script)), vec![tools.clone()]);
-    runtime.offer_tools(ProviderId(0), vec![pump()]).await;
-    (runtime, tools)
+    let runtime = Runtime::start(config, Arc::new(ScriptedModel::new(script)));
+    let provider = runtime.register(tools.clone());
+    provider.offer_tools(vec![pump()]).await;
+    (runtime, tools, provider)
 }
 
 fn pumping() -> Vec<Line> {
@@ -82,7 +89,7 @@ async fn result_of(ticket: MissionTicket) -> (MissionId, cortex_protocol::Missio
 #[tokio::test(start_paused = true)]
 async fn an_answer_reaches_its_mission_and_every_other_one_is_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
-    let (runtime, tools) = laboratory(pumping(), &folder).await;
+    let (runtime, tools, _provider) = laboratory(pumping(), &folder).await;
     let ticket = runtime.submit(task("pump")).await.unwrap();
     let question = asked(&runtime).await;
     assert_eq!(question.mission, ticket.id);
@@ -114,7 +121,7 @@ async fn an_answer_reaches_its_mission_and_every_other_one_is_refused_with_the_r
 #[tokio::test(start_paused = true)]
 async fn a_question_of_a_mission_that_is_cancelled_is_not_open_any_more() {
     let folder = tempfile::tempdir().unwrap();
-    let (runtime, tools) = laboratory(pumping(), &folder).await;
+    let (runtime, tools, _provider) = laboratory(pumping(), &folder).await;
     let ticket = runtime.submit(task("pump")).await.unwrap();
     let question = asked(&runtime).await;
     assert!(runtime.cancel(ticket.id.clone()).await);
@@ -138,7 +145,7 @@ async fn what_a_rule_asks_of_the_robot_is_known_anew_while_a_mission_runs() {
     let twice = calls(&[("pump-run", json!({"liters": 1})), ("pump-run", json!({"liters": 2}))]);
     let script =
         vec![Line::After(Duration::from_secs(1), Box::new(twice)), says("EXECUTE"), says("EXECUTE"), says("So.")];
-    let (runtime, tools) = ruled(rules, script, &shown).await;
+    let (runtime, tools, _provider) = ruled(rules, script, &shown).await;
     let ticket = runtime.submit(task("pump")).await.unwrap();
     tokio::time::timeout(Duration::from_secs(60), tools.wait_until_begun()).await.expect("the first step begins");
     shown.repeat("/battery", json!({"percentage": 0.1}));
@@ -150,7 +157,7 @@ async fn what_a_rule_asks_of_the_robot_is_known_anew_while_a_mission_runs() {
 #[tokio::test(start_paused = true)]
 async fn a_rule_about_the_time_of_the_day_is_judged_by_the_clock() {
     let rules = json!([{"then": "allow", "tools": ["pump.run"], "hours": "00:00-24:00"}]);
-    let (runtime, tools) = ruled(rules, pumping(), &Arc::default()).await;
+    let (runtime, tools, _provider) = ruled(rules, pumping(), &Arc::default()).await;
     let (_, result) = result_of(runtime.submit(task("pump")).await.unwrap()).await;
     assert_eq!((result.status, tools.calls().len()), (MissionStatus::Succeeded, 1), "at all hours: {result:#?}");
 }
@@ -159,7 +166,7 @@ async fn a_rule_about_the_time_of_the_day_is_judged_by_the_clock() {
 async fn a_rule_about_who_asks_is_judged_by_who_sent_the_task() {
     let rules = json!([{"then": "allow", "tools": ["pump.run"], "who": ["cli:owner"]}]);
     for (client, calls) in [("owner", 1), ("guest", 0)] {
-        let (runtime, tools) = ruled(rules.clone(), pumping(), &Arc::default()).await;
+        let (runtime, tools, _provider) = ruled(rules.clone(), pumping(), &Arc::default()).await;
         let submission = Submission { origin: Origin::new("cli", client), ..task("pump") };
         let (_, result) = result_of(runtime.submit(submission).await.unwrap()).await;
         assert_eq!((result.is_success(), tools.calls().len()), (calls == 1, calls), "{client}: {result:#?}");
@@ -170,7 +177,7 @@ async fn a_rule_about_who_asks_is_judged_by_who_sent_the_task() {
 async fn a_disputed_mission_is_reopened_with_the_reason_and_its_tape_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let script = pumping().into_iter().chain(pumping()).collect();
-    let (runtime, tools) = laboratory(script, &folder).await;
+    let (runtime, tools, _provider) = laboratory(script, &folder).await;
     let ticket = runtime.submit(task("pump")).await.unwrap();
     let question = asked(&runtime).await;
     let open = ticket.id.clone();
@@ -218,14 +225,14 @@ async fn a_disputed_mission_is_reopened_with_the_reason_and_its_tape_says_so() {
 
     // Of a mission of an earlier life only the tape tells.
     assert!(runtime.shut_down(Duration::from_secs(60)).await);
-    let (next_life, _) = laboratory(vec![says("Nothing was done.")], &folder).await;
+    let (next_life, _, _provider) = laboratory(vec![says("Nothing was done.")], &folder).await;
     let third = next_life.dispute(first, "Still empty.".to_owned(), someone()).await.unwrap();
     assert_ne!(third, second);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_mission_that_runs_is_corrected_and_not_disputed_where_nothing_is_recorded_either() {
-    let (runtime, _) = ruled(json!([]), pumping(), &Arc::default()).await;
+    let (runtime, _, _provider) = ruled(json!([]), pumping(), &Arc::default()).await;
     let ticket = runtime.submit(task("pump")).await.unwrap();
     asked(&runtime).await;
     let refused = runtime.dispute(ticket.id.clone(), "no".to_owned(), someone()).await;

@@ -12,7 +12,7 @@ use cortex_protocol::{
     CancelMode, Effect, FailureKind, HaltState, MissionStatus, Origin, OutcomeStatus, Submission, ToolCall,
     ToolOutcome, ToolPhase, ToolSpec,
 };
-use cortex_runtime::{JournalSettings, MissionTicket, ProviderId, Rejection, Runtime, RuntimeConfig};
+use cortex_runtime::{JournalSettings, MissionTicket, ProviderHandle, Rejection, Runtime, RuntimeConfig};
 use cortex_testkit::{Behaviour, FakeTools, Line, ScriptedModel, calls, says, tool};
 use serde_json::{Map, json};
 use tokio::task::JoinHandle;
@@ -36,6 +36,7 @@ fn halt(component: &str) -> ToolSpec {
 struct House {
     runtime: Runtime,
     tools: Arc<FakeTools>,
+    provider: ProviderHandle,
     folder: tempfile::TempDir,
 }
 
@@ -55,10 +56,11 @@ impl House {
         let journal = JournalSettings { file: folder.path().join("open.jsonl"), required: true };
         let config = RuntimeConfig { journal: Some(journal), ..RuntimeConfig::default() };
         let model = Arc::new(ScriptedModel::new(script).and_then_always(says("It did not work.")));
-        let runtime = Runtime::start(config, model, vec![tools.clone()]);
+        let runtime = Runtime::start(config, model);
+        let provider = runtime.register(tools.clone());
         let specs = vec![method("base", "go"), halt("base"), method("light", "on"), method("spare", "go")];
-        runtime.offer_tools(ProviderId(0), specs).await;
-        Self { runtime, tools, folder }
+        provider.offer_tools(specs).await;
+        Self { runtime, tools, provider, folder }
     }
 
     async fn call(&self, tool: &str) -> ToolOutcome {
@@ -134,7 +136,7 @@ async fn regression_an_event_does_not_call_what_is_in_quarantine_and_loses_what_
     house.runtime.substitute(&"base".into(), Some("spare".into()));
     assert!(house.call("base.go").await.is_success(), "a stand-in serves it");
     assert_eq!(house.tools.called(), ["base.go", "light.on", "spare.go"]);
-    house.runtime.offer_tools(ProviderId(0), vec![method("spare", "go")]).await;
+    house.provider.offer_tools(vec![method("spare", "go")]).await;
     // The desk has heard of it.
     house.runtime.resume().await;
     assert!(house.call("base.go").await.is_success(), "also when it has left");
@@ -148,9 +150,9 @@ async fn regression_an_action_of_a_component_is_done_by_its_stand_in_and_counts_
         let dock = ToolSpec { name: "dock".into(), ..method("base", "go") };
         let by_spare = ToolSpec { name: "spare:dock".into(), serves: Some("dock".into()), ..method("spare", "go") };
         if for_all {
-            house.runtime.offer_tools(ProviderId(0), vec![dock, by_spare, method("spare", "go")]).await;
+            house.provider.offer_tools(vec![dock, by_spare, method("spare", "go")]).await;
         } else {
-            house.runtime.offer_to_clients(ProviderId(0), vec![dock, by_spare]).await;
+            house.provider.offer_to_clients(vec![dock, by_spare]).await;
         }
         assert!(house.call("dock").await.is_success());
         house.tools.wait_until_begun().await;
@@ -227,9 +229,10 @@ async fn a_disk_that_fails_keeps_everything_from_beginning_but_a_halt() {
     let other = house.runtime.clone();
     let config = JournalSettings { file: house.journal(), required: true };
     let config = RuntimeConfig { journal: Some(config), ..RuntimeConfig::default() };
-    let runtime = Runtime::start(config, Arc::new(ScriptedModel::new([])), vec![house.tools.clone()]);
-    runtime.offer_tools(ProviderId(0), vec![method("base", "go"), halt("base")]).await;
-    let house = House { runtime, ..house };
+    let runtime = Runtime::start(config, Arc::new(ScriptedModel::new([])));
+    let provider = runtime.register(house.tools.clone());
+    provider.offer_tools(vec![method("base", "go"), halt("base")]).await;
+    let house = House { runtime, provider, ..house };
     assert!(house.call("base.go").await.is_failure_for("nothing may begin that a later life of Cortex would not find"));
     assert!(house.call("base.halt").await.is_success());
     drop(other);
@@ -304,7 +307,7 @@ async fn regression_the_end_of_a_process_is_the_end_of_its_calls_unless_they_out
     for outlives_process in [false, true] {
         let house = House::with(Behaviour::RefusesHalt, vec![]).await;
         let base = ToolSpec { outlives_process, ..method("base", "go") };
-        house.runtime.offer_tools(ProviderId(0), vec![base, method("light", "on")]).await;
+        house.provider.offer_tools(vec![base, method("light", "on")]).await;
         let unwanted = CancellationToken::new();
         let event = house.begin("base.go", &unwanted);
         house.tools.wait_until_begun().await;
@@ -423,12 +426,12 @@ async fn a_tool_for_clients_is_not_for_models_and_wrong_arguments_are_no_call() 
     let house = House::with(Behaviour::Returns(json!("done")), vec![]).await;
     let strict = json!({"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]});
     let own = ToolSpec { parameters: strict, cancel: CancelMode::Drop, ..method("light", "blink") };
-    house.runtime.offer_to_clients(ProviderId(0), vec![own, halt("base")]).await;
+    house.provider.offer_to_clients(vec![own, halt("base")]).await;
     assert!(house.call("light.blink").await.is_failure_for("\"x\" is a required property"));
     assert!(house.call("light.dance").await.is_failure_for("there is no such tool on the robot now"));
     assert!(house.runtime.tools().get(&"light.blink".into()).is_none());
     assert_eq!(house.tools.called(), Vec::<String>::new());
-    house.runtime.offer_to_clients(ProviderId(0), vec![]).await;
+    house.provider.offer_to_clients(vec![]).await;
     assert!(house.call("base.halt").await.is_success(), "of two with one name, the one for everybody stays");
 }
 
@@ -472,8 +475,9 @@ impl ToolProvider for Slow {
 async fn regression_what_ends_late_is_at_rest_then() {
     let slow = Arc::new(Slow { ended: CancellationToken::new() });
     let model = Arc::new(ScriptedModel::new(vec![]));
-    let runtime = Runtime::start(RuntimeConfig::default(), model, vec![slow.clone()]);
-    runtime.offer_tools(ProviderId(0), vec![method("base", "go")]).await;
+    let runtime = Runtime::start(RuntimeConfig::default(), model);
+    let provider = runtime.register(slow.clone());
+    provider.offer_tools(vec![method("base", "go")]).await;
     let call = ToolCall { tool: "base.go".into(), arguments: Map::new() };
     // The desk has heard of the tools.
     runtime.resume().await;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use cortex_core::MissionLimits;
 use cortex_protocol::StopOutcome;
 use cortex_protocol::{MissionResult, Origin, Submission};
-use cortex_runtime::{MissionTicket, ProviderId, QueuePolicy, Rejection, Runtime, RuntimeConfig, Settings};
+use cortex_runtime::{MissionTicket, ProviderHandle, QueuePolicy, Rejection, Runtime, RuntimeConfig, Settings};
 use cortex_testkit::{Behaviour, FakeTools, Line, ScriptedModel, calls, says};
 use serde_json::json;
 
@@ -16,12 +16,13 @@ fn task(text: &str) -> Submission {
     Submission { task: text.into(), session: None, origin: Origin::new("cli", "test") }
 }
 
-async fn house(script: Vec<Line>, behaviour: Behaviour) -> (Runtime, Arc<FakeTools>) {
+async fn house(script: Vec<Line>, behaviour: Behaviour) -> (Runtime, Arc<FakeTools>, ProviderHandle) {
     let tools = Arc::new(FakeTools::new(vec![("base.go", behaviour)]));
     let model = Arc::new(ScriptedModel::new(script));
-    let runtime = Runtime::start(RuntimeConfig::default(), model, vec![tools.clone()]);
-    runtime.offer_tools(ProviderId(0), tools.specs()).await;
-    (runtime, tools)
+    let runtime = Runtime::start(RuntimeConfig::default(), model);
+    let provider = runtime.register(tools.clone());
+    provider.offer_tools(tools.specs()).await;
+    (runtime, tools, provider)
 }
 
 async fn result_of(ticket: MissionTicket) -> MissionResult {
@@ -44,7 +45,7 @@ fn settings(script: Vec<Line>) -> Settings {
 #[tokio::test(start_paused = true)]
 async fn one_that_rests_has_halted_everything_and_says_why_it_takes_no_task() {
     let script = vec![calls(&[("base-go", json!({}))]), says("EXECUTE"), says("Back again.")];
-    let (runtime, tools) = house(script, Behaviour::RunsUntilHalted).await;
+    let (runtime, tools, _provider) = house(script, Behaviour::RunsUntilHalted).await;
     let running = runtime.submit(task("one")).await.unwrap();
     let waiting = runtime.submit(task("two")).await.unwrap();
     tools.wait_until_begun().await;
@@ -61,7 +62,7 @@ async fn one_that_rests_has_halted_everything_and_says_why_it_takes_no_task() {
 
 #[tokio::test(start_paused = true)]
 async fn to_rest_and_to_work_again_does_not_undo_a_stop() {
-    let (runtime, _) = house(vec![], Behaviour::RunsUntilHalted).await;
+    let (runtime, _, _provider) = house(vec![], Behaviour::RunsUntilHalted).await;
     runtime.stop().await.unwrap();
     runtime.rest("deactivated").await.unwrap();
     runtime.work().await;
@@ -71,7 +72,7 @@ async fn to_rest_and_to_work_again_does_not_undo_a_stop() {
 #[tokio::test(start_paused = true)]
 async fn other_settings_count_from_the_next_mission_on() {
     let script = vec![calls(&[("base-go", json!({}))]), says("EXECUTE"), says("The old one went.")];
-    let (runtime, tools) = house(script, Behaviour::Takes(Duration::from_secs(5), json!("there"))).await;
+    let (runtime, tools, _provider) = house(script, Behaviour::Takes(Duration::from_secs(5), json!("there"))).await;
     let running = runtime.submit(task("one")).await.unwrap();
     tools.wait_until_begun().await;
     let limits = MissionLimits { max_task_bytes: 9, ..MissionLimits::default() };

@@ -12,7 +12,7 @@ use cortex_protocol::StopOutcome;
 use cortex_protocol::{
     Effect, HaltState, MissionStatus, Origin, Submission, ToolCall, ToolName, ToolOutcome, ToolPhase, ToolSpec,
 };
-use cortex_runtime::{JournalSettings, ProviderId, Rejection, Runtime, RuntimeConfig};
+use cortex_runtime::{JournalSettings, ProviderHandle, Rejection, Runtime, RuntimeConfig};
 use cortex_testkit::{ScriptedModel, says, tool};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -50,6 +50,7 @@ impl ToolProvider for Robot {
 struct Life {
     runtime: Runtime,
     robot: Arc<Robot>,
+    provider: ProviderHandle,
     journal: PathBuf,
     _folder: tempfile::TempDir,
 }
@@ -68,13 +69,14 @@ impl Life {
         let config = RuntimeConfig { journal: Some(settings), ..RuntimeConfig::default() };
         let robot = Arc::new(Robot { says: Mutex::new(answers.into_iter().collect()), asked: Mutex::default() });
         let model = Arc::new(ScriptedModel::new(vec![]).and_then_always(says("Hello.")));
-        let runtime = Runtime::start(config, model, vec![robot.clone()]);
-        Self { runtime, robot, journal, _folder: folder }
+        let runtime = Runtime::start(config, model);
+        let provider = runtime.register(robot.clone());
+        Self { runtime, robot, provider, journal, _folder: folder }
     }
 
     async fn offers_its_tool(&self) {
         let base = tool("base.go", ToolPhase::Execution, Effect::Move);
-        self.runtime.offer_tools(ProviderId(0), vec![base]).await;
+        self.provider.offer_tools(vec![base]).await;
     }
 
     async fn task(&self) -> Result<(MissionStatus, Vec<String>), Rejection> {
@@ -140,7 +142,7 @@ async fn a_call_without_a_mission_waits_for_that_too() {
     let life = Life::after_a_kill([HaltState::Refused]);
     let lamp = ToolSpec { resources: vec!["lamp".into()], ..tool("lamp.on", ToolPhase::Execution, Effect::Act) };
     let arm = tool("arm.go", ToolPhase::Execution, Effect::Move);
-    life.runtime.offer_tools(ProviderId(0), vec![lamp.clone(), arm.clone()]).await;
+    life.provider.offer_tools(vec![lamp.clone(), arm.clone()]).await;
     // The desk has heard of it.
     life.runtime.resume().await;
     let runtime = life.runtime.clone();
@@ -151,7 +153,7 @@ async fn a_call_without_a_mission_waits_for_that_too() {
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert!(!calling.is_finished());
     let base = tool("base.go", ToolPhase::Execution, Effect::Move);
-    life.runtime.offer_tools(ProviderId(0), vec![lamp, arm, base]).await;
+    life.provider.offer_tools(vec![lamp, arm, base]).await;
     let refused = calling.await.unwrap().message;
     assert!(refused.contains("base.go did not confirm that it is at rest"), "both move, and hold nothing: {refused}");
 }
@@ -166,7 +168,7 @@ async fn regression_what_is_not_on_offer_is_not_at_rest_and_is_halted_when_it_co
     assert!(waited >= Duration::from_secs(15) && waited < Duration::from_secs(16), "{waited:?}");
     tokio::time::sleep(Duration::from_secs(3_600)).await;
     let lamp = ToolSpec { resources: vec!["lamp".into()], ..tool("lamp.on", ToolPhase::Execution, Effect::Act) };
-    life.runtime.offer_tools(ProviderId(0), vec![lamp]).await;
+    life.provider.offer_tools(vec![lamp]).await;
     // The desk has heard of it.
     life.task().await.unwrap();
     let refused = life.call("lamp.on").await;
@@ -178,7 +180,7 @@ async fn regression_what_is_not_on_offer_is_not_at_rest_and_is_halted_when_it_co
     // It was slow to describe itself; it goes and comes once more.
     life.offers_its_tool().await;
     life.has_asked(1).await;
-    life.runtime.offer_tools(ProviderId(0), Vec::new()).await;
+    life.provider.offer_tools(Vec::new()).await;
     assert_eq!(life.left(), 1);
     life.offers_its_tool().await;
     life.has_asked(2).await;

@@ -9,7 +9,7 @@ use cortex_protocol::{
     Command, CommandErrorKind, CommandOutcome, MissionEvent, MissionResult, MissionStatus, Origin, Principal,
     Submission,
 };
-use cortex_runtime::{MissionTicket, Place, ProviderId, QueuePolicy, Rejection, Runtime, RuntimeConfig};
+use cortex_runtime::{MissionTicket, Place, ProviderHandle, QueuePolicy, Rejection, Runtime, RuntimeConfig};
 use cortex_testkit::{Behaviour, FakeTools, ScriptedModel, calls, says};
 use serde_json::json;
 
@@ -22,20 +22,21 @@ async fn result_of(ticket: MissionTicket) -> MissionResult {
 }
 
 /// A robot that is busy with a task until that is ended; then each task is answered by a number.
-async fn busy(queue: QueuePolicy) -> (Runtime, Arc<FakeTools>, MissionTicket) {
+async fn busy(queue: QueuePolicy) -> (Runtime, Arc<FakeTools>, ProviderHandle, MissionTicket) {
     let tools = Arc::new(FakeTools::new(vec![("base.go", Behaviour::RunsUntilHalted)]));
     let script = [calls(&[("base-go", json!({}))]), says("EXECUTE"), says("first"), says("second"), says("third")];
     let config = RuntimeConfig { queue, ..RuntimeConfig::default() };
-    let runtime = Runtime::start(config, Arc::new(ScriptedModel::new(script)), vec![tools.clone()]);
-    runtime.offer_tools(ProviderId(0), tools.specs()).await;
+    let runtime = Runtime::start(config, Arc::new(ScriptedModel::new(script)));
+    let provider = runtime.register(tools.clone());
+    provider.offer_tools(tools.specs()).await;
     let running = runtime.submit(task("drive around")).await.expect("nothing runs");
     tools.wait_until_begun().await;
-    (runtime, tools, running)
+    (runtime, tools, provider, running)
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_task_that_is_wanted_now_ends_what_runs_and_goes_before_what_waits() {
-    let (runtime, tools, running) = busy(QueuePolicy::Queue { length: 1 }).await;
+    let (runtime, tools, _provider, running) = busy(QueuePolicy::Queue { length: 1 }).await;
     let waiting = runtime.submit(task("why?")).await.expect("there is room for one");
     let next = runtime.submit_at(Place::Next, task("what?")).await.expect("the queue does not keep it out");
     assert_eq!(runtime.submit(task("who?")).await.expect_err("full"), Rejection::QueueFull { waiting: 2 });
@@ -50,7 +51,7 @@ async fn a_task_that_is_wanted_now_ends_what_runs_and_goes_before_what_waits() {
 
 #[tokio::test(start_paused = true)]
 async fn nobody_is_before_a_stop() {
-    let (runtime, _tools, running) = busy(QueuePolicy::Reject).await;
+    let (runtime, _tools, _provider, running) = busy(QueuePolicy::Reject).await;
     let next = runtime.submit_at(Place::Next, task("what?")).await.expect("it may wait where others may not");
     runtime.stop().await.expect("the desk is there");
     assert_eq!(result_of(running).await.status, MissionStatus::Cancelled);
@@ -64,7 +65,7 @@ async fn nobody_is_before_a_stop() {
 async fn who_has_read_the_last_event_of_a_task_finds_its_place_free_and_its_result_given() {
     let script = (0..50).map(|number| says(&format!("answer {number}")));
     let config = RuntimeConfig { queue: QueuePolicy::Reject, ..RuntimeConfig::default() };
-    let runtime = Runtime::start(config, Arc::new(ScriptedModel::new(script)), vec![]);
+    let runtime = Runtime::start(config, Arc::new(ScriptedModel::new(script)));
     let operator = Principal::operator(Origin::new("cli", "test"));
     for number in 0..50 {
         let command = Command::Submit { task: "how high is the highest mountain?".to_owned(), session: None };

@@ -16,7 +16,7 @@ use cortex_protocol::mission::Expense;
 use cortex_protocol::{Dispatch, Effect, MissionId, MissionStatus, Origin, Submission, ToolPhase};
 use cortex_runtime::tape::replay::Ending;
 use cortex_runtime::tape::{Body, Folder, Integrity, Reader, replay};
-use cortex_runtime::{Meter, ProviderId, Runtime, RuntimeConfig, TapeSettings};
+use cortex_runtime::{Meter, Runtime, RuntimeConfig, TapeSettings};
 use cortex_testkit::{Behaviour, FakeTools, ScriptedModel, calls, says, tool};
 use serde_json::{Value, json};
 
@@ -64,8 +64,9 @@ async fn record() {
         meters: vec![Meter { expense: Expense::Metres, reading }],
         ..RuntimeConfig::default()
     };
-    let runtime = Runtime::start(config, Arc::new(model), vec![tools.clone()]);
-    runtime.offer_tools(ProviderId(0), specs).await;
+    let runtime = Runtime::start(config, Arc::new(model));
+    let provider = runtime.register(tools.clone());
+    provider.offer_tools(specs).await;
     let submission = Submission {
         task: "Grasp the cup in the kitchen.".to_owned(),
         session: None,

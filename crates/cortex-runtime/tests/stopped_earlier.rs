@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider};
 use cortex_protocol::{Effect, HaltState, MissionStatus, Origin, Submission, ToolCall, ToolOutcome, ToolPhase};
-use cortex_runtime::{ProviderId, Rejection, Runtime, RuntimeConfig};
+use cortex_runtime::{Rejection, Runtime, RuntimeConfig};
 use cortex_testkit::{ScriptedModel, says, tool};
 use tokio_util::sync::CancellationToken;
 
@@ -38,8 +38,9 @@ async fn task(runtime: &Runtime) -> Result<MissionStatus, Rejection> {
 async fn nothing_begins_before_a_resume_and_the_reason_is_told() {
     let config = RuntimeConfig { stopped: Some("~/stop was called".to_owned()), ..RuntimeConfig::default() };
     let model = Arc::new(ScriptedModel::new(vec![]).and_then_always(says("Hello.")));
-    let runtime = Runtime::start(config, model, vec![Arc::new(Robot)]);
-    runtime.offer_tools(ProviderId(0), vec![tool("base.go", ToolPhase::Execution, Effect::Move)]).await;
+    let runtime = Runtime::start(config, model);
+    let provider = runtime.register(Arc::new(Robot));
+    provider.offer_tools(vec![tool("base.go", ToolPhase::Execution, Effect::Move)]).await;
     assert!(!runtime.duty().borrow().is_on(), "events begin nothing");
     let refused = task(&runtime).await.unwrap_err();
     assert_eq!(refused, Rejection::StoppedEarlier { why: "~/stop was called".to_owned() });

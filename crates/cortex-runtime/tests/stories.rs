@@ -11,7 +11,7 @@ use cortex_protocol::StopOutcome;
 use cortex_protocol::{
     Dispatch, FailureKind, HaltState, MissionEvent, MissionResult, MissionStatus, Origin, OutcomeStatus, Submission,
 };
-use cortex_runtime::{MissionTicket, ProviderId, QueuePolicy, Rejection, Runtime, RuntimeConfig};
+use cortex_runtime::{MissionTicket, ProviderHandle, QueuePolicy, Rejection, Runtime, RuntimeConfig};
 use cortex_testkit::{Behaviour, FakeTools, Line, ScriptedModel, calls, says};
 use serde_json::json;
 
@@ -22,15 +22,17 @@ fn task(text: &str) -> Submission {
 struct House {
     runtime: Runtime,
     tools: Arc<FakeTools>,
+    provider: ProviderHandle,
     model: Arc<ScriptedModel>,
 }
 
 async fn house(config: RuntimeConfig, script: Vec<Line>, tools: Vec<(&str, Behaviour)>) -> House {
     let model = Arc::new(ScriptedModel::new(script));
     let tools = Arc::new(FakeTools::new(tools));
-    let runtime = Runtime::start(config, model.clone(), vec![tools.clone()]);
-    runtime.offer_tools(ProviderId(0), tools.specs()).await;
-    House { runtime, tools, model }
+    let runtime = Runtime::start(config, model.clone());
+    let provider = runtime.register(tools.clone());
+    provider.offer_tools(tools.specs()).await;
+    House { runtime, tools, provider, model }
 }
 
 async fn result_of(ticket: MissionTicket) -> MissionResult {
@@ -266,7 +268,7 @@ async fn regression_what_may_still_move_keeps_back_only_what_it_can_collide_with
     let house = house(RuntimeConfig::default(), script.concat(), tools).await;
     let mut specs = house.tools.specs();
     specs.iter_mut().for_each(|spec| spec.resources = vec![spec.name.as_str()[..3].into()]);
-    house.runtime.offer_tools(ProviderId(0), specs).await;
+    house.provider.offer_tools(specs).await;
     let first = house.runtime.submit(task("swing")).await.unwrap();
     let waiting = house.runtime.submit(task("light")).await.unwrap();
     assert_eq!(result_of(first).await.not_stopped, ["arm.swing".into()]);
@@ -333,7 +335,7 @@ async fn a_tool_that_leaves_while_a_mission_runs_is_not_called() {
     house.tools.wait_until_begun().await;
     let mut left = house.tools.specs();
     left.retain(|spec| spec.name.as_str() != "arm.wave");
-    house.runtime.offer_tools(ProviderId(0), left).await;
+    house.provider.offer_tools(left).await;
     let result = result_of(ticket).await;
     assert_eq!(house.tools.called(), ["base.go"]);
     assert_eq!(result.status, MissionStatus::Failed);
@@ -352,9 +354,9 @@ async fn regression_a_mission_that_begins_while_a_component_is_coming_up_again_d
     }
     let all = specs.clone();
     specs.retain(|spec| spec.name.as_str() != "base.go");
-    house.runtime.offer_tools(ProviderId(0), all.clone()).await;
+    house.provider.offer_tools(all.clone()).await;
     house.runtime.quarantine("base".into(), "it died and is coming up again".to_owned());
-    house.runtime.offer_tools(ProviderId(0), specs).await;
+    house.provider.offer_tools(specs).await;
     let mut ticket = house.runtime.submit(task("go")).await.unwrap();
     let mut lines = Vec::new();
     while !lines.iter().any(|line: &String| line.contains("waiting up to 10 s for what has left: base.go")) {
@@ -362,7 +364,7 @@ async fn regression_a_mission_that_begins_while_a_component_is_coming_up_again_d
         lines.push(event.data.text.clone());
     }
     house.runtime.release(&"base".into());
-    house.runtime.offer_tools(ProviderId(0), all).await;
+    house.provider.offer_tools(all).await;
     let result = result_of(ticket).await;
     assert_eq!((result.status, house.tools.called()), (MissionStatus::Succeeded, vec!["base.go".to_owned()]));
 }
@@ -393,7 +395,7 @@ async fn house_with_a_goal(script: Vec<Line>, dock: Behaviour) -> House {
     for spec in specs.iter_mut().filter(|spec| spec.name.as_str() == "base.dock") {
         spec.dispatch = Dispatch::Background;
     }
-    house.runtime.offer_tools(ProviderId(0), specs).await;
+    house.provider.offer_tools(specs).await;
     house
 }
 
@@ -440,7 +442,7 @@ async fn a_tool_that_changes_while_its_step_is_confirmed_is_not_called() {
         if matches!(event.data.payload, MissionEvent::Planned { .. }) {
             let mut specs = house.tools.specs();
             specs[0].description = "Goes backwards now.".to_owned();
-            house.runtime.offer_tools(ProviderId(0), specs).await;
+            house.provider.offer_tools(specs).await;
             break;
         }
     }

@@ -11,7 +11,7 @@ use cortex_core::{Effect, Input};
 use cortex_protocol::{MissionResult, MissionStatus, Origin, Submission};
 use cortex_runtime::tape::replay::Ending;
 use cortex_runtime::tape::{Body, Entry, Folder, Integrity, Record, TapeError, TapeStatus, replay};
-use cortex_runtime::{ProviderId, Rejection, Runtime, RuntimeConfig, TapeSettings};
+use cortex_runtime::{ProviderHandle, Rejection, Runtime, RuntimeConfig, TapeSettings};
 use cortex_testkit::{Behaviour, FakeTools, Line, ScriptedModel, calls, says};
 use serde_json::json;
 use uuid::{Timestamp, Uuid};
@@ -22,14 +22,16 @@ type Script = (Vec<Line>, Vec<(&'static str, Behaviour)>);
 struct House {
     runtime: Runtime,
     tools: Arc<FakeTools>,
+    provider: ProviderHandle,
 }
 
 async fn house(tape: TapeSettings, script: Vec<Line>, tools: Vec<(&str, Behaviour)>) -> House {
     let tools = Arc::new(FakeTools::new(tools));
     let config = RuntimeConfig { tape: Some(tape), ..RuntimeConfig::default() };
-    let runtime = Runtime::start(config, Arc::new(ScriptedModel::new(script)), vec![tools.clone()]);
-    runtime.offer_tools(ProviderId(0), tools.specs()).await;
-    House { runtime, tools }
+    let runtime = Runtime::start(config, Arc::new(ScriptedModel::new(script)));
+    let provider = runtime.register(tools.clone());
+    provider.offer_tools(tools.specs()).await;
+    House { runtime, tools, provider }
 }
 
 fn task(text: &str) -> Submission {
@@ -255,13 +257,13 @@ async fn regression_an_unchanged_offer_is_no_event_and_a_change_is_recorded_as_t
     let running = house.runtime.submit(task("go")).await.unwrap();
     house.tools.wait_until_begun().await;
     for _ in 0..50 {
-        house.runtime.offer_tools(ProviderId(0), house.tools.specs()).await;
+        house.provider.offer_tools(house.tools.specs()).await;
     }
     let mut changed = house.tools.specs();
     changed.retain(|spec| spec.name.as_str() != "arm.wave");
     changed.iter_mut().for_each(|spec| spec.description = "Drives, but slowly.".to_owned());
-    house.runtime.offer_tools(ProviderId(0), changed.clone()).await;
-    house.runtime.offer_tools(ProviderId(0), changed).await;
+    house.provider.offer_tools(changed.clone()).await;
+    house.provider.offer_tools(changed).await;
     assert_eq!(running.result.await.unwrap().status, MissionStatus::Succeeded);
     house.close().await;
     let records = records(folder.path());
@@ -398,7 +400,7 @@ async fn what_is_offered_again_as_it_was_is_no_new_offer() {
     // A task is taken once the offer before it was.
     house.run("go").await;
     let before = house.runtime.offer();
-    house.runtime.offer_tools(ProviderId(0), house.tools.specs()).await;
+    house.provider.offer_tools(house.tools.specs()).await;
     let _ = house.runtime.submit(task("hello")).await.unwrap();
     assert!(Arc::ptr_eq(&before, &house.runtime.offer()));
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use cortex_protocol::{Origin, Submission};
 use cortex_runtime::tape::{Flush, Folder, Integrity};
-use cortex_runtime::{ProviderId, Runtime, RuntimeConfig, TapeSettings};
-use cortex_testkit::{FakeTools, ScriptedModel, says};
+use cortex_runtime::{Runtime, RuntimeConfig, TapeSettings};
+use cortex_testkit::{ScriptedModel, says};
 
 /// Where the process that is to be killed records.
 const VARIABLE: &str = "CORTEX_TAPE_CRASH_FOLDER";
@@ -29,8 +29,7 @@ fn settings(folder: &Path) -> TapeSettings {
 async fn record_for_ever(folder: &Path) {
     let model = ScriptedModel::new([]).and_then_always(says(&"I am here. ".repeat(200)));
     let config = RuntimeConfig { tape: Some(settings(folder)), ..RuntimeConfig::default() };
-    let runtime = Runtime::start(config, Arc::new(model), vec![]);
-    runtime.offer_tools(ProviderId(0), FakeTools::new([]).specs()).await;
+    let runtime = Runtime::start(config, Arc::new(model));
     loop {
         let submission =
             Submission { task: "Where are you?".to_owned(), session: None, origin: Origin::new("cli", "crash") };

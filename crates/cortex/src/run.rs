@@ -10,7 +10,7 @@ use cortex_custom_actions::CustomActions;
 use cortex_events as events;
 use cortex_model::Reflex;
 use cortex_node::management::{self, Among, Management, tell};
-use cortex_node::{Agent, RECIPE, SelfWatch, Watched, logging};
+use cortex_node::{Agent, SelfWatch, Watched, logging};
 use cortex_protocol::ComponentName;
 use cortex_robot::supervision::deeds::Deeds;
 use cortex_robot::supervision::{self, RobotRecipe, Supervision};
@@ -119,10 +119,13 @@ async fn serve(
     // Before anything begins, whoever wants it.
     let memory = stop_memory(&mut config);
     let name = resolved.robot;
-    let runtime = Runtime::start(config, model, provided.providers);
-    let agent =
-        Agent::new(runtime.clone(), robot.discovery.clone(), watch.clone(), provided.actions, resolved.settle_timeout);
-    let agent = Arc::new(agent);
+    let runtime = Runtime::start(config, model);
+    // The robot first: of two tools with one name, its own is used.
+    let tools = runtime.register(provided.robot);
+    let actions = provided.actions.map(|(actions, provider)| (actions, runtime.register(provider)));
+    let acting = actions.as_ref().map(|(_, provider)| provider.id());
+    let (discovery, settle_timeout) = (robot.discovery.clone(), resolved.settle_timeout);
+    let agent = Arc::new(Agent::new(runtime.clone(), discovery, watch.clone(), tools, actions, settle_timeout));
     let serving = Serving::on(tokio::runtime::Handle::current());
     let about = Among { instances: instances.clone(), robot: watch.clone() };
     let management =
@@ -142,10 +145,9 @@ async fn serve(
     let self_watch = SelfWatch::start(watched, figures, resolved.watch.hang)?;
     #[cfg(debug_assertions)]
     crate::faults::arm(&robot.node);
-    let happening = recipe.zip(supervised.as_ref()).map(|(recipe, supervised)| {
+    let happening = recipe.zip(acting).zip(supervised.as_ref()).map(|((recipe, acting), supervised)| {
         let voice = server.clone();
-        let around =
-            events::Around { runtime: runtime.clone(), acting: RECIPE, voice: Box::new(move |text| voice.say(text)) };
+        let around = events::Around { runtime: runtime.clone(), acting, voice: Box::new(move |text| voice.say(text)) };
         let hands = (!dry_run).then(|| watch.clone()).flatten().map(|watch| events::Hands {
             monitor: supervised.handle(),
             watch,
@@ -284,9 +286,9 @@ async fn end(
 
 /// Who carries out tools.
 struct Provided {
-    /// The robot first, then the actions of its recipe.
-    providers: Vec<Arc<dyn ToolProvider>>,
-    actions: Option<Arc<CustomActions>>,
+    robot: Arc<dyn ToolProvider>,
+    /// The actions of its recipe, and who carries them out.
+    actions: Option<(Arc<CustomActions>, Arc<dyn ToolProvider>)>,
 }
 
 impl Provided {
@@ -300,14 +302,14 @@ impl Provided {
         let tools: Arc<dyn ToolProvider> = Arc::new(robot.tools.clone());
         let actions = recipe.map(|recipe| CustomActions::new(recipe, robot, Arc::clone(&tools), gate, bounds));
         let actions = actions.transpose()?.map(Arc::new);
-        let mut all = vec![(tools, robot.discovery.tools())];
-        if let Some(actions) = &actions {
-            all.push((actions.clone(), actions.known()));
-        }
-        let rehearsed = |(tools, known)| -> Arc<dyn ToolProvider> {
-            if dry_run { Arc::new(DryRun::new(tools, known)) } else { tools }
+        let rehearsed = |provider: Arc<dyn ToolProvider>, known| -> Arc<dyn ToolProvider> {
+            if dry_run { Arc::new(DryRun::new(provider, known)) } else { provider }
         };
-        Ok(Self { providers: all.into_iter().map(rehearsed).collect(), actions })
+        let actions = actions.map(|actions| {
+            let provider = rehearsed(actions.clone(), actions.known());
+            (actions, provider)
+        });
+        Ok(Self { robot: rehearsed(tools, robot.discovery.tools()), actions })
     }
 }
 

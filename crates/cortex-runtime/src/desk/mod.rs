@@ -1,9 +1,11 @@
 //! The one actor that owns the queue of tasks, the stop latch and the tools on offer. It never waits for anything slow,
 //! so that a stop is always heard at once.
 //!
-//! - `waiting`: tasks that wait; `clients`: calls without a mission; `stopping`: stops, and what is not known to be at rest.
+//! - `waiting`: tasks that wait; `clients`: calls without a mission; `stopping`: stops, and what is not known to be at rest;
+//! - `offering`: the tools of the registered providers.
 
 mod clients;
+mod offering;
 mod stopping;
 mod waiting;
 
@@ -24,7 +26,8 @@ use crate::calls::Weight;
 use crate::drive::{Correction, Reporter, Request, Shared, run_mission};
 use crate::envelope::{Envelope, new_mission_id};
 use crate::event_log::OpenMission;
-use crate::offer::{Audience, Offer, Offered, ProviderId};
+use crate::offer::{Audience, Offer, Offered};
+use crate::providers::ProviderId;
 use crate::sessions::Sessions;
 use crate::tape::Tape;
 use crate::{CorrectionRefusal, MissionTicket, Place, QueuePolicy, Readiness, Rejection};
@@ -176,6 +179,7 @@ impl Desk {
     pub(crate) async fn run(mut self, mut inbox: mpsc::Receiver<DeskMessage>) {
         let mut has_clients = true;
         let mut containment = self.shared.containment.clone();
+        let mut providers = self.shared.providers.watch();
         while self.door != Door::ShuttingDown || self.running.is_some() {
             self.note_readiness();
             let pause_end = self.next_pause_end();
@@ -188,6 +192,7 @@ impl Desk {
                     self.settle();
                     self.on_contained();
                 }
+                Ok(()) = providers.changed() => self.on_providers_changed(),
                 () = pause_over(pause_end) => self.end_what_was_paused_too_long(),
                 message = inbox.recv(), if has_clients => {
                     has_clients = message.is_some();
@@ -237,18 +242,7 @@ impl Desk {
             }
             DeskMessage::Call { weight, reply } => self.on_call(weight, reply),
             DeskMessage::Left => self.settle(),
-            DeskMessage::Offer { provider, audience, tools } => {
-                if self.offered.get(&(audience, provider)) == Some(&tools) {
-                    return;
-                }
-                self.offered.insert((audience, provider), tools);
-                let offer = self.offer.borrow().rebuilt(&self.offered);
-                for problem in &offer.problems {
-                    tracing::warn!("{problem}");
-                }
-                let before = self.offer.send_replace(Arc::new(offer));
-                self.settle_what_came_back(&before);
-            }
+            DeskMessage::Offer { provider, audience, tools } => self.on_offer(provider, audience, tools),
             DeskMessage::ShutDown => {
                 self.door = Door::ShuttingDown;
                 self.note_duty();

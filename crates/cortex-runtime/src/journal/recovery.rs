@@ -21,6 +21,7 @@ use crate::drive::Shared;
 use crate::leftovers::GivenUp;
 use crate::not_written::NotWritten;
 use crate::offer::Offer;
+use crate::providers::Providers;
 
 /// How long a tool of an earlier life may take to be found on the robot until tasks are refused because of it. That it is not
 /// on offer does not say that it is at rest: its component may be slow to describe itself, may have another name now, or may be
@@ -84,7 +85,7 @@ async fn end(shared: &Shared, call: OpenCall) {
     if matches!(end, End::Ended(HaltState::AtRest | HaltState::Halted)) {
         shared.journal.end_call(&invocation);
     } else {
-        let provider = OfEarlierLife { offer: shared.offer.clone(), providers: shared.providers.clone() };
+        let provider = OfEarlierLife { offer: shared.offer.clone(), providers: Arc::clone(&shared.providers) };
         // What it does is known as soon as its tool is on offer; what carried it out was a process of that life.
         let spec = shared.offer.borrow().get(&tool).cloned();
         let why = why(&end).to_owned();
@@ -111,8 +112,8 @@ async fn found(shared: &Shared, invocation: &Invocation) -> Option<Arc<dyn ToolP
     route(&offer, &shared.providers, tool)
 }
 
-fn route(offer: &Offer, providers: &[Arc<dyn ToolProvider>], tool: &ToolName) -> Option<Arc<dyn ToolProvider>> {
-    providers.get(offer.routes.get(tool)?.0).map(Arc::clone)
+fn route(offer: &Offer, providers: &Providers, tool: &ToolName) -> Option<Arc<dyn ToolProvider>> {
+    providers.get(*offer.routes.get(tool)?)
 }
 
 async fn ended(provider: &dyn ToolProvider, invocation: &Invocation, limit: Duration) -> HaltState {
@@ -126,7 +127,7 @@ async fn ended(provider: &dyn ToolProvider, invocation: &Invocation, limit: Dura
 /// Whoever carries out a tool at the time, asked for a call that it does not remember, because an earlier life made it.
 struct OfEarlierLife {
     offer: watch::Receiver<Arc<Offer>>,
-    providers: Vec<Arc<dyn ToolProvider>>,
+    providers: Arc<Providers>,
 }
 
 #[async_trait]

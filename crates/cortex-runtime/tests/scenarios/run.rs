@@ -11,7 +11,7 @@ use cortex_protocol::question::ApprovalScope;
 use cortex_protocol::{
     Answer, CloudEvent, MissionId, MissionResult, Origin, QuestionId, QuestionNumber, Submission, ToolCall, ToolSpec,
 };
-use cortex_runtime::{Events, MissionTicket, ProviderId, Rejection, Runtime};
+use cortex_runtime::{Events, MissionTicket, ProviderHandle, Rejection, Runtime};
 use cortex_testkit::FakeObservations;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
@@ -54,8 +54,9 @@ pub(crate) fn run(scenario: &Scenario, world: World) -> Observed {
 
 async fn tell(scenario: &Scenario, world: World) -> Observed {
     let World { config, specs, absent, tools, observations, model, script, happenings, meters } = world;
-    let runtime = Runtime::start(config, model, vec![tools.clone()]);
-    let mut offer = Offer { runtime: runtime.clone(), all: specs.clone(), absent };
+    let runtime = Runtime::start(config, model);
+    let provider = runtime.register(tools.clone());
+    let mut offer = Offer { provider, all: specs.clone(), absent };
     offer.send().await;
     let (events, began) = (runtime.events(), Instant::now());
     let watch = Watch { runtime: runtime.clone(), events, offer, observations, happenings, meters, began };
@@ -115,7 +116,7 @@ async fn ended_if_taken(ticket: Result<MissionTicket, Rejection>) -> Result<Miss
 
 /// The tools on offer, as they come and go.
 struct Offer {
-    runtime: Runtime,
+    provider: ProviderHandle,
     all: Vec<ToolSpec>,
     absent: Vec<String>,
 }
@@ -124,7 +125,7 @@ impl Offer {
     async fn send(&mut self) {
         let there = |spec: &&ToolSpec| !self.absent.iter().any(|name| name == spec.name.as_str());
         let specs = self.all.iter().filter(there).cloned().collect();
-        self.runtime.offer_tools(ProviderId(0), specs).await;
+        self.provider.offer_tools(specs).await;
     }
 
     fn find(&mut self, name: &str) -> &mut ToolSpec {
