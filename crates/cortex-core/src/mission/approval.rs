@@ -172,13 +172,13 @@ impl Mission {
         }
         let asks = judged.is_some_and(|judged| self.lacks_approval(step.number, &judged));
         let acts = self.setup.tools.get(&step.call.tool).is_none_or(|spec| spec.effect != ToolEffect::Observe);
-        let is_first = self.approvals.plan_asked != self.plan_number;
+        let is_first = self.approvals.plan_asked != self.run.number();
         (asks || (acts && is_first)) && self.ask_about_plan()
     }
 
     /// A step that has not begun, as it would be called, where nothing of it is still to be filled in.
     fn judged_as_planned(&self, step: &Step) -> Option<Judged> {
-        let fingerprint = *self.planned.get(&step.number)?;
+        let fingerprint = self.run.fingerprint(step.number)?;
         is_closed(&step.call.arguments).then(|| self.judged(&step.call, fingerprint))
     }
 

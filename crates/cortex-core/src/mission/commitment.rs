@@ -41,7 +41,7 @@ pub(super) enum PlanProblem {
 impl Mission {
     /// Makes the plan and begins it; a plan that can't be is a mistake of the model.
     pub(super) fn commit(&mut self, calls: Vec<(ModelCall, ToolName)>, arranged: Option<Arranged>) {
-        let over = self.plan_number >= self.plans_allowed();
+        let over = self.run.number() >= self.plans_allowed();
         let over = over.then(|| format!("The task was not done after {} plans.", self.plans_tried()));
         if let Some(reason) = self.rounds_are_over().or(over) {
             self.fail(reason);
@@ -78,11 +78,8 @@ impl Mission {
         let made = made.and_then(|plan| plan::order(&plan).map(|order| (plan, order)));
         let made = made.map_err(PlanProblem::from);
         let made = made.and_then(|made| self.check_repetitions_in(&made.0).map(|()| made));
-        let plan = match made {
-            Ok((plan, order)) => {
-                self.order = order;
-                plan
-            }
+        let (plan, mut order) = match made {
+            Ok(made) => made,
             Err(problem) => {
                 self.wrong_plan(problem.to_string(), calls, arranged);
                 return;
@@ -92,18 +89,13 @@ impl Mission {
         // What matters most begins first among what may begin.
         let priority =
             |number: &StepNumber| plan.steps.iter().find(|step| step.number == *number).map(|step| step.priority);
-        self.order.sort_by_key(priority);
-        self.plan_number += 1;
-        self.told_conflicts.clear();
-        self.corrections.clear();
-        self.retries.clear();
-        self.to_fix.clear();
-        self.tools_changed = false;
+        order.sort_by_key(priority);
         self.planning_turn = 0;
         self.goal.told = false;
         // The calls were just checked to be for the versions that were shown.
         let fingerprint = |step: &Step| Some((step.number, *self.shown.get(&step.call.tool)?));
-        self.planned = plan.steps.iter().filter_map(fingerprint).collect();
+        let fingerprints = plan.steps.iter().filter_map(fingerprint).collect();
+        self.run = self.run.next(plan.clone(), order, fingerprints);
         for (step, instead_of) in plan.steps.iter().zip(instead_of) {
             let report = self.new_report(step.number, step.call.clone(), StepStatus::Pending, "");
             self.reports.push(StepReport { instead_of, ..report });
@@ -114,7 +106,7 @@ impl Mission {
         for (index, Wanted { origin, request, .. }) in wanted.into_iter().enumerate() {
             let told = match kept.iter().position(|kept_index| *kept_index == index) {
                 Some(position) => {
-                    format!("noted as step {}.{}; its result comes with the record", self.plan_number, position + 1)
+                    format!("noted as step {}.{}; its result comes with the record", self.run.number(), position + 1)
                 }
                 None => {
                     number += 1;
@@ -136,8 +128,7 @@ impl Mission {
             self.answer_call(model_call, Fragment::Notice { text: "noted".to_owned() });
         }
         self.timeline.planned(self.now, &plan);
-        self.plan = plan.clone();
-        self.report(MissionEvent::Planned { plan: self.plan_number, steps: plan, cut });
+        self.report(MissionEvent::Planned { plan: self.run.number(), steps: plan, cut });
         self.advance();
     }
 
@@ -156,7 +147,7 @@ impl Mission {
     fn with_addresses(&self, mut requests: Vec<plan::Request>) -> Result<Vec<plan::Request>, PlanProblem> {
         for address in requests.iter_mut().flat_map(|request| &mut request.instead_of) {
             if address.plan == 0 {
-                address.plan = self.plan_number;
+                address.plan = self.run.number();
             }
             let is_named = |report: &StepReport| report.plan == address.plan && report.number == address.step;
             if !self.reports.iter().any(is_named) {
@@ -194,7 +185,7 @@ impl Mission {
     fn new_report(&self, number: StepNumber, call: ToolCall, status: StepStatus, note: &str) -> StepReport {
         let planned = if arguments::leaves_open(&call.arguments) { call.arguments.clone() } else { Map::new() };
         StepReport {
-            plan: self.plan_number,
+            plan: self.run.number(),
             number,
             tool: call.tool,
             arguments: call.arguments,

@@ -45,7 +45,7 @@ impl Mission {
         if !self.reports.is_empty() {
             fragments.push(Fragment::Owed { steps: self.owed(), shown: 0, looks_suffice: self.goal.looks_suffice });
         }
-        fragments.push(Fragment::InFlight { goals: self.in_flight(), plan: self.plan_number });
+        fragments.push(Fragment::InFlight { goals: self.in_flight(), plan: self.run.number() });
         fragments.push(Fragment::Notice { text: NOTICE.to_owned() });
         self.conversation = vec![Message::User { fragments }];
         self.conversation.extend(kept);

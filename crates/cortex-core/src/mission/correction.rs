@@ -65,20 +65,19 @@ impl Mission {
         }
         match kind {
             FailureKind::Reported | FailureKind::InvalidArguments => {
-                let asked = self.corrections.get(&step).copied().unwrap_or_default();
-                let may = asked < self.setup.limits.max_corrections && self.may_be_corrected(step);
+                let may = self.run.repairs(step) < self.setup.limits.max_corrections && self.may_be_corrected(step);
                 may.then_some(Remedy::OtherArguments)
             }
             // Nothing was sent. What was decided then need not hold now.
             FailureKind::Expired => {
-                let tried = self.retries.get(&step).copied().unwrap_or_default();
+                let tried = self.run.retries(step);
                 let arguments = self.current_reports().find(|report| report.number == step)?.arguments.clone();
                 (tried < self.setup.limits.max_confirmations_per_step).then_some(Remedy::Confirm { arguments })
             }
             // What acts may have acted although nobody said so; only what looks is done twice.
             FailureKind::Unavailable | FailureKind::Timeout => {
                 let only_looks = self.setup.tools.get(tool).is_some_and(|spec| spec.effect == ToolEffect::Observe);
-                let tried = self.retries.get(&step).copied().unwrap_or_default();
+                let tried = self.run.retries(step);
                 let pause = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(tried)).min(LONGEST_PAUSE);
                 (only_looks && tried < self.setup.limits.max_retries)
                     .then(|| Remedy::Again { at: self.now.saturating_add(pause) })
@@ -102,7 +101,7 @@ impl Mission {
 
     /// The arguments with which a step is to be confirmed in place of the planned ones.
     pub(super) fn proposed_for(&self, number: StepNumber) -> Option<Map<String, Value>> {
-        match &self.to_fix.get(&number)?.remedy {
+        match &self.run.failure(number)?.remedy {
             Remedy::Confirm { arguments } => Some(arguments.clone()),
             Remedy::Again { .. } | Remedy::OtherArguments => None,
         }
@@ -111,22 +110,26 @@ impl Mission {
     /// What the model is told of a step that is confirmed anew.
     pub(super) fn told_of_proposal(&self, number: StepNumber) -> Option<String> {
         self.proposed_for(number)?;
-        let failure = self.to_fix.get(&number)?;
+        let failure = self.run.failure(number)?;
         Some(prompts::confirmed_anew(&failure.outcome.message, failure.was_sent()))
     }
 
     /// Whether a step other than this one waits to be fixed.
     pub(super) fn fixes_another_than(&self, step: StepNumber) -> bool {
-        self.to_fix.keys().any(|number| *number != step)
+        self.run.failures().any(|(number, _)| number != step)
+    }
+
+    fn due_times(&self) -> impl Iterator<Item = Duration> {
+        self.run.failures().filter_map(|(_, failure)| failure.again_at())
     }
 
     /// When the next pause before a further try is over. What is due but can't begin yet waits for something in flight.
     pub(super) fn next_retry(&self) -> Option<Duration> {
-        self.to_fix.values().filter_map(Failure::again_at).filter(|at| *at > self.now).min()
+        self.due_times().filter(|at| *at > self.now).min()
     }
 
     pub(super) fn has_due_retry(&self) -> bool {
-        self.to_fix.values().filter_map(Failure::again_at).any(|at| at <= self.now)
+        self.due_times().any(|at| at <= self.now)
     }
 
     /// Whether the step finds what it needs, and room beside what runs.
@@ -138,12 +141,12 @@ impl Mission {
     /// Begins anew the first call whose pause is over. Returns whether there is one.
     pub(super) fn retry_next(&mut self) -> bool {
         let due = |failure: &Failure| failure.again_at().is_some_and(|at| at <= self.now);
-        let next = self.to_fix.iter().find(|(number, failure)| due(failure) && self.may_begin(**number));
-        let Some(number) = next.map(|(number, _)| *number) else { return false };
-        let (Some(step), Some(failure)) = (self.step(number).cloned(), self.to_fix.remove(&number)) else {
+        let next = self.run.failures().find(|(number, failure)| due(failure) && self.may_begin(*number));
+        let Some(number) = next.map(|(number, _)| number) else { return false };
+        let (Some(step), Some(failure)) = (self.step(number).cloned(), self.run.take_failure(number)) else {
             return false;
         };
-        *self.retries.entry(number).or_default() += 1;
+        self.run.count_retry(number);
         let tried = self.current_reports().find(|report| report.number == number);
         let arguments = tried.map(|report| report.arguments.clone()).unwrap_or_default();
         match self.is_as_planned(&step) {
@@ -168,19 +171,17 @@ impl Mission {
     /// Returns whether there is one.
     pub(super) fn fix_next(&mut self) -> bool {
         let is_proposed = |failure: &Failure| matches!(failure.remedy, Remedy::Confirm { .. });
-        let next = self.to_fix.iter().find(|(number, failure)| is_proposed(failure) && self.may_begin(**number));
-        if let Some(number) = next.map(|(number, _)| *number) {
-            *self.retries.entry(number).or_default() += 1;
+        let next = self.run.failures().find(|(number, failure)| is_proposed(failure) && self.may_begin(*number));
+        if let Some(number) = next.map(|(number, _)| number) {
+            self.run.count_retry(number);
             self.confirm(number, 0, None);
             return true;
         }
         let asks = |failure: &Failure| failure.remedy == Remedy::OtherArguments;
-        let Some((number, failure)) = self.to_fix.iter().find(|(_, failure)| asks(failure)) else { return false };
-        let (number, outcome) = (*number, failure.outcome.clone());
+        let Some((number, failure)) = self.run.failures().find(|(_, failure)| asks(failure)) else { return false };
+        let outcome = failure.outcome.clone();
         let Some(step) = self.step(number).cloned() else { return false };
-        let asked = self.corrections.entry(number).or_default();
-        *asked += 1;
-        let attempt = *asked;
+        let attempt = self.run.count_repair(number);
         let tried = self.current_reports().find(|report| report.number == number).cloned();
         let tried = tried.map(|report| report.arguments).unwrap_or_default();
         self.report(MissionEvent::Correcting {
@@ -201,7 +202,7 @@ impl Mission {
 
     /// Calls the tool again with the model's arguments, or lets the step fail as it did.
     pub(super) fn on_correction(&mut self, number: StepNumber, reply: Result<ChatReply, ModelError>) {
-        let (Some(step), Some(failure)) = (self.step(number).cloned(), self.to_fix.remove(&number)) else { return };
+        let (Some(step), Some(failure)) = (self.step(number).cloned(), self.run.take_failure(number)) else { return };
         let tool = &step.call.tool;
         let wire_name = self.setup.tools.wire_name(tool).unwrap_or_default().to_owned();
         let tried = self.current_reports().find(|report| report.number == number).map(|report| &report.arguments);
@@ -220,7 +221,7 @@ impl Mission {
         let is_unconfirmed = has_words || self.setup.limits.confirmation_arguments == ConfirmationArguments::Any;
         if self.must_hold() {
             // It waits with the plan, or ends with it as it did.
-            self.to_fix.insert(number, failure);
+            self.run.fix_later(number, failure);
             self.phase = Phase::Underway;
             self.advance();
             return;
@@ -232,7 +233,7 @@ impl Mission {
         }
         match (fixed, self.is_as_planned(&step)) {
             (Some(arguments), Ok(_)) if acts && is_unconfirmed => {
-                self.to_fix.insert(number, Failure { remedy: Remedy::Confirm { arguments }, ..failure });
+                self.run.fix_later(number, Failure { remedy: Remedy::Confirm { arguments }, ..failure });
                 self.phase = Phase::Underway;
                 self.advance();
             }
@@ -248,7 +249,7 @@ impl Mission {
 
     /// What was to be fixed has failed after all: the plan ends before the model was asked, or had answered.
     pub(super) fn give_up_fixing(&mut self) {
-        while let Some((step, failure)) = self.to_fix.pop_first() {
+        while let Some((step, failure)) = self.run.take_first_failure() {
             self.end_step(step, failure.outcome);
         }
     }

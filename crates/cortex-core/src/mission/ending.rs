@@ -66,7 +66,7 @@ impl Mission {
 
     /// The model answers in words. Whether the mission succeeded is read from the record, not from the words.
     pub(super) fn answer(&mut self, text: &str) {
-        if self.plan_number == 0 {
+        if self.run.number() == 0 {
             self.words_alone(text);
         } else if self.goal.class.goes_on() {
             self.words_in_a_round(text);
@@ -119,7 +119,7 @@ impl Mission {
         self.may_recall |= fragment::leaves_out(&steps, fragment::LEDGER_OUTPUTS);
         let owed = self.owed();
         PlanRecord {
-            number: self.plan_number,
+            number: self.run.number(),
             is_all_skipped: owed.is_empty() && self.is_all_skipped(),
             looks_suffice: self.goal.looks_suffice,
             steps,
@@ -183,13 +183,13 @@ impl Mission {
     }
 
     fn replan(&mut self, reason: String) {
-        if self.plan_number >= self.plans_allowed() || !self.waits_to_replan(&reason) {
+        if self.run.number() >= self.plans_allowed() || !self.waits_to_replan(&reason) {
             self.replan_now(reason);
         }
     }
 
     pub(super) fn replan_now(&mut self, reason: String) {
-        if self.plan_number >= self.plans_allowed() {
+        if self.run.number() >= self.plans_allowed() {
             let tried = self.plans_tried();
             self.fail(format!("{reason} {tried} plans were tried, the most that a task may have."));
             return;
@@ -197,7 +197,7 @@ impl Mission {
         let record = self.plan_record();
         self.conversation.push(prompts::plan_report(record, Some(&reason)));
         self.planning_turn = 0;
-        self.report(MissionEvent::Replanning { plan: self.plan_number + 1, reason });
+        self.report(MissionEvent::Replanning { plan: self.run.next_number(), reason });
         self.ask_for_plan();
     }
 

@@ -36,11 +36,11 @@ impl Mission {
         match self.next_step() {
             Next::Begin(_) if self.is_paused() => self.phase = Phase::Underway,
             Next::Begin(step) => self.confirm(step, 0, None),
-            Next::Wait(conflicts) if !self.calls.is_empty() || !self.to_fix.is_empty() => {
+            Next::Wait(conflicts) if !self.calls.is_empty() || self.run.has_failures() => {
                 self.tell_conflicts(conflicts);
                 self.phase = Phase::Underway;
             }
-            Next::Done if !self.to_fix.is_empty() => self.phase = Phase::Underway,
+            Next::Done if self.run.has_failures() => self.phase = Phase::Underway,
             Next::Wait(_) | Next::Done => self.plan_carried_out(),
         }
     }
@@ -57,8 +57,8 @@ impl Mission {
             statuses.get(index).filter(|(there, _)| *there == number).map(|(_, status)| *status)
         };
         schedule::next(
-            &self.plan,
-            &self.order,
+            self.run.plan(),
+            self.run.order(),
             |number| status(number).unwrap_or(StepStatus::Blocked),
             &holders,
             |step| tools.get(&step.call.tool).map(|spec| spec.resources.as_slice()).unwrap_or_default(),
@@ -80,7 +80,7 @@ impl Mission {
     fn tell_conflicts(&mut self, conflicts: Vec<Conflict>) {
         for Conflict { step, resource, holder } in conflicts {
             let Some(tool) = self.step(step).map(|step| step.call.tool.clone()) else { continue };
-            if self.told_conflicts.insert(step) {
+            if self.run.note_conflict(step) {
                 self.report(MissionEvent::Conflict { step, tool, resource, holder });
             }
         }
@@ -153,8 +153,8 @@ impl Mission {
     fn needs_no_confirmation(&mut self, step: &Step) -> bool {
         let adaptive = self.setup.limits.confirmation == ConfirmationMode::Adaptive;
         let only_reads = self.setup.tools.get(&step.call.tool).is_some_and(|spec| spec.effect == ToolEffect::Observe);
-        let as_expected = !self.tools_changed
-            && self.to_fix.is_empty()
+        let as_expected = !self.run.have_tools_changed()
+            && !self.run.has_failures()
             && self
                 .current_reports()
                 .all(|report| matches!(report.status, StepStatus::Pending | StepStatus::Running | StepStatus::Success));
@@ -225,7 +225,7 @@ impl Mission {
                 let changes = self.changes(step, reading.arguments.as_ref())?;
                 let arguments = self.resolved_arguments(step, reading.arguments)?;
                 self.report_decision(step, Decision::Execute, reading.reason, changes);
-                self.to_fix.remove(&step.number);
+                self.run.take_failure(step.number);
                 self.start_step(step, arguments, fingerprint);
             }
             Decision::Skip => self.skip(step, reading.reason),
@@ -246,9 +246,9 @@ impl Mission {
     /// version of it must not reach this one.
     pub(super) fn is_as_planned(&self, step: &Step) -> Result<ToolFingerprint, ToolOutcome> {
         let tool = &step.call.tool;
-        match (self.setup.tools.get(tool).map(ToolSpec::fingerprint), self.planned.get(&step.number)) {
+        match (self.setup.tools.get(tool).map(ToolSpec::fingerprint), self.run.fingerprint(step.number)) {
             (None, _) => Err(self.absence(tool)),
-            (Some(now), Some(planned)) if now == *planned => Ok(now),
+            (Some(now), Some(planned)) if now == planned => Ok(now),
             (Some(_), _) => {
                 let message = format!(
                     "the tool '{tool}' has changed since the plan was made; it was not called with the old arguments"
@@ -270,7 +270,7 @@ impl Mission {
 
     fn skip(&mut self, step: &Step, reason: String) {
         self.report_decision(step, Decision::Skip, reason.clone(), Vec::new());
-        match self.to_fix.remove(&step.number) {
+        match self.run.take_failure(step.number) {
             // It was tried, so it is no step that was not needed.
             Some(failure) if failure.was_sent() => self.end_step(step.number, failure.outcome),
             _ => self.close_report(step.number, StepStatus::Skipped, reason),
@@ -423,7 +423,7 @@ impl Mission {
             let is_ending = matches!(self.phase, Phase::Halting { .. });
             match self.remedy(number, &tool, &outcome).filter(|_| !is_ending) {
                 Some(remedy) => {
-                    self.to_fix.insert(number, Failure { outcome: outcome.clone(), remedy });
+                    self.run.fix_later(number, Failure { outcome: outcome.clone(), remedy });
                 }
                 None => {
                     has_failed = !outcome.is_success();
@@ -447,7 +447,7 @@ impl Mission {
             // No model is asked to fix anything meanwhile.
             Phase::Asking { .. } => self.review_question(),
             Phase::Confirming { step, .. } if has_failed || self.fixes_another_than(step) => self.ask_anew(),
-            Phase::Waiting { .. } if has_failed || !self.to_fix.is_empty() => self.advance(),
+            Phase::Waiting { .. } if has_failed || self.run.has_failures() => self.advance(),
             Phase::Waiting { step, asked, .. } => self.confirm(step, asked, None),
             Phase::Halting { then, .. } => {
                 self.report(MissionEvent::Halted { call, step, tool, state: outcome.halt });

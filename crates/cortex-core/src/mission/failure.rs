@@ -54,7 +54,7 @@ impl Mission {
         // What comes after a look through another step depends on it, too.
         loop {
             let depends = |step: &&Step| step.after.iter().any(|before| unseen.contains(before));
-            let more: Vec<StepNumber> = self.plan.steps.iter().filter(depends).map(|step| step.number).collect();
+            let more: Vec<StepNumber> = self.run.steps().iter().filter(depends).map(|step| step.number).collect();
             let before = unseen.len();
             unseen.extend(more);
             if unseen.len() == before {
@@ -63,7 +63,7 @@ impl Mission {
         }
         // A step may wait for one with a higher number, so one look is not enough.
         loop {
-            let pending = self.plan.steps.iter().filter(|step| self.status(step.number) == Some(StepStatus::Pending));
+            let pending = self.run.steps().iter().filter(|step| self.status(step.number) == Some(StepStatus::Pending));
             let mut unsatisfied = pending.filter_map(|step| {
                 let of = |set: &BTreeSet<StepNumber>| step.after.iter().find(|before| set.contains(before)).copied();
                 let acts = self.setup.tools.get(&step.call.tool).is_none_or(|spec| spec.effect != ToolEffect::Observe);

@@ -273,7 +273,7 @@ impl Mission {
             self.goal.looks.note(tool, self.now);
             self.goal.found.learn(tool, &outcome.value);
             let findings = &mut self.goal.findings;
-            findings.push(Finding::new(tool, &outcome.text(), self.plan_number + 1, self.now));
+            findings.push(Finding::new(tool, &outcome.text(), self.run.next_number(), self.now));
             let older = findings.len().saturating_sub(FINDINGS);
             findings.drain(..older);
         }

@@ -28,9 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use cortex_protocol::mission::Expense;
-use cortex_protocol::{
-    CallId, HaltState, MissionEvent, Plan, StepNumber, StepReport, ToolFingerprint, ToolName, Usage,
-};
+use cortex_protocol::{CallId, HaltState, MissionEvent, StepReport, ToolFingerprint, ToolName, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::chat::{ChatReply, ChatRequest, Message, Purpose};
@@ -39,10 +37,10 @@ use crate::ports::{ModelError, ModelErrorKind};
 use crate::toolset::plain_wire_name;
 use approval::Approvals;
 use containment::Kept;
-use correction::Failure;
 use flight::RunningCall;
 use goals::Goal;
 use phase::{Arranged, Ending, Phase, Research, ResearchState};
+use plan_run::PlanRun;
 use timeline::Timeline;
 
 mod account;
@@ -68,6 +66,7 @@ mod flight;
 mod goals;
 mod operator;
 mod phase;
+mod plan_run;
 mod planning;
 mod presence;
 mod prompts;
@@ -123,13 +122,7 @@ pub struct Mission {
     offered: BTreeSet<ToolName>,
     /// The versions of the tools that the model was shown last: a call is for these and for no others.
     shown: BTreeMap<ToolName, ToolFingerprint>,
-    /// The versions of the tools that the current plan's steps are for.
-    planned: BTreeMap<StepNumber, ToolFingerprint>,
-    /// The current plan and the order in which its steps run.
-    plan: Plan,
-    order: Vec<StepNumber>,
-    /// Counts plans from 1; 0 before the first.
-    plan_number: u32,
+    run: PlanRun,
     /// Turns of the current planning phase.
     planning_turn: u32,
     /// Whether the last reply to a request for a plan was cut.
@@ -138,8 +131,6 @@ pub struct Mission {
     /// Every step of every plan.
     reports: Vec<StepReport>,
     timeline: Timeline,
-    /// Whether a tool came, went or changed since the current plan was made.
-    tools_changed: bool,
     /// What of the robot is kept from the mission.
     kept: Kept,
     /// When something happened last.
@@ -150,12 +141,6 @@ pub struct Mission {
     came_back: BTreeSet<ToolName>,
     /// Those of which was said that they are awaited.
     told_missing: BTreeSet<ToolName>,
-    /// Steps of the current plan whose call failed and may be fixed, with what came of it.
-    to_fix: BTreeMap<StepNumber, Failure>,
-    /// How often the call of each step of the current plan was tried again.
-    retries: BTreeMap<StepNumber, u32>,
-    /// How often the model was asked to fix each of them.
-    corrections: BTreeMap<StepNumber, u32>,
     /// How people corrected the task, in order.
     task_corrections: Vec<String>,
     /// How many of them stand in the conversation.
@@ -174,8 +159,6 @@ pub struct Mission {
     live_meters: BTreeSet<Expense>,
     /// The meters of which was said that they do not.
     told_silent: BTreeSet<Expense>,
-    /// Steps of the current plan whose conflict was told.
-    told_conflicts: BTreeSet<StepNumber>,
     /// What people were asked and what they approved.
     #[serde(default)]
     approvals: Approvals,
@@ -210,22 +193,15 @@ impl Mission {
             may_recall: false,
             offered: BTreeSet::new(),
             shown: BTreeMap::new(),
-            planned: BTreeMap::new(),
-            plan: Plan::default(),
-            order: Vec::new(),
-            plan_number: 0,
+            run: PlanRun::default(),
             planning_turn: 0,
             was_cut: false,
             reports: Vec::new(),
             timeline: Timeline::default(),
-            tools_changed: false,
             progress_at: Duration::ZERO,
             left_at: BTreeMap::new(),
             came_back: BTreeSet::new(),
             told_missing: BTreeSet::new(),
-            to_fix: BTreeMap::new(),
-            retries: BTreeMap::new(),
-            corrections: BTreeMap::new(),
             task_corrections: Vec::new(),
             told_corrections: 0,
             corrected_plan: 0,
@@ -234,7 +210,6 @@ impl Mission {
             awaits_closing_words: false,
             live_meters: BTreeSet::new(),
             told_silent: BTreeSet::new(),
-            told_conflicts: BTreeSet::new(),
             approvals: Approvals::default(),
             calls: BTreeMap::new(),
             not_stopped: Vec::new(),

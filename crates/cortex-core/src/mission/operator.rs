@@ -89,7 +89,7 @@ impl Mission {
         self.overtake_steps();
         self.offer_what_fits(&text);
         self.task_corrections.push(text);
-        self.corrected_plan = self.plan_number;
+        self.corrected_plan = self.run.number();
         self.goal.told = false;
         self.awaits_closing_words = false;
         self.goal.found_something = false;
@@ -134,7 +134,7 @@ impl Mission {
     /// not what it asks for.
     pub(super) fn owes_a_correction(&self) -> bool {
         let is_corrected = !self.task_corrections.is_empty();
-        is_corrected && self.plan_number == self.corrected_plan && !self.goal.class.is_answered_by_words()
+        is_corrected && self.run.number() == self.corrected_plan && !self.goal.class.is_answered_by_words()
     }
 
     /// Words, and nothing was planned since the task was corrected.
@@ -146,7 +146,7 @@ impl Mission {
 
     /// What the current plan has not done may be wanted no more; the plan that comes says so, or does it.
     fn overtake_steps(&mut self) {
-        let plan = self.plan_number;
+        let plan = self.run.number();
         let is_open = |report: &&mut StepReport| {
             report.plan == plan && !matches!(report.status, StepStatus::Success | StepStatus::Skipped)
         };
@@ -188,14 +188,14 @@ impl Mission {
         // What the model has been told of stands in the conversation already.
         let ended = match &self.phase {
             Phase::Planning { .. } => None,
-            _ => (self.plan_number > 0).then(|| self.plan_record()),
+            _ => (self.run.number() > 0).then(|| self.plan_record()),
         };
         let untold = self.task_corrections.get(self.told_corrections..).unwrap_or_default().to_vec();
         self.told_corrections = self.task_corrections.len();
         self.conversation.push(prompts::corrected(ended, untold));
         self.planning_turn = 0;
-        if self.plan_number > 0 {
-            self.report(MissionEvent::Replanning { plan: self.plan_number + 1, reason: CORRECTED.to_owned() });
+        if self.run.number() > 0 {
+            self.report(MissionEvent::Replanning { plan: self.run.next_number(), reason: CORRECTED.to_owned() });
         }
         self.ask_for_plan();
     }

@@ -26,7 +26,7 @@ impl Mission {
             self.fail(format!("The model made neither a plan nor an answer in {turns} turns."));
             return;
         }
-        self.report(MissionEvent::Planning { turn: self.planning_turn, plan: self.plan_number + 1 });
+        self.report(MissionEvent::Planning { turn: self.planning_turn, plan: self.run.next_number() });
         self.came_back.clear();
         self.offer_tools();
         self.compact();

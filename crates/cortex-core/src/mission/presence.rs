@@ -55,7 +55,7 @@ impl Mission {
         }
         self.came_back.extend(back);
         self.take_tools(tools);
-        self.tools_changed = true;
+        self.run.note_tools_changed();
         let told: BTreeSet<ToolName> = self.told_missing.intersection(&self.came_back).cloned().collect();
         if !told.is_empty() {
             self.told_missing.retain(|name| !told.contains(name));
@@ -106,7 +106,7 @@ impl Mission {
     /// The model gives up in these words: asks it again, if a component is back that was wanting, or waits for it. Returns
     /// whether the mission goes on.
     pub(super) fn waits_to_give_up(&mut self, said: &str, output: &str) -> bool {
-        if self.plan_number >= self.plans_allowed() {
+        if self.run.number() >= self.plans_allowed() {
             return false;
         }
         let wanted: BTreeSet<ToolName> =

@@ -38,7 +38,7 @@ impl Mission {
         let bound = unmarked.filter(|step| binding::references(&step.call.arguments).is_empty());
         let repeated: Vec<(StepNumber, Repeats)> = bound
             .filter_map(|step| {
-                let done = self.done_in_plan_before(self.plan_number + 1, &step.call.tool, &step.call.arguments)?;
+                let done = self.done_in_plan_before(self.run.next_number(), &step.call.tool, &step.call.arguments)?;
                 Some((step.number, Repeats::new(done)))
             })
             .collect();
@@ -47,7 +47,7 @@ impl Mission {
 
     /// Whether a step of the current plan would repeat with these arguments what was done.
     pub(super) fn check_repetition(&self, tool: &ToolName, arguments: &Map<String, Value>) -> Result<(), StepProblem> {
-        match self.done_in_plan_before(self.plan_number, tool, arguments) {
+        match self.done_in_plan_before(self.run.number(), tool, arguments) {
             Some(done) => Err(StepProblem::Repeats(Repeats::new(done))),
             None => Ok(()),
         }

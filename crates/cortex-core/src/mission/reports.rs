@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 
 use super::prompts::{self, StepInPlan};
 use super::{Mission, Phase};
+use crate::binding;
 use crate::fragment::Fragment;
-use crate::{binding, schedule};
 
 impl Mission {
     /// Writes the outcome into the step's record; it replaces whatever stood there.
@@ -37,13 +37,13 @@ impl Mission {
     /// Ends a step's record and tells it.
     pub(super) fn close_report(&mut self, number: StepNumber, status: StepStatus, note: String) {
         let steps = self.step_count();
-        let timing = self.timeline.of(self.plan_number, number);
+        let timing = self.timeline.of(self.run.number(), number);
         let Some(report) = self.report_of(number) else { return };
         if report.status.is_terminal() {
             return;
         }
         // What has ended is not fixed.
-        self.to_fix.remove(&number);
+        self.run.take_failure(number);
         let Some(report) = self.report_of(number) else { return };
         report.timing = timing;
         report.status = status;
@@ -69,16 +69,16 @@ impl Mission {
     }
 
     pub(super) fn step(&self, number: StepNumber) -> Option<&Step> {
-        schedule::step(&self.plan, number)
+        self.run.step(number)
     }
 
     pub(super) fn step_count(&self) -> u32 {
-        u32::try_from(self.plan.steps.len()).unwrap_or(u32::MAX)
+        u32::try_from(self.run.steps().len()).unwrap_or(u32::MAX)
     }
 
     /// A step, what it would be called with, and what stands around it, for the model to decide upon.
     pub(super) fn in_plan(&self, step: &Step, arguments: Option<Map<String, Value>>) -> StepInPlan {
-        let is_other = |report: &StepReport| report.plan != self.plan_number || report.number != step.number;
+        let is_other = |report: &StepReport| report.plan != self.run.number() || report.number != step.number;
         let has_begun = |report: &&StepReport| report.status != StepStatus::Pending && is_other(report);
         let is_to_come = |number: &&StepNumber| {
             **number != step.number && self.status(**number).is_some_and(|status| status == StepStatus::Pending)
@@ -87,13 +87,13 @@ impl Mission {
             self.reports.iter().filter(has_begun).map(|report| (report, self.told_end(report))).collect();
         let findings = &self.goal.findings;
         StepInPlan {
-            address: StepAddress { plan: self.plan_number, step: step.number },
+            address: StepAddress { plan: self.run.number(), step: step.number },
             steps: self.step_count(),
             call: prompts::shown_step(step, arguments),
             corrections: self.correction_fragments(),
             record: (!done.is_empty() || !findings.is_empty())
                 .then(|| Fragment::brief(&done, findings, self.now, &|name| self.offered_name(name))),
-            rest: self.order.iter().filter(is_to_come).filter_map(|number| self.step(*number).cloned()).collect(),
+            rest: self.run.order().iter().filter(is_to_come).filter_map(|number| self.step(*number).cloned()).collect(),
             goals: self.in_flight(),
         }
     }
@@ -117,7 +117,7 @@ impl Mission {
 
     /// Where the reports of the current plan begin: they stand in the order of the plans.
     fn plan_begins(&self) -> usize {
-        self.reports.partition_point(|report| report.plan < self.plan_number)
+        self.reports.partition_point(|report| report.plan < self.run.number())
     }
 
     /// Where the report of a step of the current plan stands. A plan numbers its steps from 1, so it is looked for where it

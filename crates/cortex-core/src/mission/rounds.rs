@@ -46,7 +46,7 @@ impl Mission {
     /// A round is over: the model plans the next one, or says what shows that the order is fulfilled.
     pub(super) fn round_carried_out(&mut self) {
         self.goal.rounds = self.goal.rounds.saturating_add(1);
-        self.goal.rounded = self.plan_number;
+        self.goal.rounded = self.run.number();
         let record = self.plan_record();
         let rounds = self.goal.rounds;
         let text = match self.goal.class {
@@ -66,7 +66,7 @@ impl Mission {
 
     /// The plans that did not end a round: those that count as tried.
     pub(super) fn plans_tried(&self) -> u32 {
-        self.plan_number.saturating_sub(self.goal.rounds)
+        self.run.number().saturating_sub(self.goal.rounds)
     }
 
     /// Why no further round may be planned.

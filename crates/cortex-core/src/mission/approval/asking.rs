@@ -93,15 +93,15 @@ impl Mission {
     pub(super) fn ask_about_plan(&mut self) -> bool {
         let is_pending = |step: &&Step| self.status(step.number) == Some(StepStatus::Pending);
         let asked: Vec<CallSubject> = self
-            .plan
-            .steps
+            .run
+            .steps()
             .iter()
             .filter(is_pending)
             .filter_map(|step| Some((step.number, self.judged_as_planned(step)?)))
             .filter(|(number, judged)| self.lacks_approval(*number, judged))
             .map(|(number, judged)| subject(number, &judged))
             .collect();
-        self.approvals.plan_asked = self.plan_number;
+        self.approvals.plan_asked = self.run.number();
         if asked.is_empty() {
             return false;
         }
@@ -411,7 +411,7 @@ impl Mission {
 
     fn plan_digest(&mut self) -> PlanDigest {
         // Made anew for each question; what a yes is for is compared with the digest of the last one.
-        let digest = grants::digest(&self.plan, &self.planned);
+        let digest = grants::digest(self.run.plan(), self.run.fingerprints());
         self.approvals.digest.insert(digest).clone()
     }
 }

@@ -256,10 +256,10 @@ proptest! {
             }
             let spent = costs_of[turn % costs_of.len()];
             let (begun, asked) = (story.invoked.len(), story.mission.usage.model_calls);
-            let all_done = story.mission.plan_number > 0 && story.statuses_so_far().iter().all(|status| *status == StepStatus::Success);
+            let all_done = story.mission.run.number() > 0 && story.statuses_so_far().iter().all(|status| *status == StepStatus::Success);
             if story.is_asking() {
                 let reply = match story.requests.last().map(|request| request.purpose) {
-                    Some(Purpose::Plan) if story.mission.plan_number == 0 => Ok(calls(&plan)),
+                    Some(Purpose::Plan) if story.mission.run.number() == 0 => Ok(calls(&plan)),
                     Some(Purpose::Plan) if all_done => match closings.next() {
                         Some(Closing::Nothing) => Ok(says("")),
                         Some(Closing::Cut) => Ok(cut(says("I"))),

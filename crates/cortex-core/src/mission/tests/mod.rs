@@ -26,8 +26,8 @@ use std::time::Duration;
 
 use cortex_language::task_class;
 use cortex_protocol::{
-    CancelMode, ComponentName, Dispatch, Effect as ToolEffect, FailureKind, MissionResult, MissionStatus, ToolCall,
-    ToolOutcome, ToolPhase, ToolSpec,
+    CancelMode, ComponentName, Dispatch, Effect as ToolEffect, FailureKind, MissionResult, MissionStatus, Plan,
+    StepNumber, ToolCall, ToolOutcome, ToolPhase, ToolSpec,
 };
 use serde_json::{Value, json};
 

@@ -206,7 +206,7 @@ fn regression_an_after_that_is_no_list_of_steps_was_ignored() {
             let story = Story::of("go")
                 .model_calls(&[("base-dock", json!({})), ("base-go_to", json!({"place": "kitchen", own: written}))])
                 .start();
-            assert_eq!(story.mission.plan.steps.len(), 2, "{own} {written}: {:#?}", story.lines);
+            assert_eq!(story.mission.run.steps().len(), 2, "{own} {written}: {:#?}", story.lines);
         }
     }
 }

@@ -658,7 +658,7 @@ fn too_long(work: Value, closing: Value) -> Story {
 }
 
 fn waits_for(story: &Story, step: u32) -> Vec<u32> {
-    let step = story.mission.plan.steps.iter().find(|planned| planned.number == StepNumber(step)).unwrap();
+    let step = story.mission.run.steps().iter().find(|planned| planned.number == StepNumber(step)).unwrap();
     step.after.iter().map(|number| number.0).collect()
 }
 
@@ -677,7 +677,7 @@ fn regression_what_closes_a_plan_that_was_cut_still_waits_for_the_steps_before_i
 fn regression_a_placeholder_of_a_plan_that_was_cut_means_the_same_step_as_before_or_none() {
     let closing = json!({"text": "<output of step 2.place>, I said <b>", "after": [4]});
     let story = too_long(json!({"text": "more work"}), closing);
-    let told = story.mission.plan.steps.last().unwrap().call.arguments.get("text").cloned();
+    let told = story.mission.run.steps().last().unwrap().call.arguments.get("text").cloned();
     assert_eq!(told, Some(json!("<output of step 2.place>, I said <b>")));
     let story = too_long(json!({"text": "more work"}), json!({"text": "<output of step 3>"}));
     let told = text_of(story.requests.last().unwrap());
