@@ -1,7 +1,7 @@
 //! A robot whose interfaces Cortex has never seen: the package `greenhouse_msgs` is built here, after Cortex was, and
 //! served by rclpy. Its services and actions are tools all the same.
 
-use cortex_stories::{Greenhouse, House, calls, finish_send, model, prompts, says};
+use cortex_stories::{Greenhouse, TestRobot, calls, finish_send, model, prompts, says};
 use serde_json::{Value, json};
 
 const WATER: &str = "send_request_to_greenhouse-water_beds";
@@ -17,14 +17,14 @@ const SETS_PARAMETERS: &str = "[[policy.rules]]\nthen = \"allow\"\ntools = [\"up
 /// What the greenhouse can do beside itself: without that, whatever may move holds the node that offers it.
 const HOLDS_NOTHING: &str = "[discovery.resources]\n\"/greenhouse/**\" = []\n";
 
-/// A house with the greenhouse in it, in which a harvest takes so many seconds for each plant.
-async fn greenhouse(cut_seconds: &str) -> House {
-    let mut house = House::empty();
-    house.set_environment(Greenhouse::built().await.environment());
-    house.allow_undeclared();
+/// A test robot with the greenhouse in it, in which a harvest takes so many seconds for each plant.
+async fn greenhouse(cut_seconds: &str) -> TestRobot {
+    let mut test_robot = TestRobot::empty();
+    test_robot.set_environment(Greenhouse::built().await.environment());
+    test_robot.allow_undeclared();
     let setting = format!("cut_seconds:={cut_seconds}");
-    house.start_python("greenhouse", "greenhouse.py", &["--ros-args", "-p", &setting]).await;
-    house
+    test_robot.start_python("greenhouse", "greenhouse.py", &["--ros-args", "-p", &setting]).await;
+    test_robot
 }
 
 fn harvest_of(bed: &str, count: u32) -> Value {
@@ -32,15 +32,15 @@ fn harvest_of(bed: &str, count: u32) -> Value {
 }
 
 /// What the greenhouse was asked for, or how it ended.
-async fn told(house: &mut House, event: &str) -> Value {
-    house.process("greenhouse").wait_for_json(event, |line| line["event"] == event).await
+async fn told(test_robot: &mut TestRobot, event: &str) -> Value {
+    test_robot.process("greenhouse").wait_for_json(event, |line| line["event"] == event).await
 }
 
 #[tokio::test]
 async fn a_model_uses_a_service_and_an_action_that_cortex_has_never_seen() {
-    let mut house = greenhouse(LONG).await;
-    house.configure(HOLDS_NOTHING);
-    house.start_python("slow", "bad_services.py", &["answers_late"]).await;
+    let mut test_robot = greenhouse(LONG).await;
+    test_robot.configure(HOLDS_NOTHING);
+    test_robot.start_python("slow", "bad_services.py", &["answers_late"]).await;
     let pose = json!({"header": {"frame_id": "map"},
         "pose": {"position": {"x": 1.5, "y": -2.0}, "orientation": {"yaw_deg": 90}}});
     let model = model([
@@ -58,21 +58,21 @@ async fn a_model_uses_a_service_and_an_action_that_cortex_has_never_seen() {
         says("Two tomatoes are in the basket, and the lamp is on."),
     ])
     .await;
-    house.start_cortex_with(&model).await;
-    let mut sending = house.begin_send("water the beds, harvest two tomatoes, and switch the lamp on afterwards");
+    test_robot.start_cortex_with(&model).await;
+    let mut sending = test_robot.begin_send("water the beds, harvest two tomatoes, and switch the lamp on afterwards");
     // The harvest goes on until the model waits for it.
     sending.wait_for_json("CONTINUE", |event| event["data"]["payload"]["decision"] == "CONTINUE").await;
     let at_once = r#"{"component": "greenhouse", "param_name": "cut_seconds", "new_value": 0.0}"#;
-    let (code, answer, problem) = house.run("cortex", &["call", "update_parameter", at_once]).await;
+    let (code, answer, problem) = test_robot.run("cortex", &["call", "update_parameter", at_once]).await;
     assert_eq!(code, Some(0), "{answer}{problem}");
     let sent = finish_send(sending).await;
     assert_eq!((sent.status(), sent.code), ("succeeded", Some(0)), "{sent:#?}");
 
     // What arrived: what was given, and defaults for what was not.
-    let watered = told(&mut house, "watered").await;
+    let watered = told(&mut test_robot, "watered").await;
     assert_eq!(watered["portions"], json!([{"bed": "tomatoes", "litres": 2.5}, {"bed": "basil", "litres": 0.5}]));
     assert_eq!((&watered["mode"], &watered["pressure"]), (&json!(0), &json!(1.5)));
-    let harvesting = told(&mut house, "harvesting").await;
+    let harvesting = told(&mut test_robot, "harvesting").await;
     assert_eq!((&harvesting["bed"], &harvesting["count"]), (&json!("tomatoes"), &json!(2)));
     let basket = &harvesting["basket"];
     assert_eq!(basket["header"]["frame_id"], "map");
@@ -112,19 +112,19 @@ async fn a_model_uses_a_service_and_an_action_that_cortex_has_never_seen() {
 
 #[tokio::test]
 async fn a_cancelled_task_stops_all_its_goals() {
-    let mut house = greenhouse(LONG).await;
-    house.configure(HOLDS_NOTHING);
+    let mut test_robot = greenhouse(LONG).await;
+    test_robot.configure(HOLDS_NOTHING);
     let model = model([
         calls([(HARVEST, harvest_of("tomatoes", 1)), (HARVEST, harvest_of("basil", 1))]),
         says("EXECUTE"),
         says("EXECUTE"),
     ])
     .await;
-    house.start_cortex_with(&model).await;
-    let mut sending = house.begin_send("harvest tomatoes and basil");
+    test_robot.start_cortex_with(&model).await;
+    let mut sending = test_robot.begin_send("harvest tomatoes and basil");
     for bed in ["tomatoes", "basil"] {
         let of_bed = |line: &Value| line["event"] == "harvesting" && line["bed"] == bed;
-        house.process("greenhouse").wait_for_json(bed, of_bed).await;
+        test_robot.process("greenhouse").wait_for_json(bed, of_bed).await;
     }
     // The second one's acceptance may still be on its way.
     sending
@@ -136,7 +136,7 @@ async fn a_cancelled_task_stops_all_its_goals() {
     assert!(!sent.output().contains("WARNING"), "{}", sent.output());
     for bed in ["tomatoes", "basil"] {
         let of_bed = |line: &Value| line["event"] == "harvest" && line["bed"] == bed;
-        let end = house.process("greenhouse").wait_for_json(bed, of_bed).await;
+        let end = test_robot.process("greenhouse").wait_for_json(bed, of_bed).await;
         assert_eq!(end["end"], "canceled");
     }
     assert_eq!(sent.step(1)["outcome"]["halt"], "halted", "{}", sent.step(1));
@@ -145,7 +145,7 @@ async fn a_cancelled_task_stops_all_its_goals() {
 
 #[tokio::test]
 async fn two_goals_of_one_node_wait_for_each_other_unless_they_hold_nothing() {
-    let mut house = greenhouse("0.05").await;
+    let mut test_robot = greenhouse("0.05").await;
     let model = model([
         calls([(HARVEST, harvest_of("tomatoes", 1)), (HARVEST, harvest_of("basil", 1))]),
         says("EXECUTE"),
@@ -153,10 +153,10 @@ async fn two_goals_of_one_node_wait_for_each_other_unless_they_hold_nothing() {
         says("Both are picked."),
     ])
     .await;
-    house.start_cortex_with(&model).await;
-    let sent = house.send("harvest tomatoes and basil").await;
+    test_robot.start_cortex_with(&model).await;
+    let sent = test_robot.send("harvest tomatoes and basil").await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
-    let order: Vec<String> = house
+    let order: Vec<String> = test_robot
         .process("greenhouse")
         .stdout()
         .iter()
@@ -170,7 +170,7 @@ async fn two_goals_of_one_node_wait_for_each_other_unless_they_hold_nothing() {
 
 #[tokio::test]
 async fn wrong_arguments_are_named_by_their_path_and_nothing_is_sent() {
-    let mut house = greenhouse("0.05").await;
+    let mut test_robot = greenhouse("0.05").await;
     let model = model([
         calls([(WATER, json!({"portions": [{"bed": "tomatoes", "litres": "many"}], "presure": 2.0}))]),
         calls([(WATER, json!({"portions": [{"bed": "tomatoes", "litres": 2.0}]}))]),
@@ -178,26 +178,26 @@ async fn wrong_arguments_are_named_by_their_path_and_nothing_is_sent() {
         says("Done."),
     ])
     .await;
-    house.start_cortex_with(&model).await;
-    let sent = house.send("water the tomatoes").await;
+    test_robot.start_cortex_with(&model).await;
+    let sent = test_robot.send("water the tomatoes").await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
     let prompts = prompts(&model);
     assert!(prompts[1].contains("portions/0/litres") && prompts[1].contains("presure"), "{}", prompts[1]);
-    let watered = house.process("greenhouse").stdout().iter().filter(|line| line.contains("watered")).count();
+    let watered = test_robot.process("greenhouse").stdout().iter().filter(|line| line.contains("watered")).count();
     assert_eq!(watered, 1);
 }
 
 #[tokio::test]
 async fn a_service_that_says_it_failed_is_believed() {
-    let mut house = greenhouse("0.05").await;
+    let mut test_robot = greenhouse("0.05").await;
     let model = model([
         calls([(WATER, json!({"portions": [{"bed": "tomatoes", "litres": 50}]}))]),
         says("EXECUTE"),
         says("The tank is too small."),
     ])
     .await;
-    house.start_cortex_with(&model).await;
-    let sent = house.send("water the tomatoes").await;
+    test_robot.start_cortex_with(&model).await;
+    let sent = test_robot.send("water the tomatoes").await;
     assert_eq!(sent.status(), "failed", "{sent:#?}");
     let outcome = &sent.step(1)["outcome"];
     assert_eq!(outcome["status"]["failed"], "reported", "{outcome}");
@@ -206,8 +206,8 @@ async fn a_service_that_says_it_failed_is_believed() {
 
 #[tokio::test]
 async fn what_is_on_the_robot_is_listed_with_schemas_and_called_by_hand() {
-    let mut house = greenhouse("0.05").await;
-    let (code, listed, complained) = house.run("cortex", &["tools", "--json"]).await;
+    let mut test_robot = greenhouse("0.05").await;
+    let (code, listed, complained) = test_robot.run("cortex", &["tools", "--json"]).await;
     assert_eq!(code, Some(0), "{complained}");
     let listed: Value = serde_json::from_str(&listed).unwrap();
     let water = listed["tools"].as_array().unwrap().iter().find(|tool| tool["wire_name"] == WATER).unwrap();
@@ -218,35 +218,36 @@ async fn what_is_on_the_robot_is_listed_with_schemas_and_called_by_hand() {
 
     let name = "send_request_to_greenhouse/water_beds";
     let (code, answer, complained) =
-        house.run("cortex", &["call", "--json", name, r#"{"portions": [{"bed": "basil", "litres": 1}]}"#]).await;
+        test_robot.run("cortex", &["call", "--json", name, r#"{"portions": [{"bed": "basil", "litres": 1}]}"#]).await;
     assert_eq!(code, Some(0), "{complained}");
     assert!(answer.contains("9007199254740993") && answer.contains("41.0"), "{answer}");
-    let (code, _, complained) = house.run("cortex", &["call", name, r#"{"portions": [{"bed": 5}]}"#]).await;
+    let (code, _, complained) = test_robot.run("cortex", &["call", name, r#"{"portions": [{"bed": 5}]}"#]).await;
     assert_eq!(code, Some(2), "{complained}");
     assert!(complained.contains("portions/0/bed"), "{complained}");
 
-    let (code, answer, complained) = house.run("cortex", &["call", HARVEST, &harvest_of("basil", 3).to_string()]).await;
+    let (code, answer, complained) =
+        test_robot.run("cortex", &["call", HARVEST, &harvest_of("basil", 3).to_string()]).await;
     assert_eq!(code, Some(0), "{complained}");
     assert!(answer.contains("0.75"), "{answer}");
-    assert_eq!(told(&mut house, "harvest").await["picked"], 3);
+    assert_eq!(told(&mut test_robot, "harvest").await["picked"], 3);
 }
 
 #[tokio::test]
 async fn a_call_by_hand_is_halted_by_ctrl_c() {
-    let mut house = greenhouse(LONG).await;
-    let mut call = house.spawn("cortex", &["call", HARVEST, &harvest_of("basil", 1).to_string()]);
-    told(&mut house, "harvesting").await;
+    let mut test_robot = greenhouse(LONG).await;
+    let mut call = test_robot.spawn("cortex", &["call", HARVEST, &harvest_of("basil", 1).to_string()]);
+    told(&mut test_robot, "harvesting").await;
     call.signal("INT");
     let code = call.wait().await;
     assert_eq!(code, Some(130), "{}", call.stderr().join("\n"));
-    assert_eq!(told(&mut house, "harvest").await["end"], "canceled");
+    assert_eq!(told(&mut test_robot, "harvest").await["end"], "canceled");
 }
 
 #[tokio::test]
 async fn what_has_types_that_are_not_installed_is_listed_with_the_reason() {
-    let mut house = greenhouse("0.05").await;
-    house.set_environment(Vec::new());
-    let (code, listed, complained) = house.run("cortex", &["tools", "--json"]).await;
+    let mut test_robot = greenhouse("0.05").await;
+    test_robot.set_environment(Vec::new());
+    let (code, listed, complained) = test_robot.run("cortex", &["tools", "--json"]).await;
     assert_eq!(code, Some(0), "{complained}");
     let listed: Value = serde_json::from_str(&listed).unwrap();
     let names: Vec<&str> =
@@ -256,15 +257,15 @@ async fn what_has_types_that_are_not_installed_is_listed_with_the_reason() {
     for known in ["/greenhouse/water_beds", "/greenhouse/harvest", "greenhouse_msgs"] {
         assert!(listed.contains(known), "{known} is not mentioned: {listed}");
     }
-    let (code, _, complained) = house.run("cortex", &["call", WATER, "{}"]).await;
+    let (code, _, complained) = test_robot.run("cortex", &["call", WATER, "{}"]).await;
     assert_eq!(code, Some(2), "{complained}");
     assert!(complained.contains("greenhouse_msgs"), "the reason is missing: {complained}");
 }
 
 #[tokio::test]
 async fn a_node_is_inspected_and_its_parameter_is_changed() {
-    let mut house = greenhouse(LONG).await;
-    house.configure(SETS_PARAMETERS);
+    let mut test_robot = greenhouse(LONG).await;
+    test_robot.configure(SETS_PARAMETERS);
     let change = |value: Value, instead_of: &[u32]| {
         let named = json!({
             "component": "greenhouse", "param_name": "cut_seconds", "new_value": value, "instead_of": instead_of,
@@ -280,8 +281,8 @@ async fn a_node_is_inspected_and_its_parameter_is_changed() {
         says("They are cut at once now."),
     ])
     .await;
-    house.start_cortex_with(&model).await;
-    let sent = house.send("cut faster").await;
+    test_robot.start_cortex_with(&model).await;
+    let sent = test_robot.send("cut faster").await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
     let prompts = prompts(&model);
     for known in ["cut_seconds", "send_goal_to_greenhouse/harvest", "greenhouse_msgs/srv/WaterBeds"] {
@@ -289,16 +290,17 @@ async fn a_node_is_inspected_and_its_parameter_is_changed() {
     }
     assert!(prompts[3].contains("cut_seconds"), "why a boolean was refused: {}", prompts[3]);
     // A whole number is taken for the parameter's double, and works.
-    let (code, answer, complained) = house.run("cortex", &["call", HARVEST, &harvest_of("basil", 2).to_string()]).await;
+    let (code, answer, complained) =
+        test_robot.run("cortex", &["call", HARVEST, &harvest_of("basil", 2).to_string()]).await;
     assert_eq!(code, Some(0), "{complained}");
     assert!(answer.contains("0.5"), "{answer}");
 }
 
 #[tokio::test]
 async fn of_many_tools_a_model_is_offered_what_the_task_needs_and_finds_the_rest() {
-    let mut house = House::empty();
-    house.allow_undeclared();
-    house.start_python("crowd", "crowd.py", &["50", "10"]).await;
+    let mut test_robot = TestRobot::empty();
+    test_robot.allow_undeclared();
+    test_robot.start_python("crowd", "crowd.py", &["50", "10"]).await;
     let wanted = "send_request_to_node_031-service_07";
     let model = model([
         calls([("find_tools", json!({"query": "node_031 service_07"}))]),
@@ -307,11 +309,11 @@ async fn of_many_tools_a_model_is_offered_what_the_task_needs_and_finds_the_rest
         says("I would rather not."),
     ])
     .await;
-    house.start_cortex_with(&model).await;
+    test_robot.start_cortex_with(&model).await;
     let count = |line: &String| line.strip_prefix("tools: ")?.split(' ').next()?.parse().ok();
     let all_there = |lines: &[String]| lines.iter().filter_map(count).find(|tools: &usize| *tools > 500);
-    house.process("cortex").wait_for("500 services as tools", all_there).await;
-    let sent = house.send("inspect node_012").await;
+    test_robot.process("cortex").wait_for("500 services as tools", all_there).await;
+    let sent = test_robot.send("inspect node_012").await;
     assert_eq!(sent.status(), "failed", "{sent:#?}");
     let requests = model.requests();
     let offered = |index: usize| -> Vec<&str> {

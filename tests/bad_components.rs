@@ -3,17 +3,17 @@
 
 use std::time::Duration;
 
-use cortex_stories::{House, Sent, finish_send, wait_until_under_way};
+use cortex_stories::{Sent, TestRobot, finish_send, wait_until_under_way};
 use serde_json::Value;
 
-/// A house with one misbehaving component and a well-behaved one.
-async fn house_with(kind: &str, arguments: &[&str]) -> House {
-    let mut house = House::empty();
+/// A test robot with one misbehaving component and a well-behaved one.
+async fn house_with(kind: &str, arguments: &[&str]) -> TestRobot {
+    let mut test_robot = TestRobot::empty();
     let arguments: Vec<&str> = [kind].iter().chain(arguments).copied().collect();
-    house.start("bad", "cortex-misbehave", &arguments).await;
-    house.start("good", "cortex-misbehave", &["echo", "--name", "parrot"]).await;
-    house.start_cortex(&["--model", "reflex"]).await;
-    house
+    test_robot.start("bad", "cortex-misbehave", &arguments).await;
+    test_robot.start("good", "cortex-misbehave", &["echo", "--name", "parrot"]).await;
+    test_robot.start_cortex(&["--model", "reflex"]).await;
+    test_robot
 }
 
 /// What the first step came to.
@@ -23,48 +23,48 @@ fn step_of(sent: &Sent) -> &Value {
 }
 
 /// Cortex still works: the well-behaved component can be called.
-async fn still_works(house: &House) {
-    let sent = house.send("echo \"still here\"").await;
+async fn still_works(test_robot: &TestRobot) {
+    let sent = test_robot.send("echo \"still here\"").await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
 }
 
 #[tokio::test]
 async fn a_component_that_says_it_failed_is_believed() {
-    let house = house_with("fails", &[]).await;
-    let sent = house.send("go fails").await;
+    let test_robot = house_with("fails", &[]).await;
+    let sent = test_robot.send("go fails").await;
     assert_eq!((sent.status(), sent.code), ("failed", Some(1)), "{sent:#?}");
     assert_eq!(step_of(&sent)["status"]["failed"], "reported");
-    still_works(&house).await;
+    still_works(&test_robot).await;
 }
 
 /// In the reference system the goal hangs for ever, and so does the next one.
 #[tokio::test]
 async fn regression_a_component_that_dies_in_a_step_ends_the_mission() {
-    let house = house_with("dies-in-step", &["--timeout", "60"]).await;
-    let sent = house.send("go dies in step").await;
+    let test_robot = house_with("dies-in-step", &["--timeout", "60"]).await;
+    let sent = test_robot.send("go dies in step").await;
     assert_eq!(sent.status(), "failed", "{sent:#?}");
     assert_eq!(step_of(&sent)["status"]["failed"], "component_lost");
     assert!(sent.output().contains("dies_in_step"), "{}", sent.output());
     assert!(sent.output().contains("WARNING"), "it was moving, and nobody knows: {}", sent.output());
-    let beside = house.send("echo \"beside it\"").await;
+    let beside = test_robot.send("echo \"beside it\"").await;
     assert_eq!(beside.status(), "succeeded", "it has nothing to do with it: {}", beside.output());
-    let (code, told, _) = house.run("cortex", &["resume"]).await;
+    let (code, told, _) = test_robot.run("cortex", &["resume"]).await;
     assert_eq!(code, Some(0), "{told}");
-    still_works(&house).await;
+    still_works(&test_robot).await;
 }
 
 /// The mission used to say "in flight" for as long as the halt of what was dead may take, and nothing was in the log.
 #[tokio::test]
 async fn regression_a_component_that_is_killed_in_its_method_is_lost_for_the_mission_as_soon_as_for_everybody_else() {
-    let mut house = House::empty();
+    let mut test_robot = TestRobot::empty();
     // Longer than this story, and than a dead node stays on the graph.
-    house.configure("[calls]\nhalt_timeout_s = 600.0\n");
-    house.start("bad", "cortex-misbehave", &["never-answers", "--timeout", "600"]).await;
-    house.start_cortex(&["--model", "reflex"]).await;
-    let mut sending = house.begin_send("go never answers");
+    test_robot.configure("[calls]\nhalt_timeout_s = 600.0\n");
+    test_robot.start("bad", "cortex-misbehave", &["never-answers", "--timeout", "600"]).await;
+    test_robot.start_cortex(&["--model", "reflex"]).await;
+    let mut sending = test_robot.begin_send("go never answers");
     wait_until_under_way(&mut sending).await;
-    house.process("bad").signal("KILL");
-    house
+    test_robot.process("bad").signal("KILL");
+    test_robot
         .process("cortex")
         .wait_for_log("lost: the component 'never_answers' is lost: its heartbeat has stopped", 1)
         .await;
@@ -77,30 +77,30 @@ async fn regression_a_component_that_is_killed_in_its_method_is_lost_for_the_mis
 
 #[tokio::test]
 async fn a_component_that_answers_late_is_halted_and_its_answer_does_not_disturb() {
-    let house = house_with("answers-late", &["--after", "3", "--timeout", "1"]).await;
-    let sent = house.send("go answers late").await;
+    let test_robot = house_with("answers-late", &["--after", "3", "--timeout", "1"]).await;
+    let sent = test_robot.send("go answers late").await;
     assert_eq!(sent.status(), "failed", "{sent:#?}");
     assert_eq!(step_of(&sent)["status"]["failed"], "timeout");
     assert!(sent.output().contains("did not end within 1 s"), "{}", sent.output());
-    still_works(&house).await;
+    still_works(&test_robot).await;
 }
 
 #[tokio::test]
 async fn a_component_that_never_answers_is_halted_in_time() {
-    let house = house_with("never-answers", &["--timeout", "1"]).await;
-    let sent = house.send("go never answers").await;
+    let test_robot = house_with("never-answers", &["--timeout", "1"]).await;
+    let sent = test_robot.send("go never answers").await;
     assert_eq!((sent.status(), &step_of(&sent)["status"]["failed"]), ("failed", &"timeout".into()), "{sent:#?}");
     assert_eq!(step_of(&sent)["halt"], "halted");
-    still_works(&house).await;
+    still_works(&test_robot).await;
 }
 
 #[tokio::test]
 async fn a_component_that_ignores_its_halt_is_named() {
-    let house = house_with("ignores-halt", &["--timeout", "60"]).await;
-    let mut sending = house.begin_send("go ignores halt");
+    let test_robot = house_with("ignores-halt", &["--timeout", "60"]).await;
+    let mut sending = test_robot.begin_send("go ignores halt");
     // Under way, not only begun: what was not sent yet is withdrawn.
     wait_until_under_way(&mut sending).await;
-    let (code, told, _) = house.run("cortex", &["stop"]).await;
+    let (code, told, _) = test_robot.run("cortex", &["stop"]).await;
     assert_eq!(code, Some(1), "{told}");
     assert!(told.contains("did not confirm that they are at rest: ignores_halt.go"), "{told}");
     let sent = finish_send(sending).await;
@@ -109,19 +109,19 @@ async fn a_component_that_ignores_its_halt_is_named() {
 
 #[tokio::test]
 async fn an_answer_that_is_not_json_is_a_failure_and_not_a_success() {
-    let house = house_with("garbage-response", &[]).await;
-    let sent = house.send("go garbage response").await;
+    let test_robot = house_with("garbage-response", &[]).await;
+    let sent = test_robot.send("go garbage response").await;
     assert_eq!(sent.status(), "failed", "{sent:#?}");
     assert_eq!(step_of(&sent)["status"]["failed"], "bad_response");
-    still_works(&house).await;
+    still_works(&test_robot).await;
 }
 
 #[tokio::test]
 async fn a_flood_of_text_is_carried_and_cut_for_people() {
-    let house = house_with("unicode-flood", &[]).await;
-    let sent = house.send("go unicode flood").await;
+    let test_robot = house_with("unicode-flood", &[]).await;
+    let sent = test_robot.send("go unicode flood").await;
     assert!(sent.lines().iter().all(|line| line.chars().count() < 2_000), "a line of feedback is a flood");
-    still_works(&house).await;
+    still_works(&test_robot).await;
 }
 
 #[tokio::test]
@@ -131,12 +131,12 @@ async fn a_component_that_describes_itself_wrongly_is_named_and_the_others_work(
         ("bad-schema", "not a valid JSON Schema"),
         ("twin-methods", "another method has the same name"),
     ] {
-        let house = house_with(kind, &[]).await;
-        still_works(&house).await;
-        let (code, _, warned) = house.run("cortex", &["tools"]).await;
+        let test_robot = house_with(kind, &[]).await;
+        still_works(&test_robot).await;
+        let (code, _, warned) = test_robot.run("cortex", &["tools"]).await;
         assert_eq!(code, Some(0));
         assert!(warned.contains(said), "{kind}: {warned}");
-        let (code, told, _) = house.run("cortex", &["doctor"]).await;
+        let (code, told, _) = test_robot.run("cortex", &["doctor"]).await;
         assert_eq!(code, Some(1), "{kind}: {told}");
         assert!(told.contains("FAIL  component:") && told.contains(said), "{kind}: {told}");
     }
@@ -147,24 +147,24 @@ async fn a_component_that_describes_itself_wrongly_is_named_and_the_others_work(
 #[tokio::test]
 async fn regression_a_component_was_called_by_the_schema_of_the_one_before_it() {
     const SCRIPT: &str = "bad/component.py";
-    let mut house = House::empty();
-    let notes = house.file("notes", "");
-    house.start_python("tray", SCRIPT, &["works", "--notes", &notes]).await;
-    house.start_cortex(&["--model", "reflex"]).await;
-    let sent = house.send("shake the tray for visitors").await;
+    let mut test_robot = TestRobot::empty();
+    let notes = test_robot.file("notes", "");
+    test_robot.start_python("tray", SCRIPT, &["works", "--notes", &notes]).await;
+    test_robot.start_cortex(&["--model", "reflex"]).await;
+    let sent = test_robot.send("shake the tray for visitors").await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
 
-    house.process("tray").signal("KILL");
-    house.process("tray").wait().await;
+    test_robot.process("tray").signal("KILL");
+    test_robot.process("tray").wait().await;
     // One that does not log over ROS shows the graph no other run.
-    house.start_python("other", SCRIPT, &["works", "--other", "--no-log", "--notes", &notes]).await;
-    let sent = house.send("shake the tray for guests").await;
+    test_robot.start_python("other", SCRIPT, &["works", "--other", "--no-log", "--notes", &notes]).await;
+    let sent = test_robot.send("shake the tray for guests").await;
     let noted = || std::fs::read_to_string(&notes).expect("notes");
     assert_eq!(sent.status(), "failed", "{sent:#?}");
     assert!(noted().contains("tray did visitors") && !noted().contains("guests"), "{}: {sent:#?}", noted());
     assert!(!sent.output().contains("WARNING"), "nothing was sent: {}", sent.output());
 
-    let sent = house.send("shake the tray for guests with force 2").await;
+    let sent = test_robot.send("shake the tray for guests with force 2").await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
     assert!(noted().contains("tray did guests"), "{}", noted());
 }
@@ -174,13 +174,13 @@ async fn regression_a_component_was_called_by_the_schema_of_the_one_before_it() 
 #[tokio::test]
 async fn a_component_that_comes_back_as_it_was_is_called_while_the_dead_one_is_on_the_graph() {
     const SCRIPT: &str = "bad/component.py";
-    let mut house = House::empty();
-    let notes = house.file("notes", "");
-    house.start_python("tray", SCRIPT, &["works", "--notes", &notes]).await;
-    house.start_cortex(&["--model", "reflex"]).await;
-    house.process("tray").signal("KILL");
-    house.process("tray").wait().await;
-    house.start_python("again", SCRIPT, &["works", "--work", "4", "--notes", &notes]).await;
-    let sent = house.send("shake the tray for visitors").await;
+    let mut test_robot = TestRobot::empty();
+    let notes = test_robot.file("notes", "");
+    test_robot.start_python("tray", SCRIPT, &["works", "--notes", &notes]).await;
+    test_robot.start_cortex(&["--model", "reflex"]).await;
+    test_robot.process("tray").signal("KILL");
+    test_robot.process("tray").wait().await;
+    test_robot.start_python("again", SCRIPT, &["works", "--work", "4", "--notes", &notes]).await;
+    let sent = test_robot.send("shake the tray for visitors").await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
 }

@@ -1,22 +1,22 @@
 //! Language models that misbehave, behind a real HTTP port, with the robot on real ROS 2. Nothing moves on a garbled
 //! answer, and every task ends in one result with a reason.
 
-#![expect(clippy::expect_used, reason = "a story that can't be told ends here")]
+#![expect(clippy::expect_used, reason = "a test whose set-up fails ends here")]
 
-use cortex_stories::{House, Sent, finish_send};
+use cortex_stories::{Sent, TestRobot, finish_send};
 use cortex_testkit::{OpenAiServer, Served};
 use serde_json::{Value, json};
 
 /// Cortex with a model that does this, and a component to call.
 async fn told(script: Vec<Served>) -> (Sent, usize) {
     let server = OpenAiServer::start(script).await.expect("a free port");
-    let mut house = House::empty();
-    house.start("good", "cortex-misbehave", &["echo", "--name", "parrot"]).await;
+    let mut test_robot = TestRobot::empty();
+    test_robot.start("good", "cortex-misbehave", &["echo", "--name", "parrot"]).await;
     let model = format!("openai:scripted@{}", server.url());
     let quick = ["-p", "endpoint.attempt_timeout_s:=2.0", "-p", "endpoint.request_timeout_s:=4.0"];
     let arguments: Vec<&str> = ["--model", &model, "--ros-args"].iter().chain(&quick).copied().collect();
-    house.start_cortex(&arguments).await;
-    let sent = house.send("say something").await;
+    test_robot.start_cortex(&arguments).await;
+    let sent = test_robot.send("say something").await;
     (sent, server.requests().len())
 }
 
@@ -117,9 +117,9 @@ async fn regression_a_garbled_confirmation_runs_nothing() {
 #[tokio::test]
 async fn a_task_can_be_cancelled_while_the_model_hangs() {
     let server = OpenAiServer::start([Served::Hang]).await.unwrap();
-    let mut house = House::empty();
-    house.start_cortex(&["--model", &format!("openai:scripted@{}", server.url())]).await;
-    let mut sending = house.begin_send("say something");
+    let mut test_robot = TestRobot::empty();
+    test_robot.start_cortex(&["--model", &format!("openai:scripted@{}", server.url())]).await;
+    let mut sending = test_robot.begin_send("say something");
     sending.wait_for_line("\"type\":\"cortex.plan.requested\"").await;
     sending.signal("INT");
     let sent = finish_send(sending).await;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use cortex_protocol::overview::{ComponentHealth, ComponentOverview};
-use cortex_stories::{Event, House, Monitored, PATIENCE, Told, calls, finish_send, model, python, says};
+use cortex_stories::{Event, Monitored, PATIENCE, TestRobot, Told, calls, finish_send, model, python, says};
 use serde_json::json;
 
 /// The component that goes wrong.
@@ -18,7 +18,7 @@ const MEMORY: &str = "220";
 
 /// A robot with a tray that goes wrong in one way.
 struct Story {
-    house: House,
+    test_robot: TestRobot,
     robot: Monitored,
     notes: String,
 }
@@ -31,9 +31,9 @@ impl Story {
 
     /// The same where what follows needs the path of the notes.
     async fn new(fault: &str, options: &[&str], more: &str, ladder: impl FnOnce(&str) -> String) -> Self {
-        let mut house = House::empty();
-        house.find_programs();
-        let notes = house.file("notes", "");
+        let mut test_robot = TestRobot::empty();
+        test_robot.find_programs();
+        let notes = test_robot.file("notes", "");
         let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/bad");
         let script = |name: &str| scripts.join(name).to_string_lossy().into_owned();
         let (component, python) = (script("component.py"), python().to_string_lossy().into_owned());
@@ -54,10 +54,10 @@ impl Story {
              start = {{ program = {python:?}, arguments = {arguments:?} }}\n{more}\n\
              [components.{TRAY}.fallbacks]\n{ladder}\n"
         );
-        let recipe = house.file("robot.toml", &recipe);
-        let mut robot = Monitored::start(&house, &recipe, &["--model", "reflex"]);
+        let recipe = test_robot.file("robot.toml", &recipe);
+        let mut robot = Monitored::start(&test_robot, &recipe, &["--model", "reflex"]);
         robot.wait_for(0, LAMP, |event| *event == Event::Works).await;
-        Self { house, robot, notes }
+        Self { test_robot, robot, notes }
     }
 
     async fn hear(&mut self, wanted: impl Fn(&Event) -> bool) -> Event {
@@ -95,7 +95,7 @@ impl Story {
 
     /// Stops the robot, or lets it be used again; the words of the answer.
     async fn cortex(&self, command: &str) -> String {
-        let (code, told, complained) = self.house.run("cortex", &[command]).await;
+        let (code, told, complained) = self.test_robot.run("cortex", &[command]).await;
         assert_eq!(code, Some(0), "{told} {complained}");
         told
     }
@@ -107,7 +107,7 @@ impl Story {
         let complaints: Vec<Told> = self.robot.told().iter().filter(is_about_lamp).cloned().collect();
         assert_eq!(complaints, [], "the neighbour has nothing to do with it");
         assert_eq!(self.robot.stop().await, Some(0));
-        assert_eq!(self.house.left_behind().await, Vec::<String>::new());
+        assert_eq!(self.test_robot.left_behind().await, Vec::<String>::new());
     }
 }
 
@@ -136,7 +136,7 @@ async fn who_always_crashes_at_start_is_given_up_and_the_rest_of_the_robot_goes_
     let why = "its process ended with status 3; its ladder begins anew in 3600 s (cooldown_s)";
     assert_eq!(given_up, Event::GivenUp(why.to_owned()));
     assert_eq!(story.starts(), 3, "once, and two attempts");
-    let sent = story.house.send("echo \"still here\"").await;
+    let sent = story.test_robot.send("echo \"still here\"").await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
     story.end().await;
 }
@@ -176,7 +176,7 @@ async fn regression_the_status_of_a_robot_that_fails_was_not_what_the_monitor_kn
     story.robot.wait_for(0, "rack", |event| *event == Event::Works).await;
     story.hear(|event| matches!(event, Event::GivenUp(_))).await;
     let is_failed = |part: &ComponentOverview| part.name.as_str() == TRAY && part.health == ComponentHealth::Failed;
-    story.house.status_until("a tray that fails", |status| status.components.iter().any(is_failed)).await;
+    story.test_robot.status_until("a tray that fails", |status| status.components.iter().any(is_failed)).await;
     let told = story.cortex("status").await;
     let line = |of: &str| told.lines().find(|line| line.starts_with(of)).unwrap_or_default().to_owned();
     assert_eq!(told.lines().next(), Some("takes tasks, with limits: nothing is called of rack, tray now"), "{told}");
@@ -238,11 +238,11 @@ async fn who_answers_describe_but_no_call_is_found_out_by_a_call_that_does_not_g
     let mut story = Story::with("does_not_execute", &["--times", "1", "--after", "1"], "", progress).await;
     story.hear(|event| *event == Event::Works).await;
     story.notes("tray fault does_not_execute", 1).await;
-    let sent = story.house.send("shake the tray for visitors").await;
+    let sent = story.test_robot.send("shake the tray for visitors").await;
     assert_eq!(sent.status(), "failed", "{sent:#?}");
     story.works_after(fails("it does not get on")).await;
-    let _ = story.house.run("cortex", &["resume"]).await;
-    let sent = story.house.send("shake the tray for visitors").await;
+    let _ = story.test_robot.run("cortex", &["resume"]).await;
+    let sent = story.test_robot.send("shake the tray for visitors").await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
     story.end().await;
 }
@@ -251,12 +251,12 @@ async fn who_answers_describe_but_no_call_is_found_out_by_a_call_that_does_not_g
 /// nothing was asked of it, and a second attempt was spent.
 #[tokio::test]
 async fn regression_a_new_life_was_judged_by_the_call_of_the_one_before() {
-    let mut house = House::empty();
-    house.find_programs();
-    house.allow_undeclared();
+    let mut test_robot = TestRobot::empty();
+    test_robot.find_programs();
+    test_robot.allow_undeclared();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/bad/managed.py");
     let (script, python) = (script.to_string_lossy().into_owned(), python().to_string_lossy().into_owned());
-    let recipe = house.file(
+    let recipe = test_robot.file(
         "robot.toml",
         &format!(
             "recipe = 1\n[components.shelf]\nlifecycle = \"managed\"\nstop_timeout_s = 1.0\ntransition_timeout_s = 1.0\n\
@@ -267,10 +267,10 @@ async fn regression_a_new_life_was_judged_by_the_call_of_the_one_before() {
     );
     let call = ("send_goal_to_fold", json!({"order": 7}));
     let model = model([calls([call]), says("EXECUTE"), says("That is all.")]).await;
-    let mut robot = Monitored::start(&house, &recipe, &["--model", &format!("openai:scripted@{}", model.url())]);
+    let mut robot = Monitored::start(&test_robot, &recipe, &["--model", &format!("openai:scripted@{}", model.url())]);
     robot.wait_until_all_work(&["shelf"]).await;
     robot.process().wait_for_line("ready").await;
-    let sent = house.send("fold").await;
+    let sent = test_robot.send("fold").await;
     assert_eq!((sent.status(), sent.started()), ("failed", vec!["send_goal_to_fold"]), "{sent:#?}");
     let is_stuck = |event: &Event| matches!(event, Event::Fails(why) if why.contains("it does not get on"));
     robot.wait_for(0, "shelf", is_stuck).await;
@@ -283,35 +283,35 @@ async fn regression_a_new_life_was_judged_by_the_call_of_the_one_before() {
     assert_eq!(robot.stop().await, Some(0));
 }
 
-/// The stand-in was put into quarantine in the midst of its call, because the tray was well again.
+/// The standby was put into quarantine in the midst of its call, because the tray was well again.
 #[tokio::test]
-async fn regression_a_stand_in_was_cut_off_when_the_other_was_well_again() {
-    // Something else starts the stand-in, so that its methods are known long before it is needed.
-    let ladder = "on_component_fail = [\"respawn\", \"stand_in\"]\ncooldown_s = 8.0\n\
+async fn regression_a_standby_was_cut_off_when_the_other_was_well_again() {
+    // Something else starts the standby, so that its methods are known long before it is needed.
+    let ladder = "on_component_fail = [\"respawn\", \"standby\"]\ncooldown_s = 8.0\n\
                   [components.spare_tray]\nheartbeat_s = 2.0\nstart_timeout_s = 60\nstart = \"external\"\n";
     let options = ["--times", "2", "--after", "5"];
-    let mut story = Story::with("crashes", &options, ladder, "stand_in = \"spare_tray\"\n").await;
+    let mut story = Story::with("crashes", &options, ladder, "standby = \"spare_tray\"\n").await;
     let notes = story.notes.clone();
     let spare = ["works", "--name", "spare_tray", "--work", "15", "--notes", &notes];
-    story.house.start_python("spare", "bad/component.py", &spare).await;
+    story.test_robot.start_python("spare", "bad/component.py", &spare).await;
     story.robot.wait_for(0, "spare_tray", |event| *event == Event::Works).await;
     // Up is not yet known: it has to describe what it offers.
     story.robot.process().wait_for_log("the component 'spare_tray' was found", 1).await;
     let before = story.robot.count();
-    let task = story.house.begin_send("shake the tray for visitors");
+    let task = story.test_robot.begin_send("shake the tray for visitors");
     story.notes("spare_tray began visitors", 1).await;
     story.robot.wait_for(before, TRAY, |event| *event == Event::Healthy).await;
-    assert_eq!(story.noted("spare_tray did visitors"), 0, "the stand-in is still at it");
+    assert_eq!(story.noted("spare_tray did visitors"), 0, "the standby is still at it");
     let sent = finish_send(task).await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
     assert_eq!(story.noted("spare_tray did visitors"), 1);
     // Then the place is given back.
     story.robot.wait_for(before, TRAY, |event| *event == Event::Works).await;
     story.robot.wait_for(before, "spare_tray", |event| *event == Event::Down).await;
-    let sent = story.house.send("shake the tray for guests").await;
+    let sent = story.test_robot.send("shake the tray for guests").await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
     assert_eq!((story.noted("tray did guests"), story.noted("tray did visitors")), (1, 0));
-    story.house.end("spare");
+    story.test_robot.end("spare");
     story.end().await;
 }
 
@@ -418,7 +418,7 @@ fn spare(notes: &str, seconds: &str) -> String {
 }
 
 #[tokio::test]
-async fn regression_an_action_that_is_a_method_of_what_is_lost_is_done_by_its_stand_in() {
+async fn regression_an_action_that_is_a_method_of_what_is_lost_is_done_by_its_standby() {
     let actions = r#"
         [actions.serve]
         method = { component = "tray", name = "shake", arguments = { token = "{whom}" } }
@@ -432,26 +432,26 @@ async fn regression_an_action_that_is_a_method_of_what_is_lost_is_done_by_its_st
         when = { topic = "/door", field = "data", equal = true }
         do = [{ action = "ring" }]
     "#;
-    let mut story = Story::new("works", &[], "stand_in = \"spare\"", |notes| {
-        format!("on_component_fail = [\"stand_in\"]\ncooldown_s = 3600.0\n{}\n{actions}", spare(notes, "0.3"))
+    let mut story = Story::new("works", &[], "standby = \"spare\"", |notes| {
+        format!("on_component_fail = [\"standby\"]\ncooldown_s = 3600.0\n{}\n{actions}", spare(notes, "0.3"))
     })
     .await;
     story.hear(|event| *event == Event::Works).await;
-    let sent = story.house.send("serve visitors").await;
+    let sent = story.test_robot.send("serve visitors").await;
     assert_eq!(sent.status(), "succeeded", "{}", sent.output());
     assert_eq!(story.noted("tray did visitors"), 1);
     assert!(story.robot.signal(TRAY, "KILL"));
     story.robot.wait_for(0, "spare", |event| *event == Event::Works).await;
     // Up is not yet known: it has to describe what it offers.
     story.robot.process().wait_for_log("the component 'spare' was found", 1).await;
-    let sent = story.house.send("serve guests").await;
+    let sent = story.test_robot.send("serve guests").await;
     assert_eq!(sent.status(), "succeeded", "{}", sent.output());
     assert_eq!((story.noted("tray began guests"), story.noted("spare did guests")), (0, 1));
-    story.house.start_python("door", "door.py", &[]).await;
-    story.house.process("door").write_line("open").await;
+    story.test_robot.start_python("door", "door.py", &[]).await;
+    story.test_robot.process("door").write_line("open").await;
     story.robot.process().wait_for_log("done: ring", 1).await;
     assert_eq!(story.noted("spare did bell"), 1);
-    story.house.end("door");
+    story.test_robot.end("door");
     story.end().await;
 }
 
@@ -469,42 +469,42 @@ async fn regression_an_event_halts_what_is_in_quarantine_and_nothing_happens_whi
     "#;
     let ladder = "on_any_fail = [{ do = \"notify_operator\", within_s = 3.0 }]\ncooldown_s = 3600.0";
     let mut story = Story::with("fails", &["--after", "2"], &format!("{ladder}\n{more}"), "").await;
-    story.house.start_python("door", "door.py", &[]).await;
+    story.test_robot.start_python("door", "door.py", &[]).await;
     story.hear(fails("the tray is jammed")).await;
     story.robot.process().wait_for_log("the events of the recipe are watched", 1).await;
-    story.house.process("door").write_line("open").await;
+    story.test_robot.process("door").write_line("open").await;
     story.robot.process().wait_for_log("done: stand", 1).await;
     story.robot.process().wait_for_log("done: tray.halt", 1).await;
     story.robot.process().wait_for_log("tray.shake failed: it was not called: tray is in quarantine", 1).await;
     assert_eq!(story.noted("tray was told to halt"), 2);
     story.cortex("stop").await;
-    story.house.process("door").write_line("shut").await;
+    story.test_robot.process("door").write_line("shut").await;
     story.robot.process().wait_for_log("the event door_shut waits: the robot is stopped", 1).await;
     assert_eq!(story.noted("tray was told to halt"), 2);
     assert_eq!(story.noted("tray began door"), 0, "nothing else is let through");
-    story.house.end("door");
+    story.test_robot.end("door");
     story.end().await;
 }
 
-/// The stand-in was halted when the tray could come up. Nobody had seen the tray yet, so the stand-in was called by its own
+/// The standby was halted when the tray could come up. Nobody had seen the tray yet, so the standby was called by its own
 /// name, which did not count as what the task asked for once the tray was there.
 #[tokio::test]
-async fn a_stand_in_is_not_ended_in_the_midst_of_what_it_does() {
-    let ladder = "on_component_fail = [\"respawn\", \"stand_in\"]\ncooldown_s = 1.0";
-    let mut story = Story::new("crashes_at_start", &["--times", "100"], "stand_in = \"spare\"", |notes| {
+async fn a_standby_is_not_ended_in_the_midst_of_what_it_does() {
+    let ladder = "on_component_fail = [\"respawn\", \"standby\"]\ncooldown_s = 1.0";
+    let mut story = Story::new("crashes_at_start", &["--times", "100"], "standby = \"spare\"", |notes| {
         format!("{ladder}\n{}", spare(notes, "20"))
     })
     .await;
     story.robot.wait_for(0, "spare", |event| *event == Event::Works).await;
     // Up is not yet known: it has to describe what it offers.
     story.robot.process().wait_for_log("the component 'spare' was found", 1).await;
-    let task = story.house.begin_send("shake the tray for visitors");
+    let task = story.test_robot.begin_send("shake the tray for visitors");
     story.notes("spare began visitors", 1).await;
     // From now on the tray itself can come up.
     let many = "tray start\n".repeat(100);
     std::fs::OpenOptions::new().append(true).open(&story.notes).unwrap().write_all(many.as_bytes()).unwrap();
     story.hear(|event| *event == Event::Healthy).await;
-    assert_eq!(story.noted("spare did visitors"), 0, "the stand-in is still at it");
+    assert_eq!(story.noted("spare did visitors"), 0, "the standby is still at it");
     let sent = finish_send(task).await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
     story.hear(|event| *event == Event::Works).await;
@@ -528,11 +528,11 @@ const HORN: &str = r#"
 async fn regression_a_message_that_nobody_reads_left_the_robot_refusing_every_task() {
     let mut story = Story::with("works", &[], HORN, "").await;
     story.hear(|event| *event == Event::Works).await;
-    let sent = story.house.send("sound the horn").await;
+    let sent = story.test_robot.send("sound the horn").await;
     assert_eq!(sent.status(), "failed", "{sent:#?}");
     assert!(!sent.output().contains("did not confirm"), "what was not sent is at rest: {}", sent.output());
     assert!(sent.output().contains("/horn"), "{}", sent.output());
-    let sent = story.house.send("shake the tray for visitors").await;
+    let sent = story.test_robot.send("shake the tray for visitors").await;
     assert_eq!(sent.status(), "succeeded", "{}", sent.output());
     let told = story.cortex("stop").await;
     assert!(told.contains("Everything that Cortex began is at rest."), "{told}");
@@ -544,12 +544,12 @@ async fn regression_a_call_that_hung_was_no_failure_of_its_component_and_outlive
     let mut story = Story::with("does_not_execute", &["--times", "1", "--after", "1"], "", "").await;
     story.hear(|event| *event == Event::Works).await;
     story.notes("tray fault does_not_execute", 1).await;
-    let sent = story.house.send("announce dinner").await;
+    let sent = story.test_robot.send("announce dinner").await;
     assert_eq!(sent.status(), "failed", "{sent:#?}");
     story.works_after(fails("tray.announce did not end within 2 s")).await;
     assert_eq!(story.starts(), 2);
     // Nobody has to look: the process that would have said it is gone.
-    let sent = story.house.send("announce dinner").await;
+    let sent = story.test_robot.send("announce dinner").await;
     assert_eq!(sent.status(), "succeeded", "{}", sent.output());
     let told = story.cortex("stop").await;
     assert!(told.contains("Everything that Cortex began is at rest."), "{told}");
@@ -561,13 +561,13 @@ async fn regression_what_is_in_flight_at_a_component_that_fails_was_not_halted_b
     let options = ["--times", "1", "--after", "6", "--work", "30", "--brake", "1"];
     let mut story = Story::with("fails", &options, "", "").await;
     story.hear(|event| *event == Event::Works).await;
-    let task = story.house.begin_send("shake the tray for visitors");
+    let task = story.test_robot.begin_send("shake the tray for visitors");
     story.notes("tray began visitors", 1).await;
     story.works_after(fails("the tray is jammed")).await;
     assert_eq!(story.noted("tray halted visitors"), 1, "it stood before its process was ended");
     let sent = cortex_stories::finish_send(task).await;
     assert!(!sent.output().contains("did not confirm"), "{}", sent.output());
-    let sent = story.house.send("announce dinner").await;
+    let sent = story.test_robot.send("announce dinner").await;
     assert_eq!(sent.status(), "succeeded", "{}", sent.output());
     story.end().await;
 }
@@ -577,16 +577,16 @@ async fn what_outlives_its_process_keeps_back_what_it_can_collide_with_until_som
     let mut story = Story::with("does_not_execute", &["--times", "1", "--after", "1"], "", "").await;
     story.hear(|event| *event == Event::Works).await;
     story.notes("tray fault does_not_execute", 1).await;
-    let sent = story.house.send("wind the tray").await;
+    let sent = story.test_robot.send("wind the tray").await;
     assert!(sent.output().contains("WARNING: tray.wind did not confirm that it is at rest"), "{}", sent.output());
     story.works_after(fails("tray.wind did not end within 2 s")).await;
-    let refused = story.house.send("shake the tray for visitors").await;
+    let refused = story.test_robot.send("shake the tray for visitors").await;
     let reason = "it was not called: tray.wind did not confirm that it is at rest. Look at the robot";
     assert!(refused.output().contains(reason), "{}", refused.output());
-    let sent = story.house.send("echo \"still here\"").await;
+    let sent = story.test_robot.send("echo \"still here\"").await;
     assert_eq!(sent.status(), "succeeded", "{}", sent.output());
     story.cortex("resume").await;
-    let sent = story.house.send("shake the tray for visitors").await;
+    let sent = story.test_robot.send("shake the tray for visitors").await;
     assert_eq!(sent.status(), "succeeded", "{}", sent.output());
     assert_eq!(story.starts(), 2, "the new process is not judged by the call of the one before");
     story.end().await;
@@ -596,16 +596,16 @@ async fn what_outlives_its_process_keeps_back_what_it_can_collide_with_until_som
 async fn regression_what_was_cancelled_and_ends_by_itself_kept_the_robot_back_for_ever() {
     let mut story = Story::with("works", &["--work", "6"], "", "").await;
     story.hear(|event| *event == Event::Works).await;
-    let task = story.house.begin_send("announce dinner");
+    let task = story.test_robot.begin_send("announce dinner");
     story.notes("tray began announce", 1).await;
     task.signal("INT");
     let sent = cortex_stories::finish_send(task).await;
     assert!(sent.output().contains("WARNING: tray.announce did not confirm that it is at rest"), "{}", sent.output());
-    let refused = story.house.send("shake the tray for visitors").await;
+    let refused = story.test_robot.send("shake the tray for visitors").await;
     assert!(refused.output().contains("it was not called: tray.announce did not confirm"), "{}", refused.output());
     story.robot.process().wait_for_log("tray.announce has ended after all, and is at rest", 1).await;
     assert_eq!(story.noted("tray did announce"), 1);
-    let sent = story.house.send("shake the tray for visitors").await;
+    let sent = story.test_robot.send("shake the tray for visitors").await;
     assert_eq!(sent.status(), "succeeded", "{}", sent.output());
     assert_eq!(story.starts(), 1, "a call that is cancelled is no failure of its component");
     story.end().await;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, mpsc};
 
-use cortex_stories::{House, PATIENCE, Sent, calls, finish_send, model, prompts, says};
+use cortex_stories::{PATIENCE, Sent, TestRobot, calls, finish_send, model, prompts, says};
 use cortex_testkit::{OpenAiServer, Served};
 use serde_json::{Value, json};
 
@@ -11,20 +11,20 @@ async fn one_call(tool: &str, arguments: Value) -> OpenAiServer {
     model([calls([(tool, arguments)]), says("EXECUTE"), says("That is all.")]).await
 }
 
-/// A house with such servers, and a model that calls one of them.
-async fn call_of(script: &str, kind: &str, options: &[&str]) -> (House, Sent) {
-    let mut house = House::empty();
-    house.allow_undeclared();
+/// A test robot with such servers, and a model that calls one of them.
+async fn call_of(script: &str, kind: &str, options: &[&str]) -> (TestRobot, Sent) {
+    let mut test_robot = TestRobot::empty();
+    test_robot.allow_undeclared();
     let arguments: Vec<&str> = [kind].iter().chain(options).copied().collect();
-    house.start_python("bad", script, &arguments).await;
+    test_robot.start_python("bad", script, &arguments).await;
     let (tool, arguments) = match script {
         "bad_goals.py" => (format!("send_goal_to_{kind}"), json!({"order": 7})),
         _ => (format!("send_request_to_{kind}"), json!({"data": true})),
     };
     let model = one_call(&tool, arguments).await;
-    house.start_cortex_with(&model).await;
-    let sent = house.send("do it").await;
-    (house, sent)
+    test_robot.start_cortex_with(&model).await;
+    let sent = test_robot.send("do it").await;
+    (test_robot, sent)
 }
 
 fn failure(sent: &Sent) -> (&str, &str) {
@@ -40,10 +40,10 @@ async fn a_service_that_answers_late_is_waited_for() {
 
 #[tokio::test]
 async fn a_second_answer_is_nobodys() {
-    let (house, sent) = call_of("bad_services.py", "answers_twice", &[]).await;
+    let (test_robot, sent) = call_of("bad_services.py", "answers_twice", &[]).await;
     assert_eq!(sent.status(), "succeeded", "{sent:#?}");
     let (code, answer, complained) =
-        house.run("cortex", &["call", "send_request_to_answers_twice", r#"{"data": false}"#]).await;
+        test_robot.run("cortex", &["call", "send_request_to_answers_twice", r#"{"data": false}"#]).await;
     assert_eq!(code, Some(0), "{complained}");
     assert!(answer.contains("it is False"), "the answer of an earlier call: {answer}");
 }
@@ -65,12 +65,12 @@ async fn a_service_that_dies_in_a_call_is_lost() {
 
 #[tokio::test]
 async fn a_goal_that_is_rejected_ends_the_plan_and_the_model_is_told() {
-    let mut house = House::empty();
-    house.allow_undeclared();
-    house.start_python("bad", "bad_goals.py", &["rejects"]).await;
+    let mut test_robot = TestRobot::empty();
+    test_robot.allow_undeclared();
+    test_robot.start_python("bad", "bad_goals.py", &["rejects"]).await;
     let model = one_call("send_goal_to_rejects", json!({"order": 7})).await;
-    house.start_cortex_with(&model).await;
-    let sent = house.send("do it").await;
+    test_robot.start_cortex_with(&model).await;
+    let sent = test_robot.send("do it").await;
     assert_eq!((sent.status(), failure(&sent).0), ("failed", "reported"), "{sent:#?}");
     assert!(failure(&sent).1.contains("rejected"), "{sent:#?}");
     assert!(prompts(&model)[2].contains("rejected"), "{}", prompts(&model)[2]);
@@ -101,12 +101,12 @@ async fn a_goal_that_is_never_accepted_is_given_up_in_time() {
 
 #[tokio::test]
 async fn a_goal_whose_server_dies_is_lost_and_the_next_ones_work() {
-    let (mut house, sent) = call_of("bad_goals.py", "dies", &[]).await;
+    let (mut test_robot, sent) = call_of("bad_goals.py", "dies", &[]).await;
     assert_eq!((sent.status(), failure(&sent).0), ("failed", "component_lost"), "{sent:#?}");
     assert!(sent.output().contains("WARNING"), "it was moving, and nobody knows: {}", sent.output());
-    house.end("bad");
-    house.start_python("good", "bad_goals.py", &["works"]).await;
-    let (code, answer, complained) = house.run("cortex", &["call", "send_goal_to_works", r#"{"order": 8}"#]).await;
+    test_robot.end("bad");
+    test_robot.start_python("good", "bad_goals.py", &["works"]).await;
+    let (code, answer, complained) = test_robot.run("cortex", &["call", "send_goal_to_works", r#"{"order": 8}"#]).await;
     assert_eq!(code, Some(0), "{complained}");
     assert!(answer.contains('8'), "{answer}");
 }
@@ -136,21 +136,21 @@ async fn a_goal_without_new_feedback_is_told_as_stalled() {
 
 #[tokio::test]
 async fn a_stop_says_of_each_goal_whether_it_stopped_refused_or_is_unknown() {
-    let mut house = House::empty();
-    house.allow_undeclared();
+    let mut test_robot = TestRobot::empty();
+    test_robot.allow_undeclared();
     // All three are of one node, and would wait for each other.
-    house.configure("[discovery.resources]\n\"/**\" = []\n");
+    test_robot.configure("[discovery.resources]\n\"/**\" = []\n");
     let kinds = ["works", "refuses_cancel", "ignores_cancel"];
-    house.start_python("bad", "bad_goals.py", &[&kinds[..], &["--seconds", "40"]].concat()).await;
+    test_robot.start_python("bad", "bad_goals.py", &[&kinds[..], &["--seconds", "40"]].concat()).await;
     let goal = |kind: &str| format!("send_goal_to_{kind}");
     let goals: Vec<(String, Value)> =
         kinds.iter().zip(1..).map(|(kind, order)| (goal(kind), json!({"order": order}))).collect();
     let model = model([Served::Calls(goals), says("EXECUTE"), says("EXECUTE"), says("EXECUTE")]).await;
-    house.start_cortex_with(&model).await;
-    let mut sending = house.begin_send("do all three");
+    test_robot.start_cortex_with(&model).await;
+    let mut sending = test_robot.begin_send("do all three");
     let all_three = |line: &Value| line["data"]["payload"]["in_flight"].as_array().is_some_and(|all| all.len() == 3);
     sending.wait_for_json("three goals in flight", all_three).await;
-    let (code, told, _) = house.run("cortex", &["stop"]).await;
+    let (code, told, _) = test_robot.run("cortex", &["stop"]).await;
     assert_eq!(code, Some(1), "{told}");
     assert!(!told.contains("works"), "{told}");
     assert!(told.contains("refuses_cancel") && told.contains("ignores_cancel"), "{told}");
@@ -159,22 +159,22 @@ async fn a_stop_says_of_each_goal_whether_it_stopped_refused_or_is_unknown() {
     assert_eq!(halts, [&json!("halted"), &json!("refused"), &json!("unconfirmed")], "{sent:#?}");
     assert!(sent.output().contains("send_goal_to_refuses_cancel refused to halt"), "{}", sent.output());
     assert!(sent.output().contains("send_goal_to_ignores_cancel did not confirm"), "{}", sent.output());
-    house.process("bad").wait_for_json("the end", |line| line["order"] == 1 && line["event"] == "canceled").await;
+    test_robot.process("bad").wait_for_json("the end", |line| line["order"] == 1 && line["event"] == "canceled").await;
 }
 
 #[tokio::test]
 async fn a_graph_that_flaps_does_not_disturb_what_works() {
-    let mut house = House::empty();
-    house.allow_undeclared();
-    house.start_python("flapping", "bad_services.py", &["works", "--flap"]).await;
+    let mut test_robot = TestRobot::empty();
+    test_robot.allow_undeclared();
+    test_robot.start_python("flapping", "bad_services.py", &["works", "--flap"]).await;
     let model = model(
         (0..5)
             .flat_map(|_| [calls([("send_request_to_works", json!({"data": true}))]), says("EXECUTE"), says("Done.")]),
     )
     .await;
-    house.start_cortex_with(&model).await;
+    test_robot.start_cortex_with(&model).await;
     for _ in 0..5 {
-        let sent = house.send("do it").await;
+        let sent = test_robot.send("do it").await;
         assert_eq!(sent.status(), "succeeded", "{sent:#?}");
     }
 }
@@ -183,9 +183,9 @@ async fn a_graph_that_flaps_does_not_disturb_what_works() {
 /// first one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_method_that_means_something_else_than_when_it_was_planned_is_not_called() {
-    let mut house = House::empty();
-    house.allow_undeclared();
-    house.start("painter", "cortex-misbehave", &["fails", "--name", "painter"]).await;
+    let mut test_robot = TestRobot::empty();
+    test_robot.allow_undeclared();
+    test_robot.start("painter", "cortex-misbehave", &["fails", "--name", "painter"]).await;
     let (asked, mut was_asked) = tokio::sync::mpsc::channel(1);
     let (go_on, may_go_on) = mpsc::sync_channel::<()>(1);
     let may_go_on = Mutex::new(may_go_on);
@@ -200,26 +200,26 @@ async fn a_method_that_means_something_else_than_when_it_was_planned_is_not_call
     })
     .await
     .unwrap();
-    house.start_cortex_with(&model).await;
-    let sending = house.begin_send("paint the wall");
+    test_robot.start_cortex_with(&model).await;
+    let sending = test_robot.begin_send("paint the wall");
     tokio::time::timeout(PATIENCE, was_asked.recv()).await.unwrap().unwrap();
     let offered = |lines: &[String]| -> Vec<String> {
         lines.iter().filter(|line| line.starts_with("tools: ")).cloned().collect()
     };
-    let before = offered(&house.process("cortex").stdout());
-    house.process("painter").signal("KILL");
+    let before = offered(&test_robot.process("cortex").stdout());
+    test_robot.process("painter").signal("KILL");
     // Were this one called, it would die.
-    house.start("repainter", "cortex-misbehave", &["dies-in-step", "--name", "painter"]).await;
+    test_robot.start("repainter", "cortex-misbehave", &["dies-in-step", "--name", "painter"]).await;
     let as_many_again = |lines: &[String]| {
         let now = offered(lines);
         (now.len() > before.len() && now.last() == before.last()).then_some(())
     };
-    house.process("cortex").wait_for("its tools anew", as_many_again).await;
+    test_robot.process("cortex").wait_for("its tools anew", as_many_again).await;
     go_on.send(()).unwrap();
     let sent = finish_send(sending).await;
     assert_eq!(sent.status(), "failed", "{sent:#?}");
     // While the new one is being asked what it can do, there is no such tool.
     assert!(["changed", "not_found"].contains(&failure(&sent).0), "{sent:#?}");
-    let (code, _, complained) = house.run("cortex", &["inspect", "painter"]).await;
+    let (code, _, complained) = test_robot.run("cortex", &["inspect", "painter"]).await;
     assert_eq!(code, Some(0), "it is gone: {complained}");
 }

@@ -7,7 +7,7 @@
 )]
 
 use cortex_core::{ToolDefinition, ToolKind};
-use cortex_stories::House;
+use cortex_stories::TestRobot;
 use reading::Table;
 use serde_json::Value;
 
@@ -18,8 +18,8 @@ mod reading;
 
 #[tokio::test]
 async fn help_names_every_command_and_shows_examples() {
-    let house = House::empty();
-    let (code, help, _) = house.run("cortex", &["--help"]).await;
+    let test_robot = TestRobot::empty();
+    let (code, help, _) = test_robot.run("cortex", &["--help"]).await;
     assert_eq!(code, Some(0));
     for word in [
         "run",
@@ -37,14 +37,14 @@ async fn help_names_every_command_and_shows_examples() {
     ] {
         assert!(help.contains(word), "{word} is missing in:\n{help}");
     }
-    let (code, script, _) = house.run("cortex", &["completion", "bash"]).await;
+    let (code, script, _) = test_robot.run("cortex", &["completion", "bash"]).await;
     assert_eq!(code, Some(0));
     assert!(script.contains("_cortex()"), "{script}");
 }
 
 #[tokio::test]
 async fn what_can_not_be_tried_says_what_to_do() {
-    let house = House::empty();
+    let test_robot = TestRobot::empty();
     for (arguments, expected) in [
         (vec!["send", "hello", "--wait", "0.5"], "Start one with `cortex run`"),
         (vec!["run", "--model", "gpt"], "'gpt' names no model; write 'reflex' or 'openai:NAME@URL'"),
@@ -55,7 +55,7 @@ async fn what_can_not_be_tried_says_what_to_do() {
         (vec!["fly"], "unrecognized subcommand"),
         (vec!["send"], "required arguments"),
     ] {
-        let (code, _, complained) = house.run("cortex", &arguments).await;
+        let (code, _, complained) = test_robot.run("cortex", &arguments).await;
         assert_eq!(code, Some(2), "{arguments:?}: {complained}");
         assert!(complained.contains(expected), "{arguments:?}: {complained}");
         assert!(!complained.contains("panicked"), "{arguments:?}: {complained}");
@@ -64,31 +64,31 @@ async fn what_can_not_be_tried_says_what_to_do() {
 
 #[tokio::test]
 async fn tools_inspect_and_doctor_tell_of_the_robot() {
-    let mut house = House::empty();
-    house.start("sim", "cortex-sim", &[]).await;
-    let (code, listed, _) = house.run("cortex", &["tools"]).await;
+    let mut test_robot = TestRobot::empty();
+    test_robot.start("sim", "cortex-sim", &[]).await;
+    let (code, listed, _) = test_robot.run("cortex", &["tools"]).await;
     assert_eq!(code, Some(0));
     assert!(listed.contains("base.go_to") && listed.contains("place: living room | hallway"), "{listed}");
-    let (_, listed, _) = house.run("cortex", &["tools", "--json"]).await;
+    let (_, listed, _) = test_robot.run("cortex", &["tools", "--json"]).await;
     let listed: Value = serde_json::from_str(&listed).unwrap();
     let go_to = listed["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "base.go_to").unwrap();
     assert_eq!((&go_to["wire_name"], &go_to["effect"]), (&"base-go_to".into(), &"move".into()));
     assert_eq!(go_to["parameters"]["type"], "object");
 
-    let (code, report, complained) = house.run("cortex", &["inspect", "base"]).await;
+    let (code, report, complained) = test_robot.run("cortex", &["inspect", "base"]).await;
     assert_eq!(code, Some(0), "{complained}");
     for known in ["/odom", "nav_msgs/msg/Odometry", "speed_mps", "active", "base.go_to"] {
         assert!(report.contains(known), "{known} is missing in:\n{report}");
     }
 
-    let (code, told, _) = house.run("cortex", &["doctor"]).await;
+    let (code, told, _) = test_robot.run("cortex", &["doctor"]).await;
     assert_eq!(code, Some(0), "{told}");
     assert!(
         told.contains("ok    component: base offers 3 methods") && told.contains("note  tasks: no Cortex runs here"),
         "{told}"
     );
     assert!(!told.contains("shared memory"), "the stories run without it: {told}");
-    let (code, told, _) = house.run("cortex", &["doctor", "--model", "openai:m@http://127.0.0.1:9/v1"]).await;
+    let (code, told, _) = test_robot.run("cortex", &["doctor", "--model", "openai:m@http://127.0.0.1:9/v1"]).await;
     assert_eq!(code, Some(1), "{told}");
     assert!(told.contains("FAIL  model:") && told.contains("->"), "{told}");
 }
@@ -96,9 +96,9 @@ async fn tools_inspect_and_doctor_tell_of_the_robot() {
 /// What is offered to people is understood, on the simulated robot with all that Cortex finds there.
 #[tokio::test]
 async fn every_sentence_that_is_offered_is_understood() {
-    let mut house = House::empty();
-    house.start("sim", "cortex-sim", &[]).await;
-    let (_, listed, _) = house.run("cortex", &["tools", "--json"]).await;
+    let mut test_robot = TestRobot::empty();
+    test_robot.start("sim", "cortex-sim", &[]).await;
+    let (_, listed, _) = test_robot.run("cortex", &["tools", "--json"]).await;
     let listed: Value = serde_json::from_str(&listed).unwrap();
     let definition = |tool: &Value| ToolDefinition {
         name: tool["wire_name"].as_str().unwrap().to_owned(),
@@ -115,7 +115,7 @@ async fn every_sentence_that_is_offered_is_understood() {
     table.check();
     // The one that no sentence reached.
     let task = "set the parameter speed_mps of base to 0.5";
-    let (code, plan, complained) = house.run("cortex", &["plan", task, "--model", "reflex"]).await;
+    let (code, plan, complained) = test_robot.run("cortex", &["plan", task, "--model", "reflex"]).await;
     assert_eq!(code, Some(0), "{complained}");
     assert!(plan.contains("update_parameter") && plan.contains("0.5"), "{plan}");
 }

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use cortex_stories::{House, Monitored};
+use cortex_stories::{Monitored, TestRobot};
 
 const ROBOT: &str = r#"
 recipe = 1
@@ -19,23 +19,23 @@ depends_on = ["base"]
 heartbeat_s = 1.0
 "#;
 
-/// A house with a robot whose recipe says more than what it consists of, and that is up.
+/// A test robot with a robot whose recipe says more than what it consists of, and that is up.
 struct Story {
-    house: House,
+    test_robot: TestRobot,
     robot: Monitored,
 }
 
 impl Story {
     async fn of(more: &str) -> Self {
-        let mut house = House::empty();
-        house.find_programs();
-        house.start_python("listener", "listen.py", &[]).await;
-        house.start_python("door", "door.py", &[]).await;
-        let recipe = house.file("robot.toml", &format!("{ROBOT}{more}"));
-        let mut robot = Monitored::start(&house, &recipe, &["--model", "reflex"]);
+        let mut test_robot = TestRobot::empty();
+        test_robot.find_programs();
+        test_robot.start_python("listener", "listen.py", &[]).await;
+        test_robot.start_python("door", "door.py", &[]).await;
+        let recipe = test_robot.file("robot.toml", &format!("{ROBOT}{more}"));
+        let mut robot = Monitored::start(&test_robot, &recipe, &["--model", "reflex"]);
         robot.wait_until_all_work(&["base", "light", "battery"]).await;
         robot.process().wait_for_line("ready").await;
-        let mut story = Self { house, robot };
+        let mut story = Self { test_robot, robot };
         // Not before the robot is known whole.
         story.told("the events of the recipe are watched", 1).await;
         story
@@ -52,19 +52,19 @@ impl Story {
     }
 
     async fn said(&mut self, text: &str) {
-        self.house.process("listener").wait_for_line(text).await;
+        self.test_robot.process("listener").wait_for_line(text).await;
     }
 
     async fn door(&mut self, word: &str) {
-        let before = self.house.process("door").stdout().iter().filter(|line| *line == word).count();
-        self.house.process("door").write_line(word).await;
+        let before = self.test_robot.process("door").stdout().iter().filter(|line| *line == word).count();
+        self.test_robot.process("door").write_line(word).await;
         let answered = |lines: &[String]| (lines.iter().filter(|line| *line == word).count() > before).then_some(());
-        self.house.process("door").wait_for(word, answered).await;
+        self.test_robot.process("door").wait_for(word, answered).await;
     }
 
     /// Calls a tool by hand; what it printed.
     async fn call(&self, tool: &str, arguments: &str) -> String {
-        let (code, told, complained) = self.house.run("cortex", &["call", tool, arguments]).await;
+        let (code, told, complained) = self.test_robot.run("cortex", &["call", tool, arguments]).await;
         assert_eq!(code, Some(0), "{tool}: {told} {complained}");
         told
     }
@@ -164,20 +164,20 @@ async fn nothing_happens_by_itself_while_the_robot_is_stopped() {
     )
     .await;
     story.door("shut").await;
-    let (code, told, _) = story.house.run("cortex", &["stop"]).await;
+    let (code, told, _) = story.test_robot.run("cortex", &["stop"]).await;
     assert_eq!(code, Some(0), "{told}");
     story.door("open").await;
     story.said("The event door_open would do something").await;
     assert_eq!(story.count("it happens"), 0);
-    let (code, told, _) = story.house.run("cortex", &["resume"]).await;
+    let (code, told, _) = story.test_robot.run("cortex", &["resume"]).await;
     assert_eq!(code, Some(0), "{told}");
     // The door is still open.
     story.told("done: light.turn_on", 1).await;
     story.told("done: the task", 1).await;
     // What a stop ends is not begun again: the door was never shut.
-    let (code, told, _) = story.house.run("cortex", &["stop"]).await;
+    let (code, told, _) = story.test_robot.run("cortex", &["stop"]).await;
     assert_eq!(code, Some(0), "{told}");
-    story.house.run("cortex", &["resume"]).await;
+    story.test_robot.run("cortex", &["resume"]).await;
     story.door("open").await;
     assert_eq!(story.count("it happens"), 1);
     story.end().await;
@@ -198,11 +198,11 @@ async fn a_stop_ends_what_an_event_has_begun() {
     story.door("open").await;
     story.told("it happens", 1).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let (code, told, complained) = story.house.run("cortex", &["stop"]).await;
+    let (code, told, complained) = story.test_robot.run("cortex", &["stop"]).await;
     assert_eq!(code, Some(0), "{told} {complained}");
     assert!(told.contains("at rest"), "{told}");
     story.told("this was ended, and what follows is left out: base.go_to", 1).await;
-    assert!(!story.house.process("listener").stdout().iter().any(|line| line.contains("arrived")));
+    assert!(!story.test_robot.process("listener").stdout().iter().any(|line| line.contains("arrived")));
     story.end().await;
 }
 
@@ -223,7 +223,7 @@ async fn a_stop_does_not_wait_for_a_restart_that_an_event_wants() {
     story.door("open").await;
     story.told("slow is restarted (respawn), since that is wanted", 1).await;
     let asked = Instant::now();
-    let (code, told, complained) = story.house.run("cortex", &["stop"]).await;
+    let (code, told, complained) = story.test_robot.run("cortex", &["stop"]).await;
     assert_eq!(code, Some(0), "{told} {complained}");
     assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
     story.told("this was ended, and what follows is left out", 1).await;
@@ -245,7 +245,7 @@ async fn an_event_waits_for_what_a_task_holds_and_one_that_halts_waits_for_nobod
         "#,
     )
     .await;
-    let mut driving = story.house.begin_send("go to the office");
+    let mut driving = story.test_robot.begin_send("go to the office");
     driving.wait_for_json("progress of the drive", |event| event["type"] == "cortex.step.progressed").await;
     story.door("open").await;
     story.said("'base' is held by the task \"go to the office\" (base.go_to), and was not free within 10 s").await;
@@ -304,16 +304,16 @@ async fn an_action_of_the_recipe_is_carried_out_by_its_phrase_and_by_an_event() 
         "#,
     )
     .await;
-    let sent = story.house.send("greet everyone").await;
+    let sent = story.test_robot.send("greet everyone").await;
     assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["greet"]), "{}", sent.output());
     story.call("light.turn_on", r#"{"room": "kitchen"}"#).await;
-    let sent = story.house.send("put out the lamp in the kitchen").await;
+    let sent = story.test_robot.send("put out the lamp in the kitchen").await;
     assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["lamp_off"]), "{}", sent.output());
     let light = story.call("light.is_on", r#"{"room": "kitchen"}"#).await;
     assert!(light.contains("is off"), "{light}");
     story.door("open").await;
     story.said("a person is needed (door_open): /door data is true").await;
-    let greeted = std::fs::read_to_string(story.house.state().join("greeted")).unwrap();
+    let greeted = std::fs::read_to_string(story.test_robot.state().join("greeted")).unwrap();
     assert_eq!(greeted, "everyone\nthe door\nnobody\n");
     story.told("hang failed: it did not end within 1 s; it was halted", 1).await;
     story.end().await;

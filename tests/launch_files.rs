@@ -1,25 +1,25 @@
 //! The launch files: what they offer, and that what they would start is taken by the programs that they start.
 
-#![expect(clippy::panic, clippy::unwrap_used, reason = "a story that can't be told ends here, and says why")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test whose set-up fails ends here, and says why")]
 
 use std::path::Path;
 
-use cortex_stories::{House, Monitored, finish_send};
+use cortex_stories::{Monitored, TestRobot, finish_send};
 use serde_json::{Value, json};
 
 /// What a launch file says: its arguments, and the nodes that it would start.
-async fn read(house: &House, file: &str, arguments: &[&str]) -> Result<(Vec<Value>, Vec<Value>), String> {
+async fn read(test_robot: &TestRobot, file: &str, arguments: &[&str]) -> Result<(Vec<Value>, Vec<Value>), String> {
     let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let path = tree.join("launch").join(file);
     // Installed as it is in the tree.
-    let prefix = house.state().join("installed");
+    let prefix = test_robot.state().join("installed");
     if !prefix.exists() {
         std::fs::create_dir_all(prefix.join("share")).unwrap();
         std::os::unix::fs::symlink(&tree, prefix.join("share/cortex")).unwrap();
     }
     let (path, prefix) = (path.to_string_lossy(), prefix.to_string_lossy());
     let arguments = [&[path.as_ref(), prefix.as_ref()], arguments].concat();
-    let mut reader = house.spawn_python("launch_files.py", &arguments);
+    let mut reader = test_robot.spawn_python("launch_files.py", &arguments);
     let code = reader.wait().await;
     if code != Some(0) {
         return Err(reader.stderr().join("\n"));
@@ -77,7 +77,7 @@ fn command_line(node: &Value) -> Vec<String> {
 
 #[tokio::test]
 async fn every_argument_says_what_it_is_for() {
-    let house = House::empty();
+    let test_robot = TestRobot::empty();
     for (file, names) in [
         (
             "cortex.launch.py",
@@ -86,7 +86,7 @@ async fn every_argument_says_what_it_is_for() {
         ),
         ("sim_robot.launch.py", "world namespace use_sim_time".to_owned()),
     ] {
-        let (arguments, _) = read(&house, file, &[]).await.unwrap();
+        let (arguments, _) = read(&test_robot, file, &[]).await.unwrap();
         let told: Vec<&str> = arguments.iter().filter_map(|argument| argument["argument"].as_str()).collect();
         assert_eq!(told.join(" "), names);
         let guide = include_str!("../docs/launch.md");
@@ -101,61 +101,62 @@ async fn every_argument_says_what_it_is_for() {
 
 #[tokio::test]
 async fn the_arguments_reach_the_node() {
-    let house = House::empty();
-    let (_, nodes) = read(&house, "cortex.launch.py", &[]).await.unwrap();
+    let test_robot = TestRobot::empty();
+    let (_, nodes) = read(&test_robot, "cortex.launch.py", &[]).await.unwrap();
     assert_eq!((own_arguments(&nodes[0]), &nodes[0]["respawn"]), (vec![], &json!(false)));
     assert_eq!((&nodes[0]["parameters"], &nodes[0]["ros_arguments"]), (&json!([]), &json!([])));
     let given = ["recipe:=patrol", "model:=openai:m@http://localhost:1/v1", "use_sim_time:=True", "respawn:=true"];
-    let (_, nodes) = read(&house, "cortex.launch.py", &given).await.unwrap();
+    let (_, nodes) = read(&test_robot, "cortex.launch.py", &given).await.unwrap();
     let arguments = own_arguments(&nodes[0]);
     assert!(arguments[0].ends_with("installed/share/cortex/recipes/patrol.toml"), "{arguments:?}");
     assert_eq!(arguments[1..], ["--model", "openai:m@http://localhost:1/v1"]);
     assert_eq!(nodes[0]["parameters"], json!([{"use_sim_time": true}]));
     assert_eq!(nodes[0]["respawn"], true);
-    let robot = house.file("robot.yaml", "/**:\n  ros__parameters: {}\n");
+    let robot = test_robot.file("robot.yaml", "/**:\n  ros__parameters: {}\n");
     let file = format!("params_file:={robot}");
     let given = [file.as_str(), "autostart:=false", "log_level:=debug"];
-    let (_, nodes) = read(&house, "cortex.launch.py", &given).await.unwrap();
+    let (_, nodes) = read(&test_robot, "cortex.launch.py", &given).await.unwrap();
     assert_eq!(nodes[0]["parameters"], json!([robot, {"autostart": false}]), "what is given goes over the file");
     assert_eq!(nodes[0]["ros_arguments"], json!(["--log-level", "cortex:=debug"]));
     // The launch file is read in the folder of the tests.
-    let (_, nodes) = read(&house, "cortex.launch.py", &["recipe:=./Cargo.toml"]).await.unwrap();
+    let (_, nodes) = read(&test_robot, "cortex.launch.py", &["recipe:=./Cargo.toml"]).await.unwrap();
     let own = own_arguments(&nodes[0])[0];
     assert!(Path::new(own).is_absolute() && own.ends_with("/Cargo.toml"), "{own}");
-    let problem = read(&house, "cortex.launch.py", &["respawn:=perhaps"]).await.unwrap_err();
+    let problem = read(&test_robot, "cortex.launch.py", &["respawn:=perhaps"]).await.unwrap_err();
     assert!(problem.contains("'perhaps' is neither true nor false"), "{problem}");
 }
 
 #[tokio::test]
 async fn a_slip_in_an_argument_is_told_by_launch_itself_with_what_there_is() {
-    let house = House::empty();
+    let test_robot = TestRobot::empty();
     for (file, given, told) in [
         ("cortex.launch.py", "recipe:=agnet", "there is no recipe 'agnet': give the path of a file, or one of agent, "),
         ("sim_robot.launch.py", "world:=hoem", "there is no home 'hoem': give the path of a file, or one of home"),
         ("cortex.launch.py", "shutdown_timeout:=soon", "'soon' is no number of seconds above 0, at most 86400"),
         ("cortex.launch.py", "shutdown_timeout:=nan", "'nan' is no number of seconds above 0, at most 86400"),
     ] {
-        let problem = read(&house, file, &[given]).await.unwrap_err();
+        let problem = read(&test_robot, file, &[given]).await.unwrap_err();
         assert!(problem.contains(told), "{problem}");
     }
-    let (arguments, _) = read(&house, "cortex.launch.py", &[]).await.unwrap();
+    let (arguments, _) = read(&test_robot, "cortex.launch.py", &[]).await.unwrap();
     let level = arguments.iter().find(|argument| argument["argument"] == "log_level").unwrap();
     assert_eq!(level["choices"], json!(["", "debug", "info", "warn", "error"]));
 }
 
 #[tokio::test]
 async fn files_are_found_from_wherever_they_are_named() {
-    let mut house = House::empty();
+    let mut test_robot = TestRobot::empty();
     for name in ["c.toml", "p.yaml"] {
-        let _ = house.file(name, "");
+        let _ = test_robot.file(name, "");
     }
-    let home = house.state().to_string_lossy().into_owned();
-    house.add_environment("HOME", home.clone());
-    let (_, nodes) = read(&house, "cortex.launch.py", &["config:=~/c.toml", "params_file:=~/p.yaml"]).await.unwrap();
+    let home = test_robot.state().to_string_lossy().into_owned();
+    test_robot.add_environment("HOME", home.clone());
+    let (_, nodes) =
+        read(&test_robot, "cortex.launch.py", &["config:=~/c.toml", "params_file:=~/p.yaml"]).await.unwrap();
     assert_eq!(own_arguments(&nodes[0]), ["--config", &format!("{home}/c.toml")]);
     assert_eq!(nodes[0]["parameters"], json!([format!("{home}/p.yaml")]));
     for (world, found) in [("home", "installed/share/cortex/config/worlds/home.toml"), ("./flat.toml", "/flat.toml")] {
-        let (_, nodes) = read(&house, "sim_robot.launch.py", &[&format!("world:={world}")]).await.unwrap();
+        let (_, nodes) = read(&test_robot, "sim_robot.launch.py", &[&format!("world:={world}")]).await.unwrap();
         let file = nodes[0]["arguments"][1].as_str().unwrap();
         assert!(Path::new(file).is_absolute() && file.ends_with(found), "{file}");
     }
@@ -164,18 +165,18 @@ async fn files_are_found_from_wherever_they_are_named() {
 /// Launch leaves out a parameters file that is not there, and what the file denied was allowed.
 #[tokio::test]
 async fn regression_a_file_that_is_not_there_was_left_out_with_what_it_forbids() {
-    let house = House::empty();
+    let test_robot = TestRobot::empty();
     for (given, told) in [
         ("params_file:=/no/such.yaml", "params_file: there is no file /no/such.yaml; nothing is started without it"),
         ("config:=/no/such.toml", "config: there is no file /no/such.toml"),
         ("recipe:=/no/such.toml", "recipe: there is no file /no/such.toml"),
         ("params_file:=/tmp", "params_file: there is no file /tmp"),
     ] {
-        let problem = read(&house, "cortex.launch.py", &[given]).await.unwrap_err();
+        let problem = read(&test_robot, "cortex.launch.py", &[given]).await.unwrap_err();
         assert!(problem.contains(told), "{problem}");
     }
-    let broken = house.file("broken.yaml", "/**:\n  ros__parameters:\n    discovery.deny: [\"/wifi/**\"\n");
-    let odd = house.file("odd.yaml", "discovery:\n  deny: nothing\n");
+    let broken = test_robot.file("broken.yaml", "/**:\n  ros__parameters:\n    discovery.deny: [\"/wifi/**\"\n");
+    let odd = test_robot.file("odd.yaml", "discovery:\n  deny: nothing\n");
     for (arguments, told) in [
         (&["run", "--ros-args", "--params-file", "/no/such.yaml"][..], "/no/such.yaml"),
         (&["run", "--ros-args", "--params-file", &broken], "broken.yaml"),
@@ -183,7 +184,7 @@ async fn regression_a_file_that_is_not_there_was_left_out_with_what_it_forbids()
         (&["run", "--config", "/no/such.toml"], "/no/such.toml"),
         (&["run", "/no/such.toml"], "/no/such.toml"),
     ] {
-        let (code, said, problem) = house.run("cortex", arguments).await;
+        let (code, said, problem) = test_robot.run("cortex", arguments).await;
         assert!(
             code.is_some_and(|code| code != 0) && !said.contains("ready"),
             "{arguments:?}: {code:?} {said}{problem}"
@@ -195,21 +196,21 @@ async fn regression_a_file_that_is_not_there_was_left_out_with_what_it_forbids()
 /// Unsecured would be worse than not at all, and looks the same to who starts it.
 #[tokio::test]
 async fn security_that_is_asked_for_and_can_not_be_had_keeps_cortex_from_starting() {
-    let mut house = House::empty();
-    let keystore = house.state().join("no-keystore").to_string_lossy().into_owned();
-    house.add_environment("ROS_SECURITY_ENABLE", "true".to_owned());
-    house.add_environment("ROS_SECURITY_STRATEGY", "Enforce".to_owned());
-    house.add_environment("ROS_SECURITY_KEYSTORE", keystore);
-    let (code, said, problem) = house.run("cortex", &["run", "--ros-args", "--enclave", "/cortex"]).await;
+    let mut test_robot = TestRobot::empty();
+    let keystore = test_robot.state().join("no-keystore").to_string_lossy().into_owned();
+    test_robot.add_environment("ROS_SECURITY_ENABLE", "true".to_owned());
+    test_robot.add_environment("ROS_SECURITY_STRATEGY", "Enforce".to_owned());
+    test_robot.add_environment("ROS_SECURITY_KEYSTORE", keystore);
+    let (code, said, problem) = test_robot.run("cortex", &["run", "--ros-args", "--enclave", "/cortex"]).await;
     assert_eq!((code, said.as_str()), (Some(2), ""), "{problem}");
     assert!(problem.to_lowercase().contains("security"), "it says why: {problem}");
 }
 
 #[tokio::test]
 async fn it_is_killed_when_the_time_that_it_has_to_end_is_over() {
-    let house = House::empty();
+    let test_robot = TestRobot::empty();
     for (given, half) in [(&[][..], 60.0), (&["shutdown_timeout:=300"][..], 150.0)] {
-        let (_, nodes) = read(&house, "cortex.launch.py", given).await.unwrap();
+        let (_, nodes) = read(&test_robot, "cortex.launch.py", given).await.unwrap();
         for step in ["sigterm_timeout", "sigkill_timeout"] {
             assert_eq!(nodes[0][step].as_str().and_then(|text| text.parse().ok()), Some(half), "{step}");
         }
@@ -218,25 +219,25 @@ async fn it_is_killed_when_the_time_that_it_has_to_end_is_over() {
 
 #[tokio::test]
 async fn what_the_files_start_works_together() {
-    let mut house = House::empty();
-    let (_, robot) = read(&house, "sim_robot.launch.py", &["namespace:=home"]).await.unwrap();
+    let mut test_robot = TestRobot::empty();
+    let (_, robot) = read(&test_robot, "sim_robot.launch.py", &["namespace:=home"]).await.unwrap();
     // A file of the whole robot: what others need, and a section for Cortex in any namespace.
-    let parameters = house.file(
+    let parameters = test_robot.file(
         "parameters.yaml",
         "/**:\n  ros__parameters:\n    robot_description: <robot/>\n    qos_overrides./clock.subscription.depth: 1\n\
          /*/cortex:\n  ros__parameters:\n    robot: tidy\n    log_level: debug\n",
     );
     let file = format!("params_file:={parameters}");
     let given = ["namespace:=home", "model:=reflex", file.as_str()];
-    let (_, cortex) = read(&house, "cortex.launch.py", &given).await.unwrap();
+    let (_, cortex) = read(&test_robot, "cortex.launch.py", &given).await.unwrap();
     for node in robot.iter().chain(&cortex) {
         let line = command_line(node);
         let arguments: Vec<&str> = line.iter().map(String::as_str).collect();
         let program = node["executable"].as_str().unwrap();
-        house.start(program, program, &arguments).await;
+        test_robot.start(program, program, &arguments).await;
     }
     let (code, said, problem) =
-        house.run("cortex", &["send", "--json", "--server", "/home/cortex", "--wait", "20", "say hello"]).await;
+        test_robot.run("cortex", &["send", "--json", "--server", "/home/cortex", "--wait", "20", "say hello"]).await;
     assert_eq!(code, Some(0), "{said}\n{problem}");
     assert!(said.contains("/tidy/cortex"), "the parameters file was read: {said}");
 }
@@ -244,9 +245,9 @@ async fn what_the_files_start_works_together() {
 /// The launch file names its own process; `ros2 launch` that gets SIGTERM ends at once and leaves its children.
 #[tokio::test]
 async fn a_killed_launch_system_left_the_whole_robot_running() {
-    let mut house = House::empty();
-    house.find_programs();
-    let recipe = house.file(
+    let mut test_robot = TestRobot::empty();
+    test_robot.find_programs();
+    let recipe = test_robot.file(
         "robot.toml",
         "recipe = 1\n\
          [components.base]\n\
@@ -255,12 +256,13 @@ async fn a_killed_launch_system_left_the_whole_robot_running() {
          [components.speaker]\n\
          start = { program = \"cortex-sim\", arguments = [\"component\", \"speaker\"] }\n",
     );
-    let (_, nodes) = read(&house, "cortex.launch.py", &[&format!("recipe:={recipe}"), "model:=reflex"]).await.unwrap();
+    let (_, nodes) =
+        read(&test_robot, "cortex.launch.py", &[&format!("recipe:={recipe}"), "model:=reflex"]).await.unwrap();
     let arguments = own_arguments(&nodes[0]);
     let line = [&["cortex", "run", "--exit-with-pid", "{launcher}"], arguments.as_slice()].concat();
-    let mut launcher = house.spawn_python("launcher.py", &line);
+    let mut launcher = test_robot.spawn_python("launcher.py", &line);
     launcher.wait_for_line("ready").await;
-    let mut task = house.begin_send("go to the kitchen");
+    let mut task = test_robot.begin_send("go to the kitchen");
     let is_under_way = |event: &Value| event["data"]["text"].as_str().is_some_and(|text| text.starts_with("in flight"));
     task.wait_for_json("the drive", is_under_way).await;
 
@@ -271,13 +273,13 @@ async fn a_killed_launch_system_left_the_whole_robot_running() {
     assert_eq!(sent.step(1)["outcome"]["halt"], "halted", "while the robot still answered: {sent:#?}");
     launcher.wait_for_log("base is down", 1).await;
     launcher.wait_for_log("which has started Cortex, is gone; shutting down", 1).await;
-    assert_eq!(house.left_behind().await, Vec::<String>::new());
+    assert_eq!(test_robot.left_behind().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn a_recipe_takes_the_time_of_cortex_and_says_that_it_does_not_take_its_namespace() {
-    let mut house = House::empty();
-    house.find_programs();
+    let mut test_robot = TestRobot::empty();
+    test_robot.find_programs();
     let component = |name: &str, more: &str| {
         format!(
             "[components.{name}]\nstart = {{ program = \"cortex-sim\", arguments = [\"component\", \"speaker\"]{more} }}\n"
@@ -285,9 +287,9 @@ async fn a_recipe_takes_the_time_of_cortex_and_says_that_it_does_not_take_its_na
     };
     let inside = component("\"home/speaker\"", ", ros_arguments = [\"-r\", \"__ns:=/home\"]");
     let own_time = format!("{inside}parameters = {{ use_sim_time = false }}\n");
-    let recipe = house.file("robot.toml", &format!("recipe = 1\n{}{own_time}", component("speaker", "")));
+    let recipe = test_robot.file("robot.toml", &format!("recipe = 1\n{}{own_time}", component("speaker", "")));
     let ros = ["--model", "reflex", "--ros-args", "-r", "__ns:=/home", "-p", "use_sim_time:=true"];
-    let mut robot = Monitored::start(&house, &recipe, &ros);
+    let mut robot = Monitored::start(&test_robot, &recipe, &ros);
     robot.wait_until_all_work(&["speaker", "home/speaker"]).await;
     for (name, time) in [("speaker", "use_sim_time:=true"), ("home/speaker", "use_sim_time:=false")] {
         let process = robot.process_of(name).unwrap();
@@ -303,43 +305,43 @@ async fn a_recipe_takes_the_time_of_cortex_and_says_that_it_does_not_take_its_na
 
 #[tokio::test]
 async fn a_terminal_that_was_closed_had_cortex_end_without_halting_anything() {
-    let mut house = House::with_slow_robot().await;
-    let mut task = house.begin_send("go to the kitchen");
+    let mut test_robot = TestRobot::with_slow_robot().await;
+    let mut task = test_robot.begin_send("go to the kitchen");
     let is_under_way = |event: &Value| event["data"]["text"].as_str().is_some_and(|text| text.starts_with("in flight"));
     task.wait_for_json("the drive", is_under_way).await;
-    house.process("cortex").signal("HUP");
+    test_robot.process("cortex").signal("HUP");
     assert_eq!(finish_send(task).await.words(), "Cortex is shutting down.");
-    assert_eq!(house.process("cortex").wait().await, Some(0));
-    assert!(house.process("cortex").stderr().join("\n").contains("SIGHUP received; shutting down"));
+    assert_eq!(test_robot.process("cortex").wait().await, Some(0));
+    assert!(test_robot.process("cortex").stderr().join("\n").contains("SIGHUP received; shutting down"));
 }
 
 #[tokio::test]
 async fn nothing_is_started_for_a_launch_system_that_is_gone() {
-    let house = House::empty();
+    let test_robot = TestRobot::empty();
     // Ids begin at 1 and end long before that.
-    let (code, _, told) = house.run("cortex", &["run", "--exit-with-pid", "2000000000"]).await;
+    let (code, _, told) = test_robot.run("cortex", &["run", "--exit-with-pid", "2000000000"]).await;
     assert_eq!(code, Some(2), "{told}");
     assert!(told.contains("process 2000000000 (--exit-with-pid) is gone, or did not start this one"), "{told}");
 }
 
 #[tokio::test]
 async fn ros_arguments_that_are_wrong_were_taken_for_a_missing_ros() {
-    let house = House::empty();
-    let (code, _, told) = house.run("cortex", &["run", "--ros-args", "--log-level", "cortex:=verbose"]).await;
+    let test_robot = TestRobot::empty();
+    let (code, _, told) = test_robot.run("cortex", &["run", "--ros-args", "--log-level", "cortex:=verbose"]).await;
     assert_eq!(code, Some(2), "{told}");
     assert!(told.contains("the ROS arguments can't be used") && !told.contains("source a ROS 2"), "{told}");
 }
 
 #[tokio::test]
 async fn a_slip_in_a_table_of_the_configuration_keeps_cortex_from_starting_and_one_elsewhere_is_told() {
-    let mut house = House::empty();
-    let (code, _, told) = house.run("cortex", &["run", "--ros-args", "-p", "discovery.den:=['/base/**']"]).await;
+    let mut test_robot = TestRobot::empty();
+    let (code, _, told) = test_robot.run("cortex", &["run", "--ros-args", "-p", "discovery.den:=['/base/**']"]).await;
     assert_eq!(code, Some(2), "what was to be forbidden must not be allowed: {told}");
     assert!(told.contains("den") && told.contains("in ROS parameters"), "{told}");
     let slip = ["run", "--model", "reflex", "--ros-args", "-p", "modle:=reflex", "-p", "robot_description:=x"];
-    house.start("cortex", "cortex", &slip).await;
+    test_robot.start("cortex", "cortex", &slip).await;
     // Before it ends, the log is written to its end.
-    let cortex = house.process("cortex");
+    let cortex = test_robot.process("cortex");
     cortex.signal("TERM");
     assert_eq!(cortex.wait().await, Some(0));
     let log = cortex.stderr().join("\n");
@@ -350,13 +352,13 @@ async fn a_slip_in_a_table_of_the_configuration_keeps_cortex_from_starting_and_o
 /// r2r's build scripts watch variables, no files: what changes in place has to change one of these.
 #[tokio::test]
 async fn colcon_kept_bindings_of_interfaces_that_had_changed_in_place() {
-    let house = House::empty();
-    let (ros, own) = (house.state().join("ros"), house.state().join("own"));
+    let test_robot = TestRobot::empty();
+    let (ros, own) = (test_robot.state().join("ros"), test_robot.state().join("own"));
     let message = ros.join("share/box_msgs/msg/Box.msg");
     for folder in [message.parent().unwrap(), &own] {
         std::fs::create_dir_all(folder).unwrap();
     }
-    let cargo = house.file("cargo", "#!/bin/sh\necho \"$IDL_PACKAGE_FILTER\" \"$AMENT_PREFIX_PATH\"\n");
+    let cargo = test_robot.file("cargo", "#!/bin/sh\necho \"$IDL_PACKAGE_FILTER\" \"$AMENT_PREFIX_PATH\"\n");
     std::fs::set_permissions(&cargo, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../launch/cargo.cmake");
     let built = |prefixes: String| {

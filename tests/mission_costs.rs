@@ -1,7 +1,7 @@
 //! What a mission may cost on its model: the bounds of `docs/benchmarks.md` that do not depend on the machine. The real
 //! runtime and adapter, with a server that counts; no ROS.
 
-#![expect(clippy::unwrap_used, reason = "a story that can't be told ends here, and says why")]
+#![expect(clippy::unwrap_used, reason = "a test whose set-up fails ends here, and says why")]
 
 use cortex_core::mission::ConfirmationMode::{self, Adaptive, Always};
 use cortex_stories::costs::{Cost, Record, Steps, graph_time, machine_time, missions};

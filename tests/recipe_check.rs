@@ -1,6 +1,6 @@
 //! `cortex recipe check`, without the robot and against it.
 
-use cortex_stories::House;
+use cortex_stories::TestRobot;
 
 /// A recipe for the parts of the simulated robot that are started by something else.
 const ROBOT: &str = r#"recipe = 1
@@ -15,11 +15,11 @@ start = "external"
 "#;
 
 /// What `check` said of a recipe, and its exit status.
-async fn check(house: &House, more: &str, live: bool) -> (Option<i32>, String) {
-    let file = house.file("robot.toml", &format!("{ROBOT}{more}"));
+async fn check(test_robot: &TestRobot, more: &str, live: bool) -> (Option<i32>, String) {
+    let file = test_robot.file("robot.toml", &format!("{ROBOT}{more}"));
     let arguments = ["recipe", "check", &file, "--live"];
     let arguments = if live { &arguments[..] } else { &arguments[..3] };
-    let (code, _, errors) = house.run("cortex", arguments).await;
+    let (code, _, errors) = test_robot.run("cortex", arguments).await;
     (code, errors)
 }
 
@@ -31,21 +31,21 @@ fn without_bracket() -> String {
 
 #[tokio::test]
 async fn a_missing_bracket_is_one_message_on_its_line() {
-    let house = House::empty();
-    let (code, errors) = check(&house, &without_bracket(), false).await;
+    let test_robot = TestRobot::empty();
+    let (code, errors) = check(&test_robot, &without_bracket(), false).await;
     assert_eq!(code, Some(1));
     assert_eq!(errors.matches("robot.toml:").count(), 1, "{errors}");
     assert!(errors.contains("robot.toml:10:14: this '[' is never closed"), "{errors}");
-    let (_, errors) = check(&house, "heartbeat_s = \"1s\"\n", false).await;
+    let (_, errors) = check(&test_robot, "heartbeat_s = \"1s\"\n", false).await;
     assert!(errors.contains("\"1s\" is no number of seconds") && errors.contains("such as 1.0"), "{errors}");
 }
 
 #[tokio::test]
 async fn a_command_that_nobody_reads_ends_quietly() {
-    let mut house = House::empty();
-    house.start("sim", "cortex-sim", &[]).await;
-    let bad = house.file("bad.toml", &format!("{ROBOT}{}", without_bracket()));
-    let good = house.file("good.toml", ROBOT);
+    let mut test_robot = TestRobot::empty();
+    test_robot.start("sim", "cortex-sim", &[]).await;
+    let bad = test_robot.file("bad.toml", &format!("{ROBOT}{}", without_bracket()));
+    let good = test_robot.file("good.toml", ROBOT);
     for (arguments, expected) in [
         (vec!["--help"], 0),
         (vec!["completion", "bash"], 0),
@@ -60,13 +60,13 @@ async fn a_command_that_nobody_reads_ends_quietly() {
         (vec!["send", "hello", "--wait", "0.1"], 2),
         (vec!["fly"], 2),
     ] {
-        assert_eq!(house.run_unread("cortex", &arguments).await, Some(expected), "{arguments:?}");
+        assert_eq!(test_robot.run_unread("cortex", &arguments).await, Some(expected), "{arguments:?}");
     }
 }
 
 #[tokio::test]
 async fn a_field_that_an_installed_message_has_not_is_told_without_the_robot() {
-    let house = House::empty();
+    let test_robot = TestRobot::empty();
     for (more, told) in [
         (
             "[events.low]\nwhen = { topic = \"/battery_state\", field = \"percentge\", less = 0.1 }\n\
@@ -82,7 +82,7 @@ async fn a_field_that_an_installed_message_has_not_is_told_without_the_robot() {
             "did you mean \"std_srvs/srv/SetBool\"?",
         ),
     ] {
-        let (code, errors) = check(&house, more, false).await;
+        let (code, errors) = check(&test_robot, more, false).await;
         assert_eq!(code, Some(1), "{more}");
         assert!(errors.contains(told), "{told}: {errors}");
     }
@@ -90,9 +90,9 @@ async fn a_field_that_an_installed_message_has_not_is_told_without_the_robot() {
 
 #[tokio::test]
 async fn the_robot_tells_what_the_recipe_alone_can_not() {
-    let mut house = House::empty();
-    house.start("sim", "cortex-sim", &[]).await;
-    let event = |when: &str, deed: &str| format!("[events.low]\nwhen = {{ {when} }}\ndo = [{{ {deed} }}]\n");
+    let mut test_robot = TestRobot::empty();
+    test_robot.start("sim", "cortex-sim", &[]).await;
+    let event = |when: &str, action: &str| format!("[events.low]\nwhen = {{ {when} }}\ndo = [{{ {action} }}]\n");
     const LOW: &str = "topic = \"/battery_state\", field = \"percentage\", less = 0.1";
     for (more, told) in [
         (event(LOW, "tool = \"light.turn_onn\""), "robot.toml:12:7: 'light' has no method 'turn_onn'"),
@@ -115,18 +115,18 @@ async fn the_robot_tells_what_the_recipe_alone_can_not() {
             "warning: 'spare' is not on the robot's graph",
         ),
     ] {
-        let (without, said) = check(&house, &more, false).await;
+        let (without, said) = check(&test_robot, &more, false).await;
         assert_eq!(without, Some(0), "{more}: {said}");
-        let (code, errors) = check(&house, &more, true).await;
+        let (code, errors) = check(&test_robot, &more, true).await;
         assert_eq!(code, Some(if told.starts_with("warning") { 0 } else { 1 }), "{more}: {errors}");
         assert!(errors.contains(told), "{told}: {errors}");
     }
     let right = event(LOW, "tool = \"light.turn_on\", arguments = { room = \"kitchen\" }");
-    assert_eq!(check(&house, &right, true).await, (Some(0), String::new()));
+    assert_eq!(check(&test_robot, &right, true).await, (Some(0), String::new()));
     // A type that the robot has otherwise than the recipe says.
     let wrong = ROBOT.replace("nav_msgs/msg/Odometry", "geometry_msgs/msg/Twist");
-    let file = house.file("wrong.toml", &wrong);
-    let (code, _, errors) = house.run("cortex", &["recipe", "check", &file, "--live"]).await;
+    let file = test_robot.file("wrong.toml", &wrong);
+    let (code, _, errors) = test_robot.run("cortex", &["recipe", "check", &file, "--live"]).await;
     assert_eq!(code, Some(1));
     assert!(errors.contains("wrong.toml:4:25: '/odom' is published as nav_msgs/msg/Odometry"), "{errors}");
 }

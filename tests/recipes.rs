@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use cortex_protocol::overview::{ComponentHealth, ComponentOverview};
-use cortex_stories::{Event, House, Monitored, PATIENCE, Sent, finish_send, python};
+use cortex_stories::{Event, Monitored, PATIENCE, Sent, TestRobot, finish_send, python};
 use serde_json::Value;
 
 /// What may pass from a kill until it is told, on a machine that does other things as well.
@@ -18,24 +18,24 @@ fn recipe(name: &str) -> String {
     format!("{}/../recipes/{name}.toml", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A house whose robot comes from a recipe of the tree, and is up.
-async fn house_of(name: &str, components: &[&str]) -> (House, Monitored) {
+/// A test robot whose robot comes from a recipe of the tree, and is up.
+async fn house_of(name: &str, components: &[&str]) -> (TestRobot, Monitored) {
     house_with(&recipe(name), components).await
 }
 
-async fn house_with(recipe: &str, components: &[&str]) -> (House, Monitored) {
-    let mut house = House::empty();
-    house.find_programs();
-    let mut robot = Monitored::start(&house, recipe, &["--model", "reflex"]);
+async fn house_with(recipe: &str, components: &[&str]) -> (TestRobot, Monitored) {
+    let mut test_robot = TestRobot::empty();
+    test_robot.find_programs();
+    let mut robot = Monitored::start(&test_robot, recipe, &["--model", "reflex"]);
     robot.wait_until_all_work(components).await;
     let ready = robot.process().wait_for_line("ready").await;
     assert!(ready.ends_with("the robot is up"), "{ready}");
-    (house, robot)
+    (test_robot, robot)
 }
 
-/// The process ids of everything that lives in the house.
-fn alive(house: &House) -> Vec<String> {
-    let state = house.state().to_string_lossy().into_owned();
+/// The process ids of everything that lives in the test robot.
+fn alive(test_robot: &TestRobot) -> Vec<String> {
+    let state = test_robot.state().to_string_lossy().into_owned();
     let processes =
         fs::read_dir("/proc").into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let is_of_house = |process: &String| {
@@ -100,52 +100,52 @@ async fn each_recipe_of_the_tree_brings_a_robot_up_that_does_what_it_is_told() {
         },
     ];
     for Shown { recipe: name, components, task, tools, told } in all {
-        let (house, mut robot) = house_of(name, components).await;
-        let sent = house.send(task).await;
+        let (test_robot, mut robot) = house_of(name, components).await;
+        let sent = test_robot.send(task).await;
         assert_eq!((sent.status(), sent.code), ("succeeded", Some(0)), "{name}: {}", sent.output());
         assert_eq!(sent.started(), tools, "{name}");
         assert!(sent.output().contains(told), "{name}: {}", sent.output());
         if name == "hotel" {
             let file = recipe(name);
-            let (code, _, errors) = house.run("cortex", &["recipe", "check", "--live", &file]).await;
+            let (code, _, errors) = test_robot.run("cortex", &["recipe", "check", "--live", &file]).await;
             assert_eq!((code, errors.as_str()), (Some(0), ""), "the robot is as its recipe says");
         }
         if name == "patrol" {
             // The battery gets low, and before anything else the robot goes to its dock.
             robot.process().wait_for_log("task accepted: go to the living room", 1).await;
-            let place = house.send("where are you?").await;
+            let place = test_robot.send("where are you?").await;
             assert_eq!(place.words(), "I am in the living room.");
-            let level = house.send("how full is the battery?").await;
+            let level = test_robot.send("how full is the battery?").await;
             assert!(level.output().contains("and charging"), "{}", level.output());
         }
         assert_eq!(robot.stop().await, Some(0), "{name}");
-        assert_eq!(alive(&house), Vec::<String>::new(), "{name} left something behind");
+        assert_eq!(alive(&test_robot), Vec::<String>::new(), "{name} left something behind");
     }
 }
 
 /// Without a recipe, nothing is started and everything is as it was.
 #[tokio::test]
 async fn without_a_recipe_cortex_starts_nothing() {
-    let mut house = House::empty();
-    house.find_programs();
-    house.start_cortex(&["--model", "reflex"]).await;
-    let cortex = house.process("cortex").id().to_string();
-    assert_eq!(alive(&house), [cortex]);
+    let mut test_robot = TestRobot::empty();
+    test_robot.find_programs();
+    test_robot.start_cortex(&["--model", "reflex"]).await;
+    let cortex = test_robot.process("cortex").id().to_string();
+    assert_eq!(alive(&test_robot), [cortex]);
 }
 
 #[tokio::test]
 async fn a_wrong_recipe_starts_nothing_and_says_where_it_is_wrong() {
-    let mut house = House::empty();
-    house.find_programs();
-    let marker = house.state().join("was-started");
+    let mut test_robot = TestRobot::empty();
+    test_robot.find_programs();
+    let marker = test_robot.state().join("was-started");
     let touch = format!("start = {{ program = \"touch\", arguments = [{:?}] }}", marker.to_string_lossy());
     let text = format!("recipe = 1\n[cortex]\nmodle = \"reflex\"\n[components.base]\n{touch}\n");
-    let file = house.file("robot.toml", &text);
-    let (code, output, errors) = house.run("cortex", &["run", &file]).await;
+    let file = test_robot.file("robot.toml", &text);
+    let (code, output, errors) = test_robot.run("cortex", &["run", &file]).await;
     assert_eq!((code, output.as_str()), (Some(1), ""));
     assert!(errors.contains("robot.toml:3:9: there is no key 'modle' here"), "{errors}");
     assert!(!marker.exists());
-    let (code, _, errors) = house.run("cortex", &["run", "/no/such/recipe.toml"]).await;
+    let (code, _, errors) = test_robot.run("cortex", &["run", "/no/such/recipe.toml"]).await;
     assert_eq!(code, Some(2));
     assert!(errors.contains("/no/such/recipe.toml can't be read"), "{errors}");
 }
@@ -153,9 +153,9 @@ async fn a_wrong_recipe_starts_nothing_and_says_where_it_is_wrong() {
 /// `target/release/cortex run recipes/agent.toml` tried for ever to start programs that lay beside it.
 #[tokio::test]
 async fn programs_beside_cortex_are_found_without_a_path_at_the_start_and_again() {
-    let mut house = House::empty();
-    house.add_environment("PATH", "/usr/bin:/bin".to_owned());
-    let mut robot = Monitored::start(&house, &recipe("agent"), &["--model", "reflex"]);
+    let mut test_robot = TestRobot::empty();
+    test_robot.add_environment("PATH", "/usr/bin:/bin".to_owned());
+    let mut robot = Monitored::start(&test_robot, &recipe("agent"), &["--model", "reflex"]);
     robot.wait_until_all_work(&AGENT).await;
     let before = robot.count();
     assert!(robot.signal("light", "KILL"));
@@ -167,16 +167,16 @@ async fn programs_beside_cortex_are_found_without_a_path_at_the_start_and_again(
 
 #[tokio::test]
 async fn a_program_that_is_nowhere_is_one_error_and_nothing_is_started() {
-    let mut house = House::empty();
-    house.find_programs();
-    let marker = house.state().join("was-started");
+    let mut test_robot = TestRobot::empty();
+    test_robot.find_programs();
+    let marker = test_robot.state().join("was-started");
     let touch = format!("start = {{ program = \"touch\", arguments = [{:?}] }}", marker.to_string_lossy());
     let text = format!(
         "recipe = 1\n[components.base]\n{touch}\n[components.arm]\nstart = {{ program = \"no-such-arm\" }}\n\
          [components.hand]\nstart = {{ program = \"no-such-arm\" }}\n[actions.speak]\ncommand = {{ program = \"no-such-voice\" }}\n"
     );
-    let file = house.file("robot.toml", &text);
-    let (code, output, errors) = house.run("cortex", &["run", &file]).await;
+    let file = test_robot.file("robot.toml", &text);
+    let (code, output, errors) = test_robot.run("cortex", &["run", &file]).await;
     assert_eq!((code, output.as_str()), (Some(1), ""));
     let error =
         "robot.toml:5:21: there is no program 'no-such-arm' on this machine (for arm, hand): not in PATH nor in /";
@@ -184,7 +184,7 @@ async fn a_program_that_is_nowhere_is_one_error_and_nothing_is_started() {
     assert!(errors.contains("robot.toml:9:23: warning: there is no program 'no-such-voice'"), "{errors}");
     assert!(!marker.exists());
     // The robot may be another machine than the one where its recipe is checked.
-    let (code, output, errors) = house.run("cortex", &["recipe", "check", &file]).await;
+    let (code, output, errors) = test_robot.run("cortex", &["recipe", "check", &file]).await;
     assert_eq!(code, Some(0), "{errors}");
     assert!(output.contains("robot.toml: right; 3 components, 1 action, 0 events\n  policy: what nobody"), "{output}");
     assert!(errors.contains("robot.toml:5:21: warning: there is no program 'no-such-arm'"), "{errors}");
@@ -194,19 +194,19 @@ async fn a_program_that_is_nowhere_is_one_error_and_nothing_is_started() {
 /// not.
 #[tokio::test]
 async fn a_limit_that_is_not_kept_is_told_and_holds_nothing_up() {
-    let mut house = House::empty();
-    house.find_programs();
+    let mut test_robot = TestRobot::empty();
+    test_robot.find_programs();
     let recipe = "recipe = 1\n[components.light]\nheartbeat_s = 1.0\n\
                   [components.light.start]\nprogram = \"cortex-sim\"\narguments = [\"component\", \"light\"]\n\
                   memory_max = \"512 MB\"\ncpu_max = 1.5\n";
-    let file = house.file("robot.toml", recipe);
-    let mut robot = Monitored::start(&house, &file, &["--model", "reflex"]);
+    let file = test_robot.file("robot.toml", recipe);
+    let mut robot = Monitored::start(&test_robot, &file, &["--model", "reflex"]);
     robot.wait_until_all_work(&["light"]).await;
     let is_healthy =
         |light: &ComponentOverview| light.name.as_str() == "light" && light.health == ComponentHealth::Healthy;
-    let status = house.status_until("a healthy light", |status| status.components.iter().any(is_healthy)).await;
+    let status = test_robot.status_until("a healthy light", |status| status.components.iter().any(is_healthy)).await;
     let symptoms = status.components.into_iter().find(is_healthy).map(|light| light.symptoms).unwrap_or_default();
-    let (code, _, errors) = house.run("cortex", &["recipe", "check", "--live", &file]).await;
+    let (code, _, errors) = test_robot.run("cortex", &["recipe", "check", "--live", &file]).await;
     assert_eq!(code, Some(0), "{errors}");
     let told = symptoms.join("; ");
     if errors.is_empty() {
@@ -224,8 +224,8 @@ async fn a_limit_that_is_not_kept_is_told_and_holds_nothing_up() {
 /// "Scan the tag" looked, and then the mission was FAILED: "Nothing was done".
 #[tokio::test]
 async fn a_declared_sentence_of_a_look_is_done_by_the_look() {
-    let mut house = House::empty();
-    house.find_programs();
+    let mut test_robot = TestRobot::empty();
+    test_robot.find_programs();
     let part = |name: &str| {
         format!(
             "[components.{name}]\nstart = {{ program = \"cortex-sim\", arguments = [\"component\", \"{name}\"] }}\n"
@@ -234,11 +234,11 @@ async fn a_declared_sentence_of_a_look_is_done_by_the_look() {
     let scan = "[actions.scan]\nmethod = { component = \"camera\", name = \"look\" }\n\
                 [actions.scan.tool]\ndescription = \"Scans the tag in front of the robot.\"\neffect = \"observe\"\n\
                 phrases = [\"scan the tag\"]\n";
-    let file = house.file("robot.toml", &format!("recipe = 1\n{}{}{scan}", part("base"), part("camera")));
-    let mut robot = Monitored::start(&house, &file, &["--model", "reflex"]);
+    let file = test_robot.file("robot.toml", &format!("recipe = 1\n{}{}{scan}", part("base"), part("camera")));
+    let mut robot = Monitored::start(&test_robot, &file, &["--model", "reflex"]);
     robot.wait_until_all_work(&["base", "camera"]).await;
     robot.process().wait_for_line("ready").await;
-    let sent = house.send("scan the tag").await;
+    let sent = test_robot.send("scan the tag").await;
     assert_eq!(sent.code, Some(0), "{sent:#?}");
     assert!(sent.output().contains("I see"), "{}", sent.output());
     assert_eq!(robot.stop().await, Some(0));
@@ -246,8 +246,8 @@ async fn a_declared_sentence_of_a_look_is_done_by_the_look() {
 
 #[tokio::test]
 async fn a_component_that_is_killed_in_mid_mission_ends_it_with_the_reason_and_comes_back() {
-    let (house, mut robot) = house_of("agent", &AGENT).await;
-    let mut task = house.begin_send("go to the bathroom");
+    let (test_robot, mut robot) = house_of("agent", &AGENT).await;
+    let mut task = test_robot.begin_send("go to the bathroom");
     task.wait_for_json("the drive", is_under_way).await;
     let (before, killed) = (robot.count(), Instant::now());
     assert!(robot.signal("base", "KILL"));
@@ -264,7 +264,7 @@ async fn a_component_that_is_killed_in_mid_mission_ends_it_with_the_reason_and_c
     assert!(sent.lines().iter().any(|line| line.contains("base")), "{:?}", sent.lines());
 
     // Nobody has to say that nothing moves: the base that came back was asked, and said so.
-    let again = house.send("go to the kitchen").await;
+    let again = test_robot.send("go to the kitchen").await;
     assert_eq!(again.status(), "succeeded", "it serves again: {}", again.output());
     assert_eq!(robot.stop().await, Some(0));
 }
@@ -272,24 +272,24 @@ async fn a_component_that_is_killed_in_mid_mission_ends_it_with_the_reason_and_c
 /// Reflex did not understand what the robot could do a moment ago.
 #[tokio::test]
 async fn regression_a_task_for_a_component_that_is_coming_up_again_waits_for_it() {
-    let (house, mut robot) = house_of("agent", &AGENT).await;
+    let (test_robot, mut robot) = house_of("agent", &AGENT).await;
     let before = robot.count();
     assert!(robot.signal("base", "KILL"));
     robot.wait_for(before, "base", |event| matches!(event, Event::Fails(_))).await;
-    let sent = house.send("go to the kitchen").await;
+    let sent = test_robot.send("go to the kitchen").await;
     assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["base.go_to"]), "{:#?}", sent.lines());
 
     let before = robot.count();
     assert!(robot.signal("base", "KILL"));
     robot.wait_for(before, "base", |event| matches!(event, Event::Started(_))).await;
-    let sent = house.send("go to the bedroom").await;
+    let sent = test_robot.send("go to the bedroom").await;
     assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["base.go_to"]), "{:#?}", sent.lines());
     assert_eq!(robot.stop().await, Some(0));
 }
 
 #[tokio::test]
 async fn a_component_that_hangs_is_noticed_by_its_heartbeat_and_started_anew() {
-    let (house, mut robot) = house_of("agent", &AGENT).await;
+    let (test_robot, mut robot) = house_of("agent", &AGENT).await;
     let (before, stopped) = (robot.count(), Instant::now());
     assert!(robot.signal("speaker", "STOP"));
     let suspected = robot.wait_for(before, "speaker", |event| matches!(event, Event::Suspected(_))).await;
@@ -297,7 +297,7 @@ async fn a_component_that_hangs_is_noticed_by_its_heartbeat_and_started_anew() {
     robot.wait_for(before, "speaker", |event| matches!(event, Event::Fails(_))).await;
     robot.wait_for(before, "speaker", |event| matches!(event, Event::Started(_))).await;
     robot.wait_for(before, "speaker", |event| *event == Event::Works).await;
-    let sent = house.send("say hello").await;
+    let sent = test_robot.send("say hello").await;
     assert_eq!(sent.status(), "succeeded", "{}", sent.output());
     let others = robot.told().iter().skip(before).filter(|told| told.component != "speaker" && told.event.is_failure());
     assert_eq!(others.count(), 0, "the rest of the robot goes on");
@@ -305,17 +305,17 @@ async fn a_component_that_hangs_is_noticed_by_its_heartbeat_and_started_anew() {
 
 #[tokio::test]
 async fn a_managed_node_that_comes_back_is_configured_and_activated_again_with_what_depends_on_it() {
-    let (house, mut robot) = house_of("navigation", &NAVIGATION).await;
+    let (test_robot, mut robot) = house_of("navigation", &NAVIGATION).await;
     let before = robot.count();
     assert!(robot.signal("camera", "KILL"));
     robot.wait_for(before, "camera", |event| *event == Event::Works).await;
-    let sent = house.send("look around").await;
+    let sent = test_robot.send("look around").await;
     assert_eq!(sent.status(), "succeeded", "it is active: {}", sent.output());
 
     let before = robot.count();
     assert!(robot.signal("base", "KILL"));
     robot.wait_for(before, "base", |event| *event == Event::Works).await;
-    let sent = house.send("go to the kitchen and look around").await;
+    let sent = test_robot.send("go to the kitchen and look around").await;
     assert_eq!(sent.status(), "succeeded", "{}", sent.output());
     let restarted = robot.told().iter().skip(before).filter(|told| matches!(told.event, Event::Started(_)));
     assert_eq!(restarted.count(), 1, "what depends on it only pauses");
@@ -324,13 +324,13 @@ async fn a_managed_node_that_comes_back_is_configured_and_activated_again_with_w
 /// Only what needs the planner pauses; the rest of the robot goes on.
 #[tokio::test]
 async fn a_planner_that_is_killed_during_a_drive_ends_it_and_takes_nothing_along_that_can_do_without() {
-    let (house, mut robot) = house_of("navigation", &NAVIGATION).await;
-    let mut task = house.begin_send("go to the bathroom");
+    let (test_robot, mut robot) = house_of("navigation", &NAVIGATION).await;
+    let mut task = test_robot.begin_send("go to the bathroom");
     task.wait_for_json("the drive", is_under_way).await;
     let before = robot.count();
     assert!(robot.signal("planner", "KILL"));
     robot.wait_for(before, "planner", |event| matches!(event, Event::Fails(_))).await;
-    let (code, sight, _) = house.run("cortex", &["call", "camera.look"]).await;
+    let (code, sight, _) = test_robot.run("cortex", &["call", "camera.look"]).await;
     assert_eq!(code, Some(0), "it goes on: {sight}");
     let sent = finish_send(task).await;
     assert_eq!(step_of(&sent)["status"]["failed"], "component_lost", "{sent:#?}");
@@ -338,7 +338,7 @@ async fn a_planner_that_is_killed_during_a_drive_ends_it_and_takes_nothing_along
     assert!(told.contains("planner") && told.contains("its process was killed (signal 9)"), "{told}");
 
     robot.wait_for(before, "planner", |event| *event == Event::Works).await;
-    let again = house.send("go to the kitchen").await;
+    let again = test_robot.send("go to the kitchen").await;
     assert_eq!(again.status(), "succeeded", "{}", again.output());
     let others = ["base", "battery", "map_server", "localization", "controller", "camera", "speaker"];
     let disturbed = robot.told().iter().skip(before).filter(|told| others.contains(&told.component.as_str()));
@@ -346,13 +346,13 @@ async fn a_planner_that_is_killed_during_a_drive_ends_it_and_takes_nothing_along
         disturbed.filter(|told| told.event.is_failure()).map(|told| format!("{told:?}")).collect();
     assert_eq!(disturbed, Vec::<String>::new());
     assert_eq!(robot.stop().await, Some(0));
-    assert_eq!(alive(&house), Vec::<String>::new());
+    assert_eq!(alive(&test_robot), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn the_robot_comes_down_in_reverse_order_after_its_mission() {
-    let (house, mut robot) = house_of("navigation", &NAVIGATION).await;
-    let mut task = house.begin_send("go to the bathroom");
+    let (test_robot, mut robot) = house_of("navigation", &NAVIGATION).await;
+    let mut task = test_robot.begin_send("go to the bathroom");
     task.wait_for_json("the drive", is_under_way).await;
     assert_eq!(robot.stop().await, Some(0));
     let sent = finish_send(task).await;
@@ -377,21 +377,21 @@ async fn the_robot_comes_down_in_reverse_order_after_its_mission() {
     ] {
         assert!(place(first) < place(then), "{first} before {then}: {down:?}");
     }
-    assert_eq!(alive(&house), Vec::<String>::new());
+    assert_eq!(alive(&test_robot), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn a_cortex_that_is_killed_leaves_no_process_behind() {
-    let (house, mut robot) = house_of("agent", &AGENT).await;
-    assert!(alive(&house).len() > 7, "Cortex, its guard, and six components");
+    let (test_robot, mut robot) = house_of("agent", &AGENT).await;
+    assert!(alive(&test_robot).len() > 7, "Cortex, its guard, and six components");
     robot.process().signal("KILL");
     robot.process().wait().await;
     let deadline = Instant::now() + PATIENCE;
-    while !alive(&house).is_empty() && Instant::now() < deadline {
+    while !alive(&test_robot).is_empty() && Instant::now() < deadline {
         // Nothing tells when a process of somebody who has died ends.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    assert_eq!(alive(&house), Vec::<String>::new());
+    assert_eq!(alive(&test_robot), Vec::<String>::new());
 }
 
 /// A node that knows nothing of Cortex, and the actions that may fix it.
@@ -436,12 +436,12 @@ fn course(robot: &mut Monitored, component: &str) -> Vec<String> {
 /// One says so in `/diagnostics`, one does not get on, and one that is fixed by nothing but the last rung is respawned.
 #[tokio::test]
 async fn nodes_that_know_nothing_of_cortex_are_watched_and_fixed_by_whatever_helps() {
-    let mut house = House::empty();
-    house.find_programs();
+    let mut test_robot = TestRobot::empty();
+    test_robot.find_programs();
     let stories = [("one", "reports", "service"), ("two", "freezes", "topic"), ("three", "freezes", "parameter")];
     let components: String = stories.iter().map(|(name, fault, by)| thermometer(name, fault, by)).collect();
-    let recipe = house.file("robot.toml", &format!("recipe = 1\n{components}"));
-    let mut robot = Monitored::start(&house, &recipe, &["--model", "reflex"]);
+    let recipe = test_robot.file("robot.toml", &format!("recipe = 1\n{components}"));
+    let mut robot = Monitored::start(&test_robot, &recipe, &["--model", "reflex"]);
     for (name, ..) in stories {
         // Up, failed, and up again.
         let mut since = 0;
@@ -473,12 +473,12 @@ async fn nodes_that_know_nothing_of_cortex_are_watched_and_fixed_by_whatever_hel
     );
     assert_eq!(course(&mut robot, "three")[1..], ["1, turn_three_up", "works"]);
     assert_eq!(robot.stop().await, Some(0));
-    assert_eq!(alive(&house), Vec::<String>::new());
+    assert_eq!(alive(&test_robot), Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn a_stand_in_takes_the_place_of_what_keeps_failing() {
-    let (house, mut robot) = house_of("patrol", &["base", "battery", "camera"]).await;
+async fn a_standby_takes_the_place_of_what_keeps_failing() {
+    let (test_robot, mut robot) = house_of("patrol", &["base", "battery", "camera"]).await;
     // Its ladder has two restarts.
     for _ in 0..2 {
         let before = robot.count();
@@ -490,9 +490,9 @@ async fn a_stand_in_takes_the_place_of_what_keeps_failing() {
     robot.wait_for(before, "spare_camera", |event| *event == Event::Works).await;
     // Up is not yet known: it has to describe what it offers.
     robot.process().wait_for_log("the component 'spare_camera' was found", 1).await;
-    let sent = house.send("look around").await;
+    let sent = test_robot.send("look around").await;
     assert_eq!(sent.status(), "succeeded", "{}", sent.output());
     assert!(robot.process_of("camera").is_none(), "it was the other one that looked");
     assert_eq!(robot.stop().await, Some(0));
-    assert_eq!(alive(&house), Vec::<String>::new());
+    assert_eq!(alive(&test_robot), Vec::<String>::new());
 }

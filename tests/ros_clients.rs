@@ -1,12 +1,12 @@
 //! Clients that are not ours: rclpy, as `ros2 action send_goal` uses it.
 
-#![expect(clippy::panic, reason = "a story that can't be told ends here, and says why")]
+#![expect(clippy::panic, reason = "a test whose set-up fails ends here, and says why")]
 
-use cortex_stories::House;
+use cortex_stories::TestRobot;
 use serde_json::Value;
 
-async fn report_of(house: &House, arguments: &[&str]) -> Value {
-    let mut client = house.spawn_python("send_goal.py", arguments);
+async fn report_of(test_robot: &TestRobot, arguments: &[&str]) -> Value {
+    let mut client = test_robot.spawn_python("send_goal.py", arguments);
     let code = client.wait().await;
     assert_eq!(code, Some(0), "{}", client.stderr().join("\n"));
     let last = client.stdout().pop().unwrap_or_default();
@@ -15,8 +15,8 @@ async fn report_of(house: &House, arguments: &[&str]) -> Value {
 
 #[tokio::test]
 async fn rclpy_sends_a_goal_and_gets_feedback_a_result_and_the_output() {
-    let house = House::with_robot("reflex").await;
-    let report = report_of(&house, &["go to the bedroom and say hello"]).await;
+    let test_robot = TestRobot::with_robot("reflex").await;
+    let report = report_of(&test_robot, &["go to the bedroom and say hello"]).await;
     assert_eq!((&report["status"], &report["success"]), (&"SUCCEEDED".into(), &true.into()), "{report:#}");
     let feedback: Vec<&str> =
         report["feedback"].as_array().unwrap().iter().filter_map(|line| line["feedback"].as_str()).collect();
@@ -37,18 +37,18 @@ async fn rclpy_sends_a_goal_and_gets_feedback_a_result_and_the_output() {
 
 #[tokio::test]
 async fn rclpy_cancels_a_goal() {
-    let house = House::with_slow_robot().await;
-    let report = report_of(&house, &["--cancel-after", "started", "go to the bathroom"]).await;
+    let test_robot = TestRobot::with_slow_robot().await;
+    let report = report_of(&test_robot, &["--cancel-after", "started", "go to the bathroom"]).await;
     assert_eq!((&report["status"], &report["success"]), (&"CANCELED".into(), &false.into()), "{report:#}");
     assert!(report["output"].as_str().unwrap().starts_with("The task was cancelled.\n"), "{report:#}");
 }
 
 #[tokio::test]
 async fn rclpy_stops_and_resumes() {
-    let house = House::with_slow_robot().await;
-    let report = report_of(&house, &["--stop-after", "started", "go to the bathroom"]).await;
+    let test_robot = TestRobot::with_slow_robot().await;
+    let report = report_of(&test_robot, &["--stop-after", "started", "go to the bathroom"]).await;
     assert_eq!((&report["status"], &report["success"]), (&"ABORTED".into(), &false.into()), "{report:#}");
     assert!(report["output"].as_str().unwrap().starts_with("The robot was stopped.\n"), "{report:#}");
-    let report = report_of(&house, &["--resume", "say hello"]).await;
+    let report = report_of(&test_robot, &["--resume", "say hello"]).await;
     assert_eq!(report["status"], "SUCCEEDED", "{report:#}");
 }

@@ -9,7 +9,7 @@ use cortex_ros_client::dynamic::Endpoints;
 use cortex_ros_client::r2r::QosProfile;
 use cortex_ros_client::r2r::std_srvs::srv::SetBool;
 use cortex_ros_client::{GraphWatch, RosNode};
-use cortex_stories::{House, PATIENCE};
+use cortex_stories::{PATIENCE, TestRobot};
 use serde_json::{Value, json};
 
 use crate::table::{Table, median};
@@ -34,19 +34,19 @@ struct Times {
     rclpy_at_best: Vec<Duration>,
 }
 
-pub(crate) async fn measure(house: &mut House, table: &mut Table) -> anyhow::Result<()> {
-    house.start_python("server", "bad_services.py", &["works", "--single-threaded"]).await;
+pub(crate) async fn measure(test_robot: &mut TestRobot, table: &mut Table) -> anyhow::Result<()> {
+    test_robot.start_python("server", "bad_services.py", &["works", "--single-threaded"]).await;
     let node = RosNode::start("_bench_calls", "")?;
     let graph = GraphWatch::start(node.fully_qualified_name())?;
     let endpoints = Endpoints::start(&graph)?;
-    let times = compare(house, &node, &endpoints).await;
+    let times = compare(test_robot, &node, &endpoints).await;
     tokio::task::spawn_blocking(move || {
         endpoints.shut_down();
         graph.shut_down();
         node.shut_down();
     })
     .await?;
-    house.end("server");
+    test_robot.end("server");
     let times = times?;
     table.add_times("a service call, types loaded at run time, JSON to JSON", "", &times.dynamic);
     table.add_times("the same by r2r's typed client", "", &times.r2r);
@@ -59,14 +59,14 @@ pub(crate) async fn measure(house: &mut House, table: &mut Table) -> anyhow::Res
     Ok(())
 }
 
-async fn compare(house: &House, node: &RosNode, endpoints: &Endpoints) -> anyhow::Result<Times> {
+async fn compare(test_robot: &TestRobot, node: &RosNode, endpoints: &Endpoints) -> anyhow::Result<Times> {
     let interface = Interfaces::from_environment().service("std_srvs/srv/SetBool")?;
     let dynamic = endpoints.service_client(SERVICE, &interface).await?;
     dynamic.wait_for_server(PATIENCE).await?;
     let r2r = node
         .with_node(|node| node.create_client::<SetBool::Service>(SERVICE, QosProfile::services_default()))
         .await??;
-    let mut rclpy = house.spawn_python("call_client.py", &[SERVICE, &CALLS.to_string()]);
+    let mut rclpy = test_robot.spawn_python("call_client.py", &[SERVICE, &CALLS.to_string()]);
     rclpy.wait_for_line("ready").await;
 
     let (exact_in, exact_out) = (ReadOptions::exact(), WriteOptions::exact());

@@ -7,7 +7,7 @@ use anyhow::ensure;
 use cortex_component::{CallContext, Component, Effect, Method, NoArguments};
 use cortex_ros::TaskClient;
 use cortex_ros_client::{GraphWatch, RosNode};
-use cortex_stories::{House, PATIENCE};
+use cortex_stories::{PATIENCE, TestRobot};
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -17,12 +17,12 @@ use crate::table::Table;
 /// Cancels that are measured.
 const CANCELS: usize = 50;
 
-pub(crate) async fn measure(house: &mut House, table: &mut Table) -> anyhow::Result<()> {
+pub(crate) async fn measure(test_robot: &mut TestRobot, table: &mut Table) -> anyhow::Result<()> {
     let going = Arc::new(Notify::new());
     let halted_at: Arc<Mutex<Option<Instant>>> = Arc::default();
     let slow = component(Arc::clone(&going), Arc::clone(&halted_at)).start().await?;
     let model = instant_model("slow-go", json!({}), 1).await?;
-    let mut cortex = house.spawn("cortex", &["run", "--model", &format!("openai:instant@{}", model.url())]);
+    let mut cortex = test_robot.spawn("cortex", &["run", "--model", &format!("openai:instant@{}", model.url())]);
     cortex.wait_for_line("(1 components)").await;
     let node = RosNode::start("_bench_cancel", "")?;
     let graph = GraphWatch::start(node.fully_qualified_name())?;

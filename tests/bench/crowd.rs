@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use cortex_ros_client::RosNode;
-use cortex_stories::{House, PATIENCE, Robot};
+use cortex_stories::{PATIENCE, Robot, TestRobot};
 
 use crate::table::Table;
 
@@ -15,10 +15,10 @@ const SERVICES: usize = 10;
 /// Nodes that arrive while the crowd is there.
 const ARRIVALS: usize = 10;
 
-pub(crate) async fn measure(house: &mut House, table: &mut Table) -> anyhow::Result<()> {
+pub(crate) async fn measure(test_robot: &mut TestRobot, table: &mut Table) -> anyhow::Result<()> {
     let robot = Robot::join("_bench_crowd")?;
     let mut tools = robot.discovery.tools();
-    let mut crowd = house.spawn_python("crowd.py", &[&NODES.to_string(), &SERVICES.to_string()]);
+    let mut crowd = test_robot.spawn_python("crowd.py", &[&NODES.to_string(), &SERVICES.to_string()]);
     // The crowd grows for some seconds, and is followed meanwhile.
     crowd.wait_for_line("ready").await;
     let complete = Instant::now();

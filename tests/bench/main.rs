@@ -16,7 +16,7 @@ mod table;
 
 use std::process::ExitCode;
 
-use cortex_stories::{House, argument, in_own_domain};
+use cortex_stories::{TestRobot, argument, in_own_domain};
 use table::Table;
 
 fn main() -> ExitCode {
@@ -28,30 +28,30 @@ fn main() -> ExitCode {
             conversion::measure(&mut table)?;
         }
         if wanted("calls") {
-            calls::measure(&mut House::shared(), &mut table).await?;
+            calls::measure(&mut TestRobot::shared(), &mut table).await?;
         }
         if wanted("loop") {
-            mission_loop::measure(&mut House::shared(), &mut table).await?;
+            mission_loop::measure(&mut TestRobot::shared(), &mut table).await?;
         }
         if wanted("missions") {
             for components in [1, 10, 50] {
-                missions::measure(&mut House::shared(), components, &mut table).await?;
+                missions::measure(&mut TestRobot::shared(), components, &mut table).await?;
             }
         }
         if wanted("cancel") {
-            cancel::measure(&mut House::shared(), &mut table).await?;
+            cancel::measure(&mut TestRobot::shared(), &mut table).await?;
         }
         if wanted("stop") {
-            stop::measure(&mut House::shared(), &mut table).await?;
+            stop::measure(&mut TestRobot::shared(), &mut table).await?;
         }
         if wanted("crowd") {
-            crowd::measure(&mut House::shared(), &mut table).await?;
+            crowd::measure(&mut TestRobot::shared(), &mut table).await?;
         }
         if wanted("monitor-recovery") {
-            monitor::recovery(&mut House::shared(), &mut table).await?;
+            monitor::recovery(&mut TestRobot::shared(), &mut table).await?;
         }
         if wanted("monitor-crowd") {
-            monitor::crowd(&mut House::shared(), &mut table).await?;
+            monitor::crowd(&mut TestRobot::shared(), &mut table).await?;
         }
         println!("{table}");
         Ok(())

@@ -9,7 +9,7 @@ use cortex_ros::TaskClient;
 use cortex_ros_client::{GraphWatch, RosNode};
 use cortex_runtime::tape::Flush;
 use cortex_stories::costs::{COMPONENTS, Record, Steps, graph_time, machine_time, missions, three_together};
-use cortex_stories::{House, PATIENCE};
+use cortex_stories::{PATIENCE, TestRobot};
 use cortex_testkit::{OpenAiServer, Served};
 use serde_json::{Value, json};
 
@@ -28,14 +28,14 @@ const FLUSHES: usize = 200;
 /// What a step writes before it moves, about.
 const LINES_OF_A_STEP: usize = 2_000;
 
-pub(crate) async fn measure(house: &mut House, table: &mut Table) -> anyhow::Result<()> {
+pub(crate) async fn measure(test_robot: &mut TestRobot, table: &mut Table) -> anyhow::Result<()> {
     counts(table).await?;
     let folder = tempfile::tempdir()?;
     overheads(folder.path(), table).await?;
     large_plans(table)?;
     let took = three_together().await?;
     table.add_times("three steps of 1 s that nothing orders, with plan and last word", "under 1.2 s", &[took]);
-    long_goal(house, table).await
+    long_goal(test_robot, table).await
 }
 
 async fn counts(table: &mut Table) -> anyhow::Result<()> {
@@ -117,18 +117,18 @@ fn large_plans(table: &mut Table) -> anyhow::Result<()> {
 }
 
 /// A goal of a real action server that goes on for a minute, with a step that waits for it.
-async fn long_goal(house: &mut House, table: &mut Table) -> anyhow::Result<()> {
+async fn long_goal(test_robot: &mut TestRobot, table: &mut Table) -> anyhow::Result<()> {
     let seconds = GOAL.as_secs().to_string();
-    house.allow_undeclared();
-    house.start_python("server", "bad_goals.py", &["works", "--seconds", &seconds]).await;
-    house.start_python("services", "bad_services.py", &["works"]).await;
+    test_robot.allow_undeclared();
+    test_robot.start_python("server", "bad_goals.py", &["works", "--seconds", &seconds]).await;
+    test_robot.start_python("services", "bad_services.py", &["works"]).await;
     let node = RosNode::start("_bench_loop", "")?;
     let graph = GraphWatch::start(node.fully_qualified_name())?;
     for confirmation in [Always, Adaptive] {
         let model = OpenAiServer::answering(answer).await?;
-        house.configure(&format!("[mission]\nconfirmation = \"{}\"\n", name(confirmation)));
+        test_robot.configure(&format!("[mission]\nconfirmation = \"{}\"\n", name(confirmation)));
         let endpoint = format!("openai:scripted@{}", model.url());
-        let mut cortex = house.spawn("cortex", &["run", "--model", &endpoint]);
+        let mut cortex = test_robot.spawn("cortex", &["run", "--model", &endpoint]);
         cortex.wait_for_line("ready").await;
         let client = TaskClient::connect(&node, &graph, "/cortex", PATIENCE).await?;
         let sent = client.send("go there", "").await?;
@@ -149,8 +149,8 @@ async fn long_goal(house: &mut House, table: &mut Table) -> anyhow::Result<()> {
         graph.shut_down();
     })
     .await?;
-    house.end("server");
-    house.end("services");
+    test_robot.end("server");
+    test_robot.end("services");
     Ok(())
 }
 

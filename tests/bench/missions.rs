@@ -7,7 +7,7 @@ use cortex_ros::TaskClient;
 use cortex_ros_client::r2r::QosProfile;
 use cortex_ros_client::r2r::cortex_msgs::srv::ExecuteMethod;
 use cortex_ros_client::{GraphWatch, RosNode};
-use cortex_stories::{House, PATIENCE};
+use cortex_stories::{PATIENCE, TestRobot};
 use cortex_testkit::{OpenAiServer, Served};
 use serde_json::{Value, json};
 
@@ -36,18 +36,18 @@ pub(crate) async fn instant_model(tool: &'static str, arguments: Value, steps: u
     Ok(OpenAiServer::answering(answer).await?)
 }
 
-pub(crate) async fn measure(house: &mut House, components: usize, table: &mut Table) -> anyhow::Result<()> {
+pub(crate) async fn measure(test_robot: &mut TestRobot, components: usize, table: &mut Table) -> anyhow::Result<()> {
     let plural = if components == 1 { "component" } else { "components" };
     let label = format!("{components} {plural}");
     let count = components.to_string();
     // One component alone would be called `c`, without a number.
     let first = if components == 1 { "c" } else { "c1" };
-    house.start("echo", "cortex-misbehave", &["echo", "--count", &count, "--prefix", "c"]).await;
+    test_robot.start("echo", "cortex-misbehave", &["echo", "--count", &count, "--prefix", "c"]).await;
     let tool = if components == 1 { "c-echo" } else { "c1-echo" };
     let model = instant_model(tool, json!({"text": "hi"}), STEPS).await?;
 
     let begun = Instant::now();
-    let mut cortex = house.spawn("cortex", &["run", "--model", &format!("openai:instant@{}", model.url())]);
+    let mut cortex = test_robot.spawn("cortex", &["run", "--model", &format!("openai:instant@{}", model.url())]);
     // Beside one tool of each component there are those of Cortex itself.
     let all_there = |line: &String| {
         let (tools, of) = line.strip_prefix("tools: ")?.strip_suffix(" components)")?.split_once(" (")?;
@@ -88,7 +88,7 @@ pub(crate) async fn measure(house: &mut House, components: usize, table: &mut Ta
     })
     .await?;
     drop(cortex);
-    house.end("echo");
+    test_robot.end("echo");
     Ok(())
 }
 

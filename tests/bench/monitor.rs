@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use cortex_stories::{Event, Held, House, Monitored, PATIENCE, Process};
+use cortex_stories::{Event, Held, Monitored, PATIENCE, Process, TestRobot};
 
 use crate::table::{Table, median};
 
@@ -28,12 +28,12 @@ const REST: Duration = Duration::from_secs(5);
 const TICKS: f64 = 100.0;
 
 /// Kills and hangs.
-pub(crate) async fn recovery(house: &mut House, table: &mut Table) -> anyhow::Result<()> {
-    house.find_programs();
+pub(crate) async fn recovery(test_robot: &mut TestRobot, table: &mut Table) -> anyhow::Result<()> {
+    test_robot.find_programs();
     let mut own = Vec::new();
     for _ in 0..STARTS {
         let begun = Instant::now();
-        let mut alone = house.spawn("cortex-misbehave", &["echo", "--name", "alone"]);
+        let mut alone = test_robot.spawn("cortex-misbehave", &["echo", "--name", "alone"]);
         alone.wait_for_line("ready").await;
         own.push(begun.elapsed());
     }
@@ -48,8 +48,8 @@ pub(crate) async fn recovery(house: &mut House, table: &mut Table) -> anyhow::Re
              start = {{ program = \"cortex-misbehave\", arguments = [\"echo\", \"--name\", \"{name}\"] }}"
         );
     }
-    let recipe = house.file("killed.toml", &recipe);
-    let mut robot = Monitored::start(house, &recipe, &["--model", "reflex"]);
+    let recipe = test_robot.file("killed.toml", &recipe);
+    let mut robot = Monitored::start(test_robot, &recipe, &["--model", "reflex"]);
     robot.wait_until_all_work(&KILLED).await;
     let (mut noticed, mut again) = (Vec::new(), Vec::new());
     for _ in 0..KILLS {
@@ -89,14 +89,15 @@ pub(crate) async fn recovery(house: &mut House, table: &mut Table) -> anyhow::Re
 }
 
 /// A hundred components.
-pub(crate) async fn crowd(house: &mut House, table: &mut Table) -> anyhow::Result<()> {
-    house.find_programs();
-    let nobody = cost_of_plain(house, 0).await?;
+pub(crate) async fn crowd(test_robot: &mut TestRobot, table: &mut Table) -> anyhow::Result<()> {
+    test_robot.find_programs();
+    let nobody = cost_of_plain(test_robot, 0).await?;
     let mut processes: Vec<Process> = Vec::new();
     let mut recipe = "recipe = 1\n".to_owned();
     for number in 0..PROCESSES {
         let prefix = format!("crowd{number}_");
-        let mut process = house.spawn("cortex-misbehave", &["echo", "--count", &EACH.to_string(), "--prefix", &prefix]);
+        let mut process =
+            test_robot.spawn("cortex-misbehave", &["echo", "--count", &EACH.to_string(), "--prefix", &prefix]);
         process.wait_for_line("ready").await;
         processes.push(process);
         for member in 1..=EACH {
@@ -104,9 +105,9 @@ pub(crate) async fn crowd(house: &mut House, table: &mut Table) -> anyhow::Resul
         }
     }
     let count = PROCESSES * EACH;
-    let there = cost_of_plain(house, count).await?;
-    let recipe = house.file("crowd.toml", &recipe);
-    let mut robot = Monitored::start(house, &recipe, &["--model", "reflex"]);
+    let there = cost_of_plain(test_robot, count).await?;
+    let recipe = test_robot.file("crowd.toml", &recipe);
+    let mut robot = Monitored::start(test_robot, &recipe, &["--model", "reflex"]);
     let names: Vec<String> =
         (0..PROCESSES).flat_map(|number| (1..=EACH).map(move |member| format!("crowd{number}_{member}"))).collect();
     robot.wait_until_all_work(&names.iter().map(String::as_str).collect::<Vec<_>>()).await;
@@ -149,8 +150,8 @@ pub(crate) async fn crowd(house: &mut House, table: &mut Table) -> anyhow::Resul
 }
 
 /// What a Cortex without a recipe costs that sees so many components.
-async fn cost_of_plain(house: &House, components: usize) -> anyhow::Result<Cost> {
-    let mut cortex = house.spawn("cortex", &["run", "--model", "reflex"]);
+async fn cost_of_plain(test_robot: &TestRobot, components: usize) -> anyhow::Result<Cost> {
+    let mut cortex = test_robot.spawn("cortex", &["run", "--model", "reflex"]);
     cortex.wait_for_line("ready").await;
     if components > 0 {
         cortex.wait_for_line(&format!("({components} components)")).await;

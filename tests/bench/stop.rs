@@ -11,7 +11,7 @@ use cortex_protocol::{
     Principal, StopOutcome, ToolCall, ToolSpec,
 };
 use cortex_ros::{StopServer, TaskClient};
-use cortex_stories::{House, PATIENCE, Robot};
+use cortex_stories::{PATIENCE, Robot, TestRobot};
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -23,8 +23,8 @@ const GOALS: u32 = 50;
 const TOOL: &str = "send_goal_to_go";
 const NODE: &str = "/_bench_stop";
 
-pub(crate) async fn measure(house: &mut House, table: &mut Table) -> anyhow::Result<()> {
-    house.start_python("server", "many_goals.py", &["go"]).await;
+pub(crate) async fn measure(test_robot: &mut TestRobot, table: &mut Table) -> anyhow::Result<()> {
+    test_robot.start_python("server", "many_goals.py", &["go"]).await;
     let robot = Robot::join(NODE.trim_start_matches('/'))?;
     let mut tools = robot.discovery.tools();
     let on_offer = tools.wait_for(|tools| tools.iter().any(|tool| tool.name.as_str() == TOOL));
@@ -65,7 +65,7 @@ pub(crate) async fn measure(house: &mut House, table: &mut Table) -> anyhow::Res
     drop(client);
     tokio::task::spawn_blocking(move || server.shut_down()).await?;
     robot.leave().await?;
-    house.end("server");
+    test_robot.end("server");
     Ok(())
 }
 

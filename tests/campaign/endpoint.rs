@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 /// How a task begins that the model can plan.
-pub(crate) const ERRAND: &str = "errand ";
+pub(crate) const TASK: &str = "errand ";
 /// How long a long shake is, in seconds: longer than a component takes to be trusted again, and
 /// shorter than a tray may go on without feedback.
 const LONG_S: f64 = 2.5;
@@ -81,7 +81,7 @@ fn answer(request: &Value, drive: &str) -> Served {
         return Served::Text("Done.".to_owned());
     }
     let texts: Vec<String> = messages.iter().map(|message| message["content"].to_string()).collect();
-    let task = texts.iter().rev().find_map(|text| text.split_once(ERRAND)).map(|(_, task)| task).unwrap_or_default();
+    let task = texts.iter().rev().find_map(|text| text.split_once(TASK)).map(|(_, task)| task).unwrap_or_default();
     let mut tools = request["tools"].as_array().into_iter().flatten().map(|tool| &tool["function"]);
     let guest = tools.find(|tool| tool["name"] == "guest-shake");
     let has_force = guest.is_some_and(|guest| guest.pointer("/parameters/properties/force").is_some());

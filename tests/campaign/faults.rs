@@ -7,9 +7,9 @@ use cortex_stories::Dice;
 /// The components that go wrong on command (`tests/python/bad/component.py`).
 pub(crate) const TRAYS: [&str; 3] = ["tray_1", "tray_2", "tray_3"];
 
-/// A component whose stand-in is [`SPARE`]; nothing else goes wrong with it.
+/// A component whose standby is [`SPARE`]; nothing else goes wrong with it.
 pub(crate) const DOUBLED: &str = "tray_4";
-/// Its stand-in.
+/// Its standby.
 pub(crate) const SPARE: &str = "spare";
 /// A component that is in no recipe.
 pub(crate) const GUEST: &str = "guest";
@@ -48,7 +48,7 @@ pub(crate) enum Kind {
     Flaps,
     /// A call that nothing halts is not answered.
     UnhaltableHangs,
-    /// It hangs, its stand-in takes its place, and it goes on while the stand-in is at work.
+    /// It hangs, its standby takes its place, and it goes on while the standby is at work.
     HealsDuringCall,
     /// A topic is to be published on that nobody reads.
     NobodyReads,
@@ -100,7 +100,7 @@ impl Kind {
             Self::Crashes => "crash (SIGSEGV)",
             Self::Flaps => "fails and works by turns",
             Self::UnhaltableHangs => "a call without a cancel method hangs",
-            Self::HealsDuringCall => "hangs, and goes on while its stand-in is at work",
+            Self::HealsDuringCall => "hangs, and goes on while its standby is at work",
             Self::NobodyReads => "a topic to be published on has no reader",
             Self::GuestReplaced => "component of no recipe replaced by another schema",
             Self::ModelGone => "the model's endpoint is gone for 0.5 to 4 s",
@@ -123,7 +123,7 @@ impl Kind {
         }
     }
 
-    /// Whether it shows only in an errand that is about it.
+    /// Whether it shows only in a task that is about it.
     pub(crate) const fn needs_errands(self) -> bool {
         matches!(
             self,

@@ -1,5 +1,5 @@
-//! `cargo xtask campaign`: a robot of a full recipe, errands without end, and faults of all kinds at random moments.
-//! No errand may be lost, none may be called done that was not, and no component may be left down.
+//! `cargo xtask campaign`: a robot of a full recipe, tasks without end, and faults of all kinds at random moments.
+//! No task may be lost, none may be called done that was not, and no component may be left down.
 //!
 //! `--faults N` says how many (500), `--seed N` makes the same ones again, `--recipe NAME` says which robot: `agent` or
 //! `navigation`.
@@ -22,10 +22,10 @@ use std::time::{Duration, Instant};
 use anyhow::ensure;
 use cortex_ros::TaskClient;
 use cortex_ros_client::{GraphWatch, RosNode};
-use cortex_stories::{Held, House, PATIENCE, argument, in_own_domain};
+use cortex_stories::{Held, PATIENCE, TestRobot, argument, in_own_domain};
 use tokio::task::JoinSet;
 
-use missions::{Errands, Probes};
+use missions::{Probes, Tasks};
 
 use robot::Robot;
 use truth::Truth;
@@ -51,18 +51,18 @@ fn main() -> ExitCode {
         let name = argument::<String>("recipe").unwrap_or_else(|| RECIPE.to_owned());
         let components = recipe::components(&name)?;
         println!("{count} faults of {name}, seed {seed}");
-        let mut house = House::shared();
-        let notes = house.file("notes", "");
-        let recipe = house.file("campaign.toml", &recipe::text(&name, &notes)?);
-        house.find_programs();
+        let mut test_robot = TestRobot::shared();
+        let notes = test_robot.file("notes", "");
+        let recipe = test_robot.file("campaign.toml", &recipe::text(&name, &notes)?);
+        test_robot.find_programs();
         // A queue that is full is a reason of its own to refuse a task.
-        house.add_environment("CORTEX_QUEUE__LENGTH", QUEUE.to_string());
+        test_robot.add_environment("CORTEX_QUEUE__LENGTH", QUEUE.to_string());
         let node = RosNode::start("_campaign", "")?;
         let graph = GraphWatch::start(node.fully_qualified_name())?;
         let truth = Arc::new(Truth::watch(&node, notes.as_ref()).await?);
-        let mut robot = Robot::start(&house, &node, &recipe, components, &notes).await?;
+        let mut robot = Robot::start(&test_robot, &node, &recipe, components, &notes).await?;
         let client = TaskClient::connect(&node, &graph, "/cortex", PATIENCE).await?;
-        let ran = campaign(&house, &mut robot, client, &truth, count, seed).await;
+        let ran = campaign(&test_robot, &mut robot, client, &truth, count, seed).await;
         if ran.is_err() {
             robot.show();
         }
@@ -77,7 +77,7 @@ fn main() -> ExitCode {
 }
 
 async fn campaign(
-    house: &House,
+    test_robot: &TestRobot,
     robot: &mut Robot,
     client: TaskClient,
     truth: &Arc<Truth>,
@@ -89,7 +89,7 @@ async fn campaign(
     let client = Arc::new(client);
     let probes: Arc<Mutex<Probes>> = Arc::default();
     let mut probing = JoinSet::new();
-    let errands = tokio::spawn(missions::keep_going(
+    let tasks = tokio::spawn(missions::keep_going(
         Arc::clone(&client),
         Arc::clone(truth),
         !seed,
@@ -101,7 +101,7 @@ async fn campaign(
         if number * 10 == count * 4 {
             warm = robot.held()?;
         }
-        robot.inflict(house, number, &fault).await?;
+        robot.inflict(test_robot, number, &fault).await?;
         let after = format!("{:?} of {}", fault.kind, fault.targets.join(", "));
         let tray = robot.another_tray(&fault);
         probing.spawn(missions::probe(Arc::clone(&client), tray, after, Arc::clone(&probes)));
@@ -109,7 +109,7 @@ async fn campaign(
     robot.settle().await;
     let took = begun.elapsed();
     end.store(true, Ordering::Relaxed);
-    let Errands { ended, problems: of_errands, reasons } = errands.await?;
+    let Tasks { ended, problems: of_tasks, reasons } = tasks.await?;
     while let Some(probed) = probing.join_next().await {
         probed?;
     }
@@ -118,7 +118,7 @@ async fn campaign(
     let held = if count >= FAULTS { settled(robot).await? } else { robot.held()? };
 
     let (table, mut problems) = robot.table();
-    problems.extend(of_errands);
+    problems.extend(of_tasks);
     let probes = std::mem::take(&mut *probes.lock().unwrap_or_else(PoisonError::into_inner));
     problems.extend(probes.problems);
     problems.extend(ready.err().map(|told| format!("NOT READY: all works again, and it says: {told}")));
@@ -129,7 +129,7 @@ async fn campaign(
     if code != Some(0) {
         problems.push(format!("Cortex ended with {code:?}"));
     }
-    let left = house.left_behind().await.into_iter().chain(robot.shared_memory_left());
+    let left = test_robot.left_behind().await.into_iter().chain(robot.shared_memory_left());
     problems.extend(left.map(|left| format!("LEFT BEHIND: {left}")));
 
     let ended: Vec<String> = ended.iter().map(|(word, times)| format!("{times} {word}")).collect();

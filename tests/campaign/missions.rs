@@ -1,4 +1,4 @@
-//! Errands, one after the other, all the time; and whether what was told of each is true.
+//! Tasks, one after the other, all the time; and whether what was told of each is true.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,21 +9,21 @@ use cortex_ros::TaskClient;
 use cortex_ros::task::{TaskEnding, TaskResult};
 use cortex_stories::Dice;
 
-use crate::endpoint::ERRAND;
+use crate::endpoint::TASK;
 use crate::faults::TRAYS;
 use crate::truth::Truth;
 
 /// By then a mission has ended, whatever happens to the robot.
 const LIMIT: Duration = Duration::from_secs(150);
 /// What the witness may take to see what the robot did: a base that has just been started anew may not know it yet. No
-/// errand runs meanwhile.
+/// task runs meanwhile.
 const WITNESS_LIMIT: Duration = Duration::from_secs(10);
 /// How often it is asked.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What became of the errands.
+/// What became of the tasks.
 #[derive(Debug, Default)]
-pub(crate) struct Errands {
+pub(crate) struct Tasks {
     /// How many ended how.
     pub(crate) ended: BTreeMap<&'static str, usize>,
     /// What must not happen.
@@ -32,10 +32,10 @@ pub(crate) struct Errands {
     pub(crate) reasons: BTreeMap<String, usize>,
 }
 
-/// What the next errands are to be about, if anything: that calls are not answered shows only when something is called.
+/// What the next tasks are to be about, if anything: that calls are not answered shows only when something is called.
 pub(crate) type Wanted = Arc<Mutex<Option<Wish>>>;
 
-/// What an errand is to be about.
+/// What a task is to be about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wish {
     /// To shake that tray.
@@ -72,7 +72,7 @@ fn is_taken(result: &TaskResult) -> bool {
 /// Sends a task that only looks at a tray that is well, and waits for its end: a fault is no reason to refuse it.
 pub(crate) async fn probe(client: Arc<TaskClient>, tray: &'static str, after: String, probes: Arc<Mutex<Probes>>) {
     tokio::time::sleep(PROBE_AFTER).await;
-    let ended = tokio::time::timeout(LIMIT, carry_out(&client, &format!("{ERRAND}0: look at {tray}."))).await;
+    let ended = tokio::time::timeout(LIMIT, carry_out(&client, &format!("{TASK}0: look at {tray}."))).await;
     let mut probes = probes.lock().unwrap_or_else(PoisonError::into_inner);
     match ended {
         Ok(Ok(result)) if is_taken(&result) => {
@@ -87,16 +87,16 @@ pub(crate) async fn probe(client: Arc<TaskClient>, tray: &'static str, after: St
     }
 }
 
-/// Sends errands until it is told to end.
+/// Sends tasks until it is told to end.
 pub(crate) async fn keep_going(
     client: Arc<TaskClient>,
     truth: Arc<Truth>,
     seed: u64,
     wanted: Wanted,
     end: Arc<AtomicBool>,
-) -> Errands {
+) -> Tasks {
     let mut dice = Dice::new(seed);
-    let mut errands = Errands::default();
+    let mut tasks = Tasks::default();
     let rooms = truth.rooms();
     let mut number = 0_u32;
     while !end.load(Ordering::Relaxed) {
@@ -128,51 +128,51 @@ pub(crate) async fn keep_going(
         if wish.is_none() && dice.one_in(3) {
             parts.push("say it is done".to_owned());
         }
-        let task = format!("{ERRAND}{number}: {}.", parts.join(", "));
+        let task = format!("{TASK}{number}: {}.", parts.join(", "));
         let begun = Instant::now();
         let result = tokio::time::timeout(LIMIT, carry_out(&client, &task)).await;
         let word = match result {
             Err(_) => {
-                errands.problems.push(format!("LOST: '{task}' has no result after {} s", LIMIT.as_secs()));
+                tasks.problems.push(format!("LOST: '{task}' has no result after {} s", LIMIT.as_secs()));
                 "lost"
             }
             Ok(Err(problem)) => {
-                *errands.reasons.entry(format!("refused: {problem}")).or_default() += 1;
+                *tasks.reasons.entry(format!("refused: {problem}")).or_default() += 1;
                 "refused"
             }
             Ok(Ok(result)) if !is_taken(&result) => {
-                errands.problems.push(format!("REFUSED: '{task}': {}", result.output));
+                tasks.problems.push(format!("REFUSED: '{task}': {}", result.output));
                 "refused"
             }
             Ok(Ok(result)) => match result.ending {
                 TaskEnding::Succeeded => {
                     if drives && !is_witnessed(|| truth.was_in(&room, begun)).await {
-                        errands.problems.push(format!("FALSE: '{task}' succeeded, and the robot was never there"));
+                        tasks.problems.push(format!("FALSE: '{task}' succeeded, and the robot was never there"));
                     }
                     if wish == Some(Wish::Horn) {
-                        errands.problems.push(format!("FALSE: '{task}' succeeded, and nobody heard it"));
+                        tasks.problems.push(format!("FALSE: '{task}' succeeded, and nobody heard it"));
                     }
                     let did = format!(" did {token}");
                     if shakes && !is_witnessed(|| truth.noted().iter().any(|line| line.ends_with(&did))).await {
-                        errands.problems.push(format!("FALSE: '{task}' succeeded, and the tray was not shaken"));
+                        tasks.problems.push(format!("FALSE: '{task}' succeeded, and the tray was not shaken"));
                     }
                     "succeeded"
                 }
                 TaskEnding::Failed => {
                     let reason: String = result.output.chars().take(160).collect();
-                    *errands.reasons.entry(reason).or_default() += 1;
+                    *tasks.reasons.entry(reason).or_default() += 1;
                     "failed"
                 }
                 TaskEnding::Cancelled => "cancelled",
             },
         };
-        *errands.ended.entry(word).or_default() += 1;
+        *tasks.ended.entry(word).or_default() += 1;
         if word != "succeeded" {
             // No person looks: what holds up the robot has to be over when its cause is.
             tokio::time::sleep(Duration::from_millis(300)).await;
         }
     }
-    errands
+    tasks
 }
 
 /// Whether that happened.

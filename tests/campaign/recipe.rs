@@ -69,8 +69,8 @@ pub(crate) fn text(name: &str, notes: &str) -> anyhow::Result<String> {
         component.insert("fallbacks".to_owned(), Value::Table(ladders));
     }
     let doubled = components.get_mut(DOUBLED).and_then(Value::as_table_mut).context("it was just put there")?;
-    doubled.insert("stand_in".to_owned(), Value::String(SPARE.to_owned()));
-    let ladder = "on_component_fail = [{ do = \"stand_in\", retries = 50, within_s = 60.0 }]\nfailure_decay_s = 0.3\ncooldown_s = 300.0";
+    doubled.insert("standby".to_owned(), Value::String(SPARE.to_owned()));
+    let ladder = "on_component_fail = [{ do = \"standby\", retries = 50, within_s = 60.0 }]\nfailure_decay_s = 0.3\ncooldown_s = 300.0";
     doubled.insert("fallbacks".to_owned(), Value::Table(ladder.parse()?));
     // Nobody reads it: see `Kind::NobodyReads`.
     let actions = recipe.entry("actions").or_insert_with(|| Value::Table(Table::new()));

@@ -9,7 +9,7 @@ use anyhow::{Context as _, ensure};
 use cortex_ros_client::RosNode;
 use cortex_ros_client::r2r::std_msgs::msg::String as Text;
 use cortex_ros_client::r2r::{Node, Publisher, QosProfile};
-use cortex_stories::{Event, Held, House, Monitored, Process};
+use cortex_stories::{Event, Held, Monitored, Process, TestRobot};
 
 use crate::endpoint::Endpoint;
 use crate::faults::{DOUBLED, Fault, GUEST, Kind, SPARE, TRAYS};
@@ -30,10 +30,10 @@ const SHOWN: usize = 400;
 /// How often something is looked at that tells nobody.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// For how long errands sound the horn, and for how long they visit the component of no recipe.
+/// For how long tasks sound the horn, and for how long they visit the component of no recipe.
 const NOBODY_READS: Duration = Duration::from_secs(7);
 const VISITS: Duration = Duration::from_secs(3);
-/// What the stand-in notes when it begins.
+/// What the standby notes when it begins.
 const SPARE_BEGAN: &str = "spare began ";
 
 /// The robot.
@@ -56,13 +56,13 @@ pub(crate) struct Robot {
 
 impl Robot {
     pub(crate) async fn start(
-        house: &House,
+        test_robot: &TestRobot,
         node: &RosNode,
         recipe: &str,
         components: Vec<&'static str>,
         notes: &str,
     ) -> anyhow::Result<Self> {
-        // Where there is a navigation stack, the wheels take no errands.
+        // Where there is a navigation stack, the wheels take no tasks.
         let navigates = components.contains(&"navigator");
         let endpoint = Endpoint::start(if navigates { "navigator-go_to" } else { "base-go_to" }).await?;
         let mut commands = BTreeMap::new();
@@ -73,8 +73,8 @@ impl Robot {
         }
         let model = format!("openai:campaign@{}", endpoint.url());
         let heard = Heard::listen(node).await?;
-        let guest_process = guest(house, false, notes.as_ref());
-        let mut monitored = Monitored::start(house, recipe, &["--model", &model]);
+        let guest_process = guest(test_robot, false, notes.as_ref());
+        let mut monitored = Monitored::start(test_robot, recipe, &["--model", &model]);
         monitored.wait_until_all_work(&components).await;
         monitored.wait_until_all_work(&[DOUBLED]).await;
         Ok(Self {
@@ -98,7 +98,7 @@ impl Robot {
         &self.components
     }
 
-    /// What errands look at.
+    /// What tasks look at.
     pub(crate) fn wanted(&self) -> Wanted {
         Arc::clone(&self.wanted)
     }
@@ -123,7 +123,7 @@ impl Robot {
     }
 
     /// Waits for its time, and until its components work, and then lets it happen.
-    pub(crate) async fn inflict(&mut self, house: &House, number: usize, fault: &Fault) -> anyhow::Result<()> {
+    pub(crate) async fn inflict(&mut self, test_robot: &TestRobot, number: usize, fault: &Fault) -> anyhow::Result<()> {
         tokio::time::sleep(fault.after).await;
         for target in &fault.targets {
             self.wait_until_free(target).await?;
@@ -139,7 +139,7 @@ impl Robot {
         let first = self.monitored.count();
         let at = match (fault.kind.command(), fault.targets.first()) {
             _ if fault.kind == Kind::HealsDuringCall => self.heal_during_call().await,
-            _ if fault.kind == Kind::GuestReplaced => self.replace_guest(house).await?,
+            _ if fault.kind == Kind::GuestReplaced => self.replace_guest(test_robot).await?,
             _ if fault.kind == Kind::NobodyReads => {
                 let at = Instant::now();
                 self.want_for(Wish::Horn, NOBODY_READS).await;
@@ -169,14 +169,14 @@ impl Robot {
         Ok(())
     }
 
-    /// Has errands be about that for a while.
+    /// Has tasks be about that for a while.
     async fn want_for(&self, wish: Wish, time: Duration) {
         self.want(Some(wish));
         tokio::time::sleep(time).await;
         self.want(None);
     }
 
-    /// Freezes the component that has a stand-in, and lets it go on while the stand-in is at work.
+    /// Freezes the component that has a standby, and lets it go on while the standby is at work.
     async fn heal_during_call(&mut self) -> Instant {
         let at = Instant::now();
         self.monitored.signal(DOUBLED, "STOP");
@@ -194,11 +194,11 @@ impl Robot {
     }
 
     /// Kills the component of no recipe, and has one of another schema in its place at once.
-    async fn replace_guest(&mut self, house: &House) -> anyhow::Result<Instant> {
+    async fn replace_guest(&mut self, test_robot: &TestRobot) -> anyhow::Result<Instant> {
         self.guest.signal("KILL");
         let at = Instant::now();
         self.guest_is_other = !self.guest_is_other;
-        self.guest = guest(house, self.guest_is_other, &self.notes);
+        self.guest = guest(test_robot, self.guest_is_other, &self.notes);
         self.want_for(Wish::Visit, VISITS).await;
         Ok(at)
     }
@@ -283,7 +283,7 @@ impl Robot {
         }
     }
 
-    /// Waits until what errands were to be about has been noticed: they can be about one thing at a time.
+    /// Waits until what tasks were to be about has been noticed: they can be about one thing at a time.
     async fn wait_until_errands_are_free(&mut self) -> anyhow::Result<()> {
         let is_of_calls = |fault: &&Inflicted| matches!(fault.kind, Kind::HangsInCalls | Kind::UnhaltableHangs);
         let last = self.inflicted.iter().rev().find(is_of_calls).and_then(|fault| fault.target);
@@ -336,11 +336,11 @@ impl Robot {
 }
 
 /// The component of no recipe.
-fn guest(house: &House, is_other: bool, notes: &Path) -> Process {
+fn guest(test_robot: &TestRobot, is_other: bool, notes: &Path) -> Process {
     let notes = notes.to_string_lossy();
     let mut arguments = vec!["works", "--name", GUEST, "--notes", &notes];
     arguments.extend(is_other.then_some("--other"));
-    house.spawn_python("bad/component.py", &arguments)
+    test_robot.spawn_python("bad/component.py", &arguments)
 }
 
 /// How many lines of the notes begin so.

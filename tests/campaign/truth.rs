@@ -55,7 +55,7 @@ impl Truth {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(room).is_some_and(|at| *at >= since)
     }
 
-    /// What the tray has really done, by the names of the errands.
+    /// What the tray has really done, by the names of the tasks.
     pub(crate) fn noted(&self) -> BTreeSet<String> {
         let text = std::fs::read_to_string(&self.notes).unwrap_or_default();
         text.lines().map(str::to_owned).collect()

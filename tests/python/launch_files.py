@@ -2,7 +2,7 @@
 
     launch_files.py FILE PREFIX [NAME:=VALUE ...]
 
-With a ROS 2 that has launch and launch_ros, these are used; the private set-up has neither, so small stand-ins take their
+With a ROS 2 that has launch and launch_ros, these are used; the private set-up has neither, so small stubs take their
 place, which know no more than what our files use. PREFIX/share/cortex stands for what is installed.
 """
 
@@ -15,7 +15,7 @@ import types
 
 
 class Text:
-    """Stands in for launch.substitutions.LaunchConfiguration."""
+    """A stub of launch.substitutions.LaunchConfiguration."""
 
     def __init__(self, name):
         self.name = name
@@ -25,14 +25,14 @@ class Text:
 
 
 class Declared:
-    """Stands in for launch.actions.DeclareLaunchArgument."""
+    """A stub of launch.actions.DeclareLaunchArgument."""
 
     def __init__(self, name, *, default_value=None, description=None, choices=None):
         self.name, self.default, self.description, self.choices = name, default_value, description, choices
 
 
 class Opaque:
-    """Stands in for launch.actions.OpaqueFunction."""
+    """A stub of launch.actions.OpaqueFunction."""
 
     def __init__(self, *, function, args=None, kwargs=None):
         self.function = function
@@ -42,14 +42,14 @@ class Opaque:
 
 
 class Description:
-    """Stands in for launch.LaunchDescription."""
+    """A stub of launch.LaunchDescription."""
 
     def __init__(self, entities=()):
         self.entities = list(entities)
 
 
-class StandInNode:
-    """Stands in for launch_ros.actions.Node of Jazzy, with those of its keywords that are of use here."""
+class StubNode:
+    """A stub of launch_ros.actions.Node of Jazzy, with those of its keywords that are of use here."""
 
     def __init__(
         self,
@@ -74,13 +74,13 @@ class StandInNode:
         pass
 
 
-def stand_in():
+def stubs():
     modules = {
         "launch": {"LaunchDescription": Description},
         "launch.actions": {"DeclareLaunchArgument": Declared, "OpaqueFunction": Opaque},
         "launch.substitutions": {"LaunchConfiguration": Text},
         "launch_ros": {},
-        "launch_ros.actions": {"Node": StandInNode},
+        "launch_ros.actions": {"Node": StubNode},
         "launch_ros.substitutions": {},
     }
     for name, members in modules.items():
@@ -94,7 +94,7 @@ def main():
         import launch_ros.actions  # noqa: F401
         from launch import LaunchContext
     except ImportError:
-        stand_in()
+        stubs()
         LaunchContext = types.SimpleNamespace
     actions = importlib.import_module("launch_ros.actions")
     substitutions = importlib.import_module("launch_ros.substitutions")

@@ -6,7 +6,7 @@
 //! - `robot`: what the scripted robot is given; `served`: what the model's server is given;
 //! - `run`: one scenario from its task to its result. The other modules are those of the suite on the paused clock.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "a story that can't be told ends here, and says why")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test whose set-up fails ends here, and says why")]
 
 #[path = "../../crates/cortex-runtime/tests/scenarios/compare.rs"]
 mod compare;

@@ -13,7 +13,7 @@ use cortex_core::{ChatRequest, Message, ToolDefinition};
 use cortex_protocol::StopOutcome;
 use cortex_protocol::{CloudEvent, MissionEvent, MissionResult, ToolCall, ToolSpec};
 use cortex_runtime::Rejection;
-use cortex_stories::{House, Process, Sent, finish_send};
+use cortex_stories::{Process, Sent, TestRobot, finish_send};
 use cortex_testkit::{OpenAiServer, Served};
 use serde_json::Value;
 
@@ -54,25 +54,25 @@ pub(crate) async fn tell(title: String, tools: BTreeMap<String, ToolTable>, mut 
     assert!(world.absent.is_empty(), "{title}: no tool comes later on real ROS; take away on_ros");
     let robot = robot(&tools, &scenario, &world.specs);
     let model = model(&scenario).await;
-    let mut house = House::empty();
-    house.allow_undeclared();
-    house.configure(&configuration(&scenario.limits, &robot));
-    let path = house.file("robot.json", &robot.description.to_string());
-    house.start_python("robot", "scripted_robot.py", &[&path]).await;
+    let mut test_robot = TestRobot::empty();
+    test_robot.allow_undeclared();
+    test_robot.configure(&configuration(&scenario.limits, &robot));
+    let path = test_robot.file("robot.json", &robot.description.to_string());
+    test_robot.start_python("robot", "scripted_robot.py", &[&path]).await;
     match &model {
-        Some(server) => house.start_cortex_with(server).await,
-        None => house.start_cortex(&["--model", "reflex"]).await,
+        Some(server) => test_robot.start_cortex_with(server).await,
+        None => test_robot.start_cortex(&["--model", "reflex"]).await,
     }
     let is_complete = |line: &String| {
         let (tools, of) = line.strip_prefix("tools: ")?.strip_suffix(" components)")?.split_once(" (")?;
         // Beside the robot's there is at least one of Cortex itself.
         (of.parse() == Ok(robot.components) && tools.parse::<usize>().ok()? > robot.fewest_tools).then_some(())
     };
-    house.process("cortex").wait_for("all tools", |lines| lines.iter().find_map(is_complete)).await;
+    test_robot.process("cortex").wait_for("all tools", |lines| lines.iter().find_map(is_complete)).await;
 
-    let sending = house.begin_send(&scenario.task);
-    let (sent, stops) = follow(&mut house, sending, world.happenings).await;
-    let observed = observe(&mut house, &sent, stops, model.as_ref(), world.specs).await;
+    let sending = test_robot.begin_send(&scenario.task);
+    let (sent, stops) = follow(&mut test_robot, sending, world.happenings).await;
+    let observed = observe(&mut test_robot, &sent, stops, model.as_ref(), world.specs).await;
 
     // Nobody can hold a machine with much else to do to a time.
     scenario.expect.seconds_at_most = None;
@@ -91,7 +91,7 @@ pub(crate) async fn tell(title: String, tools: BTreeMap<String, ToolTable>, mut 
 
 /// Hears the events of the task and makes happen what the scenario says.
 async fn follow(
-    house: &mut House,
+    test_robot: &mut TestRobot,
     mut sending: Process,
     mut happenings: Vec<(Moment, Happening)>,
 ) -> (Sent, Vec<StopOutcome>) {
@@ -112,15 +112,15 @@ async fn follow(
                     part.strip_suffix(": started").and_then(|step| step.rsplit(' ').next()?.split('{').next())
                 {
                     // What is halted before it was sent never reaches the robot.
-                    house.process("robot").wait_for_json("the call", |line| line["called"] == tool).await;
+                    test_robot.process("robot").wait_for_json("the call", |line| line["called"] == tool).await;
                 }
             }
             Moment::At(_) => panic!("on real ROS things happen 'after' a line, not 'at' a time"),
         }
         match happening {
             Happening::People(People::Cancel) => sending.signal("INT"),
-            Happening::People(People::ShutDown) => house.process("cortex").signal("TERM"),
-            Happening::People(People::Stop) => stops.push(stop(house).await),
+            Happening::People(People::ShutDown) => test_robot.process("cortex").signal("TERM"),
+            Happening::People(People::Stop) => stops.push(stop(test_robot).await),
             other => panic!("{other:?} can't be had on real ROS; take away on_ros"),
         }
     }
@@ -128,15 +128,15 @@ async fn follow(
 }
 
 /// Stops the robot as a person does.
-async fn stop(house: &House) -> StopOutcome {
-    let (_, told, _) = house.run("cortex", &["stop"]).await;
+async fn stop(test_robot: &TestRobot) -> StopOutcome {
+    let (_, told, _) = test_robot.run("cortex", &["stop"]).await;
     let named = told.split_once("at rest: ").map(|(_, names)| names.trim().trim_end_matches('.')).unwrap_or_default();
     let not_stopped = named.split(", ").filter(|name| !name.is_empty()).map(Into::into).collect();
     StopOutcome { not_stopped, missions_ended: 1 }
 }
 
 async fn observe(
-    house: &mut House,
+    test_robot: &mut TestRobot,
     sent: &Sent,
     stops: Vec<StopOutcome>,
     model: Option<&OpenAiServer>,
@@ -145,7 +145,7 @@ async fn observe(
     // Their ends, and with them all that they said.
     let mut codes = Vec::new();
     for name in ["cortex", "robot"] {
-        let process = house.process(name);
+        let process = test_robot.process(name);
         if !process.has_ended() {
             process.signal("TERM");
         }
@@ -162,7 +162,7 @@ async fn observe(
     });
     let result = result.unwrap_or_else(|| panic!("the mission has no result; {sent:#?}"));
     let (mut calls, mut halts) = (Vec::new(), Vec::new());
-    for line in house.process("robot").stdout() {
+    for line in test_robot.process("robot").stdout() {
         let Ok(line) = serde_json::from_str::<Value>(&line) else { continue };
         if let Some(tool) = line["called"].as_str() {
             let arguments = line["arguments"].as_object().cloned().unwrap_or_default();

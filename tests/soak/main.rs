@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
-use cortex_stories::{Dice, House, Robot, argument, in_own_domain};
+use cortex_stories::{Dice, Robot, TestRobot, argument, in_own_domain};
 
 use goals::Soak;
 use servers::Servers;
@@ -30,17 +30,17 @@ fn main() -> ExitCode {
         let length = Duration::from_secs(argument("seconds").unwrap_or(120));
         let seed: u64 = argument("seed").unwrap_or_else(|| u64::from(std::process::id()));
         println!("{GOALS} goals at a time for {} s, seed {seed}", length.as_secs());
-        let house = House::shared();
+        let test_robot = TestRobot::shared();
         let robot = Robot::join("_soak")?;
-        let soaked = soak(&house, &robot, length, seed).await;
+        let soaked = soak(&test_robot, &robot, length, seed).await;
         robot.leave().await?;
         soaked
     })
 }
 
-async fn soak(house: &House, robot: &Robot, length: Duration, seed: u64) -> anyhow::Result<()> {
+async fn soak(test_robot: &TestRobot, robot: &Robot, length: Duration, seed: u64) -> anyhow::Result<()> {
     let begun = Instant::now();
-    let mut servers = Servers::start(house).await;
+    let mut servers = Servers::start(test_robot).await;
     let soak = Arc::new(Soak::new(robot, begun + length));
     soak.wait_for_tools().await?;
     let before = Vitals::now()?;
@@ -51,7 +51,7 @@ async fn soak(house: &House, robot: &Robot, length: Duration, seed: u64) -> anyh
     let mut warm = None;
     while begun.elapsed() < length {
         tokio::time::sleep(Duration::from_millis(dice.between(2_000, 6_000))).await;
-        servers.kill_and_restart(house, &mut dice).await;
+        servers.kill_and_restart(test_robot, &mut dice).await;
         if warm.is_none() && begun.elapsed() > length.mul_f64(WARM_UP) {
             warm = Some(Vitals::now()?);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cortex_stories::{Dice, House, Process};
+use cortex_stories::{Dice, Process, TestRobot};
 use serde_json::Value;
 
 /// The namespaces of the two processes.
@@ -21,8 +21,8 @@ pub(crate) struct Servers {
 pub(crate) type Told = BTreeMap<u64, Vec<String>>;
 
 impl Servers {
-    pub(crate) async fn start(house: &House) -> Self {
-        let [north, south] = NAMESPACES.map(|namespace| spawn(house, namespace));
+    pub(crate) async fn start(test_robot: &TestRobot) -> Self {
+        let [north, south] = NAMESPACES.map(|namespace| spawn(test_robot, namespace));
         let mut running = [north, south];
         for process in &mut running {
             process.wait_for_line("ready").await;
@@ -31,7 +31,7 @@ impl Servers {
     }
 
     /// Kills one of the two, unless it has already died of a goal, and starts it again.
-    pub(crate) async fn kill_and_restart(&mut self, house: &House, dice: &mut Dice) {
+    pub(crate) async fn kill_and_restart(&mut self, test_robot: &TestRobot, dice: &mut Dice) {
         for (process, namespace) in self.running.iter_mut().zip(NAMESPACES) {
             let by_chance = dice.one_in(3);
             if by_chance && !process.has_ended() {
@@ -39,7 +39,7 @@ impl Servers {
                 process.wait().await;
             }
             if process.has_ended() {
-                let mut fresh = spawn(house, namespace);
+                let mut fresh = spawn(test_robot, namespace);
                 fresh.wait_for_line("ready").await;
                 self.killed.push(std::mem::replace(process, fresh));
             }
@@ -65,8 +65,8 @@ impl Servers {
     }
 }
 
-fn spawn(house: &House, namespace: &str) -> Process {
+fn spawn(test_robot: &TestRobot, namespace: &str) -> Process {
     let namespace = format!("__ns:=/{namespace}");
     let arguments: Vec<&str> = KINDS.into_iter().chain(["--seconds", "1.0", "--ros-args", "-r", &namespace]).collect();
-    house.spawn_python("bad_goals.py", &arguments)
+    test_robot.spawn_python("bad_goals.py", &arguments)
 }

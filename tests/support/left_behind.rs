@@ -1,17 +1,17 @@
-//! What must not be left of a house: processes, those that nobody knows of included.
+//! What must not be left of a test robot: processes, those that nobody knows of included.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::House;
+use crate::TestRobot;
 
 /// How long a process that was ended may take to be gone.
 const GONE_LIMIT: Duration = Duration::from_secs(5);
 /// Processes of others tell nobody of their end.
 const LOOK: Duration = Duration::from_millis(20);
 
-impl House {
-    /// The processes of the house, and those that they have started, whoever their parents are now. Empty when they are
+impl TestRobot {
+    /// The processes of the test robot, and those that they have started, whoever their parents are now. Empty when they are
     /// all gone, or as soon as they are.
     pub async fn left_behind(&self) -> Vec<String> {
         let deadline = Instant::now() + GONE_LIMIT;

@@ -1,8 +1,8 @@
-//! What the stories on real ROS 2 share: a house with a robot in it, made of real processes in a ROS domain of its own.
+//! What the stories on real ROS 2 share: a test robot with a robot in it, made of real processes in a ROS domain of its own.
 //!
 //! `cargo xtask test` builds the programs first and names their folder in `CORTEX_BIN_DIR`.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "a story that can't be told ends here, and says why")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test whose set-up fails ends here, and says why")]
 
 pub mod costs;
 mod dice;
@@ -36,13 +36,13 @@ pub use times::Times;
 /// No story waits longer for anything. Generous: it only guards against hangs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A house: a ROS domain, and the processes in it. Everything ends with it.
-pub struct House {
+/// A test robot: a ROS domain, and the processes in it. Everything ends with it.
+pub struct TestRobot {
     /// First, so that they have ended before the domain is given back to others.
     processes: Vec<(String, Process)>,
     /// None: the domain of this process.
     domain: Option<Domain>,
-    /// What the house's processes find in their environment beyond that of the stories.
+    /// What the test robot's processes find in their environment beyond that of the stories.
     environment: Vec<(&'static str, String)>,
     /// The state folder of everything in it: tapes.
     state: TempDir,
@@ -109,7 +109,7 @@ impl Sent {
     }
 }
 
-impl House {
+impl TestRobot {
     /// An empty house.
     #[must_use]
     pub fn empty() -> Self {
@@ -128,7 +128,7 @@ impl House {
         self.environment = variables;
     }
 
-    /// Adds to what the house's processes find in their environment.
+    /// Adds to what the test robot's processes find in their environment.
     pub fn add_environment(&mut self, name: &'static str, value: String) {
         self.environment.push((name, value));
     }
@@ -158,20 +158,20 @@ impl House {
         path.to_string_lossy().into_owned()
     }
 
-    /// A house with the simulated robot and a Cortex with the given model.
+    /// A test robot with the simulated robot and a Cortex with the given model.
     pub async fn with_robot(model: &str) -> Self {
-        let mut house = Self::empty();
-        house.start("sim", "cortex-sim", &[]).await;
-        house.start_cortex(&["--model", model]).await;
-        house
+        let mut test_robot = Self::empty();
+        test_robot.start("sim", "cortex-sim", &[]).await;
+        test_robot.start_cortex(&["--model", model]).await;
+        test_robot
     }
 
     /// The same with a robot that drives so slowly that it is still on its way when something happens.
     pub async fn with_slow_robot() -> Self {
-        let mut house = Self::empty();
-        house.start("sim", "cortex-sim", &["--ros-args", "-p", "speed_mps:=0.1"]).await;
-        house.start_cortex(&[]).await;
-        house
+        let mut test_robot = Self::empty();
+        test_robot.start("sim", "cortex-sim", &["--ros-args", "-p", "speed_mps:=0.1"]).await;
+        test_robot.start_cortex(&[]).await;
+        test_robot
     }
 
     /// Starts a Cortex and waits until it takes tasks.
@@ -199,13 +199,13 @@ impl House {
         self.processes.push((name.to_owned(), process));
     }
 
-    /// Starts a program in the house's domain.
+    /// Starts a program in the test robot's domain.
     #[must_use]
     pub fn spawn(&self, program: &str, arguments: &[&str]) -> Process {
         self.spawn_path(&binary(program), arguments)
     }
 
-    /// Starts a Python script of `tests/python` in the house's domain, with the Python that has rclpy.
+    /// Starts a Python script of `tests/python` in the test robot's domain, with the Python that has rclpy.
     #[must_use]
     pub fn spawn_python(&self, script: &str, arguments: &[&str]) -> Process {
         let python = python();
@@ -219,7 +219,7 @@ impl House {
         Process::spawn(program, arguments, &self.variables())
     }
 
-    /// What every process of the house finds in its environment.
+    /// What every process of the test robot finds in its environment.
     fn variables(&self) -> Vec<(&'static str, String)> {
         let state = self.state.path().to_string_lossy().into_owned();
         let mut environment = vec![("ROS_AUTOMATIC_DISCOVERY_RANGE", discovery_range()), ("XDG_STATE_HOME", state)];
@@ -258,7 +258,7 @@ impl House {
         self.environment.push(("PATH", path.to_string_lossy().into_owned()));
     }
 
-    /// The folder that belongs to this house alone; its path is in the environment of every process in it.
+    /// The folder that belongs to this test robot alone; its path is in the environment of every process in it.
     #[must_use]
     pub fn state(&self) -> &std::path::Path {
         self.state.path()
@@ -309,7 +309,7 @@ impl House {
     }
 }
 
-impl Drop for House {
+impl Drop for TestRobot {
     /// In a story that fails, every process is shown before the first of them is ended.
     fn drop(&mut self) {
         if std::thread::panicking() {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{House, PATIENCE, Process};
+use crate::{PATIENCE, Process, TestRobot};
 
 /// `cortex run RECIPE`.
 pub struct Monitored {
@@ -67,9 +67,9 @@ impl Event {
 impl Monitored {
     /// Starts a robot; does not wait for anything.
     #[must_use]
-    pub fn start(house: &House, recipe: &str, arguments: &[&str]) -> Self {
+    pub fn start(test_robot: &TestRobot, recipe: &str, arguments: &[&str]) -> Self {
         let arguments: Vec<&str> = ["run", recipe].iter().chain(arguments).copied().collect();
-        Self { process: house.spawn("cortex", &arguments), told: Vec::new(), read: 0 }
+        Self { process: test_robot.spawn("cortex", &arguments), told: Vec::new(), read: 0 }
     }
 
     /// The process of Cortex.

@@ -188,9 +188,9 @@ pub struct SendArguments {
 }
 
 #[derive(Debug, Args)]
-pub struct CorrectArguments {
+pub struct ReviseArguments {
     /// What is to be done instead, in plain language: "the other room".
-    pub correction: String,
+    pub revision: String,
     /// The mission, as the result and the events of its task name it. Default: the one that runs.
     #[arg(long, value_name = "MISSION")]
     pub mission: Option<String>,

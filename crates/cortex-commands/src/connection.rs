@@ -52,10 +52,10 @@ impl Connection {
             Ok((roll, client)) => {
                 let connection = Self { node, graph, server, roll, client };
                 // A stop waits for nobody.
-                let twins = if purpose == Purpose::Tasks { connection.twins().await } else { None };
-                let Some(twins) = twins else { return Ok(connection) };
+                let duplicates = if purpose == Purpose::Tasks { connection.duplicates().await } else { None };
+                let Some(duplicates) = duplicates else { return Ok(connection) };
                 connection.close().await;
-                anyhow::bail!("{twins}; nothing was sent, as each would take it")
+                anyhow::bail!("{duplicates}; nothing was sent, as each would take it")
             }
             Err(error) => {
                 end_ros(node, graph, None).await;
@@ -70,9 +70,9 @@ impl Connection {
     }
 
     /// What is to be told when more than one Cortex has the name of the server: who answers is a matter of chance.
-    pub(crate) async fn twins(&self) -> Option<String> {
+    pub(crate) async fn duplicates(&self) -> Option<String> {
         let listed = || self.graph.current().node(&self.server).map_or(0, |node| node.instances.len());
-        twins(&self.server, &self.roll.answers(listed).await)
+        duplicates(&self.server, &self.roll.answers(listed).await)
     }
 
     pub(crate) async fn close(self) {
@@ -82,7 +82,7 @@ impl Connection {
 }
 
 /// Names those that share a name, and says what to do. None where there is one, or none that speaks.
-pub(crate) fn twins(name: &str, all: &[Instance]) -> Option<String> {
+pub(crate) fn duplicates(name: &str, all: &[Instance]) -> Option<String> {
     let told: Vec<String> = all.iter().map(ToString::to_string).collect();
     (told.len() > 1).then(|| format!("{} Cortexes are named {name}: {}. End all but one", told.len(), told.join(", ")))
 }

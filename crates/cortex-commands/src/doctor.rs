@@ -21,13 +21,13 @@ use cortex_status::TOPIC;
 
 use crate::arguments::RunArguments;
 use crate::configuration::{policy, resolve};
-use crate::connection::twins;
+use crate::connection::duplicates;
 use crate::policy_report::{self, Remark};
 use crate::status::read;
 
 /// How long the model may take to say a word.
 const MODEL_LIMIT: Duration = Duration::from_secs(60);
-/// How long a Cortex may take to say what goes on.
+/// How long a Cortex may take to give its live status.
 const OVERVIEW_LIMIT: Duration = Duration::from_secs(5);
 /// How many of the last missions tell how the model confirms.
 const MISSIONS_LOOKED_AT: usize = 20;
@@ -277,9 +277,9 @@ async fn cortex(robot: &Robot) -> (Vec<Finding>, Vec<Finding>) {
                 Vec::new()
             }
         };
-        findings.push(match (twins(&node.name, &all), all.first()) {
-            (Some(twins), _) => Finding::Bad(
-                format!("{twins}: each takes every task, and each stop is answered by one of them"),
+        findings.push(match (duplicates(&node.name, &all), all.first()) {
+            (Some(duplicates), _) => Finding::Bad(
+                format!("{duplicates}: each takes every task, and each stop is answered by one of them"),
                 "give each a name of its own (`--ros-args -r __node:=NAME`) or a ROS_DOMAIN_ID".to_owned(),
             ),
             (None, Some(one)) => Finding::Good(format!("{} runs: {one}", node.name)),

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use cortex_config::Resolved;
 use cortex_core::{ToolSet, plan};
 use cortex_protocol::{
-    Effect, GoalClass, MissionEvent, MissionResult, Origin, Plan, Priority, Step, StepNumber, Submission,
+    Effect, MissionEvent, MissionResult, Origin, Plan, Priority, Step, StepNumber, Submission, TaskClass,
 };
 use cortex_robot::{self as robot, Robot};
 use cortex_runtime::{DryRun, Runtime, RuntimeConfig};
@@ -55,7 +55,7 @@ pub async fn plan(arguments: PlanArguments) -> anyhow::Result<ExitCode> {
 /// What came of the planning.
 enum Made {
     /// And what kind of thing the task was taken for.
-    Plan(Plan, GoalClass),
+    Plan(Plan, TaskClass),
     /// An answer, or the reason why there is no plan.
     Ended(Box<MissionResult>),
 }
@@ -75,7 +75,7 @@ async fn make(robot: &Robot, resolved: Resolved, task: String) -> anyhow::Result
     let submission = Submission { task, session: None, origin: Origin::new("cli", "plan") };
     let mut ticket = runtime.submit(submission).await?;
     let mut made = None;
-    let mut class = GoalClass::default();
+    let mut class = TaskClass::default();
     while let Some(event) = ticket.events.recv().await {
         match &event.data.payload {
             MissionEvent::Classified { class: found } => class = *found,
@@ -97,7 +97,7 @@ async fn make(robot: &Robot, resolved: Resolved, task: String) -> anyhow::Result
     }
 }
 
-fn shown(made: &Plan, class: GoalClass, tools: &ToolSet, format: PlanFormat) -> anyhow::Result<String> {
+fn shown(made: &Plan, class: TaskClass, tools: &ToolSet, format: PlanFormat) -> anyhow::Result<String> {
     match format {
         PlanFormat::Text => Ok(format!("taken for {class}\n{}", as_text(made, tools))),
         PlanFormat::Json => Ok(serde_json::to_string_pretty(&as_value(made, class, tools))?),
@@ -167,7 +167,7 @@ fn effect(tools: &ToolSet, step: &Step) -> &'static str {
     }
 }
 
-fn as_value(made: &Plan, class: GoalClass, tools: &ToolSet) -> Value {
+fn as_value(made: &Plan, class: TaskClass, tools: &ToolSet) -> Value {
     let conflicts: Vec<Value> = plan::conflicts(made, |step| resources(tools, step))
         .into_iter()
         .map(|(one, other, resource)| json!({"steps": [one, other], "resource": resource}))
@@ -212,16 +212,16 @@ mod tests {
     fn a_plan_can_be_read_drawn_and_parsed() {
         let made = plan_of(vec![step(1, "base.go", &[]), step(2, "arm.wave", &[]), step(3, "say", &[1, 2])]);
         let tools = ToolSet::default();
-        let text = shown(&made, GoalClass::Action, &tools, PlanFormat::Text).unwrap();
+        let text = shown(&made, TaskClass::Action, &tools, PlanFormat::Text).unwrap();
         assert!(
             text.starts_with("taken for an action\nlevel 1, together\n  1. base.go") && text.contains("after 1, 2"),
             "{text}"
         );
-        assert!(shown(&made, GoalClass::Action, &tools, PlanFormat::Dot).unwrap().contains("s2 -> s3"));
-        let svg = shown(&made, GoalClass::Action, &tools, PlanFormat::Svg).unwrap();
+        assert!(shown(&made, TaskClass::Action, &tools, PlanFormat::Dot).unwrap().contains("s2 -> s3"));
+        let svg = shown(&made, TaskClass::Action, &tools, PlanFormat::Svg).unwrap();
         assert!(svg.contains("<svg") && svg.contains("arm.wave"), "{svg}");
         let value: Value =
-            serde_json::from_str(&shown(&made, GoalClass::Action, &tools, PlanFormat::Json).unwrap()).unwrap();
+            serde_json::from_str(&shown(&made, TaskClass::Action, &tools, PlanFormat::Json).unwrap()).unwrap();
         assert_eq!((&value["levels"], &value["class"]), (&json!([[1, 2], [3]]), &json!("action")));
     }
 
@@ -231,14 +231,14 @@ mod tests {
         made.groups.push(Group { name: "tour".into(), steps: vec![StepNumber(1), StepNumber(2)], at_once: 2 });
         made.steps[2].priority = Priority::Critical;
         let tools = ToolSet::default();
-        let text = shown(&made, GoalClass::Action, &tools, PlanFormat::Text).unwrap();
+        let text = shown(&made, TaskClass::Action, &tools, PlanFormat::Text).unwrap();
         assert!(text.contains("group tour, 2 at a time: 1, 2") && text.contains("after 1, 2, critical]"), "{text}");
         let value: Value =
-            serde_json::from_str(&shown(&made, GoalClass::Action, &tools, PlanFormat::Json).unwrap()).unwrap();
+            serde_json::from_str(&shown(&made, TaskClass::Action, &tools, PlanFormat::Json).unwrap()).unwrap();
         assert_eq!(value["groups"], json!([{"name": "tour", "steps": [1, 2], "at_once": 2}]));
-        let dot = shown(&made, GoalClass::Action, &tools, PlanFormat::Dot).unwrap();
+        let dot = shown(&made, TaskClass::Action, &tools, PlanFormat::Dot).unwrap();
         assert!(dot.contains("subgraph cluster_0") && dot.contains("tour, 2 at a time"), "{dot}");
-        let svg = shown(&made, GoalClass::Action, &tools, PlanFormat::Svg).unwrap();
+        let svg = shown(&made, TaskClass::Action, &tools, PlanFormat::Svg).unwrap();
         assert!(svg.contains("(tour)"), "{svg}");
     }
 
@@ -247,7 +247,7 @@ mod tests {
         let mut made = plan_of(vec![step(1, "a\"];<script>\\", &[])]);
         let group = "}\"<script>\\".to_owned();
         made.groups.push(Group { name: group, steps: vec![StepNumber(1)], at_once: 1 });
-        let svg = shown(&made, GoalClass::Action, &ToolSet::default(), PlanFormat::Svg);
+        let svg = shown(&made, TaskClass::Action, &ToolSet::default(), PlanFormat::Svg);
         assert!(svg.is_ok_and(|svg| !svg.contains("<script>")));
     }
 }

@@ -1,4 +1,4 @@
-//! `cortex status`: what goes on in a running Cortex, on one screen.
+//! `cortex status`: the live status of a running Cortex, on one screen.
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;

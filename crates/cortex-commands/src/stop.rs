@@ -12,21 +12,21 @@ pub async fn stop(arguments: &ServerArguments) -> anyhow::Result<ExitCode> {
     let connection = Connection::open(arguments, Purpose::Stop).await?;
     // Each of one name gets it, and the first answer is that of one of them.
     let report = connection.client.stop().await;
-    let twins = connection.twins().await;
+    let duplicates = connection.duplicates().await;
     connection.close().await;
     let code = tell(report)?;
-    let Some(twins) = twins else { return Ok(code) };
+    let Some(duplicates) = duplicates else { return Ok(code) };
     eprintln!(
-        "cortex: {twins}; each was told to stop, and this is the answer of one. What the others move is not known"
+        "cortex: {duplicates}; each was told to stop, and this is the answer of one. What the others move is not known"
     );
     Ok(ExitCode::FAILURE)
 }
 
 pub async fn resume(arguments: &ServerArguments) -> anyhow::Result<ExitCode> {
     let connection = Connection::open(arguments, Purpose::Stop).await?;
-    if let Some(twins) = connection.twins().await {
+    if let Some(duplicates) = connection.duplicates().await {
         connection.close().await;
-        anyhow::bail!("{twins}; nothing was resumed");
+        anyhow::bail!("{duplicates}; nothing was resumed");
     }
     let report = connection.client.resume().await;
     connection.close().await;

@@ -164,7 +164,7 @@ impl Component {
             Ok(runtime) => runtime.block_on(self.run_until_signal()),
             Err(problem) => Err(ComponentError::Runtime(problem)),
         };
-        cortex_ros_client::leave(match result {
+        cortex_ros_client::exit_process(match result {
             Ok(()) => ExitCode::SUCCESS,
             Err(problem) => {
                 eprintln!("error: {problem}");

@@ -70,7 +70,7 @@ pub use cortex_ros_client::arguments as ros_arguments;
 pub use cortex_ros_client::messages;
 pub use cortex_ros_client::parameters::{Parameter, ParameterValue, Parameters};
 pub use cortex_ros_client::{Publisher, QosProfile, RosError, ServiceClient, TypedMessage, TypedService};
-pub use cortex_ros_client::{announce_often, leave};
+pub use cortex_ros_client::{announce_often, exit_process};
 pub use error::ComponentError;
 pub use health::{Health, HealthReporter};
 pub use lifecycle::State;

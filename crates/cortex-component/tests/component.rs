@@ -31,9 +31,9 @@ async fn within<T>(event: impl Future<Output = T>) -> T {
 }
 
 /// Another node, which watches and calls.
-struct Watcher(RosNode);
+struct ConditionSource(RosNode);
 
-impl Watcher {
+impl ConditionSource {
     fn start() -> Self {
         Self(RosNode::start("watcher", "").unwrap())
     }
@@ -70,7 +70,7 @@ impl Watcher {
     }
 }
 
-impl Drop for Watcher {
+impl Drop for ConditionSource {
     fn drop(&mut self) {
         self.0.shut_down();
     }
@@ -93,8 +93,8 @@ cortex_ros_client::ros_tests! {
             .await
             .unwrap();
         assert_eq!(arm.state(), State::Unconfigured);
-        let watcher = Watcher::start();
-        let mut status = watcher.subscribe::<ComponentStatus>("/arm/status", latched()).await;
+        let condition_source = ConditionSource::start();
+        let mut status = condition_source.subscribe::<ComponentStatus>("/arm/status", latched()).await;
         let told = within(status.next()).await.unwrap();
         assert_eq!(
             (told.status, told.message.as_str(), told.sources),
@@ -104,8 +104,8 @@ cortex_ros_client::ros_tests! {
                 vec!["on_configure".to_owned()]
             )
         );
-        assert!(watcher.change("configure").await, "the second time it works");
-        assert!(watcher.change("activate").await);
+        assert!(condition_source.change("configure").await, "the second time it works");
+        assert!(condition_source.change("activate").await);
         within(async { while !status.next().await.unwrap().message.is_empty() {} }).await;
         arm.stop().await;
     }
@@ -147,10 +147,10 @@ cortex_ros_client::ros_tests! {
             .await
             .unwrap();
         assert_eq!(arm.state(), State::Unconfigured, "through error processing");
-        let watcher = Watcher::start();
-        assert_eq!(watcher.execute("lift").await.error_msg, "there is no method 'lift'; there are: ");
-        assert!(watcher.change("configure").await, "it can be tried again");
-        assert!(!watcher.change("activate").await);
+        let condition_source = ConditionSource::start();
+        assert_eq!(condition_source.execute("lift").await.error_msg, "there is no method 'lift'; there are: ");
+        assert!(condition_source.change("configure").await, "it can be tried again");
+        assert!(!condition_source.change("activate").await);
         arm.stop().await;
     }
 
@@ -171,12 +171,12 @@ cortex_ros_client::ros_tests! {
             .start()
             .await
             .unwrap();
-        let watcher = Watcher::start();
-        let mut joints = watcher.subscribe::<messages::std_msgs::msg::String>("/joints", QosProfile::default()).await;
+        let condition_source = ConditionSource::start();
+        let mut joints = condition_source.subscribe::<messages::std_msgs::msg::String>("/joints", QosProfile::default()).await;
         assert_eq!(within(joints.next()).await.unwrap().data, "calm");
-        assert!(watcher.change("deactivate").await);
+        assert!(condition_source.change("deactivate").await);
         while tokio::time::timeout(Duration::from_millis(300), joints.next()).await.is_ok() {}
-        assert!(watcher.change("activate").await);
+        assert!(condition_source.change("activate").await);
         assert_eq!(within(joints.next()).await.unwrap().data, "calm", "a second life");
         arm.stop().await;
     }
@@ -198,10 +198,10 @@ cortex_ros_client::ros_tests! {
             .start()
             .await
             .unwrap();
-        let watcher = Watcher::start();
-        let waits = futures::future::join_all((0..8).map(|_| watcher.execute("wait")));
+        let condition_source = ConditionSource::start();
+        let waits = futures::future::join_all((0..8).map(|_| condition_source.execute("wait")));
         let burst = async {
-            let burst = watcher.execute("burst").await;
+            let burst = condition_source.execute("burst").await;
             assert_eq!((burst.success, burst.error_msg.as_str()), (false, "burst panicked; this is a flaw of the component"));
             gate.add_permits(8);
         };
@@ -212,21 +212,21 @@ cortex_ros_client::ros_tests! {
 
     async fn transitions_are_told_and_the_graph_is_known() {
         let arm = Component::new("arm").start().await.unwrap();
-        let watcher = Watcher::start();
-        let mut events = watcher.subscribe::<TransitionEvent>("/arm/transition_event", QosProfile::default()).await;
+        let condition_source = ConditionSource::start();
+        let mut events = condition_source.subscribe::<TransitionEvent>("/arm/transition_event", QosProfile::default()).await;
         // The subscription is there when an answer has come back on the same pair of nodes.
-        let states = watcher.call::<GetAvailableStates::Service>("/arm/get_available_states", Default::default()).await;
+        let states = condition_source.call::<GetAvailableStates::Service>("/arm/get_available_states", Default::default()).await;
         assert_eq!(states.available_states.len(), 11);
-        let open = watcher
+        let open = condition_source
             .call::<GetAvailableTransitions::Service>("/arm/get_available_transitions", Default::default())
             .await;
         let labels: Vec<_> = open.available_transitions.iter().map(|one| one.transition.label.as_str()).collect();
         assert_eq!(labels, ["deactivate", "shutdown"]);
         let graph =
-            watcher.call::<GetAvailableTransitions::Service>("/arm/get_transition_graph", Default::default()).await;
+            condition_source.call::<GetAvailableTransitions::Service>("/arm/get_transition_graph", Default::default()).await;
         assert_eq!(graph.available_transitions.len(), 25);
 
-        assert!(watcher.change("deactivate").await);
+        assert!(condition_source.change("deactivate").await);
         let mut walked = Vec::new();
         for _ in 0..2 {
             let event = within(events.next()).await.unwrap();
@@ -245,8 +245,8 @@ cortex_ros_client::ros_tests! {
             .start()
             .await
             .unwrap();
-        let watcher = Watcher::start();
-        let mut events = watcher.subscribe::<ParameterEvent>("/parameter_events", QosProfile::RELIABLE.keep_last(1000)).await;
+        let condition_source = ConditionSource::start();
+        let mut events = condition_source.subscribe::<ParameterEvent>("/parameter_events", QosProfile::RELIABLE.keep_last(1000)).await;
         let set = |speed: f64, force: f64| {
             let parameter = |name: &str, value: f64| msg::Parameter {
                 name: name.to_owned(),
@@ -258,7 +258,7 @@ cortex_ros_client::ros_tests! {
             };
             let parameters = vec![parameter("speed", speed), parameter("force", force)];
             let request = SetParametersAtomically::Request { parameters };
-            watcher.call::<SetParametersAtomically::Service>("/arm/set_parameters_atomically", request)
+            condition_source.call::<SetParametersAtomically::Service>("/arm/set_parameters_atomically", request)
         };
         let refused = set(0.7, 7.0).await.result;
         assert_eq!((refused.successful, refused.reason.as_str()), (false, "'force': it must be from 0 to 1"));
@@ -272,8 +272,8 @@ cortex_ros_client::ros_tests! {
 
     async fn the_heartbeat_goes_on_while_nothing_changes() {
         let arm = Component::new("arm").start().await.unwrap();
-        let watcher = Watcher::start();
-        let mut status = watcher.subscribe::<ComponentStatus>("/arm/status", latched()).await;
+        let condition_source = ConditionSource::start();
+        let mut status = condition_source.subscribe::<ComponentStatus>("/arm/status", latched()).await;
         // What is kept for late joiners may still be from before it was active.
         while !within(status.next()).await.unwrap().message.is_empty() {}
         let mut stamps = Vec::new();

@@ -25,8 +25,8 @@ const NODE_PARAMETERS: [&str; 3] = [AUTOSTART, USE_SIM_TIME, "start_type_descrip
 /// of the configuration is told and left out.
 pub fn node_parameters(node: &RosNode) -> Vec<(String, figment::value::Value)> {
     let given = node.parameters().iter().filter(|(name, _)| !NODE_PARAMETERS.contains(&name.as_str()));
-    let (ours, strangers) = part(given.map(|(name, value)| (name.clone(), value.clone())));
-    for Stranger { name, meant } in strangers {
+    let (ours, unknown) = part(given.map(|(name, value)| (name.clone(), value.clone())));
+    for UnknownParameter { name, meant } in unknown {
         let meant = meant.map(|meant| format!("; did you mean '{meant}'?")).unwrap_or_default();
         tracing::warn!("the ROS parameter '{name}' is none of Cortex, and is left out{meant}");
     }
@@ -35,7 +35,7 @@ pub fn node_parameters(node: &RosNode) -> Vec<(String, figment::value::Value)> {
 
 /// A parameter that is no key of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Stranger {
+pub(crate) struct UnknownParameter {
     pub(crate) name: String,
     /// The key that was meant, maybe.
     pub(crate) meant: Option<String>,
@@ -44,21 +44,21 @@ pub(crate) struct Stranger {
 /// Parts what belongs to the configuration, right or wrong, from what does not.
 pub(crate) fn part(
     given: impl IntoIterator<Item = (String, ParameterValue)>,
-) -> (Vec<(String, figment::value::Value)>, Vec<Stranger>) {
+) -> (Vec<(String, figment::value::Value)>, Vec<UnknownParameter>) {
     let tree = match serde_json::to_value(Config::default()) {
         Ok(Value::Object(tree)) => tree,
         _ => Map::new(),
     };
-    let (mut ours, mut strangers) = (Vec::new(), Vec::new());
+    let (mut ours, mut unknown) = (Vec::new(), Vec::new());
     for (name, value) in given {
         if is_own(&tree, &name) {
             let value = figment::value::Value::serialize(cortex_ros_client::parameters::value_as_json(&value));
             ours.extend(value.ok().map(|value| (name, value)));
         } else {
-            strangers.push(Stranger { meant: meant(&tree, &name), name });
+            unknown.push(UnknownParameter { meant: meant(&tree, &name), name });
         }
     }
-    (ours, strangers)
+    (ours, unknown)
 }
 
 fn is_own(tree: &Map<String, Value>, name: &str) -> bool {
@@ -93,10 +93,10 @@ mod tests {
 
     fn parted(names: &[&str]) -> (Vec<String>, Vec<(String, Option<String>)>) {
         let given = names.iter().map(|name| ((*name).to_owned(), ParameterValue::Bool(true)));
-        let (ours, strangers) = part(given);
+        let (ours, unknown) = part(given);
         (
             ours.into_iter().map(|(name, _)| name).collect(),
-            strangers.into_iter().map(|stranger| (stranger.name, stranger.meant)).collect(),
+            unknown.into_iter().map(|parameter| (parameter.name, parameter.meant)).collect(),
         )
     }
 
@@ -104,17 +104,17 @@ mod tests {
     fn what_all_nodes_of_a_robot_are_given_does_not_keep_cortex_from_starting() {
         let shared =
             ["robot_description", "qos_overrides./parameter_events.publisher.depth", "robot.wheel_base", "rate"];
-        let (ours, strangers) = parted(&shared);
+        let (ours, unknown) = parted(&shared);
         assert_eq!(ours, Vec::<String>::new());
-        assert_eq!(strangers, shared.map(|name| (name.to_owned(), None)));
+        assert_eq!(unknown, shared.map(|name| (name.to_owned(), None)));
     }
 
     #[test]
     fn what_stands_in_a_table_of_the_configuration_is_judged_by_it() {
         let own =
             ["model", "mission", "mission.max_replans", "discovery.den", "discovery.rename./a.b", "conditions./a"];
-        let (ours, strangers) = parted(&own);
-        assert_eq!((ours, strangers), (own.map(str::to_owned).to_vec(), Vec::new()));
+        let (ours, unknown) = parted(&own);
+        assert_eq!((ours, unknown), (own.map(str::to_owned).to_vec(), Vec::new()));
     }
 
     #[test]

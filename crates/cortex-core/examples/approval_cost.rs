@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use cortex_core::mission::{MissionSetup, PolicySetup};
 use cortex_core::policy::{Policy, PolicySettings};
-use cortex_core::{CallArguments, ChatReply, Containment, Effect, Input, Mission, MissionLimits, ModelCall, ToolSet};
+use cortex_core::{Availability, CallArguments, ChatReply, Effect, Input, Mission, MissionLimits, ModelCall, ToolSet};
 use cortex_protocol::question::ApprovalScope;
 use cortex_protocol::{
     Answer, CancelMode, Conditions, Dispatch, Effect as ToolEffect, EffectSource, MissionEvent, Origin, PolicyRule,
@@ -65,8 +65,8 @@ fn mission(tools: &ToolSet, policy: &PolicySetup) -> (Duration, u32) {
         earlier: Vec::new(),
         identity: String::new(),
         tools: tools.clone(),
-        containment: Containment::default(),
-        departed: cortex_core::Departed::default(),
+        availability: Availability::default(),
+        removed: cortex_core::RemovedTools::default(),
         limits: MissionLimits { max_execution_steps: STEPS, ..MissionLimits::default() },
         policy: policy.clone(),
         reopens: None,

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-pub use observations::{Age, Observations, Sighting};
+pub use observations::{Age, Observation, Observations};
 
 use crate::fragment::capped;
 use observations::Seen;
@@ -41,7 +41,7 @@ pub struct Finding {
     /// What is known.
     pub verdict: Verdict,
     /// The condition and what was seen. What was seen is data from the robot.
-    pub told: String,
+    pub explanation: String,
 }
 
 /// A condition whose references to arguments were replaced by their values.
@@ -137,13 +137,13 @@ fn evaluate(condition: &Condition, observations: &Observations, since: Option<Du
         Condition::And(all) => joined(each(all), Verdict::Broken, Verdict::Holds),
         Condition::Or(any) => joined(each(any), Verdict::Holds, Verdict::Broken),
         Condition::Not(inner) => {
-            let Finding { verdict, told } = evaluate(inner, observations, since, now);
+            let Finding { verdict, explanation } = evaluate(inner, observations, since, now);
             let verdict = match verdict {
                 Verdict::Holds => Verdict::Broken,
                 Verdict::Broken => Verdict::Holds,
                 Verdict::Unknown => Verdict::Unknown,
             };
-            Finding { verdict, told: format!("not: {told}") }
+            Finding { verdict, explanation: format!("not: {explanation}") }
         }
         Condition::Check(check) => judge(check, observations, since, now),
     }
@@ -156,15 +156,15 @@ fn joined(all: Vec<Finding>, decisive: Verdict, rest: Verdict) -> Finding {
             return found.clone();
         }
     }
-    let told: Vec<String> = all.into_iter().map(|finding| finding.told).collect();
-    Finding { verdict: rest, told: told.join("; ") }
+    let explanation: Vec<String> = all.into_iter().map(|finding| finding.explanation).collect();
+    Finding { verdict: rest, explanation: explanation.join("; ") }
 }
 
 fn judge(check: &Check, observations: &Observations, since: Option<Duration>, now: Duration) -> Finding {
     let wanted = Condition::Check(check.clone());
     let finding = |verdict: Verdict, seen: &str| Finding {
         verdict,
-        told: format!("{} ({seen})", capped(&wanted.to_string(), SHOWN * 2)),
+        explanation: format!("{} ({seen})", capped(&wanted.to_string(), SHOWN * 2)),
     };
     let unknown = |why: &str| finding(Verdict::Unknown, why);
     let (value, at, kept, aged, baseline) = match observations.of(&check.source) {

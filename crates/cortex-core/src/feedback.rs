@@ -179,11 +179,11 @@ pub fn line(event: &MissionEvent) -> String {
             format!("step {step} {tool} waits: {resource} is held by {holder}")
         }
         MissionEvent::StepStarted { step, steps, tool, by, arguments, .. } => {
-            format!("step {step}/{steps} {tool}{}{}: started", shown_stand_in(by.as_ref()), shown_arguments(arguments))
+            format!("step {step}/{steps} {tool}{}{}: started", shown_standby(by.as_ref()), shown_arguments(arguments))
         }
         MissionEvent::Progress { in_flight } => format!("in flight: {}", shown_in_flight(in_flight)),
         MissionEvent::StepFinished { steps, report } => {
-            let by = shown_stand_in(report.by.as_ref());
+            let by = shown_standby(report.by.as_ref());
             format!("step {}/{steps} {}{by}: {}", report.number, report.tool, shown_report(report))
         }
         MissionEvent::Replanning { plan, reason } => format!("making plan {plan}: {}", capped(reason, SHOWN)),
@@ -191,8 +191,8 @@ pub fn line(event: &MissionEvent) -> String {
             format!("waiting up to {:.0} s for what has left: {}", patience.as_secs_f64(), named(tools))
         }
         MissionEvent::ComponentReturned { tools } => format!("back again: {}", named(tools)),
-        MissionEvent::TaskCorrected { text, origin } => {
-            format!("the task is corrected by {} {}: {}", origin.channel, origin.client, capped(text, SHOWN))
+        MissionEvent::TaskRevised { text, origin } => {
+            format!("the task is revised by {} {}: {}", origin.channel, origin.client, capped(text, SHOWN))
         }
         MissionEvent::Stopping { reason, tools } => {
             if tools.is_empty() {
@@ -206,7 +206,7 @@ pub fn line(event: &MissionEvent) -> String {
         MissionEvent::Finished { result } => {
             format!("{}: {}\n{}", result.status, capped(result.words(), SHOWN * 2), result.account)
         }
-        other => containment(other),
+        other => availability(other),
     };
     // One line that reads as it is written, whatever a tool or a person wrote.
     let text: String = text.chars().map(|character| if is_unseen(character) { ' ' } else { character }).collect();
@@ -224,14 +224,14 @@ fn shown_halt(step: Option<StepNumber>, tool: &ToolName, state: HaltState) -> St
 }
 
 /// What the monitor keeps from the mission, in one line.
-fn containment(event: &MissionEvent) -> String {
+fn availability(event: &MissionEvent) -> String {
     match event {
         MissionEvent::Quarantined { component, because } => {
             format!("{component} is in quarantine: {}", capped(because, SHOWN))
         }
         MissionEvent::Released { component } => format!("{component} may be called again"),
-        MissionEvent::Substituted { component, by: Some(by) } => format!("{by} has taken the place of {component}"),
-        MissionEvent::Substituted { component, by: None } => format!("{component} has its place again"),
+        MissionEvent::FailedOver { component, by: Some(by) } => format!("{by} has taken the place of {component}"),
+        MissionEvent::FailedOver { component, by: None } => format!("{component} has its place again"),
         MissionEvent::Paused { because, patience } => {
             format!("paused, for at most {:.0} s: {}", patience.as_secs_f64(), capped(because, SHOWN))
         }
@@ -251,7 +251,7 @@ fn named(tools: &[ToolName]) -> String {
     tools.iter().map(|tool| tool.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-fn shown_stand_in(by: Option<&ToolName>) -> String {
+fn shown_standby(by: Option<&ToolName>) -> String {
     by.map(|by| format!(" (by {by})")).unwrap_or_default()
 }
 

@@ -2,7 +2,7 @@
 //! the rules. Adapters for language models use [`Fragment::render`]; the embedded planner reads the types.
 //!
 //! What comes from the world is quoted: texts as JSON strings, everything else as JSON, and all of it on one line. So no
-//! result, feedback, error or name can imitate the beginning of a piece, a line of the record or a person's correction.
+//! result, feedback, error or name can imitate the beginning of a piece, a line of the record or a person's revision.
 
 mod record;
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 use cortex_protocol::mission::InFlight;
 use cortex_protocol::tool::value_as_text;
 use cortex_protocol::{
-    GoalClass, OutcomeStatus, Step, StepAddress, StepReport, ToolCall, ToolName, ToolOutcome, ToolSpec, Turn,
+    OutcomeStatus, Step, StepAddress, StepReport, TaskClass, ToolCall, ToolName, ToolOutcome, ToolSpec, Turn,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -43,7 +43,7 @@ pub enum Fragment {
     /// What kind of thing the task is, and what that means for its plan.
     Goal {
         /// Which kind.
-        class: GoalClass,
+        class: TaskClass,
         /// The text.
         text: String,
     },
@@ -58,7 +58,8 @@ pub enum Fragment {
         tools: Vec<AwayTool>,
     },
     /// How a person changed the task in mid mission, in the person's words. Bounded when it is taken; never cut.
-    Correction {
+    #[serde(alias = "correction")]
+    Revision {
         /// The text.
         text: String,
     },
@@ -82,7 +83,7 @@ pub enum Fragment {
         /// The plan whose record stands right before it: its steps are named without their calls. 0: none.
         #[serde(default)]
         shown: u32,
-        /// Whether a look may take the place of what a correction has overtaken.
+        /// Whether a look may take the place of what a revision has overtaken.
         #[serde(default)]
         looks_suffice: bool,
     },
@@ -206,7 +207,7 @@ impl Fragment {
             | Self::Goal { .. }
             | Self::Abilities { .. }
             | Self::Away { .. }
-            | Self::Correction { .. }
+            | Self::Revision { .. }
             | Self::Earlier { .. }
             | Self::Brief { .. }
             | Self::Notice { .. }
@@ -221,7 +222,7 @@ impl Fragment {
         match self {
             Self::Rules { text } => text.clone(),
             Self::Task { text } => format!("The task, in the person's words: {}", quoted(text, usize::MAX)),
-            Self::Correction { text } => format!("The correction, in the person's words: {}", quoted(text, usize::MAX)),
+            Self::Revision { text } => format!("The correction, in the person's words: {}", quoted(text, usize::MAX)),
             Self::Identity { text } => format!("The robot: {}", capped(text, NOTE_CHARACTERS)),
             // In our words, with those of others within.
             Self::Goal { text, .. } | Self::Notice { text } => {

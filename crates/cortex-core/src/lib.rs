@@ -8,43 +8,43 @@
 //! - [`fragment`]: the typed pieces that prompts are made of;
 //! - [`toolset`]: the tools on offer, their wire names and argument checks;
 //! - [`selection`]: which tools a model is offered, where there are many;
-//! - [`plan`]: the plan graph; [`arrangement`]: its groups and priorities; [`binding`]: placeholders;
-//! - [`expansion`]: steps for each of several values;
+//! - [`plan`]: the plan graph; [`step_groups`]: its groups and priorities; [`output_refs`]: placeholders;
+//! - [`for_each`]: steps for each of several values;
 //! - [`confirmation`]: reading a decision;
 //! - [`meter`]: what a robot spends: the way and the energy;
 //! - [`condition`]: what must hold of the robot, judged by what was observed;
-//! - [`containment`]: what is kept from the missions while a part of the robot has failed;
+//! - [`availability`]: what is kept from the missions while a part of the robot has failed;
 //! - [`feedback`]: one readable line for each event;
 //! - [`policy`]: which calls are allowed, which ask a person, and which are denied;
 //! - [`ports`]: what adapters implement.
 
-pub mod arrangement;
-pub mod binding;
+pub mod availability;
 pub mod chat;
 pub mod condition;
 pub mod confirmation;
-pub mod containment;
-pub mod expansion;
 pub mod feedback;
+pub mod for_each;
 pub mod fragment;
 pub mod meter;
 pub mod mission;
+pub mod output_refs;
 pub mod plan;
 pub mod policy;
 pub mod ports;
 mod schedule;
 pub mod selection;
+pub mod step_groups;
 mod tool_definition;
 pub mod toolset;
 
+pub use availability::{Availability, AvailableTools, RemovedTools};
 pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpose, ToolDefinition, ToolKind};
-pub use containment::{Confined, Containment, Departed};
 pub use fragment::Fragment;
 pub use mission::{ApprovalSettings, CancelReason, Effect, Input, Mission, MissionLimits};
 pub use policy::Policy;
 pub use ports::{
-    CONFIRMATION_HOLDS, CallObserver, ChatModel, ClientPort, EventStream, Invocation, ModelError, ModelErrorKind,
-    ToolProvider, Unobserved, Watch, Watcher, Watching,
+    CONFIRMATION_HOLDS, CallObserver, ChatModel, ClientPort, ConditionSource, EventStream, Invocation, ModelError,
+    ModelErrorKind, ObservationStream, ToolProvider, Unobserved, Watching,
 };
 pub use schedule::{collide, may_collide};
 pub use toolset::{ArgumentsError, ToolChanges, ToolSet, ToolSetError};

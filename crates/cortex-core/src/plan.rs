@@ -11,10 +11,10 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use thiserror::Error;
 
-use crate::arrangement::{Arrangement, GroupRequest};
-use crate::{binding, schedule};
+use crate::step_groups::{GroupRequest, StepGroups};
+use crate::{output_refs, schedule};
 
-pub use crate::arrangement::Request;
+pub use crate::step_groups::Request;
 
 /// Why a plan is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -65,7 +65,7 @@ fn joined(steps: &[StepNumber]) -> String {
 /// # Errors
 /// When a step refers to one that is not there, or steps wait for each other.
 pub fn build(requests: Vec<Request>) -> Result<Plan, PlanError> {
-    build_arranged(requests, &Arrangement::default())
+    build_arranged(requests, &StepGroups::default())
 }
 
 /// Makes a plan of the requests and of how they are arranged.
@@ -75,20 +75,20 @@ pub fn build(requests: Vec<Request>) -> Result<Plan, PlanError> {
 ///
 /// # Errors
 /// As [`build`], and when a step or a group is named that is not there.
-pub fn build_arranged(requests: Vec<Request>, arrangement: &Arrangement) -> Result<Plan, PlanError> {
+pub fn build_arranged(requests: Vec<Request>, step_groups: &StepGroups) -> Result<Plan, PlanError> {
     let count = u32::try_from(requests.len()).unwrap_or(u32::MAX);
-    if let Some(missing) = arrangement.steps().find(|step| !(1..=count).contains(&step.0)) {
+    if let Some(missing) = step_groups.steps().find(|step| !(1..=count).contains(&step.0)) {
         return Err(PlanError::ArrangedUnknownStep { missing });
     }
     let group_of: BTreeMap<StepNumber, &GroupRequest> =
-        arrangement.groups.iter().flat_map(|group| group.steps.iter().map(move |step| (*step, group))).collect();
+        step_groups.groups.iter().flat_map(|group| group.steps.iter().map(move |step| (*step, group))).collect();
     let mut steps = Vec::with_capacity(requests.len());
     let mut groups: Vec<Group> = Vec::new();
     // What the step or group before the present one consists of, and what each group waits for.
     let mut previous: Vec<StepNumber> = Vec::new();
     let mut waits: BTreeMap<&str, Vec<StepNumber>> = BTreeMap::new();
     for (number, request) in (1..).map(StepNumber).zip(requests) {
-        let mut after: BTreeSet<StepNumber> = binding::references(&request.call.arguments);
+        let mut after: BTreeSet<StepNumber> = output_refs::references(&request.call.arguments);
         match group_of.get(&number) {
             None => {
                 after.extend(request.after.unwrap_or(previous));
@@ -98,7 +98,7 @@ pub fn build_arranged(requests: Vec<Request>, arrangement: &Arrangement) -> Resu
                 if !waits.contains_key(group.name.as_str()) {
                     let members: Vec<StepNumber> = group.steps.iter().copied().collect();
                     let before = std::mem::replace(&mut previous, members.clone());
-                    waits.insert(&group.name, barrier(group, arrangement, before)?);
+                    waits.insert(&group.name, barrier(group, step_groups, before)?);
                     groups.push(Group { name: group.name.clone(), steps: members, at_once: group.at_once });
                 }
                 after.extend(waits.get(group.name.as_str()).into_iter().flatten());
@@ -110,8 +110,8 @@ pub fn build_arranged(requests: Vec<Request>, arrangement: &Arrangement) -> Resu
             call: request.call,
             after: after.into_iter().collect(),
             status: StepStatus::Pending,
-            priority: arrangement.priorities.get(&number).copied().unwrap_or_default(),
-            again: arrangement.again.get(&number).cloned().unwrap_or_default(),
+            priority: step_groups.priorities.get(&number).copied().unwrap_or_default(),
+            again: step_groups.again.get(&number).cloned().unwrap_or_default(),
         });
     }
     let plan = Plan { steps, groups };
@@ -122,13 +122,13 @@ pub fn build_arranged(requests: Vec<Request>, arrangement: &Arrangement) -> Resu
 /// The steps that a group waits for: those of the groups that it names, or else those `before` it.
 fn barrier(
     group: &GroupRequest,
-    arrangement: &Arrangement,
+    step_groups: &StepGroups,
     before: Vec<StepNumber>,
 ) -> Result<Vec<StepNumber>, PlanError> {
     let Some(names) = &group.after else { return Ok(before) };
     let mut steps = Vec::new();
     for name in names {
-        let Some(named) = arrangement.groups.iter().find(|other| other.name == *name) else {
+        let Some(named) = step_groups.groups.iter().find(|other| other.name == *name) else {
             return Err(PlanError::UnknownGroup { group: group.name.clone(), missing: name.clone() });
         };
         steps.extend(named.steps.iter().copied());
@@ -412,7 +412,7 @@ mod tests {
     fn arranged(written: Value, after: &[Option<&[u32]>]) -> Result<Plan, PlanError> {
         let Value::Object(written) = written else { panic!("not an object") };
         let requests = after.iter().map(|after| request(json!({}), *after)).collect();
-        build_arranged(requests, &Arrangement::read(&written).unwrap())
+        build_arranged(requests, &StepGroups::read(&written).unwrap())
     }
 
     fn waits(plan: &Plan) -> Vec<Vec<StepNumber>> {

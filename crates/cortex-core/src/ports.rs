@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::chat::{ChatReply, ChatRequest};
-use crate::condition::Sighting;
+use crate::condition::Observation;
 
 /// The one way in for clients, whatever they come by: ROS, a page, the command line.
 #[async_trait]
@@ -194,7 +194,7 @@ pub trait ToolProvider: Send + Sync {
 #[derive(Clone)]
 pub enum Watching {
     /// By watching what they are about.
-    By(Arc<dyn Watcher>),
+    By(Arc<dyn ConditionSource>),
     /// They can't be: nothing that has conditions is called.
     Nobody,
     /// They need not be: nothing is really done.
@@ -203,9 +203,9 @@ pub enum Watching {
 
 /// Watches the robot: topics, parameters, components.
 #[async_trait]
-pub trait Watcher: Send + Sync {
+pub trait ConditionSource: Send + Sync {
     /// Begins to watch. What is seen first comes as soon as it is known; also that nobody is there to tell something.
-    async fn watch(&self, sources: BTreeSet<Source>) -> Box<dyn Watch>;
+    async fn watch(&self, sources: BTreeSet<Source>) -> Box<dyn ObservationStream>;
 
     /// Why what this source tells is no evidence that this call did what it says, if it is none: it only repeats what
     /// the call itself has said.
@@ -214,8 +214,8 @@ pub trait Watcher: Send + Sync {
 
 /// A watch under way. Dropping it ends it.
 #[async_trait]
-pub trait Watch: Send {
+pub trait ObservationStream: Send {
     /// What is seen next. Of each source only the latest is kept for a slow reader. Never ends by itself: where nothing
     /// can be seen any more, it says that everything is absent, and waits. Dropping the future loses nothing.
-    async fn next(&mut self) -> (Source, Sighting);
+    async fn next(&mut self) -> (Source, Observation);
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use cortex_protocol::plan::Group;
 use cortex_protocol::{Effect, Plan, ResourceName, Step, StepNumber, StepStatus, ToolSpec};
 
-use crate::binding;
+use crate::output_refs;
 
 /// Marks a resource that is only read: readers do not collide with each other.
 const READ: &str = ":read";
@@ -69,7 +69,7 @@ pub(crate) fn next<'a>(
             StepStatus::Running => {
                 !lets_go.contains(before)
                     || is_barrier(before)
-                    || binding::references(&step.call.arguments).contains(before)
+                    || output_refs::references(&step.call.arguments).contains(before)
             }
             StepStatus::Success | StepStatus::Failed | StepStatus::Blocked | StepStatus::Skipped => false,
         };

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::binding;
 use crate::fragment::capped;
+use crate::output_refs;
 use crate::tool_definition::{ToolDefinition, ToolKind};
 
 pub(crate) use crate::tool_definition::plain_wire_name;
@@ -255,7 +255,7 @@ impl ToolSet {
     /// # Errors
     /// As [`check`](Self::check).
     pub fn check_unbound(&self, name: &ToolName, arguments: &Map<String, Value>) -> Result<(), ArgumentsError> {
-        self.check_where(name, arguments, |place| !binding::is_placeholder_at(arguments, place))
+        self.check_where(name, arguments, |place| !output_refs::is_placeholder_at(arguments, place))
     }
 
     fn check_where(

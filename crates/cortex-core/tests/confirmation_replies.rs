@@ -3,14 +3,14 @@
 //! `data/confirmation_replies.jsonl` holds one reply a line, in many languages: warnings, conditions, questions, reported
 //! speech, sarcasm, look-alike letters, JSON that says more, calls with words, replies that were cut.
 
-#![expect(clippy::panic, reason = "a story that can't be told ends here, and says why")]
+#![expect(clippy::panic, reason = "a test whose set-up fails ends here, and says why")]
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use cortex_core::confirmation;
 use cortex_core::mission::{Mission, MissionLimits, MissionSetup, PolicySetup};
-use cortex_core::{CallArguments, ChatReply, Containment, Departed, Effect, Input, ModelCall, Purpose, ToolSet};
+use cortex_core::{Availability, CallArguments, ChatReply, Effect, Input, ModelCall, Purpose, RemovedTools, ToolSet};
 use cortex_protocol::{
     CancelMode, Conditions, Decision, Dispatch, Effect as ToolEffect, EffectSource, MissionStatus, TaskReading,
     ToolOutcome, ToolPhase, ToolSpec,
@@ -99,8 +99,8 @@ fn drive(replies: &[ChatReply]) -> (usize, usize, MissionStatus) {
         earlier: Vec::new(),
         identity: String::new(),
         tools: ToolSet::new(vec![base()]).0,
-        containment: Containment::default(),
-        departed: Departed::default(),
+        availability: Availability::default(),
+        removed: RemovedTools::default(),
         policy: PolicySetup::default(),
         reopens: None,
         limits: MissionLimits { max_replans: 0, ..MissionLimits::default() },

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use cortex_core::condition::{self, Age, Observations, Sighting, Verdict};
+use cortex_core::condition::{self, Age, Observation, Observations, Verdict};
 use cortex_core::policy::{Policy, PolicyContext, PolicySettings, RobotState};
 use cortex_protocol::condition::Source;
 use cortex_protocol::{
@@ -140,7 +140,7 @@ impl Call {
             let (topic, field) = name.split_once(' ').unwrap_or((name, ""));
             seen.see(
                 Source::topic(topic, field),
-                Sighting::Value { value: value.clone(), kept: false, age: Age::Arrival },
+                Observation::Value { value: value.clone(), kept: false, age: Age::Arrival },
                 now,
             );
         }

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use cortex_core::mission::{MissionSetup, PolicySetup};
 use cortex_core::{
-    CallArguments, ChatReply, ChatRequest, Containment, Departed, Effect, Fragment, Input, Message, Mission,
-    MissionLimits, ModelCall, Purpose, ToolSet,
+    Availability, CallArguments, ChatReply, ChatRequest, Effect, Fragment, Input, Message, Mission, MissionLimits,
+    ModelCall, Purpose, RemovedTools, ToolSet,
 };
 use cortex_language::task_class;
 use cortex_protocol::{
@@ -117,8 +117,8 @@ impl Told {
                 earlier: Vec::new(),
                 identity: "A service robot of the ground floor: a base with a camera and a speaker.".to_owned(),
                 tools: robot(),
-                containment: Containment::default(),
-                departed: Departed::default(),
+                availability: Availability::default(),
+                removed: RemovedTools::default(),
                 limits: MissionLimits { max_corrections: 1, ..MissionLimits::default() },
                 policy: PolicySetup::default(),
                 reopens: None,
@@ -189,9 +189,9 @@ impl Told {
     }
 }
 
-fn correction(text: &str) -> Input {
+fn revision(text: &str) -> Input {
     let reading = task_class::read(text, robot().iter());
-    Input::Correct { text: text.to_owned(), reading, origin: cortex_protocol::Origin::new("cli", "page") }
+    Input::Revise { text: text.to_owned(), reading, origin: cortex_protocol::Origin::new("cli", "page") }
 }
 
 fn call(name: &str, arguments: &Value) -> ModelCall {
@@ -316,7 +316,7 @@ fn page() -> String {
     let way = || {
         Told::of("Dock, and say hello on the way.", vec![Reply::Calls(vec![dock(), say("hello")]), execute()], vec![])
     };
-    let delivery = way().in_flight().then(5, correction("do not say anything")).requests();
+    let delivery = way().in_flight().then(5, revision("do not say anything")).requests();
     let mut waits = way().in_flight().then(20, Input::Tick);
     waits.replies.push_back(Reply::Says("CONTINUE: say it there."));
     let waits = waits.requests();
@@ -375,8 +375,8 @@ fn page() -> String {
         let all = setup.tools.iter().map(|spec| ToolSpec { component: component(spec), ..spec.clone() });
         let all = ToolSet::new(all.collect::<Vec<_>>()).0;
         setup.tools = ToolSet::new(all.iter().filter(|spec| !of_base(spec)).cloned()).0;
-        setup.departed.note(&all, &setup.tools);
-        assert!(setup.containment.quarantine("base".into(), "it died and is coming up again"));
+        setup.removed.note(&all, &setup.tools);
+        assert!(setup.availability.quarantine("base".into(), "it died and is coming up again"));
     });
     let away = away.requests();
     let greeting = Told::of("Hello", vec![], vec![]).requests();

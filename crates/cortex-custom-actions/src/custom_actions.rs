@@ -3,8 +3,8 @@
 //! A method of a component is called as the tool that the component offers, with all that guards it; a service, a topic and
 //! parameters are used directly, since the recipe names them; a command runs as a process.
 //!
-//! Where a component can be replaced by a stand-in, each action that is a method of it has a second tool, which is the same
-//! method of the stand-in. Only who keeps calls from what has failed calls that one, in place of the first: so all that
+//! Where a component can be replaced by a standby, each action that is a method of it has a second tool, which is the same
+//! method of the standby. Only who keeps calls from what has failed calls that one, in place of the first: so all that
 //! guards a call, and all that is noted of it, is about the component that really does it.
 
 use std::collections::BTreeMap;
@@ -21,11 +21,11 @@ use cortex_protocol::{
 };
 use cortex_recipe::action::{CommandLine, MethodCall};
 use cortex_recipe::parameter::{arguments_schema, bind};
-use cortex_recipe::{Action, ActionName, Deed, Recipe};
+use cortex_recipe::{Action, ActionKind, ActionName, Recipe};
 use cortex_robot::Robot;
-use cortex_robot::supervision::deeds::Deeds;
+use cortex_robot::supervision::actions::Actions;
 use cortex_robot::supervision::{RobotRecipe, guarded};
-use cortex_ros::monitoring::deeds::{SendDecision, Undone};
+use cortex_ros::monitoring::actions::{ActionError, SendDecision};
 use cortex_ros::{DiscoveredTools, StopLatch};
 use cortex_runtime::{CallBounds, Gate, run_call};
 use serde_json::{Map, Value, json};
@@ -35,7 +35,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Most commands at a time; what comes then is refused.
 const AT_ONCE: usize = 16;
-/// How much longer a deed is given than its call, so that the call's own time-out is what ends it.
+/// How much longer an action is given than its call, so that the call's own time-out is what ends it.
 const MARGIN: Duration = Duration::from_secs(1);
 /// How long a reader of a topic is waited for, at most, and at most as a part of the call's own time: so the call says
 /// by itself that nobody reads the topic.
@@ -44,28 +44,28 @@ const READER_SHARE: f64 = 0.8;
 
 /// What needs ROS.
 #[async_trait]
-pub(crate) trait RobotDeeds: Send + Sync {
+pub(crate) trait RobotActions: Send + Sync {
     /// Does what is no command and no method, and has this effect; gives what came of it. Or why it was not done, in words
     /// for people. `decision` says whether anything was sent.
     async fn carry_out(
         &self,
-        deed: &Deed,
+        kind: &ActionKind,
         effect: Effect,
         limit: Duration,
         decision: &SendDecision,
-    ) -> Result<Value, Undone>;
+    ) -> Result<Value, ActionError>;
 }
 
 #[async_trait]
-impl RobotDeeds for Deeds {
+impl RobotActions for Actions {
     async fn carry_out(
         &self,
-        deed: &Deed,
+        kind: &ActionKind,
         effect: Effect,
         limit: Duration,
         decision: &SendDecision,
-    ) -> Result<Value, Undone> {
-        Self::carry_out(self, deed, effect, limit, decision).await
+    ) -> Result<Value, ActionError> {
+        Self::carry_out(self, kind, effect, limit, decision).await
     }
 }
 
@@ -79,7 +79,7 @@ pub struct Offered {
 
 /// The actions of one recipe.
 pub struct CustomActions {
-    actions: BTreeMap<ToolName, Doable>,
+    actions: BTreeMap<ToolName, ResolvedAction>,
     /// Where relative paths begin.
     folder: PathBuf,
     parts: Parts,
@@ -91,31 +91,31 @@ pub struct CustomActions {
 }
 
 /// An action, as one component does it.
-struct Doable {
+struct ResolvedAction {
     /// With the component that it belongs to, if it does to one.
     action: Action,
     /// Who can have the place of that component.
-    stand_in: Option<ComponentName>,
-    /// The action that this is, done by the stand-in.
+    standby: Option<ComponentName>,
+    /// The action that this is, done by the standby.
     serves: Option<ToolName>,
 }
 
-impl Doable {
-    /// The same, done by the stand-in. None where nobody else can do it.
-    fn by_stand_in(&self, name: &ToolName) -> Option<(ToolName, Self)> {
-        let by = self.stand_in.clone()?;
-        let Deed::Method(method) = &self.action.deed else { return None };
-        // No method of the stand-in has such a name.
+impl ResolvedAction {
+    /// The same, done by the standby. None where nobody else can do it.
+    fn by_standby(&self, name: &ToolName) -> Option<(ToolName, Self)> {
+        let by = self.standby.clone()?;
+        let ActionKind::Method(method) = &self.action.kind else { return None };
+        // No method of the standby has such a name.
         let tool = ToolName::new(format!("{by}:{name}"));
-        let deed = Deed::Method(MethodCall { component: by.clone(), ..method.clone() });
-        let action = Action { deed, component: Some(by), ..self.action.clone() };
-        Some((tool, Self { action, stand_in: None, serves: Some(name.clone()) }))
+        let kind = ActionKind::Method(MethodCall { component: by.clone(), ..method.clone() });
+        let action = Action { kind, component: Some(by), ..self.action.clone() };
+        Some((tool, Self { action, standby: None, serves: Some(name.clone()) }))
     }
 }
 
 /// Who does what.
 struct Parts {
-    deeds: Arc<dyn RobotDeeds>,
+    actions: Arc<dyn RobotActions>,
     /// None where no action needs it.
     commands: Option<CommandRunner>,
     /// The robot's own tools, and what they are now.
@@ -148,23 +148,23 @@ impl CustomActions {
     ) -> anyhow::Result<Self> {
         let RobotRecipe { recipe, folder } = recipe;
         let commands = recipe.has_commands().then(|| CommandRunner::start(AT_ONCE, guarded)).transpose()?;
-        let deeds = Deeds::on(around, recipe);
+        let actions = Actions::on(around, recipe);
         let parts =
-            Parts { deeds: Arc::new(deeds), commands, robot, tools: around.discovery.tools(), gate: gate.clone() };
+            Parts { actions: Arc::new(actions), commands, robot, tools: around.discovery.tools(), gate: gate.clone() };
         Ok(Self::of(recipe, folder.clone(), parts, bounds, around.tools.latch().clone()))
     }
 
     fn of(recipe: &Recipe, folder: PathBuf, parts: Parts, bounds: CallBounds, latch: StopLatch) -> Self {
-        let doable = |(name, action): (&ActionName, &Action)| {
+        let resolved = |(name, action): (&ActionName, &Action)| {
             let component = recipe.component_of(action);
             let replaced = component.as_ref().and_then(|component| recipe.components.get(component));
-            let stand_in = replaced.and_then(|component| component.stand_in.clone());
+            let standby = replaced.and_then(|component| component.standby.clone());
             let action = Action { component, ..action.clone() };
-            (ToolName::new(name.as_str()), Doable { action, stand_in, serves: None })
+            (ToolName::new(name.as_str()), ResolvedAction { action, standby, serves: None })
         };
-        let mut actions: BTreeMap<ToolName, Doable> = recipe.actions.iter().map(doable).collect();
-        let by_stand_ins: Vec<_> = actions.iter().filter_map(|(name, doable)| doable.by_stand_in(name)).collect();
-        actions.extend(by_stand_ins);
+        let mut actions: BTreeMap<ToolName, ResolvedAction> = recipe.actions.iter().map(resolved).collect();
+        let by_standbys: Vec<_> = actions.iter().filter_map(|(name, resolved)| resolved.by_standby(name)).collect();
+        actions.extend(by_standbys);
         Self {
             actions,
             folder: std::path::absolute(&folder).unwrap_or(folder),
@@ -178,8 +178,9 @@ impl CustomActions {
 
     /// All actions as tools, as far as the robot has what is behind them.
     pub fn offered(&self) -> Offered {
-        let spec =
-            |(name, doable): (&ToolName, &Doable)| Some((self.spec_of(name, doable)?, doable.action.tool.is_some()));
+        let spec = |(name, resolved): (&ToolName, &ResolvedAction)| {
+            Some((self.spec_of(name, resolved)?, resolved.action.tool.is_some()))
+        };
         let all: Vec<(ToolSpec, bool)> = self.actions.iter().filter_map(spec).collect();
         self.known.send_replace(Arc::new(all.iter().map(|(spec, _)| spec.clone()).collect()));
         let (to_models, to_events): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, to_models)| *to_models);
@@ -192,24 +193,24 @@ impl CustomActions {
         self.known.subscribe()
     }
 
-    fn spec_of(&self, name: &ToolName, doable: &Doable) -> Option<ToolSpec> {
-        let Doable { action, stand_in, serves } = doable;
+    fn spec_of(&self, name: &ToolName, resolved: &ResolvedAction) -> Option<ToolSpec> {
+        let ResolvedAction { action, standby, serves } = resolved;
         let offer = action.tool.as_ref();
         let mut effect = offer.map(|offer| offer.effect);
         let mut resources = offer.map(|offer| offer.resources.clone()).unwrap_or_default();
         let component = action.component.clone();
         let mut cancel = None;
         // A command is a process of its own.
-        let mut outlives_process = action.outlives_process || matches!(action.deed, Deed::Command(_));
-        match &action.deed {
-            Deed::Method(method) => {
+        let mut outlives_process = action.outlives_process || matches!(action.kind, ActionKind::Command(_));
+        match &action.kind {
+            ActionKind::Method(method) => {
                 // Whatever the recipe says of it: it is what the component says, too.
                 let behind = match self.method(&method.component, &method.name) {
-                    // One that the stand-in can't do is not offered in its place.
+                    // One that the standby can't do is not offered in its place.
                     Some(behind) if serves.is_none() || fits(action, method, &behind) => behind,
                     Some(_) => return None,
-                    // Its component has left: what is left of it is what the stand-in can do.
-                    None => self.method(stand_in.as_ref()?, &method.name)?,
+                    // Its component has left: what is left of it is what the standby can do.
+                    None => self.method(standby.as_ref()?, &method.name)?,
                 };
                 effect = effect.max(Some(behind.effect));
                 resources.extend(
@@ -218,15 +219,15 @@ impl CustomActions {
                 cancel = Some(behind.cancel);
                 outlives_process |= behind.outlives_process;
             }
-            Deed::Parameters(_) | Deed::Service(_) | Deed::Topic(_) | Deed::Command(_) => {}
+            ActionKind::Parameters(_) | ActionKind::Service(_) | ActionKind::Topic(_) | ActionKind::Command(_) => {}
         }
         let effect = effect.unwrap_or_default();
         let observes = effect == Effect::Observe;
         // A method that holds nothing says so: a halt, for example.
-        if resources.is_empty() && !observes && !matches!(action.deed, Deed::Method(_)) {
+        if resources.is_empty() && !observes && !matches!(action.kind, ActionKind::Method(_)) {
             resources.push(ResourceName::new(component.as_ref().map_or(name.as_str(), ComponentName::as_str)));
         }
-        let is_process = matches!(action.deed, Deed::Command(_));
+        let is_process = matches!(action.kind, ActionKind::Command(_));
         let dropped = if observes && !is_process { CancelMode::Drop } else { CancelMode::Halt };
         Some(ToolSpec {
             name: name.clone(),
@@ -254,20 +255,20 @@ impl CustomActions {
         self.parts.tools.borrow().iter().find(|spec| spec.name == name).cloned()
     }
 
-    fn deed(&self, invocation: &Invocation) -> Result<Deed, ToolOutcome> {
+    fn kind(&self, invocation: &Invocation) -> Result<ActionKind, ToolOutcome> {
         let name = &invocation.call.tool;
-        let doable = self
+        let resolved = self
             .actions
             .get(name)
             .ok_or_else(|| ToolOutcome::failure(FailureKind::NotFound, format!("the recipe has no action '{name}'")))?;
-        let spec = self.spec_of(name, doable).ok_or_else(|| {
+        let spec = self.spec_of(name, resolved).ok_or_else(|| {
             ToolOutcome::failure(FailureKind::Unavailable, format!("what '{name}' needs is not on the robot now"))
         })?;
         if spec.fingerprint() != invocation.fingerprint {
             let problem = format!("'{name}' is no longer what it was when the call was planned; plan it anew");
             return Err(ToolOutcome::failure(FailureKind::Changed, problem));
         }
-        bind(&doable.action, &invocation.call.arguments)
+        bind(&resolved.action, &invocation.call.arguments)
             .map_err(|problem| ToolOutcome::failure(FailureKind::InvalidArguments, problem.to_string()))
     }
 
@@ -281,7 +282,7 @@ impl CustomActions {
 
     /// What an action does to the world, as the recipe has it.
     fn effect(&self, tool: &ToolName) -> Effect {
-        let offer = self.actions.get(tool).and_then(|doable| doable.action.tool.as_ref());
+        let offer = self.actions.get(tool).and_then(|resolved| resolved.action.tool.as_ref());
         offer.map(|offer| offer.effect).unwrap_or_default()
     }
 
@@ -337,16 +338,16 @@ impl ToolProvider for CustomActions {
         if self.latch.is_closed() {
             return ToolOutcome::failure(FailureKind::Denied, "the robot is stopped");
         }
-        let deed = match self.deed(&invocation) {
-            Ok(deed) => deed,
+        let kind = match self.kind(&invocation) {
+            Ok(kind) => kind,
             Err(outcome) => return outcome,
         };
         let open = Open::default();
         self.lock().insert(key(&invocation), open.clone());
         let _closing = Closing { actions: self, key: key(&invocation), open: open.clone() };
         let limit = invocation.timeout.saturating_add(MARGIN);
-        match deed {
-            Deed::Method(method) => {
+        match kind {
+            ActionKind::Method(method) => {
                 let Some((spec, inner)) = self.behind(method, &invocation) else {
                     return ToolOutcome::failure(FailureKind::Unavailable, "its component is not on the robot now");
                 };
@@ -359,19 +360,19 @@ impl ToolProvider for CustomActions {
                 let guarded = self.parts.gate.guard(spec.clone(), Arc::clone(&self.parts.robot));
                 run_call(guarded, spec, inner, observer, open.unwanted.clone(), self.bounds).await
             }
-            Deed::Command(command) => self.command(&invocation.call.tool, command, &open, limit).await,
+            ActionKind::Command(command) => self.command(&invocation.call.tool, command, &open, limit).await,
             other => {
                 observer.accepted();
                 let limit = match &other {
-                    Deed::Topic(_) => invocation.timeout.mul_f64(READER_SHARE).min(READER_LIMIT),
+                    ActionKind::Topic(_) => invocation.timeout.mul_f64(READER_SHARE).min(READER_LIMIT),
                     _ => limit,
                 };
                 let effect = self.effect(&invocation.call.tool);
                 tokio::select! {
                     biased;
-                    done = self.parts.deeds.carry_out(&other, effect, limit, &open.decision) => match done {
+                    done = self.parts.actions.carry_out(&other, effect, limit, &open.decision) => match done {
                         Ok(value) => ToolOutcome::success(value),
-                        Err(undone) => ToolOutcome::failure(FailureKind::Reported, undone.to_string()),
+                        Err(error) => ToolOutcome::failure(FailureKind::Reported, error.to_string()),
                     },
                     () = open.unwanted.cancelled() => ToolOutcome::not_begun("it was halted before it was sent"),
                 }
@@ -380,12 +381,12 @@ impl ToolProvider for CustomActions {
     }
 
     async fn halt(&self, invocation: &Invocation) -> HaltState {
-        let doable = self.actions.get(&invocation.call.tool);
-        let deed = doable.and_then(|doable| bind(&doable.action, &invocation.call.arguments).ok());
+        let resolved = self.actions.get(&invocation.call.tool);
+        let kind = resolved.and_then(|resolved| bind(&resolved.action, &invocation.call.arguments).ok());
         let open = self.lock().get(&key(invocation)).cloned();
-        match (deed, open) {
+        match (kind, open) {
             // Also one that was given up: its component may still be at it.
-            (Some(Deed::Method(method)), open) => {
+            (Some(ActionKind::Method(method)), open) => {
                 if let Some(open) = open {
                     open.unwanted.cancel();
                 }
@@ -394,13 +395,15 @@ impl ToolProvider for CustomActions {
                 let call = ToolCall { tool, arguments: method.arguments };
                 self.parts.robot.halt(&Invocation { call, ..invocation.clone() }).await
             }
-            (Some(Deed::Command(_)), Some(open)) => {
+            (Some(ActionKind::Command(_)), Some(open)) => {
                 open.unwanted.cancel();
                 open.ended.cancelled().await;
                 HaltState::Halted
             }
-            (Some(Deed::Command(_)) | None, None) => HaltState::AtRest,
-            (Some(Deed::Service(_) | Deed::Topic(_) | Deed::Parameters(_)), Some(open)) if open.decision.withdraw() => {
+            (Some(ActionKind::Command(_)) | None, None) => HaltState::AtRest,
+            (Some(ActionKind::Service(_) | ActionKind::Topic(_) | ActionKind::Parameters(_)), Some(open))
+                if open.decision.withdraw() =>
+            {
                 open.unwanted.cancel();
                 HaltState::AtRest
             }
@@ -410,25 +413,27 @@ impl ToolProvider for CustomActions {
     }
 
     async fn ended(&self, invocation: &Invocation) {
-        match self.actions.get(&invocation.call.tool).map(|doable| &doable.action.deed) {
+        match self.actions.get(&invocation.call.tool).map(|resolved| &resolved.action.kind) {
             // The call of the method has the same number.
-            Some(Deed::Method(_)) => self.parts.robot.ended(invocation).await,
+            Some(ActionKind::Method(_)) => self.parts.robot.ended(invocation).await,
             _ => std::future::pending().await,
         }
     }
 
     async fn end_earlier(&self, invocation: &Invocation) -> HaltState {
         let name = &invocation.call.tool;
-        match self.actions.get(name).map(|doable| &doable.action.deed) {
-            Some(Deed::Method(method)) => {
+        match self.actions.get(name).map(|resolved| &resolved.action.kind) {
+            Some(ActionKind::Method(method)) => {
                 let tool = ToolName::of_method(&method.component, &method.name);
                 let call = ToolCall { tool, arguments: Map::new() };
                 self.parts.robot.end_earlier(&Invocation { call, ..invocation.clone() }).await
             }
             // The guard of an earlier life ends what that has started.
-            Some(Deed::Command(_)) => HaltState::AtRest,
+            Some(ActionKind::Command(_)) => HaltState::AtRest,
             // What was sent can't be taken back.
-            Some(Deed::Service(_) | Deed::Topic(_) | Deed::Parameters(_)) | None => HaltState::Unconfirmed,
+            Some(ActionKind::Service(_) | ActionKind::Topic(_) | ActionKind::Parameters(_)) | None => {
+                HaltState::Unconfirmed
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cortex_ros::monitoring::deeds::Undone;
+use cortex_ros::monitoring::actions::ActionError;
 use cortex_runtime::Rejection;
 use thiserror::Error;
 
@@ -35,7 +35,7 @@ pub(crate) enum EventFailure {
     ShuttingDown,
     /// A halt has failed.
     #[error("{0}")]
-    NotHalted(#[from] Undone),
+    NotHalted(#[from] ActionError),
     /// The monitor has given the component up.
     #[error("it does not come up: {reason}")]
     GivenUp {

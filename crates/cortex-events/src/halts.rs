@@ -1,7 +1,7 @@
 //! What brings something to rest is allowed also while its component is in quarantine.
 //!
 //! What an event halts by goes the way of fallbacks, past everything that keeps calls from what has failed. Whether it halts
-//! is what the component itself says; it is asked in one place for both (`cortex_ros::monitoring::deeds`).
+//! is what the component itself says; it is asked in one place for both (`cortex_ros::monitoring::actions`).
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use cortex_protocol::{ComponentName, ToolName};
 use cortex_recipe::action::MethodCall;
 use cortex_recipe::parameter::bind;
-use cortex_recipe::{Deed, EventDeed, Recipe};
-use cortex_robot::supervision::deeds::Deeds;
+use cortex_recipe::{ActionKind, EventAction, Recipe};
+use cortex_robot::supervision::actions::Actions;
 use cortex_supervisor::RobotView;
 use tokio::sync::watch;
 
@@ -26,12 +26,12 @@ const LIMIT_IN_QUARANTINE: Duration = Duration::from_secs(2);
 #[async_trait]
 pub(super) trait Halts: Send + Sync {
     /// Does this, if it brings something to rest. None: it is something else, and was not done.
-    async fn halt(&self, deed: &EventDeed) -> Option<Result<(), EventFailure>>;
+    async fn halt(&self, action: &EventAction) -> Option<Result<(), EventFailure>>;
 }
 
 /// Asks the components themselves.
 pub(super) struct ByComponents {
-    pub(super) deeds: Deeds,
+    pub(super) actions: Actions,
     pub(super) view: watch::Receiver<RobotView>,
     pub(super) recipe: Recipe,
 }
@@ -41,30 +41,30 @@ impl ByComponents {
     async fn halt(&self, call: &MethodCall, limit: Duration) -> Option<Result<(), EventFailure>> {
         let is_in_quarantine = || {
             let view = self.view.borrow();
-            view.components.get(&call.component).is_some_and(|component| component.quarantined_because_of.is_some())
+            view.components.get(&call.component).is_some_and(|component| component.quarantine_cause.is_some())
         };
         let limit = if is_in_quarantine() { limit.min(LIMIT_IN_QUARANTINE) } else { limit };
-        Some(self.deeds.halt(call, limit).await?.map_err(EventFailure::from))
+        Some(self.actions.halt(call, limit).await?.map_err(EventFailure::from))
     }
 
-    fn stand_in(&self, component: &ComponentName) -> Option<ComponentName> {
+    fn standby(&self, component: &ComponentName) -> Option<ComponentName> {
         self.view.borrow().components.get(component)?.replaced_by.clone()
     }
 }
 
 #[async_trait]
 impl Halts for ByComponents {
-    async fn halt(&self, deed: &EventDeed) -> Option<Result<(), EventFailure>> {
-        let (call, limit) = method_of(&self.recipe, deed)?;
-        let Some(stand_in) = self.stand_in(&call.component) else { return self.halt(&call, limit).await };
+    async fn halt(&self, action: &EventAction) -> Option<Result<(), EventFailure>> {
+        let (call, limit) = method_of(&self.recipe, action)?;
+        let Some(standby) = self.standby(&call.component) else { return self.halt(&call, limit).await };
         // What has lost its place may still move, and what has it moves now.
-        let by_stand_in = MethodCall { component: stand_in, ..call.clone() };
-        let (replaced, standing_in) = tokio::join!(self.halt(&call, limit), self.halt(&by_stand_in, limit));
+        let by_standby = MethodCall { component: standby, ..call.clone() };
+        let (replaced, standing_in) = tokio::join!(self.halt(&call, limit), self.halt(&by_standby, limit));
         both(&call.component, replaced, standing_in)
     }
 }
 
-/// What came of halting a component and its stand-in, as far as they halt by that method: the stand-in is what counts. The
+/// What came of halting a component and its standby, as far as they halt by that method: the standby is what counts. The
 /// other one is in quarantine, and may be dead or gone.
 fn both(
     replaced_name: &ComponentName,
@@ -72,27 +72,29 @@ fn both(
     standing_in: Option<Result<(), EventFailure>>,
 ) -> Option<Result<(), EventFailure>> {
     if let (Some(Err(problem)), Some(_)) = (&replaced, &standing_in) {
-        tracing::warn!("{replaced_name}, which has a stand-in, did not confirm that it is at rest: {problem}");
+        tracing::warn!("{replaced_name}, which has a standby, did not confirm that it is at rest: {problem}");
     }
     standing_in.or(replaced)
 }
 
 /// The method that this comes down to, and how long it may take.
-fn method_of(recipe: &Recipe, deed: &EventDeed) -> Option<(MethodCall, Duration)> {
-    match deed {
-        EventDeed::Tool { tool, arguments } => {
+fn method_of(recipe: &Recipe, action: &EventAction) -> Option<(MethodCall, Duration)> {
+    match action {
+        EventAction::Tool { tool, arguments } => {
             let (component, name) = ToolName::as_str(tool).rsplit_once('.')?;
             let call = MethodCall { component: component.into(), name: name.to_owned(), arguments: arguments.clone() };
             Some((call, LIMIT))
         }
-        EventDeed::Action { action, arguments, .. } => {
+        EventAction::Action { action, arguments, .. } => {
             let action = recipe.actions.get(action)?;
             match bind(action, arguments).ok()? {
-                Deed::Method(call) => Some((call, action.timeout_s.duration())),
-                Deed::Service(_) | Deed::Topic(_) | Deed::Command(_) | Deed::Parameters(_) => None,
+                ActionKind::Method(call) => Some((call, action.timeout_s.duration())),
+                ActionKind::Service(_) | ActionKind::Topic(_) | ActionKind::Command(_) | ActionKind::Parameters(_) => {
+                    None
+                }
             }
         }
-        EventDeed::Task { .. } | EventDeed::Tell { .. } => None,
+        EventAction::Task { .. } | EventAction::Tell { .. } => None,
     }
 }
 
@@ -127,12 +129,12 @@ do = [
     #[test]
     fn what_an_event_may_halt_by_is_a_method_by_whatever_name() {
         let recipe = Recipe::read(RECIPE).unwrap_or_else(|problems| panic!("{}", problems.show("recipe")));
-        let deeds = &recipe.events.values().next().unwrap().deeds;
-        let told = |deed: &EventDeed| {
-            let (call, limit) = method_of(&recipe, deed)?;
+        let actions = &recipe.events.values().next().unwrap().actions;
+        let told = |action: &EventAction| {
+            let (call, limit) = method_of(&recipe, action)?;
             Some(format!("{}.{} {} {}", call.component, call.name, call.arguments.len(), limit.as_secs()))
         };
-        let methods: Vec<Option<String>> = deeds.iter().map(told).collect();
+        let methods: Vec<Option<String>> = actions.iter().map(told).collect();
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(
             methods,
@@ -141,7 +143,7 @@ do = [
     }
 
     #[test]
-    fn with_a_stand_in_that_halts_it_is_what_counts() {
+    fn with_a_standby_that_halts_it_is_what_counts() {
         let failed = |text: &str| Err(EventFailure::Call(text.to_owned()));
         let both = |replaced, standing_in| both(&"base".into(), replaced, standing_in);
         assert_eq!(both(Some(failed("it is dead")), Some(Ok(()))), Some(Ok(())));

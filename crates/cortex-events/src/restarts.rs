@@ -10,7 +10,7 @@ use cortex_robot::supervision::Watch;
 use cortex_supervisor::Handle;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::doer::Restarts;
+use super::action_runner::Restarts;
 use super::failure::EventFailure;
 
 /// How long a restart may take beyond what the recipe gives its parts: the monitor waits for what a component depends on,
@@ -36,7 +36,7 @@ impl Restarts for ByMonitor {
             + MARGIN;
         // Heard from before it is told.
         let mut events = self.watch.events();
-        self.handle.tell(Input::Restart { component: component.clone(), action: action.clone() });
+        self.handle.send(Input::Restart { component: component.clone(), action: action.clone() });
         let ended = async {
             loop {
                 match events.recv().await {

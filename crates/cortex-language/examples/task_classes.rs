@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use cortex_language::task_class::{classify, languages};
-use cortex_protocol::GoalClass::{self, Conversation, KnowledgeQuestion, QuestionAboutSelf, QuestionAboutWorld};
+use cortex_protocol::TaskClass::{self, Conversation, KnowledgeQuestion, QuestionAboutSelf, QuestionAboutWorld};
 
 #[derive(serde::Deserialize)]
 struct Sentence {
@@ -16,7 +16,7 @@ struct Sentence {
     class: String,
 }
 
-fn is_right(class: &str, got: GoalClass) -> bool {
+fn is_right(class: &str, got: TaskClass) -> bool {
     match class {
         "order" | "order_as_question" => !got.is_answered_by_words(),
         "question_world" => got == QuestionAboutWorld,

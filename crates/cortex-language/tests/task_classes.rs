@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use cortex_language::task_class::{check, classify};
-use cortex_protocol::GoalClass::{self, Conversation, KnowledgeQuestion};
+use cortex_protocol::TaskClass::{self, Conversation, KnowledgeQuestion};
 
 #[derive(serde::Deserialize)]
 struct Sentence {
@@ -15,7 +15,7 @@ struct Sentence {
 }
 
 /// What the sentences of a corpus are taken for: how many of each class, and of those how many for each.
-struct Totals(BTreeMap<String, Vec<GoalClass>>);
+struct Totals(BTreeMap<String, Vec<TaskClass>>);
 
 fn corpus(file: &str) -> Option<Vec<Sentence>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/classes").join(file);
@@ -25,7 +25,7 @@ fn corpus(file: &str) -> Option<Vec<Sentence>> {
 
 impl Totals {
     fn of(sentences: &[Sentence]) -> Self {
-        let mut totals: BTreeMap<String, Vec<GoalClass>> = BTreeMap::new();
+        let mut totals: BTreeMap<String, Vec<TaskClass>> = BTreeMap::new();
         for sentence in sentences {
             totals.entry(sentence.class.clone()).or_default().push(classify(&sentence.say));
         }
@@ -33,8 +33,8 @@ impl Totals {
     }
 
     /// How many of these classes are taken for what `is` says, in percent.
-    fn percent(&self, classes: &[&str], is: impl Fn(GoalClass) -> bool) -> f64 {
-        let got: Vec<GoalClass> = classes.iter().filter_map(|class| self.0.get(*class)).flatten().copied().collect();
+    fn percent(&self, classes: &[&str], is: impl Fn(TaskClass) -> bool) -> f64 {
+        let got: Vec<TaskClass> = classes.iter().filter_map(|class| self.0.get(*class)).flatten().copied().collect();
         let wrong = got.iter().filter(|class| is(**class)).count();
         100.0 * f64::from(u32::try_from(wrong).unwrap_or(u32::MAX))
             / f64::from(u32::try_from(got.len().max(1)).unwrap_or(1))
@@ -43,9 +43,9 @@ impl Totals {
     /// In percent: orders taken for words, and questions about the world, knowledge and chat, and questions about the robot
     /// taken for orders; knowledge that would demand a look; questions about the world for which no look would be taken.
     fn figures(&self) -> [f64; 6] {
-        let is_order = |class: GoalClass| !class.is_answered_by_words();
+        let is_order = |class: TaskClass| !class.is_answered_by_words();
         let figures = [
-            self.percent(&["order", "order_as_question"], GoalClass::is_answered_by_words),
+            self.percent(&["order", "order_as_question"], TaskClass::is_answered_by_words),
             self.percent(&["question_world"], is_order),
             self.percent(&["knowledge", "chat"], is_order),
             self.percent(&["question_self"], is_order),
@@ -155,7 +155,7 @@ fn a_word_that_tells_nothing_is_not_recognised() {
     for task in
         ["one", "on", "off", "the old one", "next", "next song", "home", "it is", "fix", "to bed", "los", "casa", "hem"]
     {
-        assert_eq!(classify(task), GoalClass::Action, "{task}");
+        assert_eq!(classify(task), TaskClass::Action, "{task}");
     }
 }
 

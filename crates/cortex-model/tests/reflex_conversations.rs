@@ -330,7 +330,7 @@ async fn again_stands_for_the_task_before_in_the_same_session_if_that_was_done()
 #[tokio::test]
 async fn a_correction_goes_on_with_the_task_that_it_corrects() {
     let mut request = request("go to the kitchen", home_robot(), Vec::new());
-    let correction = Fragment::Correction { text: "say hello, then go there".to_owned() };
+    let correction = Fragment::Revision { text: "say hello, then go there".to_owned() };
     request.messages.push(Message::User { fragments: vec![correction] });
     let reply = shown(&ask(&request).await);
     assert_eq!(reply, r#"speaker-say {"text":"hello"} | base-go_to {"place":"kitchen"}"#);

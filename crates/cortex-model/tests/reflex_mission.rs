@@ -78,8 +78,8 @@ fn setup(task: &str, tools: ToolSet, limits: MissionLimits) -> MissionSetup {
         earlier: Vec::new(),
         identity: String::new(),
         tools,
-        containment: cortex_core::Containment::default(),
-        departed: cortex_core::Departed::default(),
+        availability: cortex_core::Availability::default(),
+        removed: cortex_core::RemovedTools::default(),
         limits,
         policy: cortex_core::mission::PolicySetup::default(),
         reopens: None,
@@ -276,12 +276,12 @@ async fn regression_a_task_for_what_is_coming_up_again_was_not_understood() {
     let all = all.0;
     let without_base = all.rebuilt(all.iter().filter(|spec| !of_base(spec)).cloned()).0;
     let mut setup = setup("go to the kitchen", without_base.clone(), MissionLimits::default());
-    setup.departed.note(&all, &without_base);
-    assert!(setup.containment.quarantine("base".into(), "it died and is coming up again"));
+    setup.removed.note(&all, &without_base);
+    assert!(setup.availability.quarantine("base".into(), "it died and is coming up again"));
     let (mut mission, mut calls) = (Mission::new(setup), Vec::new());
     let ended = go_on(&mut mission, Input::Start, &mut calls).await;
     assert_eq!(ended, None, "it waits for the base");
-    let released = Input::Contained { containment: cortex_core::Containment::default() };
+    let released = Input::AvailabilityChanged { availability: cortex_core::Availability::default() };
     assert_eq!(go_on(&mut mission, released, &mut calls).await, None);
     let result = go_on(&mut mission, Input::ToolsChanged { tools: all }, &mut calls).await.expect("the base is back");
     assert_eq!((result.status, calls.len()), (MissionStatus::Succeeded, 1), "{result:#?}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::health::{DiagnosticLevel, Severity};
-use crate::heard::shown;
+use crate::sanitize::shown;
 
 /// How long WARN and STALE of `/diagnostics` count: their publishers repeat them once a second. ERROR counts until
 /// something else is said: whoever has failed for good may not be able to say more.

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostics::Diagnostics;
 use crate::health::{DiagnosticLevel, Ending, FailureKind, LifecycleState, Severity, Symptom};
-use crate::heard::shown;
 use crate::progress::Window;
+use crate::sanitize::shown;
 
 /// The heartbeat of the component contract, for components that publish their health though no recipe asks for it.
 pub const USUAL_HEARTBEAT: Duration = Duration::from_secs(1);

@@ -145,9 +145,9 @@ impl Agent {
     async fn described(&self) {
         let Some(robot) = &self.supervised else { return };
         let view = robot.view();
-        let offer = self.runtime.offer();
+        let offer = self.runtime.tool_registry();
         let left: BTreeSet<&ComponentName> =
-            offer.departed().iter().filter_map(|spec| spec.component.as_ref()).collect();
+            offer.removed().iter().filter_map(|spec| spec.component.as_ref()).collect();
         let mut directory = self.discovery.directory();
         let known = directory.wait_for(|directory| {
             let view = view.borrow();

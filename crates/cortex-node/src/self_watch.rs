@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use cortex_robot::Robot;
 use cortex_robot::supervision::{self, Supervised};
 use cortex_ros::StopServer;
-use cortex_ros_client::Beats;
+use cortex_ros_client::LivenessCounter;
 use cortex_runtime::Runtime;
 use cortex_status::{Endpoint, ModelWatch, Sources, Status};
 
@@ -41,7 +41,8 @@ impl SelfWatch {
         if let Some(endpoint) = &endpoint {
             tracing::info!("figures are served at http://{}/metrics", endpoint.address);
         }
-        let monitor = supervised.iter().map(|(robot, _)| Loop::new("monitor", Beats::of(robot.handle().beats())));
+        let monitor =
+            supervised.iter().map(|(robot, _)| Loop::new("monitor", LivenessCounter::of(robot.handle().liveness())));
         let watchdog = Watchdog::of(robot, &stop.handle(), monitor.collect(), hang).context("the watchdog")?;
         let sources = Sources {
             robot: name,

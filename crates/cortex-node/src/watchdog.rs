@@ -12,7 +12,7 @@ use cortex_protocol::overview::WatchdogOverview;
 use cortex_robot::Robot;
 use cortex_ros::stop::{AGENT_LIMIT, HALT_LIMIT};
 use cortex_ros::{RosTools, StopHandle};
-use cortex_ros_client::{Beats, exit_at_once};
+use cortex_ros_client::{LivenessCounter, exit_at_once};
 use tokio::task::AbortHandle;
 
 use crate::logging;
@@ -33,7 +33,7 @@ const RECORD_LIMIT: Duration = Duration::from_secs(2);
 /// A loop that must go on.
 pub(crate) struct Loop {
     name: &'static str,
-    beats: Beats,
+    liveness: LivenessCounter,
     /// At the last look.
     seen: Option<u64>,
     /// Looks since it went on.
@@ -41,13 +41,13 @@ pub(crate) struct Loop {
 }
 
 impl Loop {
-    pub(crate) fn new(name: &'static str, beats: Beats) -> Self {
-        Self { name, beats, seen: None, looks: 0 }
+    pub(crate) fn new(name: &'static str, liveness: LivenessCounter) -> Self {
+        Self { name, liveness, seen: None, looks: 0 }
     }
 
     /// One look; how many have been in vain.
     fn look(&mut self) -> u32 {
-        let now = self.beats.count();
+        let now = self.liveness.count();
         // One that has ended as it should is not missed.
         let goes_on = now.is_none() || now != self.seen;
         self.seen = now;
@@ -67,16 +67,16 @@ fn looks(limit: Duration) -> u32 {
 }
 
 /// The beats of the runtime that this is called in, until the handle is aborted.
-fn beats_of_runtime() -> (Beats, AbortHandle) {
-    let beats = Beats::default();
-    let beating = beats.clone();
+fn beats_of_runtime() -> (LivenessCounter, AbortHandle) {
+    let liveness = LivenessCounter::default();
+    let beating = liveness.clone();
     let task = tokio::spawn(async move {
         loop {
             beating.beat();
             tokio::time::sleep(BEAT).await;
         }
     });
-    (beats, task.abort_handle())
+    (liveness, task.abort_handle())
 }
 
 /// The watchdog at work.
@@ -97,10 +97,10 @@ impl Watchdog {
         let (runtime, beating) = beats_of_runtime();
         let mut loops = vec![
             Loop::new("runtime", runtime),
-            Loop::new("ros", robot.node.beats()),
-            Loop::new("ros-graph", robot.graph.beats()),
-            Loop::new("ros-endpoints", robot.endpoints.beats()),
-            Loop::new("stop", stop.beats()),
+            Loop::new("ros", robot.node.liveness()),
+            Loop::new("ros-graph", robot.graph.liveness()),
+            Loop::new("ros-endpoints", robot.endpoints.liveness()),
+            Loop::new("stop", stop.liveness()),
         ];
         loops.extend(others);
         Self::start(limit, loops, beating, stop.clone(), robot.tools.clone())
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_loop_that_stands_still_for_so_many_looks_hangs_and_no_other_does() {
-        let (one, other) = (Beats::default(), Beats::default());
+        let (one, other) = (LivenessCounter::default(), LivenessCounter::default());
         let mut loops = vec![Loop::new("one", one.clone()), Loop::new("other", other.clone())];
         for _ in 0..MOST {
             other.beat();
@@ -200,10 +200,10 @@ mod tests {
 
     #[test]
     fn a_pause_of_the_whole_process_is_one_look_however_long_it_was() {
-        let beats = Beats::default();
-        let mut loops = vec![Loop::new("one", beats.clone())];
+        let liveness = LivenessCounter::default();
+        let mut loops = vec![Loop::new("one", liveness.clone())];
         for _ in 0..10 {
-            beats.beat();
+            liveness.beat();
             // Each of these may have been hours apart.
             assert_eq!(look(&mut loops, 2), Vec::<&str>::new());
             assert_eq!(look(&mut loops, 2), Vec::<&str>::new());
@@ -212,9 +212,9 @@ mod tests {
 
     #[test]
     fn a_loop_that_has_ended_is_not_missed() {
-        let beats = Beats::default();
-        let mut loops = vec![Loop::new("one", beats.clone())];
-        beats.end();
+        let liveness = LivenessCounter::default();
+        let mut loops = vec![Loop::new("one", liveness.clone())];
+        liveness.end();
         for _ in 0..10 {
             assert_eq!(look(&mut loops, 1), Vec::<&str>::new());
         }

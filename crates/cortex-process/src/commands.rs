@@ -95,7 +95,7 @@ impl CommandRunner {
     /// dies.
     ///
     /// # Errors
-    /// When the thread or the guard can't be started.
+    /// When the thread or the reaper can't be started.
     pub fn start<E: From<std::io::Error>>(
         most: usize,
         guard: impl FnOnce(Processes) -> Result<Processes, E>,

@@ -10,27 +10,27 @@
 //!
 //! A process gets its standard streams and no other open file of this one.
 //!
-//! Nothing is left behind. Every process carries a mark in its environment, which its children inherit. What a process
-//! has started is ended when it ends ([`mark`]); what this process has started is ended when it dies, however it dies, by
-//! a [`guard`]; and what an earlier life has left is ended by [`end_orphans`].
+//! Nothing is left behind. Every process carries a tag in its environment, which its children inherit. What a process
+//! has started is ended when it ends ([`process_tag`]); what this process has started is ended when it dies, however it dies, by
+//! a [`reaper`]; and what an earlier life has left is ended by [`end_orphans`].
 
-mod ancestor;
 mod commands;
-pub mod guard;
+mod executable_path;
 mod inheritance;
 mod limits;
-mod lookup;
-mod mark;
 mod output;
+mod parent_watch;
+mod process_tag;
 mod processes;
+pub mod reaper;
 mod running;
 
-pub use ancestor::ancestor;
 pub use commands::{CommandFailure, CommandNumber, CommandResult, CommandRunner};
-pub use guard::end_orphans;
+pub use executable_path::own_folder;
 pub use limits::{Cgroups, Limits, Refusal};
-pub use lookup::own_folder;
-pub use mark::RunMark;
 pub use output::{Line, Stream};
+pub use parent_watch::watch_parent;
+pub use process_tag::RunTag;
 pub use processes::{ProcessEvent, Processes, Waker};
+pub use reaper::end_orphans;
 pub use running::{Ending, INHERITED, Program, StartError};

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
-use crate::guard::Guard;
 use crate::limits::{Cgroups, Group, Refusal};
-use crate::mark::RunMark;
 use crate::output::{Line, Reading, Stream};
+use crate::process_tag::RunTag;
+use crate::reaper::Reaper;
 use crate::running::{Ending, Program, Running, StartError};
 
 /// How long what is still there when the owner is dropped may take to end.
@@ -43,11 +43,11 @@ impl Waker {
 
 /// The processes that one thread has started and watches.
 pub struct Processes {
-    run: RunMark,
+    run: RunTag,
     running: BTreeMap<u64, Running>,
     wake: Arc<OwnedFd>,
     sink: Box<dyn FnMut(Line<'_>) + Send>,
-    guard: Option<Guard>,
+    reaper: Option<Reaper>,
     withheld: fn(&str) -> bool,
     /// Where the control groups of processes with limits are made.
     groups: Result<Cgroups, Refusal>,
@@ -88,24 +88,24 @@ impl Processes {
     pub fn with_sink(sink: impl FnMut(Line<'_>) + Send + 'static) -> std::io::Result<Self> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(Self {
-            run: RunMark::of_new_owner(),
+            run: RunTag::of_new_owner(),
             running: BTreeMap::new(),
             wake: Arc::new(wake),
             sink: Box::new(sink),
-            guard: None,
+            reaper: None,
             withheld: |_| false,
             groups: Cgroups::own(),
             left: Vec::new(),
         })
     }
 
-    /// Has everything ended when this process dies, however it dies. `command` runs [`guard::run`](crate::guard::run)
+    /// Has everything ended when this process dies, however it dies. `command` runs [`reaper::run`](crate::reaper::run)
     /// with [`Processes::run`].
     ///
     /// # Errors
     /// When the command can't be started.
-    pub fn guarded_by(mut self, command: std::process::Command) -> Result<Self, StartError> {
-        self.guard = Some(Guard::start(command)?);
+    pub fn reaped_by(mut self, command: std::process::Command) -> Result<Self, StartError> {
+        self.reaper = Some(Reaper::start(command)?);
         Ok(self)
     }
 
@@ -130,9 +130,9 @@ impl Processes {
         self.running.get(&number)?.unlimited()
     }
 
-    /// The mark that all of its processes carry.
+    /// The tag that all of its processes carry.
     #[must_use]
-    pub fn run(&self) -> &RunMark {
+    pub fn run(&self) -> &RunTag {
         &self.run
     }
 

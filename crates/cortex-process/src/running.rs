@@ -13,8 +13,8 @@ use thiserror::Error;
 
 use crate::inheritance;
 use crate::limits::{Cgroups, Group, Limits, Refusal};
-use crate::mark::{Marked, RunMark, VARIABLE};
 use crate::output::{Line, Lines, Reading, Stream};
+use crate::process_tag::{RunTag, Tagged, VARIABLE};
 
 /// How many chunks of its last words are read when a process has ended.
 const LAST_CHUNKS: u32 = 16;
@@ -91,7 +91,7 @@ impl fmt::Display for Ending {
 const KILL: i32 = 9;
 
 /// The name of a control group: of the component, and of this life of its process.
-fn group_name(name: &str, run: &RunMark, number: u64) -> String {
+fn group_name(name: &str, run: &RunTag, number: u64) -> String {
     /// Most characters of the component's name.
     const NAMED: usize = 60;
     let plain = |next: char| if next.is_ascii_alphanumeric() || next == '_' { next } else { '-' };
@@ -99,7 +99,7 @@ fn group_name(name: &str, run: &RunMark, number: u64) -> String {
     format!("component-{name}-{run}-{number}")
 }
 
-fn spawn(program: &Program, mark: &str, withheld: fn(&str) -> bool, group: Option<&Group>) -> std::io::Result<Child> {
+fn spawn(program: &Program, tag: &str, withheld: fn(&str) -> bool, group: Option<&Group>) -> std::io::Result<Child> {
     // Where there is none, the start says so.
     let file = program.file().unwrap_or_else(|| PathBuf::from(&program.program));
     let mut command = Command::new(file);
@@ -111,7 +111,7 @@ fn spawn(program: &Program, mark: &str, withheld: fn(&str) -> bool, group: Optio
     command
         .args(&program.arguments)
         .envs(program.environment.iter().filter(|(_, value)| *value != INHERITED))
-        .env(VARIABLE, mark)
+        .env(VARIABLE, tag)
         // Its own group: Ctrl-C at the terminal is for Cortex, which ends everything in order.
         .process_group(0)
         .stdin(Stdio::null())
@@ -135,7 +135,7 @@ type Printed<P> = Option<(P, Lines)>;
 pub(crate) struct Running {
     program: Program,
     number: u64,
-    run: RunMark,
+    run: RunTag,
     child: Child,
     pid: Pid,
     handle: OwnedFd,
@@ -152,7 +152,7 @@ impl Running {
     pub(crate) fn start(
         program: Program,
         number: u64,
-        run: &RunMark,
+        run: &RunTag,
         withheld: fn(&str) -> bool,
         groups: &Result<Cgroups, Refusal>,
     ) -> Result<Self, StartError> {
@@ -307,7 +307,7 @@ impl Running {
             }
             (ending, _) => ending,
         };
-        let marked = Marked::Process(self.run.clone(), self.number);
+        let marked = Tagged::Process(self.run.clone(), self.number);
         for (pid, command) in marked.processes() {
             tracing::warn!(component = %self.program.name, process = pid.as_raw_nonzero(), "left behind: {command}; it is ended");
             marked.signal(pid, Signal::KILL);

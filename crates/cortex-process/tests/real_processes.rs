@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use cortex_process::{Ending, INHERITED, ProcessEvent, Processes, Program, RunMark, guard};
+use cortex_process::{Ending, INHERITED, ProcessEvent, Processes, Program, RunTag, reaper};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
@@ -248,7 +248,7 @@ fn part_owner() {
     let (processes, lines) = processes();
     let mut guard = again("part_guard");
     guard.env("CORTEX_PROCESS_TEST_RUN", processes.run().to_string());
-    let mut processes = processes.guarded_by(guard).unwrap();
+    let mut processes = processes.reaped_by(guard).unwrap();
     processes.start(1, shell("echo first $$; exec sleep 600")).unwrap();
     processes.start(2, shell("trap '' TERM; echo second $$; while :; do sleep 1; done")).unwrap();
     processes.start(3, shell("setsid sh -c 'echo third $$; exec sleep 600' & wait")).unwrap();
@@ -259,11 +259,11 @@ fn part_owner() {
     kill_process(rustix::process::getpid(), Signal::KILL).unwrap();
 }
 
-/// Not a test by itself: the guard of the owner above.
+/// Not a test by itself: the reaper of the owner above.
 #[test]
 fn part_guard() {
     if is_part("part_guard") {
-        guard::run(RunMark::read(&std::env::var("CORTEX_PROCESS_TEST_RUN").unwrap()).unwrap());
+        reaper::run(RunTag::read(&std::env::var("CORTEX_PROCESS_TEST_RUN").unwrap()).unwrap());
     }
 }
 
@@ -286,12 +286,12 @@ fn what_an_earlier_life_has_left_is_ended_and_what_a_living_one_runs_is_not() {
     let own = processes.run().to_string();
     let mut parts = own.split('.');
     let (namespace, process) = (parts.next().unwrap(), parts.next().unwrap());
-    let marked = |mark: String| Command::new("sleep").arg("600").env("CORTEX_PROCESS", mark).spawn().unwrap();
+    let marked = |tag: String| Command::new("sleep").arg("600").env("CORTEX_PROCESS", tag).spawn().unwrap();
     // The same id at another time: that life is over. In another namespace it says nothing: that is a container's.
     let mut orphan = marked(format!("{namespace}.{process}.1.0:4"));
     let mut contained = marked(format!("1.{process}.1.0:4"));
     // What it names is not only ours, and ours may have been ended by another: whoever starts a robot does the same.
-    let _ = guard::end_orphans();
+    let _ = reaper::end_orphans();
     assert_eq!(orphan.wait().unwrap().signal(), Some(15));
     assert_eq!(contained.try_wait().unwrap(), None, "a robot in a container goes on");
     contained.kill().unwrap();

@@ -67,8 +67,8 @@ pub enum Command {
         /// Which.
         mission: MissionId,
     },
-    /// Correct the task of a mission that runs: what moves is halted, and the mission plans anew.
-    Correct {
+    /// Revise the task of a mission that runs: what moves is halted, and the mission plans anew.
+    Revise {
         /// Which. None: the one that runs.
         mission: Option<MissionId>,
         /// In plain language.
@@ -144,7 +144,7 @@ impl Command {
             Self::Stop => Role::Watch,
             Self::Submit { .. }
             | Self::Cancel { .. }
-            | Self::Correct { .. }
+            | Self::Revise { .. }
             | Self::Answer { .. }
             | Self::Dispute { .. }
             | Self::Resume => Role::Operate,
@@ -177,8 +177,8 @@ pub enum CommandOutcome {
         /// Which.
         mission: MissionId,
     },
-    /// The mission takes the correction.
-    Corrected {
+    /// The mission takes the revision.
+    Revised {
         /// Which.
         mission: MissionId,
     },
@@ -215,7 +215,7 @@ impl fmt::Display for CommandOutcome {
         match self {
             Self::Submitted { mission }
             | Self::Cancelled { mission }
-            | Self::Corrected { mission }
+            | Self::Revised { mission }
             | Self::Reopened { mission } => write!(formatter, "{mission}"),
             Self::Answered { question } => write!(formatter, "The answer to {question} counts."),
             Self::Stopped(stopped) => stopped.fmt(formatter),

@@ -7,12 +7,12 @@
 //! - [`condition`]: what must hold before, while and after it is called;
 //! - [`component`]: what a component says of itself over `~/describe`;
 //! - [`plan`]: a plan as data;
-//! - [`goal`]: what kind of thing a task asks for;
+//! - [`task_class`]: what kind of thing a task asks for;
 //! - [`mission`]: what happens in a mission and how it ends;
 //! - [`command`]: what a client may ask for;
 //! - [`execution`]: how its steps were carried out;
 //! - [`event`]: the envelope (CloudEvents 1.0) that carries everything outwards;
-//! - [`overview`]: what goes on in a Cortex, on one screen;
+//! - [`overview`]: the live status of a Cortex, on one screen;
 //! - [`policy`]: rules about which calls are allowed, ask a person, or are denied;
 //! - [`question`]: questions to people in mid mission;
 //! - [`strict_json`]: how JSON from outside is read.
@@ -22,7 +22,6 @@ pub mod component;
 pub mod condition;
 pub mod event;
 pub mod execution;
-pub mod goal;
 mod id;
 pub mod mission;
 pub mod overview;
@@ -30,6 +29,7 @@ pub mod plan;
 pub mod policy;
 pub mod question;
 pub mod strict_json;
+pub mod task_class;
 pub mod tool;
 mod verification;
 
@@ -39,7 +39,6 @@ pub use command::{
 pub use component::{ComponentDescription, DescriptionError, MethodDescription, MethodProblem};
 pub use condition::{Condition, Conditions, Evidence};
 pub use event::CloudEvent;
-pub use goal::{GoalClass, TaskReading};
 pub use id::{
     CallId, ComponentName, EventId, InvalidStepAddress, MissionId, ResourceName, SessionId, StepAddress, StepNumber,
     ToolName,
@@ -48,6 +47,7 @@ pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepRepo
 pub use plan::{Plan, Priority, Step, StepStatus};
 pub use policy::{PolicyRule, PolicyVerdict};
 pub use question::{Answer, OpenQuestion, Question, QuestionId, QuestionNumber, QuestionOutcome};
+pub use task_class::{TaskClass, TaskReading};
 pub use tool::{
     CancelMode, Dispatch, Effect, EffectSource, FailureKind, HaltState, OutcomeStatus, ToolCall, ToolFingerprint,
     ToolOutcome, ToolPhase, ToolSpec,

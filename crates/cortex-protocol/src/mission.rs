@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::execution::{ExecutionReport, StepTiming};
 use crate::{
-    CallId, ComponentName, GoalClass, HaltState, Origin, Plan, ResourceName, SessionId, StepAddress, StepNumber,
-    StepStatus, ToolName, ToolOutcome, Verification,
+    CallId, ComponentName, HaltState, Origin, Plan, ResourceName, SessionId, StepAddress, StepNumber, StepStatus,
+    TaskClass, ToolName, ToolOutcome, Verification,
 };
 
 /// What the confirmation of a step decided.
@@ -153,10 +153,10 @@ pub struct StepReport {
     /// Where its time went.
     #[serde(default)]
     pub timing: StepTiming,
-    /// Whether a person corrected the task before it was done: what it was for may be wanted no more.
+    /// Whether a person revised the task before it was done: what it was for may be wanted no more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overtaken: bool,
-    /// The stand-in's tool that really did it, where the tool's own component had a stand-in.
+    /// The standby's tool that really did it, where the tool's own component had a standby.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<ToolName>,
     /// What is known of what it did, once it has ended. None where it never began.
@@ -171,7 +171,7 @@ pub struct MissionResult {
     pub status: MissionStatus,
     /// What kind of thing the task was taken for.
     #[serde(default)]
-    pub class: GoalClass,
+    pub class: TaskClass,
     /// The answer, or the reason, for a person. Its last line is [`account`](Self::account).
     pub output: String,
     /// One line in the machine's own words of what was done and looked at, made from the record alone. Empty on tapes
@@ -186,9 +186,9 @@ pub struct MissionResult {
     /// How the steps were carried out.
     #[serde(default)]
     pub execution: ExecutionReport,
-    /// How a person corrected the task while it was carried out, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub corrections: Vec<String>,
+    /// How a person revised the task while it was carried out, in order.
+    #[serde(default, alias = "corrections", skip_serializing_if = "Vec::is_empty")]
+    pub revisions: Vec<String>,
     /// Tools whose halt was not confirmed: something may still be moving.
     pub not_stopped: Vec<ToolName>,
     /// What was spent.
@@ -266,7 +266,7 @@ pub enum MissionEvent {
     /// What kind of thing the task is taken for.
     Classified {
         /// Which.
-        class: GoalClass,
+        class: TaskClass,
     },
     /// A model is asked for a plan.
     Planning {
@@ -427,7 +427,7 @@ pub enum MissionEvent {
         steps: u32,
         /// Which tool.
         tool: ToolName,
-        /// The stand-in's tool that is really called, where the tool's own component has a stand-in.
+        /// The standby's tool that is really called, where the tool's own component has a standby.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<ToolName>,
         /// With what, placeholders resolved.
@@ -476,8 +476,9 @@ pub enum MissionEvent {
         /// Which.
         component: ComponentName,
     },
-    /// A stand-in has taken a component's place, or has given it back.
-    Substituted {
+    /// A standby has taken a component's place, or has given it back.
+    #[serde(rename = "substituted")]
+    FailedOver {
         /// Whose place.
         component: ComponentName,
         /// Who has it. None: the component itself again.
@@ -492,8 +493,9 @@ pub enum MissionEvent {
     },
     /// The missions go on.
     Unpaused,
-    /// A person corrected the task in mid mission; it is planned anew.
-    TaskCorrected {
+    /// A person revised the task in mid mission; it is planned anew.
+    #[serde(alias = "task_corrected")]
+    TaskRevised {
         /// In the person's words.
         text: String,
         /// Where they come from.

@@ -1,4 +1,4 @@
-//! What goes on in a Cortex, on one screen: published as JSON on `~/overview`, latched, and shown by `cortex status`.
+//! The live status of a Cortex, on one screen: published as JSON on `~/overview`, latched, and shown by `cortex status`.
 //!
 //! Times are milliseconds since 1970 by the clock of Cortex's machine, not ages, so that nothing changes while nothing
 //! happens.

@@ -37,7 +37,7 @@ impl fmt::Display for ActionName {
 
 /// The actions that need no entry in `[actions]`. They act on the component whose ladder they stand in.
 pub const BUILT_IN_ACTIONS: [BuiltIn; 5] =
-    [BuiltIn::Restart, BuiltIn::Respawn, BuiltIn::StandIn, BuiltIn::NotifyOperator, BuiltIn::PauseMissions];
+    [BuiltIn::Restart, BuiltIn::Respawn, BuiltIn::Standby, BuiltIn::NotifyOperator, BuiltIn::PauseMissions];
 
 /// See [`BUILT_IN_ACTIONS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -47,8 +47,8 @@ pub enum BuiltIn {
     Restart,
     /// The process is ended and started anew.
     Respawn,
-    /// The stand-in takes its place.
-    StandIn,
+    /// The standby takes its place.
+    Standby,
     /// The operator is told.
     NotifyOperator,
     /// Missions wait until the component works again.
@@ -62,7 +62,7 @@ impl BuiltIn {
         match self {
             Self::Restart => "restart",
             Self::Respawn => "respawn",
-            Self::StandIn => "stand_in",
+            Self::Standby => "standby",
             Self::NotifyOperator => "notify_operator",
             Self::PauseMissions => "pause_missions",
         }
@@ -81,7 +81,7 @@ impl BuiltIn {
 #[schemars(with = "ActionTable")]
 pub struct Action {
     /// What is done.
-    pub deed: Deed,
+    pub kind: ActionKind,
     /// Whose it is, as far as it is written: [`Recipe::component_of`](crate::Recipe::component_of) says whose it is. The
     /// empty name: nobody's.
     pub component: Option<ComponentName>,
@@ -97,7 +97,7 @@ pub struct Action {
 /// What an action does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Deed {
+pub enum ActionKind {
     /// A request to a service.
     Service(ServiceCall),
     /// One message on a topic.
@@ -256,18 +256,18 @@ impl TryFrom<ActionTable> for Action {
     type Error = NotOneDeed;
 
     fn try_from(table: ActionTable) -> Result<Self, NotOneDeed> {
-        let deeds = [
-            table.service.map(Deed::Service),
-            table.topic.map(Deed::Topic),
-            table.command.map(Deed::Command),
-            table.method.map(Deed::Method),
-            table.parameters.map(Deed::Parameters),
+        let actions = [
+            table.service.map(ActionKind::Service),
+            table.topic.map(ActionKind::Topic),
+            table.command.map(ActionKind::Command),
+            table.method.map(ActionKind::Method),
+            table.parameters.map(ActionKind::Parameters),
         ];
-        let mut deeds = deeds.into_iter().flatten();
-        match (deeds.next(), deeds.next()) {
-            (Some(deed), None) => {
+        let mut actions = actions.into_iter().flatten();
+        match (actions.next(), actions.next()) {
+            (Some(kind), None) => {
                 let ActionTable { component, timeout_s, outlives_process, tool, .. } = table;
-                Ok(Self { deed, component, timeout_s, outlives_process, tool })
+                Ok(Self { kind, component, timeout_s, outlives_process, tool })
             }
             (None, _) => Err(NotOneDeed::None),
             (Some(_), Some(_)) => Err(NotOneDeed::Several),
@@ -288,12 +288,12 @@ impl From<Action> for ActionTable {
             outlives_process: action.outlives_process,
             tool: action.tool,
         };
-        match action.deed {
-            Deed::Service(service) => table.service = Some(service),
-            Deed::Topic(topic) => table.topic = Some(topic),
-            Deed::Command(command) => table.command = Some(command),
-            Deed::Method(method) => table.method = Some(method),
-            Deed::Parameters(parameters) => table.parameters = Some(parameters),
+        match action.kind {
+            ActionKind::Service(service) => table.service = Some(service),
+            ActionKind::Topic(topic) => table.topic = Some(topic),
+            ActionKind::Command(command) => table.command = Some(command),
+            ActionKind::Method(method) => table.method = Some(method),
+            ActionKind::Parameters(parameters) => table.parameters = Some(parameters),
         }
         table
     }

@@ -35,9 +35,9 @@ pub struct ComponentRecipe {
     /// done with them but to check what the recipe says of topics.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub publishes: BTreeMap<String, String>,
-    /// The component that takes its place when the fallback `stand_in` is reached. That one is not started before.
+    /// The component that takes its place when the fallback `standby` is reached. That one is not started before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stand_in: Option<ComponentName>,
+    pub standby: Option<ComponentName>,
     /// How often it publishes its health on `~/status`, at least. Left out: if it ever does, once a second is expected
     /// of it, as the component contract says; if it never does, it is judged without. At least 0.1.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -21,7 +21,7 @@ use crate::{ActionName, Seconds};
 /// Most events of a recipe.
 pub const MAX_EVENTS: usize = 256;
 /// Most things that one event does.
-pub const MAX_EVENT_DEEDS: usize = 16;
+pub const MAX_EVENT_ACTIONS: usize = 16;
 /// Most times that an event may be allowed to happen within `every_s`.
 pub const MAX_AT_MOST: u32 = 1_000;
 
@@ -85,10 +85,10 @@ pub struct Event {
     pub again_s: Option<Seconds>,
     /// What is done, one after the other. The first failure ends it.
     #[serde(rename = "do")]
-    pub deeds: Vec<EventDeed>,
+    pub actions: Vec<EventAction>,
     /// What is done when one of these has failed.
     #[serde(default)]
-    pub on_failure: Vec<EventDeed>,
+    pub on_failure: Vec<EventAction>,
 }
 
 fn default_at_most() -> u32 {
@@ -120,18 +120,18 @@ impl Event {
     }
 
     /// Everything that it may do, with the key of the list and the place in it.
-    pub(crate) fn all_deeds(&self) -> impl Iterator<Item = (&'static str, usize, &EventDeed)> {
-        let listed = |key: &'static str, deeds: &'_ [EventDeed]| -> Vec<(&'static str, usize)> {
-            (0..deeds.len()).map(|index| (key, index)).collect()
+    pub(crate) fn all_actions(&self) -> impl Iterator<Item = (&'static str, usize, &EventAction)> {
+        let listed = |key: &'static str, actions: &'_ [EventAction]| -> Vec<(&'static str, usize)> {
+            (0..actions.len()).map(|index| (key, index)).collect()
         };
-        let places = listed("do", &self.deeds).into_iter().chain(listed("on_failure", &self.on_failure));
-        places.zip(self.deeds.iter().chain(&self.on_failure)).map(|((key, index), deed)| (key, index, deed))
+        let places = listed("do", &self.actions).into_iter().chain(listed("on_failure", &self.on_failure));
+        places.zip(self.actions.iter().chain(&self.on_failure)).map(|((key, index), action)| (key, index, action))
     }
 
     /// Whether it hands Cortex a task.
     #[must_use]
     pub fn gives_tasks(&self) -> bool {
-        self.all_deeds().any(|(.., deed)| matches!(deed, EventDeed::Task { .. }))
+        self.all_actions().any(|(.., action)| matches!(action, EventAction::Task { .. }))
     }
 }
 
@@ -151,9 +151,9 @@ fn with_age(condition: Condition, age: Seconds) -> Condition {
 
 /// One thing that an event does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "DeedTable", into = "DeedTable")]
-#[schemars(with = "DeedTable")]
-pub enum EventDeed {
+#[serde(try_from = "ActionTable", into = "ActionTable")]
+#[schemars(with = "ActionTable")]
+pub enum EventAction {
     /// It calls a tool, as a person with `cortex call` would.
     Tool {
         /// Which.
@@ -206,7 +206,7 @@ impl Begins {
 /// The form of the file: one of `tool`, `action`, `task`, `tell`, and what belongs to it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct DeedTable {
+struct ActionTable {
     /// The tool that is called: `base.halt`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tool: Option<ToolName>,
@@ -246,15 +246,15 @@ pub enum EventDeedProblem {
     },
 }
 
-impl TryFrom<DeedTable> for EventDeed {
+impl TryFrom<ActionTable> for EventAction {
     type Error = EventDeedProblem;
 
-    fn try_from(table: DeedTable) -> Result<Self, EventDeedProblem> {
-        let DeedTable { tool, action, arguments, component, task, begins, tell } = table;
+    fn try_from(table: ActionTable) -> Result<Self, EventDeedProblem> {
+        let ActionTable { tool, action, arguments, component, task, begins, tell } = table;
         let belongs = |key: &'static str, is_there: bool, to: &'static str| {
             if is_there { Err(EventDeedProblem::Misplaced { key, to }) } else { Ok(()) }
         };
-        let deed = match (tool, action, task, tell) {
+        let action = match (tool, action, task, tell) {
             (Some(tool), None, None, None) => {
                 belongs("component", component.is_some(), "an 'action'")?;
                 Self::Tool { tool, arguments: arguments.clone() }
@@ -270,31 +270,31 @@ impl TryFrom<DeedTable> for EventDeed {
             }
             _ => return Err(EventDeedProblem::NotOne),
         };
-        if !matches!(deed, Self::Tool { .. } | Self::Action { .. }) {
+        if !matches!(action, Self::Tool { .. } | Self::Action { .. }) {
             belongs("arguments", !arguments.is_empty(), "a 'tool' or an 'action'")?;
         }
-        if !matches!(deed, Self::Task { .. }) {
+        if !matches!(action, Self::Task { .. }) {
             belongs("begins", !begins.is_in_turn(), "a 'task'")?;
         }
-        Ok(deed)
+        Ok(action)
     }
 }
 
-impl From<EventDeed> for DeedTable {
-    fn from(deed: EventDeed) -> Self {
+impl From<EventAction> for ActionTable {
+    fn from(action: EventAction) -> Self {
         let empty = Self::default();
-        match deed {
-            EventDeed::Tool { tool, arguments } => Self { tool: Some(tool), arguments, ..empty },
-            EventDeed::Action { action, arguments, component } => {
+        match action {
+            EventAction::Tool { tool, arguments } => Self { tool: Some(tool), arguments, ..empty },
+            EventAction::Action { action, arguments, component } => {
                 Self { action: Some(action), arguments, component, ..empty }
             }
-            EventDeed::Task { task, begins } => Self { task: Some(task), begins, ..empty },
-            EventDeed::Tell { text } => Self { tell: Some(text), ..empty },
+            EventAction::Task { task, begins } => Self { task: Some(task), begins, ..empty },
+            EventAction::Tell { text } => Self { tell: Some(text), ..empty },
         }
     }
 }
 
-impl fmt::Display for EventDeed {
+impl fmt::Display for EventAction {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tool { tool, .. } => formatter.write_str(tool.as_str()),

@@ -27,9 +27,9 @@ mod seconds;
 pub mod topics;
 mod wording;
 
-pub use action::{Action, ActionName, BUILT_IN_ACTIONS, BuiltIn, Deed, ToolOffer};
+pub use action::{Action, ActionKind, ActionName, BUILT_IN_ACTIONS, BuiltIn, ToolOffer};
 pub use component::{ComponentRecipe, During, Lifecycle, Process, Progress, SHORTEST_HEARTBEAT_S, Start};
-pub use event::{Begins, Event, EventDeed, EventName};
+pub use event::{Begins, Event, EventAction, EventName};
 pub use fallback::{Fallbacks, Rung};
 pub use limits::{Bytes, InvalidProcessors, Processors};
 pub use parameter::{BindingError, Parameter, ParameterKind};

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value, json};
 use thiserror::Error;
 
-use crate::{Action, Deed};
+use crate::{Action, ActionKind};
 
 /// Most characters of a text that a model or an event gives, where the parameter does not say.
 pub const DEFAULT_MAX_LENGTH: u32 = 200;
@@ -207,17 +207,17 @@ pub enum BindingError {
     },
 }
 
-/// What an action does with these arguments: the deed with their values in the places of their names, and those of defaults.
+/// What an action does with these arguments: the action with their values in the places of their names, and those of defaults.
 ///
 /// An argument of a command stays one argument, whatever the value holds, and never becomes an option: a value that begins
 /// with a dash is refused where it stands at the beginning, unless `--` stands before it.
 ///
 /// # Errors
 /// When the arguments are not those that the action takes.
-pub fn bind(action: &Action, arguments: &Map<String, Value>) -> Result<Deed, BindingError> {
+pub fn bind(action: &Action, arguments: &Map<String, Value>) -> Result<ActionKind, BindingError> {
     let Some(offer) = action.tool.as_ref().filter(|offer| !offer.parameters.is_empty()) else {
         return match arguments.keys().next() {
-            None => Ok(action.deed.clone()),
+            None => Ok(action.kind.clone()),
             Some(name) => Err(BindingError::UnknownArgument { name: name.clone() }),
         };
     };
@@ -235,13 +235,13 @@ pub fn bind(action: &Action, arguments: &Map<String, Value>) -> Result<Deed, Bin
         values.insert(name.clone(), value.clone());
     }
     let values = Values(values);
-    let mut deed = action.deed.clone();
-    match &mut deed {
-        Deed::Service(service) => values.fill_fields(&mut service.request),
-        Deed::Topic(topic) => values.fill_fields(&mut topic.message),
-        Deed::Method(method) => values.fill_fields(&mut method.arguments),
-        Deed::Parameters(parameters) => values.fill_fields(&mut parameters.values),
-        Deed::Command(command) => {
+    let mut kind = action.kind.clone();
+    match &mut kind {
+        ActionKind::Service(service) => values.fill_fields(&mut service.request),
+        ActionKind::Topic(topic) => values.fill_fields(&mut topic.message),
+        ActionKind::Method(method) => values.fill_fields(&mut method.arguments),
+        ActionKind::Parameters(parameters) => values.fill_fields(&mut parameters.values),
+        ActionKind::Command(command) => {
             let mut only_operands = false;
             for argument in &mut command.arguments {
                 let written = std::mem::take(argument);
@@ -254,14 +254,14 @@ pub fn bind(action: &Action, arguments: &Map<String, Value>) -> Result<Deed, Bin
             }
         }
     }
-    Ok(deed)
+    Ok(kind)
 }
 
 /// What an action does where nobody tells it anything: as a fallback.
 ///
 /// # Errors
 /// When it needs to be told something; the check of recipes refuses that in a ladder.
-pub fn bind_nothing(action: &Action) -> Result<Deed, BindingError> {
+pub fn bind_nothing(action: &Action) -> Result<ActionKind, BindingError> {
     bind(action, &Map::new())
 }
 
@@ -308,7 +308,7 @@ impl Values {
 }
 
 /// Every text of an action in which parameters may stand, each with the keys that lead to it.
-pub(crate) fn places(deed: &Deed) -> Vec<(&'static str, &'static str, String)> {
+pub(crate) fn places(kind: &ActionKind) -> Vec<(&'static str, &'static str, String)> {
     fn collect(value: &Value, texts: &mut Vec<String>) {
         match value {
             Value::String(text) => texts.push(text.clone()),
@@ -322,11 +322,13 @@ pub(crate) fn places(deed: &Deed) -> Vec<(&'static str, &'static str, String)> {
         fields.values().for_each(|value| collect(value, &mut texts));
         texts.into_iter().map(|text| (table, key, text)).collect()
     };
-    match deed {
-        Deed::Service(service) => of("service", "request", &service.request),
-        Deed::Topic(topic) => of("topic", "message", &topic.message),
-        Deed::Method(method) => of("method", "arguments", &method.arguments),
-        Deed::Parameters(parameters) => of("parameters", "values", &parameters.values),
-        Deed::Command(command) => command.arguments.iter().map(|text| ("command", "arguments", text.clone())).collect(),
+    match kind {
+        ActionKind::Service(service) => of("service", "request", &service.request),
+        ActionKind::Topic(topic) => of("topic", "message", &topic.message),
+        ActionKind::Method(method) => of("method", "arguments", &method.arguments),
+        ActionKind::Parameters(parameters) => of("parameters", "values", &parameters.values),
+        ActionKind::Command(command) => {
+            command.arguments.iter().map(|text| ("command", "arguments", text.clone())).collect()
+        }
     }
 }

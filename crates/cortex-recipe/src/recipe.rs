@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::location::Text;
 use crate::problem::{Mistake, Problems};
-use crate::{Action, ActionName, ComponentRecipe, Deed, Event, EventName, Start, check};
+use crate::{Action, ActionKind, ActionName, ComponentRecipe, Event, EventName, Start, check};
 
 /// The version of the format that this crate reads.
 pub const RECIPE_VERSION: u32 = 1;
@@ -88,13 +88,13 @@ impl Recipe {
     /// Whether one of its actions is a command.
     #[must_use]
     pub fn has_commands(&self) -> bool {
-        self.actions.values().any(|action| matches!(action.deed, Deed::Command(_)))
+        self.actions.values().any(|action| matches!(action.kind, ActionKind::Command(_)))
     }
 
     /// Whether a component only stands in for others.
     #[must_use]
     pub fn stands_in(&self, name: &ComponentName) -> bool {
-        self.components.values().any(|component| component.stand_in.as_ref() == Some(name))
+        self.components.values().any(|component| component.standby.as_ref() == Some(name))
     }
 
     /// The components whose nodes Cortex starts and that are not below this namespace (`/robot1`), in order: a namespace that
@@ -121,12 +121,12 @@ impl Recipe {
     /// Whose an action is: the component that it names, or the one below whose node its service or topic is.
     #[must_use]
     pub fn component_of(&self, action: &Action) -> Option<ComponentName> {
-        let named = match &action.deed {
-            Deed::Method(method) => Some(&method.component),
-            Deed::Parameters(parameters) => Some(&parameters.component),
-            Deed::Service(service) => action.component.as_ref().or_else(|| self.above(&service.name)),
-            Deed::Topic(topic) => action.component.as_ref().or_else(|| self.above(&topic.name)),
-            Deed::Command(_) => action.component.as_ref(),
+        let named = match &action.kind {
+            ActionKind::Method(method) => Some(&method.component),
+            ActionKind::Parameters(parameters) => Some(&parameters.component),
+            ActionKind::Service(service) => action.component.as_ref().or_else(|| self.above(&service.name)),
+            ActionKind::Topic(topic) => action.component.as_ref().or_else(|| self.above(&topic.name)),
+            ActionKind::Command(_) => action.component.as_ref(),
         };
         named.filter(|component| !component.as_str().is_empty()).cloned()
     }

@@ -2,27 +2,29 @@
 
 use cortex_protocol::ToolName;
 
-use crate::{Deed, Recipe};
+use crate::{ActionKind, Recipe};
 
 impl Recipe {
     /// What becomes of each action of a component while another one has its place, in the order of the actions. Which methods
-    /// a stand-in has is known only when it is there.
+    /// a standby has is known only when it is there.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let remark = |(name, action): (_, &_)| {
             let component = self.component_of(action)?;
-            let by = self.components.get(&component)?.stand_in.as_ref()?;
-            Some(match &action.deed {
-                Deed::Method(method) => {
+            let by = self.components.get(&component)?.standby.as_ref()?;
+            Some(match &action.kind {
+                ActionKind::Method(method) => {
                     let tool = ToolName::of_method(by, &method.name);
                     format!(
                         "while '{by}' has the place of '{component}', the action '{name}' is done by {tool}, if '{by}' offers \
                          that with the same effect and takes the arguments; it is refused otherwise"
                     )
                 }
-                Deed::Service(_) | Deed::Topic(_) | Deed::Command(_) | Deed::Parameters(_) => format!(
-                    "while '{by}' has the place of '{component}', the action '{name}' is refused: only methods are taken over"
-                ),
+                ActionKind::Service(_) | ActionKind::Topic(_) | ActionKind::Command(_) | ActionKind::Parameters(_) => {
+                    format!(
+                        "while '{by}' has the place of '{component}', the action '{name}' is refused: only methods are taken over"
+                    )
+                }
             })
         };
         self.actions.iter().filter_map(remark).collect()
@@ -37,7 +39,7 @@ mod tests {
 recipe = 1
 [components.base]
 start = "external"
-stand_in = "crawler"
+standby = "crawler"
 [components.crawler]
 start = "external"
 [components.light]

@@ -3,7 +3,7 @@
 use cortex_protocol::Condition;
 use cortex_protocol::condition::{Check, Source};
 
-use crate::{Deed, Recipe};
+use crate::{ActionKind, Recipe};
 
 /// How the type of a topic is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,8 +46,8 @@ impl Recipe {
     pub fn type_of_topic(&self, topic: &str) -> Option<(&str, Known)> {
         let published = self.components.values().find_map(|component| component.publishes.get(topic));
         let said = published.or_else(|| {
-            self.actions.values().find_map(|action| match &action.deed {
-                Deed::Topic(message) if message.name == topic => Some(&message.interface),
+            self.actions.values().find_map(|action| match &action.kind {
+                ActionKind::Topic(message) if message.name == topic => Some(&message.interface),
                 _ => None,
             })
         });

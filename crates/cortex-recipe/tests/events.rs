@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use cortex_protocol::condition::{Source, Test};
-use cortex_recipe::event::MAX_EVENT_DEEDS;
+use cortex_recipe::event::MAX_EVENT_ACTIONS;
 use cortex_recipe::parameter::{arguments_schema, bind};
-use cortex_recipe::{ActionName, Begins, Deed, EventDeed, EventName, Problem, Recipe, schema};
+use cortex_recipe::{ActionKind, ActionName, Begins, EventAction, EventName, Problem, Recipe, schema};
 use serde_json::{Value, json};
 
 const BASE: &str = "recipe = 1\n[components.base]\nstart = { program = \"drive\" }\n";
@@ -58,15 +58,15 @@ fn an_event_says_when_it_happens_how_often_and_what_is_done() {
     let ages: Vec<_> = low.condition().checks().iter().map(|check| check.max_age.unwrap().as_secs()).collect();
     assert_eq!(ages, [5, 9], "the age that a comparison names itself stands");
     assert_eq!(low.until().unwrap().checks()[0].max_age, Some(Duration::from_secs(5)));
-    let deeds: Vec<String> = low.deeds.iter().chain(&low.on_failure).map(ToString::to_string).collect();
+    let actions: Vec<String> = low.actions.iter().chain(&low.on_failure).map(ToString::to_string).collect();
     assert_eq!(
-        deeds,
+        actions,
         ["tell people", "light.switch", "restart of base", "the task \"go to the dock\"", "notify_operator"]
     );
     assert!(low.gives_tasks());
     let blind = &recipe.events[&EventName::new("blind")];
     assert_eq!((blind.once, blind.at_most, f64::from(blind.every_s)), (false, 6, 60.0));
-    assert_eq!(blind.deeds, [EventDeed::Task { task: "go home".into(), begins: Begins::InTurn }]);
+    assert_eq!(blind.actions, [EventAction::Task { task: "go home".into(), begins: Begins::InTurn }]);
     let condition = blind.condition();
     assert_eq!(condition.checks()[0].source, Source::topic("/camera", ""));
     assert_eq!(
@@ -96,7 +96,7 @@ fn every_slip_of_an_event_is_told_with_its_line_and_its_fix() {
             "\"base\"",
         ),
         (
-            &format!("{WHEN}\non_failure = [{{ action = \"stand_in\", component = \"base\" }}]"),
+            &format!("{WHEN}\non_failure = [{{ action = \"standby\", component = \"base\" }}]"),
             7,
             "is for what fails",
             "into a ladder",
@@ -133,7 +133,7 @@ fn every_slip_of_an_event_is_told_with_its_line_and_its_fix() {
         assert!(found[0].fix.contains(fix), "{lines}: {}", found[0].fix);
         assert_eq!(found[0].place.as_ref().map(|place| place.line), Some(line), "{lines}");
     }
-    let many = "{ tell = \"x\" }, ".repeat(MAX_EVENT_DEEDS + 1);
+    let many = "{ tell = \"x\" }, ".repeat(MAX_EVENT_ACTIONS + 1);
     let found = problems(&event(&format!("{WHEN}\non_failure = [{many}]")));
     assert!(found[0].message.contains("too many for one event"), "{found:#?}");
 }
@@ -174,7 +174,7 @@ fn the_parameters_of_an_action_are_a_schema_and_their_values_stay_values() {
         })
     );
     let said = |values: Value| match bind(announce, &arguments(values)) {
-        Ok(Deed::Command(command)) => Ok(command.arguments.join("|")),
+        Ok(ActionKind::Command(command)) => Ok(command.arguments.join("|")),
         Ok(other) => panic!("{other:?}"),
         Err(problem) => Err(problem),
     };
@@ -208,7 +208,7 @@ fn a_value_never_becomes_an_option() {
     let bound = |file: &str| bind(&recipe.actions[&ActionName::new("x")], &arguments(json!({"file": file, "by": -1})));
     assert!(bound("--output=/etc/passwd").unwrap_err().to_string().contains("begins with a dash"));
     match bound("a-b").unwrap() {
-        Deed::Command(command) => assert_eq!(command.arguments, ["a-b", "--by=-1"]),
+        ActionKind::Command(command) => assert_eq!(command.arguments, ["a-b", "--by=-1"]),
         other => panic!("{other:?}"),
     }
 }
@@ -223,7 +223,7 @@ fn values_keep_their_kind_in_requests() {
     );
     let recipe = Recipe::read(&text).unwrap_or_else(|problems| panic!("{}", problems.show("recipe")));
     match bind(&recipe.actions[&ActionName::new("dim")], &arguments(json!({"level": 0.5}))).unwrap() {
-        Deed::Method(method) => assert_eq!(
+        ActionKind::Method(method) => assert_eq!(
             Value::Object(method.arguments),
             json!({"level": 0.5, "note": "to 0.5", "plain": "{level}", "deep": [{"on": true}]})
         ),

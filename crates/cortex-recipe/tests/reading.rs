@@ -3,7 +3,7 @@
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "helpers of tests")]
 
 use cortex_protocol::ComponentName;
-use cortex_recipe::{BuiltIn, Deed, Lifecycle, Problem, Recipe, Rung, SHORTEST_HEARTBEAT_S, Start, schema};
+use cortex_recipe::{ActionKind, BuiltIn, Lifecycle, Problem, Recipe, Rung, SHORTEST_HEARTBEAT_S, Start, schema};
 
 const BASE: &str = "recipe = 1\n[components.base]\nstart = { program = \"drive\" }\n";
 
@@ -38,10 +38,10 @@ fn a_recipe_says_how_a_robot_is_brought_up_and_kept_alive() {
         parameters = { speed = 0.5 }
         heartbeat_s = 1
         progress = [{ topic = "/odom", field = "pose.x", changes_by = 0.01, within_s = 5, during = "goal" }]
-        stand_in = "crawler"
+        standby = "crawler"
         [components.base.fallbacks]
         on_component_fail = [
-            "restart", { do = "unjam", retries = 2, within_s = 20 }, { do = "respawn", halt_first = false }, "stand_in"
+            "restart", { do = "unjam", retries = 2, within_s = 20 }, { do = "respawn", halt_first = false }, "standby"
         ]
         on_giveup = ["notify_operator"]
         [components.crawler]
@@ -65,10 +65,10 @@ fn a_recipe_says_how_a_robot_is_brought_up_and_kept_alive() {
     let halts_first: Vec<bool> = ladder.iter().map(|rung| rung.halt_first).collect();
     assert_eq!(halts_first, [true, true, false, true]);
     let unjam = recipe.actions.values().next().unwrap();
-    assert!(matches!(unjam.deed, Deed::Service(_)) && unjam.outlives_process);
+    assert!(matches!(unjam.kind, ActionKind::Service(_)) && unjam.outlives_process);
     assert_eq!(recipe.components[&ComponentName::new("arm/gripper")].start, Start::External);
     let regular: Vec<&str> = recipe.regular().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(regular, ["arm/gripper", "base"], "the stand-in is not brought up with the robot");
+    assert_eq!(regular, ["arm/gripper", "base"], "the standby is not brought up with the robot");
     let written = serde_json::to_value(&recipe).unwrap();
     assert_eq!(serde_json::from_value::<Recipe>(written).unwrap(), recipe, "it survives being kept");
 }
@@ -100,11 +100,11 @@ fn components_that_wait_for_each_other_are_named_round_the_circle() {
 }
 
 #[test]
-fn a_stand_in_that_needs_what_it_stands_in_for_is_told_with_the_way_there() {
+fn a_standby_that_needs_what_it_stands_in_for_is_told_with_the_way_there() {
     let text = |needs: &str| {
         format!(
             "recipe = 1\n\
-             [components.camera]\nstart = \"external\"\nstand_in = \"spare\"\n\
+             [components.camera]\nstart = \"external\"\nstandby = \"spare\"\n\
              [components.spare]\nstart = \"external\"\ndepends_on = [{needs}]\n\
              [components.mount]\nstart = \"external\"\ndepends_on = [\"camera\"]\n\
              [components.base]\nstart = \"external\"\n"
@@ -123,13 +123,13 @@ fn a_stand_in_that_needs_what_it_stands_in_for_is_told_with_the_way_there() {
 #[test]
 fn every_kind_of_slip_is_told_with_its_line_and_its_fix() {
     for (lines, line, message, fix) in [
-        ("stand_in = \"basee\"", 6, "no component 'basee' to stand in", "\"base\""),
-        ("stand_in = \"camera\"", 6, "can't stand in for itself", "another"),
+        ("standby = \"basee\"", 6, "no component 'basee' to stand in", "\"base\""),
+        ("standby = \"camera\"", 6, "can't stand in for itself", "another"),
         ("fallbacks.on_any_fail = [\"tel_operator\"]", 6, "no action 'tel_operator'", "\"notify_operator\""),
         ("fallbacks.on_any_fail = [\"dance\"]", 6, "no action 'dance'", "[actions.dance]"),
         ("fallbacks.on_any_fail = [\"respawn\"]", 6, "something else starts it", "in start"),
         ("fallbacks.on_any_fail = [\"restart\"]", 6, "lifecycle is not managed", "lifecycle = \"managed\""),
-        ("fallbacks.on_any_fail = [\"stand_in\"]", 6, "has no stand-in", "stand_in = "),
+        ("fallbacks.on_any_fail = [\"standby\"]", 6, "has no standby", "standby = "),
         ("fallbacks.on_any_fail = [{ do = \"notify_operator\", retries = 9999 }]", 6, "never come to an end", "1000"),
         ("lifecycle = \"managed\"\nfallbacks.on_giveup = [\"restart\"]", 7, "what was given up", "into the ladder"),
         (
@@ -202,7 +202,7 @@ fn what_has_not_the_form_of_a_recipe_is_told_with_its_line() {
 
 #[test]
 fn several_problems_are_told_at_once_in_the_order_of_the_lines() {
-    let text = with("depends_on = [\"x\"]\nstand_in = \"y\"\n[actions.respawn]\ncommand = { program = \"\" }\n");
+    let text = with("depends_on = [\"x\"]\nstandby = \"y\"\n[actions.respawn]\ncommand = { program = \"\" }\n");
     let lines: Vec<usize> = problems(&text).into_iter().map(|problem| problem.place.unwrap().line).collect();
     assert_eq!(lines, [6, 7, 8, 9]);
 }
@@ -249,7 +249,7 @@ fn an_action_belongs_to_the_component_below_whose_node_it_reaches() {
 
 #[test]
 fn whose_an_action_is_must_be_right_where_it_is_written() {
-    let action = |component: &str, deed: &str| with(&format!("[actions.x]\ncomponent = \"{component}\"\n{deed}\n"));
+    let action = |component: &str, kind: &str| with(&format!("[actions.x]\ncomponent = \"{component}\"\n{kind}\n"));
     let slip = action("bas", "command = { program = \"x\" }");
     assert_eq!(problem(&slip), (7, "there is no component 'bas'".into(), "did you mean \"base\"?".into()));
     let twice = action("base", "method = { component = \"base\", name = \"halt\" }");

@@ -1,7 +1,7 @@
 //! Reads the ROS graph piece by piece, what matters most first: a look at who is there costs little, however large the
 //! robot is, while asking every node what it offers takes tens of milliseconds for a few hundred nodes.
 
-mod twins;
+mod duplicate_nodes;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::RosError;
 use crate::graph::{Graph, GraphNode, InstanceId, Interface, NodeRole, fully_qualified, is_hidden};
 use crate::graph_source::GraphSource;
-use twins::{Listed, OfTwin};
+use duplicate_nodes::{Listed, OfDuplicate};
 
 /// How long a node that has just come is asked again at every look: its endpoints become known one by one.
 const YOUNG: Duration = Duration::from_secs(1);
@@ -19,7 +19,7 @@ pub(crate) struct GraphReader {
     own_node: String,
     nodes: BTreeMap<Key, Known>,
     /// What only the second of two nodes of one name has.
-    of_twins: BTreeMap<Key, OfTwin>,
+    of_duplicates: BTreeMap<Key, OfDuplicate>,
     /// Those that are to be asked again, one after the other.
     due: VecDeque<Key>,
     is_stale: bool,
@@ -46,7 +46,7 @@ impl GraphReader {
         Self {
             own_node: own_node.to_owned(),
             nodes: BTreeMap::new(),
-            of_twins: BTreeMap::new(),
+            of_duplicates: BTreeMap::new(),
             due: VecDeque::new(),
             is_stale: false,
             is_changed: true,
@@ -66,7 +66,7 @@ impl GraphReader {
     /// Sees who is there, and asks those that have come what they offer.
     pub(crate) fn look(&mut self, source: &impl GraphSource) -> Result<(), RosError> {
         let now = Instant::now();
-        let (there, twins) = and_twins(source.nodes()?);
+        let (there, duplicates) = and_duplicates(source.nodes()?);
         let before = self.nodes.len();
         self.nodes.retain(|key, _| there.contains(key));
         self.is_changed |= self.nodes.len() != before;
@@ -76,7 +76,7 @@ impl GraphReader {
                 self.ask(source, key)?;
             }
         }
-        self.look_for_twins(source, &twins)?;
+        self.look_for_duplicates(source, &duplicates)?;
         let mut instances: BTreeMap<Key, BTreeSet<InstanceId>> = BTreeMap::new();
         for (name, namespace, instance) in source.instances()? {
             instances.entry((name, namespace)).or_default().insert(instance);
@@ -97,16 +97,16 @@ impl GraphReader {
     }
 
     /// What the middleware does not tell when it is asked about the names that two nodes have.
-    fn look_for_twins(&mut self, source: &impl GraphSource, twins: &BTreeSet<Key>) -> Result<(), RosError> {
-        let of_twins = if twins.is_empty() {
+    fn look_for_duplicates(&mut self, source: &impl GraphSource, duplicates: &BTreeSet<Key>) -> Result<(), RosError> {
+        let of_duplicates = if duplicates.is_empty() {
             BTreeMap::new()
         } else {
-            twins::look(source, twins, self.nodes.values().map(|known| &known.listed))?
+            duplicate_nodes::look(source, duplicates, self.nodes.values().map(|known| &known.listed))?
         };
-        let before = std::mem::replace(&mut self.of_twins, of_twins);
-        let concerned: BTreeSet<Key> = before.keys().chain(self.of_twins.keys()).cloned().collect();
+        let before = std::mem::replace(&mut self.of_duplicates, of_duplicates);
+        let concerned: BTreeSet<Key> = before.keys().chain(self.of_duplicates.keys()).cloned().collect();
         for key in concerned {
-            if before.get(&key) != self.of_twins.get(&key) && self.nodes.contains_key(&key) {
+            if before.get(&key) != self.of_duplicates.get(&key) && self.nodes.contains_key(&key) {
                 self.ask(source, key)?;
             }
         }
@@ -136,7 +136,7 @@ impl GraphReader {
     }
 
     fn ask(&mut self, source: &impl GraphSource, key: Key) -> Result<(), RosError> {
-        let of_twin = self.of_twins.get(&key);
+        let of_twin = self.of_duplicates.get(&key);
         let before = self.nodes.get(&key).map(|known| &known.node);
         let Some((mut node, listed)) = read_node(source, &key, &self.own_node, of_twin, before)? else {
             // A node that left between the questions is gone.
@@ -191,7 +191,7 @@ fn read_node(
     source: &impl GraphSource,
     key: &Key,
     own_node: &str,
-    of_twin: Option<&OfTwin>,
+    of_twin: Option<&OfDuplicate>,
     before: Option<&GraphNode>,
 ) -> Result<Option<(GraphNode, Listed)>, RosError> {
     let (name, namespace) = key;
@@ -213,8 +213,8 @@ fn read_node(
     // A second node of the name may have come since the look, and the middleware answered for that one: what the first one
     // has is not gone.
     if let Some(before) = before {
-        add(&mut services, &before.services, |service| twins::serves(source, key, service))?;
-        add(&mut publishers, &before.publishers, |topic| twins::publishes(source, key, topic))?;
+        add(&mut services, &before.services, |service| duplicate_nodes::serves(source, key, service))?;
+        add(&mut publishers, &before.publishers, |topic| duplicate_nodes::publishes(source, key, topic))?;
     }
     let node = GraphNode::new(full_name, NodeRole::Robot);
     Ok(Some((node.with_interfaces(services, publishers, subscriptions), listed)))
@@ -235,16 +235,16 @@ fn add(
 }
 
 /// Each name once, and those that two nodes have.
-fn and_twins(all: Vec<Key>) -> (BTreeSet<Key>, BTreeSet<Key>) {
-    let (mut names, mut twins) = (BTreeSet::new(), BTreeSet::new());
+fn and_duplicates(all: Vec<Key>) -> (BTreeSet<Key>, BTreeSet<Key>) {
+    let (mut names, mut duplicates) = (BTreeSet::new(), BTreeSet::new());
     for key in all {
         if names.contains(&key) {
-            twins.insert(key);
+            duplicates.insert(key);
         } else {
             names.insert(key);
         }
     }
-    (names, twins)
+    (names, duplicates)
 }
 
 #[cfg(test)]

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::RosError;
-use crate::beats::Beats;
 use crate::graph::Graph;
 use crate::graph_reader::GraphReader;
+use crate::liveness_counter::LivenessCounter;
 use crate::node::join_in_time;
 use crate::rcl::context::Context;
 use crate::rcl::observer::{Observer, Waker, Wakeup};
@@ -41,7 +41,7 @@ pub struct GraphWatch {
     events: watch::Sender<u64>,
     /// Until the shutdown: whoever still has a clone of the watch then must not keep the middleware alive.
     context: Arc<Mutex<Option<Arc<Context>>>>,
-    beats: Beats,
+    liveness: LivenessCounter,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
@@ -60,17 +60,17 @@ impl GraphWatch {
         let stopping = Arc::new(AtomicBool::new(false));
         let (publish, snapshots) = watch::channel(Arc::default());
         let events = watch::Sender::new(0);
-        let beats = Beats::default();
+        let liveness = LivenessCounter::default();
         let thread = std::thread::Builder::new()
             .name("ros-graph".to_owned())
             .spawn({
                 let stopping = Arc::clone(&stopping);
-                let (own_node, events, beats) = (own_node.to_owned(), events.clone(), beats.clone());
-                move || watch_graph(&observer, &own_node, &stopping, &publish, &events, &beats)
+                let (own_node, events, liveness) = (own_node.to_owned(), events.clone(), liveness.clone());
+                move || watch_graph(&observer, &own_node, &stopping, &publish, &events, &liveness)
             })
             .map_err(RosError::Thread)?;
         let context = Arc::new(Mutex::new(Some(context)));
-        Ok(Self { snapshots, stopping, waker, events, context, beats, thread: Arc::new(Mutex::new(Some(thread))) })
+        Ok(Self { snapshots, stopping, waker, events, context, liveness, thread: Arc::new(Mutex::new(Some(thread))) })
     }
 
     /// The latest picture, and every later one. A slow reader sees the latest only.
@@ -106,8 +106,8 @@ impl GraphWatch {
 
     /// The beats of its thread.
     #[must_use]
-    pub fn beats(&self) -> Beats {
-        self.beats.clone()
+    pub fn liveness(&self) -> LivenessCounter {
+        self.liveness.clone()
     }
 
     /// Ends the thread and its node. Blocks until that is done, which takes a few milliseconds. Later calls do
@@ -131,12 +131,12 @@ fn watch_graph(
     stopping: &AtomicBool,
     publish: &watch::Sender<Arc<Graph>>,
     events: &watch::Sender<u64>,
-    beats: &Beats,
+    liveness: &LivenessCounter,
 ) {
     let mut reader = GraphReader::new(own_node);
     let mut was_stale = Instant::now();
     while !stopping.load(Ordering::Acquire) {
-        beats.beat();
+        liveness.beat();
         let begun = Instant::now();
         // What was known stays known when it fails; the next event or the next refresh tries again.
         let has_failed = match reader.look(observer).and_then(|()| reader.read(observer, SLICE)) {
@@ -155,7 +155,7 @@ fn watch_graph(
         if stopping.load(Ordering::Acquire) {
             return;
         }
-        beats.beat();
+        liveness.beat();
         let patience = if reader.is_reading() { Duration::ZERO } else { REFRESH };
         match observer.wait(patience) {
             // Woken by somebody who has seen a change, or who wants this to end; the graph may have changed, too.

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, interval_at};
 use uuid::Uuid;
 
-use crate::announcements;
+use crate::dds_discovery_profile;
 use crate::text::carried;
 use crate::{QosProfile, RosError, RosNode, publisher};
 
@@ -157,7 +157,7 @@ impl Instances {
     /// # Errors
     /// Another one that goes on instead of this one, as soon as it is heard.
     pub async fn claim(&self) -> Result<(), Instance> {
-        let listen = if announcements::are_frequent() { LISTEN_OFTEN } else { LISTEN };
+        let listen = if dds_discovery_profile::are_frequent() { LISTEN_OFTEN } else { LISTEN };
         let other = tokio::time::timeout_at(self.since + listen, self.superseded()).await;
         if let Ok(other) = other {
             return Err(other);

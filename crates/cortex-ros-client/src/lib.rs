@@ -12,10 +12,9 @@
 //! - [`leave`]: the last thing that a `main` does, which ends its endpoints, then the graph watch, then the node, or the
 //!   exit handlers of the middleware crash.
 
-mod announcements;
 pub mod arguments;
-mod beats;
 pub mod clock;
+mod dds_discovery_profile;
 pub mod dynamic;
 mod error;
 pub mod graph;
@@ -25,7 +24,8 @@ pub mod graph_watch;
 mod instance;
 mod json_topic;
 pub mod lifecycle;
-pub mod look_up;
+mod liveness_counter;
+pub mod load_interface;
 pub mod messages;
 pub mod node;
 pub mod parameters;
@@ -40,18 +40,18 @@ pub mod testing;
 pub mod text;
 mod typed;
 
-pub use announcements::announce_often;
-pub use beats::Beats;
 pub use clock::RosClock;
+pub use dds_discovery_profile::announce_often;
 pub use error::{ClientError, RosError};
 pub use graph_watch::GraphWatch;
 pub use instance::{Instance, Instances, Roll};
 pub use json_topic::{JsonTopic, LatchedText};
+pub use liveness_counter::LivenessCounter;
 pub use node::RosNode;
 pub use publisher::Publisher;
 pub use qos::QosProfile;
 /// The client library beneath, for what this crate does not cover.
 pub use r2r;
-pub use rcl::ending::{exit_at_once, leave};
+pub use rcl::ending::{exit_at_once, exit_process};
 pub use service::ServiceClient;
 pub use typed::{TypedMessage, TypedService};

@@ -16,8 +16,8 @@ use futures::{FutureExt as _, StreamExt as _};
 use r2r::rosgraph_msgs::msg::Clock;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::beats::Beats;
 use crate::clock::RosClock;
+use crate::liveness_counter::LivenessCounter;
 use crate::parameters::{ParameterValue, given_to};
 use crate::rcl::arguments::Arguments;
 use crate::rcl::overrides::sections;
@@ -50,7 +50,7 @@ pub struct RosNode {
     parameters: Arc<BTreeMap<String, ParameterValue>>,
     clock: RosClock,
     ended: CancellationToken,
-    beats: Beats,
+    liveness: LivenessCounter,
 }
 
 enum Message {
@@ -84,12 +84,12 @@ impl RosNode {
         let (work, queue) = sync_channel(WORK_CAPACITY);
         let ended = CancellationToken::new();
         let guard = ended.clone().drop_guard();
-        let beats = Beats::default();
+        let liveness = LivenessCounter::default();
         let thread = std::thread::Builder::new()
             .name("ros".to_owned())
             .spawn({
-                let beats = beats.clone();
-                move || spin(guard, node, idle_timer, &queue, follow, &beats)
+                let liveness = liveness.clone();
+                move || spin(guard, node, idle_timer, &queue, follow, &liveness)
             })
             .map_err(RosError::Thread)?;
         Ok(Self {
@@ -99,7 +99,7 @@ impl RosNode {
             parameters: Arc::new(parameters),
             clock,
             ended,
-            beats,
+            liveness,
         })
     }
 
@@ -189,8 +189,8 @@ impl RosNode {
 
     /// The beats of its thread.
     #[must_use]
-    pub fn beats(&self) -> Beats {
-        self.beats.clone()
+    pub fn liveness(&self) -> LivenessCounter {
+        self.liveness.clone()
     }
 
     /// Ends the thread and destroys the node. Blocks until that is done. Later calls do nothing.
@@ -275,12 +275,12 @@ fn spin(
     _idle_timer: r2r::Timer,
     queue: &Receiver<Message>,
     mut takers: Vec<Taker>,
-    beats: &Beats,
+    liveness: &LivenessCounter,
 ) {
     loop {
-        beats.beat();
+        liveness.beat();
         while let Ok(message) = queue.try_recv() {
-            beats.beat();
+            liveness.beat();
             match message {
                 // A panic here is a flaw of the work, not of the node.
                 Message::Do(work) => {

@@ -14,7 +14,7 @@ use cortex_interfaces::{InterfaceError, Interfaces};
 use cortex_protocol::{ComponentName, ToolSpec};
 use cortex_ros_client::dynamic::Endpoints;
 use cortex_ros_client::graph::Graph;
-use cortex_ros_client::look_up::look_up;
+use cortex_ros_client::load_interface::load_interface;
 use cortex_ros_client::{GraphWatch, RosError, RosNode};
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
@@ -199,7 +199,7 @@ impl Shared {
         &self,
         find: impl FnOnce(&Interfaces) -> Result<T, InterfaceError> + Send + 'static,
     ) -> Result<T, RosError> {
-        look_up(&self.interfaces, find).await
+        load_interface(&self.interfaces, find).await
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cortex_core::meter::{Battery, EnergyMeter, Flow, Pose, Reading, WayMeter};
 use cortex_interfaces::{Interfaces, MessageInterface, WriteOptions};
 use cortex_ros_client::dynamic::{Endpoints, Subscription};
-use cortex_ros_client::look_up::look_up;
+use cortex_ros_client::load_interface::load_interface;
 use cortex_ros_client::{QosProfile, RosError};
 use serde_json::Value;
 use tokio::sync::watch;
@@ -113,7 +113,7 @@ async fn hear(
     type_name: &'static str,
     topic: &str,
 ) -> Result<(Subscription, Arc<MessageInterface>), RosError> {
-    let interface = look_up(interfaces, move |interfaces| interfaces.message(type_name)).await?;
+    let interface = load_interface(interfaces, move |interfaces| interfaces.message(type_name)).await?;
     let subscription = endpoints.subscribe(topic, &interface, QosProfile::BEST_EFFORT).await?;
     Ok((subscription, interface))
 }

@@ -14,7 +14,7 @@ use cortex_protocol::ComponentName;
 use cortex_ros_client::RosError;
 use cortex_ros_client::dynamic::{Endpoints, Listening};
 use cortex_ros_client::graph::{Graph, InstanceId};
-use cortex_ros_client::look_up::look_up;
+use cortex_ros_client::load_interface::load_interface;
 use cortex_ros_client::qos::{Durability, QosProfile, Reliability};
 use serde_json::Value;
 use tokio::sync::{Notify, watch};
@@ -208,7 +208,7 @@ impl Readers {
             reader.publishers = publishers;
             return Ok(());
         }
-        let interface = look_up(&self.interfaces, |interfaces| interfaces.message(TYPE)).await?;
+        let interface = load_interface(&self.interfaces, |interfaces| interfaces.message(TYPE)).await?;
         let (statuses, name) = (Arc::clone(&self.statuses), component.clone());
         let hear = move |message: &Message, publisher: &InstanceId| {
             statuses.tell(&name, &Health::read(message), publisher);

@@ -56,12 +56,12 @@ pub enum TaskEnding {
     Cancelled,
 }
 
-/// What came of `~/stop`, `~/resume`, `~/correct`, `~/answer` or `~/dispute`.
+/// What came of `~/stop`, `~/resume`, `~/revise`, `~/answer` or `~/dispute`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceReply {
     /// Whether what was asked for is the case now.
     pub success: bool,
-    /// In words for a person; after a stop, what is not confirmed to be at rest; after a correction or a dispute,
+    /// In words for a person; after a stop, what is not confirmed to be at rest; after a revision or a dispute,
     /// the mission.
     pub message: String,
 }

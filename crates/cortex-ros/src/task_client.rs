@@ -16,7 +16,7 @@ use futures::stream::FuturesUnordered;
 use r2r::action_msgs::msg::GoalInfo;
 use r2r::action_msgs::srv::CancelGoal;
 use r2r::cortex_msgs::action::VisionLanguageAction::{FeedbackMessage, GetResult, Goal, SendGoal};
-use r2r::cortex_msgs::srv::{AnswerQuestion, CorrectTask, DisputeMission, ListQuestions};
+use r2r::cortex_msgs::srv::{AnswerQuestion, DisputeMission, ListQuestions, ReviseTask};
 use r2r::std_srvs::srv::Trigger;
 use r2r::unique_identifier_msgs::msg::UUID;
 use tokio::sync::{broadcast, mpsc, watch};
@@ -50,7 +50,7 @@ pub struct TaskClient {
     cancel_goal: Arc<ServiceClient<CancelGoal::Service>>,
     stop: ServiceClient<Trigger::Service>,
     resume: ServiceClient<Trigger::Service>,
-    correct: ServiceClient<CorrectTask::Service>,
+    revise: ServiceClient<ReviseTask::Service>,
     questions: ServiceClient<ListQuestions::Service>,
     answer: ServiceClient<AnswerQuestion::Service>,
     dispute: ServiceClient<DisputeMission::Service>,
@@ -139,7 +139,7 @@ impl TaskClient {
             cancel_goal: Arc::new(ServiceClient::create(node, &format!("{action}/cancel_goal")).await?),
             stop: ServiceClient::create(node, &format!("{agent}/stop")).await?,
             resume: ServiceClient::create(node, &format!("{agent}/resume")).await?,
-            correct: ServiceClient::create(node, &format!("{agent}/correct")).await?,
+            revise: ServiceClient::create(node, &format!("{agent}/revise")).await?,
             questions: ServiceClient::create(node, &format!("{agent}/questions")).await?,
             answer: ServiceClient::create(node, &format!("{agent}/answer")).await?,
             dispute: ServiceClient::create(node, &format!("{agent}/dispute")).await?,
@@ -186,16 +186,16 @@ impl TaskClient {
         trigger(&self.stop).await
     }
 
-    /// Corrects the task of a mission; an empty id is the one that runs. Does not wait for what comes of it.
+    /// Revises the task of a mission; an empty id is the one that runs. Does not wait for what comes of it.
     ///
     /// # Errors
     /// When the agent can't be reached.
-    pub async fn correct(&self, mission: &str, correction: &str) -> Result<ServiceReply, RosError> {
-        self.correct.wait_for_server(ANSWER_LIMIT).await?;
+    pub async fn revise(&self, mission: &str, revision: &str) -> Result<ServiceReply, RosError> {
+        self.revise.wait_for_server(ANSWER_LIMIT).await?;
         let request =
-            CorrectTask::Request { mission: carried(mission.to_owned()), correction: carried(correction.to_owned()) };
+            ReviseTask::Request { mission: carried(mission.to_owned()), revision: carried(revision.to_owned()) };
         // The server answers within its own time, or a moment later.
-        let CorrectTask::Response { success, message } = self.correct.call(&request, STOP_LIMIT).await?;
+        let ReviseTask::Response { success, message } = self.revise.call(&request, STOP_LIMIT).await?;
         Ok(ServiceReply { success, message })
     }
 

@@ -1,4 +1,4 @@
-//! Takes tasks over ROS: the action `~/task`, the service `~/correct`, the topic `~/output`, and `questions`: what people
+//! Takes tasks over ROS: the action `~/task`, the service `~/revise`, the topic `~/output`, and `questions`: what people
 //! answer and dispute. (`~/stop` and `~/resume` have a thread of their own: the module `stop`.)
 //!
 //! A ROS 2 action is three services and two topics, and that is how it is served here. The action server of `r2r` 0.9.7
@@ -28,7 +28,7 @@ use r2r::cortex_msgs::action::VisionLanguageAction::{
     Feedback, FeedbackMessage, GetResult, Goal, Result as Outcome, SendGoal,
 };
 use r2r::cortex_msgs::msg::StreamingString;
-use r2r::cortex_msgs::srv::CorrectTask;
+use r2r::cortex_msgs::srv::ReviseTask;
 use r2r::unique_identifier_msgs::msg::UUID;
 use r2r::{Publisher, ServiceRequest, WrappedServiceTypeSupport};
 use tokio::sync::Semaphore;
@@ -43,7 +43,7 @@ use crate::task::{NotSubmitted, SHUTTING_DOWN, ServiceReply, TaskEnding, TaskRes
 const FEEDBACK_DEPTH: usize = 100;
 /// How long the agent may take to say whether it takes a task.
 const SUBMIT_LIMIT: Duration = Duration::from_secs(10);
-/// Requests to correct, to answer and to dispute that are carried out at a time.
+/// Requests to revise, to answer and to dispute that are carried out at a time.
 const MOST_TRIGGERS: usize = 16;
 /// How long the result of a task that is ended by a shutdown may take.
 const LAST_RESULT: Duration = Duration::from_secs(1);
@@ -75,7 +75,7 @@ struct Shared {
     /// The full name of the node.
     name: String,
     client: String,
-    corrections: String,
+    revisions: String,
     triggers: Arc<Semaphore>,
     /// What is done for goals and requests, which ends first.
     tasks: TaskTracker,
@@ -104,7 +104,7 @@ impl TaskServer {
                 let endpoints = (
                     node.create_service::<GetResult::Service>("~/task/_action/get_result", services.clone())?,
                     node.create_service::<CancelGoal::Service>("~/task/_action/cancel_goal", services.clone())?,
-                    node.create_service::<CorrectTask::Service>("~/correct", services.clone())?,
+                    node.create_service::<ReviseTask::Service>("~/revise", services.clone())?,
                     node.create_service::<SendGoal::Service>("~/task/_action/send_goal", services)?,
                 );
                 Ok::<_, r2r::Error>((endpoints, questions::endpoints(node)?, publishers))
@@ -119,17 +119,17 @@ impl TaskServer {
             output: Mutex::new(output),
             name: node.fully_qualified_name().to_owned(),
             client: format!("{}/task", node.fully_qualified_name()),
-            corrections: format!("{}/correct", node.fully_qualified_name()),
+            revisions: format!("{}/revise", node.fully_qualified_name()),
             triggers: Arc::new(Semaphore::new(MOST_TRIGGERS)),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
             serving: TaskTracker::new(),
             closing: CancellationToken::new(),
         });
-        let (results, cancels, corrections, goals) = endpoints;
+        let (results, cancels, revisions, goals) = endpoints;
         shared.serve(results, Shared::give_result);
         shared.serve(cancels, Shared::cancel);
-        shared.serve(corrections, Shared::correct);
+        shared.serve(revisions, Shared::revise);
         let (answers, lists, disputes) = questions;
         shared.serve(answers, questions::answer);
         shared.serve(lists, questions::list);
@@ -387,19 +387,19 @@ impl Shared {
         self.publish_states();
     }
 
-    fn correct(self: &Arc<Self>, request: ServiceRequest<CorrectTask::Service>) {
+    fn revise(self: &Arc<Self>, request: ServiceRequest<ReviseTask::Service>) {
         let Ok(permit) = Arc::clone(&self.triggers).try_acquire_owned() else {
             let refusal = ServiceReply::refusal("many such requests are under way; wait for their answers");
-            return respond_correction(request, refusal);
+            return respond_revision(request, refusal);
         };
-        let CorrectTask::Request { mission, correction } = request.message.clone();
+        let ReviseTask::Request { mission, revision } = request.message.clone();
         let mission = Some(mission).filter(|mission| !mission.is_empty()).map(|mission| mission.as_str().into());
-        let (port, by) = (Arc::clone(&self.port), principal(&self.corrections));
+        let (port, by) = (Arc::clone(&self.port), principal(&self.revisions));
         self.tasks.spawn(async move {
             let _permit = permit;
-            let corrected = port.execute(Command::Correct { mission, text: correction }, by);
-            let reply = tokio::time::timeout(SUBMIT_LIMIT, corrected).await.map(ServiceReply::of);
-            respond_correction(
+            let revised = port.execute(Command::Revise { mission, text: revision }, by);
+            let reply = tokio::time::timeout(SUBMIT_LIMIT, revised).await.map(ServiceReply::of);
+            respond_revision(
                 request,
                 reply.unwrap_or_else(|_| ServiceReply::refusal("the agent did not answer in time")),
             );
@@ -439,8 +439,8 @@ fn answer_result(request: ResultRequest, state: GoalState, result: TaskResult) {
     respond(request, GetResult::Response { status: state.code(), result: outcome });
 }
 
-fn respond_correction(request: ServiceRequest<CorrectTask::Service>, reply: ServiceReply) {
-    respond(request, CorrectTask::Response { success: reply.success, message: carried(reply.message) });
+fn respond_revision(request: ServiceRequest<ReviseTask::Service>, reply: ServiceReply) {
+    respond(request, ReviseTask::Response { success: reply.success, message: carried(reply.message) });
 }
 
 fn failed(output: String) -> TaskResult {

@@ -6,7 +6,7 @@
 mod component;
 mod goal;
 mod goal_id;
-mod late;
+mod late_response;
 mod messages;
 mod parameter;
 mod pool;
@@ -41,7 +41,7 @@ use service::Services;
 pub use stopping::{OpenCall, OpenCallKind};
 use topic::Topics;
 
-use crate::watching::RobotWatcher;
+use crate::watching::RobotConditionSource;
 
 /// How long the tasks that wait for late answers may take to end.
 const END_LIMIT: Duration = Duration::from_secs(1);
@@ -55,7 +55,7 @@ pub struct RosTools {
     services: Arc<Services>,
     goals: Arc<Goals>,
     topics: Arc<Topics>,
-    watcher: Arc<RobotWatcher>,
+    watcher: Arc<RobotConditionSource>,
 }
 
 /// A command that runs for a fallback, until this is dropped.
@@ -122,7 +122,7 @@ impl RosTools {
             services: Arc::new(Services::new(&around)),
             goals: Arc::new(Goals::new(&around)),
             topics: Arc::new(Topics::new(&around)),
-            watcher: Arc::new(RobotWatcher::new(graph, endpoints, discovery)),
+            watcher: Arc::new(RobotConditionSource::new(graph, endpoints, discovery)),
             around,
         }
     }

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cortex_core::condition::Sighting;
-use cortex_core::{Watch, Watcher};
+use cortex_core::condition::Observation;
+use cortex_core::{ConditionSource, ObservationStream};
 use cortex_protocol::condition::Source;
 use cortex_protocol::{ToolCall, ToolSpec};
 use cortex_ros_client::GraphWatch;
@@ -25,13 +25,13 @@ use latest::Latest;
 
 /// Watches the robot. Clones share everything.
 #[derive(Clone)]
-pub(crate) struct RobotWatcher {
+pub(crate) struct RobotConditionSource {
     graph: GraphWatch,
     endpoints: Endpoints,
     discovery: Discovery,
 }
 
-impl RobotWatcher {
+impl RobotConditionSource {
     pub(crate) fn new(graph: &GraphWatch, endpoints: &Endpoints, discovery: &Discovery) -> Self {
         Self { graph: graph.clone(), endpoints: endpoints.clone(), discovery: discovery.clone() }
     }
@@ -70,8 +70,8 @@ impl RobotWatcher {
 }
 
 #[async_trait]
-impl Watcher for RobotWatcher {
-    async fn watch(&self, sources: BTreeSet<Source>) -> Box<dyn Watch> {
+impl ConditionSource for RobotConditionSource {
+    async fn watch(&self, sources: BTreeSet<Source>) -> Box<dyn ObservationStream> {
         let latest = Arc::new(Latest::default());
         let mut tasks = JoinSet::new();
         let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -84,7 +84,7 @@ impl Watcher for RobotWatcher {
                     Some((node, name)) => nodes.entry(node.to_owned()).or_default().push(name.to_owned()),
                     None => {
                         let reason = "it is no name of a node's parameter".to_owned();
-                        latest.tell(Source::Parameter { parameter }, Sighting::Absent { reason });
+                        latest.tell(Source::Parameter { parameter }, Observation::Absent { reason });
                     }
                 },
                 Source::Component { component } => components.push(component),
@@ -115,8 +115,8 @@ struct RobotWatch {
 }
 
 #[async_trait]
-impl Watch for RobotWatch {
-    async fn next(&mut self) -> (Source, Sighting) {
+impl ObservationStream for RobotWatch {
+    async fn next(&mut self) -> (Source, Observation) {
         self.latest.next().await
     }
 }

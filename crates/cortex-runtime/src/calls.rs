@@ -1,8 +1,8 @@
 //! The one way to make a call, whoever wants it: a step of a mission, or a client without one.
 //!
-//! It is sent when nobody else holds what it needs (`claims`), when it stands where a later life of Cortex finds it
+//! It is sent when nobody else holds what it needs (`resource_locks`), when it stands where a later life of Cortex finds it
 //! (`journal`), and if nothing keeps it back at that very moment (`gate`). When it has come back, it is at rest, or
-//! among the leftovers.
+//! among the unconfirmed halts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use cortex_protocol::{
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::claims::{Claim, Wanted};
 use crate::dispatch::run_call;
-use crate::drive::Shared;
-use crate::leftovers::GivenUp;
+use crate::mission_task::Shared;
 use crate::not_written::Unrecorded;
 use crate::process_end::EndsWithProcess;
-use crate::tape::Clearance;
+use crate::resource_locks::{ResourceLock, Wanted};
+use crate::tape::WritePermit;
+use crate::unconfirmed_halts::GivenUp;
 
 /// A call to be made.
 pub(crate) struct Call {
@@ -37,18 +37,18 @@ pub(crate) struct Call {
     /// shall be made looked at a state that is over by then.
     pub(crate) decision_holds: Option<Duration>,
     /// The leave of the tape, where one is needed.
-    pub(crate) clearance: Option<Clearance>,
+    pub(crate) write_permit: Option<WritePermit>,
 }
 
 /// How much a call asks of a robot on which something may be wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Weight {
+pub(crate) enum RiskClass {
     /// It only looks, or it neither moves nor holds anything: a halt, for example.
     Light,
     Full,
 }
 
-impl Weight {
+impl RiskClass {
     pub(crate) fn of(spec: &ToolSpec) -> Self {
         match spec.effect {
             Effect::Observe => Self::Light,
@@ -75,9 +75,9 @@ impl Shared {
         fingerprint: ToolFingerprint,
     ) -> Result<(Arc<dyn ToolProvider>, ToolSpec), ToolOutcome> {
         let tool = &call.tool;
-        let offer = self.offer.borrow().clone();
-        let provider = offer.routes.get(tool).and_then(|provider| self.providers.get(*provider));
-        let (Some(provider), Some(spec)) = (provider, offer.get(tool)) else {
+        let registry = self.registry.borrow().clone();
+        let provider = registry.routes.get(tool).and_then(|provider| self.providers.get(*provider));
+        let (Some(provider), Some(spec)) = (provider, registry.get(tool)) else {
             return Err(no_longer_there(tool));
         };
         if spec.fingerprint() != fingerprint {
@@ -111,9 +111,9 @@ impl Shared {
             // It has left meanwhile.
             return Ok(no_longer_there(&call.invocation.call.tool));
         }
-        let Call { provider, spec, invocation, clearance, .. } = call;
+        let Call { provider, spec, invocation, write_permit, .. } = call;
         // What held it a moment ago may have been given up, and still move.
-        let in_the_way = self.leftovers.in_the_way(&spec, &invocation.call, &self.offer.borrow().tools);
+        let in_the_way = self.unconfirmed_halts.in_the_way(&spec, &invocation.call, &self.registry.borrow().tools);
         if !in_the_way.is_empty() {
             return Ok(over_leftovers(&in_the_way));
         }
@@ -122,7 +122,7 @@ impl Shared {
         let noted = async {
             match self.journal.begin_call(&invocation, &cancelled).await {
                 // A disk that has failed is no reason not to halt something.
-                Err(problem) if Weight::of(&spec) == Weight::Light => {
+                Err(problem) if RiskClass::of(&spec) == RiskClass::Light => {
                     tracing::warn!("{} begins all the same: {problem}", spec.name);
                     Ok(())
                 }
@@ -130,7 +130,7 @@ impl Shared {
             }
         };
         let noted = async { if halts { noted.await } else { Ok(()) } };
-        let (cleared, noted) = tokio::join!(cleared(clearance, &cancelled), noted);
+        let (cleared, noted) = tokio::join!(cleared(write_permit, &cancelled), noted);
         if let Err(problem) = noted.and(cleared) {
             if halts {
                 self.journal.end_call(&invocation);
@@ -143,11 +143,11 @@ impl Shared {
             }
             return Ok(before_it_began());
         }
-        let process = self.leftovers.life(&spec, &invocation.call);
+        let process = self.unconfirmed_halts.life(&spec, &invocation.call);
         let carries_out: Arc<dyn ToolProvider> = match process.clone() {
             Some(process) => Arc::new(EndsWithProcess {
                 provider: Arc::clone(&provider),
-                leftovers: Arc::clone(&self.leftovers),
+                unconfirmed_halts: Arc::clone(&self.unconfirmed_halts),
                 process,
                 has_ended: CancellationToken::new(),
             }),
@@ -175,27 +175,27 @@ impl Shared {
         Ok(outcome)
     }
 
-    /// A call was given up without a sign that it is at rest: it is among the leftovers from now on. Where its
+    /// A call was given up without a sign that it is at rest: it is among the unconfirmed halts from now on. Where its
     /// component is about to be started anew, the end of its process is waited for, for a while, since that is its end,
     /// too.
     async fn given_up(&self, call: GivenUp, outcome: ToolOutcome) -> ToolOutcome {
         let (process, timed_out) = (call.process.clone(), call.timed_out);
         let fails = process.as_ref().is_some_and(|process| {
-            timed_out || self.containment.borrow().reason_against(process.component()).is_some()
+            timed_out || self.availability.borrow().reason_against(process.component()).is_some()
         });
         let (provider, invocation) = (Arc::clone(&call.provider), call.invocation.clone());
-        if !self.leftovers.remember(call) {
+        if !self.unconfirmed_halts.remember(call) {
             return outcome.with_halt(HaltState::AtRest);
         }
-        let (leftovers, journal) = (Arc::clone(&self.leftovers), self.journal.clone());
+        let (unconfirmed_halts, journal) = (Arc::clone(&self.unconfirmed_halts), self.journal.clone());
         self.tracker.spawn(async move {
-            if leftovers.ended_late(provider, &invocation).await {
+            if unconfirmed_halts.ended_late(provider, &invocation).await {
                 tracing::info!("{} has ended after all, and is at rest", invocation.call.tool);
                 journal.end_call(&invocation);
             }
         });
         let Some(process) = process.filter(|_| fails) else { return outcome };
-        match self.leftovers.outlived(&process, self.config.calls.halt_timeout).await {
+        match self.unconfirmed_halts.outlived(&process, self.config.calls.halt_timeout).await {
             true => outcome.with_halt(HaltState::AtRest),
             false => outcome,
         }
@@ -207,14 +207,15 @@ impl Shared {
         call: &Call,
         observer: &dyn CallObserver,
         cancelled: &CancellationToken,
-    ) -> Result<Claim, ToolOutcome> {
+    ) -> Result<ResourceLock, ToolOutcome> {
         let wanted = Wanted {
             resources: call.spec.resources.clone(),
             tool: call.invocation.call.tool.clone(),
             by: call.wanted_by.clone(),
         };
-        let claimed =
-            self.claims.claim(wanted, call.patience, |conflict| observer.progressed(format!("it waits: {conflict}")));
+        let claimed = self
+            .resource_locks
+            .acquire(wanted, call.patience, |conflict| observer.progressed(format!("it waits: {conflict}")));
         tokio::select! {
             biased;
             () = cancelled.cancelled() => Err(before_it_began()),
@@ -253,13 +254,13 @@ fn before_it_began() -> ToolOutcome {
 }
 
 /// Waits until a call that moves something is on the tape, or is not wanted any more.
-async fn cleared(clearance: Option<Clearance>, cancelled: &CancellationToken) -> Result<(), Unrecorded> {
-    let Some(clearance) = clearance else { return Ok(()) };
+async fn cleared(write_permit: Option<WritePermit>, cancelled: &CancellationToken) -> Result<(), Unrecorded> {
+    let Some(write_permit) = write_permit else { return Ok(()) };
     tokio::select! {
         biased;
         // Whoever makes the call looks at that next.
         () = cancelled.cancelled() => Ok(()),
-        granted = clearance.granted() => granted,
+        granted = write_permit.granted() => granted,
     }
 }
 
@@ -271,25 +272,25 @@ mod tests {
     use crate::not_written::NotWritten;
 
     /// A call that waits for a disk that hangs.
-    fn waiting() -> (oneshot::Sender<Result<(), NotWritten>>, Option<Clearance>) {
+    fn waiting() -> (oneshot::Sender<Result<(), NotWritten>>, Option<WritePermit>) {
         let (disk, answer) = oneshot::channel();
-        (disk, Some(Clearance::awaiting(answer, true)))
+        (disk, Some(WritePermit::awaiting(answer, true)))
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_call_that_is_stopped_while_the_disk_hangs_ends_at_once() {
-        let (_disk, clearance) = waiting();
+        let (_disk, write_permit) = waiting();
         let token = CancellationToken::new();
         token.cancel();
         let began = Instant::now();
-        assert_eq!(cleared(clearance, &token).await, Ok(()), "a stop is no reason to give up");
+        assert_eq!(cleared(write_permit, &token).await, Ok(()), "a stop is no reason to give up");
         assert_eq!(began.elapsed(), Duration::ZERO);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_call_waits_for_the_disk_for_a_while_only() {
-        let (_disk, clearance) = waiting();
-        let reason = cleared(clearance, &CancellationToken::new()).await.unwrap_err().to_string();
+        let (_disk, write_permit) = waiting();
+        let reason = cleared(write_permit, &CancellationToken::new()).await.unwrap_err().to_string();
         assert!(reason.contains("the disk did not take it within 5 s"), "{reason}");
     }
 }

@@ -1,23 +1,23 @@
 //! A call that a client makes without a mission: an event of a recipe, for example. It goes the way of every call (`calls`),
-//! and the desk has a word: not while the robot is stopped, or Cortex is not active.
+//! and the mission queue has a word: not while the robot is stopped, or Cortex is not active.
 //!
-//! What a mission does for its own calls is done here for this one: a stand-in serves what it has the place of, and a call
+//! What a mission does for its own calls is done here for this one: a standby serves what it has the place of, and a call
 //! whose component goes into quarantine is halted and lost.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::{CallObserver, Containment, Departed, Invocation, Unobserved};
+use cortex_core::{Availability, CallObserver, Invocation, RemovedTools, Unobserved};
 use cortex_protocol::{CallId, FailureKind, HaltState, Origin, ToolCall, ToolOutcome, ToolSpec};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::Runtime;
-use crate::calls::{Call, Weight};
-use crate::desk::{DeskMessage, Duty};
-use crate::drive::Shared;
+use crate::calls::{Call, RiskClass};
 use crate::envelope::new_mission_id;
-use crate::offer::Offer;
+use crate::mission_queue::{CallReadiness, QueueMessage};
+use crate::mission_task::Shared;
+use crate::tool_registry::ToolRegistry;
 
 /// How long a client's call waits for what others hold: it is wanted for what is so now.
 const HELD_PATIENCE: Duration = Duration::from_secs(10);
@@ -30,17 +30,17 @@ impl Runtime {
     /// A tool is named by its canonical or its wire name; those for clients alone
     /// ([`offer_to_clients`](crate::ProviderHandle::offer_to_clients)) can be called, too.
     ///
-    /// What collides with something that is not known to be at rest is not called: see [`leftovers`](Self::leftovers).
+    /// What collides with something that is not known to be at rest is not called: see [`unconfirmed_halts`](Self::unconfirmed_halts).
     /// What only looks is, and what neither moves nor holds anything: a halt, for example.
     pub async fn call(&self, origin: Origin, call: ToolCall, unwanted: CancellationToken) -> ToolOutcome {
         let shared = Arc::clone(&self.shared.borrow());
-        let (spec, call) = match destination(&self.offer.borrow(), &self.gate.containment().borrow(), call) {
+        let (spec, call) = match destination(&self.registry.borrow(), &self.gate.availability().borrow(), call) {
             Ok(found) => found,
             Err(outcome) => return outcome,
         };
         let (reply, answer) = oneshot::channel();
-        // Whoever is not answered finds the desk gone.
-        let _ = self.desk.send(DeskMessage::Call { weight: Weight::of(&spec), reply }).await;
+        // Whoever is not answered finds the mission queue gone.
+        let _ = self.mission_queue.send(QueueMessage::Call { risk_class: RiskClass::of(&spec), reply }).await;
         let leave = tokio::select! {
             biased;
             () = unwanted.cancelled() => return ToolOutcome::not_begun("it was cancelled before it began"),
@@ -53,14 +53,14 @@ impl Runtime {
         };
         let ending = leave.unwanted.child_token();
         let _halted_with_this = ending.clone().drop_guard();
-        let desk = self.desk.clone();
+        let mission_queue = self.mission_queue.clone();
         let token = ending.clone();
         let mut running = self.tracker.spawn(async move {
             let by = format!("the {} {}", origin.channel, origin.client);
             let outcome = carry_out(&shared, spec, call, by, token).await;
             if outcome.halt.may_go_on() {
-                // Its component may have come back meanwhile, and can say so. A desk that is closed asks nobody.
-                let _ = desk.send(DeskMessage::Left).await;
+                // Its component may have come back meanwhile, and can say so. A mission queue that is closed asks nobody.
+                let _ = mission_queue.send(QueueMessage::Left).await;
             }
             drop(leave);
             outcome
@@ -82,8 +82,8 @@ impl Runtime {
 
     /// Whether clients may have things done, now and later; what a client does by itself, beyond its calls, ends with it.
     #[must_use]
-    pub fn duty(&self) -> watch::Receiver<Duty> {
-        self.duty.clone()
+    pub fn call_readiness(&self) -> watch::Receiver<CallReadiness> {
+        self.call_readiness.clone()
     }
 }
 
@@ -91,27 +91,31 @@ fn refused(because: String) -> ToolOutcome {
     ToolOutcome::failure(FailureKind::Denied, because)
 }
 
-/// What is really called: the tool, or that of the stand-in that has its place.
-fn destination(offer: &Offer, containment: &Containment, call: ToolCall) -> Result<(ToolSpec, ToolCall), ToolOutcome> {
+/// What is really called: the tool, or that of the standby that has its place.
+fn destination(
+    registry: &ToolRegistry,
+    availability: &Availability,
+    call: ToolCall,
+) -> Result<(ToolSpec, ToolCall), ToolOutcome> {
     let ToolCall { tool, arguments } = call;
-    let for_all = containment.confine(&offer.tools, &offer.departed);
+    let for_all = availability.available(&registry.tools, &registry.removed);
     // What is for clients alone is there as long as somebody can do it.
-    let for_clients = containment.confine(&offer.for_clients, &Departed::default());
+    let for_clients = availability.available(&registry.for_clients, &RemovedTools::default());
     let kept_back = for_all.kept_back.get(&tool).or_else(|| for_clients.kept_back.get(&tool));
     if let Some(because) = kept_back {
         let message = format!("it was not called: {because}");
         return Err(ToolOutcome::failure(FailureKind::Unavailable, message));
     }
-    let found = [(&for_all, &offer.tools), (&for_clients, &offer.for_clients)]
+    let found = [(&for_all, &registry.tools), (&for_clients, &registry.for_clients)]
         .into_iter()
-        .find_map(|(confined, all)| Some((confined, all, confined.tools.resolve(tool.as_str())?)));
-    let (confined, all, spec) =
+        .find_map(|(available, all)| Some((available, all, available.tools.resolve(tool.as_str())?)));
+    let (available, all, spec) =
         found.ok_or_else(|| ToolOutcome::failure(FailureKind::NotFound, "there is no such tool on the robot now"))?;
-    confined
+    available
         .tools
         .check(&spec.name, &arguments)
         .map_err(|problem| ToolOutcome::failure(FailureKind::InvalidArguments, problem.to_string()))?;
-    let server = confined.served_by.get(&spec.name).and_then(|server| all.get(server));
+    let server = available.served_by.get(&spec.name).and_then(|server| all.get(server));
     let spec = server.unwrap_or(spec).clone();
     let call = ToolCall { tool: spec.name.clone(), arguments };
     Ok((spec, call))
@@ -131,22 +135,22 @@ async fn carry_out(
         Ok(found) => found,
         Err(outcome) => return outcome,
     };
-    let component = Containment::component_of(&spec, &call);
+    let component = Availability::component_of(&spec, &call);
     let timeout = spec.timeout;
     // An id like that of a mission: a later life of Cortex finds its goal by it.
     let invocation = Invocation { mission: new_mission_id(), id: CallId(1), call, fingerprint, timeout };
     // No model has decided it on what it saw: an event is decided by its own condition.
     let (patience, decision_holds) = (HELD_PATIENCE, None);
-    let to_make = Call { provider, spec, invocation, wanted_by, patience, decision_holds, clearance: None };
+    let to_make = Call { provider, spec, invocation, wanted_by, patience, decision_holds, write_permit: None };
     let observer: Arc<dyn CallObserver> = Arc::new(Unobserved);
-    let mut containment = shared.containment.clone();
+    let mut availability = shared.availability.clone();
     let halted = ending.child_token();
     let running = shared.make(to_make, observer, halted.clone());
     tokio::pin!(running);
     let lost = async {
         let Some(component) = component else { return std::future::pending().await };
-        let reason = |now: &Containment| now.reason_against(&component).map(str::to_owned);
-        let because = containment.wait_for(|now| reason(now).is_some()).await.ok().and_then(|now| reason(&now));
+        let reason = |now: &Availability| now.reason_against(&component).map(str::to_owned);
+        let because = availability.wait_for(|now| reason(now).is_some()).await.ok().and_then(|now| reason(&now));
         match because {
             Some(because) => format!("{component} was put in quarantine: {because}"),
             None => std::future::pending().await,

@@ -2,7 +2,7 @@
 
 use cortex_protocol::{Command, CommandError, CommandErrorKind, CommandOutcome, Principal, Submission};
 
-use crate::{AnswerRefusal, CorrectionRefusal, DisputeRefusal, Rejection, Runtime};
+use crate::{AnswerRefusal, DisputeRefusal, Rejection, RevisionRefusal, Runtime};
 
 impl Runtime {
     /// Carries out a command of a client, if its role allows that.
@@ -24,8 +24,8 @@ impl Runtime {
                 }
                 CommandOutcome::Cancelled { mission }
             }
-            Command::Correct { mission, text } => {
-                CommandOutcome::Corrected { mission: self.correct(mission, text, origin).await? }
+            Command::Revise { mission, text } => {
+                CommandOutcome::Revised { mission: self.revise(mission, text, origin).await? }
             }
             Command::Answer { question, answer } => {
                 self.answer(question.clone(), answer, origin).await?;
@@ -66,13 +66,13 @@ impl From<Rejection> for CommandError {
     }
 }
 
-impl From<CorrectionRefusal> for CommandError {
-    fn from(refusal: CorrectionRefusal) -> Self {
+impl From<RevisionRefusal> for CommandError {
+    fn from(refusal: RevisionRefusal) -> Self {
         let kind = match refusal {
-            CorrectionRefusal::NotRunning { .. } => CommandErrorKind::NotFound,
-            CorrectionRefusal::Waiting { .. } | CorrectionRefusal::Refused { .. } => CommandErrorKind::Refused,
-            CorrectionRefusal::Busy => CommandErrorKind::Busy,
-            CorrectionRefusal::ShuttingDown => CommandErrorKind::Unavailable,
+            RevisionRefusal::NotRunning { .. } => CommandErrorKind::NotFound,
+            RevisionRefusal::Waiting { .. } | RevisionRefusal::Refused { .. } => CommandErrorKind::Refused,
+            RevisionRefusal::Busy => CommandErrorKind::Busy,
+            RevisionRefusal::ShuttingDown => CommandErrorKind::Unavailable,
         };
         refused(kind, &refusal)
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use cortex_core::condition::{self, BoundCondition, Finding, Observations, Verdict};
 use cortex_core::fragment::capped;
-use cortex_core::{CallObserver, Invocation, ToolProvider, Watch, Watcher, Watching};
+use cortex_core::{CallObserver, ConditionSource, Invocation, ObservationStream, ToolProvider, Watching};
 use cortex_protocol::condition::{Condition, Source};
 use cortex_protocol::{FailureKind, HaltState, ToolOutcome, ToolSpec};
 use futures::FutureExt;
@@ -39,17 +39,17 @@ pub(crate) async fn run_call(
     cancelled: CancellationToken,
     bounds: CallBounds,
 ) -> ToolOutcome {
-    let watcher = match provider.watching() {
+    let condition_source = match provider.watching() {
         Watching::Rehearsal => return carry_out(provider, spec, invocation, observer, cancelled, bounds).await,
         Watching::Nobody => {
             return not_ready("its conditions can't be checked: nobody watches what they are about");
         }
-        Watching::By(watcher) => watcher,
+        Watching::By(condition_source) => condition_source,
     };
     let ready = tokio::select! {
         biased;
         () = cancelled.cancelled() => Err(ToolOutcome::not_begun("it was cancelled before it began")),
-        ready = prepare(watcher.as_ref(), &spec, &invocation) => ready,
+        ready = prepare(condition_source.as_ref(), &spec, &invocation) => ready,
     };
     let mut supervision = match ready {
         Ok(supervision) => supervision,
@@ -58,7 +58,7 @@ pub(crate) async fn run_call(
     supervision.begin();
     // Something may have changed while the watch was made ready.
     if let Some(finding) = supervision.first_not_holding(supervision.before.iter().chain(&supervision.during)) {
-        return not_ready(finding.told);
+        return not_ready(finding.explanation);
     }
 
     let halt = cancelled.child_token();
@@ -102,24 +102,25 @@ fn halted(breach: &Finding, after_s: f64, halt: HaltState) -> ToolOutcome {
         HaltState::Refused => "told to halt, it refused",
         HaltState::Unconfirmed => "told to halt, it did not confirm",
     };
-    let message = format!("what must hold while it runs {how} after {after_s:.1} s; {rest}: {}", breach.told);
+    let message = format!("what must hold while it runs {how} after {after_s:.1} s; {rest}: {}", breach.explanation);
     ToolOutcome::failure(FailureKind::InvariantBroken, message).with_halt(halt)
 }
 
 fn judged(outcome: ToolOutcome, seen: Result<Vec<String>, Finding>) -> ToolOutcome {
     match seen {
         Ok(evidence) => ToolOutcome { evidence, ..outcome },
-        Err(Finding { verdict, told }) => {
+        Err(Finding { verdict, explanation }) => {
             let said = capped(&outcome.text(), TOLD);
             let said = if said.is_empty() { "that it is done".to_owned() } else { format!("\"{said}\"") };
             let (kind, message) = match verdict {
                 Verdict::Broken => {
-                    let message = format!("contradicted: it says {said}, but it was seen not to be so: {told}");
+                    let message = format!("contradicted: it says {said}, but it was seen not to be so: {explanation}");
                     (FailureKind::Contradicted, message)
                 }
-                Verdict::Unknown | Verdict::Holds => {
-                    (FailureKind::NoEvidence, format!("no evidence: it says {said}, but nobody knows it: {told}"))
-                }
+                Verdict::Unknown | Verdict::Holds => (
+                    FailureKind::NoEvidence,
+                    format!("no evidence: it says {said}, but nobody knows it: {explanation}"),
+                ),
             };
             ToolOutcome::failure(kind, message).with_halt(outcome.halt)
         }
@@ -127,10 +128,14 @@ fn judged(outcome: ToolOutcome, seen: Result<Vec<String>, Finding>) -> ToolOutco
 }
 
 /// Begins to watch, and waits until everything holds that must before the call and while it runs.
-async fn prepare(watcher: &dyn Watcher, spec: &ToolSpec, invocation: &Invocation) -> Result<Supervision, ToolOutcome> {
+async fn prepare(
+    condition_source: &dyn ConditionSource,
+    spec: &ToolSpec,
+    invocation: &Invocation,
+) -> Result<Supervision, ToolOutcome> {
     let conditions = &spec.conditions;
     for source in conditions.after.iter().flat_map(|evidence| sources(&evidence.condition)) {
-        if let Some(reason) = watcher.echo(&source, &invocation.call) {
+        if let Some(reason) = condition_source.echo(&source, &invocation.call) {
             return Err(not_ready(format!("what it names as evidence is none: {reason}")));
         }
     }
@@ -140,7 +145,7 @@ async fn prepare(watcher: &dyn Watcher, spec: &ToolSpec, invocation: &Invocation
     let after = bound(evidence, arguments)?.into_iter().zip(conditions.after.iter().map(|evidence| evidence.within));
     let all = conditions.all().flat_map(sources).collect();
     let started = Instant::now();
-    let watch = tokio::time::timeout(FIRST_SIGHT, watcher.watch(all)).await;
+    let watch = tokio::time::timeout(FIRST_SIGHT, condition_source.watch(all)).await;
     let watch = watch.map_err(|_| not_ready("what its conditions are about can't be watched"))?;
     let mut supervision = Supervision {
         watch,
@@ -153,7 +158,7 @@ async fn prepare(watcher: &dyn Watcher, spec: &ToolSpec, invocation: &Invocation
     };
     // What must not change while it runs is compared with what is seen now; at the beginning that is noted again.
     supervision.observations.begin();
-    supervision.ready().await.map_err(|finding| not_ready(finding.told))?;
+    supervision.ready().await.map_err(|finding| not_ready(finding.explanation))?;
     supervision.connected().await;
     Ok(supervision)
 }
@@ -172,7 +177,7 @@ fn bound<'a>(
 
 /// A call's conditions and what is seen of them.
 struct Supervision {
-    watch: Box<dyn Watch>,
+    watch: Box<dyn ObservationStream>,
     observations: Observations,
     /// The beginning of the times of the observations.
     started: Instant,
@@ -195,8 +200,8 @@ impl Supervision {
 
     /// Takes what is seen next.
     async fn see(&mut self) {
-        let (source, sighting) = self.watch.next().await;
-        self.observations.see(source, sighting, self.started.elapsed());
+        let (source, observation) = self.watch.next().await;
+        self.observations.see(source, observation, self.started.elapsed());
     }
 
     /// From here on observations are of what the call does.
@@ -276,7 +281,7 @@ impl Supervision {
         let reported = Instant::now();
         let since = self.began.saturating_duration_since(self.started);
         let mut open: Vec<usize> = (0..self.after.len()).collect();
-        let mut told = vec![String::new(); self.after.len()];
+        let mut explanation = vec![String::new(); self.after.len()];
         let mut has_waited = false;
         loop {
             let now = self.now();
@@ -285,9 +290,9 @@ impl Supervision {
                 let Some((condition, within)) = self.after.get(*index) else { return false };
                 let finding = short(condition.evaluate(&self.observations, Some(since), now));
                 let end = reported + *within;
-                match (finding.verdict, told.get_mut(*index)) {
-                    (Verdict::Holds, Some(told)) => {
-                        *told = finding.told;
+                match (finding.verdict, explanation.get_mut(*index)) {
+                    (Verdict::Holds, Some(explanation)) => {
+                        *explanation = finding.explanation;
                         false
                     }
                     _ => {
@@ -298,10 +303,10 @@ impl Supervision {
                     }
                 }
             });
-            let Some((end, finding)) = missing else { return Ok(told) };
+            let Some((end, finding)) = missing else { return Ok(explanation) };
             if !has_waited {
                 has_waited = true;
-                observer.progressed(format!("it says that it is done; looking for evidence: {}", finding.told));
+                observer.progressed(format!("it says that it is done; looking for evidence: {}", finding.explanation));
             }
             tokio::select! {
                 biased;
@@ -313,5 +318,5 @@ impl Supervision {
 }
 
 fn short(finding: Finding) -> Finding {
-    Finding { told: capped(&finding.told, TOLD), ..finding }
+    Finding { explanation: capped(&finding.explanation, TOLD), ..finding }
 }

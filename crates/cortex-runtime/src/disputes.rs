@@ -10,7 +10,7 @@ use cortex_protocol::{
 };
 use thiserror::Error;
 
-use crate::drive::Shared;
+use crate::mission_task::Shared;
 use crate::tape::{Body, Folder, TapeError};
 use crate::{Rejection, Runtime};
 
@@ -59,7 +59,7 @@ pub enum DisputeRefusal {
         mission: MissionId,
     },
     /// It has not ended.
-    #[error("the mission {mission} has not ended; correct it with `cortex correct`, or cancel it")]
+    #[error("the mission {mission} has not ended; revise it with `cortex revise`, or cancel it")]
     Running {
         /// Which.
         mission: MissionId,

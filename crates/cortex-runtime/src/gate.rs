@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use cortex_core::{CallObserver, Containment, Invocation, ToolProvider, Watching};
+use cortex_core::{Availability, CallObserver, Invocation, ToolProvider, Watching};
 use cortex_protocol::{ComponentName, FailureKind, HaltState, ToolCall, ToolOutcome, ToolSpec};
 use tokio::sync::watch;
 
@@ -32,7 +32,7 @@ pub struct Gate(Arc<State>);
 #[derive(Default)]
 struct State {
     /// What missions know, too.
-    containment: watch::Sender<Containment>,
+    availability: watch::Sender<Availability>,
     inner: Mutex<Inner>,
 }
 
@@ -58,7 +58,7 @@ struct Run(u64);
 
 impl fmt::Debug for Gate {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Gate").field("containment", &*self.0.containment.borrow()).finish_non_exhaustive()
+        formatter.debug_struct("Gate").field("containment", &*self.0.availability.borrow()).finish_non_exhaustive()
     }
 }
 
@@ -70,14 +70,14 @@ impl Gate {
 
     /// What is kept from the missions, now and later.
     #[must_use]
-    pub fn containment(&self) -> watch::Receiver<Containment> {
-        self.0.containment.subscribe()
+    pub fn availability(&self) -> watch::Receiver<Availability> {
+        self.0.availability.subscribe()
     }
 
     /// Changes what is kept from the missions. `change` says whether that is news for them.
-    pub(crate) fn change(&self, change: impl FnOnce(&mut Containment) -> bool) {
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Availability) -> bool) {
         let _decided = self.lock();
-        self.0.containment.send_if_modified(change);
+        self.0.availability.send_if_modified(change);
     }
 
     /// Replaces the reasons why components may not be called that missions are not told of.
@@ -118,10 +118,10 @@ impl Gate {
     fn pass(&self, spec: &ToolSpec, call: &ToolCall, counts: bool) -> Result<Option<UnderWay>, ToolOutcome> {
         let refused = |because| Err(ToolOutcome::failure(FailureKind::Unavailable, because));
         let mut inner = self.lock();
-        if let Some(because) = self.0.containment.borrow().refusal(spec, call) {
+        if let Some(because) = self.0.availability.borrow().refusal(spec, call) {
             return refused(format!("it was not called: {because}"));
         }
-        let Some(component) = Containment::component_of(spec, call) else { return Ok(None) };
+        let Some(component) = Availability::component_of(spec, call) else { return Ok(None) };
         if let Some(because) = inner.withheld.get(&component) {
             return refused(because.clone());
         }

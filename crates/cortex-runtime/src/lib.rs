@@ -1,19 +1,19 @@
 //! Drives the mission machine on tokio.
 //!
 //! - [`Runtime`]: what clients hold: submit, cancel, stop, resume, watch;
-//! - `desk`: the one actor that owns the queue of tasks, the stop latch and the tools on offer;
-//! - `drive`: the actor of one running mission;
+//! - `mission_queue`: the one actor that owns the queue of tasks, the stop latch and the tools on offer;
+//! - `mission_task`: the actor of one running mission;
 //! - `client`: a call without a mission;
-//! - `calls`: the one way to make a call, for missions and clients; `claims`: who holds what meanwhile;
+//! - `calls`: the one way to make a call, for missions and clients; `resource_locks`: who holds what meanwhile;
 //! - `dispatch`: one call of a tool, with its time-out, its cancellation and its one outcome;
 //! - [`Gate`]: which components may be called, and what is under way in each, decided in one place;
 //! - `process_end`: calls that end with the process of their component;
 //! - `conditions`: what is watched before, while and after a call;
 //! - `journal`: what is open, for the next life of Cortex; what an earlier one left is ended at the start;
-//! - `leftovers`: calls that are not known to be at rest, for the next stop;
+//! - `unconfirmed_halts`: calls that are not known to be at rest, for the next stop;
 //! - `meters`: what the robot spends while a mission runs;
 //! - `not_written`: why the tape or the journal does not have something;
-//! - `providers`: the registered providers of tools, each with its handle; `offer`: their tools, merged;
+//! - `providers`: the registered providers of tools, each with its handle; `tool_registry`: their tools, merged;
 //! - `questions`: the open questions to people, and the way of an answer to its mission;
 //! - `robot_state`: what the rules of policy ask of the robot and of the time;
 //! - `disputes`: missions that a person reopens;
@@ -25,38 +25,38 @@
 //! Everything is spawned on one tracker and ends with [`Runtime::shut_down`].
 
 mod calls;
-mod claims;
 mod client;
 mod commands;
 mod conditions;
-mod desk;
 mod dispatch;
 mod disputes;
-mod drive;
 mod dry_run;
 mod envelope;
 mod event_log;
 mod gate;
 mod journal;
-mod leftovers;
 mod meters;
+mod mission_queue;
+mod mission_task;
 mod not_written;
-mod offer;
 mod process_end;
 mod providers;
 mod questions;
 mod readiness;
+mod resource_locks;
 mod robot_state;
 mod sessions;
 mod settings;
 pub mod tape;
+mod tool_registry;
+mod unconfirmed_halts;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::mission::{CorrectionProblem, Reopened};
-use cortex_core::{ApprovalSettings, ChatModel, Containment, MissionLimits, Policy, ToolProvider, ToolSet};
+use cortex_core::mission::{Reopened, RevisionProblem};
+use cortex_core::{ApprovalSettings, Availability, ChatModel, MissionLimits, Policy, ToolProvider, ToolSet};
 use cortex_protocol::{
     Answer, ComponentName, EventId, MissionId, MissionResult, OpenQuestion, Origin, QuestionId, StopOutcome, Submission,
 };
@@ -64,28 +64,28 @@ use thiserror::Error;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio_util::task::TaskTracker;
 
-pub use crate::desk::Duty;
-use crate::desk::{Desk, DeskMessage};
 pub use crate::dispatch::{CallBounds, run_call};
 pub use crate::disputes::DisputeRefusal;
-use crate::drive::Correction;
 pub use crate::dry_run::DryRun;
 use crate::event_log::EventLog;
 pub use crate::event_log::Events;
 pub use crate::gate::{CallListener, Gate};
 pub use crate::journal::{JournalSettings, StopRecord};
-pub use crate::leftovers::UnconfirmedHalt;
 pub use crate::meters::Meter;
-pub use crate::offer::Offer;
+pub use crate::mission_queue::CallReadiness;
+use crate::mission_queue::{MissionQueue, QueueMessage};
+use crate::mission_task::Revision;
 use crate::providers::Providers;
 pub use crate::providers::{ProviderHandle, ProviderId};
 pub use crate::questions::AnswerRefusal;
 pub use crate::readiness::{Readiness, Rejection};
 pub use crate::settings::Settings;
 pub use crate::tape::TapeSettings;
+pub use crate::tool_registry::ToolRegistry;
+pub use crate::unconfirmed_halts::UnconfirmedHalt;
 
-/// Messages that may wait for the desk. Clients wait when it is full; the desk never waits for anything slow.
-const DESK_CAPACITY: usize = 256;
+/// Messages that may wait for the mission queue. Clients wait when it is full; the mission queue never waits for anything slow.
+const QUEUE_CAPACITY: usize = 256;
 /// Sentences that may wait to be published.
 const OUTPUTS: usize = 64;
 
@@ -185,10 +185,10 @@ pub struct MissionTicket {
     pub result: oneshot::Receiver<MissionResult>,
 }
 
-/// Why a correction was not taken.
+/// Why a revision was not taken.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum CorrectionRefusal {
+pub enum RevisionRefusal {
     /// No mission runs, or not this one.
     #[error("{}", not_running(.mission.as_ref()))]
     NotRunning {
@@ -201,14 +201,14 @@ pub enum CorrectionRefusal {
         /// Which.
         mission: MissionId,
     },
-    /// Corrections come faster than they can be taken.
-    #[error("many corrections are under way; wait for their answers")]
+    /// Revisions come faster than they can be taken.
+    #[error("many revisions are under way; wait for their answers")]
     Busy,
     /// The mission does not take it.
     #[error("{reason}")]
     Refused {
         /// Why.
-        reason: CorrectionProblem,
+        reason: RevisionProblem,
     },
     /// Cortex is going down.
     #[error("Cortex is shutting down")]
@@ -225,13 +225,13 @@ fn not_running(mission: Option<&MissionId>) -> String {
 /// A handle to the runtime. Clones share it.
 #[derive(Clone)]
 pub struct Runtime {
-    desk: mpsc::Sender<DeskMessage>,
+    mission_queue: mpsc::Sender<QueueMessage>,
     events: Arc<EventLog>,
     outputs: broadcast::Sender<String>,
-    offer: watch::Receiver<Arc<Offer>>,
-    shared: Arc<watch::Sender<Arc<drive::Shared>>>,
+    registry: watch::Receiver<Arc<ToolRegistry>>,
+    shared: Arc<watch::Sender<Arc<mission_task::Shared>>>,
     gate: Gate,
-    duty: watch::Receiver<Duty>,
+    call_readiness: watch::Receiver<CallReadiness>,
     readiness: watch::Receiver<Readiness>,
     tracker: TaskTracker,
 }
@@ -240,13 +240,13 @@ impl Runtime {
     /// Starts the runtime on the current tokio runtime. Tools come with the providers that [`register`](Self::register).
     #[must_use]
     pub fn start(config: RuntimeConfig, model: Arc<dyn ChatModel>) -> Self {
-        let (desk, inbox) = mpsc::channel(DESK_CAPACITY);
+        let (mission_queue, inbox) = mpsc::channel(QUEUE_CAPACITY);
         let tapes = config.tape.as_ref().map(|tape| tape::Folder::new(tape.directory.clone()));
         let events = Arc::new(EventLog::new(tapes));
         let (outputs, _) = broadcast::channel(OUTPUTS);
-        let (offer_sender, offer) = watch::channel(Arc::new(Offer::default()));
+        let (registry_sender, registry) = watch::channel(Arc::new(ToolRegistry::default()));
         let gate = config.gate.clone();
-        let (duty_sender, duty) = watch::channel(Duty::default());
+        let (call_readiness_sender, call_readiness) = watch::channel(CallReadiness::default());
         let (readiness_sender, readiness) = watch::channel(Readiness::Ready);
         let tracker = TaskTracker::new();
         if let Some(tape) = &config.tape {
@@ -257,40 +257,52 @@ impl Runtime {
         let journal = journal::Journal::new(config.journal.clone());
         let providers = Arc::new(Providers::default());
         let robot_state = robot_state::StateWatch::begin(&config.policy, &providers, &tracker);
-        let shared = watch::Sender::new(Arc::new(drive::Shared {
+        let shared = watch::Sender::new(Arc::new(mission_task::Shared {
             journal,
             config,
             model,
             providers,
             events: Arc::clone(&events),
             outputs: outputs.clone(),
-            offer: offer.clone(),
-            containment: gate.containment(),
+            registry: registry.clone(),
+            availability: gate.availability(),
             tracker: tracker.clone(),
-            claims: Arc::default(),
-            leftovers: Arc::default(),
+            resource_locks: Arc::default(),
+            unconfirmed_halts: Arc::default(),
             questions: Arc::default(),
             ended: Arc::default(),
             robot_state,
         }));
         let first = Arc::clone(&shared.borrow());
         if first.journal.is_kept() {
-            let desk = desk.clone();
+            let mission_queue = mission_queue.clone();
             tracker.spawn(async move {
                 // However it ends: tasks must not wait for ever.
                 let _ = tokio::spawn(journal::recover(first)).await;
-                // A desk that is closed needs not know.
-                let _ = desk.send(DeskMessage::Recovered).await;
+                // A mission queue that is closed needs not know.
+                let _ = mission_queue.send(QueueMessage::Recovered).await;
             });
         }
-        tracker.spawn(Desk::new(shared.subscribe(), offer_sender, duty_sender, readiness_sender).run(inbox));
-        Self { desk, events, outputs, offer, shared: Arc::new(shared), gate, duty, readiness, tracker }
+        tracker.spawn(
+            MissionQueue::new(shared.subscribe(), registry_sender, call_readiness_sender, readiness_sender).run(inbox),
+        );
+        Self {
+            mission_queue,
+            events,
+            outputs,
+            registry,
+            shared: Arc::new(shared),
+            gate,
+            call_readiness,
+            readiness,
+            tracker,
+        }
     }
 
     /// Registers a provider of tools, which stays until its handle is dropped. The handle offers its tools.
     pub fn register(&self, provider: Arc<dyn ToolProvider>) -> ProviderHandle {
         let providers = Arc::clone(&self.shared.borrow().providers);
-        ProviderHandle::register(provider, providers, self.desk.clone())
+        ProviderHandle::register(provider, providers, self.mission_queue.clone())
     }
 
     /// Hands in a task.
@@ -308,8 +320,8 @@ impl Runtime {
     /// As [`submit`](Self::submit).
     pub async fn submit_at(&self, place: Place, submission: Submission) -> Result<MissionTicket, Rejection> {
         let (reply, answer) = oneshot::channel();
-        let message = DeskMessage::Submit { submission, place, reopens: None, reply };
-        self.desk.send(message).await.map_err(|_| Rejection::ShuttingDown)?;
+        let message = QueueMessage::Submit { submission, place, reopens: None, reply };
+        self.mission_queue.send(message).await.map_err(|_| Rejection::ShuttingDown)?;
         answer.await.unwrap_or(Err(Rejection::ShuttingDown))
     }
 
@@ -320,44 +332,44 @@ impl Runtime {
         reopens: Reopened,
     ) -> Result<MissionTicket, Rejection> {
         let (reply, answer) = oneshot::channel();
-        let message = DeskMessage::Submit { submission, place: Place::Last, reopens: Some(Box::new(reopens)), reply };
-        self.desk.send(message).await.map_err(|_| Rejection::ShuttingDown)?;
+        let message = QueueMessage::Submit { submission, place: Place::Last, reopens: Some(Box::new(reopens)), reply };
+        self.mission_queue.send(message).await.map_err(|_| Rejection::ShuttingDown)?;
         answer.await.unwrap_or(Err(Rejection::ShuttingDown))
     }
 
     /// Whether the mission runs or waits.
     pub(crate) async fn is_open(&self, mission: &MissionId) -> bool {
         let (reply, answer) = oneshot::channel();
-        let message = DeskMessage::IsOpen { mission: mission.clone(), reply };
-        // A closed desk has none.
-        self.desk.send(message).await.is_ok() && answer.await.unwrap_or(false)
+        let message = QueueMessage::IsOpen { mission: mission.clone(), reply };
+        // A closed mission queue has none.
+        self.mission_queue.send(message).await.is_ok() && answer.await.unwrap_or(false)
     }
 
     /// Ends one mission, running or waiting. `false` if there is none of that id. Does not wait for its end.
     pub async fn cancel(&self, mission: MissionId) -> bool {
         let (reply, answer) = oneshot::channel();
-        if self.desk.send(DeskMessage::Cancel { mission, reply }).await.is_err() {
+        if self.mission_queue.send(QueueMessage::Cancel { mission, reply }).await.is_err() {
             return false;
         }
         answer.await.unwrap_or(false)
     }
 
-    /// Corrects the task of a mission; `None` is the one that runs. What moves is halted, and the mission plans anew; this
-    /// does not wait for it. Answers with the mission that was corrected.
+    /// Revises the task of a mission; `None` is the one that runs. What moves is halted, and the mission plans anew; this
+    /// does not wait for it. Answers with the mission that was revised.
     ///
     /// # Errors
-    /// Why the correction was not taken. Nothing has changed then.
-    pub async fn correct(
+    /// Why the revision was not taken. Nothing has changed then.
+    pub async fn revise(
         &self,
         mission: Option<MissionId>,
         text: String,
         origin: Origin,
-    ) -> Result<MissionId, CorrectionRefusal> {
+    ) -> Result<MissionId, RevisionRefusal> {
         let (reply, answer) = oneshot::channel();
-        let message = DeskMessage::Correct { mission: mission.clone(), correction: Correction { text, origin, reply } };
-        self.desk.send(message).await.map_err(|_| CorrectionRefusal::ShuttingDown)?;
-        // The mission ended before it came to the correction.
-        answer.await.unwrap_or(Err(CorrectionRefusal::NotRunning { mission }))
+        let message = QueueMessage::Revise { mission: mission.clone(), revision: Revision { text, origin, reply } };
+        self.mission_queue.send(message).await.map_err(|_| RevisionRefusal::ShuttingDown)?;
+        // The mission ended before it came to the revision.
+        answer.await.unwrap_or(Err(RevisionRefusal::NotRunning { mission }))
     }
 
     /// Halts everything, also what earlier missions left behind, and takes no task until [`resume`](Self::resume). Comes
@@ -367,7 +379,7 @@ impl Runtime {
     /// [`Rejection::ShuttingDown`] when nobody is there to stop anything: then nothing is known.
     pub async fn stop(&self) -> Result<StopOutcome, Rejection> {
         let (reply, answer) = oneshot::channel();
-        self.desk.send(DeskMessage::Stop { reply }).await.map_err(|_| Rejection::ShuttingDown)?;
+        self.mission_queue.send(QueueMessage::Stop { reply }).await.map_err(|_| Rejection::ShuttingDown)?;
         answer.await.map_err(|_| Rejection::ShuttingDown)
     }
 
@@ -378,22 +390,22 @@ impl Runtime {
     /// [`Rejection::ShuttingDown`], as [`stop`](Self::stop).
     pub async fn rest(&self, because: impl Into<String> + Send) -> Result<StopOutcome, Rejection> {
         let (reply, answer) = oneshot::channel();
-        let message = DeskMessage::Rest { because: because.into(), reply };
-        self.desk.send(message).await.map_err(|_| Rejection::ShuttingDown)?;
+        let message = QueueMessage::Rest { because: because.into(), reply };
+        self.mission_queue.send(message).await.map_err(|_| Rejection::ShuttingDown)?;
         answer.await.map_err(|_| Rejection::ShuttingDown)
     }
 
     /// Takes tasks again after [`rest`](Self::rest). What a person has stopped stays stopped.
     pub async fn work(&self) {
-        // A closed desk takes no tasks any more.
-        let _ = self.desk.send(DeskMessage::Work).await;
+        // A closed mission queue takes no tasks any more.
+        let _ = self.mission_queue.send(QueueMessage::Work).await;
     }
 
     /// Whether tasks are taken now, and if not, why: a task that is handed in now is refused with the same words.
     #[must_use]
     pub fn readiness(&self) -> Readiness {
         let readiness = self.readiness.borrow().clone();
-        readiness.limited_by(self.shared.borrow().leftovers.names())
+        readiness.limited_by(self.shared.borrow().unconfirmed_halts.names())
     }
 
     /// Changes what missions begin with from now on. The one that runs is not touched.
@@ -405,7 +417,7 @@ impl Runtime {
     /// was refused because of a stop or of that.
     pub async fn resume(&self) -> bool {
         let (reply, answer) = oneshot::channel();
-        if self.desk.send(DeskMessage::Resume { reply }).await.is_err() {
+        if self.mission_queue.send(QueueMessage::Resume { reply }).await.is_err() {
             return false;
         }
         answer.await.unwrap_or(false)
@@ -420,16 +432,16 @@ impl Runtime {
         self.gate.change(|now| now.quarantine(component, &because));
     }
 
-    /// Lets the missions have a component again. A stand-in keeps its place until it is told otherwise.
+    /// Lets the missions have a component again. A standby keeps its place until it is told otherwise.
     pub fn release(&self, component: &ComponentName) {
         self.gate.change(|now| now.release(component));
     }
 
-    /// Gives a component's place to another (`None`: back to itself). While a stand-in has it, a call of
-    /// `{component}.{method}` goes to `{stand_in}.{method}`, where that takes the same arguments and has the same effect; what
+    /// Gives a component's place to another (`None`: back to itself). While a standby has it, a call of
+    /// `{component}.{method}` goes to `{standby}.{method}`, where that takes the same arguments and has the same effect; what
     /// has no such method can't be called.
-    pub fn substitute(&self, component: &ComponentName, by: Option<ComponentName>) {
-        self.gate.change(|now| now.substitute(component, by.as_ref()));
+    pub fn fail_over(&self, component: &ComponentName, by: Option<ComponentName>) {
+        self.gate.change(|now| now.fail_over(component, by.as_ref()));
     }
 
     /// Begins no step any more, in any mission. What runs goes on to its end; tasks are taken, and wait. A task that has
@@ -440,19 +452,19 @@ impl Runtime {
 
     /// Goes on after a [`pause`](Self::pause).
     pub fn unpause(&self) {
-        self.gate.change(Containment::unpause);
+        self.gate.change(Availability::unpause);
     }
 
     /// What is kept from the missions now.
     #[must_use]
-    pub fn containment(&self) -> Containment {
-        self.gate.containment().borrow().clone()
+    pub fn availability(&self) -> Availability {
+        self.gate.availability().borrow().clone()
     }
 
     /// The tools on offer now, and what had to be left out.
     #[must_use]
-    pub fn offer(&self) -> Arc<Offer> {
-        self.offer.borrow().clone()
+    pub fn tool_registry(&self) -> Arc<ToolRegistry> {
+        self.registry.borrow().clone()
     }
 
     /// The calls that are not known to be at rest, now and later: what was called, since when it is so, and why. Empty:
@@ -460,8 +472,8 @@ impl Runtime {
     /// ([`cortex_core::may_collide`]), until that confirms, its process ends, or a person has looked
     /// ([`resume`](Self::resume)).
     #[must_use]
-    pub fn leftovers(&self) -> watch::Receiver<Arc<Vec<UnconfirmedHalt>>> {
-        self.shared.borrow().leftovers.listed()
+    pub fn unconfirmed_halts(&self) -> watch::Receiver<Arc<Vec<UnconfirmedHalt>>> {
+        self.shared.borrow().unconfirmed_halts.listed()
     }
 
     /// The process behind a component has ended, with all that it had started: what it was called for is at rest,
@@ -469,7 +481,7 @@ impl Runtime {
     /// waits.
     pub fn end_calls(&self, component: &ComponentName) {
         let shared = Arc::clone(&self.shared.borrow());
-        for call in shared.leftovers.end_calls(component) {
+        for call in shared.unconfirmed_halts.end_calls(component) {
             tracing::info!("{} is at rest: the process of {component} has ended", call.call.tool);
             shared.journal.end_call(&call);
         }
@@ -478,7 +490,7 @@ impl Runtime {
     /// Which components have a process that is ended and started anew where they hang. The end of such a process is
     /// waited for, for a while, before a call of it counts as not at rest.
     pub fn supervise(&self, components: BTreeSet<ComponentName>) {
-        self.shared.borrow().leftovers.supervise(components);
+        self.shared.borrow().unconfirmed_halts.supervise(components);
     }
 
     /// The bounds with which the next mission begins.
@@ -490,7 +502,7 @@ impl Runtime {
     /// The tools on offer now.
     #[must_use]
     pub fn tools(&self) -> ToolSet {
-        self.offer.borrow().tools.clone()
+        self.registry.borrow().tools.clone()
     }
 
     /// The events of all missions, from now on.
@@ -557,8 +569,8 @@ impl Runtime {
     /// Refuses new tasks, ends every mission, and waits until nothing runs any more, at most `patience`. `true` if
     /// nothing was left running.
     pub async fn shut_down(&self, patience: Duration) -> bool {
-        // The desk closes its inbox and ends after its missions; a closed desk has done so already.
-        let _ = self.desk.send(DeskMessage::ShutDown).await;
+        // The mission queue closes its inbox and ends after its missions; a closed mission queue has done so already.
+        let _ = self.mission_queue.send(QueueMessage::ShutDown).await;
         self.shared.borrow().robot_state.end();
         self.tracker.close();
         let at_rest = tokio::time::timeout(patience, self.tracker.wait()).await.is_ok();

@@ -7,12 +7,12 @@ use cortex_core::{CallObserver, Invocation, ToolProvider, Watching};
 use cortex_protocol::{FailureKind, HaltState, ToolOutcome};
 use tokio_util::sync::CancellationToken;
 
-use crate::leftovers::{Leftovers, ProcessLife};
+use crate::unconfirmed_halts::{ProcessLife, UnconfirmedHalts};
 
 /// The provider of one call that ends with a process.
 pub(crate) struct EndsWithProcess {
     pub(crate) provider: Arc<dyn ToolProvider>,
-    pub(crate) leftovers: Arc<Leftovers>,
+    pub(crate) unconfirmed_halts: Arc<UnconfirmedHalts>,
     /// The process that carries the call out.
     pub(crate) process: ProcessLife,
     /// Whether the call was halted and that process has ended: then nothing answers any more.
@@ -40,9 +40,9 @@ impl ToolProvider for EndsWithProcess {
         let state = tokio::select! {
             biased;
             state = self.provider.halt(invocation) => state,
-            () = self.leftovers.ended(&self.process) => HaltState::Unconfirmed,
+            () = self.unconfirmed_halts.ended(&self.process) => HaltState::Unconfirmed,
         };
-        if !state.may_go_on() || !self.leftovers.is_over(&self.process) {
+        if !state.may_go_on() || !self.unconfirmed_halts.is_over(&self.process) {
             return state;
         }
         self.has_ended.cancel();

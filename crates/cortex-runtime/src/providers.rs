@@ -8,8 +8,8 @@ use cortex_core::ToolProvider;
 use cortex_protocol::ToolSpec;
 use tokio::sync::{mpsc, watch};
 
-use crate::desk::DeskMessage;
-use crate::offer::Audience;
+use crate::mission_queue::QueueMessage;
+use crate::tool_registry::Audience;
 
 /// Identifies a registered provider, in the order of registration. An id is never used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,19 +66,19 @@ impl Providers {
 pub struct ProviderHandle {
     id: ProviderId,
     providers: Arc<Providers>,
-    desk: mpsc::Sender<DeskMessage>,
+    mission_queue: mpsc::Sender<QueueMessage>,
 }
 
 impl ProviderHandle {
     pub(crate) fn register(
         provider: Arc<dyn ToolProvider>,
         providers: Arc<Providers>,
-        desk: mpsc::Sender<DeskMessage>,
+        mission_queue: mpsc::Sender<QueueMessage>,
     ) -> Self {
-        Self { id: providers.register(provider), providers, desk }
+        Self { id: providers.register(provider), providers, mission_queue }
     }
 
-    /// Identifies the provider in [`Offer::routes`](crate::Offer::routes).
+    /// Identifies the provider in [`ToolRegistry::routes`](crate::ToolRegistry::routes).
     #[must_use]
     pub fn id(&self) -> ProviderId {
         self.id
@@ -96,8 +96,8 @@ impl ProviderHandle {
     }
 
     async fn offer_to(&self, audience: Audience, tools: Vec<ToolSpec>) {
-        // A closed desk means that the runtime is down; then no tools are needed.
-        let _ = self.desk.send(DeskMessage::Offer { provider: self.id, audience, tools }).await;
+        // A closed mission queue means that the runtime is down; then no tools are needed.
+        let _ = self.mission_queue.send(QueueMessage::OfferTools { provider: self.id, audience, tools }).await;
     }
 
     /// Lets the provider leave, as dropping the handle does.

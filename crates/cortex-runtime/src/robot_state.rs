@@ -8,7 +8,7 @@ use std::time::Duration;
 use chrono::Timelike;
 use cortex_core::condition::{self, BoundCondition, Observations, Verdict};
 use cortex_core::policy::{Policy, RobotState};
-use cortex_core::{Watch, Watcher, Watching};
+use cortex_core::{ConditionSource, ObservationStream, Watching};
 use cortex_protocol::condition::Source;
 use futures::FutureExt;
 use serde_json::Map;
@@ -62,9 +62,9 @@ fn conditions(policy: &Policy) -> Vec<Option<BoundCondition>> {
     rules.map(|rule| rule.when.as_ref().and_then(|when| condition::bind(when, &Map::new()).ok())).collect()
 }
 
-fn earliest_watcher(providers: &Registered) -> Option<(ProviderId, Arc<dyn Watcher>)> {
+fn earliest_watcher(providers: &Registered) -> Option<(ProviderId, Arc<dyn ConditionSource>)> {
     providers.iter().find_map(|(id, provider)| match provider.watching() {
-        Watching::By(watcher) => Some((*id, watcher)),
+        Watching::By(condition_source) => Some((*id, condition_source)),
         Watching::Nobody | Watching::Rehearsal => None,
     })
 }
@@ -84,8 +84,8 @@ impl WatchOfState {
     /// Watches by the earliest provider that can, and begins anew whenever that is another one.
     async fn run(self, mut providers: watch::Receiver<Registered>) {
         loop {
-            let watcher = earliest_watcher(&providers.borrow_and_update());
-            let watched = watcher.as_ref().map(|(provider, _)| *provider);
+            let condition_source = earliest_watcher(&providers.borrow_and_update());
+            let watched = condition_source.as_ref().map(|(provider, _)| *provider);
             let is_other = |now: &Registered| earliest_watcher(now).map(|(provider, _)| provider) != watched;
             tokio::select! {
                 biased;
@@ -93,16 +93,16 @@ impl WatchOfState {
                     // The runtime has ended.
                     return;
                 },
-                () = self.watch(watcher.map(|(_, watcher)| watcher)) => {}
+                () = self.watch(condition_source.map(|(_, condition_source)| condition_source)) => {}
             }
         }
     }
 
-    async fn watch(&self, watcher: Option<Arc<dyn Watcher>>) {
-        let watcher = watcher.filter(|_| self.conditions.iter().any(Option::is_some));
+    async fn watch(&self, condition_source: Option<Arc<dyn ConditionSource>>) {
+        let condition_source = condition_source.filter(|_| self.conditions.iter().any(Option::is_some));
         let started = Instant::now();
-        let mut watch = match watcher {
-            Some(watcher) => Some(watcher.watch(self.sources()).await),
+        let mut watch = match condition_source {
+            Some(condition_source) => Some(condition_source.watch(self.sources()).await),
             None => None,
         };
         let mut observations = Observations::default();
@@ -116,11 +116,11 @@ impl WatchOfState {
                 biased;
                 () = until(stale) => {}
                 () = next_minute(), if self.names_hours => {}
-                (source, sighting) = seen(&mut watch) => {
-                    observations.see(source, sighting, started.elapsed());
+                (source, observation) = seen(&mut watch) => {
+                    observations.see(source, observation, started.elapsed());
                     for _ in 0..TAKEN_AT_ONCE {
-                        let Some((source, sighting)) = seen(&mut watch).now_or_never() else { break };
-                        observations.see(source, sighting, started.elapsed());
+                        let Some((source, observation)) = seen(&mut watch).now_or_never() else { break };
+                        observations.see(source, observation, started.elapsed());
                     }
                 }
             }
@@ -163,7 +163,7 @@ async fn next_minute() {
     tokio::time::sleep(Duration::from_secs(left)).await;
 }
 
-async fn seen(watch: &mut Option<Box<dyn Watch>>) -> (Source, cortex_core::condition::Sighting) {
+async fn seen(watch: &mut Option<Box<dyn ObservationStream>>) -> (Source, cortex_core::condition::Observation) {
     match watch {
         Some(watch) => watch.next().await,
         None => std::future::pending().await,

@@ -30,9 +30,9 @@ impl Sessions {
 
     /// A task of a conversation has ended.
     pub(crate) fn ended(&mut self, session: &SessionId, task: String, result: &MissionResult) {
-        // What was done in the end is what the corrections say.
-        let task = std::iter::once(task.as_str()).chain(result.corrections.iter().map(String::as_str));
-        let task = task.collect::<Vec<_>>().join(" Corrected to: ");
+        // What was done in the end is what the revisions say.
+        let task = std::iter::once(task.as_str()).chain(result.revisions.iter().map(String::as_str));
+        let task = task.collect::<Vec<_>>().join(" Revised to: ");
         let turns = self.turns.entry(session.clone()).or_default();
         // What was done is told whatever the model said besides.
         let output = format!("{}\n{}", capped(result.words(), SAID), result.account);
@@ -53,19 +53,19 @@ impl Sessions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cortex_protocol::{GoalClass, MissionStatus, Usage};
+    use cortex_protocol::{MissionStatus, TaskClass, Usage};
     use std::time::Duration;
 
     fn result(output: &str) -> MissionResult {
         MissionResult {
             status: MissionStatus::Answered,
-            class: GoalClass::QuestionAboutWorld,
+            class: TaskClass::QuestionAboutWorld,
             output: output.to_owned(),
             account: String::new(),
             words_alone: false,
             steps: Vec::new(),
             execution: cortex_protocol::execution::ExecutionReport::default(),
-            corrections: Vec::new(),
+            revisions: Vec::new(),
             not_stopped: Vec::new(),
             usage: Usage::default(),
             duration: Duration::ZERO,
@@ -86,12 +86,12 @@ mod tests {
     }
 
     #[test]
-    fn a_task_is_remembered_as_people_corrected_it() {
+    fn a_task_is_remembered_as_people_revised_it() {
         let mut sessions = Sessions::default();
-        let corrected = MissionResult { corrections: vec!["the other room".to_owned()], ..result("done") };
-        sessions.ended(&"mine".into(), "go to the kitchen".to_owned(), &corrected);
+        let revised = MissionResult { revisions: vec!["the other room".to_owned()], ..result("done") };
+        sessions.ended(&"mine".into(), "go to the kitchen".to_owned(), &revised);
         let turns = sessions.earlier(&"mine".into());
-        assert_eq!(turns[0].task, "go to the kitchen Corrected to: the other room");
+        assert_eq!(turns[0].task, "go to the kitchen Revised to: the other room");
     }
 
     #[test]

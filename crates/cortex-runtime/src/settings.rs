@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cortex_core::{ApprovalSettings, ChatModel, MissionLimits, Policy};
 
-use crate::drive::Shared;
+use crate::mission_task::Shared;
 use crate::robot_state::StateWatch;
 use crate::{QueuePolicy, RuntimeConfig};
 

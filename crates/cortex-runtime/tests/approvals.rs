@@ -231,7 +231,7 @@ async fn a_disputed_mission_is_reopened_with_the_reason_and_its_tape_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_mission_that_runs_is_corrected_and_not_disputed_where_nothing_is_recorded_either() {
+async fn a_mission_that_runs_is_revised_and_not_disputed_where_nothing_is_recorded_either() {
     let (runtime, _, _provider) = ruled(json!([]), pumping(), &Arc::default()).await;
     let ticket = runtime.submit(task("pump")).await.unwrap();
     asked(&runtime).await;

@@ -1,6 +1,6 @@
 //! What an earlier life of Cortex left, and what becomes of it at the start of the next one.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a story that can't be told ends here")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test whose set-up fails ends here")]
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -97,7 +97,7 @@ impl Life {
 
     /// How many calls are not known to be at rest.
     fn left(&self) -> usize {
-        self.runtime.leftovers().borrow().len()
+        self.runtime.unconfirmed_halts().borrow().len()
     }
 
     /// Whether nothing is open when this life ends.
@@ -143,7 +143,7 @@ async fn a_call_without_a_mission_waits_for_that_too() {
     let lamp = ToolSpec { resources: vec!["lamp".into()], ..tool("lamp.on", ToolPhase::Execution, Effect::Act) };
     let arm = tool("arm.go", ToolPhase::Execution, Effect::Move);
     life.provider.offer_tools(vec![lamp.clone(), arm.clone()]).await;
-    // The desk has heard of it.
+    // The mission queue has heard of it.
     life.runtime.resume().await;
     let runtime = life.runtime.clone();
     let calling = tokio::spawn(async move {
@@ -169,7 +169,7 @@ async fn regression_what_is_not_on_offer_is_not_at_rest_and_is_halted_when_it_co
     tokio::time::sleep(Duration::from_secs(3_600)).await;
     let lamp = ToolSpec { resources: vec!["lamp".into()], ..tool("lamp.on", ToolPhase::Execution, Effect::Act) };
     life.provider.offer_tools(vec![lamp]).await;
-    // The desk has heard of it.
+    // The mission queue has heard of it.
     life.task().await.unwrap();
     let refused = life.call("lamp.on").await;
     assert!(

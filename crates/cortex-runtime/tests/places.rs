@@ -1,6 +1,6 @@
-//! Stories of tasks that do not wait for their turn. On a paused clock.
+//! Tests of tasks that do not wait for their turn. On a paused clock.
 
-#![expect(clippy::expect_used, reason = "a story that can't be told ends here, and says why")]
+#![expect(clippy::expect_used, reason = "a test whose set-up fails ends here, and says why")]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,14 +53,14 @@ async fn a_task_that_is_wanted_now_ends_what_runs_and_goes_before_what_waits() {
 async fn nobody_is_before_a_stop() {
     let (runtime, _tools, _provider, running) = busy(QueuePolicy::Reject).await;
     let next = runtime.submit_at(Place::Next, task("what?")).await.expect("it may wait where others may not");
-    runtime.stop().await.expect("the desk is there");
+    runtime.stop().await.expect("the mission queue is there");
     assert_eq!(result_of(running).await.status, MissionStatus::Cancelled);
     assert_eq!(result_of(next).await.status, MissionStatus::Cancelled);
     assert_eq!(runtime.submit_at(Place::Now, task("x")).await.expect_err("stopped"), Rejection::Stopped);
     assert!(runtime.shut_down(Duration::from_secs(1)).await);
 }
 
-/// Whoever follows a mission reads its result among its events, before the desk has heard of it.
+/// Whoever follows a mission reads its result among its events, before the mission queue has heard of it.
 #[tokio::test]
 async fn who_has_read_the_last_event_of_a_task_finds_its_place_free_and_its_result_given() {
     let script = (0..50).map(|number| says(&format!("answer {number}")));

@@ -1,6 +1,6 @@
-//! Stories of providers of tools that register and leave while the runtime runs. On a paused clock.
+//! Tests of providers of tools that register and leave while the runtime runs. On a paused clock.
 
-#![expect(clippy::expect_used, reason = "a story that can't be told ends here, and says why")]
+#![expect(clippy::expect_used, reason = "a test whose set-up fails ends here, and says why")]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +33,7 @@ async fn register(runtime: &Runtime, tool: &str, behaviour: Behaviour) -> (Provi
     (provider, tools)
 }
 
-/// Waits until the desk has heard of what was sent to it before.
+/// Waits until the mission queue has heard of what was sent to it before.
 async fn heard(runtime: &Runtime) {
     runtime.resume().await;
 }
@@ -88,7 +88,7 @@ async fn a_call_under_way_ends_with_the_provider_that_has_left_and_no_new_call_r
     base.wait_until_begun().await;
     provider.leave();
     heard(&runtime).await;
-    assert!(runtime.offer().get(&"base.go".into()).is_none());
+    assert!(runtime.tool_registry().get(&"base.go".into()).is_none());
     let result = result_of(ticket).await;
     assert_eq!(result.steps[0].outcome, Some(ToolOutcome::success(json!("there"))), "{result:#?}");
     assert_eq!((result.status, base.called().len()), (MissionStatus::Failed, 1));
@@ -144,12 +144,12 @@ async fn of_two_providers_with_one_name_the_earlier_is_used_until_it_leaves() {
     let (runtime, _) = start(vec![]);
     let (first, _) = register(&runtime, "base.go", works("first")).await;
     let (second, _) = register(&runtime, "base.go", works("second")).await;
-    assert_eq!(runtime.offer().problems.len(), 1, "{:?}", runtime.offer().problems);
+    assert_eq!(runtime.tool_registry().problems.len(), 1, "{:?}", runtime.tool_registry().problems);
     assert_eq!(call(&runtime, "base.go").await.value, json!("first"));
-    assert_eq!(runtime.offer().routes.get(&"base.go".into()), Some(&first.id()));
+    assert_eq!(runtime.tool_registry().routes.get(&"base.go".into()), Some(&first.id()));
     first.leave();
     heard(&runtime).await;
-    assert_eq!((call(&runtime, "base.go").await.value, runtime.offer().problems.len()), (json!("second"), 0));
+    assert_eq!((call(&runtime, "base.go").await.value, runtime.tool_registry().problems.len()), (json!("second"), 0));
     // Whoever comes again comes last.
     let (third, _) = register(&runtime, "base.go", works("third")).await;
     assert!(third.id() > second.id());

@@ -4,7 +4,7 @@
 //! `CORTEX_RECORD=1 cargo test -p cortex-runtime --test reference_tape`. Where what was recorded before can't be read any
 //! more, or something new is recorded, count `tape::record::VERSION` on as well.
 
-#![expect(clippy::expect_used, reason = "a story that can't be told ends here, and says why")]
+#![expect(clippy::expect_used, reason = "a test whose set-up fails ends here, and says why")]
 
 use std::path::PathBuf;
 use std::sync::Arc;

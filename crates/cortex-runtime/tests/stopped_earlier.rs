@@ -1,6 +1,6 @@
 //! A robot that was stopped before Cortex was started again: it stays stopped until a person resumes it.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a story that can't be told ends here")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test whose set-up fails ends here")]
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ async fn nothing_begins_before_a_resume_and_the_reason_is_told() {
     let runtime = Runtime::start(config, model);
     let provider = runtime.register(Arc::new(Robot));
     provider.offer_tools(vec![tool("base.go", ToolPhase::Execution, Effect::Move)]).await;
-    assert!(!runtime.duty().borrow().is_on(), "events begin nothing");
+    assert!(!runtime.call_readiness().borrow().is_on(), "events begin nothing");
     let refused = task(&runtime).await.unwrap_err();
     assert_eq!(refused, Rejection::StoppedEarlier { why: "~/stop was called".to_owned() });
     let told = refused.to_string();

@@ -1,6 +1,6 @@
-//! Stories of the runtime: a scripted model, tools that misbehave, people who cancel. On a paused clock.
+//! Tests of the runtime: a scripted model, tools that misbehave, people who cancel. On a paused clock.
 
-#![expect(clippy::expect_used, reason = "a story that can't be told ends here, and says why")]
+#![expect(clippy::expect_used, reason = "a test whose set-up fails ends here, and says why")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,20 +19,20 @@ fn task(text: &str) -> Submission {
     Submission { task: text.into(), session: None, origin: Origin::new("cli", "test") }
 }
 
-struct House {
+struct TestRobot {
     runtime: Runtime,
     tools: Arc<FakeTools>,
     provider: ProviderHandle,
     model: Arc<ScriptedModel>,
 }
 
-async fn house(config: RuntimeConfig, script: Vec<Line>, tools: Vec<(&str, Behaviour)>) -> House {
+async fn test_robot(config: RuntimeConfig, script: Vec<Line>, tools: Vec<(&str, Behaviour)>) -> TestRobot {
     let model = Arc::new(ScriptedModel::new(script));
     let tools = Arc::new(FakeTools::new(tools));
     let runtime = Runtime::start(config, model.clone());
     let provider = runtime.register(tools.clone());
     provider.offer_tools(tools.specs()).await;
-    House { runtime, tools, provider, model }
+    TestRobot { runtime, tools, provider, model }
 }
 
 async fn result_of(ticket: MissionTicket) -> MissionResult {
@@ -56,8 +56,9 @@ fn plan_of(tool: &str) -> Line {
 #[tokio::test(start_paused = true)]
 async fn a_task_is_carried_out_and_its_events_are_in_order() {
     let script = vec![plan_of("base-go"), says("EXECUTE"), says("I went.")];
-    let house = house(RuntimeConfig::default(), script, vec![("base.go", Behaviour::Returns(json!("there")))]).await;
-    let mut ticket = house.runtime.submit(task("go")).await.unwrap();
+    let test_robot =
+        test_robot(RuntimeConfig::default(), script, vec![("base.go", Behaviour::Returns(json!("there")))]).await;
+    let mut ticket = test_robot.runtime.submit(task("go")).await.unwrap();
     let mut kinds = Vec::new();
     let mut sequence = 0;
     while let Some(event) = ticket.events.recv().await {
@@ -81,8 +82,8 @@ async fn a_task_is_carried_out_and_its_events_are_in_order() {
     );
     let result = result_of(ticket).await;
     assert_eq!((result.status, result.words()), (MissionStatus::Succeeded, "I went."));
-    assert_eq!(house.model.requests().len(), 3);
-    assert!(house.runtime.shut_down(Duration::from_secs(1)).await);
+    assert_eq!(test_robot.model.requests().len(), 3);
+    assert!(test_robot.runtime.shut_down(Duration::from_secs(1)).await);
 }
 
 #[tokio::test(start_paused = true)]
@@ -112,39 +113,39 @@ async fn every_way_in_which_a_tool_can_end_is_one_outcome() {
     ];
     for (behaviour, kind, halt, message) in cases {
         let script = vec![plan_of("base-go"), says("EXECUTE"), says("It did not work.")];
-        let house = house(RuntimeConfig::default(), script, vec![("base.go", behaviour)]).await;
-        let result = result_of(house.runtime.submit(task("go")).await.unwrap()).await;
+        let test_robot = test_robot(RuntimeConfig::default(), script, vec![("base.go", behaviour)]).await;
+        let result = result_of(test_robot.runtime.submit(task("go")).await.unwrap()).await;
         assert_eq!(result.status, MissionStatus::Failed, "{result:?}");
         let outcome = result.steps[0].outcome.clone().unwrap();
         assert_eq!(
             (outcome.status, outcome.halt, outcome.message.as_str()),
             (OutcomeStatus::Failed(kind), halt, message)
         );
-        assert!(house.runtime.shut_down(Duration::from_secs(1)).await || halt == HaltState::Unconfirmed);
+        assert!(test_robot.runtime.shut_down(Duration::from_secs(1)).await || halt == HaltState::Unconfirmed);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn cancel_halts_what_runs_and_ends_the_mission() {
     let script = vec![plan_of("base-go"), says("EXECUTE")];
-    let house = house(RuntimeConfig::default(), script, vec![("base.go", Behaviour::RunsUntilHalted)]).await;
-    let ticket = house.runtime.submit(task("go")).await.unwrap();
-    house.tools.wait_until_begun().await;
-    assert!(house.runtime.cancel(ticket.id.clone()).await);
+    let test_robot = test_robot(RuntimeConfig::default(), script, vec![("base.go", Behaviour::RunsUntilHalted)]).await;
+    let ticket = test_robot.runtime.submit(task("go")).await.unwrap();
+    test_robot.tools.wait_until_begun().await;
+    assert!(test_robot.runtime.cancel(ticket.id.clone()).await);
     let result = result_of(ticket).await;
     assert_eq!(result.status, MissionStatus::Cancelled);
     assert_eq!(result.not_stopped, []);
-    assert_eq!(house.tools.halts().len(), 1);
-    assert!(!house.runtime.cancel("nobody".into()).await);
+    assert_eq!(test_robot.tools.halts().len(), 1);
+    assert!(!test_robot.runtime.cancel("nobody".into()).await);
 }
 
 #[tokio::test(start_paused = true)]
 async fn cancel_reaches_a_model_that_hangs() {
-    let house = house(RuntimeConfig::default(), vec![Line::Hang], vec![]).await;
-    let ticket = house.runtime.submit(task("go")).await.unwrap();
-    assert!(house.runtime.cancel(ticket.id.clone()).await);
+    let test_robot = test_robot(RuntimeConfig::default(), vec![Line::Hang], vec![]).await;
+    let ticket = test_robot.runtime.submit(task("go")).await.unwrap();
+    assert!(test_robot.runtime.cancel(ticket.id.clone()).await);
     assert_eq!(result_of(ticket).await.status, MissionStatus::Cancelled);
-    assert!(house.runtime.shut_down(Duration::from_secs(1)).await, "the request was dropped");
+    assert!(test_robot.runtime.shut_down(Duration::from_secs(1)).await, "the request was dropped");
 }
 
 #[tokio::test(start_paused = true)]
@@ -162,8 +163,8 @@ async fn a_model_that_hangs_or_panics_ends_the_mission_with_the_reason() {
             "The model failed: the model's server answered 500 three times. See its log.",
         ),
     ] {
-        let house = house(RuntimeConfig::default(), vec![line], vec![]).await;
-        let result = result_of(house.runtime.submit(task("go")).await.unwrap()).await;
+        let test_robot = test_robot(RuntimeConfig::default(), vec![line], vec![]).await;
+        let result = result_of(test_robot.runtime.submit(task("go")).await.unwrap()).await;
         assert_eq!((result.status, result.words()), (MissionStatus::Failed, reason));
     }
 }
@@ -175,11 +176,11 @@ async fn regression_tasks_wait_for_each_other_and_are_never_mixed() {
     let script =
         vec![plan_of("base-go"), says("EXECUTE"), says("First."), plan_of("base-go"), says("EXECUTE"), says("Second.")];
     let tools = vec![("base.go", Behaviour::Takes(Duration::from_secs(5), json!("there")))];
-    let house = house(config, script, tools).await;
-    let first = house.runtime.submit(task("one")).await.unwrap();
-    house.tools.wait_until_begun().await;
-    let mut second = house.runtime.submit(task("two")).await.unwrap();
-    let third = house.runtime.submit(task("three")).await;
+    let test_robot = test_robot(config, script, tools).await;
+    let first = test_robot.runtime.submit(task("one")).await.unwrap();
+    test_robot.tools.wait_until_begun().await;
+    let mut second = test_robot.runtime.submit(task("two")).await.unwrap();
+    let third = test_robot.runtime.submit(task("three")).await;
     assert_eq!(third.unwrap_err(), Rejection::QueueFull { waiting: 1 });
     second.events.recv().await.unwrap();
     let queued = second.events.recv().await.unwrap();
@@ -191,47 +192,50 @@ async fn regression_tasks_wait_for_each_other_and_are_never_mixed() {
 #[tokio::test(start_paused = true)]
 async fn one_task_at_a_time_where_nothing_may_wait() {
     let config = RuntimeConfig { queue: QueuePolicy::Reject, ..RuntimeConfig::default() };
-    let house = house(config, vec![Line::Hang], vec![]).await;
-    let first = house.runtime.submit(task("one")).await.unwrap();
-    assert_eq!(house.runtime.submit(task("two")).await.unwrap_err(), Rejection::Busy);
-    house.runtime.cancel(first.id.clone()).await;
+    let test_robot = test_robot(config, vec![Line::Hang], vec![]).await;
+    let first = test_robot.runtime.submit(task("one")).await.unwrap();
+    assert_eq!(test_robot.runtime.submit(task("two")).await.unwrap_err(), Rejection::Busy);
+    test_robot.runtime.cancel(first.id.clone()).await;
     assert_eq!(result_of(first).await.status, MissionStatus::Cancelled);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_waiting_task_can_be_cancelled() {
-    let house = house(RuntimeConfig::default(), vec![Line::Hang], vec![]).await;
-    let first = house.runtime.submit(task("one")).await.unwrap();
-    let second = house.runtime.submit(task("two")).await.unwrap();
-    assert!(house.runtime.cancel(second.id.clone()).await);
+    let test_robot = test_robot(RuntimeConfig::default(), vec![Line::Hang], vec![]).await;
+    let first = test_robot.runtime.submit(task("one")).await.unwrap();
+    let second = test_robot.runtime.submit(task("two")).await.unwrap();
+    assert!(test_robot.runtime.cancel(second.id.clone()).await);
     assert_eq!(result_of(second).await.words(), "The task was cancelled before it began.");
-    house.runtime.cancel(first.id.clone()).await;
+    test_robot.runtime.cancel(first.id.clone()).await;
     assert_eq!(result_of(first).await.status, MissionStatus::Cancelled);
 }
 
 #[tokio::test(start_paused = true)]
 async fn stop_halts_everything_and_holds_until_resume() {
     let script = vec![plan_of("base-go"), says("EXECUTE"), says("Back again.")];
-    let house = house(RuntimeConfig::default(), script, vec![("base.go", Behaviour::RunsUntilHalted)]).await;
-    let running = house.runtime.submit(task("one")).await.unwrap();
-    let waiting = house.runtime.submit(task("two")).await.unwrap();
-    house.tools.wait_until_begun().await;
-    assert_eq!(house.runtime.stop().await.unwrap(), StopOutcome { not_stopped: vec![], missions_ended: 2 });
+    let test_robot = test_robot(RuntimeConfig::default(), script, vec![("base.go", Behaviour::RunsUntilHalted)]).await;
+    let running = test_robot.runtime.submit(task("one")).await.unwrap();
+    let waiting = test_robot.runtime.submit(task("two")).await.unwrap();
+    test_robot.tools.wait_until_begun().await;
+    assert_eq!(test_robot.runtime.stop().await.unwrap(), StopOutcome { not_stopped: vec![], missions_ended: 2 });
     assert_eq!(result_of(running).await.words(), "The robot was stopped.");
     assert_eq!(result_of(waiting).await.words(), "The robot was stopped before the task began.");
-    assert_eq!(house.runtime.submit(task("three")).await.unwrap_err(), Rejection::Stopped);
-    assert!(house.runtime.resume().await);
-    assert!(!house.runtime.resume().await, "it was not stopped any more");
-    assert_eq!(result_of(house.runtime.submit(task("are you there?")).await.unwrap()).await.words(), "Back again.");
+    assert_eq!(test_robot.runtime.submit(task("three")).await.unwrap_err(), Rejection::Stopped);
+    assert!(test_robot.runtime.resume().await);
+    assert!(!test_robot.runtime.resume().await, "it was not stopped any more");
+    assert_eq!(
+        result_of(test_robot.runtime.submit(task("are you there?")).await.unwrap()).await.words(),
+        "Back again."
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn stop_names_what_did_not_stop() {
     let script = vec![plan_of("arm-swing"), says("EXECUTE")];
-    let house = house(RuntimeConfig::default(), script, vec![("arm.swing", Behaviour::IgnoresHalt)]).await;
-    let ticket = house.runtime.submit(task("swing")).await.unwrap();
-    house.tools.wait_until_begun().await;
-    let report = house.runtime.stop().await.unwrap();
+    let test_robot = test_robot(RuntimeConfig::default(), script, vec![("arm.swing", Behaviour::IgnoresHalt)]).await;
+    let ticket = test_robot.runtime.submit(task("swing")).await.unwrap();
+    test_robot.tools.wait_until_begun().await;
+    let report = test_robot.runtime.stop().await.unwrap();
     assert_eq!(report, StopOutcome { not_stopped: vec!["arm.swing".into()], missions_ended: 1 });
     let result = result_of(ticket).await;
     assert!(result.output.contains("WARNING: arm.swing did not confirm that it is at rest."), "{}", result.output);
@@ -240,16 +244,16 @@ async fn stop_names_what_did_not_stop() {
 #[tokio::test(start_paused = true)]
 async fn a_stop_halts_again_what_an_earlier_mission_left_behind() {
     let script = vec![plan_of("arm-swing"), says("EXECUTE"), says("It did not end.")];
-    let house = house(RuntimeConfig::default(), script, vec![("arm.swing", Behaviour::IgnoresHalt)]).await;
-    let result = result_of(house.runtime.submit(task("swing")).await.unwrap()).await;
+    let test_robot = test_robot(RuntimeConfig::default(), script, vec![("arm.swing", Behaviour::IgnoresHalt)]).await;
+    let result = result_of(test_robot.runtime.submit(task("swing")).await.unwrap()).await;
     assert_eq!(result.not_stopped, ["arm.swing".into()]);
     for _ in 0..2 {
-        let report = house.runtime.stop().await.unwrap();
+        let report = test_robot.runtime.stop().await.unwrap();
         assert_eq!(report, StopOutcome { not_stopped: vec!["arm.swing".into()], missions_ended: 0 });
     }
-    assert_eq!(house.tools.halts().len(), 3, "once when its time was over, and once for each stop");
+    assert_eq!(test_robot.tools.halts().len(), 3, "once when its time was over, and once for each stop");
     // Two at once see the same.
-    let (first, second) = tokio::join!(house.runtime.stop(), house.runtime.stop());
+    let (first, second) = tokio::join!(test_robot.runtime.stop(), test_robot.runtime.stop());
     assert_eq!(first.unwrap().not_stopped, ["arm.swing".into()]);
     assert_eq!(second.unwrap().not_stopped, ["arm.swing".into()]);
 }
@@ -265,26 +269,26 @@ async fn regression_what_may_still_move_keeps_back_only_what_it_can_collide_with
         ("arm.wave", Behaviour::Returns(json!("waved"))),
         ("lamp.on", Behaviour::Returns(json!("it is on"))),
     ];
-    let house = house(RuntimeConfig::default(), script.concat(), tools).await;
-    let mut specs = house.tools.specs();
+    let test_robot = test_robot(RuntimeConfig::default(), script.concat(), tools).await;
+    let mut specs = test_robot.tools.specs();
     specs.iter_mut().for_each(|spec| spec.resources = vec![spec.name.as_str()[..3].into()]);
-    house.provider.offer_tools(specs).await;
-    let first = house.runtime.submit(task("swing")).await.unwrap();
-    let waiting = house.runtime.submit(task("light")).await.unwrap();
+    test_robot.provider.offer_tools(specs).await;
+    let first = test_robot.runtime.submit(task("swing")).await.unwrap();
+    let waiting = test_robot.runtime.submit(task("light")).await.unwrap();
     assert_eq!(result_of(first).await.not_stopped, ["arm.swing".into()]);
     assert_eq!(result_of(waiting).await.status, MissionStatus::Succeeded, "the lamp has nothing to do with it");
-    let left = house.runtime.leftovers().borrow().clone();
+    let left = test_robot.runtime.unconfirmed_halts().borrow().clone();
     let told: Vec<(&str, bool)> = left.iter().map(|left| (left.tool.as_str(), left.timed_out)).collect();
     assert_eq!(told, [("arm.swing", true)]);
     assert!(left[0].why.contains("did not end within"), "{}", left[0].why);
-    let refused = result_of(house.runtime.submit(task("wave")).await.unwrap()).await;
+    let refused = result_of(test_robot.runtime.submit(task("wave")).await.unwrap()).await;
     assert_eq!(refused.status, MissionStatus::Failed);
     let reason = "it was not called: arm.swing did not confirm that it is at rest. Look at the robot; when it is safe";
     assert!(refused.output.contains(reason), "{}", refused.output);
-    assert!(house.runtime.resume().await);
-    let waved = result_of(house.runtime.submit(task("wave")).await.unwrap()).await;
+    assert!(test_robot.runtime.resume().await);
+    let waved = result_of(test_robot.runtime.submit(task("wave")).await.unwrap()).await;
     assert_eq!(waved.status, MissionStatus::Succeeded, "{}", waved.output);
-    assert!(house.runtime.leftovers().borrow().is_empty() && !house.runtime.resume().await);
+    assert!(test_robot.runtime.unconfirmed_halts().borrow().is_empty() && !test_robot.runtime.resume().await);
 }
 
 #[tokio::test(start_paused = true)]
@@ -292,35 +296,35 @@ async fn a_component_that_came_back_is_asked_again_whether_it_is_at_rest() {
     let back = Arc::new(AtomicBool::new(false));
     let script = vec![plan_of("arm-swing"), says("EXECUTE"), says("Hello.")];
     let lost = Behaviour::LostUntilBack(Arc::clone(&back));
-    let house = house(RuntimeConfig::default(), script, vec![("arm.swing", lost)]).await;
-    let result = result_of(house.runtime.submit(task("swing")).await.unwrap()).await;
+    let test_robot = test_robot(RuntimeConfig::default(), script, vec![("arm.swing", lost)]).await;
+    let result = result_of(test_robot.runtime.submit(task("swing")).await.unwrap()).await;
     assert_eq!(result.not_stopped, ["arm.swing".into()]);
     // The monitor has it started anew, but it does not say that nothing moves.
-    house.runtime.quarantine("arm".into(), "its process was killed".to_owned());
-    house.runtime.release(&"arm".into());
-    until(|| house.tools.halts().len() >= 2).await;
-    assert_eq!(house.runtime.leftovers().borrow().len(), 1);
+    test_robot.runtime.quarantine("arm".into(), "its process was killed".to_owned());
+    test_robot.runtime.release(&"arm".into());
+    until(|| test_robot.tools.halts().len() >= 2).await;
+    assert_eq!(test_robot.runtime.unconfirmed_halts().borrow().len(), 1);
     back.store(true, Ordering::Release);
-    house.runtime.quarantine("arm".into(), "its process was killed again".to_owned());
-    house.runtime.release(&"arm".into());
-    let halts = house.tools.halts().len();
-    until(|| house.tools.halts().len() > halts).await;
+    test_robot.runtime.quarantine("arm".into(), "its process was killed again".to_owned());
+    test_robot.runtime.release(&"arm".into());
+    let halts = test_robot.tools.halts().len();
+    until(|| test_robot.tools.halts().len() > halts).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
-    assert!(house.runtime.leftovers().borrow().is_empty());
-    assert_eq!(result_of(house.runtime.submit(task("hello")).await.unwrap()).await.words(), "Hello.");
+    assert!(test_robot.runtime.unconfirmed_halts().borrow().is_empty());
+    assert_eq!(result_of(test_robot.runtime.submit(task("hello")).await.unwrap()).await.words(), "Hello.");
 }
 
 #[tokio::test(start_paused = true)]
 async fn shutting_down_ends_every_mission_with_a_result() {
     let script = vec![plan_of("base-go"), says("EXECUTE")];
-    let house = house(RuntimeConfig::default(), script, vec![("base.go", Behaviour::RunsUntilHalted)]).await;
-    let running = house.runtime.submit(task("one")).await.unwrap();
-    let waiting = house.runtime.submit(task("two")).await.unwrap();
-    house.tools.wait_until_begun().await;
-    assert!(house.runtime.shut_down(Duration::from_secs(10)).await);
+    let test_robot = test_robot(RuntimeConfig::default(), script, vec![("base.go", Behaviour::RunsUntilHalted)]).await;
+    let running = test_robot.runtime.submit(task("one")).await.unwrap();
+    let waiting = test_robot.runtime.submit(task("two")).await.unwrap();
+    test_robot.tools.wait_until_begun().await;
+    assert!(test_robot.runtime.shut_down(Duration::from_secs(10)).await);
     assert_eq!(result_of(running).await.words(), "Cortex is shutting down.");
     assert_eq!(result_of(waiting).await.words(), "Cortex is shutting down; the task was not begun.");
-    assert_eq!(house.runtime.submit(task("three")).await.unwrap_err(), Rejection::ShuttingDown);
+    assert_eq!(test_robot.runtime.submit(task("three")).await.unwrap_err(), Rejection::ShuttingDown);
 }
 
 #[tokio::test(start_paused = true)]
@@ -330,14 +334,14 @@ async fn a_tool_that_leaves_while_a_mission_runs_is_not_called() {
         ("base.go", Behaviour::Takes(Duration::from_secs(5), json!("there"))),
         ("arm.wave", Behaviour::Returns(json!("hi"))),
     ];
-    let house = house(RuntimeConfig::default(), script, tools).await;
-    let ticket = house.runtime.submit(task("go and wave")).await.unwrap();
-    house.tools.wait_until_begun().await;
-    let mut left = house.tools.specs();
+    let test_robot = test_robot(RuntimeConfig::default(), script, tools).await;
+    let ticket = test_robot.runtime.submit(task("go and wave")).await.unwrap();
+    test_robot.tools.wait_until_begun().await;
+    let mut left = test_robot.tools.specs();
     left.retain(|spec| spec.name.as_str() != "arm.wave");
-    house.provider.offer_tools(left).await;
+    test_robot.provider.offer_tools(left).await;
     let result = result_of(ticket).await;
-    assert_eq!(house.tools.called(), ["base.go"]);
+    assert_eq!(test_robot.tools.called(), ["base.go"]);
     assert_eq!(result.status, MissionStatus::Failed);
     assert!(result.output.contains("the tool 'arm.wave' is no longer there"), "{}", result.output);
 }
@@ -347,38 +351,38 @@ async fn a_tool_that_leaves_while_a_mission_runs_is_not_called() {
 async fn regression_a_mission_that_begins_while_a_component_is_coming_up_again_did_not_know_of_it() {
     let script = vec![plan_of("base-go"), plan_of("base-go"), says("EXECUTE"), says("I went.")];
     let tools = vec![("arm.wave", Behaviour::Returns(json!("hi"))), ("base.go", Behaviour::Returns(json!("there")))];
-    let house = house(RuntimeConfig::default(), script, tools).await;
-    let mut specs = house.tools.specs();
+    let test_robot = test_robot(RuntimeConfig::default(), script, tools).await;
+    let mut specs = test_robot.tools.specs();
     for spec in &mut specs {
         spec.component = spec.name.as_str().split_once('.').map(|(component, _)| component.into());
     }
     let all = specs.clone();
     specs.retain(|spec| spec.name.as_str() != "base.go");
-    house.provider.offer_tools(all.clone()).await;
-    house.runtime.quarantine("base".into(), "it died and is coming up again".to_owned());
-    house.provider.offer_tools(specs).await;
-    let mut ticket = house.runtime.submit(task("go")).await.unwrap();
+    test_robot.provider.offer_tools(all.clone()).await;
+    test_robot.runtime.quarantine("base".into(), "it died and is coming up again".to_owned());
+    test_robot.provider.offer_tools(specs).await;
+    let mut ticket = test_robot.runtime.submit(task("go")).await.unwrap();
     let mut lines = Vec::new();
     while !lines.iter().any(|line: &String| line.contains("waiting up to 10 s for what has left: base.go")) {
         let event = ticket.events.recv().await.unwrap_or_else(|| panic!("it did not wait for the base: {lines:#?}"));
         lines.push(event.data.text.clone());
     }
-    house.runtime.release(&"base".into());
-    house.provider.offer_tools(all).await;
+    test_robot.runtime.release(&"base".into());
+    test_robot.provider.offer_tools(all).await;
     let result = result_of(ticket).await;
-    assert_eq!((result.status, house.tools.called()), (MissionStatus::Succeeded, vec!["base.go".to_owned()]));
+    assert_eq!((result.status, test_robot.tools.called()), (MissionStatus::Succeeded, vec!["base.go".to_owned()]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_never_reads_does_not_hold_the_robot() {
     let script = vec![plan_of("base-go"), says("EXECUTE"), says("Done.")];
-    let house = house(
+    let test_robot = test_robot(
         RuntimeConfig::default(),
         script,
         vec![("base.go", Behaviour::Takes(Duration::from_secs(29), json!("there")))],
     )
     .await;
-    let ticket = house.runtime.submit(task("go")).await.unwrap();
+    let ticket = test_robot.runtime.submit(task("go")).await.unwrap();
     assert_eq!(result_of(ticket).await.status, MissionStatus::Succeeded);
 }
 
@@ -387,24 +391,24 @@ fn goal_then_word() -> Line {
     calls(&[("base-dock", json!({})), ("speaker-say", json!({}))])
 }
 
-/// The house with a docking goal that goes on in the background, and a voice.
-async fn house_with_a_goal(script: Vec<Line>, dock: Behaviour) -> House {
+/// The test robot with a docking goal that goes on in the background, and a voice.
+async fn house_with_a_goal(script: Vec<Line>, dock: Behaviour) -> TestRobot {
     let voice = ("speaker.say", Behaviour::Returns(json!("said")));
-    let house = house(RuntimeConfig::default(), script, vec![("base.dock", dock), voice]).await;
-    let mut specs = house.tools.specs();
+    let test_robot = test_robot(RuntimeConfig::default(), script, vec![("base.dock", dock), voice]).await;
+    let mut specs = test_robot.tools.specs();
     for spec in specs.iter_mut().filter(|spec| spec.name.as_str() == "base.dock") {
         spec.dispatch = Dispatch::Background;
     }
-    house.provider.offer_tools(specs).await;
-    house
+    test_robot.provider.offer_tools(specs).await;
+    test_robot
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_goal_goes_on_while_the_next_step_runs_and_its_outcome_is_awaited() {
     let script = vec![goal_then_word(), says("EXECUTE"), says("EXECUTE"), says("Docked and said.")];
     let dock = Behaviour::Takes(Duration::from_secs(20), json!({"docked_at": "east"}));
-    let house = house_with_a_goal(script, dock).await;
-    let result = result_of(house.runtime.submit(task("dock and speak")).await.unwrap()).await;
+    let test_robot = house_with_a_goal(script, dock).await;
+    let result = result_of(test_robot.runtime.submit(task("dock and speak")).await.unwrap()).await;
     assert_eq!(result.status, MissionStatus::Succeeded, "{result:?}");
     let dock = result.steps[0].outcome.as_ref().unwrap();
     assert_eq!(dock.value, json!({"docked_at": "east"}), "the outcome, not that it was dispatched");
@@ -414,19 +418,19 @@ async fn a_goal_goes_on_while_the_next_step_runs_and_its_outcome_is_awaited() {
 #[tokio::test(start_paused = true)]
 async fn a_goal_that_is_rejected_is_never_taken_for_one_that_goes_on() {
     let script = vec![goal_then_word(), says("EXECUTE"), says("It was rejected.")];
-    let house = house_with_a_goal(script, Behaviour::Rejects("the goal was rejected".into())).await;
-    let result = result_of(house.runtime.submit(task("dock and speak")).await.unwrap()).await;
+    let test_robot = house_with_a_goal(script, Behaviour::Rejects("the goal was rejected".into())).await;
+    let result = result_of(test_robot.runtime.submit(task("dock and speak")).await.unwrap()).await;
     assert_eq!(result.status, MissionStatus::Failed);
-    assert_eq!(house.tools.called(), ["base.dock"]);
+    assert_eq!(test_robot.tools.called(), ["base.dock"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_goal_that_refuses_to_halt_is_named_as_such() {
     let script = vec![goal_then_word(), says("EXECUTE"), Line::Hang];
-    let house = house_with_a_goal(script, Behaviour::RefusesHalt).await;
-    let ticket = house.runtime.submit(task("dock and speak")).await.unwrap();
-    house.tools.wait_until_begun().await;
-    let report = house.runtime.stop().await.unwrap();
+    let test_robot = house_with_a_goal(script, Behaviour::RefusesHalt).await;
+    let ticket = test_robot.runtime.submit(task("dock and speak")).await.unwrap();
+    test_robot.tools.wait_until_begun().await;
+    let report = test_robot.runtime.stop().await.unwrap();
     assert_eq!(report, StopOutcome { not_stopped: vec!["base.dock".into()], missions_ended: 1 });
     let result = result_of(ticket).await;
     assert_eq!(result.steps[0].outcome.as_ref().unwrap().halt, HaltState::Refused);
@@ -436,32 +440,33 @@ async fn a_goal_that_refuses_to_halt_is_named_as_such() {
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_changes_while_its_step_is_confirmed_is_not_called() {
     let script = vec![plan_of("base-go"), Line::Hang, says("It changed.")];
-    let house = house(RuntimeConfig::default(), script, vec![("base.go", Behaviour::Returns(json!("there")))]).await;
-    let mut ticket = house.runtime.submit(task("go")).await.unwrap();
+    let test_robot =
+        test_robot(RuntimeConfig::default(), script, vec![("base.go", Behaviour::Returns(json!("there")))]).await;
+    let mut ticket = test_robot.runtime.submit(task("go")).await.unwrap();
     while let Some(event) = ticket.events.recv().await {
         if matches!(event.data.payload, MissionEvent::Planned { .. }) {
-            let mut specs = house.tools.specs();
+            let mut specs = test_robot.tools.specs();
             specs[0].description = "Goes backwards now.".to_owned();
-            house.provider.offer_tools(specs).await;
+            test_robot.provider.offer_tools(specs).await;
             break;
         }
     }
     assert_eq!(result_of(ticket).await.status, MissionStatus::Failed);
-    assert_eq!(house.tools.called(), Vec::<String>::new());
+    assert_eq!(test_robot.tools.called(), Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_conversation_goes_on_and_no_other_task_hears_of_it() {
     let script = vec![says("The kitchen."), says("The bedroom."), says("The bedroom!"), says("Which one?")];
-    let house = house(RuntimeConfig::default(), script, vec![]).await;
+    let test_robot = test_robot(RuntimeConfig::default(), script, vec![]).await;
     let asked = |text: &str, session: Option<&str>| Submission { session: session.map(Into::into), ..task(text) };
     for (text, session) in
         [("where are you", Some("mine")), ("and before?", Some("mine")), ("and then?", Some("yours"))]
     {
-        result_of(house.runtime.submit(asked(text, session)).await.unwrap()).await;
+        result_of(test_robot.runtime.submit(asked(text, session)).await.unwrap()).await;
     }
     let heard = |index: usize| -> String {
-        let request: &ChatRequest = &house.model.requests()[index];
+        let request: &ChatRequest = &test_robot.model.requests()[index];
         let Some(Message::User { fragments }) = request.messages.get(1) else { return String::new() };
         let told = fragments.iter().filter(|fragment| !matches!(fragment, Fragment::Goal { .. }));
         told.map(Fragment::render).collect()

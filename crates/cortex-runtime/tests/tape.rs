@@ -1,7 +1,7 @@
-//! Stories of the tape: what a mission leaves behind, that it can be replayed, and what happens when nothing can be
+//! Tests of the tape: what a mission leaves behind, that it can be replayed, and what happens when nothing can be
 //! written. On a paused clock, with real files.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "a story that can't be told ends here, and says why")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test whose set-up fails ends here, and says why")]
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,26 +19,26 @@ use uuid::{Timestamp, Uuid};
 /// What the model says, and how the tools behave.
 type Script = (Vec<Line>, Vec<(&'static str, Behaviour)>);
 
-struct House {
+struct TestRobot {
     runtime: Runtime,
     tools: Arc<FakeTools>,
     provider: ProviderHandle,
 }
 
-async fn house(tape: TapeSettings, script: Vec<Line>, tools: Vec<(&str, Behaviour)>) -> House {
+async fn test_robot(tape: TapeSettings, script: Vec<Line>, tools: Vec<(&str, Behaviour)>) -> TestRobot {
     let tools = Arc::new(FakeTools::new(tools));
     let config = RuntimeConfig { tape: Some(tape), ..RuntimeConfig::default() };
     let runtime = Runtime::start(config, Arc::new(ScriptedModel::new(script)));
     let provider = runtime.register(tools.clone());
     provider.offer_tools(tools.specs()).await;
-    House { runtime, tools, provider }
+    TestRobot { runtime, tools, provider }
 }
 
 fn task(text: &str) -> Submission {
     Submission { task: text.into(), session: None, origin: Origin::new("cli", "test") }
 }
 
-impl House {
+impl TestRobot {
     async fn run(&self, text: &str) -> MissionResult {
         self.runtime
             .submit(task(text))
@@ -81,14 +81,14 @@ fn position(records: &[Record], kind: &str) -> usize {
 async fn a_mission_leaves_everything_that_it_was_given_and_wanted_done() {
     let folder = tempfile::tempdir().unwrap();
     let (script, tools) = went();
-    let house = house(TapeSettings::at(folder.path()), script, tools).await;
-    let mut ticket = house.runtime.submit(task("go")).await.unwrap();
+    let test_robot = test_robot(TapeSettings::at(folder.path()), script, tools).await;
+    let mut ticket = test_robot.runtime.submit(task("go")).await.unwrap();
     let mut published = Vec::new();
     while let Some(event) = ticket.events.recv().await {
         published.push(event.as_ref().clone());
     }
     assert_eq!(ticket.result.await.unwrap().status, MissionStatus::Succeeded);
-    house.close().await;
+    test_robot.close().await;
 
     let records = records(folder.path());
     let lines: Vec<u64> = records.iter().map(|record| record.line).collect();
@@ -140,8 +140,8 @@ async fn a_replay_of_what_was_recorded_wants_the_same_done() {
     ];
     for (script, tools) in stories {
         let folder = tempfile::tempdir().unwrap();
-        let house = house(TapeSettings::at(folder.path()), script, tools).await;
-        let result = house.run("do it").await;
+        let test_robot = test_robot(TapeSettings::at(folder.path()), script, tools).await;
+        let result = test_robot.run("do it").await;
         let tapes = Folder::new(folder.path().to_owned());
         let mission = tapes.find("").unwrap();
         let replayed = replay(&mut tapes.read(&mission).unwrap()).unwrap();
@@ -156,9 +156,9 @@ async fn a_replay_of_what_was_recorded_wants_the_same_done() {
 async fn a_replay_names_the_first_thing_that_would_be_different_now() {
     let folder = tempfile::tempdir().unwrap();
     let (script, tools) = went();
-    let house = house(TapeSettings::at(folder.path()), script, tools).await;
-    house.run("go").await;
-    house.close().await;
+    let test_robot = test_robot(TapeSettings::at(folder.path()), script, tools).await;
+    test_robot.run("go").await;
+    test_robot.close().await;
     let recorded = records(folder.path());
     let tapes = Folder::new(folder.path().to_owned());
     let path = tapes.path(&tapes.find("").unwrap());
@@ -193,33 +193,33 @@ async fn nothing_moves_that_can_not_be_recorded() {
     let occupied = folder.path().join("a file, not a folder");
     std::fs::write(&occupied, "").unwrap();
     let (script, tools) = went();
-    let house = house(TapeSettings::at(occupied.join("tape")), script, tools).await;
-    let result = house.run("go").await;
+    let test_robot = test_robot(TapeSettings::at(occupied.join("tape")), script, tools).await;
+    let result = test_robot.run("go").await;
     assert_eq!(result.status, MissionStatus::Failed);
     assert!(
         result.output.contains("can't be recorded") && result.output.contains("Not a directory"),
         "{}",
         result.output
     );
-    assert_eq!(house.tools.called(), Vec::<String>::new());
+    assert_eq!(test_robot.tools.called(), Vec::<String>::new());
     assert_eq!(result.not_stopped, []);
-    house.close().await;
+    test_robot.close().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_question_is_answered_even_when_nothing_can_be_recorded() {
     let tape = TapeSettings::at("/proc/no such place");
-    let house = house(tape, vec![says("It is noon.")], vec![]).await;
-    assert_eq!(house.run("what time is it").await.status, MissionStatus::Answered);
+    let test_robot = test_robot(tape, vec![says("It is noon.")], vec![]).await;
+    assert_eq!(test_robot.run("what time is it").await.status, MissionStatus::Answered);
 }
 
 #[tokio::test(start_paused = true)]
 async fn where_no_tape_is_required_the_robot_moves_without_one() {
     let (script, tools) = went();
     let tape = TapeSettings { required: false, ..TapeSettings::at("/proc/no such place") };
-    let house = house(tape, script, tools).await;
-    assert_eq!(house.run("go").await.status, MissionStatus::Succeeded);
-    assert_eq!(house.tools.called(), ["base.go"]);
+    let test_robot = test_robot(tape, script, tools).await;
+    assert_eq!(test_robot.run("go").await.status, MissionStatus::Succeeded);
+    assert_eq!(test_robot.tools.called(), ["base.go"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -228,12 +228,12 @@ async fn a_tape_that_is_full_ends_the_mission_before_the_next_move() {
     let go = || ("base-go", json!({}));
     let script = vec![calls(&[go(), go()]), says("EXECUTE"), says("EXECUTE"), says("Never asked.")];
     let tape = TapeSettings { max_mission_bytes: 20_000, ..TapeSettings::at(folder.path()) };
-    let house = house(tape, script, vec![("base.go", Behaviour::Returns(json!("x".repeat(10_000))))]).await;
-    let result = house.run("go twice").await;
+    let test_robot = test_robot(tape, script, vec![("base.go", Behaviour::Returns(json!("x".repeat(10_000))))]).await;
+    let result = test_robot.run("go twice").await;
     assert_eq!(result.status, MissionStatus::Failed);
     assert!(result.output.contains("it has reached 20000 bytes"), "{}", result.output);
-    assert_eq!(house.tools.called(), ["base.go"]);
-    house.close().await;
+    assert_eq!(test_robot.tools.called(), ["base.go"]);
+    test_robot.close().await;
     let tapes = Folder::new(folder.path().to_owned());
     let mission = tapes.find("").unwrap();
     assert!(std::fs::metadata(tapes.path(&mission)).unwrap().len() <= 20_000);
@@ -253,19 +253,19 @@ async fn regression_an_unchanged_offer_is_no_event_and_a_change_is_recorded_as_t
     let script = vec![calls(&[("base-go", json!({}))]), says("EXECUTE"), says("I went.")];
     let going = Behaviour::Takes(Duration::from_secs(5), json!("there"));
     let tools = vec![("base.go", going), ("arm.wave", Behaviour::Returns(json!("hi")))];
-    let house = house(TapeSettings::at(folder.path()), script, tools).await;
-    let running = house.runtime.submit(task("go")).await.unwrap();
-    house.tools.wait_until_begun().await;
+    let test_robot = test_robot(TapeSettings::at(folder.path()), script, tools).await;
+    let running = test_robot.runtime.submit(task("go")).await.unwrap();
+    test_robot.tools.wait_until_begun().await;
     for _ in 0..50 {
-        house.provider.offer_tools(house.tools.specs()).await;
+        test_robot.provider.offer_tools(test_robot.tools.specs()).await;
     }
-    let mut changed = house.tools.specs();
+    let mut changed = test_robot.tools.specs();
     changed.retain(|spec| spec.name.as_str() != "arm.wave");
     changed.iter_mut().for_each(|spec| spec.description = "Drives, but slowly.".to_owned());
-    house.provider.offer_tools(changed.clone()).await;
-    house.provider.offer_tools(changed).await;
+    test_robot.provider.offer_tools(changed.clone()).await;
+    test_robot.provider.offer_tools(changed).await;
     assert_eq!(running.result.await.unwrap().status, MissionStatus::Succeeded);
-    house.close().await;
+    test_robot.close().await;
     let records = records(folder.path());
     let told: Vec<&Record> = records.iter().filter(|record| record.kind.contains("tools_")).collect();
     assert_eq!(told.len(), 1, "{:?}", told.iter().map(|record| &record.data.text).collect::<Vec<_>>());
@@ -282,9 +282,10 @@ async fn an_outcome_that_is_too_long_for_a_line_is_cut_and_a_replay_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let script = vec![calls(&[("base-go", json!({}))]), says("EXECUTE"), says("I went.")];
     let huge = json!("x".repeat(17 * 1024 * 1024));
-    let house = house(TapeSettings::at(folder.path()), script, vec![("base.go", Behaviour::Returns(huge))]).await;
-    assert_eq!(house.run("go").await.status, MissionStatus::Succeeded);
-    house.close().await;
+    let test_robot =
+        test_robot(TapeSettings::at(folder.path()), script, vec![("base.go", Behaviour::Returns(huge))]).await;
+    assert_eq!(test_robot.run("go").await.status, MissionStatus::Succeeded);
+    test_robot.close().await;
     let records = records(folder.path());
     let ended = &records[position(&records, "cortex.input.call_ended")];
     assert!(matches!(ended.body().unwrap(), Body::Entry(Entry::Cut { bytes, .. }) if bytes > 17 * 1024 * 1024));
@@ -299,13 +300,13 @@ async fn an_outcome_that_is_too_long_for_a_line_is_cut_and_a_replay_says_so() {
 #[tokio::test(start_paused = true)]
 async fn tasks_that_wait_have_tapes_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
-    let house = house(TapeSettings::at(folder.path()), vec![Line::Hang], vec![]).await;
-    let first = house.runtime.submit(task("one")).await.unwrap();
-    let second = house.runtime.submit(task("two")).await.unwrap();
-    assert!(house.runtime.cancel(second.id.clone()).await);
-    assert!(house.runtime.cancel(first.id.clone()).await);
+    let test_robot = test_robot(TapeSettings::at(folder.path()), vec![Line::Hang], vec![]).await;
+    let first = test_robot.runtime.submit(task("one")).await.unwrap();
+    let second = test_robot.runtime.submit(task("two")).await.unwrap();
+    assert!(test_robot.runtime.cancel(second.id.clone()).await);
+    assert!(test_robot.runtime.cancel(first.id.clone()).await);
     first.result.await.unwrap();
-    house.close().await;
+    test_robot.close().await;
     let tapes = Folder::new(folder.path().to_owned());
     assert_eq!(tapes.missions().unwrap(), [first.id.clone(), second.id.clone()]);
     for (id, text, ending) in [(&first.id, "one", Ending::Same), (&second.id, "two", Ending::NeverBegan)] {
@@ -324,16 +325,16 @@ async fn old_tapes_make_room_for_new_ones() {
     let folder = tempfile::tempdir().unwrap();
     let script: Vec<Line> = (0..8).map(|_| says(&"words ".repeat(1_000))).collect();
     let tape = TapeSettings { max_folder_bytes: 70_000, ..TapeSettings::at(folder.path()) };
-    let house = house(tape, script, vec![]).await;
+    let test_robot = test_robot(tape, script, vec![]).await;
     let tapes = Folder::new(folder.path().to_owned());
     let mut ids = Vec::new();
     for number in 0..8 {
-        let ticket = house.runtime.submit(task(&format!("task {number}"))).await.unwrap();
+        let ticket = test_robot.runtime.submit(task(&format!("task {number}"))).await.unwrap();
         ids.push(ticket.id.clone());
         ticket.result.await.unwrap();
         assert!(tapes.missions().unwrap().contains(&ids[number]));
     }
-    house.close().await;
+    test_robot.close().await;
     let kept = tapes.missions().unwrap();
     assert!(kept.len() < 8 && !kept.is_empty());
     assert_eq!(kept, ids[8 - kept.len()..], "the newest stay");
@@ -345,17 +346,18 @@ async fn old_tapes_make_room_for_new_ones() {
 async fn a_stop_in_mid_mission_is_on_the_tape() {
     let folder = tempfile::tempdir().unwrap();
     let script = vec![calls(&[("base-go", json!({}))]), says("EXECUTE")];
-    let house = house(TapeSettings::at(folder.path()), script, vec![("base.go", Behaviour::RunsUntilHalted)]).await;
-    let ticket = house.runtime.submit(task("go")).await.unwrap();
-    house.tools.wait_until_begun().await;
+    let test_robot =
+        test_robot(TapeSettings::at(folder.path()), script, vec![("base.go", Behaviour::RunsUntilHalted)]).await;
+    let ticket = test_robot.runtime.submit(task("go")).await.unwrap();
+    test_robot.tools.wait_until_begun().await;
     // What moves is on the tape already, and the tape is known to be written.
     let tapes = Folder::new(folder.path().to_owned());
     assert!(records(folder.path()).iter().any(|record| record.kind == "cortex.effect.invoke"));
     assert_eq!(tapes.summary(&ticket.id).unwrap().status, TapeStatus::Running);
     assert_eq!(tapes.fix().unwrap(), []);
-    house.runtime.stop().await.unwrap();
+    test_robot.runtime.stop().await.unwrap();
     assert_eq!(ticket.result.await.unwrap().status, MissionStatus::Cancelled);
-    house.close().await;
+    test_robot.close().await;
     let cancel = records(folder.path());
     let cancel = cancel[position(&cancel, "cortex.input.cancel")].body().unwrap();
     assert!(matches!(cancel, Body::Entry(Entry::Input { input, .. }) if matches!(*input, Input::Cancel { .. })));
@@ -370,9 +372,9 @@ async fn regression_a_restart_with_a_clock_that_was_set_back_made_tapes_older_th
     let later = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + Duration::from_secs(3_600);
     let earlier_life = Uuid::new_v7(Timestamp::from_unix(uuid::NoContext, later.as_secs(), later.subsec_nanos()));
     std::fs::write(folder.path().join(format!("{earlier_life}.jsonl")), "").unwrap();
-    let house = house(TapeSettings::at(folder.path()), vec![says("Hello.")], vec![]).await;
-    house.run("hello").await;
-    house.close().await;
+    let test_robot = test_robot(TapeSettings::at(folder.path()), vec![says("Hello.")], vec![]).await;
+    test_robot.run("hello").await;
+    test_robot.close().await;
     // The tape of the earlier life was empty, and is gone.
     let missions = Folder::new(folder.path().to_owned()).missions().unwrap();
     assert_eq!(missions.len(), 1, "{missions:?}");
@@ -382,13 +384,13 @@ async fn regression_a_restart_with_a_clock_that_was_set_back_made_tapes_older_th
 #[tokio::test(start_paused = true)]
 async fn regression_a_task_that_is_too_long_was_on_the_tape_and_in_the_events_before_it_was_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let house = house(TapeSettings::at(folder.path()), vec![], vec![]).await;
-    let mut events = house.runtime.events();
-    let most = house.runtime.limits().max_task_bytes;
-    let refused = house.runtime.submit(task(&"x".repeat(most + 1))).await.unwrap_err();
+    let test_robot = test_robot(TapeSettings::at(folder.path()), vec![], vec![]).await;
+    let mut events = test_robot.runtime.events();
+    let most = test_robot.runtime.limits().max_task_bytes;
+    let refused = test_robot.runtime.submit(task(&"x".repeat(most + 1))).await.unwrap_err();
     assert_eq!(refused, Rejection::TooLong { bytes: most + 1, most });
     assert!(futures::FutureExt::now_or_never(events.recv()).is_none(), "nobody is told of it");
-    house.close().await;
+    test_robot.close().await;
     assert_eq!(Folder::new(folder.path().to_owned()).missions().unwrap(), []);
 }
 
@@ -396,11 +398,11 @@ async fn regression_a_task_that_is_too_long_was_on_the_tape_and_in_the_events_be
 async fn what_is_offered_again_as_it_was_is_no_new_offer() {
     let folder = tempfile::tempdir().unwrap();
     let (script, tools) = went();
-    let house = house(TapeSettings::at(folder.path()), script, tools).await;
+    let test_robot = test_robot(TapeSettings::at(folder.path()), script, tools).await;
     // A task is taken once the offer before it was.
-    house.run("go").await;
-    let before = house.runtime.offer();
-    house.provider.offer_tools(house.tools.specs()).await;
-    let _ = house.runtime.submit(task("hello")).await.unwrap();
-    assert!(Arc::ptr_eq(&before, &house.runtime.offer()));
+    test_robot.run("go").await;
+    let before = test_robot.runtime.tool_registry();
+    test_robot.provider.offer_tools(test_robot.tools.specs()).await;
+    let _ = test_robot.runtime.submit(task("hello")).await.unwrap();
+    assert!(Arc::ptr_eq(&before, &test_robot.runtime.tool_registry()));
 }

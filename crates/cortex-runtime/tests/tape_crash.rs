@@ -1,6 +1,6 @@
 //! A Cortex that is killed while it writes tapes and removes old ones: what it leaves can be read or fixed.
 
-#![expect(clippy::expect_used, reason = "a story that can't be told ends here, and says why")]
+#![expect(clippy::expect_used, reason = "a test whose set-up fails ends here, and says why")]
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
                 .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info")),
         )
         .init();
-    cortex_component::leave(match run(arguments, ros) {
+    cortex_component::exit_process(match run(arguments, ros) {
         Ok(code) => code,
         Err(problem) => {
             eprintln!("error: {problem:#}");

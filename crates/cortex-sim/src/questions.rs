@@ -65,25 +65,25 @@ impl Answer {
 /// Answers a question from what is seen.
 #[must_use]
 pub fn answer(scene: &Scene, vocabulary: &Vocabulary, question: &str) -> Answer {
-    let sight = Sight { scene, vocabulary };
+    let tracker = ConditionTracker { scene, vocabulary };
     let lower = question.to_lowercase();
     let asked: Vec<&str> = lower.split(|next: char| !(next.is_alphanumeric() || next == '\'')).collect();
     let asked: Vec<&str> = asked.into_iter().filter(|word| !word.is_empty()).collect();
     if asked.is_empty() || question.chars().count() > MAX_QUESTION_CHARACTERS {
-        return sight.unknown("that is no question");
+        return tracker.unknown("that is no question");
     }
     let asked = asked.strip_prefix(&["whether"]).or_else(|| asked.strip_prefix(&["if"])).unwrap_or(&asked);
     match asked {
-        ["is" | "are", "there", rest @ ..] | ["there", "is" | "are", rest @ ..] => sight.is_there(rest),
-        ["do" | "can", "you", "see", rest @ ..] | ["you", "see", rest @ ..] => sight.is_there(rest),
-        ["how", "many", rest @ ..] => sight.count(rest),
-        ["what" | "which", "colour" | "color", "is" | "are" | "has", rest @ ..] => sight.colour(rest),
+        ["is" | "are", "there", rest @ ..] | ["there", "is" | "are", rest @ ..] => tracker.is_there(rest),
+        ["do" | "can", "you", "see", rest @ ..] | ["you", "see", rest @ ..] => tracker.is_there(rest),
+        ["how", "many", rest @ ..] => tracker.count(rest),
+        ["what" | "which", "colour" | "color", "is" | "are" | "has", rest @ ..] => tracker.colour(rest),
         ["what", "do" | "can", "you", "see", ..]
-        | ["what", "is" | "are", "there" | "here" | "around" | "visible", ..] => sight.all(),
-        ["what", "is" | "are", rest @ ..] if sight.without_here(rest).is_empty() => sight.all(),
-        ["where", "is" | "are", rest @ ..] => sight.find(rest),
-        ["is" | "are", rest @ ..] => sight.is_so(rest),
-        _ => sight.unknown("the list of things that I see does not hold the answer"),
+        | ["what", "is" | "are", "there" | "here" | "around" | "visible", ..] => tracker.all(),
+        ["what", "is" | "are", rest @ ..] if tracker.without_here(rest).is_empty() => tracker.all(),
+        ["where", "is" | "are", rest @ ..] => tracker.find(rest),
+        ["is" | "are", rest @ ..] => tracker.is_so(rest),
+        _ => tracker.unknown("the list of things that I see does not hold the answer"),
     }
 }
 
@@ -99,12 +99,12 @@ pub fn count(scene: &Scene, vocabulary: &Vocabulary, things: &str) -> Answer {
     answer(scene, vocabulary, &format!("how many {things}"))
 }
 
-struct Sight<'s> {
+struct ConditionTracker<'s> {
     scene: &'s Scene,
     vocabulary: &'s Vocabulary,
 }
 
-impl Sight<'_> {
+impl ConditionTracker<'_> {
     /// What is seen of what is asked for, in its own words, and how many that are.
     fn seen(&self, asked: &Thing) -> (Vec<&str>, usize) {
         let mut count = 0;

@@ -1,7 +1,7 @@
 //! The monitor's own thread: what `cortex-monitor` decides is done here, and it goes on when everything else hangs.
 //!
 //! The thread needs no runtime and waits for nobody: it sleeps until a process ends, an input comes or time is up. It
-//! starts and ends processes itself, and has commands run; what needs ROS or the missions it gives to [`Hands`], which must
+//! starts and ends processes itself, and has commands run; what needs ROS or the missions it gives to [`ActionExecutor`], which must
 //! not block and answer through [`Handle::tell`].
 
 mod program;
@@ -41,23 +41,23 @@ pub struct Stops {
     pub is_stopped: bool,
 }
 
-/// Leave to run a command. Until it is dropped, the command is known to run.
-pub type Leave = Box<dyn Any + Send>;
+/// The permit to run a command. Until it is dropped, the command is known to run.
+pub type StopPermit = Box<dyn Any + Send>;
 
 /// What is done outside the monitor's thread.
 ///
 /// Implemented in `cortex-robot`, over ROS and the missions.
-pub trait Hands: Send {
+pub trait ActionExecutor: Send {
     /// Takes note of an effect, in order. Transitions and the actions that need ROS are begun here, and answered with
-    /// `DeedEnded` when they have ended; processes and commands are seen to already. It must not block.
+    /// `ActionEnded` when they have ended; processes and commands are seen to already. It must not block.
     fn carry_out(&mut self, effect: &Effect);
 
-    /// Whether the robot is stopped. When that changes, [`Handle::look_again`] is to be called. It must not block.
+    /// Whether the robot is stopped. When that changes, [`Handle::wake`] is to be called. It must not block.
     fn stops(&self) -> Stops;
 
-    /// Leave to run the command of an action; None while the robot is stopped. At a stop, commands that run are ended. It
+    /// The permit to run the command of an action; None while the robot is stopped. At a stop, commands that run are ended. It
     /// must not block.
-    fn leave(&self, action: &ActionName) -> Option<Leave>;
+    fn stop_permit(&self, action: &ActionName) -> Option<StopPermit>;
 
     /// How many calls go on in each component now. Asked when the monitor wants to know of all: what it was told may have
     /// been lost. It must not block.
@@ -75,12 +75,12 @@ pub struct Handle {
     inputs: SyncSender<Input>,
     waker: Waker,
     lost: Arc<AtomicU64>,
-    beats: Arc<AtomicU64>,
+    liveness: Arc<AtomicU64>,
 }
 
 impl Handle {
     /// Tells it something. Never blocks.
-    pub fn tell(&self, input: Input) {
+    pub fn send(&self, input: Input) {
         if self.inputs.try_send(input).is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
@@ -88,7 +88,7 @@ impl Handle {
     }
 
     /// Has it look at whether the robot is stopped, and at whether it is to end. Neither can be lost.
-    pub fn look_again(&self) {
+    pub fn wake(&self) {
         self.waker.wake();
     }
 
@@ -101,8 +101,8 @@ impl Handle {
     /// Counts the turns of the monitor's thread, at least one a second, for who watches that it goes on; `u64::MAX` once it
     /// has ended.
     #[must_use]
-    pub fn beats(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.beats)
+    pub fn liveness(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.liveness)
     }
 }
 
@@ -125,31 +125,32 @@ impl Supervisor {
     ///
     /// # Errors
     /// When the thread can't be started.
-    pub fn start<H: Hands + 'static>(
+    pub fn start<H: ActionExecutor + 'static>(
         recipe: &Recipe,
         folder: &Path,
         processes: Processes,
         commands: Option<CommandRunner>,
-        hands: impl FnOnce(Handle) -> H,
+        executor: impl FnOnce(Handle) -> H,
     ) -> std::io::Result<Self> {
         let (inputs, waiting): (SyncSender<Input>, Receiver<Input>) = sync_channel(INPUT_CAPACITY);
-        let handle = Handle { inputs, waker: processes.waker(), lost: Arc::default(), beats: Arc::default() };
+        let handle = Handle { inputs, waker: processes.waker(), lost: Arc::default(), liveness: Arc::default() };
         let ending = Arc::new(AtomicBool::new(false));
-        let told = thread::Told { waiting, ending: Arc::clone(&ending) };
-        let hands = hands(handle.clone());
+        let inbox = thread::Inbox { waiting, ending: Arc::clone(&ending) };
+        let executor = executor(handle.clone());
         let folder = folder.to_owned();
-        let work = thread::Work::new(recipe.clone(), folder, processes, commands, told, hands, handle.clone());
-        let limit = work.down_within().saturating_add(END_MARGIN);
+        let event_loop =
+            thread::EventLoop::new(recipe.clone(), folder, processes, commands, inbox, executor, handle.clone());
+        let limit = event_loop.down_within().saturating_add(END_MARGIN);
         tracing::info!("the components come down within {} s when they are told to", limit.as_secs());
-        let beats = handle.beats();
+        let liveness = handle.liveness();
         let (end, ended) = sync_channel(1);
         let thread = std::thread::Builder::new().name("monitor".to_owned()).spawn(move || {
-            let not_stopped = work.run(&beats);
-            beats.store(u64::MAX, Ordering::Relaxed);
+            let not_stopped = event_loop.run(&liveness);
+            liveness.store(u64::MAX, Ordering::Relaxed);
             // Nobody waits any more when it took too long.
             let _ = end.send(not_stopped);
         })?;
-        handle.tell(Input::Start);
+        handle.send(Input::Start);
         Ok(Self { handle, ending, ended, limit, components: recipe.components.keys().cloned().collect(), thread })
     }
 
@@ -165,7 +166,7 @@ impl Supervisor {
     #[must_use]
     pub fn stop(self) -> Vec<ComponentName> {
         self.ending.store(true, Ordering::SeqCst);
-        self.handle.look_again();
+        self.handle.wake();
         match self.ended.recv_timeout(self.limit) {
             Ok(not_stopped) => {
                 // It has nothing left to do.

@@ -4,32 +4,48 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use cortex_monitor::health::Ending as MonitorEnding;
-use cortex_monitor::{AttemptId, DeedOutcome, Effect, Input, Monitor, MonitorEvent, ProcessNumber};
+use cortex_monitor::{ActionResult, AttemptId, Effect, Input, Monitor, MonitorEvent, ProcessNumber};
 use cortex_process::{CommandFailure, CommandResult, CommandRunner, Ending, ProcessEvent, Processes, Program};
 use cortex_protocol::ComponentName;
 use cortex_recipe::parameter::bind_nothing;
-use cortex_recipe::{ActionName, Deed, Recipe};
+use cortex_recipe::{ActionKind, ActionName, Recipe};
 
 use crate::program;
-use crate::{Handle, Hands, Stops};
+use crate::{ActionExecutor, Handle, Stops};
 
 /// The longest wait: who watches that the thread goes on wants to see it move.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// What comes from elsewhere.
-pub(crate) struct Told {
+pub(crate) struct Inbox {
     /// Inputs, as far as they were not lost.
     pub(crate) waiting: Receiver<Input>,
     /// Whether the robot is to be brought down.
     pub(crate) ending: Arc<AtomicBool>,
 }
 
+/// Results of commands that wait for the thread, at most: far more than commands run.
+const RESULTS: usize = 8_192;
+
+/// What came of commands.
+struct CommandResults {
+    sender: SyncSender<(AttemptId, ActionResult)>,
+    received: Receiver<(AttemptId, ActionResult)>,
+}
+
+impl CommandResults {
+    fn new() -> Self {
+        let (sender, received) = sync_channel(RESULTS);
+        Self { sender, received }
+    }
+}
+
 /// The state of the thread.
-pub(crate) struct Work<H> {
+pub(crate) struct EventLoop<H> {
     recipe: Recipe,
     folder: PathBuf,
     monitor: Monitor,
@@ -37,9 +53,9 @@ pub(crate) struct Work<H> {
     /// None where the recipe has no commands.
     commands: Option<CommandRunner>,
     handle: Handle,
-    /// What came of commands: beside the inputs, which may be lost. Bounded by the commands that run.
-    results: (Sender<(AttemptId, DeedOutcome)>, Receiver<(AttemptId, DeedOutcome)>),
-    told: Told,
+    /// What came of commands: beside the inputs, which may be lost.
+    results: CommandResults,
+    inbox: Inbox,
     is_ending: bool,
     /// The last that was seen of it.
     stops: Stops,
@@ -47,19 +63,19 @@ pub(crate) struct Work<H> {
     flushes_calls: bool,
     /// What came of effects at once.
     answers: VecDeque<Input>,
-    hands: H,
+    executor: H,
     begun: Instant,
     not_stopped: Vec<ComponentName>,
 }
 
-impl<H: Hands> Work<H> {
+impl<H: ActionExecutor> EventLoop<H> {
     pub(crate) fn new(
         recipe: Recipe,
         folder: PathBuf,
         processes: Processes,
         commands: Option<CommandRunner>,
-        told: Told,
-        hands: H,
+        inbox: Inbox,
+        executor: H,
         handle: Handle,
     ) -> Self {
         Self {
@@ -69,13 +85,13 @@ impl<H: Hands> Work<H> {
             processes,
             commands,
             handle,
-            results: channel(),
-            told,
+            results: CommandResults::new(),
+            inbox,
             is_ending: false,
             stops: Stops::default(),
             flushes_calls: false,
             answers: VecDeque::new(),
-            hands,
+            executor,
             begun: Instant::now(),
             not_stopped: Vec::new(),
         }
@@ -87,20 +103,20 @@ impl<H: Hands> Work<H> {
     }
 
     /// Works until everything is down; gives what is not.
-    pub(crate) fn run(mut self, beats: &AtomicU64) -> Vec<ComponentName> {
+    pub(crate) fn run(mut self, liveness: &AtomicU64) -> Vec<ComponentName> {
         while !self.monitor.is_finished() {
-            beats.fetch_add(1, Ordering::Relaxed);
+            liveness.fetch_add(1, Ordering::Relaxed);
             let events = self.processes.wait(Some(self.patience()));
             self.look_at_stop();
-            if !self.is_ending && self.told.ending.load(Ordering::SeqCst) {
+            if !self.is_ending && self.inbox.ending.load(Ordering::SeqCst) {
                 self.is_ending = true;
                 self.take(Input::ShutDown);
             }
             for ProcessEvent::Ended { number, ending } in events {
                 self.take(Input::ProcessEnded { process: ProcessNumber(number), ending: ending_of(ending) });
             }
-            while let Ok((attempt, outcome)) = self.results.1.try_recv() {
-                self.take(Input::DeedEnded { attempt, outcome });
+            while let Ok((attempt, outcome)) = self.results.received.try_recv() {
+                self.take(Input::ActionEnded { attempt, outcome });
             }
             // No more than can wait, so that those who talk without end do not keep it from the rest.
             for _ in 0..crate::INPUT_CAPACITY {
@@ -119,12 +135,12 @@ impl<H: Hands> Work<H> {
     /// What waits; and when nothing does, the answer to [`Effect::FlushCalls`]. Only then: an older word of the calls must not
     /// follow it.
     fn next_input(&mut self) -> Option<Input> {
-        let waiting = self.told.waiting.try_recv().ok();
+        let waiting = self.inbox.waiting.try_recv().ok();
         waiting.or_else(|| {
             if !std::mem::take(&mut self.flushes_calls) {
                 return None;
             }
-            for (component, goals) in self.hands.calls() {
+            for (component, goals) in self.executor.calls() {
                 self.take(Input::GoalsChanged { component, goals });
             }
             Some(Input::CallsFlushed)
@@ -133,7 +149,7 @@ impl<H: Hands> Work<H> {
 
     /// Ends what commands do once the robot is stopped, and tells the monitor of that, and of the resume.
     fn look_at_stop(&mut self) {
-        let now = self.hands.stops();
+        let now = self.executor.stops();
         let before = std::mem::replace(&mut self.stops, now);
         // It may have been resumed since.
         let was_stopped = now.count != before.count || now.is_stopped && !before.is_stopped;
@@ -180,11 +196,11 @@ impl<H: Hands> Work<H> {
             | Effect::Quarantine { .. }
             | Effect::EndCalls { .. }
             | Effect::Release { .. }
-            | Effect::Substitute { .. }
+            | Effect::FailOver { .. }
             | Effect::PauseMissions { .. }
             | Effect::ResumeMissions => {}
         }
-        self.hands.carry_out(effect);
+        self.executor.carry_out(effect);
     }
 
     fn start(&mut self, component: &ComponentName, process: ProcessNumber) {
@@ -194,7 +210,7 @@ impl<H: Hands> Work<H> {
         };
         self.answers.push_back(match self.processes.start(process.0, program) {
             Ok(_) => {
-                self.hands.limits(component, self.processes.unlimited(process.0));
+                self.executor.limits(component, self.processes.unlimited(process.0));
                 Input::ProcessStarted { process }
             }
             Err(problem) => Input::ProcessNotStarted { process, reason: problem.to_string() },
@@ -204,7 +220,7 @@ impl<H: Hands> Work<H> {
     /// Runs the command of an action; the others are for the hands.
     fn act(&mut self, attempt: AttemptId, action: &ActionName, limit: Duration) {
         let known = self.recipe.actions.get(action);
-        let Some(Ok(Deed::Command(command))) = known.map(bind_nothing) else { return };
+        let Some(Ok(ActionKind::Command(command))) = known.map(bind_nothing) else { return };
         let program = Program {
             name: action.to_string(),
             program: program::program(&command.program, &self.folder),
@@ -212,32 +228,32 @@ impl<H: Hands> Work<H> {
             environment: command.environment,
             ..Program::default()
         };
-        let Some(leave) = self.hands.leave(action) else {
-            return self.answers.push_back(Input::DeedEnded { attempt, outcome: DeedOutcome::Stopped });
+        let Some(permit) = self.executor.stop_permit(action) else {
+            return self.answers.push_back(Input::ActionEnded { attempt, outcome: ActionResult::Stopped });
         };
-        let (handle, results, name) = (self.handle.clone(), self.results.0.clone(), action.clone());
+        let (handle, results, name) = (self.handle.clone(), self.results.sender.clone(), action.clone());
         let done = move |result| {
             // First: a stop that comes now finds nothing that runs.
-            drop(leave);
-            // The thread may have ended.
-            let _ = results.send((attempt, outcome_of(&name, result)));
-            handle.look_again();
+            drop(permit);
+            // The thread may have ended. More than there is room for can't run.
+            let _ = results.try_send((attempt, outcome_of(&name, result)));
+            handle.wake();
         };
         let begun = match &self.commands {
             Some(commands) => commands.begin(program, limit, done).map(|_| ()),
             None => Err(CommandFailure::ShuttingDown),
         };
         if let Err(problem) = begun {
-            self.answers.push_back(Input::DeedEnded { attempt, outcome: outcome_of(action, Err(problem)) });
+            self.answers.push_back(Input::ActionEnded { attempt, outcome: outcome_of(action, Err(problem)) });
         }
     }
 }
 
-fn outcome_of(action: &ActionName, result: CommandResult) -> DeedOutcome {
+fn outcome_of(action: &ActionName, result: CommandResult) -> ActionResult {
     let reason = match result {
-        Ok(_) => return DeedOutcome::Done,
+        Ok(_) => return ActionResult::Done,
         // Only a stop does that here.
-        Err(CommandFailure::Cancelled) => return DeedOutcome::Stopped,
+        Err(CommandFailure::Cancelled) => return ActionResult::Stopped,
         Err(CommandFailure::TookTooLong) => "the action took too long".to_owned(),
         // It goes to people and, as the reason of a quarantine, to models; all that it printed is in the log.
         Err(CommandFailure::Ended { ending, .. }) => format!("the command ended with {ending}"),
@@ -245,7 +261,7 @@ fn outcome_of(action: &ActionName, result: CommandResult) -> DeedOutcome {
     };
     // Nobody waits for what is done when everything else was given up.
     tracing::warn!("{action}: {reason}");
-    DeedOutcome::Failed { reason }
+    ActionResult::Failed { reason }
 }
 
 fn ending_of(ending: Ending) -> MonitorEnding {
@@ -261,7 +277,7 @@ fn log(event: &MonitorEvent) {
     match event {
         MonitorEvent::HealthChanged { health: Health::Failed { .. }, .. }
         | MonitorEvent::AttemptFailed { .. }
-        | MonitorEvent::StormBegan => tracing::warn!("{event}"),
+        | MonitorEvent::RateLimitReached => tracing::warn!("{event}"),
         MonitorEvent::GaveUp { .. } => tracing::error!("{event}"),
         _ => tracing::info!("{event}"),
     }

@@ -55,7 +55,7 @@ pub struct ComponentView {
     #[serde(default)]
     pub cooldown_s: f64,
     /// Whose failure keeps it from being used. None: nobody's.
-    pub quarantined_because_of: Option<ComponentName>,
+    pub quarantine_cause: Option<ComponentName>,
     /// Who has its place.
     pub replaced_by: Option<ComponentName>,
     /// Why the limits of its process are not kept. Empty: they are, or it has none.
@@ -63,7 +63,7 @@ pub struct ComponentView {
     pub unlimited: String,
     /// Whether it ever worked.
     pub has_worked: bool,
-    /// Whether it is brought up with the robot; a stand-in is not.
+    /// Whether it is brought up with the robot; a standby is not.
     pub is_regular: bool,
 }
 
@@ -73,9 +73,9 @@ pub struct RobotView {
     /// Each component of the recipe.
     pub components: BTreeMap<ComponentName, ComponentView>,
     /// Because of whom missions are to wait.
-    pub missions_paused_because_of: Option<ComponentName>,
+    pub pause_cause: Option<ComponentName>,
     /// Whether so much fails that actions wait for each other.
-    pub storm: bool,
+    pub is_rate_limited: bool,
     /// What did not come down, once everything is over.
     pub finished: Option<Vec<ComponentName>>,
 }
@@ -104,13 +104,13 @@ impl RobotView {
             Effect::Change { component, transition, .. } => {
                 self.with(component, |view| view.transition = Some(*transition));
             }
-            Effect::Quarantine { component, because_of } => {
-                self.with(component, |view| view.quarantined_because_of = Some(because_of.clone()));
+            Effect::Quarantine { component, cause } => {
+                self.with(component, |view| view.quarantine_cause = Some(cause.clone()));
             }
-            Effect::Release { component } => self.with(component, |view| view.quarantined_because_of = None),
-            Effect::Substitute { component, by } => self.with(component, |view| view.replaced_by.clone_from(by)),
-            Effect::PauseMissions { because_of } => self.missions_paused_because_of = Some(because_of.clone()),
-            Effect::ResumeMissions => self.missions_paused_because_of = None,
+            Effect::Release { component } => self.with(component, |view| view.quarantine_cause = None),
+            Effect::FailOver { component, by } => self.with(component, |view| view.replaced_by.clone_from(by)),
+            Effect::PauseMissions { cause } => self.pause_cause = Some(cause.clone()),
+            Effect::ResumeMissions => self.pause_cause = None,
             Effect::Report { event } => self.note_event(event),
             Effect::Finished { not_stopped } => self.finished = Some(not_stopped.clone()),
             Effect::StopProcess { .. }
@@ -172,7 +172,7 @@ impl RobotView {
                 view.reason.clone_from(reason);
             }),
             MonitorEvent::WentDown { component } => self.with(component, |view| {
-                // A stand-in goes down whenever it is not needed any more.
+                // A standby goes down whenever it is not needed any more.
                 view.standing = if view.is_regular { Standing::Down } else { Standing::Idle };
                 view.process = None;
                 view.health = None;
@@ -181,8 +181,8 @@ impl RobotView {
                 view.action = None;
                 view.reason.clear();
             }),
-            MonitorEvent::StormBegan => self.storm = true,
-            MonitorEvent::StormEnded => self.storm = false,
+            MonitorEvent::RateLimitReached => self.is_rate_limited = true,
+            MonitorEvent::RateLimitLifted => self.is_rate_limited = false,
         }
     }
 
@@ -190,13 +190,13 @@ impl RobotView {
     #[must_use]
     pub fn refusal(&self, component: &ComponentName) -> Option<String> {
         let view = self.components.get(component)?;
-        match &view.quarantined_because_of {
-            Some(because_of) if because_of == component => {
+        match &view.quarantine_cause {
+            Some(cause) if cause == component => {
                 return Some(format!("'{component}' does not work now: {}", self.why(component)));
             }
-            Some(because_of) => {
-                let why = self.why(because_of);
-                return Some(format!("'{component}' can't be used while '{because_of}' does not work: {why}"));
+            Some(cause) => {
+                let why = self.why(cause);
+                return Some(format!("'{component}' can't be used while '{cause}' does not work: {why}"));
             }
             None => {}
         }
@@ -280,7 +280,7 @@ mod tests {
 
     fn robot() -> RobotView {
         let recipe = "recipe = 1\n[components.base]\nstart = \"external\"\n\
-                      [components.arm]\nstart = \"external\"\ndepends_on = [\"base\"]\nstand_in = \"spare\"\n\
+                      [components.arm]\nstart = \"external\"\ndepends_on = [\"base\"]\nstandby = \"spare\"\n\
                       [components.spare]\nstart = \"external\"\n";
         RobotView::new(&Recipe::read(recipe).unwrap_or_else(|problems| panic!("{}", problems.show("recipe"))))
     }
@@ -298,7 +298,7 @@ mod tests {
             robot.note(&came_up(name));
             assert_eq!(robot.refusal(&name.into()), None);
         }
-        assert!(robot.has_come_up() && robot.missing().is_empty(), "nobody waits for a stand-in");
+        assert!(robot.has_come_up() && robot.missing().is_empty(), "nobody waits for a standby");
         let symptom = Symptom {
             severity: Severity::Failure,
             kind: FailureKind::Component,
@@ -309,7 +309,7 @@ mod tests {
             event: MonitorEvent::HealthChanged { component: "base".into(), health, symptoms },
         });
         for name in ["base", "arm"] {
-            robot.note(&Effect::Quarantine { component: name.into(), because_of: "base".into() });
+            robot.note(&Effect::Quarantine { component: name.into(), cause: "base".into() });
         }
         assert_eq!(robot.refusal(&"base".into()).as_deref(), Some("'base' does not work now: its node is not there"));
         assert_eq!(
@@ -330,15 +330,15 @@ mod tests {
             event: MonitorEvent::AttemptBegan { component: "base".into(), action, attempt: 1 },
         });
         assert_eq!(robot.refusal(&"base".into()), None, "an algorithm is seen to; the component itself works");
-        robot.note(&Effect::Quarantine { component: "base".into(), because_of: "base".into() });
+        robot.note(&Effect::Quarantine { component: "base".into(), cause: "base".into() });
         assert!(robot.refusal(&"base".into()).is_some());
     }
 
     #[test]
-    fn a_stand_in_that_is_not_needed_any_more_is_not_shown_as_one_that_is_well() {
+    fn a_standby_that_is_not_needed_any_more_is_not_shown_as_one_that_is_well() {
         let mut robot = robot();
         robot.note(&came_up("spare"));
-        robot.note(&Effect::Quarantine { component: "spare".into(), because_of: "spare".into() });
+        robot.note(&Effect::Quarantine { component: "spare".into(), cause: "spare".into() });
         robot.note(&Effect::Report { event: MonitorEvent::WentDown { component: "spare".into() } });
         let spare = &robot.components[&ComponentName::from("spare")];
         assert_eq!((spare.standing, spare.health, spare.process), (Standing::Idle, None, None));
@@ -350,14 +350,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_replaced_is_not_called_in_place_of_its_stand_in() {
+    fn what_was_replaced_is_not_called_in_place_of_its_standby() {
         let mut robot = robot();
         robot.note(&came_up("arm"));
         robot.note(&came_up("spare"));
-        robot.note(&Effect::Substitute { component: "arm".into(), by: Some("spare".into()) });
+        robot.note(&Effect::FailOver { component: "arm".into(), by: Some("spare".into()) });
         assert_eq!(robot.refusal(&"arm".into()).as_deref(), Some("'arm' is replaced by 'spare'"));
         assert_eq!(robot.refusal(&"spare".into()), None);
-        robot.note(&Effect::Substitute { component: "arm".into(), by: None });
+        robot.note(&Effect::FailOver { component: "arm".into(), by: None });
         assert_eq!(robot.refusal(&"arm".into()), None);
         assert_eq!(
             robot.refusal(&"spare".into()).as_deref(),

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use cortex_monitor::{Effect, Input, MonitorEvent};
 use cortex_process::{CommandRunner, Processes};
 use cortex_recipe::{ActionName, Recipe};
-use cortex_supervisor::{Handle, Hands, Leave, Stops, Supervisor};
+use cortex_supervisor::{ActionExecutor, Handle, StopPermit, Stops, Supervisor};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Longer than anything here takes; a test that waits so long has failed.
@@ -28,7 +28,7 @@ struct Eyes {
 struct Latch {
     stops: Mutex<Stops>,
     /// Its clones are leaves.
-    leave: Arc<()>,
+    permit: Arc<()>,
     /// Held while nothing of what is wanted can be carried out.
     stuck: Mutex<()>,
     /// How much was to be carried out.
@@ -38,7 +38,7 @@ struct Latch {
 impl Latch {
     fn change(&self, handle: &Handle, change: impl FnOnce(&mut Stops)) {
         change(&mut self.stops.lock().unwrap());
-        handle.look_again();
+        handle.wake();
     }
 
     fn stop(&self, handle: &Handle) {
@@ -50,16 +50,16 @@ impl Latch {
     }
 
     fn leaves(&self) -> usize {
-        Arc::strong_count(&self.leave) - 1
+        Arc::strong_count(&self.permit) - 1
     }
 }
 
-impl Hands for Eyes {
+impl ActionExecutor for Eyes {
     fn carry_out(&mut self, effect: &Effect) {
         self.latch.wanted.fetch_add(1, Ordering::SeqCst);
         let _stuck = self.latch.stuck.lock().unwrap();
         if let Effect::StartProcess { component, .. } = effect {
-            self.handle.tell(Input::NodeSeen { component: component.clone(), present: true });
+            self.handle.send(Input::NodeSeen { component: component.clone(), present: true });
         }
         // Who sees may have gone.
         let _ = self.seen.send(effect.clone());
@@ -69,8 +69,8 @@ impl Hands for Eyes {
         *self.latch.stops.lock().unwrap()
     }
 
-    fn leave(&self, _action: &ActionName) -> Option<Leave> {
-        (!self.stops().is_stopped).then(|| Box::new(Arc::clone(&self.latch.leave)) as Leave)
+    fn stop_permit(&self, _action: &ActionName) -> Option<StopPermit> {
+        (!self.stops().is_stopped).then(|| Box::new(Arc::clone(&self.latch.permit)) as StopPermit)
     }
 }
 
@@ -174,7 +174,7 @@ fn a_killed_process_serves_again_in_time() {
     let kill = |number: usize| {
         let (base, arm) = (format!("base{number}"), format!("arm{number}"));
         let killed = robot.kill(&base);
-        robot.wait_for(|effect| matches!(effect, Effect::Quarantine { component, because_of } if component.as_str() == arm && because_of.as_str() == base));
+        robot.wait_for(|effect| matches!(effect, Effect::Quarantine { component, cause } if component.as_str() == arm && cause.as_str() == base));
         let noticed = killed.elapsed();
         robot.wait_for(|effect| matches!(effect, Effect::Release { component } if component.as_str() == arm));
         (noticed, killed.elapsed())
@@ -322,14 +322,14 @@ fn the_wish_to_end_is_heard_although_more_is_told_than_can_wait() {
         let _stuck = latch.stuck.lock().unwrap();
         // It is stuck with this, and then hears nothing.
         let before = latch.wanted.load(Ordering::SeqCst);
-        handle.tell(Input::NodeSeen { component: "lamp".into(), present: false });
+        handle.send(Input::NodeSeen { component: "lamp".into(), present: false });
         let deadline = Instant::now() + LIMIT;
         while latch.wanted.load(Ordering::SeqCst) == before {
             assert!(Instant::now() < deadline);
             std::thread::yield_now();
         }
         while handle.lost() == 0 {
-            handle.tell(Input::Tick);
+            handle.send(Input::Tick);
         }
         let ending = std::thread::spawn(move || {
             told.send(()).unwrap();
@@ -338,7 +338,7 @@ fn the_wish_to_end_is_heard_although_more_is_told_than_can_wait() {
         so_many.recv().unwrap();
         // It tells before it waits.
         while !ending.is_finished() && handle.lost() < 10_000 {
-            handle.tell(Input::Tick);
+            handle.send(Input::Tick);
         }
     }
     assert_eq!(ended.recv_timeout(LIMIT), Ok(Vec::new()));

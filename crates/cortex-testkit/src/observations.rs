@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cortex_core::condition::{Age, Sighting, at_path};
-use cortex_core::{Watch, Watcher};
+use cortex_core::condition::{Age, Observation, at_path};
+use cortex_core::{ConditionSource, ObservationStream};
 use cortex_protocol::ToolCall;
 use cortex_protocol::condition::Source;
 use serde_json::Value;
@@ -79,8 +79,8 @@ impl FakeObservations {
 }
 
 #[async_trait]
-impl Watcher for FakeObservations {
-    async fn watch(&self, sources: BTreeSet<Source>) -> Box<dyn Watch> {
+impl ConditionSource for FakeObservations {
+    async fn watch(&self, sources: BTreeSet<Source>) -> Box<dyn ObservationStream> {
         let mut shown = self.shown.subscribe();
         let now = shown.borrow_and_update().clone();
         let mut watch = FakeWatch {
@@ -107,20 +107,20 @@ struct FakeWatch {
     known: BTreeMap<String, Told>,
     shown: watch::Receiver<BTreeMap<String, Told>>,
     ticks: tokio::time::Interval,
-    pending: VecDeque<(Source, Sighting)>,
+    pending: VecDeque<(Source, Observation)>,
 }
 
 impl FakeWatch {
     fn tell(&mut self, source: &Source, kept: bool) {
-        let sighting = match self.known.get(name(source)) {
-            None => Sighting::Absent { reason: format!("nobody tells {source}") },
-            Some(Told::Silent) => Sighting::Silent,
+        let observation = match self.known.get(name(source)) {
+            None => Observation::Absent { reason: format!("nobody tells {source}") },
+            Some(Told::Silent) => Observation::Silent,
             Some(Told::Repeated(value) | Told::Kept { value, .. }) => match field(source, value) {
-                Some(value) => Sighting::Value { value: value.clone(), kept, age: Age::Arrival },
-                None => Sighting::Unusable { reason: format!("there is no {source}") },
+                Some(value) => Observation::Value { value: value.clone(), kept, age: Age::Arrival },
+                None => Observation::Unusable { reason: format!("there is no {source}") },
             },
         };
-        self.pending.push_back((source.clone(), sighting));
+        self.pending.push_back((source.clone(), observation));
     }
 
     fn tell_where(&mut self, is_meant: impl Fn(&Self, &str) -> bool) {
@@ -133,8 +133,8 @@ impl FakeWatch {
 }
 
 #[async_trait]
-impl Watch for FakeWatch {
-    async fn next(&mut self) -> (Source, Sighting) {
+impl ObservationStream for FakeWatch {
+    async fn next(&mut self) -> (Source, Observation) {
         loop {
             if let Some(seen) = self.pending.pop_front() {
                 return seen;

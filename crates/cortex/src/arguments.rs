@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use cortex_commands::arguments::{
-    AnswerArguments, ApproveArguments, CallArguments, CorrectArguments, DenyArguments, DisputeArguments,
-    PendingArguments, PlanArguments, RecipeCommand, RunArguments, SendArguments, ServerArguments, StatusArguments,
-    TapeArguments, ToolsArguments, WordingsArguments,
+    AnswerArguments, ApproveArguments, CallArguments, DenyArguments, DisputeArguments, PendingArguments, PlanArguments,
+    RecipeCommand, ReviseArguments, RunArguments, SendArguments, ServerArguments, StatusArguments, TapeArguments,
+    ToolsArguments, WordingsArguments,
 };
 use cortex_robot::supervision::GUARD;
 
@@ -23,9 +23,9 @@ Examples:
   cortex run --model openai:qwen3@http://localhost:11434/v1
   cortex run recipes/agent.toml                    bring a whole robot up and keep it alive
   cortex send \"go to the kitchen and say hello\"    give the running Cortex a task
-  cortex correct \"the other room\"                  change the task while the robot is on its way
+  cortex revise \"the other room\"                   change the task while the robot is on its way
   cortex pending                                   what missions ask people; `cortex approve` or `cortex deny` answers
-  cortex status --watch                            what goes on in it
+  cortex status --watch                            its live status
   cortex tools                                     what the robot can do
   cortex call send_request_to_lamp/switch '{\"data\": true}'
   cortex plan \"look around the kitchen\"           what it would do
@@ -45,7 +45,7 @@ pub(crate) enum Command {
     /// Give the running Cortex a task and watch it. Ctrl-C cancels the task.
     Send(SendArguments),
     /// Say in mid task what is to be done instead. What moves is halted, and the task is planned anew.
-    Correct(CorrectArguments),
+    Revise(ReviseArguments),
     /// List the questions that missions ask people: what exactly would be called, why that is asked, and the time left.
     Pending(PendingArguments),
     /// Approve what a mission asks about: exactly these calls, with exactly these arguments.
@@ -60,7 +60,7 @@ pub(crate) enum Command {
     Stop(ServerArguments),
     /// Take tasks again after a stop.
     Resume(ServerArguments),
-    /// What goes on in the running Cortex, on one screen: components, missions, goals, model, stop.
+    /// The live status of the running Cortex, on one screen: components, missions, goals, model, stop.
     Status(StatusArguments),
     /// Make a plan for a task and print it, without carrying it out. Tools that only look are called.
     Plan(PlanArguments),

@@ -14,7 +14,7 @@ impl Launcher {
     pub(crate) fn find(id: Option<i32>) -> anyhow::Result<Self> {
         let Some(id) = id else { return Ok(Self(None)) };
         let unwatched = || format!("process {id} (--exit-with-pid) can't be watched");
-        let handle = cortex_process::ancestor(id).with_context(unwatched)?;
+        let handle = cortex_process::watch_parent(id).with_context(unwatched)?;
         let handle =
             handle.with_context(|| format!("process {id} (--exit-with-pid) is gone, or did not start this one"))?;
         #[expect(

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     logging::start(matches!(arguments.command, Command::Run(_)), &split.ros);
     let code = work(arguments);
     logging::flush();
-    cortex_ros_client::leave(code)
+    cortex_ros_client::exit_process(code)
 }
 
 fn work(arguments: Arguments) -> ExitCode {
@@ -63,7 +63,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Run(arguments) => run::run(arguments).await,
         Command::Send(arguments) => cortex_commands::send(arguments).await,
-        Command::Correct(arguments) => cortex_commands::correct(&arguments).await,
+        Command::Revise(arguments) => cortex_commands::revise(&arguments).await,
         Command::Pending(arguments) => cortex_commands::pending(&arguments).await,
         Command::Approve(arguments) => cortex_commands::approve(&arguments).await,
         Command::Deny(arguments) => cortex_commands::deny(&arguments).await,

@@ -12,7 +12,7 @@ use cortex_model::Reflex;
 use cortex_node::management::{self, Among, Management, tell};
 use cortex_node::{Agent, SelfWatch, Watched, logging};
 use cortex_protocol::ComponentName;
-use cortex_robot::supervision::deeds::Deeds;
+use cortex_robot::supervision::actions::Actions;
 use cortex_robot::supervision::{self, RobotRecipe, Supervision};
 use cortex_robot::{self as robot, Robot};
 use cortex_ros::{StopMemory, StopServer, StopStore, TaskServer};
@@ -147,17 +147,18 @@ async fn serve(
     crate::faults::arm(&robot.node);
     let happening = recipe.zip(acting).zip(supervised.as_ref()).map(|((recipe, acting), supervised)| {
         let voice = server.clone();
-        let around = events::Around { runtime: runtime.clone(), acting, voice: Box::new(move |text| voice.say(text)) };
-        let hands = (!dry_run).then(|| watch.clone()).flatten().map(|watch| events::Hands {
+        let around =
+            events::EventContext { runtime: runtime.clone(), acting, notify: Box::new(move |text| voice.say(text)) };
+        let control = (!dry_run).then(|| watch.clone()).flatten().map(|watch| events::ComponentControl {
             monitor: supervised.handle(),
             watch,
-            deeds: Deeds::on(robot, &recipe.recipe),
+            actions: Actions::on(robot, &recipe.recipe),
         });
         let waiting = agent.clone();
         let is_up = async move {
             waiting.settle().await;
         };
-        tokio::spawn(events::keep(recipe.recipe, robot.tools.clone(), around, hands, is_up))
+        tokio::spawn(events::run(recipe.recipe, robot.tools.clone(), around, control, is_up))
     });
     let offering = tokio::spawn(agent.clone().keep_offering());
     let speaking = tokio::spawn(keep_speaking(runtime.outputs(), server.clone()));

@@ -94,7 +94,7 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Build for speed and let everything fail, 500 times, while a robot runs errands; see `--faults` and `--seed`
+    /// Build for speed and let everything fail, 500 times, while a robot runs tasks; see `--faults` and `--seed`
     Campaign {
         /// Arguments of the campaign
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

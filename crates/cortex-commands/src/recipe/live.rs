@@ -7,7 +7,7 @@ use cortex_core::ToolSet;
 use cortex_interfaces::Interfaces;
 use cortex_protocol::condition::Source;
 use cortex_protocol::{ComponentName, ToolName, ToolSpec};
-use cortex_recipe::{Action, Deed, EventDeed, Mistake, Recipe, out_of_range};
+use cortex_recipe::{Action, ActionKind, EventAction, Mistake, Recipe, out_of_range};
 use cortex_robot::Robot;
 use cortex_robot::supervision::field_mistake;
 use cortex_ros_client::graph::Interface;
@@ -85,9 +85,9 @@ pub(super) fn misfits(recipe: &Recipe, seen: &Seen) -> Misfits {
         }
     }
     for (name, event) in &recipe.events {
-        for (key, deeds) in [("do", &event.deeds), ("on_failure", &event.on_failure)] {
-            for (index, deed) in deeds.iter().enumerate() {
-                let EventDeed::Tool { tool, arguments } = deed else { continue };
+        for (key, actions) in [("do", &event.actions), ("on_failure", &event.on_failure)] {
+            for (index, action) in actions.iter().enumerate() {
+                let EventAction::Tool { tool, arguments } = action else { continue };
                 if recipe.actions.keys().any(|action| action.as_str() == tool.as_str()) {
                     continue;
                 }
@@ -140,8 +140,8 @@ fn is_absent(_: &Recipe, seen: &Seen, component: &ComponentName) -> bool {
 
 /// Where an action does not fit the robot, what is wrong, and how to fix it.
 fn wrong_action(recipe: &Recipe, seen: &Seen, action: &Action) -> Option<([&'static str; 2], String, String)> {
-    match &action.deed {
-        Deed::Method(method) => {
+    match &action.kind {
+        ActionKind::Method(method) => {
             let tool = ToolName::of_method(&method.component, &method.name);
             let is_free = action.tool.as_ref().is_some_and(|tool| !tool.parameters.is_empty());
             match seen.tools.get(&tool) {
@@ -168,11 +168,11 @@ fn wrong_action(recipe: &Recipe, seen: &Seen, action: &Action) -> Option<([&'sta
                 }
             }
         }
-        Deed::Service(service) => typed(&seen.services, &service.name, &service.interface, "offers the service")
+        ActionKind::Service(service) => typed(&seen.services, &service.name, &service.interface, "offers the service")
             .map(|(message, fix)| (["service", "name"], message, fix)),
-        Deed::Topic(topic) => typed(&seen.read, &topic.name, &topic.interface, "reads the topic")
+        ActionKind::Topic(topic) => typed(&seen.read, &topic.name, &topic.interface, "reads the topic")
             .map(|(message, fix)| (["topic", "name"], message, fix)),
-        Deed::Command(_) | Deed::Parameters(_) => None,
+        ActionKind::Command(_) | ActionKind::Parameters(_) => None,
     }
 }
 

@@ -24,7 +24,7 @@ pub enum Age {
 
 /// What is seen of a source at a moment.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Sighting {
+pub enum Observation {
     /// It has this value.
     Value {
         /// The value; of a topic, that of the field.
@@ -97,21 +97,21 @@ impl Seen {
 
 impl Observations {
     /// Takes what was seen at `now`.
-    pub fn see(&mut self, source: Source, sighting: Sighting, now: Duration) {
+    pub fn see(&mut self, source: Source, observation: Observation, now: Duration) {
         let seen = self.sources.entry(source).or_insert(Seen::Nothing);
         let baseline = seen.baseline().cloned();
-        *seen = match sighting {
+        *seen = match observation {
             // What was kept is not newer than what was seen.
-            Sighting::Value { kept: true, .. } if matches!(seen, Seen::Value { kept: false, .. }) => return,
-            Sighting::Silent if matches!(seen, Seen::Value { .. } | Seen::Unusable { .. }) => return,
-            Sighting::Silent => Seen::Silent,
-            Sighting::Value { value, kept, age } => {
+            Observation::Value { kept: true, .. } if matches!(seen, Seen::Value { kept: false, .. }) => return,
+            Observation::Silent if matches!(seen, Seen::Value { .. } | Seen::Unusable { .. }) => return,
+            Observation::Silent => Seen::Silent,
+            Observation::Value { value, kept, age } => {
                 let baseline = baseline.or_else(|| self.began.then(|| known(&value)).flatten());
                 let before = if let Age::Stamped(before) = age { before } else { Duration::ZERO };
                 Seen::Value { value, at: now.saturating_sub(before), kept, age, baseline }
             }
-            Sighting::Unusable { reason } => Seen::Unusable { reason, baseline },
-            Sighting::Absent { reason } => Seen::Absent { reason },
+            Observation::Unusable { reason } => Seen::Unusable { reason, baseline },
+            Observation::Absent { reason } => Seen::Absent { reason },
         };
     }
 

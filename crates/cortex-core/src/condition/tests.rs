@@ -15,8 +15,8 @@ fn condition(written: Value) -> BoundCondition {
     bind(&condition, &Map::new()).unwrap()
 }
 
-fn seen(value: Value) -> Sighting {
-    Sighting::Value { value, kept: false, age: Age::Arrival }
+fn seen(value: Value) -> Observation {
+    Observation::Value { value, kept: false, age: Age::Arrival }
 }
 
 /// The verdict on a check of `/place data` that has this value.
@@ -135,12 +135,12 @@ fn regression_a_value_that_became_no_number_or_was_none_has_not_changed() {
 fn regression_what_a_message_says_of_its_own_age_counts_more_than_its_arrival() {
     let hall = condition(json!({"topic": "/place", "field": "data", "equal": "hall", "max_age_s": 2}));
     let stamped =
-        |seconds: u32| Sighting::Value { value: json!("hall"), kept: false, age: Age::Stamped(SECOND * seconds) };
+        |seconds: u32| Observation::Value { value: json!("hall"), kept: false, age: Age::Stamped(SECOND * seconds) };
     let mut observations = Observations::default();
     observations.see(place(), stamped(3), SECOND * 10);
-    let Finding { verdict, told } = hall.evaluate(&observations, None, SECOND * 10);
+    let Finding { verdict, explanation } = hall.evaluate(&observations, None, SECOND * 10);
     assert_eq!(verdict, Verdict::Unknown);
-    assert!(told.ends_with("(it was last seen 3.0 s ago, by the stamp of its message)"), "{told}");
+    assert!(explanation.ends_with("(it was last seen 3.0 s ago, by the stamp of its message)"), "{explanation}");
     observations.see(place(), stamped(1), SECOND * 10);
     assert_eq!(hall.evaluate(&observations, None, SECOND * 11).verdict, Verdict::Holds);
     assert_eq!(hall.stale_after(&observations, SECOND * 10), Some(SECOND * 11));
@@ -153,16 +153,16 @@ fn regression_what_a_message_says_of_its_own_age_counts_more_than_its_arrival() 
     let reason = "its stamp lies 40.0 s in the future".to_owned();
     observations.see(
         place(),
-        Sighting::Value { value: json!("hall"), kept: false, age: Age::Unknown { reason } },
+        Observation::Value { value: json!("hall"), kept: false, age: Age::Unknown { reason } },
         SECOND * 11,
     );
-    let Finding { verdict, told } = hall.evaluate(&observations, None, SECOND * 11);
+    let Finding { verdict, explanation } = hall.evaluate(&observations, None, SECOND * 11);
     assert_eq!(verdict, Verdict::Unknown);
-    assert!(told.contains("nobody knows how old it is: its stamp lies 40.0 s in the future"), "{told}");
+    assert!(explanation.contains("nobody knows how old it is: its stamp lies 40.0 s in the future"), "{explanation}");
     // How old it may be matters to those only who say so.
     let whenever = condition(json!({"topic": "/place", "field": "data", "equal": "hall"}));
     assert_eq!(whenever.evaluate(&observations, None, SECOND * 11).verdict, Verdict::Holds);
-    let kept = Sighting::Value { value: json!("hall"), kept: true, age: Age::Stamped(SECOND) };
+    let kept = Observation::Value { value: json!("hall"), kept: true, age: Age::Stamped(SECOND) };
     let mut observations = Observations::default();
     observations.see(place(), kept, SECOND * 10);
     assert_eq!(hall.evaluate(&observations, None, SECOND * 10).verdict, Verdict::Holds, "kept, and says how old it is");
@@ -172,22 +172,28 @@ fn regression_what_a_message_says_of_its_own_age_counts_more_than_its_arrival() 
 #[test]
 fn what_was_never_seen_is_too_old_or_has_nobody_to_tell_it_is_not_known() {
     let hall = condition(json!({"topic": "/place", "field": "data", "equal": "hall", "max_age_s": 2}));
-    let told = |observations: &Observations, now| {
-        let Finding { verdict, told } = hall.evaluate(observations, None, now);
-        (verdict, told)
+    let explanation = |observations: &Observations, now| {
+        let Finding { verdict, explanation } = hall.evaluate(observations, None, now);
+        (verdict, explanation)
     };
     let mut observations = Observations::default();
     let wanted = "/place data is \"hall\", seen within 2 s";
-    assert_eq!(told(&observations, SECOND), (Verdict::Unknown, format!("{wanted} (nothing was seen of it)")));
+    assert_eq!(explanation(&observations, SECOND), (Verdict::Unknown, format!("{wanted} (nothing was seen of it)")));
     observations.see(place(), seen(json!("hall")), SECOND);
-    assert_eq!(told(&observations, SECOND * 3), (Verdict::Holds, format!("{wanted} (it is \"hall\", seen 2.0 s ago)")));
+    assert_eq!(
+        explanation(&observations, SECOND * 3),
+        (Verdict::Holds, format!("{wanted} (it is \"hall\", seen 2.0 s ago)"))
+    );
     assert_eq!(hall.stale_after(&observations, SECOND), Some(SECOND * 3));
     assert_eq!(hall.stale_after(&observations, SECOND * 4), None, "a watch of it would wake again and again");
-    assert_eq!(told(&observations, SECOND * 4), (Verdict::Unknown, format!("{wanted} (it was last seen 3.0 s ago)")));
-    observations.see(place(), Sighting::Absent { reason: "nobody publishes /place".to_owned() }, SECOND);
-    assert_eq!(told(&observations, SECOND), (Verdict::Unknown, format!("{wanted} (nobody publishes /place)")));
-    observations.see(place(), Sighting::Unusable { reason: "it has no field 'data'".to_owned() }, SECOND);
-    assert_eq!(told(&observations, SECOND), (Verdict::Unknown, format!("{wanted} (it has no field 'data')")));
+    assert_eq!(
+        explanation(&observations, SECOND * 4),
+        (Verdict::Unknown, format!("{wanted} (it was last seen 3.0 s ago)"))
+    );
+    observations.see(place(), Observation::Absent { reason: "nobody publishes /place".to_owned() }, SECOND);
+    assert_eq!(explanation(&observations, SECOND), (Verdict::Unknown, format!("{wanted} (nobody publishes /place)")));
+    observations.see(place(), Observation::Unusable { reason: "it has no field 'data'".to_owned() }, SECOND);
+    assert_eq!(explanation(&observations, SECOND), (Verdict::Unknown, format!("{wanted} (it has no field 'data')")));
 }
 
 #[test]
@@ -196,15 +202,15 @@ fn regression_a_message_that_a_topic_kept_from_before_is_no_evidence() {
     let verdict = |observations: &Observations, since| hall.evaluate(observations, since, SECOND * 2).verdict;
     let mut observations = Observations::default();
     // It arrives after the call began, because the connection took so long.
-    observations.see(place(), Sighting::Value { value: json!("hall"), kept: true, age: Age::Arrival }, SECOND * 2);
+    observations.see(place(), Observation::Value { value: json!("hall"), kept: true, age: Age::Arrival }, SECOND * 2);
     assert_eq!(verdict(&observations, None), Verdict::Holds);
     assert_eq!(verdict(&observations, Some(SECOND)), Verdict::Unknown);
     observations.see(place(), seen(json!("kitchen")), SECOND * 2);
-    observations.see(place(), Sighting::Value { value: json!("hall"), kept: true, age: Age::Arrival }, SECOND * 2);
+    observations.see(place(), Observation::Value { value: json!("hall"), kept: true, age: Age::Arrival }, SECOND * 2);
     assert_eq!(verdict(&observations, Some(SECOND)), Verdict::Broken, "what is kept does not hide what is new");
     let aged = condition(json!({"topic": "/p", "equal": 1, "max_age_s": 60}));
     let source = Source::Topic { topic: "/p".to_owned(), field: String::new() };
-    observations.see(source, Sighting::Value { value: json!(1), kept: true, age: Age::Arrival }, SECOND);
+    observations.see(source, Observation::Value { value: json!(1), kept: true, age: Age::Arrival }, SECOND);
     assert_eq!(aged.evaluate(&observations, None, SECOND).verdict, Verdict::Unknown, "its age is not known");
 }
 
@@ -277,7 +283,7 @@ fn written() -> impl Strategy<Value = Value> {
     })
 }
 
-fn sighting() -> impl Strategy<Value = Sighting> {
+fn observation() -> impl Strategy<Value = Observation> {
     let value = prop_oneof![
         any::<i8>().prop_map(|number| json!(number)),
         any::<f64>().prop_map(|number| json!(number)),
@@ -294,19 +300,19 @@ fn sighting() -> impl Strategy<Value = Sighting> {
         1 => Just(Age::Unknown { reason: "its stamp lies in the future".to_owned() }),
     ];
     prop_oneof![
-        6 => (value, any::<bool>(), age).prop_map(|(value, kept, age)| Sighting::Value { value, kept, age }),
-        1 => Just(Sighting::Silent),
-        1 => Just(Sighting::Unusable { reason: "unusable".to_owned() }),
-        1 => Just(Sighting::Absent { reason: "absent".to_owned() }),
+        6 => (value, any::<bool>(), age).prop_map(|(value, kept, age)| Observation::Value { value, kept, age }),
+        1 => Just(Observation::Silent),
+        1 => Just(Observation::Unusable { reason: "unusable".to_owned() }),
+        1 => Just(Observation::Absent { reason: "absent".to_owned() }),
     ]
 }
 
 fn observations() -> impl Strategy<Value = Observations> {
-    prop::collection::vec((0..3_usize, sighting(), 0..10_u64), 0..8).prop_map(|all| {
+    prop::collection::vec((0..3_usize, observation(), 0..10_u64), 0..8).prop_map(|all| {
         let mut observations = Observations::default();
-        for (source, sighting, at) in all {
+        for (source, observation, at) in all {
             let source = Source::Topic { topic: format!("/t{source}"), field: String::new() };
-            observations.see(source, sighting, SECOND * u32::try_from(at).unwrap_or_default());
+            observations.see(source, observation, SECOND * u32::try_from(at).unwrap_or_default());
         }
         observations
     })

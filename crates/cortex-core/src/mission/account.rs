@@ -44,7 +44,7 @@ impl Looks {
 impl Mission {
     /// What was done and looked at, in one line of bounded length.
     pub(super) fn account(&self) -> String {
-        let looks = &self.goal.looks.0;
+        let looks = &self.task_state.looks.0;
         let begun = |report: &&StepReport| report.verification.is_some() && was_called(report);
         let mut done = Counted::default();
         let mut failed = Counted::default();

@@ -12,9 +12,9 @@ use cortex_protocol::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::containment::Destination;
+use super::availability::Destination;
 use super::{Mission, arguments};
-use crate::binding;
+use crate::output_refs;
 use crate::policy::{Judgement, PolicyContext};
 use grants::{CallBytes, Grants};
 
@@ -73,7 +73,7 @@ struct Judged {
 }
 
 impl Mission {
-    /// Judges a call of a tool, and that of the stand-in that would really be made.
+    /// Judges a call of a tool, and that of the standby that would really be made.
     fn judged(&self, call: &ToolCall, fingerprint: ToolFingerprint) -> Judged {
         let Destination { call: real, fingerprint, .. } = self.destination(call.clone(), fingerprint);
         let setup = &self.setup.policy;
@@ -88,7 +88,7 @@ impl Mission {
         };
         let spec = self.setup.tools.get(&call.tool);
         let mut judgement = judge(call, spec);
-        let server = if real.tool == call.tool { spec } else { self.kept.there(&real.tool) };
+        let server = if real.tool == call.tool { spec } else { self.availability.there(&real.tool) };
         if real.tool != call.tool {
             judgement = judgement.and(judge(&real, server));
         }
@@ -251,5 +251,5 @@ impl Judged {
 
 /// Whether nothing of the arguments is still to be filled in.
 fn is_closed(arguments: &Map<String, Value>) -> bool {
-    binding::references(arguments).is_empty() && !arguments.values().any(arguments::is_open_anywhere)
+    output_refs::references(arguments).is_empty() && !arguments.values().any(arguments::is_open_anywhere)
 }

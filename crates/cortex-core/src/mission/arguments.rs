@@ -10,9 +10,9 @@ use thiserror::Error;
 
 use super::repetition::Repeats;
 use super::{ConfirmationArguments, Mission};
-use crate::binding::{self, Form};
 use crate::confirmation::Unusable;
 use crate::fragment::{capped, quoted};
+use crate::output_refs::{self, Form};
 use crate::toolset::ArgumentsError;
 
 /// How deep arguments are compared; what lies deeper is compared as a whole.
@@ -167,14 +167,14 @@ impl Mission {
     pub(super) fn check_placeholders(&self, step: &Step, arguments: &Map<String, Value>) -> Result<(), StepProblem> {
         let Some(spec) = self.setup.tools.get(&step.call.tool) else { return Ok(()) };
         let planned = &step.call.arguments;
-        let bound = binding::bind(planned, &self.outputs_for(planned), Form::Value).unwrap_or_default();
+        let bound = output_refs::bind(planned, &self.outputs_for(planned), Form::Value).unwrap_or_default();
         // What the step was shown with holds what steps returned, which stands for nothing else; there the plan counts.
         let own = |(name, value): (&String, &Value)| {
             let value = if bound.get(name) == Some(value) { planned.get(name).unwrap_or(value) } else { value };
             (name.clone(), value.clone())
         };
         let arguments: Map<String, Value> = arguments.iter().map(own).collect();
-        if let Some(written) = binding::malformed(&arguments) {
+        if let Some(written) = output_refs::malformed(&arguments) {
             return Err(NoPlaceholder { written: written.to_owned() }.into());
         }
         unfilled(spec, &arguments).map_or(Ok(()), |written| Err(StepProblem::Unfilled { written }))
@@ -236,7 +236,7 @@ fn unfilled_in(value: &Value, asked: &Asked<'_>, depth: usize) -> Option<String>
         _ if depth > DEPTH_LIMIT => Some(format!("what lies deeper than {DEPTH_LIMIT} levels")),
         Value::String(text) => {
             let is_listed = asked.schema.is_some_and(|schema| lists(schema, value, 0));
-            if is_listed { None } else { unfilled_in_text(&binding::without_references(text), asked.takes_markup) }
+            if is_listed { None } else { unfilled_in_text(&output_refs::without_references(text), asked.takes_markup) }
         }
         Value::Array(items) => items.iter().find_map(|item| unfilled_in(item, asked, depth + 1)),
         Value::Object(fields) => fields.iter().find_map(|(name, field)| {
@@ -246,12 +246,12 @@ fn unfilled_in(value: &Value, asked: &Asked<'_>, depth: usize) -> Option<String>
 }
 
 fn unfilled_in_text(text: &str, takes_markup: bool) -> Option<String> {
-    let angled = binding::spans(text, &['<', '＜'], &['>', '＞']).into_iter().find(|(_, written)| {
+    let angled = output_refs::spans(text, &['<', '＜'], &['>', '＞']).into_iter().find(|(_, written)| {
         let inner = written.get(written.chars().next().map_or(0, char::len_utf8)..).unwrap_or_default();
         let inner = inner.trim_end_matches(['>', '＞']);
         inner.starts_with(begins_name) && !is_address(inner) && !(takes_markup && is_tag(inner))
     });
-    let braced = binding::spans(text, &['{'], &['}']).into_iter().find(|(start, written)| {
+    let braced = output_refs::spans(text, &['{'], &['}']).into_iter().find(|(start, written)| {
         let inner = written.trim_start_matches('{').trim_end_matches('}');
         let is_template = text.get(..*start).unwrap_or_default().ends_with(['$', '{']);
         let is_name = |next: char| next.is_alphanumeric() || " _.-'".contains(next);

@@ -96,7 +96,7 @@ impl Mission {
 
     /// Whether the model may ask a person: where something may be done, there may be something to choose.
     pub(super) fn offers_ask_person(&self) -> bool {
-        self.setup.policy.approval.max_questions > 0 && self.goal.class.may_act()
+        self.setup.policy.approval.max_questions > 0 && self.task_state.class.may_act()
     }
 
     /// Offers the tool.

@@ -8,7 +8,7 @@
 //! halted. Where a budget names them and nothing measures them, nothing moves: a check that can't be made fails closed.
 
 use cortex_protocol::mission::Expense;
-use cortex_protocol::{Effect as ToolEffect, GoalClass, MissionEvent, ToolName};
+use cortex_protocol::{Effect as ToolEffect, MissionEvent, TaskClass, ToolName};
 use serde::{Deserialize, Serialize};
 
 use super::{Mission, Phase};
@@ -179,7 +179,7 @@ impl Mission {
     /// What of a budget is kept for the closing words.
     fn kept_for_closing(&self, expense: Expense, limit: f64) -> f64 {
         // Words never end it.
-        if self.goal.class == GoalClass::EndlessOrder {
+        if self.task_state.class == TaskClass::EndlessOrder {
             return 0.0;
         }
         let prompt = self.closing_prompt_tokens;

@@ -9,10 +9,10 @@ use super::ask_person::{ASK_PERSON, Choice, ChoiceProblem};
 use super::prompts::StepReferencesError;
 use super::recall::{self, NoStepAddress, RECALL_STEP};
 use super::{Mission, prompts};
-use crate::arrangement::{ARRANGE_TOOL, Arrangement, ArrangementError};
-use crate::binding;
 use crate::chat::{CallArguments, ModelCall};
+use crate::output_refs;
 use crate::selection::FIND_TOOLS;
+use crate::step_groups::{ARRANGE_TOOL, ArrangementError, StepGroups};
 use crate::toolset::ArgumentsError;
 
 /// A call that can be done as it stands.
@@ -27,7 +27,7 @@ pub(super) enum CallKind {
     /// Of the search for tools.
     Search { query: String },
     /// Of the tool that arranges the plan.
-    Arrange { arrangement: Arrangement },
+    Arrange { step_groups: StepGroups },
     /// Of the tool that asks a person.
     Ask { choice: Choice },
     /// Of the tool that shows a step of the record.
@@ -46,7 +46,7 @@ pub(super) enum CallProblem {
     #[error(transparent)]
     Address(#[from] NoStepAddress),
     #[error(transparent)]
-    Arrangement(#[from] ArrangementError),
+    StepGroups(#[from] ArrangementError),
     /// The tool is not for this task, or not now.
     #[error("{because}")]
     KeptBack { because: String },
@@ -87,11 +87,11 @@ impl Mission {
             return Ok(GoodCall { model_call, kind: CallKind::Recall { step } });
         }
         if model_call.name == ARRANGE_TOOL {
-            let arrangement = Arrangement::read(&arguments)?;
-            return Ok(GoodCall { model_call, kind: CallKind::Arrange { arrangement } });
+            let step_groups = StepGroups::read(&arguments)?;
+            return Ok(GoodCall { model_call, kind: CallKind::Arrange { step_groups } });
         }
         let spec = self.setup.tools.resolve(&model_call.name).cloned().ok_or_else(|| {
-            match self.goal.refusal(&model_call.name).or_else(|| self.kept_back(&model_call.name)) {
+            match self.task_state.refusal(&model_call.name).or_else(|| self.kept_back(&model_call.name)) {
                 Some(because) => CallProblem::KeptBack { because },
                 None => CallProblem::NoTool { names: prompts::names(&self.setup.tools, &self.offered) },
             }
@@ -106,7 +106,7 @@ impl Mission {
         }
         prompts::plan_request(&self.setup.tools, &model_call, &spec.name)?;
         let arguments = prompts::without_own(&spec, &arguments);
-        if let Some(written) = binding::malformed(&arguments) {
+        if let Some(written) = output_refs::malformed(&arguments) {
             return Err(NoPlaceholder { written: written.to_owned() }.into());
         }
         self.setup.tools.check_unbound(&spec.name, &arguments)?;

@@ -19,8 +19,8 @@ impl Mission {
             && !matches!(self.phase, Phase::New | Phase::Halting { .. } | Phase::Finished)
             && self.calls.values().all(|call| call.step.is_none())
             && self.not_stopped.is_empty()
-            && !self.goal.class.goes_on()
-            && !self.owes_a_correction()
+            && !self.task_state.class.goes_on()
+            && !self.owes_a_revision()
             && self.judge().is_ok()
     }
 
@@ -38,7 +38,7 @@ impl Mission {
 
     /// Ends the mission by its record, without words of the model.
     pub(super) fn close_by_record(&mut self, reason: &str) {
-        let found = self.goal.class.is_answered_by_words().then(|| self.last_found()).flatten();
+        let found = self.task_state.class.is_answered_by_words().then(|| self.last_found()).flatten();
         let found = found.map(|found| format!(" {found}")).unwrap_or_default();
         let reason = one_line(reason, REASON_CHARACTERS);
         self.end_by_record(&format!("All that was planned was done.{found} There are no closing words: {reason}"));

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Mission;
-use crate::arrangement::Arrangement;
-use crate::expansion::{self, ExpansionError, Wanted};
+use crate::for_each::{self, ExpansionError, Wanted};
 use crate::plan;
+use crate::step_groups::StepGroups;
 
 /// Most lists that are kept.
 const LISTS: usize = 64;
@@ -42,7 +42,7 @@ impl Collections {
         match value {
             Value::Array(items) => {
                 let values: Option<Vec<Value>> = items.iter().take(VALUES + 1).map(name_of).collect();
-                let name = expansion::plain_name(name);
+                let name = for_each::plain_name(name);
                 match values {
                     Some(values)
                         if values.len() <= VALUES && (self.lists.len() < LISTS || self.lists.contains_key(&name)) =>
@@ -70,13 +70,13 @@ impl Mission {
     pub(super) fn written_out(
         &self,
         requests: Vec<plan::Request>,
-        arrangement: &Arrangement,
+        step_groups: &StepGroups,
     ) -> Result<Vec<Wanted>, ExpansionError> {
         let only_looks = |request: &plan::Request| {
             let spec = self.setup.tools.get(&request.call.tool);
             spec.is_some_and(|spec| spec.effect == cortex_protocol::Effect::Observe)
         };
-        let wanted = expansion::expand(requests, arrangement, |name, block| self.values_of(name, block), only_looks)?;
+        let wanted = for_each::expand(requests, step_groups, |name, block| self.values_of(name, block), only_looks)?;
         for Wanted { request, value, .. } in &wanted {
             let Some(value) = value else { continue };
             let checked = self.setup.tools.check_unbound(&request.call.tool, &request.call.arguments);
@@ -95,17 +95,17 @@ impl Mission {
                 let spec = self.setup.tools.get(&request.call.tool)?;
                 let mut arguments = request.call.arguments.iter();
                 arguments.find_map(|(argument, value)| {
-                    let is_meant = expansion::stands_for(value, name);
-                    let is_named = expansion::plain_name(argument) == name;
+                    let is_meant = for_each::stands_for(value, name);
+                    let is_named = for_each::plain_name(argument) == name;
                     (is_meant && (is_named || !by_name)).then(|| listed_values(&spec.parameters, argument))?
                 })
             })
         };
-        let found = || self.goal.found.get(name).cloned();
+        let found = || self.task_state.found.get(name).cloned();
         let values = listed(true).or_else(found).or_else(|| listed(false));
         let name = || name.to_owned();
         let values = values.ok_or_else(|| {
-            let known = self.goal.found.lists.keys().cloned().collect();
+            let known = self.task_state.found.lists.keys().cloned().collect();
             ExpansionError::UnknownCollection { name: name(), known }
         })?;
         if values.is_empty() { Err(ExpansionError::EmptyCollection { name: name() }) } else { Ok(values) }

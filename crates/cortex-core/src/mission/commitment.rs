@@ -5,16 +5,16 @@ use serde_json::Map;
 use thiserror::Error;
 
 use super::approval::Refusal;
-use super::cutting::{cut_to, kept_as, kept_steps};
 use super::failure::CUT;
 use super::prompts::StepReferencesError;
 use super::repetition::{Repeats, repeats_of_steps};
+use super::truncation::{cut_to, kept_as, kept_steps};
 use super::{Arranged, Mission, arguments, prompts};
-use crate::arrangement::{Arrangement, ArrangementError};
 use crate::chat::ModelCall;
-use crate::expansion::{self, ExpansionError, Wanted};
+use crate::for_each::{self, ExpansionError, Wanted};
 use crate::fragment::Fragment;
 use crate::plan::{self, PlanError};
+use crate::step_groups::{ArrangementError, StepGroups};
 
 /// The calls of a reply that are steps of its plan.
 type PlanCalls = Vec<(ModelCall, ToolName)>;
@@ -25,7 +25,7 @@ pub(super) enum PlanProblem {
     #[error(transparent)]
     References(#[from] StepReferencesError),
     #[error(transparent)]
-    Arrangement(#[from] ArrangementError),
+    StepGroups(#[from] ArrangementError),
     #[error("'instead_of' names {address}, and no earlier plan has such a step")]
     UnknownAddress { address: StepAddress },
     #[error(transparent)]
@@ -47,8 +47,8 @@ impl Mission {
             self.fail(reason);
             return;
         }
-        let mut arrangement = arranged.as_ref().map(|arranged| (*arranged.arrangement).clone()).unwrap_or_default();
-        let wanted = match self.wanted_by(&calls, &mut arrangement) {
+        let mut step_groups = arranged.as_ref().map(|arranged| (*arranged.step_groups).clone()).unwrap_or_default();
+        let wanted = match self.wanted_by(&calls, &mut step_groups) {
             Ok(wanted) => wanted,
             Err(problem) => {
                 self.wrong_plan(problem.to_string(), calls, arranged);
@@ -71,10 +71,10 @@ impl Mission {
         };
         let instead_of: Vec<Vec<StepAddress>> = requests.iter().map(|request| request.instead_of.clone()).collect();
         let is_longer = wanted.len() != calls.len();
-        let arrangement =
-            if is_longer { arrangement.renumbered(|step| expansion::places(&wanted, step)) } else { arrangement };
-        let arrangement = if is_whole { arrangement } else { arrangement.renumbered(|step| kept_as(&kept, step)) };
-        let made = plan::build_arranged(requests, &arrangement);
+        let step_groups =
+            if is_longer { step_groups.renumbered(|step| for_each::places(&wanted, step)) } else { step_groups };
+        let step_groups = if is_whole { step_groups } else { step_groups.renumbered(|step| kept_as(&kept, step)) };
+        let made = plan::build_arranged(requests, &step_groups);
         let made = made.and_then(|plan| plan::order(&plan).map(|order| (plan, order)));
         let made = made.map_err(PlanProblem::from);
         let made = made.and_then(|made| self.check_repetitions_in(&made.0).map(|()| made));
@@ -91,7 +91,7 @@ impl Mission {
             |number: &StepNumber| plan.steps.iter().find(|step| step.number == *number).map(|step| step.priority);
         order.sort_by_key(priority);
         self.planning_turn = 0;
-        self.goal.told = false;
+        self.task_state.told = false;
         // The calls were just checked to be for the versions that were shown.
         let fingerprint = |step: &Step| Some((step.number, *self.shown.get(&step.call.tool)?));
         let fingerprints = plan.steps.iter().filter_map(fingerprint).collect();
@@ -136,11 +136,11 @@ impl Mission {
     fn wanted_by(
         &self,
         calls: &[(ModelCall, ToolName)],
-        arrangement: &mut Arrangement,
+        step_groups: &mut StepGroups,
     ) -> Result<Vec<Wanted>, PlanProblem> {
         let requests = calls.iter().map(|(call, tool)| prompts::plan_request(&self.setup.tools, call, tool));
-        let requests = arrangement.apply(requests.collect::<Result<_, _>>()?)?;
-        Ok(self.written_out(self.with_addresses(requests)?, arrangement)?)
+        let requests = step_groups.apply(requests.collect::<Result<_, _>>()?)?;
+        Ok(self.written_out(self.with_addresses(requests)?, step_groups)?)
     }
 
     /// The requests with the steps that they take the place of named in full.

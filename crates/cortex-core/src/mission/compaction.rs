@@ -1,4 +1,4 @@
-//! Keeping a long mission's conversation within bounds. What stays, word for word: the rules, the task, how people corrected
+//! Keeping a long mission's conversation within bounds. What stays, word for word: the rules, the task, how people revised
 //! it, what is in flight, and the latest exchanges with the model, the newest one always. Every step stays in the record,
 //! with as much of its output as there is room for; [`RECALL_STEP`](super::RECALL_STEP) shows the rest. What goes: older
 //! exchanges.
@@ -38,12 +38,16 @@ impl Mission {
         // What a message that stays reports is not reported twice.
         let is_older = |report: &&StepReport| !kept.iter().any(|message| shown(message, report));
         let steps: Vec<StepReport> = self.reports.iter().filter(is_older).cloned().collect();
-        let mut fragments = self.correction_fragments();
+        let mut fragments = self.revision_fragments();
         if !steps.is_empty() {
             fragments.push(Fragment::Ledger { steps, outputs: (limit / 8).min(LEDGER_OUTPUTS) });
         }
         if !self.reports.is_empty() {
-            fragments.push(Fragment::Owed { steps: self.owed(), shown: 0, looks_suffice: self.goal.looks_suffice });
+            fragments.push(Fragment::Owed {
+                steps: self.owed(),
+                shown: 0,
+                looks_suffice: self.task_state.looks_suffice,
+            });
         }
         fragments.push(Fragment::InFlight { goals: self.in_flight(), plan: self.run.number() });
         fragments.push(Fragment::Notice { text: NOTICE.to_owned() });
@@ -69,7 +73,7 @@ impl Mission {
                 begins = Some(index);
             }
         }
-        // Before the first exchange there is nothing that may go: what was disputed, what people corrected.
+        // Before the first exchange there is nothing that may go: what was disputed, what people revised.
         begins.unwrap_or(0)
     }
 }

@@ -40,10 +40,10 @@ impl Mission {
             Fragment::Earlier { turns: vec![earlier] },
             Fragment::Ledger { steps, outputs: LEDGER_OUTPUTS },
             Fragment::Notice { text: DISPUTED.to_owned() },
-            Fragment::Correction { text: reason.clone() },
+            Fragment::Revision { text: reason.clone() },
         ];
         self.conversation.push(Message::User { fragments });
-        self.task_corrections.push(reason);
-        self.told_corrections = self.task_corrections.len();
+        self.task_revisions.push(reason);
+        self.told_revisions = self.task_revisions.len();
     }
 }

@@ -68,10 +68,10 @@ impl Mission {
     pub(super) fn answer(&mut self, text: &str) {
         if self.run.number() == 0 {
             self.words_alone(text);
-        } else if self.goal.class.goes_on() {
+        } else if self.task_state.class.goes_on() {
             self.words_in_a_round(text);
-        } else if self.owes_a_correction() && self.judge().is_ok() {
-            self.words_after_a_correction(text);
+        } else if self.owes_a_revision() && self.judge().is_ok() {
+            self.words_after_a_revision(text);
         } else {
             self.end_by_record(text);
         }
@@ -83,7 +83,7 @@ impl Mission {
             Ok(skipped) => {
                 let text = skipped.map_or_else(|| text.to_owned(), |skipped| format!("{text} ({skipped})"));
                 // A question is answered by what was found; steps that found nothing answer none.
-                let is_answer = !self.goal.class.is_answered_by_words() || self.goal.found_something;
+                let is_answer = !self.task_state.class.is_answered_by_words() || self.task_state.found_something;
                 let status = if is_answer { MissionStatus::Succeeded } else { MissionStatus::Answered };
                 self.finish(status, text);
             }
@@ -97,8 +97,8 @@ impl Mission {
         let only_looks = |report: &StepReport| {
             self.setup.tools.get(&report.tool).is_some_and(|spec| spec.effect == ToolEffect::Observe)
         };
-        let is_same_deed = |one: &_, other: &_| self.is_same_deed(one, other);
-        record::open_steps(&self.reports, only_looks, is_same_deed, self.goal.looks_suffice)
+        let is_same_action = |one: &_, other: &_| self.is_same_action(one, other);
+        record::open_steps(&self.reports, only_looks, is_same_action, self.task_state.looks_suffice)
     }
 
     pub(super) fn owed(&self) -> Vec<StepReport> {
@@ -109,7 +109,7 @@ impl Mission {
     fn is_all_skipped(&self) -> bool {
         // What was done before a correction is not what it asks for; words alone are told apart elsewhere.
         let counts_from =
-            if self.owes_a_correction() || self.goal.class.is_answered_by_words() { 0 } else { self.corrected_plan };
+            if self.owes_a_revision() || self.task_state.class.is_answered_by_words() { 0 } else { self.revised_plan };
         !self.reports.iter().any(|report| report.plan > counts_from && report.status == StepStatus::Success)
     }
 
@@ -121,7 +121,7 @@ impl Mission {
         PlanRecord {
             number: self.run.number(),
             is_all_skipped: owed.is_empty() && self.is_all_skipped(),
-            looks_suffice: self.goal.looks_suffice,
+            looks_suffice: self.task_state.looks_suffice,
             steps,
             owed,
         }
@@ -148,7 +148,7 @@ impl Mission {
             self.replan(reason);
             return;
         }
-        if self.goal.class.goes_on() {
+        if self.task_state.class.goes_on() {
             self.round_carried_out();
             return;
         }
@@ -258,13 +258,13 @@ impl Mission {
         self.give_up_fixing();
         match then {
             // Replanning while something may still be moving would put two plans on one robot.
-            Ending::Replan { .. } | Ending::Corrected | Ending::Failed { .. } | Ending::Closed { .. }
+            Ending::Replan { .. } | Ending::Revised | Ending::Failed { .. } | Ending::Closed { .. }
                 if !self.not_stopped.is_empty() =>
             {
                 self.finish(MissionStatus::Failed, then.reason().to_owned());
             }
             Ending::Replan { reason } => self.replan(reason),
-            Ending::Corrected => self.plan_as_corrected(),
+            Ending::Revised => self.plan_as_revised(),
             Ending::Failed { reason } => self.finish(MissionStatus::Failed, reason),
             Ending::Closed { reason } => self.close_by_record(&reason),
             Ending::Cancelled { reason } => self.finish(MissionStatus::Cancelled, reason),
@@ -296,13 +296,13 @@ impl Mission {
         let account = self.account();
         let mut result = MissionResult {
             status,
-            class: self.goal.class,
+            class: self.task_state.class,
             output,
             words_alone: status == MissionStatus::Answered && self.owes_more_than_words(),
             account: String::new(),
             steps: self.reports.clone(),
             execution: self.timeline.report(&self.reports, duration),
-            corrections: self.task_corrections.clone(),
+            revisions: self.task_revisions.clone(),
             not_stopped,
             usage: self.usage,
             duration,

@@ -7,12 +7,12 @@ use cortex_protocol::{
 };
 use serde_json::{Map, Value};
 
+use super::argument_repair::Failure;
 use super::arguments::StepProblem;
-use super::correction::Failure;
 use super::{ConfirmationMode, Mission, Phase, RunningCall, arguments, prompts};
-use crate::binding::{self, Form};
 use crate::chat::ChatReply;
 use crate::confirmation::{self, Reading, Unusable};
+use crate::output_refs::{self, Form};
 use crate::ports::ModelError;
 use crate::schedule::{self, Conflict, Holder, Next};
 
@@ -129,7 +129,7 @@ impl Mission {
         let bound = match &proposed {
             // As they would run.
             Some(proposed) => self.resolved_arguments(&step, Some(proposed.clone())).ok(),
-            None => binding::bind(&step.call.arguments, &self.outputs_for(&step.call.arguments), Form::Value).ok(),
+            None => output_refs::bind(&step.call.arguments, &self.outputs_for(&step.call.arguments), Form::Value).ok(),
         };
         let notice = match problem {
             Some(problem) => {
@@ -329,11 +329,11 @@ impl Mission {
         let outputs = self.outputs_for(&arguments);
         self.check_placeholders(step, &arguments)?;
         let missing = |placeholders: Vec<String>| StepProblem::NoValue { placeholders };
-        let as_values = binding::bind(&arguments, &outputs, Form::Value).map_err(missing)?;
+        let as_values = output_refs::bind(&arguments, &outputs, Form::Value).map_err(missing)?;
         let arguments = match self.setup.tools.check(tool, &as_values) {
             Ok(()) => as_values,
             Err(problem) => {
-                let as_text = binding::bind(&arguments, &outputs, Form::Text).map_err(missing)?;
+                let as_text = output_refs::bind(&arguments, &outputs, Form::Text).map_err(missing)?;
                 if self.setup.tools.check(tool, &as_text).is_ok() { as_text } else { return Err(problem.into()) }
             }
         };

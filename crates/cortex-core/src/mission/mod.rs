@@ -4,24 +4,24 @@
 //! inputs always give the same effects. See `docs/mission-loop.md`.
 //!
 //! - `planning`: phase 1, from the task to a plan or an answer; `calls`: what its replies call; `research`: looks that are
-//!   done at once; `commitment`: the plan that comes of it; `cutting`: plans that are too long;
-//! - `execution`: phase 2, the confirmed steps; `flight`: the calls under way; `reports`: the record of each step;
+//!   done at once; `commitment`: the plan that comes of it; `truncation`: plans that are too long;
+//! - `execution`: phase 2, the confirmed steps; `in_flight`: the calls under way; `reports`: the record of each step;
 //! - `phase`: where it stands;
 //! - `failure`: what a failed step does to its plan;
 //! - `arguments`: those that a step runs with, and which of them a confirmation may change;
-//! - `correction`: fixing a call that failed; `budget`: what a mission may spend;
+//! - `argument_repair`: fixing a call that failed; `budget`: what a mission may spend;
 //!   `closing`: how it ends where its closing words fail;
 //!   `compaction`: keeping its conversation within bounds;
-//! - `goals`: what the class of the task decides; `rounds`: orders that go on; `evidence`: what shows that they are
+//! - `task_class`: what the class of the task decides; `standing_tasks`: orders that go on; `evidence`: what shows that they are
 //!   fulfilled; `collections`: what `<each place>` stands for;
-//! - `presence`: components that leave and come back; `containment`: what the monitor keeps from the mission;
-//! - `supervision`: what would go on for ever ends;
+//! - `tool_presence`: components that leave and come back; `availability`: what the monitor keeps from the mission;
+//! - `stall_timeouts`: what would go on for ever ends;
 //! - `approval`: policy, and what people approve; `ask_person`: what the model asks them; `dispute`: what they reopen;
-//! - `operator`: what a person says in mid mission; `repetition`: what was done is not done again;
+//! - `task_revision`: what a person says in mid mission; `repetition`: what was done is not done again;
 //! - `ending`: replanning, halting and the one result; `record`: what of the task is still open; `account`: what was done
 //!   and looked at, in one line;
 //! - `timeline`: when its steps did what;
-//! - `setup`: what it starts with; `exchange`: inputs and effects;
+//! - `setup`: what it starts with; `io`: inputs and effects;
 //! - `prompts`: what the model is told; `recall`: what it may ask for of what was left out.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,75 +36,75 @@ use crate::feedback::in_seconds;
 use crate::ports::{ModelError, ModelErrorKind};
 use crate::toolset::plain_wire_name;
 use approval::Approvals;
-use containment::Kept;
-use flight::RunningCall;
-use goals::Goal;
+use availability::MissionAvailability;
+use in_flight::RunningCall;
 use phase::{Arranged, Ending, Phase, Research, ResearchState};
 use plan_run::PlanRun;
+use task_class::TaskState;
 use timeline::Timeline;
 
 mod account;
 mod approval;
+mod argument_repair;
 mod arguments;
 mod ask_person;
+mod availability;
 mod budget;
 mod calls;
 mod closing;
 mod collections;
 mod commitment;
 mod compaction;
-mod containment;
-mod correction;
-mod cutting;
 mod dispute;
 mod ending;
 mod evidence;
-mod exchange;
 mod execution;
 mod failure;
-mod flight;
-mod goals;
-mod operator;
+mod in_flight;
+mod io;
 mod phase;
 mod plan_run;
 mod planning;
-mod presence;
 mod prompts;
 mod recall;
 mod record;
 mod repetition;
 mod reports;
 mod research;
-mod rounds;
 mod setup;
-mod supervision;
+mod stall_timeouts;
+mod standing_tasks;
+mod task_class;
+mod task_revision;
 mod timeline;
+mod tool_presence;
+mod truncation;
 
 #[cfg(test)]
 mod tests;
 
-pub use crate::arrangement::ARRANGE_TOOL;
 pub use crate::selection::FIND_TOOLS;
+pub use crate::step_groups::ARRANGE_TOOL;
 pub use approval::AnswerProblem;
 pub use ask_person::ASK_PERSON;
 pub(crate) use budget::ESTIMATED;
 pub use budget::Prices;
 pub use dispute::{DISPUTED, Reopened};
-pub use exchange::{CancelReason, Effect, Input, RequestId};
-pub use operator::{CorrectionProblem, MAX_CORRECTION_BYTES, MAX_CORRECTIONS};
+pub use io::{CancelReason, Effect, Input, RequestId};
 pub use prompts::DECLINE_TOOL;
 pub use recall::RECALL_STEP;
-pub use rounds::ORDER_FULFILLED;
 pub use setup::{
     ApprovalSettings, ConfirmationArguments, ConfirmationMode, MissionLimits, MissionSetup, OnFailure, PolicySetup,
 };
+pub use standing_tasks::ORDER_FULFILLED;
+pub use task_revision::{MAX_REVISION_BYTES, MAX_REVISIONS, RevisionProblem};
 
 /// A mission in progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mission {
     setup: MissionSetup,
     /// What kind of thing the task asks for, and what follows from it.
-    goal: Goal,
+    task_state: TaskState,
     phase: Phase,
     /// The latest time seen, since the mission was made.
     now: Duration,
@@ -132,7 +132,7 @@ pub struct Mission {
     reports: Vec<StepReport>,
     timeline: Timeline,
     /// What of the robot is kept from the mission.
-    kept: Kept,
+    availability: MissionAvailability,
     /// When something happened last.
     progress_at: Duration,
     /// The tools that were there and are not, with when they left.
@@ -141,12 +141,12 @@ pub struct Mission {
     came_back: BTreeSet<ToolName>,
     /// Those of which was said that they are awaited.
     told_missing: BTreeSet<ToolName>,
-    /// How people corrected the task, in order.
-    task_corrections: Vec<String>,
+    /// How people revised the task, in order.
+    task_revisions: Vec<String>,
     /// How many of them stand in the conversation.
-    told_corrections: usize,
+    told_revisions: usize,
     /// The plan that was the last one when the task was last corrected; 0: there was none.
-    corrected_plan: u32,
+    revised_plan: u32,
     /// The budgets of which a warning was given.
     warned: BTreeSet<Expense>,
     /// Tokens that the last request for a plan or an answer held: about what the next one costs.
@@ -182,8 +182,12 @@ impl Mission {
     #[must_use]
     pub fn new(setup: MissionSetup) -> Self {
         Self {
-            goal: Goal::of(&setup.reading),
-            kept: Kept::new(setup.containment.clone(), setup.tools.clone(), setup.departed.clone()),
+            task_state: TaskState::of(&setup.reading),
+            availability: MissionAvailability::new(
+                setup.availability.clone(),
+                setup.tools.clone(),
+                setup.removed.clone(),
+            ),
             setup,
             phase: Phase::New,
             now: Duration::ZERO,
@@ -202,9 +206,9 @@ impl Mission {
             left_at: BTreeMap::new(),
             came_back: BTreeSet::new(),
             told_missing: BTreeSet::new(),
-            task_corrections: Vec::new(),
-            told_corrections: 0,
-            corrected_plan: 0,
+            task_revisions: Vec::new(),
+            told_revisions: 0,
+            revised_plan: 0,
             warned: BTreeSet::new(),
             closing_prompt_tokens: 0,
             awaits_closing_words: false,
@@ -235,8 +239,8 @@ impl Mission {
             Input::CallEnded { call, outcome } => self.on_call_ended(call, outcome),
             Input::ToolsChanged { tools } => self.on_tools_changed(tools),
             Input::ToolsDiffer { changes } => self.on_tools_differ(&changes),
-            Input::Contained { containment } => self.on_contained(containment),
-            Input::Correct { text, reading, origin } => self.on_correct(text, &reading, origin),
+            Input::AvailabilityChanged { availability } => self.on_availability_changed(availability),
+            Input::Revise { text, reading, origin } => self.on_revise(text, &reading, origin),
             Input::Answered { number, answer, origin } => self.on_answered(number, answer, origin),
             Input::RobotState { state } => self.on_robot_state(state),
             Input::Metered { expense, total, is_live } => self.on_metered(expense, total, is_live),
@@ -292,7 +296,7 @@ impl Mission {
             ));
         } else {
             self.begin_reopened();
-            self.begin_goal();
+            self.begin_task();
             self.warn_about_meters();
             self.ask_for_plan();
         }

@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use super::RequestId;
 use super::approval::AfterAnswer;
 use super::ask_person::Choice;
-use super::presence::AfterWait;
-use crate::arrangement::Arrangement;
+use super::tool_presence::AfterWait;
 use crate::chat::ModelCall;
+use crate::step_groups::StepGroups;
 
 /// What a mission does now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ pub(super) enum Phase {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Arranged {
     pub(super) model_call: ModelCall,
-    pub(super) arrangement: Box<Arrangement>,
+    pub(super) step_groups: Box<StepGroups>,
 }
 
 /// One call of a planning tool.
@@ -114,8 +114,8 @@ pub(super) enum Ending {
     Replan {
         reason: String,
     },
-    /// A person corrected the task, and the mission plans anew.
-    Corrected,
+    /// A person revised the task, and the mission plans anew.
+    Revised,
     Failed {
         reason: String,
     },

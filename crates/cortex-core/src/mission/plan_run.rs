@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cortex_protocol::{Plan, Step, StepNumber, ToolFingerprint};
 use serde::{Deserialize, Serialize};
 
-use super::correction::Failure;
+use super::argument_repair::Failure;
 use crate::schedule;
 
 /// The current plan and how far it got. The record of its steps outlives it.

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use cortex_protocol::{GoalClass, MissionEvent, ToolName, ToolOutcome};
+use cortex_protocol::{MissionEvent, TaskClass, ToolName, ToolOutcome};
 use serde_json::Value;
 
 use super::ask_person::ASK_PERSON;
 use super::calls::{CallKind, CallProblem, GoodCall, belongs_to_plan};
 use super::{Arranged, DECLINE_TOOL, Mission, ORDER_FULFILLED, Phase, prompts};
-use crate::arrangement::ARRANGE_TOOL;
 use crate::chat::{CallArguments, ChatReply, Message, ModelCall};
 use crate::fragment::Fragment;
 use crate::ports::{ModelError, ModelErrorKind};
 use crate::selection;
+use crate::step_groups::ARRANGE_TOOL;
 
 /// What is said of a call that is wrong as the one before it.
 const SAME: &str = "the same as for the call before";
@@ -31,8 +31,13 @@ impl Mission {
         self.offer_tools();
         self.compact();
         self.may_recall |= self.is_compacted;
-        let mut chat =
-            prompts::planning_request(&self.setup, self.goal.class, &self.offered, &self.conversation, self.may_recall);
+        let mut chat = prompts::planning_request(
+            &self.setup,
+            self.task_state.class,
+            &self.offered,
+            &self.conversation,
+            self.may_recall,
+        );
         self.add_goal(&mut chat);
         self.add_ask_person(&mut chat);
         self.add_containment(&mut chat);
@@ -112,7 +117,7 @@ impl Mission {
             self.decline(reason);
             return;
         }
-        if self.goal.class == GoalClass::StandingOrder && calls.iter().any(|call| call.name == ORDER_FULFILLED) {
+        if self.task_state.class == TaskClass::StandingOrder && calls.iter().any(|call| call.name == ORDER_FULFILLED) {
             self.on_fulfilled(reply, calls);
             return;
         }
@@ -153,8 +158,8 @@ impl Mission {
         let mut asks = false;
         for call in good {
             match call.kind {
-                CallKind::Arrange { arrangement } => {
-                    arranged.push(Arranged { model_call: call.model_call, arrangement: Box::new(arrangement) });
+                CallKind::Arrange { step_groups } => {
+                    arranged.push(Arranged { model_call: call.model_call, step_groups: Box::new(step_groups) });
                 }
                 CallKind::Tool { spec, arguments }
                     if belongs_to_plan(&spec, acts) || self.needs_leave(&spec, &arguments) =>

@@ -9,13 +9,13 @@ use cortex_protocol::{StepAddress, StepReport, StepStatus, ToolName};
 /// One step takes over one other: a step of a later plan with the same call, as planned or as called, or one that names it in `instead_of` and
 /// calls the same tool. What it took over is as open as it is itself. A look that was tried and failed need
 /// not be repeated where later plans went on without it; one that never began is as open as any step. What a person's
-/// correction of the task has overtaken is taken over by any step of the same tool in a later plan, or by steps that
-/// name it, whatever they call: by one that acts, and where people asked for no deed (`looks_suffice`) by a look, too.
-/// `is_same_deed` says whether two tools count as the same: that of a component and that of its stand-in do.
+/// revision of the task has overtaken is taken over by any step of the same tool in a later plan, or by steps that
+/// name it, whatever they call: by one that acts, and where people asked for no action (`looks_suffice`) by a look, too.
+/// `is_same_action` says whether two tools count as the same: that of a component and that of its standby do.
 pub(super) fn open_steps(
     reports: &[StepReport],
     only_looks: impl Fn(&StepReport) -> bool,
-    is_same_deed: impl Fn(&ToolName, &ToolName) -> bool,
+    is_same_action: impl Fn(&ToolName, &ToolName) -> bool,
     looks_suffice: bool,
 ) -> Vec<&StepReport> {
     let mut used = BTreeSet::new();
@@ -35,7 +35,7 @@ pub(super) fn open_steps(
             continue;
         }
         let taken_over = reports.iter().enumerate().find(|(place, later)| {
-            takes_over(later, report, &is_same_deed) && later.status != StepStatus::Skipped && !used.contains(place)
+            takes_over(later, report, &is_same_action) && later.status != StepStatus::Skipped && !used.contains(place)
         });
         match taken_over {
             Some((place, _)) => {
@@ -47,9 +47,9 @@ pub(super) fn open_steps(
     open
 }
 
-fn takes_over(later: &StepReport, open: &StepReport, is_same_deed: &impl Fn(&ToolName, &ToolName) -> bool) -> bool {
+fn takes_over(later: &StepReport, open: &StepReport, is_same_action: &impl Fn(&ToolName, &ToolName) -> bool) -> bool {
     let is_same = later.arguments == open.arguments || is_planned_alike(later, open) || open.overtaken;
-    later.plan > open.plan && is_same_deed(&later.tool, &open.tool) && (is_same || stands_for(later, open))
+    later.plan > open.plan && is_same_action(&later.tool, &open.tool) && (is_same || stands_for(later, open))
 }
 
 /// Whether both were planned with the same arguments, in which something was still to be filled in.
@@ -113,13 +113,13 @@ mod tests {
     }
 
     #[test]
-    fn regression_a_component_and_its_stand_in_did_not_make_good_what_the_other_left_open() {
+    fn regression_a_component_and_its_standby_did_not_make_good_what_the_other_left_open() {
         let (failed, done) = (StepStatus::Failed, StepStatus::Success);
         let spare = |step: StepReport| StepReport { tool: "spare_base.go_to".into(), ..step };
         let (lost, driven) = (step(1, 1, "kitchen", failed, &[]), step(2, 1, "kitchen", done, &[]));
         assert_eq!(open(&[spare(lost.clone()), driven.clone()]), []);
         assert_eq!(open(&[lost.clone(), spare(driven)]), []);
-        assert_eq!(open(&[spare(lost), step(2, 1, "home", done, &[])]), [(1, 1)], "another place is another deed");
+        assert_eq!(open(&[spare(lost), step(2, 1, "home", done, &[])]), [(1, 1)], "another place is another action");
     }
 
     #[test]
@@ -173,11 +173,11 @@ mod tests {
         let reports = [overtaken.clone(), look.clone()];
         let only_looks = |report: &StepReport| report.tool.as_str() == "camera.look";
         assert_eq!(open_steps(&reports, only_looks, is_same, true), Vec::<&StepReport>::new());
-        assert_eq!(open_steps(&reports, only_looks, is_same, false), [&overtaken], "a person asked for a deed");
+        assert_eq!(open_steps(&reports, only_looks, is_same, false), [&overtaken], "a person asked for an action");
         let unnamed = [overtaken.clone(), StepReport { instead_of: Vec::new(), ..look.clone() }];
         assert_eq!(open_steps(&unnamed, only_looks, is_same, true), [&overtaken]);
-        let never_corrected = [StepReport { overtaken: false, ..overtaken }, look];
-        assert_eq!(open_steps(&never_corrected, only_looks, is_same, true).len(), 1);
+        let never_revised = [StepReport { overtaken: false, ..overtaken }, look];
+        assert_eq!(open_steps(&never_revised, only_looks, is_same, true).len(), 1);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use thiserror::Error;
 use super::Mission;
 use super::arguments::StepProblem;
 use super::commitment::PlanProblem;
-use crate::arrangement::ARRANGE_TOOL;
-use crate::binding;
+use crate::output_refs;
+use crate::step_groups::ARRANGE_TOOL;
 
 /// What a step does that was done. In words for the model.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -35,7 +35,7 @@ impl Mission {
     pub(super) fn check_repetitions_in(&self, plan: &Plan) -> Result<(), PlanProblem> {
         let unmarked = plan.steps.iter().filter(|step| step.again.is_empty());
         // What a placeholder comes to is known when the step's turn comes.
-        let bound = unmarked.filter(|step| binding::references(&step.call.arguments).is_empty());
+        let bound = unmarked.filter(|step| output_refs::references(&step.call.arguments).is_empty());
         let repeated: Vec<(StepNumber, Repeats)> = bound
             .filter_map(|step| {
                 let done = self.done_in_plan_before(self.run.next_number(), &step.call.tool, &step.call.arguments)?;
@@ -61,7 +61,7 @@ impl Mission {
         }
         let is_same = |report: &&StepReport| {
             report.plan < plan
-                && report.plan > self.goal.rounded
+                && report.plan > self.task_state.rounded
                 && report.status == StepStatus::Success
                 && report.tool == *tool
                 && same_fields(&report.arguments, arguments)

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 
 use super::prompts::{self, StepInPlan};
 use super::{Mission, Phase};
-use crate::binding;
 use crate::fragment::Fragment;
+use crate::output_refs;
 
 impl Mission {
     /// Writes the outcome into the step's record; it replaces whatever stood there.
@@ -58,7 +58,7 @@ impl Mission {
 
     /// What those steps of the current plan returned that the arguments refer to.
     pub(super) fn outputs_for(&self, arguments: &Map<String, Value>) -> BTreeMap<StepNumber, Value> {
-        let wanted = binding::references(arguments);
+        let wanted = output_refs::references(arguments);
         if wanted.is_empty() {
             return BTreeMap::new();
         }
@@ -85,12 +85,12 @@ impl Mission {
         };
         let done: Vec<(&StepReport, Option<Duration>)> =
             self.reports.iter().filter(has_begun).map(|report| (report, self.told_end(report))).collect();
-        let findings = &self.goal.findings;
+        let findings = &self.task_state.findings;
         StepInPlan {
             address: StepAddress { plan: self.run.number(), step: step.number },
             steps: self.step_count(),
             call: prompts::shown_step(step, arguments),
-            corrections: self.correction_fragments(),
+            revisions: self.revision_fragments(),
             record: (!done.is_empty() || !findings.is_empty())
                 .then(|| Fragment::brief(&done, findings, self.now, &|name| self.offered_name(name))),
             rest: self.run.order().iter().filter(is_to_come).filter_map(|number| self.step(*number).cloned()).collect(),
@@ -107,7 +107,7 @@ impl Mission {
 
     /// A tool under the name by which the model is offered it.
     pub(super) fn offered_name(&self, name: &ToolName) -> ToolName {
-        let offered = self.setup.tools.wire_name(name).or_else(|| self.goal.withheld.wire_name(name));
+        let offered = self.setup.tools.wire_name(name).or_else(|| self.task_state.withheld.wire_name(name));
         offered.map_or_else(|| name.clone(), ToolName::from)
     }
 

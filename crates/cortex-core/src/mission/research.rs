@@ -7,7 +7,7 @@ use super::calls::{CallKind, GoodCall};
 use super::{Arranged, Mission, Phase, Research, ResearchState};
 use crate::chat::ModelCall;
 use crate::fragment::Fragment;
-use crate::{binding, expansion};
+use crate::{for_each, output_refs};
 
 /// Most planning tools that one reply may call.
 const MAX_RESEARCH_CALLS: usize = 16;
@@ -32,7 +32,7 @@ impl Mission {
                     }
                     CallKind::Search { query } => ResearchState::Answered { outcome: self.find_tools(&query) },
                     CallKind::Recall { step } => ResearchState::Answered { outcome: self.recall(step) },
-                    CallKind::Tool { arguments, .. } if !expansion::names(&arguments).is_empty() => {
+                    CallKind::Tool { arguments, .. } if !for_each::names(&arguments).is_empty() => {
                         refused("a planning tool is called for one value at a time".to_owned())
                     }
                     CallKind::Ask { choice } => match self.may_ask_person() {
@@ -40,7 +40,7 @@ impl Mission {
                         Err(outcome) => ResearchState::Answered { outcome },
                     },
                     CallKind::Arrange { .. } => refused("it arranges the steps of a plan".to_owned()),
-                    CallKind::Tool { arguments, .. } if !binding::references(&arguments).is_empty() => refused(
+                    CallKind::Tool { arguments, .. } if !output_refs::references(&arguments).is_empty() => refused(
                         "a planning tool is called before any step, so it can't refer to a step's output".to_owned(),
                     ),
                     CallKind::Tool { spec, arguments } if arguments::unfilled(&spec, &arguments).is_some() => {

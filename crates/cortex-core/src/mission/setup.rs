@@ -6,7 +6,7 @@ use cortex_protocol::{Origin, SessionId, TaskReading, Turn};
 use serde::{Deserialize, Serialize};
 
 use super::{Prices, Reopened};
-use crate::containment::{Containment, Departed};
+use crate::availability::{Availability, RemovedTools};
 use crate::policy::{Policy, RobotState};
 use crate::toolset::ToolSet;
 
@@ -167,11 +167,11 @@ pub struct MissionSetup {
     /// The tools of the robot.
     pub tools: ToolSet,
     /// What of them is kept from the missions.
-    #[serde(default, skip_serializing_if = "Containment::is_empty")]
-    pub containment: Containment,
+    #[serde(default, rename = "containment", skip_serializing_if = "Availability::is_empty")]
+    pub availability: Availability,
     /// Tools of components that have left before it began: what is away for a known reason may come back.
-    #[serde(default, skip_serializing_if = "Departed::is_empty")]
-    pub departed: Departed,
+    #[serde(default, rename = "departed", skip_serializing_if = "RemovedTools::is_empty")]
+    pub removed: RemovedTools,
     /// The bounds.
     pub limits: MissionLimits,
     /// What needs a person's leave. A record from before there was a policy has none.

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::PolicyContext;
 use super::compiled::{CompiledRule, CompiledTest, Spelling, Text};
-use crate::binding;
 use crate::condition::Verdict;
+use crate::output_refs;
 
 /// How deep arguments are looked into; what lies deeper is not known.
 const DEPTH_LIMIT: usize = 32;
@@ -204,7 +204,7 @@ fn value_passes(value: &Value, test: &CompiledTest, reading: Reading, depth: usi
 
 /// A text that stands for something which is not known yet.
 fn is_open(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| !binding::bracketed(text).is_empty())
+    value.as_str().is_some_and(|text| !output_refs::bracketed(text).is_empty())
 }
 
 /// Values of different kinds can't be compared. Texts are compared by their spelling.

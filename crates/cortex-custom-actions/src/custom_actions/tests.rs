@@ -50,18 +50,18 @@ impl ToolProvider for Base {
     }
 }
 
-struct NoDeeds;
+struct NoActions;
 
 #[async_trait]
-impl RobotDeeds for NoDeeds {
+impl RobotActions for NoActions {
     async fn carry_out(
         &self,
-        _deed: &Deed,
+        _kind: &ActionKind,
         _effect: Effect,
         _limit: Duration,
         _decision: &SendDecision,
-    ) -> Result<Value, Undone> {
-        Err(Undone::Failed("nobody does it".to_owned()))
+    ) -> Result<Value, ActionError> {
+        Err(ActionError::Failed("nobody does it".to_owned()))
     }
 }
 
@@ -104,7 +104,8 @@ fn actions_of(recipe: &Recipe) -> (CustomActions, Arc<Base>) {
 fn actions_on(recipe: &Recipe, known: Vec<ToolSpec>) -> (CustomActions, Arc<Base>) {
     let base = Arc::new(Base::default());
     let (_, tools) = watch::channel(Arc::new(known));
-    let parts = Parts { deeds: Arc::new(NoDeeds), commands: None, robot: base.clone(), tools, gate: Gate::default() };
+    let parts =
+        Parts { actions: Arc::new(NoActions), commands: None, robot: base.clone(), tools, gate: Gate::default() };
     (CustomActions::of(recipe, PathBuf::new(), parts, CallBounds::default(), StopLatch::default()), base)
 }
 
@@ -179,11 +180,11 @@ async fn a_component_in_quarantine_is_not_reached_by_its_services_and_topics() {
     let Offered { to_models, to_events } = actions.offered();
     let specs: Vec<ToolSpec> = to_models.into_iter().chain(to_events).collect();
 
-    let mut containment = cortex_core::Containment::default();
-    containment.quarantine("base".into(), "it crashed");
+    let mut availability = cortex_core::Availability::default();
+    availability.quarantine("base".into(), "it crashed");
     let (tools, _) = cortex_core::ToolSet::new(specs.clone());
-    let confined = containment.confine(&tools, &cortex_core::Departed::default());
-    let kept: Vec<&str> = confined.kept_back.keys().map(ToolName::as_str).collect();
+    let available = availability.available(&tools, &cortex_core::RemovedTools::default());
+    let kept: Vec<&str> = available.kept_back.keys().map(ToolName::as_str).collect();
     assert_eq!(kept, ["beep", "dock", "reset"], "nobody has the others, of which one is said to be nobody's");
 
     // What slipped in between is refused where it would be sent: the base is not up.
@@ -200,7 +201,7 @@ const REPLACED: &str = r#"
 recipe = 1
 [components.base]
 start = "external"
-stand_in = "crawler"
+standby = "crawler"
 [components.crawler]
 start = "external"
 [actions.dock]
@@ -231,7 +232,7 @@ fn named<'a>(specs: &'a [ToolSpec], name: &str) -> Option<&'a ToolSpec> {
 }
 
 #[tokio::test]
-async fn an_action_is_done_by_the_stand_in_of_its_component_under_the_name_of_who_does_it() {
+async fn an_action_is_done_by_the_standby_of_its_component_under_the_name_of_who_does_it() {
     let recipe = Recipe::read(REPLACED).unwrap();
     let (actions, robot) = actions_on(&recipe, robot_with_crawler(&["dock"]));
     let specs = offered(&actions);
@@ -255,7 +256,7 @@ async fn an_action_is_done_by_the_stand_in_of_its_component_under_the_name_of_wh
 }
 
 #[tokio::test]
-async fn what_the_stand_in_does_not_take_is_not_done_in_another_way() {
+async fn what_the_standby_does_not_take_is_not_done_in_another_way() {
     let recipe = Recipe::read(REPLACED).unwrap();
     let (actions, robot) = actions_on(&recipe, robot_with_crawler(&["hall"]));
     let specs = offered(&actions);
@@ -270,7 +271,7 @@ async fn what_the_stand_in_does_not_take_is_not_done_in_another_way() {
 }
 
 #[test]
-fn an_action_of_a_component_that_has_left_is_still_there_for_its_stand_in() {
+fn an_action_of_a_component_that_has_left_is_still_there_for_its_standby() {
     let recipe = Recipe::read(REPLACED).unwrap();
     let both = robot_with_crawler(&["dock"]);
     let all = offered(&actions_on(&recipe, both.clone()).0);
@@ -291,14 +292,14 @@ struct Waits {
 }
 
 #[async_trait]
-impl RobotDeeds for Waits {
+impl RobotActions for Waits {
     async fn carry_out(
         &self,
-        _deed: &Deed,
+        _kind: &ActionKind,
         _effect: Effect,
         _limit: Duration,
         decision: &SendDecision,
-    ) -> Result<Value, Undone> {
+    ) -> Result<Value, ActionError> {
         if self.has_sent {
             decision.note_sent();
         }
@@ -313,7 +314,8 @@ async fn regression_what_was_never_sent_was_not_known_to_be_at_rest() {
         let recipe = Recipe::read(RECIPE).unwrap();
         let (_, tools) = watch::channel(Arc::default());
         let robot = Arc::new(Base::default());
-        let parts = Parts { deeds: Arc::new(Waits { has_sent }), commands: None, robot, tools, gate: Gate::default() };
+        let parts =
+            Parts { actions: Arc::new(Waits { has_sent }), commands: None, robot, tools, gate: Gate::default() };
         let actions = CustomActions::of(&recipe, PathBuf::new(), parts, CallBounds::default(), StopLatch::default());
         let specs = offered(&actions);
         let siren = named(&specs, "siren").unwrap().clone();

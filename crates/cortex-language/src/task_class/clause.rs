@@ -1,6 +1,6 @@
 //! What one clause asks for.
 
-use cortex_protocol::GoalClass;
+use cortex_protocol::TaskClass;
 
 use super::language::Language;
 use super::pattern::Pattern;
@@ -19,7 +19,7 @@ pub(super) struct Reader<'l> {
     /// Whether the task is one clause.
     pub(super) is_alone: bool,
     /// What a search counts as.
-    pub(super) search: GoalClass,
+    pub(super) search: TaskClass,
 }
 
 fn any(patterns: &[Pattern], units: &[String]) -> bool {
@@ -32,17 +32,17 @@ impl Reader<'_> {
     pub(super) fn class_of(
         &self,
         clause: &Clause,
-        asked: Option<GoalClass>,
+        asked: Option<TaskClass>,
         next: Option<&Clause>,
-    ) -> Option<GoalClass> {
+    ) -> Option<TaskClass> {
         self.class_of_words(clause, next).or_else(|| self.class_of_fragment(clause, asked, next))
     }
 
-    fn class_of_words(&self, clause: &Clause, next: Option<&Clause>) -> Option<GoalClass> {
+    fn class_of_words(&self, clause: &Clause, next: Option<&Clause>) -> Option<TaskClass> {
         let language = self.language;
         // They are made of words of small talk, too.
         if !clause.is_asked && any(&language.commands, &clause.units) {
-            return Some(GoalClass::Action);
+            return Some(TaskClass::Action);
         }
         let words = without_courtesies(&clause.units, language);
         let is_asked = clause.is_asked && !next.is_some_and(|next| self.is_tag(next));
@@ -52,11 +52,11 @@ impl Reader<'_> {
                 || self.is_small_talk(units, is_asked)
         };
         if clause.units.iter().all(|word| language.addresses.holds(word)) || is_talk(words) || is_talk(&clause.units) {
-            return Some(GoalClass::Conversation);
+            return Some(TaskClass::Conversation);
         }
         // "On", "the old one", "next": words that tell nothing are no evidence of anything.
         if words.is_empty() {
-            return any(&language.talk, &clause.units).then_some(GoalClass::Conversation);
+            return any(&language.talk, &clause.units).then_some(TaskClass::Conversation);
         }
         if !clause.is_asked && language.small_talk.only_fills(&clause.units) {
             return None;
@@ -68,7 +68,7 @@ impl Reader<'_> {
             return Some(self.class_of_wish(rest));
         }
         if language.fetched.after(words).is_some_and(|rest| self.names_a_reading(rest)) {
-            return Some(GoalClass::QuestionAboutSelf);
+            return Some(TaskClass::QuestionAboutSelf);
         }
         // The longer phrase says what is meant: to take a look is no taking.
         let told = language.speech.length(words).max(language.deeds.length(words));
@@ -82,29 +82,29 @@ impl Reader<'_> {
             return Some(self.class_of_search(words));
         }
         if looked > 0 && language.several_places.are_in(words) {
-            return Some(GoalClass::SearchOrPatrol);
+            return Some(TaskClass::SearchOrPatrol);
         }
         if asked > 0 || looked > 0 {
             let is_deed = self.is_deed_after(words, asked.max(looked));
-            return Some(if is_deed { GoalClass::Action } else { self.class_of_question(words) });
+            return Some(if is_deed { TaskClass::Action } else { self.class_of_question(words) });
         }
         if self.is_request(words) {
-            return Some(GoalClass::Action);
+            return Some(TaskClass::Action);
         }
         if any(&language.talk, words) || any(&language.talk, &clause.units) {
-            return Some(GoalClass::Conversation);
+            return Some(TaskClass::Conversation);
         }
         // "What a sunset!" asks for nothing, though it begins like a question.
         if clause.is_exclaimed && any(&language.exclamations, words) {
-            return Some(GoalClass::Conversation);
+            return Some(TaskClass::Conversation);
         }
         if any(&language.questions, words) || (clause.is_asked && any(&language.asked, words)) {
             return Some(self.class_of_question(words));
         }
         if any(&language.statements, words) {
-            return Some(GoalClass::Conversation);
+            return Some(TaskClass::Conversation);
         }
-        self.is_named(words).then_some(GoalClass::QuestionAboutSelf)
+        self.is_named(words).then_some(TaskClass::QuestionAboutSelf)
     }
 
     /// Whether the clause is made of the words of small talk: it has none that could name a deed. A question is small talk
@@ -132,12 +132,12 @@ impl Reader<'_> {
 
     /// What a clause without a verb asks for: it only goes on with what was asked before, "... and the bathroom?", or it
     /// names something of which something is asked after it, "the dog, is it in the garden?"
-    fn class_of_fragment(&self, clause: &Clause, asked: Option<GoalClass>, next: Option<&Clause>) -> Option<GoalClass> {
+    fn class_of_fragment(&self, clause: &Clause, asked: Option<TaskClass>, next: Option<&Clause>) -> Option<TaskClass> {
         let language = self.language;
         let words = &clause.units;
         // "You know" and "please" ask for nothing beside something else.
         if !self.is_alone && self.tells_nothing(clause) {
-            return Some(GoalClass::Conversation);
+            return Some(TaskClass::Conversation);
         }
         if language.deeds.begin(words) || self.is_request(words) {
             return None;
@@ -146,34 +146,34 @@ impl Reader<'_> {
         let is_short = words.len() <= FRAGMENT && words.first().is_some_and(begins);
         let goes_on = match asked {
             Some(asked) if !asked.is_answered_by_words() => false,
-            Some(GoalClass::Conversation) if !clause.is_asked => is_short && clause.joint == Joint::Soft,
+            Some(TaskClass::Conversation) if !clause.is_asked => is_short && clause.joint == Joint::Soft,
             Some(_) => is_short && clause.joint == Joint::Soft,
             // "And the other room?", after an earlier task.
             None => clause.is_asked && clause.joint == Joint::Soft && is_short,
         };
         if goes_on {
             return Some(match asked {
-                Some(GoalClass::Conversation) if !clause.is_asked => GoalClass::Conversation,
-                Some(GoalClass::KnowledgeQuestion) => GoalClass::KnowledgeQuestion,
-                _ => GoalClass::QuestionAboutWorld,
+                Some(TaskClass::Conversation) if !clause.is_asked => TaskClass::Conversation,
+                Some(TaskClass::KnowledgeQuestion) => TaskClass::KnowledgeQuestion,
+                _ => TaskClass::QuestionAboutWorld,
             });
         }
         // What is asked of it comes next, and is read for itself.
         let is_question =
-            |next: &Clause| self.class_of_words(next, None).is_some_and(|class| class != GoalClass::Conversation);
+            |next: &Clause| self.class_of_words(next, None).is_some_and(|class| class != TaskClass::Conversation);
         let is_followed = next.is_some_and(|next| next.joint == Joint::Soft && is_question(next));
-        (is_followed && any(&language.topics, words)).then_some(GoalClass::Conversation)
+        (is_followed && any(&language.topics, words)).then_some(TaskClass::Conversation)
     }
 
     /// "Can you ..." is a polite order, unless it asks for what is seen or known.
-    fn class_of_wish(&self, rest: &[String]) -> GoalClass {
+    fn class_of_wish(&self, rest: &[String]) -> TaskClass {
         let language = self.language;
         let rest = without_courtesies(rest, language);
         let asked = language.inquiries.length(rest).max(language.looks.length(rest));
         if language.searches.length(rest) > asked {
             self.class_of_search(rest)
         } else if language.looks.begin(rest) && language.several_places.are_in(rest) {
-            GoalClass::SearchOrPatrol
+            TaskClass::SearchOrPatrol
         } else if (language.perceives.begin(rest) && !self.is_request(rest))
             || (asked > 0 && !language.speech.begin(rest) && !self.is_deed_after(rest, asked))
         {
@@ -184,48 +184,48 @@ impl Reader<'_> {
     }
 
     /// Only what is known to be a deed is forbidden by "don't": not to leave the light on takes an action.
-    fn class_of_prohibition(&self, words: &[String]) -> GoalClass {
+    fn class_of_prohibition(&self, words: &[String]) -> TaskClass {
         let language = self.language;
         let rest = language.prohibitions.after(words).unwrap_or_default();
         if (language.deeds.begin(rest) || language.speech.begin(rest)) && !language.omissions.begin(rest) {
-            GoalClass::Conversation
+            TaskClass::Conversation
         } else {
-            GoalClass::Action
+            TaskClass::Action
         }
     }
 
-    fn class_of_deed(&self, words: &[String]) -> GoalClass {
-        if self.language.rounds.begin(words) { GoalClass::SearchOrPatrol } else { GoalClass::Action }
+    fn class_of_deed(&self, words: &[String]) -> TaskClass {
+        if self.language.rounds.begin(words) { TaskClass::SearchOrPatrol } else { TaskClass::Action }
     }
 
     /// To look for something is to do something. In every room, it is a tour.
-    fn class_of_search(&self, words: &[String]) -> GoalClass {
+    fn class_of_search(&self, words: &[String]) -> TaskClass {
         if self.language.several_places.are_in(words) {
-            GoalClass::SearchOrPatrol
+            TaskClass::SearchOrPatrol
         } else if self.is_request(words) {
-            GoalClass::Action
+            TaskClass::Action
         } else {
             self.search
         }
     }
 
     /// A question: of itself, of what is known without a look, or of the world around it.
-    fn class_of_question(&self, words: &[String]) -> GoalClass {
+    fn class_of_question(&self, words: &[String]) -> TaskClass {
         let language = self.language;
         if language.smalltalk.are(words) {
-            return GoalClass::Conversation;
+            return TaskClass::Conversation;
         }
         if any(&language.abilities, words) {
-            return GoalClass::KnowledgeQuestion;
+            return TaskClass::KnowledgeQuestion;
         }
         let is_around = any(&language.around, words);
         let is_of_itself = any(&language.itself, words);
         if is_of_itself || (language.body.are_in(words) && !is_around) || self.is_named(words) {
-            GoalClass::QuestionAboutSelf
+            TaskClass::QuestionAboutSelf
         } else if any(&language.knowledge, words) && !is_around {
-            GoalClass::KnowledgeQuestion
+            TaskClass::KnowledgeQuestion
         } else {
-            GoalClass::QuestionAboutWorld
+            TaskClass::QuestionAboutWorld
         }
     }
 

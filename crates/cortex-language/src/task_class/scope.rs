@@ -1,22 +1,22 @@
 //! How far an order goes: once, at several places, until something is so, or until somebody ends it.
 
-use cortex_protocol::GoalClass;
+use cortex_protocol::TaskClass;
 
 use super::clause::without_courtesies;
 use super::language::Language;
 use super::text::{Clause, Joint};
 
 /// The class of an order or of a question that is none of a person's, with how far it goes.
-pub(super) fn scope(clauses: &[Clause], class: GoalClass, language: &Language) -> GoalClass {
+pub(super) fn scope(clauses: &[Clause], class: TaskClass, language: &Language) -> TaskClass {
     let words = words_to_be_done(clauses, language);
     if language.until_told.are_in(&words) {
-        GoalClass::EndlessOrder
+        TaskClass::EndlessOrder
     } else if has_until(&words, language) {
-        GoalClass::StandingOrder
+        TaskClass::StandingOrder
     } else if language.without_end.are_in(&words) || keeps_doing(&words) {
-        GoalClass::EndlessOrder
-    } else if class == GoalClass::Action && language.several_places.are_in(&words) {
-        GoalClass::SearchOrPatrol
+        TaskClass::EndlessOrder
+    } else if class == TaskClass::Action && language.several_places.are_in(&words) {
+        TaskClass::SearchOrPatrol
     } else {
         class
     }

@@ -1,11 +1,11 @@
-use cortex_protocol::GoalClass::{
+use cortex_protocol::TaskClass::{
     self, Action, Conversation, EndlessOrder, KnowledgeQuestion, QuestionAboutSelf, QuestionAboutWorld, SearchOrPatrol,
     StandingOrder,
 };
 
 use super::*;
 
-const TABLE: &[(GoalClass, &[&str])] = &[
+const TABLE: &[(TaskClass, &[&str])] = &[
     (
         Conversation,
         &[
@@ -273,7 +273,7 @@ fn regression_an_order_never_passes_for_a_question_in_whatever_language_and_form
 
 #[test]
 fn questions_and_courtesies_are_seldom_taken_for_orders() {
-    let wrong = |kind: &str, is_wrong: fn(GoalClass) -> bool| -> Vec<&str> {
+    let wrong = |kind: &str, is_wrong: fn(TaskClass) -> bool| -> Vec<&str> {
         let of_kind = corpus().into_iter().filter(|(_, of, _)| *of == kind);
         of_kind.map(|(.., sentence)| sentence).filter(|sentence| is_wrong(classify(sentence))).collect()
     };

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use cortex_core::binding;
 use cortex_core::fragment::capped;
+use cortex_core::output_refs;
 use cortex_language::{Part, name_words};
 use cortex_protocol::{StepReport, StepStatus};
 use serde_json::{Map, Value};
@@ -57,7 +57,7 @@ fn add(text: &mut String, more: &str) {
 /// What was done and found in some of the parts, with words before what was done.
 fn stretch(toolbox: &Toolbox<'_>, account: &Account<'_>, range: Range<usize>, identity: &str, before: &str) -> String {
     let Account { parts, done, .. } = account;
-    let mut deeds = Vec::new();
+    let mut actions = Vec::new();
     let mut findings = Vec::new();
     let spoken = |index: usize| parts.iter().any(|part| matches!(part, Part::Tell { of, .. } if *of == index));
     for (index, (part, done)) in parts.iter().zip(done).enumerate().skip(range.start).take(range.len()) {
@@ -70,10 +70,10 @@ fn stretch(toolbox: &Toolbox<'_>, account: &Account<'_>, range: Range<usize>, id
         if brings_answer && !found.is_empty() && !spoken(index) {
             findings.push(found);
         } else if let Done::Step(report) = done {
-            deeds.push(deed(toolbox, part, report));
+            actions.push(action(toolbox, part, report));
         }
     }
-    let mut text = if deeds.is_empty() { String::new() } else { format!("{before}{}.", deeds.join("; ")) };
+    let mut text = if actions.is_empty() { String::new() } else { format!("{before}{}.", actions.join("; ")) };
     for finding in findings {
         add(&mut text, &capitalised(&sentence(&finding)));
     }
@@ -81,7 +81,7 @@ fn stretch(toolbox: &Toolbox<'_>, account: &Account<'_>, range: Range<usize>, id
 }
 
 /// What was done, in the words of the call and of what was seen that shows it.
-fn deed(toolbox: &Toolbox<'_>, part: &Part, report: &StepReport) -> String {
+fn action(toolbox: &Toolbox<'_>, part: &Part, report: &StepReport) -> String {
     let texts: Vec<String> = toolbox
         .tool_of(part)
         .map(|tool| schema::parameters(&tool.parameters))
@@ -104,7 +104,7 @@ fn called(report: &StepReport, texts: &[String]) -> String {
 
 fn told_value(name: &str, value: &Value, texts: &[String]) -> String {
     let alone = Map::from_iter([(name.to_owned(), value.clone())]);
-    if let Some(step) = binding::references(&alone).first() {
+    if let Some(step) = output_refs::references(&alone).first() {
         return format!("what step {step} was to bring");
     }
     let told = capped(&schema::spoken(value), VALUE_CHARACTERS);

@@ -4,7 +4,7 @@
 //! still in flight, since "then" means afterwards; and a step whose arguments still refer to something that never came
 //! is not run. What an earlier step returned is put into words where a text is wanted.
 
-use cortex_core::{CallArguments, ChatReply, ChatRequest, Fragment, Message, ModelCall, binding};
+use cortex_core::{CallArguments, ChatReply, ChatRequest, Fragment, Message, ModelCall, output_refs};
 use cortex_protocol::ToolCall;
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ pub(super) fn confirm(request: &ChatRequest) -> ChatReply {
     if in_flight {
         return said("CONTINUE");
     }
-    let open = binding::references(&call.arguments);
+    let open = output_refs::references(&call.arguments);
     match open.first() {
         None => in_words(request, call)
             .map_or_else(|| said("EXECUTE"), |call| ChatReply { calls: vec![call], ..ChatReply::default() }),

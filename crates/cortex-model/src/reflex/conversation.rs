@@ -62,7 +62,7 @@ impl<'r> Conversation<'r> {
                     for fragment in fragments {
                         match fragment {
                             // What a person says in mid task takes its place, and may name what is in it.
-                            Fragment::Task { text } | Fragment::Correction { text } => {
+                            Fragment::Task { text } | Fragment::Revision { text } => {
                                 read.before = read.task.or(read.before);
                                 read.task = Some(text);
                                 read.remark = None;

@@ -3,23 +3,23 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use cortex_recipe::event::MAX_EVENT_DEEDS;
+use cortex_recipe::event::MAX_EVENT_ACTIONS;
 use serde::{Deserialize, Serialize};
 
 /// Most things that all events together do within [`WINDOW`].
-pub const MAX_DEEDS: usize = 60;
+pub const MAX_ACTIONS: usize = 60;
 
-/// See [`MAX_DEEDS`].
+/// See [`MAX_ACTIONS`].
 pub const WINDOW: Duration = Duration::from_secs(60);
 
 // The largest event, with what it does on failure, must fit: it would wait for ever otherwise.
-const _: () = assert!(2 * MAX_EVENT_DEEDS <= MAX_DEEDS);
+const _: () = assert!(2 * MAX_EVENT_ACTIONS <= MAX_ACTIONS);
 
-/// What was done lately: at most [`MAX_DEEDS`] entries.
+/// What was done lately: at most [`MAX_ACTIONS`] entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Budget {
     taken: VecDeque<(Duration, usize)>,
-    rages: bool,
+    is_limiting: bool,
 }
 
 impl Budget {
@@ -27,11 +27,11 @@ impl Budget {
     pub(super) fn room_at(&self, now: Duration, cost: usize) -> Duration {
         let mut used: usize = self.used(now);
         for (at, taken) in self.taken.iter().filter(|(at, _)| *at + WINDOW > now) {
-            if used + cost <= MAX_DEEDS {
+            if used + cost <= MAX_ACTIONS {
                 break;
             }
             used -= taken;
-            if used + cost <= MAX_DEEDS {
+            if used + cost <= MAX_ACTIONS {
                 return *at + WINDOW;
             }
         }
@@ -52,13 +52,13 @@ impl Budget {
 
     /// Somebody has to wait; whether that is new.
     pub(super) fn rage(&mut self) -> bool {
-        !std::mem::replace(&mut self.rages, true)
+        !std::mem::replace(&mut self.is_limiting, true)
     }
 
     /// Whether nobody has to wait any more, and that is new.
     pub(super) fn calms(&mut self, now: Duration) -> bool {
-        let calms = self.rages && self.used(now) <= MAX_DEEDS / 2;
-        self.rages &= !calms;
+        let calms = self.is_limiting && self.used(now) <= MAX_ACTIONS / 2;
+        self.is_limiting &= !calms;
         calms
     }
 
@@ -67,8 +67,8 @@ impl Budget {
         let mut used: usize = self.taken.iter().map(|(_, taken)| taken).sum();
         let mut ends = self.taken.iter().filter_map(|(at, taken)| {
             used -= taken;
-            (used <= MAX_DEEDS / 2).then(|| *at + WINDOW)
+            (used <= MAX_ACTIONS / 2).then(|| *at + WINDOW)
         });
-        self.rages.then(|| ends.next()).flatten()
+        self.is_limiting.then(|| ends.next()).flatten()
     }
 }

@@ -7,7 +7,7 @@ use cortex_core::condition::Verdict;
 use cortex_recipe::EventName;
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_DEEDS, WINDOW};
+use super::{MAX_ACTIONS, WINDOW};
 
 /// Something that the events are told. What is about an event that is not in the recipe changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,9 +63,9 @@ pub enum EventReport {
         why: HeldBack,
     },
     /// So much happens that events have to wait for each other.
-    StormBegan,
+    RateLimitReached,
     /// They do not any more.
-    StormEnded,
+    RateLimitLifted,
 }
 
 /// Why an event does not happen although it holds. It happens as soon as it may, if it still holds then.
@@ -82,7 +82,7 @@ pub enum HeldBack {
         rest: Duration,
     },
     /// All events together do too much.
-    Storm,
+    RateLimit,
 }
 
 impl fmt::Display for HeldBack {
@@ -93,7 +93,7 @@ impl fmt::Display for HeldBack {
             Self::ComesBack { rest } => {
                 write!(formatter, "it comes back whenever its task has ended; it waits {} s now", rest.as_secs())
             }
-            Self::Storm => formatter.write_str("too much happens at once"),
+            Self::RateLimit => formatter.write_str("too much happens at once"),
         }
     }
 }
@@ -102,13 +102,13 @@ impl fmt::Display for EventReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::HeldBack { event, why } => write!(formatter, "the event {event} waits: {why}"),
-            Self::StormBegan => write!(
+            Self::RateLimitReached => write!(
                 formatter,
-                "so much happens at once that events wait for each other: all of them do at most {MAX_DEEDS} things in \
+                "so much happens at once that events wait for each other: all of them do at most {MAX_ACTIONS} things in \
                  {} s",
                 WINDOW.as_secs()
             ),
-            Self::StormEnded => formatter.write_str("events do not wait for each other any more"),
+            Self::RateLimitLifted => formatter.write_str("events do not wait for each other any more"),
         }
     }
 }

@@ -18,7 +18,7 @@ use std::time::Duration;
 use cortex_recipe::{Event, EventName};
 use serde::{Deserialize, Serialize};
 
-pub use budget::{MAX_DEEDS, WINDOW};
+pub use budget::{MAX_ACTIONS, WINDOW};
 pub use exchange::{EventEffect, EventInput, EventReport, HeldBack};
 pub use rule::REST;
 
@@ -104,9 +104,9 @@ impl Events {
             } else if is_full || self.budget.room_at(self.now, rule.cost()) > self.now {
                 is_full = true;
                 if self.budget.rage() {
-                    effects.push(EventEffect::Report { report: EventReport::StormBegan });
+                    effects.push(EventEffect::Report { report: EventReport::RateLimitReached });
                 }
-                Some(HeldBack::Storm)
+                Some(HeldBack::RateLimit)
             } else {
                 None
             };
@@ -124,7 +124,7 @@ impl Events {
             }
         }
         if !is_full && self.budget.calms(self.now) {
-            effects.push(EventEffect::Report { report: EventReport::StormEnded });
+            effects.push(EventEffect::Report { report: EventReport::RateLimitLifted });
         }
         effects
     }

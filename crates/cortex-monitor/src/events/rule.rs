@@ -61,7 +61,7 @@ impl Rule {
             every: event.every_s.duration(),
             again: event.again_s.map(cortex_recipe::Seconds::duration),
             gives_tasks: event.gives_tasks(),
-            cost: (event.deeds.len() + event.on_failure.len()).max(1),
+            cost: (event.actions.len() + event.on_failure.len()).max(1),
             holds_since: None,
             is_over: false,
             heard: false,

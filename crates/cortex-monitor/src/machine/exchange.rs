@@ -113,18 +113,18 @@ pub enum Input {
         because: Option<String>,
     },
     /// A transition or an action has ended.
-    DeedEnded {
+    ActionEnded {
         /// Which.
         attempt: AttemptId,
         /// How.
-        outcome: DeedOutcome,
+        outcome: ActionResult,
     },
     /// The robot is stopped: what is asked of it is refused, until [`Input::Resumed`].
     Stopped,
     /// A person has looked, and it may be used again. What waits, and what was given up meanwhile, is tried again now.
     Resumed,
     /// A component that works is to be restarted all the same, as if it had failed: by `restart` or `respawn`. One that is
-    /// being seen to already is left to that; one that was given up, or whose stand-in has its place, is tried again.
+    /// being seen to already is left to that; one that was given up, or whose standby has its place, is tried again.
     Restart {
         /// Which.
         component: ComponentName,
@@ -138,7 +138,7 @@ pub enum Input {
 /// How a transition or an action ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum DeedOutcome {
+pub enum ActionResult {
     /// It says that it did what it should. Whether that helped is another question.
     Done,
     /// It did not.
@@ -209,7 +209,7 @@ pub enum Effect {
         /// How long it may take until it is killed.
         grace: Duration,
     },
-    /// Take a node through a transition; answered by `DeedEnded`.
+    /// Take a node through a transition; answered by `ActionEnded`.
     Change {
         /// Whose.
         component: ComponentName,
@@ -220,7 +220,7 @@ pub enum Effect {
         /// How long it may take; after that the answer is not waited for.
         limit: Duration,
     },
-    /// Do an action of the recipe; answered by `DeedEnded`.
+    /// Do an action of the recipe; answered by `ActionEnded`.
     Act {
         /// On whose behalf.
         component: ComponentName,
@@ -243,7 +243,7 @@ pub enum Effect {
         /// Which.
         component: ComponentName,
         /// The component that fails: itself, or one that it depends on.
-        because_of: ComponentName,
+        cause: ComponentName,
     },
     /// The monitor wants to hear of each call that began before this effect was carried out; answered by `CallsFlushed`,
     /// after the last `GoalsChanged` of those.
@@ -258,8 +258,8 @@ pub enum Effect {
         /// Which.
         component: ComponentName,
     },
-    /// The stand-in takes the component's place, or gives it back.
-    Substitute {
+    /// The standby takes the component's place, or gives it back.
+    FailOver {
         /// Whose place.
         component: ComponentName,
         /// Who takes it; None: itself again.
@@ -268,7 +268,7 @@ pub enum Effect {
     /// Missions are to wait.
     PauseMissions {
         /// Until these work again, or a person says so.
-        because_of: ComponentName,
+        cause: ComponentName,
     },
     /// They may go on.
     ResumeMissions,
@@ -364,13 +364,13 @@ pub enum MonitorEvent {
         /// How long it is left alone: `cooldown_s`.
         rest: Duration,
     },
-    /// A component came down: for good, or, a stand-in, until it is needed again.
+    /// A component came down: for good, or, a standby, until it is needed again.
     WentDown {
         /// Which.
         component: ComponentName,
     },
     /// So much fails that actions have to wait for each other.
-    StormBegan,
+    RateLimitReached,
     /// They do not any more.
-    StormEnded,
+    RateLimitLifted,
 }

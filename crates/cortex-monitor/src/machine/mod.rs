@@ -1,8 +1,8 @@
 //! The monitor: `(state, input) -> effects`.
 //!
-//! - `exchange`: inputs and effects; `member`: one component, and the way it takes;
-//! - `raising`: bringing one up; `recovery`: climbing its ladder; `lowering`: bringing it down; `handing_back`: a place that
-//!   a stand-in gives back;
+//! - `exchange`: inputs and effects; `supervised_component`: one component, and the way it takes;
+//! - `bring_up`: bringing one up; `recovery`: climbing its ladder; `shut_down`: bringing it down; `handing_back`: a place that
+//!   a standby gives back;
 //! - `turn`: what a component sees of the others; `words`: what happened, for people.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,22 +14,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Clock;
 use crate::dependencies::Dependencies;
-use crate::storm::{Storm, Weather};
-use member::Member;
+use crate::restart_rate_limiter::{RateLimitChange, RestartRateLimiter};
+use supervised_component::SupervisedComponent;
 use turn::{Counters, Turn};
 
+mod bring_up;
 mod exchange;
 mod handing_back;
-mod lowering;
-mod member;
-mod raising;
 mod recovery;
+mod shut_down;
+mod supervised_component;
 #[cfg(test)]
 mod tests;
 mod turn;
 mod words;
 
-pub use exchange::{AttemptId, DeedOutcome, Effect, Input, MonitorEvent, ProcessNumber, Transition};
+pub use exchange::{ActionResult, AttemptId, Effect, Input, MonitorEvent, ProcessNumber, Transition};
 
 /// How often each component is looked at after one input, at most. What is left then comes with the next look.
 const MAX_PASSES: usize = 64;
@@ -44,11 +44,11 @@ pub struct Monitor {
     clock: Clock,
     dependencies: Dependencies,
     actions: BTreeMap<ActionName, Action>,
-    members: BTreeMap<ComponentName, Member>,
+    members: BTreeMap<ComponentName, SupervisedComponent>,
     /// Who takes whose place.
-    stand_ins: BTreeMap<ComponentName, ComponentName>,
+    standbys: BTreeMap<ComponentName, ComponentName>,
     counters: Counters,
-    storm: Storm,
+    restart_limiter: RestartRateLimiter,
     /// What is in quarantine, and because of whom.
     quarantine: BTreeMap<ComponentName, ComponentName>,
     /// Whether missions are paused.
@@ -74,17 +74,17 @@ enum Phase {
 }
 
 /// What an input is to a component.
-type Note = Box<dyn FnOnce(&mut Member)>;
+type Note = Box<dyn FnOnce(&mut SupervisedComponent)>;
 
 impl Monitor {
     /// One that waits for [`Input::Start`].
     #[must_use]
     pub fn new(recipe: &Recipe) -> Self {
         let members = recipe.components.iter().map(|(name, component)| {
-            (name.clone(), Member::new(name.clone(), component.clone(), !recipe.stands_in(name)))
+            (name.clone(), SupervisedComponent::new(name.clone(), component.clone(), !recipe.stands_in(name)))
         });
-        let stand_ins = recipe.components.iter().filter_map(|(name, component)| {
-            let other = component.stand_in.clone()?;
+        let standbys = recipe.components.iter().filter_map(|(name, component)| {
+            let other = component.standby.clone()?;
             recipe.components.contains_key(&other).then(|| (name.clone(), other))
         });
         Self {
@@ -93,9 +93,9 @@ impl Monitor {
             dependencies: Dependencies::of(recipe),
             actions: recipe.actions.clone(),
             members: members.collect(),
-            stand_ins: stand_ins.collect(),
+            standbys: standbys.collect(),
             counters: Counters::default(),
-            storm: Storm::default(),
+            restart_limiter: RestartRateLimiter::default(),
             quarantine: BTreeMap::new(),
             missions_paused: false,
             stopped: false,
@@ -146,7 +146,7 @@ impl Monitor {
     pub fn down_within(&self) -> Duration {
         let mut limits: BTreeMap<&ComponentName, Duration> = BTreeMap::new();
         for name in self.dependencies.order().iter().rev() {
-            let own = self.members.get(name).map(Member::down_within).unwrap_or_default();
+            let own = self.members.get(name).map(SupervisedComponent::down_within).unwrap_or_default();
             let above = self.dependencies.needed_by(name).filter_map(|other| limits.get(other)).max();
             limits.insert(name, own.saturating_add(above.copied().unwrap_or_default()));
         }
@@ -160,7 +160,7 @@ impl Monitor {
         let now = self.clock.now();
         let members = self.members.values().filter_map(|member| member.next_look(now));
         let soon = self.unsettled.then(|| now.saturating_add(SOON));
-        members.chain(self.storm.next_look()).chain(soon).min()
+        members.chain(self.restart_limiter.next_look()).chain(soon).min()
     }
 
     /// Notes an input. Some: only this component can be affected by it at first.
@@ -189,7 +189,7 @@ impl Monitor {
             }
             Input::Tick => return None,
             Input::CallsFlushed => {
-                self.members.values_mut().for_each(Member::on_calls_flushed);
+                self.members.values_mut().for_each(SupervisedComponent::on_calls_flushed);
                 return None;
             }
             Input::ProcessStarted { process } => {
@@ -230,15 +230,15 @@ impl Monitor {
             }
             Input::GoalsChanged { component, goals } => {
                 self.members.get_mut(&component)?.on_goals_changed(now, goals);
-                // Who waits for its place back is concerned by what its stand-in does.
-                return Some(component).filter(|component| !self.stand_ins.values().any(|other| other == component));
+                // Who waits for its place back is concerned by what its standby does.
+                return Some(component).filter(|component| !self.standbys.values().any(|other| other == component));
             }
             Input::CallHung { component, because } => {
                 (component, Box::new(move |member| member.evidence.note_hung_call(because)))
             }
-            Input::DeedEnded { attempt, outcome } => {
+            Input::ActionEnded { attempt, outcome } => {
                 let owner = self.members.values().find(|member| member.awaits(attempt))?.name().clone();
-                (owner, Box::new(move |member| member.on_deed_ended(attempt, outcome)))
+                (owner, Box::new(move |member| member.on_action_ended(attempt, outcome)))
             }
             Input::Restart { component, action } => (component, Box::new(move |member| member.on_restart(now, action))),
         };
@@ -253,8 +253,8 @@ impl Monitor {
     /// Lets every component take its next steps until none has any. With `only`, the others are looked at only if that
     /// one changed.
     fn settle(&mut self, only: Option<&ComponentName>) {
-        if let Some(Weather::Ended) = self.storm.refill(self.clock.now()) {
-            self.effects.push(Effect::Report { event: MonitorEvent::StormEnded });
+        if let Some(RateLimitChange::Ended) = self.restart_limiter.refill(self.clock.now()) {
+            self.effects.push(Effect::Report { event: MonitorEvent::RateLimitLifted });
         }
         self.unsettled = false;
         if let Some(name) = only {
@@ -291,30 +291,33 @@ impl Monitor {
     fn step(&mut self, name: &ComponentName, blame: &BTreeMap<ComponentName, ComponentName>) -> bool {
         let missing: Vec<ComponentName> =
             self.dependencies.needs(name).iter().filter(|other| blame.contains_key(*other)).cloned().collect();
-        let stand_in = self.stand_ins.get(name).and_then(|other| self.members.get(other));
-        let stand_in_works = stand_in.is_some_and(Member::is_usable);
-        let stand_in_quiet_at = stand_in.and_then(Member::quiet_at);
-        let stand_in_is_given_up = stand_in.is_some_and(Member::is_given_up);
-        let stands_in_for = self.stand_ins.iter().filter(|(_, other)| *other == name).map(|(lost, _)| lost);
-        let is_called =
-            stands_in_for.into_iter().any(|lost| self.members.get(lost).is_some_and(Member::calls_stand_in));
-        let above_are_down =
-            self.dependencies.needed_by(name).all(|other| self.members.get(other).is_none_or(Member::is_down));
+        let standby = self.standbys.get(name).and_then(|other| self.members.get(other));
+        let standby_works = standby.is_some_and(SupervisedComponent::is_usable);
+        let standby_quiet_at = standby.and_then(SupervisedComponent::quiet_at);
+        let standby_is_given_up = standby.is_some_and(SupervisedComponent::is_given_up);
+        let stands_in_for = self.standbys.iter().filter(|(_, other)| *other == name).map(|(lost, _)| lost);
+        let is_called = stands_in_for
+            .into_iter()
+            .any(|lost| self.members.get(lost).is_some_and(SupervisedComponent::calls_standby));
+        let above_are_down = self
+            .dependencies
+            .needed_by(name)
+            .all(|other| self.members.get(other).is_none_or(SupervisedComponent::is_down));
         let mut turn = Turn {
             now: self.clock.now(),
             ending: self.phase == Phase::Ending,
             running: self.phase == Phase::Running,
             stopped: self.stopped,
             missing,
-            stand_in: self.stand_ins.get(name).cloned(),
-            stand_in_works,
-            stand_in_quiet_at,
-            stand_in_is_given_up,
+            standby: self.standbys.get(name).cloned(),
+            standby_works,
+            standby_quiet_at,
+            standby_is_given_up,
             is_called,
             above_are_down,
             actions: &self.actions,
             counters: &mut self.counters,
-            storm: &mut self.storm,
+            restart_limiter: &mut self.restart_limiter,
             effects: &mut self.effects,
             not_stopped: &mut self.not_stopped,
         };
@@ -324,9 +327,10 @@ impl Monitor {
     /// Who does not work, and who is to blame.
     fn blame(&self) -> BTreeMap<ComponentName, ComponentName> {
         self.dependencies.blame(|name| {
-            let stand_in = self.stand_ins.get(name).and_then(|other| self.members.get(other));
-            let works =
-                |member: &Member| member.is_usable() || member.is_replaced() && stand_in.is_some_and(Member::is_usable);
+            let standby = self.standbys.get(name).and_then(|other| self.members.get(other));
+            let works = |member: &SupervisedComponent| {
+                member.is_usable() || member.is_replaced() && standby.is_some_and(SupervisedComponent::is_usable)
+            };
             !self.members.get(name).is_some_and(works)
         })
     }
@@ -338,7 +342,7 @@ impl Monitor {
         }
         for name in self.dependencies.order() {
             // What was never up has offered nothing yet.
-            let has_worked = self.members.get(name).is_some_and(Member::has_worked);
+            let has_worked = self.members.get(name).is_some_and(SupervisedComponent::has_worked);
             let culprit = blame.get(name).filter(|_| has_worked);
             if self.quarantine.get(name) == culprit {
                 continue;
@@ -346,7 +350,7 @@ impl Monitor {
             match culprit {
                 Some(culprit) => {
                     self.quarantine.insert(name.clone(), culprit.clone());
-                    self.effects.push(Effect::Quarantine { component: name.clone(), because_of: culprit.clone() });
+                    self.effects.push(Effect::Quarantine { component: name.clone(), cause: culprit.clone() });
                 }
                 None => {
                     self.quarantine.remove(name);
@@ -357,7 +361,7 @@ impl Monitor {
         let pausing = self.members.values().find(|member| member.pauses_missions());
         match (pausing, self.missions_paused) {
             (Some(member), false) => {
-                self.effects.push(Effect::PauseMissions { because_of: member.name().clone() });
+                self.effects.push(Effect::PauseMissions { cause: member.name().clone() });
                 self.missions_paused = true;
             }
             (None, true) => {
@@ -369,7 +373,7 @@ impl Monitor {
     }
 
     fn finish(&mut self) {
-        if self.phase == Phase::Ending && self.members.values().all(Member::is_down) {
+        if self.phase == Phase::Ending && self.members.values().all(SupervisedComponent::is_down) {
             self.phase = Phase::Finished;
             let not_stopped = std::mem::take(&mut self.not_stopped).into_iter().collect();
             self.effects.push(Effect::Finished { not_stopped });

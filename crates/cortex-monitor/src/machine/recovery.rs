@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use cortex_recipe::{ActionName, BuiltIn, Deed, Rung};
+use cortex_recipe::{ActionKind, ActionName, BuiltIn, Rung};
 
-use super::member::{Course, Member, Recovery};
+use super::supervised_component::{Recovery, RecoveryState, SupervisedComponent};
 use super::turn::Turn;
 use super::words::tried_again;
 use super::{Effect, MonitorEvent};
 use crate::health::{FailureKind, Health, LifecycleState, Symptom};
 use crate::ladder;
 
-impl Member {
+impl SupervisedComponent {
     /// Looks after a component that works.
     pub(super) fn serve(&mut self, turn: &mut Turn<'_>, symptoms: &[Symptom]) {
         let heal_after = self.recipe.fallbacks.failure_decay_s.duration();
@@ -27,7 +27,7 @@ impl Member {
         if left != counted {
             turn.report(MonitorEvent::AttemptsForgiven { component: self.name.clone(), left });
         }
-        // While a storm rages, it is looked again when that lets somebody through.
+        // While the rate is limited, it is looked again when that lets somebody through.
         if self.wanted.is_some()
             && turn.ask_storm().is_ok()
             && let Some(action) = self.wanted.take()
@@ -73,7 +73,7 @@ impl Member {
     /// would be done about it.
     pub(super) fn escalate(&mut self, turn: &mut Turn<'_>, symptoms: &[Symptom]) -> bool {
         let (Some(recovery), Health::Failed { kind }) = (&self.recovery, Health::of(symptoms)) else { return false };
-        if self.course == Course::Serving || kind <= recovery.kind || self.works_on(kind) {
+        if self.state == RecoveryState::Active || kind <= recovery.kind || self.works_on(kind) {
             return false;
         }
         self.next_attempt(turn, kind, Self::words(symptoms));
@@ -81,7 +81,7 @@ impl Member {
     }
 
     /// What was tried did not help.
-    pub(super) fn stumble(&mut self, turn: &mut Turn<'_>, reason: &str) {
+    pub(super) fn fail_attempt(&mut self, turn: &mut Turn<'_>, reason: &str) {
         let action = self.recovery.as_ref().and_then(|recovery| recovery.action.clone());
         turn.report(MonitorEvent::AttemptFailed { component: self.name.clone(), action, reason: reason.to_owned() });
         let kind = match &self.recovery {
@@ -110,7 +110,7 @@ impl Member {
         let halts_first = rung.as_ref().is_none_or(|rung| rung.halt_first);
         self.recovery = Some(Recovery { kind, action, within, halts_first, reason });
         match rung {
-            Some(_) => self.course = Course::Pausing { until: turn.now.saturating_add(ladder::backoff(used)) },
+            Some(_) => self.state = RecoveryState::Pausing { until: turn.now.saturating_add(ladder::backoff(used)) },
             None => self.give_up(turn),
         }
     }
@@ -120,9 +120,9 @@ impl Member {
     fn next_rung(&self, turn: &Turn<'_>, kind: FailureKind, used: u32) -> (Option<Rung>, u32) {
         let ladder = ladder::ladder(&self.recipe, kind);
         let is_gone = self.recipe.start.process().is_some() && self.process.is_none();
-        let asks_it = |rung: &Rung| match turn.actions.get(&rung.action).map(|action| &action.deed) {
-            Some(Deed::Method(call)) => call.component == self.name,
-            Some(Deed::Parameters(parameters)) => parameters.component == self.name,
+        let asks_it = |rung: &Rung| match turn.actions.get(&rung.action).map(|action| &action.kind) {
+            Some(ActionKind::Method(call)) => call.component == self.name,
+            Some(ActionKind::Parameters(parameters)) => parameters.component == self.name,
             _ => false,
         };
         let is_at_its_end = self.recipe.start.process().is_none() && self.state() == Some(LifecycleState::Finalized);
@@ -149,7 +149,7 @@ impl Member {
         }
         match turn.ask_storm() {
             Ok(()) => self.begin_attempt(turn),
-            Err(until) => self.course = Course::Pausing { until },
+            Err(until) => self.state = RecoveryState::Pausing { until },
         }
     }
 
@@ -168,14 +168,16 @@ impl Member {
     fn begin(&mut self, turn: &mut Turn<'_>, action: ActionName, within: Duration, reason: String) {
         match BuiltIn::named(&action) {
             Some(BuiltIn::Restart | BuiltIn::Respawn) => self.begin_restart(turn),
-            Some(BuiltIn::StandIn) => self.course = Course::Calling { until: turn.now.saturating_add(within) },
+            Some(BuiltIn::Standby) => {
+                self.state = RecoveryState::StartingStandby { until: turn.now.saturating_add(within) }
+            }
             Some(BuiltIn::NotifyOperator) => {
                 turn.effect(Effect::NotifyOperator { component: self.name.clone(), message: reason });
-                self.begin_proving(turn, within);
+                self.begin_probation(turn, within);
             }
             Some(BuiltIn::PauseMissions) => {
                 self.pauses_missions = true;
-                self.begin_proving(turn, within);
+                self.begin_probation(turn, within);
             }
             None => self.act(turn, action),
         }
@@ -184,11 +186,11 @@ impl Member {
     /// Begins an action of the recipe.
     fn act(&mut self, turn: &mut Turn<'_>, action: ActionName) {
         let Some(limit) = turn.actions.get(&action).map(|known| known.timeout_s.duration()) else {
-            return self.stumble(turn, "there is no such action");
+            return self.fail_attempt(turn, "there is no such action");
         };
         let attempt = turn.next_attempt();
         turn.effect(Effect::Act { component: self.name.clone(), attempt, action, limit });
-        self.course = Course::Acting { attempt, until: turn.now.saturating_add(limit) };
+        self.state = RecoveryState::Acting { attempt, until: turn.now.saturating_add(limit) };
     }
 
     /// The stop has refused what was begun: it was not tried.
@@ -203,10 +205,10 @@ impl Member {
         self.used.retain(|_, used| *used > 0);
         if turn.stopped {
             turn.report(MonitorEvent::HeldByStop { component: self.name.clone(), action: action.clone() });
-            self.course = Course::Held;
+            self.state = RecoveryState::Held;
         } else {
             // Resumed since.
-            self.course = Course::Pausing { until: turn.now.saturating_add(ladder::BACKOFF) };
+            self.state = RecoveryState::Pausing { until: turn.now.saturating_add(ladder::BACKOFF) };
         }
     }
 
@@ -215,35 +217,35 @@ impl Member {
         if self.is_well(symptoms) {
             self.come_back(turn);
         } else if !turn.stopped {
-            self.course = Course::Pausing { until: turn.now };
+            self.state = RecoveryState::Pausing { until: turn.now };
         }
     }
 
-    /// Waits for the stand-in.
-    pub(super) fn call_stand_in(&mut self, turn: &mut Turn<'_>, until: Duration) {
-        if turn.stand_in_works {
+    /// Waits for the standby.
+    pub(super) fn start_standby(&mut self, turn: &mut Turn<'_>, until: Duration) {
+        if turn.standby_works {
             if !self.replaced {
                 self.replaced = true;
-                turn.effect(Effect::Substitute { component: self.name.clone(), by: turn.stand_in.clone() });
+                turn.effect(Effect::FailOver { component: self.name.clone(), by: turn.standby.clone() });
             }
             self.pauses_missions = false;
-            self.course = Course::Replaced { until: Self::after(turn, self.recipe.fallbacks.cooldown_s) };
+            self.state = RecoveryState::Replaced { until: Self::after(turn, self.recipe.fallbacks.cooldown_s) };
         } else if turn.now >= until {
-            self.stumble(turn, "its stand-in did not come up in time");
+            self.fail_attempt(turn, "its standby did not come up in time");
         }
     }
 
     /// Waits for its health after an attempt.
-    pub(super) fn prove(&mut self, turn: &mut Turn<'_>, until: Duration, symptoms: &[Symptom]) {
+    pub(super) fn check_probation(&mut self, turn: &mut Turn<'_>, until: Duration, symptoms: &[Symptom]) {
         if self.is_well(symptoms) {
             self.come_back(turn);
         } else if self.evidence.ended.is_some() {
-            self.stumble(turn, &Self::words(symptoms));
+            self.fail_attempt(turn, &Self::words(symptoms));
         } else if turn.now >= until && self.damping.good_at().is_none() {
             // One that is good right now gets the time to show that it stays so.
             let words = Self::words(symptoms);
             let reason = if words.is_empty() { "it did not show in time that it works" } else { &words };
-            self.stumble(turn, reason);
+            self.fail_attempt(turn, reason);
         }
     }
 
@@ -252,8 +254,8 @@ impl Member {
         if self.is_well(symptoms) {
             return self.come_back(turn);
         }
-        // A stand-in that is given up itself has the place for nothing.
-        let stands_alone = matches!(self.course, Course::Replaced { .. }) && turn.stand_in_is_given_up;
+        // A standby that is given up itself has the place for nothing.
+        let stands_alone = matches!(self.state, RecoveryState::Replaced { .. }) && turn.standby_is_given_up;
         if turn.now < until && !stands_alone {
             return;
         }
@@ -275,9 +277,11 @@ impl Member {
             return;
         }
         let soon = now.saturating_add(ladder::backoff(self.returns));
-        match &mut self.course {
-            Course::Pausing { until } if is_external => *until = soon.min(*until),
-            Course::GivenUp { until, .. } | Course::Replaced { until } if is_external || self.process.is_some() => {
+        match &mut self.state {
+            RecoveryState::Pausing { until } if is_external => *until = soon.min(*until),
+            RecoveryState::GivenUp { until, .. } | RecoveryState::Replaced { until }
+                if is_external || self.process.is_some() =>
+            {
                 *until = soon.min(*until);
                 self.returned = true;
             }
@@ -292,7 +296,7 @@ impl Member {
             return;
         }
         if let Err(later) = turn.ask_storm() {
-            if let Course::GivenUp { until, .. } | Course::Replaced { until } = &mut self.course {
+            if let RecoveryState::GivenUp { until, .. } | RecoveryState::Replaced { until } = &mut self.state {
                 *until = later;
             }
             return;
@@ -302,7 +306,7 @@ impl Member {
             recovery.action = None;
             recovery.within = within;
         }
-        self.begin_raising(turn);
+        self.begin_bring_up(turn);
     }
 
     /// The worst failure that is seen now, if something can be done about that; or else what it was given up for.
@@ -323,7 +327,7 @@ impl Member {
 
     /// Whether its health keeps it from coming up. What is only told does not, since it did not keep it from being used
     /// either, and bringing it up again and again would not fix it. But what is seen to is over only when nothing as bad
-    /// is left, and a stand-in makes room only for one that does not fail at all.
+    /// is left, and a standby makes room only for one that does not fail at all.
     pub(super) fn is_hindered(&self, health: Health) -> bool {
         let Health::Failed { kind } = health else { return false };
         let seen_to = self.recovery.as_ref().map_or(FailureKind::Component, |recovery| recovery.kind);
@@ -338,7 +342,7 @@ impl Member {
     pub(super) fn come_up(&mut self, turn: &mut Turn<'_>) {
         if self.replaced {
             self.replaced = false;
-            turn.effect(Effect::Substitute { component: self.name.clone(), by: None });
+            turn.effect(Effect::FailOver { component: self.name.clone(), by: None });
         }
         self.recovery = None;
         self.lost = false;
@@ -349,7 +353,7 @@ impl Member {
         self.pauses_missions = false;
         self.has_worked = true;
         self.healed_at = turn.now;
-        self.course = Course::Serving;
+        self.state = RecoveryState::Active;
         turn.report(MonitorEvent::CameUp { component: self.name.clone() });
     }
 
@@ -367,7 +371,7 @@ impl Member {
                 Some(BuiltIn::NotifyOperator) => tell(turn),
                 Some(BuiltIn::PauseMissions) => pauses = true,
                 // Refused by the check of recipes: the ladder is over.
-                Some(BuiltIn::Restart | BuiltIn::Respawn | BuiltIn::StandIn) => {}
+                Some(BuiltIn::Restart | BuiltIn::Respawn | BuiltIn::Standby) => {}
                 None => {
                     let limit = turn.actions.get(&rung.action).map(|action| action.timeout_s.duration());
                     if let Some(limit) = limit {
@@ -385,6 +389,6 @@ impl Member {
         }
         self.pauses_missions |= pauses;
         let until = Self::after(turn, self.recipe.fallbacks.cooldown_s);
-        self.course = Course::GivenUp { until, while_stopped: turn.stopped };
+        self.state = RecoveryState::GivenUp { until, while_stopped: turn.stopped };
     }
 }

@@ -8,7 +8,7 @@ use cortex_recipe::{Action, ActionName};
 use serde::{Deserialize, Serialize};
 
 use super::{AttemptId, Effect, MonitorEvent, ProcessNumber};
-use crate::storm::{Storm, Weather};
+use crate::restart_rate_limiter::{RateLimitChange, RestartRateLimiter};
 
 /// The numbers that were given out last.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,18 +28,18 @@ pub(super) struct Turn<'a> {
     /// What it depends on and what does not work.
     pub(super) missing: Vec<ComponentName>,
     /// Who takes its place when it asks for that.
-    pub(super) stand_in: Option<ComponentName>,
-    pub(super) stand_in_works: bool,
+    pub(super) standby: Option<ComponentName>,
+    pub(super) standby_works: bool,
     /// When nothing will have been under way in it for a while. None while something is.
-    pub(super) stand_in_quiet_at: Option<Duration>,
-    pub(super) stand_in_is_given_up: bool,
-    /// Whether another component wants it as its stand-in.
+    pub(super) standby_quiet_at: Option<Duration>,
+    pub(super) standby_is_given_up: bool,
+    /// Whether another component wants it as its standby.
     pub(super) is_called: bool,
     /// Whether all that depends on it is down.
     pub(super) above_are_down: bool,
     pub(super) actions: &'a BTreeMap<ActionName, Action>,
     pub(super) counters: &'a mut Counters,
-    pub(super) storm: &'a mut Storm,
+    pub(super) restart_limiter: &'a mut RestartRateLimiter,
     pub(super) effects: &'a mut Vec<Effect>,
     pub(super) not_stopped: &'a mut BTreeSet<ComponentName>,
 }
@@ -65,9 +65,9 @@ impl Turn<'_> {
 
     /// Whether an action may begin now; if not, when to ask again.
     pub(super) fn ask_storm(&mut self) -> Result<(), Duration> {
-        self.storm.take(self.now).map_err(|(until, weather)| {
-            if weather == Some(Weather::Began) {
-                self.report(MonitorEvent::StormBegan);
+        self.restart_limiter.take(self.now).map_err(|(until, weather)| {
+            if weather == Some(RateLimitChange::Began) {
+                self.report(MonitorEvent::RateLimitReached);
             }
             until
         })

@@ -54,8 +54,8 @@ impl fmt::Display for MonitorEvent {
                 write!(formatter, "{component} is given up for now: {reason}; {}", tried_again(*rest))
             }
             Self::WentDown { component } => write!(formatter, "{component} is down"),
-            Self::StormBegan => formatter.write_str("so much fails at once that actions wait for each other"),
-            Self::StormEnded => formatter.write_str("actions do not wait for each other any more"),
+            Self::RateLimitReached => formatter.write_str("so much fails at once that actions wait for each other"),
+            Self::RateLimitLifted => formatter.write_str("actions do not wait for each other any more"),
         }
     }
 }

@@ -3,7 +3,7 @@
 use cortex_protocol::ComponentName;
 
 use super::{Finding, is_full_name, meant_component};
-use crate::{Action, ActionName, BuiltIn, Deed, Recipe};
+use crate::{Action, ActionKind, ActionName, BuiltIn, Recipe};
 
 pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
     for (name, action) in &recipe.actions {
@@ -30,7 +30,7 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
             ));
         }
         owner(recipe, name, action, findings);
-        deed(recipe, name, &action.deed, findings);
+        kind(recipe, name, &action.kind, findings);
     }
 }
 
@@ -38,7 +38,7 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
 fn owner(recipe: &Recipe, name: &ActionName, action: &Action, findings: &mut Vec<Finding>) {
     let Some(component) = action.component.as_ref().filter(|component| !component.as_str().is_empty()) else { return };
     let path = ["actions".into(), name.as_str().into(), "component".into()];
-    if matches!(action.deed, Deed::Method(_) | Deed::Parameters(_)) {
+    if matches!(action.kind, ActionKind::Method(_) | ActionKind::Parameters(_)) {
         findings.push(Finding::new(path, "the action names its component already", "leave this one out"));
     } else if !recipe.components.contains_key(component) {
         let message = format!("there is no component '{component}'");
@@ -46,7 +46,7 @@ fn owner(recipe: &Recipe, name: &ActionName, action: &Action, findings: &mut Vec
     }
 }
 
-fn deed(recipe: &Recipe, name: &ActionName, deed: &Deed, findings: &mut Vec<Finding>) {
+fn kind(recipe: &Recipe, name: &ActionName, kind: &ActionKind, findings: &mut Vec<Finding>) {
     let mut add = |table: &str, key: &str, message: String, fix: String| {
         findings.push(Finding::new(["actions".into(), name.as_str().into(), table.into(), key.into()], message, fix));
     };
@@ -54,8 +54,8 @@ fn deed(recipe: &Recipe, name: &ActionName, deed: &Deed, findings: &mut Vec<Find
         let is_known = recipe.components.contains_key(component);
         (!is_known).then(|| (format!("there is no component '{component}'"), meant_component(recipe, component)))
     };
-    match deed {
-        Deed::Service(service) => {
+    match kind {
+        ActionKind::Service(service) => {
             if !is_full_name(&service.name) {
                 add("service", "name", format!("'{}' is not the full name of a service", service.name), slash());
             }
@@ -68,7 +68,7 @@ fn deed(recipe: &Recipe, name: &ActionName, deed: &Deed, findings: &mut Vec<Find
                 );
             }
         }
-        Deed::Topic(topic) => {
+        ActionKind::Topic(topic) => {
             if !is_full_name(&topic.name) {
                 add("topic", "name", format!("'{}' is not the full name of a topic", topic.name), slash());
             }
@@ -81,12 +81,12 @@ fn deed(recipe: &Recipe, name: &ActionName, deed: &Deed, findings: &mut Vec<Find
                 );
             }
         }
-        Deed::Command(command) => {
+        ActionKind::Command(command) => {
             if command.program.trim().is_empty() {
                 add("command", "program", "there is no program".into(), "write its name or its path".into());
             }
         }
-        Deed::Method(method) => {
+        ActionKind::Method(method) => {
             if let Some((message, fix)) = unknown(&method.component) {
                 add("method", "component", message, fix);
             }
@@ -94,7 +94,7 @@ fn deed(recipe: &Recipe, name: &ActionName, deed: &Deed, findings: &mut Vec<Find
                 add("method", "name", format!("'{}' can't be the name of a method", method.name), String::new());
             }
         }
-        Deed::Parameters(parameters) => {
+        ActionKind::Parameters(parameters) => {
             if let Some((message, fix)) = unknown(&parameters.component) {
                 add("parameters", "component", message, fix);
             }

@@ -21,7 +21,7 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
             ));
         }
         start(recipe, name, component, findings);
-        stand_in(recipe, name, component, findings);
+        standby(recipe, name, component, findings);
         heartbeat(name, component, findings);
         publishes(name, component, findings);
         for (index, progress) in component.progress.iter().enumerate() {
@@ -54,19 +54,19 @@ fn start(recipe: &Recipe, name: &ComponentName, component: &ComponentRecipe, fin
     }
 }
 
-fn stand_in(recipe: &Recipe, name: &ComponentName, component: &ComponentRecipe, findings: &mut Vec<Finding>) {
-    let Some(other) = &component.stand_in else { return };
+fn standby(recipe: &Recipe, name: &ComponentName, component: &ComponentRecipe, findings: &mut Vec<Finding>) {
+    let Some(other) = &component.standby else { return };
     let mut add = |message: String, fix: String| {
-        findings.push(Finding::new(["components".into(), name.as_str().into(), "stand_in".into()], message, fix));
+        findings.push(Finding::new(["components".into(), name.as_str().into(), "standby".into()], message, fix));
     };
     match recipe.components.get(other) {
         None => {
             add(format!("there is no component '{other}' to stand in for '{name}'"), meant_component(recipe, other));
         }
         Some(_) if other == name => add(format!("'{name}' can't stand in for itself"), "name another component".into()),
-        Some(stand_in) if stand_in.stand_in.is_some() => add(
-            format!("'{other}' stands in for '{name}' and has a stand-in itself"),
-            format!("take stand_in out of [components.\"{other}\"]"),
+        Some(standby) if standby.standby.is_some() => add(
+            format!("'{other}' stands in for '{name}' and has a standby itself"),
+            format!("take standby out of [components.\"{other}\"]"),
         ),
         Some(_) => {
             if let Some(way) = way_down(recipe, other, name) {

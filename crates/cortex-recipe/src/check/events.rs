@@ -5,9 +5,9 @@ use cortex_protocol::condition::{Source, Test};
 
 use super::actions::is_word;
 use super::{Finding, Key, ladders, meant_action, meant_component, tools};
-use crate::event::{MAX_AT_MOST, MAX_EVENT_DEEDS, MAX_EVENTS};
+use crate::event::{MAX_AT_MOST, MAX_EVENT_ACTIONS, MAX_EVENTS};
 use crate::parameter::bind;
-use crate::{BuiltIn, Event, EventDeed, EventName, Recipe, Rung};
+use crate::{BuiltIn, Event, EventAction, EventName, Recipe, Rung};
 
 /// Longest text of a task or of what is told, in bytes.
 const MAX_TEXT: usize = 2_000;
@@ -36,17 +36,17 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
                 );
             }
         }
-        if event.deeds.is_empty() {
+        if event.actions.is_empty() {
             add(&["do".into()], "nothing is done".into(), "write do = [{ tell = \"...\" }], for example".into());
         }
-        for (key, count) in [("do", event.deeds.len()), ("on_failure", event.on_failure.len())] {
-            if count > MAX_EVENT_DEEDS {
+        for (key, count) in [("do", event.actions.len()), ("on_failure", event.on_failure.len())] {
+            if count > MAX_EVENT_ACTIONS {
                 let message = format!("{count} things are too many for one event");
-                add(&[key.into()], message, format!("write at most {MAX_EVENT_DEEDS}; a task can do more"));
+                add(&[key.into()], message, format!("write at most {MAX_EVENT_ACTIONS}; a task can do more"));
             }
         }
-        for (key, index, deed) in event.all_deeds() {
-            if let Some((message, fix)) = wrong(recipe, deed) {
+        for (key, index, action) in event.all_actions() {
+            if let Some((message, fix)) = wrong(recipe, action) {
                 add(&[key.into(), index.into()], message, fix);
             }
         }
@@ -111,17 +111,17 @@ fn changes(condition: &Condition) -> bool {
 }
 
 /// What is wrong with something that an event does, and how to fix it.
-fn wrong(recipe: &Recipe, deed: &EventDeed) -> Option<(String, String)> {
-    match deed {
-        EventDeed::Tool { tool, arguments } => tools::wrong(recipe, tool, arguments),
-        EventDeed::Task { task: text, .. } | EventDeed::Tell { text } => {
+fn wrong(recipe: &Recipe, action: &EventAction) -> Option<(String, String)> {
+    match action {
+        EventAction::Tool { tool, arguments } => tools::wrong(recipe, tool, arguments),
+        EventAction::Task { task: text, .. } | EventAction::Tell { text } => {
             if text.trim().is_empty() {
                 return Some(("the text is empty".into(), "say it in plain language".into()));
             }
             (text.len() > MAX_TEXT)
                 .then(|| (format!("the text has {} bytes", text.len()), format!("write at most {MAX_TEXT}")))
         }
-        EventDeed::Action { action, arguments, component } => {
+        EventAction::Action { action, arguments, component } => {
             if let Some(component) = component
                 && !recipe.components.contains_key(component)
             {
@@ -135,7 +135,7 @@ fn wrong(recipe: &Recipe, deed: &EventDeed) -> Option<(String, String)> {
             let Some(built_in) = BuiltIn::named(action) else {
                 return Some((format!("there is no action '{action}'"), meant_action(recipe, action)));
             };
-            if matches!(built_in, BuiltIn::StandIn | BuiltIn::PauseMissions) {
+            if matches!(built_in, BuiltIn::Standby | BuiltIn::PauseMissions) {
                 let fix = "write it into a ladder of [components.NAME.fallbacks]";
                 return Some((format!("'{action}' is for what fails, until it works again"), fix.to_owned()));
             }

@@ -48,9 +48,9 @@ pub(super) fn action(
             format!("'{name}' can't be restarted: something else starts it, and its lifecycle is not managed"),
             "add lifecycle = \"managed\" if its node has a lifecycle, or use another action".into(),
         )),
-        Some(BuiltIn::StandIn) if component.stand_in.is_none() => Some((
-            format!("'{name}' has no stand-in"),
-            format!("add stand_in = \"COMPONENT\" to [components.\"{name}\"]"),
+        Some(BuiltIn::Standby) if component.standby.is_none() => Some((
+            format!("'{name}' has no standby"),
+            format!("add standby = \"COMPONENT\" to [components.\"{name}\"]"),
         )),
         Some(_) => None,
         None if recipe.actions.contains_key(&rung.action) => None,
@@ -59,7 +59,7 @@ pub(super) fn action(
 }
 
 fn tries_again(rung: &Rung) -> bool {
-    matches!(BuiltIn::named(&rung.action), Some(BuiltIn::Restart | BuiltIn::Respawn | BuiltIn::StandIn))
+    matches!(BuiltIn::named(&rung.action), Some(BuiltIn::Restart | BuiltIn::Respawn | BuiltIn::Standby))
 }
 
 fn bounds(component: &ComponentRecipe, rung: &Rung) -> Option<(String, String)> {

@@ -3,7 +3,7 @@
 use super::scripts::{self, Because, Script};
 use super::{Finding, Key};
 use crate::parameter::{Piece, is_name, pieces, places};
-use crate::{Action, ActionName, Deed, Parameter, Recipe};
+use crate::{Action, ActionKind, ActionName, Parameter, Recipe};
 
 /// Most parameters of an action.
 const MAX_PARAMETERS: usize = 16;
@@ -30,7 +30,7 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
                 add(&["tool", "parameters", parameter, key], message, fix);
             }
         }
-        for (table, key, text) in places(&action.deed) {
+        for (table, key, text) in places(&action.kind) {
             let unknown = pieces(&text).into_iter().find_map(|piece| match piece {
                 Piece::Parameter(used) if !offer.parameters.contains_key(used) => Some(used.to_owned()),
                 _ => None,
@@ -60,7 +60,7 @@ pub(super) fn check(recipe: &Recipe, findings: &mut Vec<Finding>) {
 /// A parameter that stands nowhere is a slip.
 fn unused(action: &Action, add: &mut impl FnMut(&[&str], String, &str)) {
     let Some(offer) = &action.tool else { return };
-    let texts = places(&action.deed);
+    let texts = places(&action.kind);
     for parameter in offer.parameters.keys() {
         let is_used = texts.iter().any(|(.., text)| pieces(text).contains(&Piece::Parameter(parameter)));
         if !is_used {
@@ -73,7 +73,7 @@ fn unused(action: &Action, add: &mut impl FnMut(&[&str], String, &str)) {
 
 /// A value must stay a value: it never chooses an option, and no shell reads it.
 fn command(action: &Action, add: &mut impl FnMut(&[&str], String, &str)) {
-    let (Deed::Command(command), Some(offer)) = (&action.deed, &action.tool) else { return };
+    let (ActionKind::Command(command), Some(offer)) = (&action.kind, &action.tool) else { return };
     if offer.parameters.is_empty() {
         return;
     }

@@ -30,12 +30,12 @@ impl CallReports {
 
 impl CallListener for CallReports {
     fn calls_changed(&self, component: &ComponentName, calls: u32) {
-        self.monitor.tell(Input::GoalsChanged { component: component.clone(), goals: calls });
+        self.monitor.send(Input::GoalsChanged { component: component.clone(), goals: calls });
     }
 
     fn progressed(&self, component: &ComponentName) {
         for watch in self.feedback.get(component).into_iter().flatten() {
-            self.monitor.tell(Input::Progressed { component: component.clone(), watch: *watch, count: 1 });
+            self.monitor.send(Input::Progressed { component: component.clone(), watch: *watch, count: 1 });
         }
     }
 }
@@ -59,7 +59,7 @@ pub(super) async fn report_hung(
                 Some(because) => told.insert(component.clone(), because.clone()),
                 None => told.remove(component),
             };
-            monitor.tell(Input::CallHung { component: component.clone(), because });
+            monitor.send(Input::CallHung { component: component.clone(), because });
         }
         if left.changed().await.is_err() {
             return;

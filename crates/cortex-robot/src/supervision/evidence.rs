@@ -31,7 +31,7 @@ pub(super) fn watched(recipe: &Recipe) -> Vec<Watched> {
 /// Tells the monitor what is seen and heard.
 pub(super) fn teller(monitor: Handle, gate: Gate) -> Tell {
     Arc::new(move |component, sign| match input(component.clone(), sign) {
-        Some(input) => monitor.tell(input),
+        Some(input) => monitor.send(input),
         None => gate.begin_run(component),
     })
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use cortex_process::{Program, own_folder};
-use cortex_recipe::{Deed, Mistake, Recipe};
+use cortex_recipe::{ActionKind, Mistake, Recipe};
 
 /// What can't be started here, each program once.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct MissingPrograms {
-    /// Of components, stand-ins included: the robot can't be brought up, or not be kept alive.
+    /// Of components, standbys included: the robot can't be brought up, or not be kept alive.
     pub of_components: Vec<Mistake>,
     /// Of the commands of actions.
     pub of_actions: Vec<Mistake>,
@@ -32,7 +32,7 @@ impl MissingPrograms {
             Some((name.as_str(), program))
         });
         let actions = recipe.actions.iter().filter_map(|(name, action)| {
-            let Deed::Command(command) = &action.deed else { return None };
+            let ActionKind::Command(command) = &action.kind else { return None };
             let program = cortex_supervisor::program(&command.program, folder);
             Some((name.as_str(), Program { program, environment: command.environment.clone(), ..Program::default() }))
         });
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn each_missing_program_is_told_once_with_all_that_need_it() {
         let missing = missing(
-            "recipe = 1\n[components.base]\nstart = { program = \"no-such-program\" }\nstand_in = \"spare\"\n\
+            "recipe = 1\n[components.base]\nstart = { program = \"no-such-program\" }\nstandby = \"spare\"\n\
              [components.spare]\nstart = { program = \"no-such-program\" }\n[components.lamp]\nstart = { program = \"sh\" }\n\
              [components.arm]\nstart = \"external\"\n[actions.speak]\ncommand = { program = \"no-such-voice\" }\n\
              [actions.wait]\ncommand = { program = \"sleep\" }\n",

@@ -11,16 +11,16 @@ use cortex_supervisor::RobotView;
 pub(super) fn tell(missions: &Runtime, robot: &RobotView, discovery: &Discovery, effect: &Effect) {
     let denies = |component: &ComponentName| discovery.denies(component);
     match effect {
-        Effect::Quarantine { component, because_of } => {
-            if let Some(because) = because_of_quarantine(robot, &denies, component, because_of) {
+        Effect::Quarantine { component, cause } => {
+            if let Some(because) = cause_of_quarantine(robot, &denies, component, cause) {
                 missions.quarantine(component.clone(), because);
             }
         }
         Effect::EndCalls { component } => missions.end_calls(component),
         Effect::Release { component } if denies(component) => {}
         Effect::Release { component } => missions.release(component),
-        Effect::Substitute { component, by } => missions.substitute(component, by.clone()),
-        Effect::PauseMissions { because_of } => missions.pause(because_of_pause(robot, &denies, because_of)),
+        Effect::FailOver { component, by } => missions.fail_over(component, by.clone()),
+        Effect::PauseMissions { cause } => missions.pause(cause_of_pause(robot, &denies, cause)),
         Effect::ResumeMissions => missions.unpause(),
         Effect::StartProcess { .. }
         | Effect::StopProcess { .. }
@@ -34,28 +34,28 @@ pub(super) fn tell(missions: &Runtime, robot: &RobotView, discovery: &Discovery,
 }
 
 /// Why missions can't use a component. None where they have no tool of it.
-fn because_of_quarantine(
+fn cause_of_quarantine(
     robot: &RobotView,
     denies: &impl Fn(&ComponentName) -> bool,
     component: &ComponentName,
-    because_of: &ComponentName,
+    cause: &ComponentName,
 ) -> Option<String> {
     if denies(component) {
         None
-    } else if denies(because_of) {
+    } else if denies(cause) {
         Some(format!("'{component}' can't be used while something that it needs does not work"))
     } else {
-        Some(robot.refusal(component).unwrap_or_else(|| format!("'{because_of}' does not work")))
+        Some(robot.refusal(component).unwrap_or_else(|| format!("'{cause}' does not work")))
     }
 }
 
 /// Why missions are to wait.
-fn because_of_pause(robot: &RobotView, denies: &impl Fn(&ComponentName) -> bool, because_of: &ComponentName) -> String {
-    if denies(because_of) {
+fn cause_of_pause(robot: &RobotView, denies: &impl Fn(&ComponentName) -> bool, cause: &ComponentName) -> String {
+    if denies(cause) {
         return "a part of the robot does not work, and nothing is to be done meanwhile".to_owned();
     }
-    let why = robot.why(because_of);
-    format!("'{because_of}' does not work, and nothing is to be done meanwhile: {why}")
+    let why = robot.why(cause);
+    format!("'{cause}' does not work, and nothing is to be done meanwhile: {why}")
 }
 
 #[cfg(test)]
@@ -68,14 +68,14 @@ mod tests {
         let robot = RobotView::default();
         let denies = |component: &ComponentName| component.as_str() == "wifi";
         let quarantine =
-            |component: &str, of: &str| because_of_quarantine(&robot, &denies, &component.into(), &of.into());
+            |component: &str, of: &str| cause_of_quarantine(&robot, &denies, &component.into(), &of.into());
         assert_eq!(quarantine("wifi", "wifi"), None);
         assert_eq!(quarantine("wifi", "base"), None);
         let told = quarantine("base", "wifi").unwrap();
         assert!(told.contains("'base'") && !told.contains("wifi"), "{told}");
         assert_eq!(quarantine("arm", "base").as_deref(), Some("'base' does not work"));
-        let told = because_of_pause(&robot, &denies, &"wifi".into());
+        let told = cause_of_pause(&robot, &denies, &"wifi".into());
         assert!(!told.contains("wifi"), "{told}");
-        assert!(because_of_pause(&robot, &denies, &"base".into()).starts_with("'base' does not work"));
+        assert!(cause_of_pause(&robot, &denies, &"base".into()).starts_with("'base' does not work"));
     }
 }

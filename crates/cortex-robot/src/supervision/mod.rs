@@ -1,17 +1,17 @@
 //! A whole robot, brought up from a recipe and kept alive: where the monitor meets ROS and the missions.
 //!
 //! - `recipe_file`: reads the recipe; `missing_programs`: what it names and this machine has not; `evidence`: what ROS shows, as inputs of the monitor;
-//! - `hands`: what the monitor wants done, over ROS; `deeds`: the actions of the recipe;
+//! - `action_executor`: what the monitor wants done, over ROS; `actions`: the actions of the recipe;
 //! - `own_node`: what components have of the node of Cortex;
 //! - `missions`: what missions are told; `calls`: what is under way, as evidence.
 //!
 //! The monitor itself runs on a thread of its own (`cortex-supervisor`). [`Watch`] is there before it and holds what others
 //! look at; [`Supervised`] is the robot that is up.
 
+mod action_executor;
+pub mod actions;
 mod calls;
-pub mod deeds;
 mod evidence;
-mod hands;
 mod missing_programs;
 mod missions;
 mod own_node;
@@ -27,7 +27,7 @@ use anyhow::Context as _;
 
 use cortex_interfaces::Interfaces;
 use cortex_monitor::MonitorEvent;
-use cortex_process::{CommandRunner, Processes, RunMark};
+use cortex_process::{CommandRunner, Processes, RunTag};
 use cortex_protocol::ComponentName;
 use cortex_recipe::ComponentRecipe;
 use cortex_ros::monitoring::Monitoring;
@@ -37,9 +37,9 @@ use tokio::sync::{broadcast, mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::Robot;
+use action_executor::RosActionExecutor;
+use actions::Actions;
 use calls::CallReports;
-use deeds::Deeds;
-use hands::RosHands;
 pub use missing_programs::MissingPrograms;
 pub use recipe_file::{RobotRecipe, check, folder_of, read, text_of, warn};
 pub use recipe_types::field_mistake;
@@ -132,7 +132,7 @@ async fn processes() -> anyhow::Result<Processes> {
 pub fn guarded(processes: Processes) -> anyhow::Result<Processes> {
     let mut guard = Command::new(std::env::current_exe().context("the program of Cortex is not known")?);
     guard.args([GUARD, &processes.run().to_string()]);
-    processes.withholding(is_own).guarded_by(guard).context("the guard of the processes")
+    processes.withholding(is_own).reaped_by(guard).context("the guard of the processes")
 }
 
 /// Whether a variable is for Cortex alone: the key of the model, which would let everybody who can start a program of the
@@ -143,8 +143,8 @@ fn is_own(variable: &str) -> bool {
 
 /// The guard: ends what the process of that mark has left running when it is gone.
 pub fn guard(mark: &str) -> anyhow::Result<()> {
-    let mark = RunMark::read(mark).with_context(|| format!("'{mark}' is no mark of a process"))?;
-    for command in cortex_process::guard::run(mark) {
+    let mark = RunTag::read(mark).with_context(|| format!("'{mark}' is no mark of a process"))?;
+    for command in cortex_process::reaper::run(mark) {
         // A closed standard error is no reason to stop.
         let _ = writeln!(std::io::stderr(), "cortex: it is gone, and this was ended: {command}");
     }
@@ -167,7 +167,7 @@ impl Supervised {
     ) -> anyhow::Result<Self> {
         let Supervision { recipe, processes, watch } = supervision;
         let interfaces = Arc::new(Interfaces::from_environment());
-        let deeds = Deeds::on(robot, &recipe.recipe);
+        let actions = Actions::on(robot, &recipe.recipe);
         let mut tasks = JoinSet::new();
         let (message, mut messages) = mpsc::channel::<String>(MESSAGES);
         tasks.spawn(async move {
@@ -188,12 +188,12 @@ impl Supervised {
             let (graph, endpoints, discovery) = (&robot.graph, &robot.endpoints, &robot.discovery);
             let monitoring = Monitoring::start(graph, endpoints, discovery, &interfaces, own_node, watched, tell);
             tasks.spawn(calls::report_hung(
-                missions.leftovers(),
+                missions.unconfirmed_halts(),
                 recipe.recipe.components.keys().cloned().collect(),
                 handle.clone(),
             ));
             let missions = (missions.clone(), discovery.clone(), robot.tools.clone());
-            RosHands::start(handle, watch.clone(), missions, monitoring, deeds, message, &mut tasks)
+            RosActionExecutor::start(handle, watch.clone(), missions, monitoring, actions, message, &mut tasks)
         })
         .context("the monitor can't be started")?;
         Ok(Self { supervisor, tasks })

@@ -3,7 +3,7 @@
 use cortex_interfaces::Interfaces;
 use cortex_protocol::condition::Check;
 use cortex_recipe::parameter::bind;
-use cortex_recipe::{Action, Deed, Known, Mistake, Recipe, TopicUse};
+use cortex_recipe::{Action, ActionKind, Known, Mistake, Recipe, TopicUse};
 use cortex_ros::type_check::{TypeProblem, Use, check_field, check_message};
 use serde_json::{Map, Value};
 
@@ -24,10 +24,10 @@ pub(super) fn mistakes(recipe: &Recipe) -> Vec<Mistake> {
         }
     }
     for (name, action) in &recipe.actions {
-        let (table, key, usage, type_name) = match &action.deed {
-            Deed::Service(service) => ("service", "request", Use::Request, &service.interface),
-            Deed::Topic(topic) => ("topic", "message", Use::Message, &topic.interface),
-            Deed::Command(_) | Deed::Method(_) | Deed::Parameters(_) => continue,
+        let (table, key, usage, type_name) = match &action.kind {
+            ActionKind::Service(service) => ("service", "request", Use::Request, &service.interface),
+            ActionKind::Topic(topic) => ("topic", "message", Use::Message, &topic.interface),
+            ActionKind::Command(_) | ActionKind::Method(_) | ActionKind::Parameters(_) => continue,
         };
         let Some(fields) = sample(action) else { continue };
         if let Err(TypeProblem::Misfit { message, choices }) = check_message(&interfaces, usage, type_name, &fields) {
@@ -67,16 +67,16 @@ fn near(wrong: &str, choices: &[String]) -> Option<String> {
 
 /// What an action sends, with a value for each of its parameters that it may be given.
 fn sample(action: &Action) -> Option<Map<String, Value>> {
-    match sample_deed(action)? {
-        Deed::Service(service) => Some(service.request),
-        Deed::Topic(topic) => Some(topic.message),
-        Deed::Method(method) => Some(method.arguments),
-        Deed::Command(_) | Deed::Parameters(_) => None,
+    match sample_action(action)? {
+        ActionKind::Service(service) => Some(service.request),
+        ActionKind::Topic(topic) => Some(topic.message),
+        ActionKind::Method(method) => Some(method.arguments),
+        ActionKind::Command(_) | ActionKind::Parameters(_) => None,
     }
 }
 
 /// The action as it is done with a value for each of its parameters. None: no such values are found.
-fn sample_deed(action: &Action) -> Option<Deed> {
+fn sample_action(action: &Action) -> Option<ActionKind> {
     let parameters = action.tool.as_ref().map(|tool| &tool.parameters);
     let arguments = parameters
         .into_iter()

@@ -10,8 +10,8 @@ use std::time::Duration;
 use cortex_interfaces::{ActionInterface, Message, ServiceInterface};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::endpoint_executor::{EndpointExecutor, Registration};
 use super::goal::{Goal, GoalId, Progress};
-use super::hub::{Hub, Registration};
 use super::subscription::{Inlet, Listener};
 use super::{GoalState, ServiceClient};
 use crate::rcl::announced::{End, Naming, announced};
@@ -42,26 +42,30 @@ struct Shared {
 
 impl ActionClient {
     /// Blocks for some milliseconds.
-    pub(super) fn create(hub: &Arc<Hub>, action: &str, interface: &Arc<ActionInterface>) -> Result<Self, RosError> {
+    pub(super) fn create(
+        executor: &Arc<EndpointExecutor>,
+        action: &str,
+        interface: &Arc<ActionInterface>,
+    ) -> Result<Self, RosError> {
         let service = |end: &str, interface: &Arc<ServiceInterface>| {
-            ServiceClient::create(hub, &format!("{action}/_action/{end}"), interface)
+            ServiceClient::create(executor, &format!("{action}/_action/{end}"), interface)
         };
-        let cancel_goal = hub.own_interfaces.service("action_msgs/srv/CancelGoal")?;
-        let status = hub.own_interfaces.message("action_msgs/msg/GoalStatusArray")?;
+        let cancel_goal = executor.own_interfaces.service("action_msgs/srv/CancelGoal")?;
+        let status = executor.own_interfaces.message("action_msgs/msg/GoalStatusArray")?;
         let goals = Arc::new(Goals::default());
         let topic = |end: &str| format!("{action}/_action/{end}");
         let feedback_message = &interface.feedback_message;
         let shared = Shared {
             // The topics first: a server that sees the services should see who hears it.
             _feedback: Inlet::create(
-                hub,
+                executor,
                 &topic("feedback"),
                 feedback_message,
                 QosProfile::RELIABLE,
                 Arc::new(Feedback(Arc::clone(&goals))),
             )?,
             _status: Inlet::create(
-                hub,
+                executor,
                 &topic("status"),
                 &status,
                 QosProfile::TRANSIENT_LOCAL,
@@ -158,13 +162,13 @@ impl ActionClient {
         &self.shared.cancel_goal
     }
 
-    pub(super) fn hub(&self) -> &Arc<Hub> {
-        self.shared.send_goal.hub()
+    pub(super) fn executor(&self) -> &Arc<EndpointExecutor> {
+        self.shared.send_goal.executor()
     }
 
     /// The runs of servers that are there, told apart by who publishes the states of goals.
     pub(super) fn servers(&self) -> Result<Vec<crate::graph::InstanceId>, RosError> {
-        let node = self.hub().node()?;
+        let node = self.executor().node()?;
         let topic = format!("{}/_action/status", self.shared.action);
         let publishers = announced(&node, &topic, Naming::Ros, End::Publishers)?;
         Ok(publishers.into_iter().map(|publisher| publisher.identity).collect())

@@ -13,12 +13,12 @@ use cortex_interfaces::{ActionInterface, MessageInterface, ServiceInterface};
 use tokio::sync::Semaphore;
 
 use super::definition;
-use super::hub::{Endpoint, Hub};
-use super::letterbox::{LOOK, Letterbox, Sheets};
+use super::endpoint_executor::{Endpoint, EndpointExecutor};
+use super::polled_subscription::{LOOK, MessagePool, PolledSubscription};
 use super::service_client::{Requests, Servers, announced_servers, identities};
 use super::subscription::Inlet;
 use super::{ActionClient, Publisher, ServiceClient, Subscription};
-use crate::beats::Beats;
+use crate::liveness_counter::LivenessCounter;
 use crate::node::join_in_time;
 use crate::qos::{Durability, QosProfile, Reliability};
 use crate::rcl::announced::{End, Naming, announced};
@@ -42,9 +42,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// To be shut down before the [`GraphWatch`] that it was started with.
 #[derive(Clone)]
 pub struct Endpoints {
-    hub: Arc<Hub>,
+    executor: Arc<EndpointExecutor>,
     making: Arc<Semaphore>,
-    beats: Beats,
+    liveness: LivenessCounter,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
@@ -57,18 +57,18 @@ impl Endpoints {
         let context = graph.context()?;
         let node = Node::create(&context, &format!("_cortex_endpoints_{}", std::process::id()))?;
         let wake = GuardCondition::create(&context)?;
-        let hub = Hub::new(Arc::clone(&node), Arc::clone(&wake), graph.events());
+        let executor = EndpointExecutor::new(Arc::clone(&node), Arc::clone(&wake), graph.events());
         let watch = graph.waker();
-        let beats = Beats::default();
+        let liveness = LivenessCounter::default();
         let thread = std::thread::Builder::new()
             .name("ros-endpoints".to_owned())
             .spawn({
-                let (hub, beats) = (Arc::clone(&hub), beats.clone());
-                move || serve(&hub, &node, &wake, &watch, &beats)
+                let (executor, liveness) = (Arc::clone(&executor), liveness.clone());
+                move || serve(&executor, &node, &wake, &watch, &liveness)
             })
             .map_err(RosError::Thread)?;
         let making = Arc::new(Semaphore::new(MADE_AT_ONCE));
-        Ok(Self { hub, making, beats, thread: Arc::new(Mutex::new(Some(thread))) })
+        Ok(Self { executor, making, liveness, thread: Arc::new(Mutex::new(Some(thread))) })
     }
 
     /// A client of a service, whether a server is there or not. `service` is fully qualified.
@@ -81,7 +81,7 @@ impl Endpoints {
         interface: &Arc<ServiceInterface>,
     ) -> Result<ServiceClient, RosError> {
         let (service, interface) = (service.to_owned(), Arc::clone(interface));
-        self.make(move |hub| ServiceClient::create(hub, &service, &interface)).await
+        self.make(move |executor| ServiceClient::create(executor, &service, &interface)).await
     }
 
     /// A client of an action, whether a server is there or not. `action` is fully qualified.
@@ -94,7 +94,7 @@ impl Endpoints {
         interface: &Arc<ActionInterface>,
     ) -> Result<ActionClient, RosError> {
         let (action, interface) = (action.to_owned(), Arc::clone(interface));
-        self.make(move |hub| ActionClient::create(hub, &action, &interface)).await
+        self.make(move |executor| ActionClient::create(executor, &action, &interface)).await
     }
 
     /// Reads a topic. `topic` is fully qualified.
@@ -108,7 +108,7 @@ impl Endpoints {
         quality: QosProfile,
     ) -> Result<Subscription, RosError> {
         let (topic, interface) = (topic.to_owned(), Arc::clone(interface));
-        self.make(move |hub| Subscription::create(hub, &topic, &interface, quality)).await
+        self.make(move |executor| Subscription::create(executor, &topic, &interface, quality)).await
     }
 
     /// Publishes a topic. `topic` is fully qualified.
@@ -122,7 +122,7 @@ impl Endpoints {
         quality: QosProfile,
     ) -> Result<Publisher, RosError> {
         let (topic, interface) = (topic.to_owned(), Arc::clone(interface));
-        self.make(move |hub| Publisher::create(hub, &topic, &interface, quality)).await
+        self.make(move |executor| Publisher::create(executor, &topic, &interface, quality)).await
     }
 
     /// Checks that the servers of a service, if there are any, mean the same by its type as this process.
@@ -130,7 +130,7 @@ impl Endpoints {
     /// # Errors
     /// [`RosError::OtherDefinition`] when they do not; else after the shutdown, or when the client library refuses.
     pub fn check_service(&self, service: &str, interface: &ServiceInterface) -> Result<(), RosError> {
-        definition::check_service(&*self.hub.node()?, service, interface)
+        definition::check_service(&*self.executor.node()?, service, interface)
     }
 
     /// Checks that the servers of an action, if there are any, mean the same by its type as this process.
@@ -138,7 +138,7 @@ impl Endpoints {
     /// # Errors
     /// As for [`check_service`](Self::check_service).
     pub fn check_action(&self, action: &str, interface: &ActionInterface) -> Result<(), RosError> {
-        definition::check_action(&*self.hub.node()?, action, interface)
+        definition::check_action(&*self.executor.node()?, action, interface)
     }
 
     /// Checks that who publishes or reads a topic, if anybody does, means the same by its type as this process.
@@ -146,7 +146,7 @@ impl Endpoints {
     /// # Errors
     /// As for [`check_service`](Self::check_service).
     pub fn check_topic(&self, topic: &str, interface: &MessageInterface) -> Result<(), RosError> {
-        definition::check_topic(&*self.hub.node()?, topic, interface)
+        definition::check_topic(&*self.executor.node()?, topic, interface)
     }
 
     /// Who gets the requests of a service now.
@@ -154,7 +154,7 @@ impl Endpoints {
     /// # Errors
     /// When the client library refuses, and after the shutdown.
     pub fn servers_of(&self, service: &str) -> Result<Servers, RosError> {
-        Ok(identities(announced_servers(&*self.hub.node()?, service)?))
+        Ok(identities(announced_servers(&*self.executor.node()?, service)?))
     }
 
     /// What each publisher of a topic offers.
@@ -162,20 +162,20 @@ impl Endpoints {
     /// # Errors
     /// After the shutdown, or when the client library refuses.
     pub fn offered(&self, topic: &str) -> Result<Vec<(Reliability, Durability)>, RosError> {
-        let publishers = announced(&*self.hub.node()?, topic, Naming::Ros, End::Publishers)?;
+        let publishers = announced(&*self.executor.node()?, topic, Naming::Ros, End::Publishers)?;
         Ok(publishers.into_iter().map(|publisher| (publisher.reliability, publisher.durability)).collect())
     }
 
     /// The beats of its thread.
     #[must_use]
-    pub fn beats(&self) -> Beats {
-        self.beats.clone()
+    pub fn liveness(&self) -> LivenessCounter {
+        self.liveness.clone()
     }
 
     /// Ends the thread and gives all endpoints back; every call that waits ends with [`RosError::ShutDown`]. Blocks until
     /// that is done, which takes a few milliseconds. Handles may be kept, and do nothing then. Later calls do nothing.
     pub fn shut_down(&self) {
-        self.hub.close();
+        self.executor.close();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             join_in_time(thread);
@@ -185,18 +185,18 @@ impl Endpoints {
     /// The middleware takes some milliseconds to make an endpoint: not on a thread that runs tasks.
     pub(super) async fn make<T: Send + 'static>(
         &self,
-        make: impl FnOnce(&Arc<Hub>) -> Result<T, RosError> + Send + 'static,
+        make: impl FnOnce(&Arc<EndpointExecutor>) -> Result<T, RosError> + Send + 'static,
     ) -> Result<T, RosError> {
-        let hub = Arc::clone(&self.hub);
+        let executor = Arc::clone(&self.executor);
         // It is never closed.
         let _turn = self.making.acquire().await.map_err(|_| RosError::ShutDown)?;
         // It fails only when the runtime ends.
-        tokio::task::spawn_blocking(move || make(&hub)).await.unwrap_or(Err(RosError::ShutDown))
+        tokio::task::spawn_blocking(move || make(&executor)).await.unwrap_or(Err(RosError::ShutDown))
     }
 }
 
 /// Tells everybody, however the thread ends.
-struct Closing<'a>(&'a Hub);
+struct Closing<'a>(&'a EndpointExecutor);
 
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
@@ -204,16 +204,22 @@ impl Drop for Closing<'_> {
     }
 }
 
-fn serve(hub: &Hub, node: &Arc<Node>, wake: &Arc<GuardCondition>, watch: &Waker, beats: &Beats) {
-    let _closing = Closing(hub);
+fn serve(
+    executor: &EndpointExecutor,
+    node: &Arc<Node>,
+    wake: &Arc<GuardCondition>,
+    watch: &Waker,
+    liveness: &LivenessCounter,
+) {
+    let _closing = Closing(executor);
     let mut times = Times { looked: Instant::now(), refreshed: Instant::now() };
-    while let Some((generation, endpoints)) = hub.endpoints() {
-        beats.beat();
+    while let Some((generation, endpoints)) = executor.endpoints() {
+        liveness.beat();
         match Round::prepare(node, wake, endpoints) {
             Ok(mut round) => {
-                while hub.is_at(generation) {
-                    beats.beat();
-                    if let Err(problem) = round.turn(hub, watch, &mut times) {
+                while executor.is_at(generation) {
+                    liveness.beat();
+                    if let Err(problem) = round.turn(executor, watch, &mut times) {
                         tracing::warn!("{problem}");
                         std::thread::sleep(PAUSE);
                         break;
@@ -242,15 +248,15 @@ struct Round {
     /// In the order of the subscriptions of the set.
     inlets: Vec<Arc<Inlet>>,
     /// Not in the set: it is looked into them.
-    letterboxes: Vec<Arc<Letterbox>>,
-    sheets: Sheets,
+    polled_subscriptions: Vec<Arc<PolledSubscription>>,
+    pool: MessagePool,
 }
 
 impl Round {
     fn prepare(node: &Arc<Node>, wake: &Arc<GuardCondition>, endpoints: Vec<Endpoint>) -> Result<Self, RosError> {
         let (mut requests, mut clients) = (Vec::new(), Vec::new());
         let (mut inlets, mut subscriptions) = (Vec::new(), Vec::new());
-        let mut letterboxes = Vec::new();
+        let mut polled_subscriptions = Vec::new();
         for endpoint in endpoints {
             match endpoint {
                 Endpoint::Requests(endpoint) => {
@@ -266,18 +272,18 @@ impl Round {
                         inlets.push(endpoint);
                     }
                 }
-                Endpoint::Letterbox(endpoint) => letterboxes.push(endpoint),
+                Endpoint::PolledSubscription(endpoint) => polled_subscriptions.push(endpoint),
                 // Nothing arrives there.
                 Endpoint::Outlet(_) => {}
             }
         }
         let set = WaitSet::create(node, wake, clients, subscriptions)?;
-        Ok(Self { set, requests, inlets, letterboxes, sheets: Sheets::default() })
+        Ok(Self { set, requests, inlets, polled_subscriptions, pool: MessagePool::default() })
     }
 
     /// Waits once and hands on what has arrived.
-    fn turn(&mut self, hub: &Hub, watch: &Waker, times: &mut Times) -> Result<(), RosError> {
-        let are_others = hub.destroy_one();
+    fn turn(&mut self, executor: &EndpointExecutor, watch: &Waker, times: &mut Times) -> Result<(), RosError> {
+        let are_others = executor.destroy_one();
         let patience = if are_others { BETWEEN_DROPPED } else { self.patience(times) };
         let ready = self.set.wait(patience)?;
         if let Some(ready) = ready {
@@ -289,7 +295,7 @@ impl Round {
             }
             if ready.graph {
                 times.refreshed = Instant::now();
-                hub.graph_changed();
+                executor.graph_changed();
                 // It does not see this event itself.
                 watch.wake();
             }
@@ -297,13 +303,13 @@ impl Round {
         let now = Instant::now();
         if now.duration_since(times.looked) >= LOOK {
             times.looked = now;
-            for letterbox in &self.letterboxes {
-                letterbox.look(&mut self.sheets);
+            for subscription in &self.polled_subscriptions {
+                subscription.look(&mut self.pool);
             }
         }
         if now.duration_since(times.refreshed) >= REFRESH {
             times.refreshed = now;
-            hub.graph_changed();
+            executor.graph_changed();
         }
         Ok(())
     }
@@ -311,6 +317,10 @@ impl Round {
     /// How long there is nothing to do if nothing arrives.
     fn patience(&self, times: &Times) -> Duration {
         let refresh = REFRESH.saturating_sub(times.refreshed.elapsed());
-        if self.letterboxes.is_empty() { refresh } else { refresh.min(LOOK.saturating_sub(times.looked.elapsed())) }
+        if self.polled_subscriptions.is_empty() {
+            refresh
+        } else {
+            refresh.min(LOOK.saturating_sub(times.looked.elapsed()))
+        }
     }
 }

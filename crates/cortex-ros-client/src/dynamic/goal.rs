@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::ActionClient;
 use super::beginning::Begin;
 use super::cancelling::{Asked, Asks, Wish, cancel};
-use super::following::{Failure, carry};
+use super::goal_tracking::{Failure, carry};
 use crate::RosError;
 
 /// The id of a goal. Shown with hyphens.

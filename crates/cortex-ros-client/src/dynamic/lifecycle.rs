@@ -5,7 +5,7 @@ use std::time::Duration;
 use cortex_interfaces::Interfaces;
 
 use super::Endpoints;
-use super::question::ask;
+use super::service_request::ask;
 use crate::RosError;
 use crate::lifecycle::Transition;
 use crate::lifecycle::state::Edge;

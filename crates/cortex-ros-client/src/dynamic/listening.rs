@@ -5,8 +5,8 @@ use std::sync::Arc;
 use cortex_interfaces::{Message, MessageInterface};
 
 use super::Endpoints;
-use super::hub::Registration;
-use super::letterbox::Letterbox;
+use super::endpoint_executor::Registration;
+use super::polled_subscription::PolledSubscription;
 use super::subscription::{Inlet, Listener};
 use crate::graph::InstanceId;
 use crate::{QosProfile, RosError};
@@ -38,15 +38,15 @@ impl Endpoints {
         hear: impl Fn(&Message) + Send + Sync + 'static,
     ) -> Result<Listening, RosError> {
         let (topic, interface) = (topic.to_owned(), Arc::clone(interface));
-        self.make(move |hub| {
-            let registration = Inlet::create(hub, &topic, &interface, quality, Arc::new(Ear(hear)))?;
+        self.make(move |executor| {
+            let registration = Inlet::create(executor, &topic, &interface, quality, Arc::new(Ear(hear)))?;
             Ok(Listening { _registration: registration })
         })
         .await
     }
 
     /// The same for one of many topics that say little each: what comes is heard within
-    /// [`LOOK`](super::letterbox::LOOK), with the identity of its publisher. To wait for hundreds of them would cost more than to look.
+    /// [`LOOK`](super::polled_subscription::LOOK), with the identity of its publisher. To wait for hundreds of them would cost more than to look.
     ///
     /// # Errors
     /// As for [`subscribe`](Self::subscribe).
@@ -58,8 +58,8 @@ impl Endpoints {
         hear: impl Fn(&Message, &InstanceId) + Send + Sync + 'static,
     ) -> Result<Listening, RosError> {
         let (topic, interface) = (topic.to_owned(), Arc::clone(interface));
-        self.make(move |hub| {
-            let registration = Letterbox::create(hub, &topic, &interface, quality, Box::new(hear))?;
+        self.make(move |executor| {
+            let registration = PolledSubscription::create(executor, &topic, &interface, quality, Box::new(hear))?;
             Ok(Listening { _registration: registration })
         })
         .await

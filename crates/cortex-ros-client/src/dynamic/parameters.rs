@@ -14,7 +14,7 @@ use tokio::time::Instant;
 pub use descriptor::{Descriptor, ParameterType, Range};
 
 use super::Endpoints;
-use super::question::{Question, ask};
+use super::service_request::{PreparedRequest, ask};
 use crate::RosError;
 
 /// So many names are listed in an error.
@@ -177,7 +177,7 @@ impl Parameters {
         })?;
         let request = json!({ "parameters": [{ "name": name, "value": value }] });
         let names = (&*format!("{node}/set_parameters"), "rcl_interfaces/srv/SetParameters");
-        let question = Question::prepare(&self.endpoints, &self.interfaces, names, &request, left()).await?;
+        let question = PreparedRequest::prepare(&self.endpoints, &self.interfaces, names, &request, left()).await?;
         Ok(Change { node: owner(), name: parameter(), question })
     }
 
@@ -198,7 +198,7 @@ impl Parameters {
 pub struct Change {
     node: String,
     name: String,
-    question: Question,
+    question: PreparedRequest,
 }
 
 impl Change {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cortex_interfaces::{Message, MessageInterface};
 
-use super::hub::{Endpoint, Hub, Registration, Slot};
+use super::endpoint_executor::{Endpoint, EndpointExecutor, Registration, Slot};
 use crate::rcl;
 use crate::{QosProfile, RosError};
 
@@ -24,14 +24,14 @@ pub struct Publisher {
 impl Publisher {
     /// Blocks for some milliseconds.
     pub(super) fn create(
-        hub: &Arc<Hub>,
+        executor: &Arc<EndpointExecutor>,
         topic: &str,
         interface: &Arc<MessageInterface>,
         quality: QosProfile,
     ) -> Result<Self, RosError> {
-        let publisher = rcl::publisher::Publisher::create(&hub.node()?, topic, interface, quality)?;
+        let publisher = rcl::publisher::Publisher::create(&executor.node()?, topic, interface, quality)?;
         let outlet = Arc::new(Outlet { publisher: Slot::new(publisher) });
-        let registration = hub.register(Endpoint::Outlet(Arc::clone(&outlet)))?;
+        let registration = executor.register(Endpoint::Outlet(Arc::clone(&outlet)))?;
         Ok(Self { outlet, topic: topic.to_owned(), registration })
     }
 
@@ -40,7 +40,7 @@ impl Publisher {
     /// # Errors
     /// [`RosError::NoReader`] when nobody comes within `limit`, [`RosError::ShutDown`] after the shutdown.
     pub async fn wait_for_reader(&self, limit: Duration) -> Result<(), RosError> {
-        let mut graph = self.registration.hub().graph_events();
+        let mut graph = self.registration.executor().graph_events();
         let read = async {
             let mut pause = FIRST_PAUSE;
             while self.readers()? == 0 {

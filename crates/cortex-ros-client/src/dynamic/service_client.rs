@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::answers::Answers;
 use super::definition::requests_topic;
-use super::hub::{Endpoint, Hub, Registration, Slot};
+use super::endpoint_executor::{Endpoint, EndpointExecutor, Registration, Slot};
 use super::turns::{Turn, Turns, room};
 use crate::RosError;
 use crate::graph::InstanceId;
@@ -43,11 +43,15 @@ struct Shared {
 
 impl ServiceClient {
     /// Blocks for some milliseconds.
-    pub(super) fn create(hub: &Arc<Hub>, service: &str, interface: &Arc<ServiceInterface>) -> Result<Self, RosError> {
-        let client = Slot::new(Client::create(&hub.node()?, service, interface)?);
+    pub(super) fn create(
+        executor: &Arc<EndpointExecutor>,
+        service: &str,
+        interface: &Arc<ServiceInterface>,
+    ) -> Result<Self, RosError> {
+        let client = Slot::new(Client::create(&executor.node()?, service, interface)?);
         let requests = Arc::new(Requests { client, answers: Answers::default() });
-        let registration = hub.register(Endpoint::Requests(Arc::clone(&requests)))?;
-        let turns = hub.turns.of(service);
+        let registration = executor.register(Endpoint::Requests(Arc::clone(&requests)))?;
+        let turns = executor.turns.of(service);
         let (interface, service) = (Arc::clone(interface), service.to_owned());
         Ok(Self { shared: Arc::new(Shared { requests, interface, service, registration, turns }) })
     }
@@ -69,7 +73,7 @@ impl ServiceClient {
     /// # Errors
     /// [`RosError::NoServer`] when none comes within `limit`, [`RosError::ShutDown`] after the shutdown.
     pub async fn wait_for_server(&self, limit: Duration) -> Result<(), RosError> {
-        let mut graph = self.shared.registration.hub().graph_events();
+        let mut graph = self.shared.registration.executor().graph_events();
         let available = async {
             let mut pause = FIRST_PAUSE;
             while !self.has_server()? {
@@ -99,7 +103,7 @@ impl ServiceClient {
     /// # Errors
     /// As for [`turn`](Self::turn).
     pub async fn turn_and_servers(&self) -> Result<(Turn, Servers), RosError> {
-        let found = announced_servers(&*self.hub().node()?, &self.shared.service)?;
+        let found = announced_servers(&*self.executor().node()?, &self.shared.service)?;
         let turn = self.shared.turns.take(room(found.iter().map(|server| server.history)));
         let mut turn = pin!(turn);
         // One that need not wait need not ask twice.
@@ -115,7 +119,7 @@ impl ServiceClient {
     /// # Errors
     /// When the client library refuses, and after the shutdown.
     pub fn servers(&self) -> Result<Servers, RosError> {
-        Ok(identities(announced_servers(&*self.hub().node()?, &self.shared.service)?))
+        Ok(identities(announced_servers(&*self.executor().node()?, &self.shared.service)?))
     }
 
     /// Sends a request, now, and returns the answer to wait for. Dropping that forgets the answer; the request is not
@@ -154,8 +158,8 @@ impl ServiceClient {
         self.shared.requests.client()?.has_server()
     }
 
-    pub(super) fn hub(&self) -> &Arc<Hub> {
-        self.shared.registration.hub()
+    pub(super) fn executor(&self) -> &Arc<EndpointExecutor> {
+        self.shared.registration.executor()
     }
 }
 

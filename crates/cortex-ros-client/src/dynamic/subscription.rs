@@ -8,7 +8,7 @@ use std::time::Duration;
 use cortex_interfaces::{Message, MessageInterface};
 use tokio::sync::Notify;
 
-use super::hub::{Endpoint, Hub, Registration, Slot};
+use super::endpoint_executor::{Endpoint, EndpointExecutor, Registration, Slot};
 use crate::rcl;
 use crate::{QosProfile, RosError};
 
@@ -31,14 +31,14 @@ pub struct Subscription {
 impl Subscription {
     /// Blocks for some milliseconds.
     pub(super) fn create(
-        hub: &Arc<Hub>,
+        executor: &Arc<EndpointExecutor>,
         topic: &str,
         interface: &Arc<MessageInterface>,
         quality: QosProfile,
     ) -> Result<Self, RosError> {
         let queue = Arc::new(Queue::default());
-        let inlet = Inlet::new(hub, topic, interface, quality, Arc::clone(&queue))?;
-        let registration = hub.register(Endpoint::Inlet(Arc::clone(&inlet)))?;
+        let inlet = Inlet::new(executor, topic, interface, quality, Arc::clone(&queue))?;
+        let registration = executor.register(Endpoint::Inlet(Arc::clone(&inlet)))?;
         Ok(Self { queue, inlet, registration })
     }
 
@@ -65,7 +65,7 @@ impl Subscription {
     /// # Errors
     /// After the shutdown, or when the client library refuses the query.
     pub async fn connected(&self) -> Result<(), RosError> {
-        let mut graph = self.registration.hub().graph_events();
+        let mut graph = self.registration.executor().graph_events();
         let mut pause = FIRST_PAUSE;
         while self.inlet.subscription()?.publishers()? == 0 {
             // Both ends of it are fine: an event, or time for another look.
@@ -138,23 +138,23 @@ pub(super) struct Inlet {
 impl Inlet {
     /// Lets a listener have the messages of a topic, until what is returned is dropped. Blocks for some milliseconds.
     pub(super) fn create(
-        hub: &Arc<Hub>,
+        executor: &Arc<EndpointExecutor>,
         topic: &str,
         interface: &Arc<MessageInterface>,
         quality: QosProfile,
         listener: Arc<impl Listener>,
     ) -> Result<Registration, RosError> {
-        hub.register(Endpoint::Inlet(Self::new(hub, topic, interface, quality, listener)?))
+        executor.register(Endpoint::Inlet(Self::new(executor, topic, interface, quality, listener)?))
     }
 
     fn new(
-        hub: &Arc<Hub>,
+        executor: &Arc<EndpointExecutor>,
         topic: &str,
         interface: &Arc<MessageInterface>,
         quality: QosProfile,
         listener: Arc<impl Listener>,
     ) -> Result<Arc<Self>, RosError> {
-        let subscription = rcl::subscription::Subscription::create(&hub.node()?, topic, interface, quality)?;
+        let subscription = rcl::subscription::Subscription::create(&executor.node()?, topic, interface, quality)?;
         Ok(Arc::new(Self { subscription: Slot::new(subscription), listener }))
     }
 

@@ -7,12 +7,12 @@ use super::*;
 struct Fake {
     nodes: RefCell<BTreeMap<String, Vec<&'static str>>>,
     /// Nodes that are there a second time, with what only the second one offers.
-    twins: RefCell<BTreeMap<String, &'static str>>,
+    duplicates: RefCell<BTreeMap<String, &'static str>>,
     asked: Cell<usize>,
     /// Further runs of every node beside the first.
     runs: Cell<u8>,
     /// A second node has come that the list of nodes does not show yet: it answers for the first one.
-    is_answered_by_twin: Cell<bool>,
+    is_answered_by_duplicate: Cell<bool>,
     /// The topics of nodes, and whether the second one of the name publishes them.
     published: RefCell<Vec<(&'static str, &'static str, bool)>>,
     asked_by_topic: Cell<usize>,
@@ -42,23 +42,24 @@ fn topics(graph: &Graph, node: &str) -> Vec<Interface> {
 
 impl GraphSource for Fake {
     fn nodes(&self) -> Result<Vec<(String, String)>, RosError> {
-        let (nodes, twins) = (self.nodes.borrow(), self.twins.borrow());
-        let twins = twins.keys().filter(|_| !self.is_answered_by_twin.get());
-        Ok(nodes.keys().chain(twins).map(|name| (name.clone(), "/".to_owned())).collect())
+        let (nodes, duplicates) = (self.nodes.borrow(), self.duplicates.borrow());
+        let duplicates = duplicates.keys().filter(|_| !self.is_answered_by_duplicate.get());
+        Ok(nodes.keys().chain(duplicates).map(|name| (name.clone(), "/".to_owned())).collect())
     }
 
     fn services(&self) -> Result<Vec<Interface>, RosError> {
-        let (nodes, twins) = (self.nodes.borrow(), self.twins.borrow());
-        let all = nodes.values().flatten().chain(twins.values()).chain(["/called/by/somebody"].iter());
+        let (nodes, duplicates) = (self.nodes.borrow(), self.duplicates.borrow());
+        let all = nodes.values().flatten().chain(duplicates.values()).chain(["/called/by/somebody"].iter());
         Ok(all.map(service).collect())
     }
 
     fn servers_of(&self, service: &str) -> Result<Vec<(String, String, InstanceId)>, RosError> {
-        let (nodes, twins) = (self.nodes.borrow(), self.twins.borrow());
-        let of_twins = twins.iter().filter(|(_, offered)| **offered == service).map(|(name, _)| (name, u8::MAX));
+        let (nodes, duplicates) = (self.nodes.borrow(), self.duplicates.borrow());
+        let of_duplicates =
+            duplicates.iter().filter(|(_, offered)| **offered == service).map(|(name, _)| (name, u8::MAX));
         let of_nodes = nodes.iter().filter(|(_, offered)| offered.contains(&service));
         let of_nodes = of_nodes.flat_map(|(name, _)| (0..=self.runs.get()).map(move |run| (name, run)));
-        let servers = of_nodes.chain(of_twins);
+        let servers = of_nodes.chain(of_duplicates);
         // Each end of each service has an identity of its own.
         let identity = |run| InstanceId::new(&[service.as_bytes(), &[run]].concat());
         Ok(servers.map(|(name, run)| (name.clone(), "/".to_owned(), identity(run))).collect())
@@ -70,8 +71,8 @@ impl GraphSource for Fake {
 
     fn services_of(&self, name: &str, _: &str) -> Result<Option<Vec<Interface>>, RosError> {
         self.asked.set(self.asked.get() + 1);
-        let (nodes, twins) = (self.nodes.borrow(), self.twins.borrow());
-        if let Some(offered) = twins.get(name).filter(|_| self.is_answered_by_twin.get()) {
+        let (nodes, duplicates) = (self.nodes.borrow(), self.duplicates.borrow());
+        if let Some(offered) = duplicates.get(name).filter(|_| self.is_answered_by_duplicate.get()) {
             return Ok(Some(vec![service(offered)]));
         }
         Ok(nodes.get(name).map(|services| services.iter().map(service).collect()))
@@ -93,7 +94,7 @@ impl GraphSource for Fake {
 
     fn publishers_of(&self, name: &str, _: &str) -> Result<Option<Vec<Interface>>, RosError> {
         let published = self.published.borrow();
-        let is_answered = |second: bool| second == self.is_answered_by_twin.get();
+        let is_answered = |second: bool| second == self.is_answered_by_duplicate.get();
         let topics = published.iter().filter(|(node, _, second)| *node == name && is_answered(*second));
         Ok(Some(topics.map(|(_, topic, _)| message(topic)).collect()))
     }
@@ -168,7 +169,7 @@ fn two_nodes_of_one_name_offer_what_both_offer() {
     let offered = |graph: &Graph| -> Vec<String> {
         graph.node("lamp").unwrap().services.iter().map(|service| service.name.clone()).collect()
     };
-    fake.twins.borrow_mut().insert("lamp".to_owned(), "/lamp/dim");
+    fake.duplicates.borrow_mut().insert("lamp".to_owned(), "/lamp/dim");
     reader.look(&fake).unwrap();
     assert_eq!(offered(&reader.take_changed().unwrap()), ["/lamp/dim", "/lamp/switch"]);
     // It stays so when the node is asked again, and ends with the second one.
@@ -176,7 +177,7 @@ fn two_nodes_of_one_name_offer_what_both_offer() {
     reader.read(&fake, Duration::from_secs(1)).unwrap();
     reader.look(&fake).unwrap();
     assert_eq!(reader.take_changed(), None);
-    fake.twins.borrow_mut().clear();
+    fake.duplicates.borrow_mut().clear();
     reader.look(&fake).unwrap();
     assert_eq!(offered(&reader.take_changed().unwrap()), ["/lamp/switch"]);
 }
@@ -189,7 +190,7 @@ fn what_a_new_run_publishes_was_not_known_while_a_dead_one_of_its_name_was_still
     fake.published.borrow_mut().extend([("base", "/base/status", false), ("lamp", "/light", false)]);
     let mut reader = grown_up(&fake);
     // The dead one answers for the name. It had not come as far as this.
-    fake.twins.borrow_mut().insert("base".to_owned(), "/base/describe");
+    fake.duplicates.borrow_mut().insert("base".to_owned(), "/base/describe");
     fake.published.borrow_mut().push(("base", "/odom", true));
     reader.look(&fake).unwrap();
     let graph = reader.take_changed().unwrap();
@@ -200,7 +201,7 @@ fn what_a_new_run_publishes_was_not_known_while_a_dead_one_of_its_name_was_still
     reader.read(&fake, Duration::from_secs(1)).unwrap();
     reader.look(&fake).unwrap();
     assert_eq!(reader.take_changed(), None);
-    fake.twins.borrow_mut().clear();
+    fake.duplicates.borrow_mut().clear();
     *fake.published.borrow_mut() = vec![("base", "/odom", false), ("lamp", "/light", false)];
     reader.stale();
     reader.look(&fake).unwrap();
@@ -213,9 +214,9 @@ fn what_a_node_publishes_is_not_lost_when_a_second_one_of_its_name_comes_between
     let fake = Fake::with(["base".to_owned()]);
     fake.published.borrow_mut().push(("base", "/odom", false));
     let mut reader = grown_up(&fake);
-    fake.twins.borrow_mut().insert("base".to_owned(), "/base/describe");
+    fake.duplicates.borrow_mut().insert("base".to_owned(), "/base/describe");
     fake.published.borrow_mut().push(("base", "/base/status", true));
-    fake.is_answered_by_twin.set(true);
+    fake.is_answered_by_duplicate.set(true);
     reader.stale();
     reader.read(&fake, Duration::from_secs(1)).unwrap();
     assert_eq!(topics(&reader.take_changed().unwrap(), "base"), [message("/base/status"), message("/odom")]);
@@ -243,8 +244,8 @@ fn what_a_node_offers_is_not_lost_when_a_second_one_of_its_name_comes_between_tw
     let fake = Fake::default();
     fake.nodes.borrow_mut().insert("lamp".to_owned(), vec!["/lamp/switch"]);
     let mut reader = grown_up(&fake);
-    fake.twins.borrow_mut().insert("lamp".to_owned(), "/lamp/dim");
-    fake.is_answered_by_twin.set(true);
+    fake.duplicates.borrow_mut().insert("lamp".to_owned(), "/lamp/dim");
+    fake.is_answered_by_duplicate.set(true);
     reader.stale();
     reader.read(&fake, Duration::from_secs(1)).unwrap();
     let graph = reader.take_changed().unwrap();

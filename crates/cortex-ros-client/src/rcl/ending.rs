@@ -10,7 +10,7 @@ use crate::node::has_hung_thread;
 /// The last thing that `main` does. Gives the exit status back, unless a thread of ROS did not end: then the process ends
 /// here, with that status, since exit handlers would wait for the thread for ever.
 #[must_use]
-pub fn leave(code: ExitCode) -> ExitCode {
+pub fn exit_process(code: ExitCode) -> ExitCode {
     if has_hung_thread() {
         // Nobody reading is no reason to stay.
         let _ = std::io::stdout().flush();

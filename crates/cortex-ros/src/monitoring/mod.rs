@@ -2,11 +2,11 @@
 //!
 //! - `presence`: whether the node of this run is on the graph; `states`: its lifecycle;
 //! - `diagnostics`: what `/diagnostics` says about it; `progress`: whether it gets on;
-//! - [`deeds`]: requests, messages, methods and parameters, as recipes name them.
+//! - [`actions`]: requests, messages, methods and parameters, as recipes name them.
 //!
 //! What components say of themselves is heard with discovery ([`Health`]). What is heard comes on the thread of the endpoints, so that it is heard also when no task runs any more.
 
-pub mod deeds;
+pub mod actions;
 mod diagnostics;
 mod presence;
 mod progress;
@@ -18,7 +18,7 @@ use std::time::Duration;
 use cortex_interfaces::{InterfaceError, Interfaces};
 use cortex_protocol::ComponentName;
 use cortex_ros_client::dynamic::Endpoints;
-use cortex_ros_client::look_up::look_up;
+use cortex_ros_client::load_interface::load_interface;
 use cortex_ros_client::{GraphWatch, RosError};
 use tokio::task::JoinSet;
 
@@ -125,7 +125,7 @@ impl Senses {
         &self,
         find: impl FnOnce(&Interfaces) -> Result<T, InterfaceError> + Send + 'static,
     ) -> Result<T, RosError> {
-        look_up(&self.interfaces, find).await
+        load_interface(&self.interfaces, find).await
     }
 }
 

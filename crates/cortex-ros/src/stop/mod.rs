@@ -14,17 +14,17 @@
 //! are answered.
 //!
 //! - `begun`: what nobody can halt; `latch`: whether the robot is stopped; `record`: has that outlive the process;
-//! - `thread`: the thread; `words`: what is answered.
+//! - `thread`: the thread; `messages`: what is answered.
 //!
 //! The services belong to a hidden node (`_cortex_stop_PID`): what `r2r` has on its node, only its thread can serve.
 
 mod begun;
 mod latch;
+mod messages;
 #[cfg(test)]
 mod race;
 mod record;
 mod thread;
-mod words;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -36,7 +36,7 @@ use cortex_core::ClientPort;
 use cortex_protocol::ToolName;
 use cortex_ros_client::node::join_in_time;
 use cortex_ros_client::rcl::context::{GuardCondition, Node};
-use cortex_ros_client::{Beats, GraphWatch, RosError};
+use cortex_ros_client::{GraphWatch, LivenessCounter, RosError};
 
 pub use begun::Unhaltable;
 pub(crate) use latch::StopNumber;
@@ -73,7 +73,7 @@ pub struct StopHandle {
     wake: Arc<GuardCondition>,
     latch: StopLatch,
     latest: Arc<Mutex<Option<LatestStop>>>,
-    beats: Beats,
+    liveness: LivenessCounter,
     ending: Arc<AtomicBool>,
     recorder: Recorder,
 }
@@ -128,12 +128,12 @@ impl StopServer {
             wake: Arc::clone(&wake),
             latch: tools.latch().clone(),
             latest: Arc::new(Mutex::new(earlier)),
-            beats: Beats::default(),
+            liveness: LivenessCounter::default(),
             ending: Arc::default(),
             recorder,
         };
         let agent = thread::Agent::new(port, tokio::runtime::Handle::current(), wake);
-        let work = thread::Work::new(&own_node, node, tools.clone(), agent, handle.clone(), waiting)?;
+        let work = thread::EventLoop::new(&own_node, node, tools.clone(), agent, handle.clone(), waiting)?;
         let thread =
             std::thread::Builder::new().name("stop".to_owned()).spawn(move || work.run()).map_err(RosError::Thread)?;
         Ok(Self { handle, thread: Some(thread) })
@@ -210,8 +210,8 @@ impl StopHandle {
 
     /// The beats of the thread.
     #[must_use]
-    pub fn beats(&self) -> Beats {
-        self.beats.clone()
+    pub fn liveness(&self) -> LivenessCounter {
+        self.liveness.clone()
     }
 
     fn note(&self, change: impl FnOnce(&mut Option<LatestStop>)) {

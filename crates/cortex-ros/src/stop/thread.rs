@@ -20,10 +20,10 @@ use cortex_ros_client::text::carried;
 use serde_json::json;
 
 use super::begun::Unhaltable;
+use super::messages::Moving;
 use super::record::{Recorder, StopRecordError};
-use super::words::Moving;
 use super::{
-    AGENT_LIMIT, ANSWER_LIMIT, HALT_LIMIT, InsideStop, LatestStop, REMOVE_LIMIT, StopHandle, StopNumber, words,
+    AGENT_LIMIT, ANSWER_LIMIT, HALT_LIMIT, InsideStop, LatestStop, REMOVE_LIMIT, StopHandle, StopNumber, messages,
 };
 use crate::RosTools;
 use crate::task::ServiceReply;
@@ -93,17 +93,17 @@ impl Agent {
             if let Err(problem) =
                 removed.unwrap_or_else(|problem| Err(StopRecordError::Failed { problem: problem.to_string() }))
             {
-                return say(Word::Resumed(id, words::record_stays(&problem)));
+                return say(Word::Resumed(id, messages::record_stays(&problem)));
             }
             if stop.is_some_and(|stop| !stopping::resume(&tools, stop)) {
-                return say(Word::Resumed(id, words::stopped_again()));
+                return say(Word::Resumed(id, messages::stopped_again()));
             }
             tools.latch().forget_unhaltable(asked_at);
             let report = ServiceReply::of(port.execute(Command::Resume, principal()).await);
             if tools.latch().is_closed() {
                 // That stop may have been heard by the agent before this resume.
                 let _ = stop_missions(&*port).await;
-                return say(Word::Resumed(id, words::stopped_again()));
+                return say(Word::Resumed(id, messages::stopped_again()));
             }
             say(Word::Resumed(id, report));
         });
@@ -177,7 +177,7 @@ struct Unsent {
 }
 
 /// The state of the thread.
-pub(super) struct Work {
+pub(super) struct EventLoop {
     interface: Arc<ServiceInterface>,
     stops: Arc<Service>,
     resumes: Arc<Service>,
@@ -192,7 +192,7 @@ pub(super) struct Work {
     unsent: VecDeque<Unsent>,
 }
 
-impl Work {
+impl EventLoop {
     pub(super) fn new(
         own_node: &Arc<Node>,
         node: &str,
@@ -227,7 +227,7 @@ impl Work {
             tracing::debug!("the thread that stops the robot has no priority over others; docs/operations.md says how");
         }
         while !self.handle.ending.load(Ordering::SeqCst) {
-            self.handle.beats.beat();
+            self.handle.liveness.beat();
             let is_busy = self.stop.is_some() || !self.resuming.is_empty() || !self.unsent.is_empty();
             if let Err(problem) = self.wait.wait(if is_busy { BUSY } else { IDLE }) {
                 tracing::warn!("{problem}");
@@ -241,7 +241,7 @@ impl Work {
         }
         if let Some(mut stop) = self.stop.take() {
             stop.stopping.turn();
-            let report = words::ending(&moving(&stop, &self.tools));
+            let report = messages::ending(&moving(&stop, &self.tools));
             self.finish(stop, &report);
         }
     }
@@ -277,7 +277,7 @@ impl Work {
             if under_way.waiting.len() < MOST_ASKERS {
                 under_way.waiting.push(waiting);
             } else {
-                self.answer(waiting, words::too_many());
+                self.answer(waiting, messages::too_many());
             }
             return;
         }
@@ -308,7 +308,7 @@ impl Work {
             };
             let waiting = Waiting::Client(Arc::clone(&service), asker);
             if self.resuming.len() >= MOST_ASKERS {
-                self.answer(waiting, words::too_many());
+                self.answer(waiting, messages::too_many());
                 continue;
             }
             let id = self.next_resume;
@@ -352,7 +352,7 @@ impl Work {
         self.resuming = resuming;
         let late: Vec<ResumeUnderWay> = late;
         for resume in late {
-            self.answer(resume.waiting, words::not_resumed());
+            self.answer(resume.waiting, messages::not_resumed());
         }
     }
 
@@ -424,17 +424,17 @@ fn verdict(stop: &mut StopUnderWay, tools: &RosTools, recorder: &Recorder) -> Op
     let waited = stop.begun.elapsed();
     let is_settled = is_settled && recorded.is_some() || waited >= HALT_LIMIT;
     let report = match &stop.by_agent {
-        Some(Ok(stopped)) if is_settled => Some(words::stopped(stopped, &moving(stop, tools))),
-        Some(Err(problem)) if is_settled => Some(words::failed(&problem.reason, &moving(stop, tools))),
+        Some(Ok(stopped)) if is_settled => Some(messages::stopped(stopped, &moving(stop, tools))),
+        Some(Err(problem)) if is_settled => Some(messages::failed(&problem.reason, &moving(stop, tools))),
         None if is_settled && waited >= AGENT_LIMIT && !stop.agent_begun.load(Ordering::SeqCst) => {
-            Some(words::hangs(&moving(stop, tools)))
+            Some(messages::hangs(&moving(stop, tools)))
         }
-        _ if waited >= ANSWER_LIMIT => Some(words::late(&moving(stop, tools))),
+        _ if waited >= ANSWER_LIMIT => Some(messages::late(&moving(stop, tools))),
         _ => None,
     };
     let timed_out = StopRecordError::TimedOut { waited: Duration::from_secs(waited.as_secs()) };
     let recorded = recorded.unwrap_or(Err(timed_out));
-    report.map(|report| words::with_record(report, recorded))
+    report.map(|report| messages::with_record(report, recorded))
 }
 
 /// All that is not known to be at rest, as far as agent and thread know.

@@ -15,10 +15,10 @@ use thiserror::Error;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::late::ServerLost;
+use super::late_response::ServerLost;
 use super::pool::Pool;
 use super::sent::{MethodAnswer, Sent, SentMethod, request};
-use super::{Surroundings, changed, late};
+use super::{Surroundings, changed, late_response};
 use crate::calls::{ends_with, halted_before_it_was_sent, key};
 use crate::directory::{ComponentState, Directory, EXECUTE_METHOD, Loss, Run, below};
 use crate::discovery::{method_name, refusal_of_method};
@@ -163,15 +163,21 @@ impl Components {
         };
         let (deliver, delivered) = oneshot::channel();
         let (caller, given_up) = oneshot::channel();
-        let answer = late::in_place(answer, turn, given_up);
-        self.around.waiting.spawn(late::wait(answer, Arc::clone(calls), key(invocation), invocation.timeout, deliver));
+        let answer = late_response::in_place(answer, turn, given_up);
+        self.around.waiting.spawn(late_response::wait(
+            answer,
+            Arc::clone(calls),
+            key(invocation),
+            invocation.timeout,
+            deliver,
+        ));
         Ok(Awaited { answer: delivered, caller })
     }
 
     /// Waits until the call may be sent: when its turn has come, and those who would get it have said what they can do.
     /// Nothing is sent to one that has not: it may mean something else by the same name.
     async fn turn(&self, client: &ServiceClient, route: &Route) -> Result<Turn, ToolOutcome> {
-        let (turn, mut servers) = late::turn(client.turn_and_servers(), route.effect).await?;
+        let (turn, mut servers) = late_response::turn(client.turn_and_servers(), route.effect).await?;
         let Route { component, run, .. } = route;
         let mut directory = self.around.discovery.directory();
         let end = Instant::now() + DESCRIPTION_LIMIT;

@@ -15,7 +15,7 @@ use super::goal_id;
 use super::messages::{line, message_of, outcome_of, readable, reason};
 use super::pool::Pool;
 use super::sent::Sent;
-use super::{Surroundings, late};
+use super::{Surroundings, late_response};
 use crate::calls::{ends_with, halted_before_it_was_sent, key};
 use crate::catalog::Entry;
 
@@ -65,7 +65,7 @@ impl Goals {
             let goal = goal.clone();
             async move { ended(goal.result().await) }
         };
-        let waiting = late::wait(end, Arc::clone(calls), key(invocation), invocation.timeout, deliver);
+        let waiting = late_response::wait(end, Arc::clone(calls), key(invocation), invocation.timeout, deliver);
         self.around.waiting.spawn(waiting);
         match goal.send(ACCEPTANCE_LIMIT).await {
             Ok(Acceptance::Accepted) => observer.accepted(),

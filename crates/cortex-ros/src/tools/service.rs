@@ -9,12 +9,12 @@ use cortex_ros_client::RosError;
 use cortex_ros_client::dynamic::ServiceClient;
 use tokio::sync::oneshot;
 
-use super::late::ServerLost;
+use super::late_response::ServerLost;
 use super::messages::{message_of, outcome_of};
 use super::pool::Pool;
 use super::sent::Sent;
 use super::server::Server;
-use super::{Surroundings, late};
+use super::{Surroundings, late_response};
 use crate::calls::{ends_with, halted_before_it_was_sent, key};
 use crate::catalog::Entry;
 
@@ -59,7 +59,7 @@ impl Services {
                 let problem = format!("the server of {who} {loss} before the request was sent");
                 return ToolOutcome::failure(FailureKind::ComponentLost, problem);
             }
-            turn = late::turn(client.turn(), entry.spec.effect) => match turn {
+            turn = late_response::turn(client.turn(), entry.spec.effect) => match turn {
                 Ok(turn) => turn,
                 Err(outcome) => return outcome,
             },
@@ -80,8 +80,8 @@ impl Services {
         };
         let (deliver, answer_of_server) = oneshot::channel();
         let (caller, given_up) = oneshot::channel();
-        let answer = late::in_place(answer, turn, given_up);
-        let waiting = late::wait(answer, Arc::clone(calls), key(invocation), invocation.timeout, deliver);
+        let answer = late_response::in_place(answer, turn, given_up);
+        let waiting = late_response::wait(answer, Arc::clone(calls), key(invocation), invocation.timeout, deliver);
         self.around.waiting.spawn(waiting);
         // What a lost server began may go on without it.
         let unknown = match entry.spec.cancel {

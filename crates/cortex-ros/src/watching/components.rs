@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::condition::{Age, Sighting};
+use cortex_core::condition::{Age, Observation};
 use cortex_protocol::ComponentName;
 use cortex_protocol::condition::Source;
 use serde_json::Value;
 use tokio::time::MissedTickBehavior;
 
-use super::RobotWatcher;
+use super::RobotConditionSource;
 use super::latest::Latest;
 use crate::directory::ComponentState;
 
@@ -19,30 +19,34 @@ const LOOK: Duration = crate::heartbeat::LOOK;
 const PRESENT: &str = "present";
 
 /// Tells of each component at every look.
-pub(super) async fn follow(watcher: RobotWatcher, components: Vec<ComponentName>, latest: Arc<Latest>) {
+pub(super) async fn follow(
+    condition_source: RobotConditionSource,
+    components: Vec<ComponentName>,
+    latest: Arc<Latest>,
+) {
     let mut looks = tokio::time::interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         looks.tick().await;
         for component in &components {
-            let sighting = look(&watcher, component);
-            latest.tell(Source::Component { component: component.clone() }, sighting);
+            let observation = look(&condition_source, component);
+            latest.tell(Source::Component { component: component.clone() }, observation);
         }
     }
 }
 
-fn look(watcher: &RobotWatcher, name: &ComponentName) -> Sighting {
-    let seen = |health: &str| Sighting::Value { value: Value::from(health), kept: false, age: Age::Arrival };
-    let absent = |reason: String| Sighting::Absent { reason };
-    let directory = watcher.discovery.directory().borrow().clone();
+fn look(condition_source: &RobotConditionSource, name: &ComponentName) -> Observation {
+    let seen = |health: &str| Observation::Value { value: Value::from(health), kept: false, age: Age::Arrival };
+    let absent = |reason: String| Observation::Absent { reason };
+    let directory = condition_source.discovery.directory().borrow().clone();
     if let Some(component) = directory.component(name) {
         if component.state == ComponentState::Silent {
             return absent(format!("{name} {}", component.state));
         }
-        let health = watcher.discovery.shared().heartbeats.health(name);
+        let health = condition_source.discovery.shared().heartbeats.health(name);
         return seen(&health.map_or_else(|| PRESENT.to_owned(), |health| health.status.to_string().to_lowercase()));
     }
-    if super::is_there(&watcher.graph.current(), name.as_str()) {
+    if super::is_there(&condition_source.graph.current(), name.as_str()) {
         return seen(PRESENT);
     }
     absent(format!("{name} is not on the graph"))

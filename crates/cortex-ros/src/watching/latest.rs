@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cortex_core::condition::Sighting;
+use cortex_core::condition::Observation;
 use cortex_protocol::condition::Source;
 use tokio::sync::Notify;
 
@@ -22,15 +22,15 @@ pub(super) struct Latest {
 struct Waiting {
     /// One entry for each sighting.
     order: VecDeque<Source>,
-    of_source: BTreeMap<Source, VecDeque<Sighting>>,
+    of_source: BTreeMap<Source, VecDeque<Observation>>,
 }
 
 impl Latest {
     /// Notes what was seen. Never waits.
-    pub(super) fn tell(&self, source: Source, sighting: Sighting) {
+    pub(super) fn tell(&self, source: Source, observation: Observation) {
         let mut waiting = self.lock();
         let of_source = waiting.of_source.entry(source.clone()).or_default();
-        of_source.push_back(sighting);
+        of_source.push_back(observation);
         if of_source.len() > WAITING {
             of_source.pop_front();
         } else {
@@ -41,7 +41,7 @@ impl Latest {
     }
 
     /// What comes next. Dropping the future loses nothing.
-    pub(super) async fn next(&self) -> (Source, Sighting) {
+    pub(super) async fn next(&self) -> (Source, Observation) {
         loop {
             // Asked for first: what arrives between the look and the wait is not missed.
             let arrived = self.arrived.notified();
@@ -52,11 +52,11 @@ impl Latest {
         }
     }
 
-    fn take(&self) -> Option<(Source, Sighting)> {
+    fn take(&self) -> Option<(Source, Observation)> {
         let mut waiting = self.lock();
         let source = waiting.order.pop_front()?;
-        let sighting = waiting.of_source.get_mut(&source)?.pop_front()?;
-        Some((source, sighting))
+        let observation = waiting.of_source.get_mut(&source)?.pop_front()?;
+        Some((source, observation))
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
@@ -70,17 +70,17 @@ mod tests {
     use cortex_core::condition::Age;
     use serde_json::json;
 
-    fn seen(name: &str, number: usize) -> (Source, Sighting) {
+    fn seen(name: &str, number: usize) -> (Source, Observation) {
         let source = Source::Topic { topic: name.to_owned(), field: String::new() };
-        (source, Sighting::Value { value: json!(number), kept: false, age: Age::Arrival })
+        (source, Observation::Value { value: json!(number), kept: false, age: Age::Arrival })
     }
 
     #[tokio::test]
     async fn a_flood_of_one_source_does_not_hide_another() {
         let latest = Latest::default();
         let tell = |name: &str, number| {
-            let (source, sighting) = seen(name, number);
-            latest.tell(source, sighting);
+            let (source, observation) = seen(name, number);
+            latest.tell(source, observation);
         };
         tell("/quiet", 1);
         for number in 0..1_000 {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::condition::{Age, Sighting, at_path};
+use cortex_core::condition::{Age, Observation, at_path};
 use cortex_interfaces::{InterfaceName, MessageView, WriteLimits, WriteOptions};
 use cortex_protocol::condition::Source;
 use cortex_ros_client::clock::RosClock;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use thiserror::Error;
 use tokio::sync::watch;
 
-use super::RobotWatcher;
+use super::RobotConditionSource;
 use super::latest::Latest;
 
 /// How much of a message is looked at. What is cut can't be compared.
@@ -43,16 +43,21 @@ pub(super) fn nobody_publishes(topic: &str) -> String {
 }
 
 /// Tells of the fields with every message, and whenever nobody is there to publish any.
-pub(super) async fn follow(watcher: RobotWatcher, topic: String, fields: Vec<String>, latest: Arc<Latest>) {
-    let clock = watcher.discovery.shared().node.clock().clone();
+pub(super) async fn follow(
+    condition_source: RobotConditionSource,
+    topic: String,
+    fields: Vec<String>,
+    latest: Arc<Latest>,
+) {
+    let clock = condition_source.discovery.shared().node.clock().clone();
     let reading = Reading { topic, fields, latest, clock };
-    let mut graph = watcher.graph.subscribe();
+    let mut graph = condition_source.graph.subscribe();
     loop {
         let types = types_of(&graph.borrow_and_update(), &reading.topic);
         let mut named = types.iter();
         match (named.next(), named.next()) {
             (None, _) => reading.absent(&nobody_publishes(&reading.topic)),
-            (Some(only), None) => match open(&watcher, &reading.topic, only).await {
+            (Some(only), None) => match open(&condition_source, &reading.topic, only).await {
                 Ok(heard) => {
                     reading.listen(heard, &types, &mut graph).await;
                     continue;
@@ -78,13 +83,14 @@ struct Heard {
     kept: Option<Subscription>,
 }
 
-async fn open(watcher: &RobotWatcher, topic: &str, type_name: &str) -> Result<Heard, RosError> {
+async fn open(condition_source: &RobotConditionSource, topic: &str, type_name: &str) -> Result<Heard, RosError> {
     let type_name = type_name.to_owned();
-    let interface = watcher.discovery.shared().interface(move |interfaces| interfaces.message(&type_name)).await?;
-    watcher.endpoints.check_topic(topic, &interface)?;
+    let interface =
+        condition_source.discovery.shared().interface(move |interfaces| interfaces.message(&type_name)).await?;
+    condition_source.endpoints.check_topic(topic, &interface)?;
     let (live, kept) = tokio::try_join!(
-        watcher.endpoints.subscribe(topic, &interface, QosProfile::BEST_EFFORT),
-        watcher.endpoints.subscribe(topic, &interface, QosProfile::TRANSIENT_LOCAL),
+        condition_source.endpoints.subscribe(topic, &interface, QosProfile::BEST_EFFORT),
+        condition_source.endpoints.subscribe(topic, &interface, QosProfile::TRANSIENT_LOCAL),
     )?;
     Ok(Heard { live, kept: Some(kept) })
 }
@@ -103,7 +109,7 @@ impl Reading {
     async fn listen(&self, mut heard: Heard, types: &BTreeSet<String>, graph: &mut watch::Receiver<Arc<Graph>>) {
         // What comes meanwhile waits.
         if let Ok(Ok(())) = tokio::time::timeout(CONNECT, heard.live.connected()).await {
-            self.each(Sighting::Silent);
+            self.each(Observation::Silent);
         }
         loop {
             let kept = async {
@@ -143,23 +149,23 @@ impl Reading {
     }
 
     fn absent(&self, reason: &str) {
-        self.each(Sighting::Absent { reason: reason.to_owned() });
+        self.each(Observation::Absent { reason: reason.to_owned() });
     }
 
-    fn each(&self, sighting: Sighting) {
+    fn each(&self, observation: Observation) {
         for field in &self.fields {
-            self.latest.tell(self.source(field), sighting.clone());
+            self.latest.tell(self.source(field), observation.clone());
         }
     }
 
     fn tell(&self, message: MessageView<'_>, kept: bool) {
         let age = age_of(message, &self.clock);
         for field in &self.fields {
-            let sighting = match value_of(message, field) {
-                Ok(value) => Sighting::Value { value, kept, age: age.clone() },
-                Err(problem) => Sighting::Unusable { reason: problem.to_string() },
+            let observation = match value_of(message, field) {
+                Ok(value) => Observation::Value { value, kept, age: age.clone() },
+                Err(problem) => Observation::Unusable { reason: problem.to_string() },
             };
-            self.latest.tell(self.source(field), sighting);
+            self.latest.tell(self.source(field), observation);
         }
     }
 
@@ -287,9 +293,9 @@ mod tests {
         let interface = Interfaces::from_environment().message("nav_msgs/msg/Odometry").unwrap();
         let stamped = json!({"header": {"stamp": {"sec": 90}}, "pose": {"pose": {"position": {"x": 1.5}}}});
         reading.tell(Message::from_json(&interface, &stamped, &ReadOptions::exact()).unwrap().view(), false);
-        let (_, sighting) = reading.latest.next().await;
+        let (_, observation) = reading.latest.next().await;
         let age = Age::Stamped(Duration::from_secs(10));
-        assert_eq!(sighting, Sighting::Value { value: json!(1.5), kept: false, age });
+        assert_eq!(observation, Observation::Value { value: json!(1.5), kept: false, age });
     }
 
     #[test]

@@ -10,9 +10,9 @@ use cortex_protocol::event::EventData;
 use cortex_protocol::execution::ExecutionReport;
 use cortex_protocol::question::{ApprovalScope, CallSubject, PlanDigest, Subject};
 use cortex_protocol::{
-    Answer, CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, Effect, EventId, GoalClass,
-    MissionEvent, MissionId, MissionResult, MissionStatus, OpenQuestion, Origin, Principal, Question, QuestionNumber,
-    SessionId, StepNumber, StopOutcome, Submission, ToolFingerprint, Usage,
+    Answer, CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, Effect, EventId, MissionEvent,
+    MissionId, MissionResult, MissionStatus, OpenQuestion, Origin, Principal, Question, QuestionNumber, SessionId,
+    StepNumber, StopOutcome, Submission, TaskClass, ToolFingerprint, Usage,
 };
 use cortex_ros::task::{TaskEnding, TaskResult};
 use cortex_ros::{AdapterError, StopServer, TaskClient, TaskServer};
@@ -72,13 +72,13 @@ fn event(mission: &MissionId, sequence: u64, text: &str, payload: MissionEvent) 
 fn finished(status: MissionStatus, output: &str) -> MissionEvent {
     let result = MissionResult {
         status,
-        class: GoalClass::Action,
+        class: TaskClass::Action,
         output: output.to_owned(),
         account: String::new(),
         words_alone: false,
         steps: Vec::new(),
         execution: ExecutionReport::default(),
-        corrections: Vec::new(),
+        revisions: Vec::new(),
         not_stopped: Vec::new(),
         usage: Usage::default(),
         duration: Duration::ZERO,
@@ -128,10 +128,10 @@ impl ClientPort for ScriptedAgent {
                 }
                 Ok(CommandOutcome::Cancelled { mission })
             }
-            Command::Correct { mission: Some(mission), text } => {
-                Ok(CommandOutcome::Corrected { mission: format!("{mission}: {text} ({client})").as_str().into() })
+            Command::Revise { mission: Some(mission), text } => {
+                Ok(CommandOutcome::Revised { mission: format!("{mission}: {text} ({client})").as_str().into() })
             }
-            Command::Correct { mission: None, text } => Err(refusal(format!("the one that runs: {text} ({client})"))),
+            Command::Revise { mission: None, text } => Err(refusal(format!("the one that runs: {text} ({client})"))),
             Command::Answer { question, answer } => {
                 let mut answers = self.answers.lock().unwrap();
                 answers.push(answer);
@@ -379,10 +379,10 @@ ros_tests! {
         let client = TaskClient::connect(&node, &graph, "/cortex", LIMIT).await.unwrap();
         assert_eq!(client.stop().await.unwrap().message, STOPPED);
         assert_eq!(client.resume().await.unwrap().message, "Tasks are taken again.");
-        let corrected = client.correct("m1", "the other room").await.unwrap();
-        assert_eq!((corrected.success, corrected.message.as_str()), (true, "m1: the other room (/cortex/correct)"));
-        let refused = client.correct("", "no").await.unwrap();
-        assert_eq!((refused.success, refused.message.as_str()), (false, "the one that runs: no (/cortex/correct)"));
+        let revised = client.revise("m1", "the other room").await.unwrap();
+        assert_eq!((revised.success, revised.message.as_str()), (true, "m1: the other room (/cortex/revise)"));
+        let refused = client.revise("", "no").await.unwrap();
+        assert_eq!((refused.success, refused.message.as_str()), (false, "the one that runs: no (/cortex/revise)"));
         // A question comes as it is asked, to the byte, and each answer as it is given.
         assert_eq!(client.questions().await.unwrap(), [question()]);
         let id = question().id;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use cortex_core::condition::{Age, Sighting};
-use cortex_core::{ToolProvider, Watch, Watching};
+use cortex_core::condition::{Age, Observation};
+use cortex_core::{ObservationStream, ToolProvider, Watching};
 use cortex_interfaces::Interfaces;
 use cortex_protocol::condition::Source;
 use cortex_ros_client::QosProfile;
@@ -13,21 +13,25 @@ use serde_json::{Value, json};
 use crate::endpoints::message;
 use crate::support::{Agent, LIMIT, robot, terminate};
 
-async fn watch(agent: &Agent, sources: &[Source]) -> Box<dyn Watch> {
-    let Watching::By(watcher) = agent.tools.watching() else { panic!("the robot can be watched") };
-    watcher.watch(sources.iter().cloned().collect::<BTreeSet<_>>()).await
+async fn watch(agent: &Agent, sources: &[Source]) -> Box<dyn ObservationStream> {
+    let Watching::By(condition_source) = agent.tools.watching() else { panic!("the robot can be watched") };
+    condition_source.watch(sources.iter().cloned().collect::<BTreeSet<_>>()).await
 }
 
 /// Waits until the source is seen as wanted, and returns what was seen.
-async fn seen(watch: &mut dyn Watch, wanted: &Source, is_wanted: impl Fn(&Sighting) -> bool) -> Sighting {
+async fn seen(
+    watch: &mut dyn ObservationStream,
+    wanted: &Source,
+    is_wanted: impl Fn(&Observation) -> bool,
+) -> Observation {
     let mut all = Vec::new();
     let looking = async {
         loop {
-            let (source, sighting) = watch.next().await;
-            if source == *wanted && is_wanted(&sighting) {
-                return sighting;
+            let (source, observation) = watch.next().await;
+            if source == *wanted && is_wanted(&observation) {
+                return observation;
             }
-            all.push((source, sighting));
+            all.push((source, observation));
         }
     };
     let found = tokio::time::timeout(LIMIT, looking).await;
@@ -35,20 +39,20 @@ async fn seen(watch: &mut dyn Watch, wanted: &Source, is_wanted: impl Fn(&Sighti
         .unwrap_or_else(|_| panic!("{wanted} was not seen so, but: {:?}", all.iter().rev().take(5).collect::<Vec<_>>()))
 }
 
-fn is_value(sighting: &Sighting) -> bool {
-    matches!(sighting, Sighting::Value { .. })
+fn is_value(observation: &Observation) -> bool {
+    matches!(observation, Observation::Value { .. })
 }
 
-fn is_absent(sighting: &Sighting) -> bool {
-    matches!(sighting, Sighting::Absent { .. })
+fn is_absent(observation: &Observation) -> bool {
+    matches!(observation, Observation::Absent { .. })
 }
 
-fn is_unusable(sighting: &Sighting) -> bool {
-    matches!(sighting, Sighting::Unusable { .. })
+fn is_unusable(observation: &Observation) -> bool {
+    matches!(observation, Observation::Unusable { .. })
 }
 
-fn value(value: Value, kept: bool) -> Sighting {
-    Sighting::Value { value, kept, age: Age::Arrival }
+fn value(value: Value, kept: bool) -> Observation {
+    Observation::Value { value, kept, age: Age::Arrival }
 }
 
 ros_tests! {
@@ -59,13 +63,13 @@ ros_tests! {
         let mut watch = watch(&agent, &[greeting.clone(), chatter.clone(), nothing, strange.clone()]).await;
         // Nobody is there yet.
         let reason = "no part of the robot publishes /greeting".to_owned();
-        assert_eq!(seen(watch.as_mut(), &greeting, |_| true).await, Sighting::Absent { reason });
+        assert_eq!(seen(watch.as_mut(), &greeting, |_| true).await, Observation::Absent { reason });
         let peer = robot(&["lamp", "--only", "topics"]).await;
         let said = value(json!("hello, I was said long ago"), true);
         assert_eq!(seen(watch.as_mut(), &greeting, is_value).await, said);
         assert_eq!(seen(watch.as_mut(), &chatter, is_value).await, value(json!("tick"), false));
         let reason = "std_msgs/msg/String has no field 'date'".to_owned();
-        assert_eq!(seen(watch.as_mut(), &strange, is_unusable).await, Sighting::Unusable { reason });
+        assert_eq!(seen(watch.as_mut(), &strange, is_unusable).await, Observation::Unusable { reason });
         terminate(&peer);
         seen(watch.as_mut(), &chatter, is_absent).await;
         drop(watch);
@@ -84,10 +88,10 @@ ros_tests! {
         let mut seen_of_place = Vec::new();
         let mut ticks = 0;
         while ticks < 10 {
-            let (source, sighting) = tokio::time::timeout(LIMIT, watch.next()).await.expect("the robot is seen");
+            let (source, observation) = tokio::time::timeout(LIMIT, watch.next()).await.expect("the robot is seen");
             if source == place {
-                seen_of_place.push(sighting);
-            } else if is_value(&sighting) {
+                seen_of_place.push(observation);
+            } else if is_value(&observation) {
                 ticks += 1;
             }
         }
@@ -106,9 +110,9 @@ ros_tests! {
         assert_eq!(seen(watch.as_mut(), &lamp, is_value).await, value(json!("present"), false));
         assert_eq!(seen(watch.as_mut(), &sim_time, is_value).await, value(json!(false), false));
         let reason = "/lamp has no parameter 'brightness' that is set".to_owned();
-        assert_eq!(seen(watch.as_mut(), &unknown, is_unusable).await, Sighting::Unusable { reason });
+        assert_eq!(seen(watch.as_mut(), &unknown, is_unusable).await, Observation::Unusable { reason });
         let reason = "/nobody is not on the graph".to_owned();
-        assert_eq!(seen(watch.as_mut(), &gone, |_| true).await, Sighting::Absent { reason });
+        assert_eq!(seen(watch.as_mut(), &gone, |_| true).await, Observation::Absent { reason });
         terminate(&peer);
         seen(watch.as_mut(), &lamp, is_absent).await;
         drop(watch);

@@ -17,11 +17,11 @@ use tokio::sync::watch;
 
 use super::file::{JournalFile, Open};
 use super::{Journal, OpenCall};
-use crate::drive::Shared;
-use crate::leftovers::GivenUp;
+use crate::mission_task::Shared;
 use crate::not_written::NotWritten;
-use crate::offer::Offer;
 use crate::providers::Providers;
+use crate::tool_registry::ToolRegistry;
+use crate::unconfirmed_halts::GivenUp;
 
 /// How long a tool of an earlier life may take to be found on the robot until tasks are refused because of it. That it is not
 /// on offer does not say that it is at rest: its component may be slow to describe itself, may have another name now, or may be
@@ -38,7 +38,7 @@ enum End {
     Ended(HaltState),
 }
 
-/// Opens the journal, ends what is in it, and comes back when that is done. What may still go on is among the leftovers.
+/// Opens the journal, ends what is in it, and comes back when that is done. What may still go on is among the unconfirmed halts.
 pub(crate) async fn recover(shared: Arc<Shared>) {
     let earlier = match shared.journal.open().await {
         Ok(earlier) => earlier,
@@ -85,12 +85,12 @@ async fn end(shared: &Shared, call: OpenCall) {
     if matches!(end, End::Ended(HaltState::AtRest | HaltState::Halted)) {
         shared.journal.end_call(&invocation);
     } else {
-        let provider = OfEarlierLife { offer: shared.offer.clone(), providers: Arc::clone(&shared.providers) };
+        let provider = OfEarlierLife { registry: shared.registry.clone(), providers: Arc::clone(&shared.providers) };
         // What it does is known as soon as its tool is on offer; what carried it out was a process of that life.
-        let spec = shared.offer.borrow().get(&tool).cloned();
+        let spec = shared.registry.borrow().get(&tool).cloned();
         let why = why(&end).to_owned();
         let (provider, process, timed_out) = (Arc::new(provider), None, false);
-        shared.leftovers.remember(GivenUp { provider, invocation, spec, process, why, timed_out });
+        shared.unconfirmed_halts.remember(GivenUp { provider, invocation, spec, process, why, timed_out });
     }
 }
 
@@ -105,15 +105,15 @@ fn why(end: &End) -> &'static str {
 
 /// Who carries the call out, once it is on offer.
 async fn found(shared: &Shared, invocation: &Invocation) -> Option<Arc<dyn ToolProvider>> {
-    let mut offer = shared.offer.clone();
+    let mut registry = shared.registry.clone();
     let tool = &invocation.call.tool;
-    let there = offer.wait_for(|offer| offer.routes.contains_key(tool));
-    let offer = tokio::time::timeout(FIND_PATIENCE, there).await.ok()?.ok()?.clone();
-    route(&offer, &shared.providers, tool)
+    let there = registry.wait_for(|registry| registry.routes.contains_key(tool));
+    let registry = tokio::time::timeout(FIND_PATIENCE, there).await.ok()?.ok()?.clone();
+    route(&registry, &shared.providers, tool)
 }
 
-fn route(offer: &Offer, providers: &Providers, tool: &ToolName) -> Option<Arc<dyn ToolProvider>> {
-    providers.get(*offer.routes.get(tool)?)
+fn route(registry: &ToolRegistry, providers: &Providers, tool: &ToolName) -> Option<Arc<dyn ToolProvider>> {
+    providers.get(*registry.routes.get(tool)?)
 }
 
 async fn ended(provider: &dyn ToolProvider, invocation: &Invocation, limit: Duration) -> HaltState {
@@ -126,7 +126,7 @@ async fn ended(provider: &dyn ToolProvider, invocation: &Invocation, limit: Dura
 
 /// Whoever carries out a tool at the time, asked for a call that it does not remember, because an earlier life made it.
 struct OfEarlierLife {
-    offer: watch::Receiver<Arc<Offer>>,
+    registry: watch::Receiver<Arc<ToolRegistry>>,
     providers: Arc<Providers>,
 }
 
@@ -141,7 +141,7 @@ impl ToolProvider for OfEarlierLife {
     }
 
     async fn halt(&self, invocation: &Invocation) -> HaltState {
-        let provider = route(&self.offer.borrow(), &self.providers, &invocation.call.tool);
+        let provider = route(&self.registry.borrow(), &self.providers, &invocation.call.tool);
         match provider {
             Some(provider) => provider.end_earlier(invocation).await,
             None => HaltState::Unconfirmed,

@@ -6,7 +6,7 @@
 //! - [`folder`]: the files, their names, age and fixing;
 //! - [`reader`]: reading them back; `published`: what was published, over all tapes; [`mod@replay`]: running a mission again; [`follow`]: reading along.
 //!
-//! What moves something is on the disk before it is carried out: see `Tape::clearance`.
+//! What moves something is on the disk before it is carried out: see `Tape::write_permit`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -219,9 +219,9 @@ impl Tape {
         self.writer.put(published_line(event, self.line, self.cause.as_ref()));
     }
 
-    /// Leave to move something: everything so far must be safe first.
-    pub(crate) fn clearance(&self) -> Clearance {
-        Clearance::awaiting(self.writer.sync(), self.required)
+    /// The permit to move something: everything so far must be safe first.
+    pub(crate) fn write_permit(&self) -> WritePermit {
+        WritePermit::awaiting(self.writer.sync(), self.required)
     }
 
     /// Writes the last line.
@@ -244,14 +244,14 @@ impl Tape {
     }
 }
 
-/// See [`Tape::clearance`].
-pub(crate) struct Clearance {
+/// See [`Tape::write_permit`].
+pub(crate) struct WritePermit {
     answer: oneshot::Receiver<Result<(), NotWritten>>,
     required: bool,
 }
 
-impl Clearance {
-    /// Leave that depends on this answer; where a tape is not required, it is given in any case.
+impl WritePermit {
+    /// A permit that depends on this answer; where a tape is not required, it is given in any case.
     pub(crate) fn awaiting(answer: oneshot::Receiver<Result<(), NotWritten>>, required: bool) -> Self {
         Self { answer, required }
     }

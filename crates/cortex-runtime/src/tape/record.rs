@@ -19,7 +19,7 @@ use crate::envelope::Envelope;
 /// The version of the format that this Cortex writes. A newer one is not read; an older one is.
 ///
 /// Counts on whenever an input, an effect or an event is added or can't be read any more as it was. (2: meters,
-/// corrections of a task, conditions. 3: changes of the tools as differences, accounts, questions to people.
+/// revisions of a task, conditions. 3: changes of the tools as differences, accounts, questions to people.
 /// 4: each line carries the hash of the line before.)
 pub const VERSION: u32 = 4;
 /// Longest line, in bytes. An outcome of a tool may have 4 MiB, and twice that or more once it is escaped; what is longer
@@ -309,8 +309,8 @@ fn routing(entry: &Entry<'_>) -> Routing {
             Input::CallEnded { .. } => ("tool", "input", "call_ended", "component"),
             Input::ToolsChanged { .. } => ("system", "input", "tools_changed", "component"),
             Input::ToolsDiffer { .. } => ("system", "input", "tools_differ", "component"),
-            Input::Contained { .. } => ("system", "input", "contained", "cortex"),
-            Input::Correct { .. } => ("system", "input", "correct", "user"),
+            Input::AvailabilityChanged { .. } => ("system", "input", "contained", "cortex"),
+            Input::Revise { .. } => ("system", "input", "revise", "user"),
             Input::Answered { .. } => ("agent", "input", "answered", "user"),
             Input::RobotState { .. } => ("system", "input", "robot_state", "component"),
             Input::Metered { .. } => ("system", "input", "metered", "component"),
@@ -363,12 +363,12 @@ fn text(entry: &Entry<'_>) -> String {
             Input::ToolsDiffer { changes } => {
                 format!("{} tools came or changed, {} left", changes.set.len(), changes.removed.len())
             }
-            Input::Contained { containment } => {
-                let components: Vec<&str> = containment.quarantined().keys().map(ComponentName::as_str).collect();
-                let paused = if containment.paused().is_some() { "; the missions are paused" } else { "" };
+            Input::AvailabilityChanged { availability } => {
+                let components: Vec<&str> = availability.quarantined().keys().map(ComponentName::as_str).collect();
+                let paused = if availability.paused().is_some() { "; the missions are paused" } else { "" };
                 format!("in quarantine: [{}]{paused}", components.join(", "))
             }
-            Input::Correct { text, .. } => format!("corrected by a person: {}", capped(text, SHOWN)),
+            Input::Revise { text, .. } => format!("revised by a person: {}", capped(text, SHOWN)),
             Input::Answered { number, answer, .. } => format!("question {} was answered: {answer:?}", number.0),
             Input::RobotState { .. } => "what policy asks of the robot and of the time has changed".to_owned(),
             Input::Metered { expense, total, is_live: true } => format!("{total:.3} {expense} so far"),

@@ -137,8 +137,8 @@ pub(crate) struct ReplyTable {
 pub(crate) enum Happening {
     /// A person: `cancel`, `stop`, `shut_down`, `resume`.
     People(People),
-    /// A person corrects the task that runs.
-    Corrects(String),
+    /// A person revises the task that runs.
+    Revises(String),
     /// A person approves what is asked: `once`, or for the `mission`.
     Approves(ApprovalScope),
     /// A person denies what is asked, for this reason.
@@ -172,7 +172,7 @@ pub(crate) enum Happening {
     /// The monitor lets the missions have it again.
     Release(String),
     /// The monitor gives each component's place to another: `{ arm = "spare_arm" }`; to itself, it has its own place again.
-    Substitute(BTreeMap<String, String>),
+    FailOver(BTreeMap<String, String>),
     /// The monitor pauses the missions, for this reason.
     Pause(String),
     /// The monitor lets them go on, if this is `true`.
@@ -249,7 +249,7 @@ pub(crate) struct LimitsTable {
     pub(crate) model_timeout: Option<f64>,
 }
 
-/// What must come of it. What is not said of calls, halts and leftovers must not be.
+/// What must come of it. What is not said of calls, halts and unconfirmed halts must not be.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Expectation {

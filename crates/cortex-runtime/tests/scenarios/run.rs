@@ -215,8 +215,8 @@ impl Watch {
                 Happening::People(People::Resume) => {
                     self.runtime.resume().await;
                 }
-                Happening::Corrects(text) => {
-                    let taken = self.runtime.correct(None, text, Origin::new("cli", "scenario")).await;
+                Happening::Revises(text) => {
+                    let taken = self.runtime.revise(None, text, Origin::new("cli", "scenario")).await;
                     assert_eq!(taken.ok().as_ref(), mission, "the correction was not taken");
                 }
                 Happening::Approves(scope) => self.answer(Answer::Approve { scope }).await,
@@ -262,10 +262,10 @@ impl Watch {
                     self.runtime.quarantine(component.as_str().into(), format!("the {component} crashed"));
                 }
                 Happening::Release(component) => self.runtime.release(&component.as_str().into()),
-                Happening::Substitute(places) => {
+                Happening::FailOver(places) => {
                     for (component, by) in places {
                         let by = Some(by).filter(|by| *by != component);
-                        self.runtime.substitute(&component.as_str().into(), by.map(|by| by.as_str().into()));
+                        self.runtime.fail_over(&component.as_str().into(), by.map(|by| by.as_str().into()));
                     }
                 }
                 Happening::Pause(because) => self.runtime.pause(because),

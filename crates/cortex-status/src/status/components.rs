@@ -16,7 +16,7 @@ pub(super) fn supervised(view: &RobotView) -> Vec<ComponentOverview> {
     view.components.iter().map(|(name, view)| member(name, view)).collect()
 }
 
-/// Those that come up with the robot, have no stand-in, and of which nothing may be called.
+/// Those that come up with the robot, have no standby, and of which nothing may be called.
 pub(super) fn unavailable(view: &RobotView) -> Vec<&ComponentName> {
     let needed = view.components.iter().filter(|(_, view)| view.is_regular && view.replaced_by.is_none());
     needed.map(|(name, _)| name).filter(|name| view.refusal(name).is_some()).collect()
@@ -57,12 +57,12 @@ fn member(name: &ComponentName, view: &ComponentView) -> ComponentOverview {
         standing = "replaced".to_owned();
         symptoms.push(format!("{by} has its place"));
     }
-    if let Some(because_of) = view.quarantined_because_of.as_ref().filter(|because_of| *because_of != name) {
+    if let Some(cause) = view.quarantine_cause.as_ref().filter(|cause| *cause != name) {
         // It may be well itself, and still nothing is called of it.
         if view.standing == Standing::Up && view.replaced_by.is_none() {
             standing = "quarantined".to_owned();
         }
-        symptoms.push(format!("can't be used while {because_of} does not work"));
+        symptoms.push(format!("can't be used while {cause} does not work"));
     }
     ComponentOverview {
         name: name.clone(),

@@ -116,7 +116,7 @@ fn set(mission: &mut MissionOverview, number: StepNumber, status: StepStatus) {
 pub(super) mod tests {
     use cortex_protocol::event::EventData;
     use cortex_protocol::execution::ExecutionReport;
-    use cortex_protocol::{GoalClass, MissionStatus, Origin, Plan, Priority, Step, StepReport, ToolCall, Usage};
+    use cortex_protocol::{MissionStatus, Origin, Plan, Priority, Step, StepReport, TaskClass, ToolCall, Usage};
 
     use super::*;
 
@@ -165,13 +165,13 @@ pub(super) mod tests {
         assert_eq!((missions.running().unwrap().phase, missions.running().unwrap().plan), (MissionPhase::Acting, 1));
         let result = MissionResult {
             status: MissionStatus::Succeeded,
-            class: GoalClass::Action,
+            class: TaskClass::Action,
             output: format!("{}\nDone: base.go_to.", "x".repeat(1_000)),
             account: "Done: base.go_to.".to_owned(),
             words_alone: false,
             steps: Vec::<StepReport>::new(),
             execution: ExecutionReport::default(),
-            corrections: Vec::new(),
+            revisions: Vec::new(),
             not_stopped: Vec::new(),
             usage: Usage::default(),
             duration: std::time::Duration::ZERO,

@@ -1,4 +1,4 @@
-//! What goes on in this Cortex, as one [`Overview`]: gathered from those who know, published on `~/overview` and, as ROS
+//! The live status of this Cortex, as one [`Overview`]: gathered from those who know, published on `~/overview` and, as ROS
 //! wants it, on `/diagnostics`.
 //!
 //! - `told`: what events tell; `missions`: from their events; `components`: from the monitor or the graph; `publishing`: the topics;
@@ -42,7 +42,7 @@ pub fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Who knows what goes on.
+/// Who knows the live status.
 pub struct Sources {
     pub robot: String,
     pub runtime: Runtime,
@@ -61,7 +61,7 @@ impl Status {
     /// Begins. What can't be published is told in the log, and Cortex goes on without.
     pub fn start(robot: &Robot, sources: Sources) -> Self {
         let mut tasks = JoinSet::new();
-        let gathered = Arc::new(Gathered {
+        let collector = Arc::new(StatusCollector {
             node: robot.node.fully_qualified_name().to_owned(),
             started: (Instant::now(), now_ms()),
             tools: robot.tools.clone(),
@@ -70,18 +70,18 @@ impl Status {
             told: Mutex::default(),
             sources,
         });
-        let missions = gathered.sources.runtime.events();
-        tasks.spawn(follow_missions(Arc::clone(&gathered), missions));
-        if let Some(watch) = &gathered.sources.supervised {
-            tasks.spawn(follow_monitor(Arc::clone(&gathered), watch.events()));
+        let missions = collector.sources.runtime.events();
+        tasks.spawn(follow_missions(Arc::clone(&collector), missions));
+        if let Some(watch) = &collector.sources.supervised {
+            tasks.spawn(follow_monitor(Arc::clone(&collector), watch.events()));
         }
-        tasks.spawn(publishing::publish(Arc::clone(&gathered), robot.endpoints.clone(), robot.node.clock().clone()));
+        tasks.spawn(publishing::publish(Arc::clone(&collector), robot.endpoints.clone(), robot.node.clock().clone()));
         Self { _tasks: tasks }
     }
 }
 
 /// Where all of it comes together.
-struct Gathered {
+struct StatusCollector {
     node: String,
     /// On both clocks.
     started: (Instant, u64),
@@ -92,7 +92,7 @@ struct Gathered {
     sources: Sources,
 }
 
-impl Gathered {
+impl StatusCollector {
     /// As it is now.
     fn overview(&self) -> Overview {
         let model = self.sources.model.now();
@@ -100,10 +100,10 @@ impl Gathered {
             let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
             (told.missions.all(), told.budget(&model))
         };
-        let unsettled = self.sources.runtime.leftovers().borrow().clone();
+        let unsettled = self.sources.runtime.unconfirmed_halts().borrow().clone();
         let latest = self.sources.stop.latest();
         let stopped = self.sources.stop.latch().is_closed();
-        let paused = self.view.as_ref().and_then(|view| view.borrow().missions_paused_because_of.clone());
+        let paused = self.view.as_ref().and_then(|view| view.borrow().pause_cause.clone());
         Overview {
             version: OVERVIEW_VERSION,
             at_ms: now_ms(),
@@ -209,17 +209,17 @@ impl Gathered {
     }
 }
 
-async fn follow_missions(gathered: Arc<Gathered>, mut events: Events) {
+async fn follow_missions(collector: Arc<StatusCollector>, mut events: Events) {
     // What is missed leaves the missions that are shown behind until they end.
     while let Some(event) = events.recv().await {
-        gathered.note_mission(&event);
+        collector.note_mission(&event);
     }
 }
 
-async fn follow_monitor(gathered: Arc<Gathered>, mut events: broadcast::Receiver<MonitorEvent>) {
+async fn follow_monitor(collector: Arc<StatusCollector>, mut events: broadcast::Receiver<MonitorEvent>) {
     loop {
         match events.recv().await {
-            Ok(event) => gathered.note_monitor(&event),
+            Ok(event) => collector.note_monitor(&event),
             Err(broadcast::error::RecvError::Lagged(missed)) => tracing::debug!("status missed {missed} events"),
             Err(broadcast::error::RecvError::Closed) => return,
         }

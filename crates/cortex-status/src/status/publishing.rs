@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::diagnostics::Reporter;
-use super::{Gathered, TOPIC};
+use super::{StatusCollector, TOPIC};
 
 /// How often is looked whether something has changed; so often is it published at most.
 const LOOK: Duration = Duration::from_millis(300);
@@ -19,8 +19,8 @@ const LOOK: Duration = Duration::from_millis(300);
 const RENEW: Duration = Duration::from_secs(2);
 
 /// Publishes until the endpoints are shut down.
-pub(super) async fn publish(gathered: Arc<Gathered>, endpoints: Endpoints, clock: RosClock) {
-    let topic = format!("{}/{TOPIC}", gathered.node);
+pub(super) async fn publish(collector: Arc<StatusCollector>, endpoints: Endpoints, clock: RosClock) {
+    let topic = format!("{}/{TOPIC}", collector.node);
     let overviews =
         known(&topic, JsonTopic::create(&endpoints, &topic, "std_msgs/msg/String", QosProfile::TRANSIENT_LOCAL).await);
     let diagnostics =
@@ -32,8 +32,8 @@ pub(super) async fn publish(gathered: Arc<Gathered>, endpoints: Endpoints, clock
     let mut reporter = Reporter::default();
     loop {
         looks.tick().await;
-        let now = gathered.overview();
-        gathered.sources.model.metrics().overview(&now);
+        let now = collector.overview();
+        collector.sources.model.metrics().overview(&now);
         if let Some(diagnostics) = &diagnostics
             && let Some(message) = reporter.report(&now, clock.now_ns())
             && let Err(problem) = diagnostics.publish(&message)

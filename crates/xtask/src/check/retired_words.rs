@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::{Finding, files_below, read};
 
 /// The word that is gone, and the one that took its place.
-const RETIRED: [(&str, &str); 14] = [
+const RETIRED: [(&str, &str); 29] = [
     ("hang_s", "timeout_s"),
     ("hung_after_s", "stall_timeout_s"),
     ("max_idle_s", "idle_timeout_s"),
@@ -22,6 +22,21 @@ const RETIRED: [(&str, &str); 14] = [
     ("flush = \"system\"", "flush = \"os\""),
     ("mend", "fix"),
     ("mended", "fixed"),
+    ("cortex correct", "cortex revise"),
+    ("~/correct", "~/revise"),
+    ("CorrectTask", "ReviseTask"),
+    ("TaskCorrected", "TaskRevised"),
+    ("CorrectionRefusal", "RevisionRefusal"),
+    ("DeskMessage", "QueueMessage"),
+    ("GoalClass", "TaskClass"),
+    ("Sighting", "Observation"),
+    ("stand_in", "standby"),
+    ("because_of", "cause"),
+    ("stand-in", "standby"),
+    ("EventDeed", "EventAction"),
+    ("DeedOutcome", "ActionResult"),
+    ("Deed", "ActionKind"),
+    ("RunMark", "RunTag"),
 ];
 
 /// Where people read and write names.

@@ -220,29 +220,29 @@ fn people_are_asked_a_bounded_number_of_times() {
 }
 
 #[test]
-fn a_correction_a_stop_and_a_pause_withdraw_the_question() {
+fn a_revision_a_stop_and_a_pause_withdraw_the_question() {
     let asking = || {
         let mut story = story().model_calls(&[("pump-run", json!({}))]);
         story.give(Input::Start);
         story
     };
     let withdrawn = |story: &Story| matches!(story.closed.last(), Some((_, QuestionOutcome::Withdrawn { .. })));
-    let mut corrected = asking();
-    corrected.give(correction("the other one"));
-    assert!(withdrawn(&corrected) && corrected.is_asking());
-    corrected.give(answered(1, approve()));
-    assert!(corrected.invoked.is_empty());
+    let mut revised = asking();
+    revised.give(revision("the other one"));
+    assert!(withdrawn(&revised) && revised.is_asking());
+    revised.give(answered(1, approve()));
+    assert!(revised.invoked.is_empty());
     let mut stopped = asking();
     stopped.give(Input::Cancel { reason: CancelReason::Stop });
     assert!(withdrawn(&stopped));
     assert_eq!(stopped.ends().0, MissionStatus::Cancelled);
     let mut paused = asking();
-    let mut containment = crate::Containment::default();
-    containment.pause("a child");
-    paused.give(Input::Contained { containment: containment.clone() });
+    let mut availability = crate::Availability::default();
+    availability.pause("a child");
+    paused.give(Input::AvailabilityChanged { availability: availability.clone() });
     assert!(withdrawn(&paused));
-    containment.unpause();
-    paused.give(Input::Contained { containment });
+    availability.unpause();
+    paused.give(Input::AvailabilityChanged { availability });
     assert_eq!(paused.questions.len(), 2, "it is asked anew");
     paused.give(answered(1, approve()));
     assert!(!paused.is_asking(), "the first question has ended");
@@ -355,15 +355,15 @@ fn with_spare_pump() -> Vec<ToolSpec> {
 }
 
 #[test]
-fn a_stand_in_is_judged_although_what_it_stands_for_is_free() {
+fn a_standby_is_judged_although_what_it_stands_for_is_free() {
     let denies = json!([{"then": "deny", "tools": ["spare.*"], "because": "It leaks."}]);
     for (rules, questions) in [(json!([]), 1), (denies, 0)] {
         let mut story = Story::under("do it", with_spare_pump(), under(rules), |_| {})
             .model_calls(&[("pump-run", json!({}))])
             .model_says("EXECUTE");
-        let mut containment = crate::Containment::default();
-        containment.substitute(&"pump".into(), Some(&"spare".into()));
-        story.give(Input::Contained { containment });
+        let mut availability = crate::Availability::default();
+        availability.fail_over(&"pump".into(), Some(&"spare".into()));
+        story.give(Input::AvailabilityChanged { availability });
         story.give(Input::Start);
         assert!(story.invoked.is_empty(), "{:#?}", story.lines);
         assert_eq!(story.questions.len(), questions, "{:#?}", story.lines);
@@ -371,7 +371,7 @@ fn a_stand_in_is_judged_although_what_it_stands_for_is_free() {
 }
 
 #[test]
-fn a_stand_in_is_asked_about_as_what_it_is() {
+fn a_standby_is_asked_about_as_what_it_is() {
     let mut tools = laboratory();
     let spare = ToolSpec {
         serves: Some("pump.run".into()),
@@ -384,9 +384,9 @@ fn a_stand_in_is_asked_about_as_what_it_is() {
     let mut story = Story::with("do it", tools, |_| {}).model_calls(&[("pump-run", json!({}))]);
     story.give(Input::Start);
     assert_eq!(steps_asked(&story), [(1, "pump.run".to_owned())]);
-    let mut containment = crate::Containment::default();
-    containment.substitute(&"pump".into(), Some(&"spare".into()));
-    story.give(Input::Contained { containment });
+    let mut availability = crate::Availability::default();
+    availability.fail_over(&"pump".into(), Some(&"spare".into()));
+    story.give(Input::AvailabilityChanged { availability });
     story.give(answered(1, approve()));
     assert!(story.invoked.is_empty(), "the yes was for another tool: {:#?}", story.lines);
     if story.questions.len() > 1 {
@@ -460,10 +460,10 @@ fn a_model_asks_a_person_a_bounded_number_of_times() {
 }
 
 #[test]
-fn a_correction_answers_the_models_question_so_that_the_conversation_stays_whole() {
+fn a_revision_answers_the_models_question_so_that_the_conversation_stays_whole() {
     let mut story = story().model_calls(&question(None));
     story.give(Input::Start);
-    story.give(correction("the red one"));
+    story.give(revision("the red one"));
     assert!(story.is_asking());
     assert!(matches!(story.closed.last(), Some((_, QuestionOutcome::Withdrawn { .. }))));
 }

@@ -79,7 +79,7 @@ struct Seen {
     late_answers: u64,
     invoked_with_leave: u64,
     restarts: u64,
-    corrections: u64,
+    revisions: u64,
     expired: u64,
     fixed: u64,
     used_for_mission: u64,
@@ -111,8 +111,8 @@ impl History {
             earlier: vec![],
             identity: String::new(),
             tools: robots()[0].clone(),
-            containment: crate::Containment::default(),
-            departed: crate::Departed::default(),
+            availability: crate::Availability::default(),
+            removed: crate::RemovedTools::default(),
             limits: MissionLimits {
                 component_grace: Duration::ZERO,
                 max_conversation_bytes: 4_000,
@@ -153,8 +153,8 @@ impl History {
             0 => self.change_tools(),
             1 => self.restart(),
             2 => {
-                self.seen.corrections += 1;
-                self.give(correction("the other one"));
+                self.seen.revisions += 1;
+                self.give(revision("the other one"));
             }
             3 => {
                 let number = QuestionNumber(self.dice.below(4) as u32);
@@ -327,7 +327,7 @@ impl History {
                         }
                     }
                     MissionEvent::Planned { .. } => self.yes.retain(|yes| yes.only_for.is_none()),
-                    MissionEvent::TaskCorrected { .. } => self.yes.clear(),
+                    MissionEvent::TaskRevised { .. } => self.yes.clear(),
                     _ => {}
                 },
             }
@@ -379,7 +379,7 @@ fn live(seeds: std::ops::Range<u64>) -> Seen {
         all.late_answers += seen.late_answers;
         all.invoked_with_leave += seen.invoked_with_leave;
         all.restarts += seen.restarts;
-        all.corrections += seen.corrections;
+        all.revisions += seen.revisions;
         all.expired += seen.expired;
         all.fixed += seen.fixed;
         all.used_for_mission += seen.used_for_mission;
@@ -407,7 +407,7 @@ fn in_histories_of_every_kind_nothing_runs_that_was_not_approved_to_the_byte_in_
             seen.late_answers,
             seen.invoked_with_leave,
             seen.restarts,
-            seen.corrections,
+            seen.revisions,
             seen.expired,
             seen.fixed,
             seen.used_for_mission,

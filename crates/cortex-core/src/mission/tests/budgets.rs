@@ -1,4 +1,4 @@
-//! Stories of budgets that are spent, and of the closing words that are kept out of them.
+//! Tests of budgets that are spent, and of the closing words that are kept out of them.
 
 use cortex_protocol::HaltState;
 use cortex_protocol::StepStatus;
@@ -186,7 +186,7 @@ fn what_the_record_does_not_say_is_not_closed_as_a_success() {
     let story = plan().model_says("EXECUTE").model_calls(&[("decline_task", json!({"reason": "No."}))]).start();
     assert_eq!(story.ends().0, MissionStatus::Failed);
     let mut story = Story::of("what is in the kitchen?").model_calls(&[go("kitchen")]).model_says("EXECUTE").start();
-    story.give(correction("and what is in the bedroom?"));
+    story.give(revision("and what is in the bedroom?"));
     story.give(Input::Metered { expense: Expense::Metres, total: 0.0, is_live: true });
     story.give_at(3_600, Input::Tick);
     assert_eq!(story.ends().0, MissionStatus::Failed, "what was asked since is not answered: {:#?}", story.lines);

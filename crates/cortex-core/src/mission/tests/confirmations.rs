@@ -1,4 +1,4 @@
-//! Stories of confirmations that give other arguments, and of steps that need no question.
+//! Tests of confirmations that give other arguments, and of steps that need no question.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Stories of groups, of priorities, and of plans that go on after a failure.
+//! Tests of groups, of priorities, and of plans that go on after a failure.
 
 use cortex_protocol::{HaltState, StepStatus};
 
@@ -21,10 +21,10 @@ fn drive() -> (String, Value) {
 }
 
 /// Steps and how they are arranged. All tools end only when the test says so, and every step is confirmed.
-fn story(steps: &[(String, Value)], arrangement: Value, bounds: impl FnOnce(&mut MissionLimits)) -> Story {
+fn story(steps: &[(String, Value)], step_groups: Value, bounds: impl FnOnce(&mut MissionLimits)) -> Story {
     let mut plan: Vec<(&str, Value)> =
         steps.iter().map(|(name, arguments)| (name.as_str(), arguments.clone())).collect();
-    plan.push((ARRANGE_TOOL, arrangement));
+    plan.push((ARRANGE_TOOL, step_groups));
     let story = Story::with("work", arms(), bounds).model_calls(&plan);
     arms().iter().fold(story, |story, spec| story.tool_waits(spec.name.as_str())).start()
 }
@@ -125,9 +125,9 @@ fn an_arrangement_of_nothing_and_a_second_one_are_mistakes() {
 #[test]
 fn what_matters_more_begins_first_among_what_may_begin() {
     let free = |number: u32| (format!("arm_{number}-wave"), json!({"after": []}));
-    let arrangement = json!({"low": [1], "high": [3], "critical": [5]});
+    let step_groups = json!({"low": [1], "high": [3], "critical": [5]});
     let steps = [free(1), free(2), free(3), free(4), free(5)];
-    let mut story = story(&steps, arrangement, |_| {});
+    let mut story = story(&steps, step_groups, |_| {});
     execute_all(&mut story);
     assert_eq!(arms_waved(&story), ["arm_5", "arm_3", "arm_2", "arm_4", "arm_1"]);
 }
@@ -187,8 +187,8 @@ fn a_failure_leaves_what_runs_beside_it_alone_and_what_is_missing_can_be_done_la
 
 #[test]
 fn a_critical_step_ends_the_plan_in_any_case() {
-    let arrangement = json!({"groups": [{"name": "all", "steps": [1, 2], "at_once": 2}], "critical": [1]});
-    let mut story = story(&[wave(1), wave(2)], arrangement, goes_on);
+    let step_groups = json!({"groups": [{"name": "all", "steps": [1, 2], "at_once": 2}], "critical": [1]});
+    let mut story = story(&[wave(1), wave(2)], step_groups, goes_on);
     execute_all(&mut story);
     story.end_call(0, broken());
     assert_eq!(story.cancelled, [story.invoked[1].0]);

@@ -1,4 +1,4 @@
-//! Stories of budgets of metres and watt-hours.
+//! Tests of budgets of metres and watt-hours.
 
 use cortex_protocol::mission::Expense;
 

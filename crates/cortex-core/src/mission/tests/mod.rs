@@ -1,23 +1,23 @@
-//! Stories of the mission machine, told through a scripted model and scripted tools.
+//! Tests of the mission machine, told through a scripted model and scripted tools.
 
 mod approval;
 mod approval_histories;
+mod argument_repairs;
 mod budgets;
 mod confirmations;
-mod corrections;
-mod goals;
 mod groups;
 mod meters;
-mod operator;
 mod parallel;
 mod placeholders;
-mod presence;
 mod properties;
 mod quoting;
 mod repetition;
 mod skips;
 mod stories;
+mod task_classes;
+mod task_revision;
 mod told;
+mod tool_presence;
 mod tools;
 mod worded;
 
@@ -86,10 +86,10 @@ pub(super) fn robot() -> Vec<ToolSpec> {
     ]
 }
 
-/// A person corrects the task.
-pub(super) fn correction(text: &str) -> Input {
+/// A person revises the task.
+pub(super) fn revision(text: &str) -> Input {
     let reading = task_class::read(text, &robot());
-    Input::Correct { text: text.to_owned(), reading, origin: cortex_protocol::Origin::new("cli", "correct") }
+    Input::Revise { text: text.to_owned(), reading, origin: cortex_protocol::Origin::new("cli", "revise") }
 }
 
 pub(super) fn says(text: &str) -> ChatReply {
@@ -167,8 +167,8 @@ impl Story {
                 earlier: vec![],
                 identity: String::new(),
                 tools,
-                containment: crate::Containment::default(),
-                departed: crate::Departed::default(),
+                availability: crate::Availability::default(),
+                removed: crate::RemovedTools::default(),
                 limits,
                 policy,
                 reopens: None,

@@ -1,4 +1,4 @@
-//! Stories of steps that run together, and of steps that must not.
+//! Tests of steps that run together, and of steps that must not.
 
 use cortex_protocol::{HaltState, StepStatus};
 

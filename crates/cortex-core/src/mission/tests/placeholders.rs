@@ -1,4 +1,4 @@
-//! Stories of placeholders that nothing can fill in, and of steps that say in no readable way what they wait for.
+//! Tests of placeholders that nothing can fill in, and of steps that say in no readable way what they wait for.
 
 use super::*;
 

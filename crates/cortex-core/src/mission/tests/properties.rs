@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::Containment;
+use crate::Availability;
 use crate::confirmation;
 use crate::plan;
 use crate::ports::ModelErrorKind;
@@ -22,7 +22,7 @@ enum Move {
     Progress(usize),
     Wait(u64),
     ToolsLeave(usize),
-    Correct(String),
+    Revise(String),
     Metered(Expense, f64, bool),
     Contain(Contain),
     Cancel(CancelReason),
@@ -33,19 +33,19 @@ enum Move {
 enum Contain {
     Quarantine(&'static str),
     Release(&'static str),
-    Substitute(&'static str, Option<&'static str>),
+    FailOver(&'static str, Option<&'static str>),
     Pause,
     Unpause,
 }
 
 impl Contain {
-    fn to(self, containment: &mut Containment) {
+    fn to(self, availability: &mut Availability) {
         match self {
-            Self::Quarantine(component) => containment.quarantine(component.into(), "it crashed"),
-            Self::Release(component) => containment.release(&component.into()),
-            Self::Substitute(component, by) => containment.substitute(&component.into(), by.map(Into::into).as_ref()),
-            Self::Pause => containment.pause("something is wrong"),
-            Self::Unpause => containment.unpause(),
+            Self::Quarantine(component) => availability.quarantine(component.into(), "it crashed"),
+            Self::Release(component) => availability.release(&component.into()),
+            Self::FailOver(component, by) => availability.fail_over(&component.into(), by.map(Into::into).as_ref()),
+            Self::Pause => availability.pause("something is wrong"),
+            Self::Unpause => availability.unpause(),
         };
     }
 }
@@ -56,7 +56,7 @@ fn contain() -> impl Strategy<Value = Contain> {
     prop_oneof![
         3 => component().prop_map(Contain::Quarantine),
         2 => component().prop_map(Contain::Release),
-        2 => (component(), by).prop_map(|(component, by)| Contain::Substitute(component, by)),
+        2 => (component(), by).prop_map(|(component, by)| Contain::FailOver(component, by)),
         1 => Just(Contain::Pause),
         2 => Just(Contain::Unpause),
     ]
@@ -88,11 +88,11 @@ fn call() -> impl Strategy<Value = ModelCall> {
         name: name.into(),
         arguments: CallArguments::read(&arguments),
     });
-    prop_oneof![6 => step, 1 => arrangement()]
+    prop_oneof![6 => step, 1 => step_groups()]
 }
 
 /// Groups of any steps that wait for any groups, some of which are not there, and any priorities.
-fn arrangement() -> impl Strategy<Value = ModelCall> {
+fn step_groups() -> impl Strategy<Value = ModelCall> {
     let steps = || prop::collection::vec(0..6_u32, 0..4);
     let name = || prop::sample::select(vec!["a", "b", "c"]);
     let after =
@@ -154,7 +154,7 @@ fn world() -> impl Strategy<Value = Vec<Move>> {
         1 => (0..4_usize).prop_map(Move::Progress),
         2 => (0..70_u64).prop_map(Move::Wait),
         1 => (0..6_usize).prop_map(Move::ToolsLeave),
-        1 => prop_oneof![3 => Just("the other room".to_owned()), 1 => "\\PC{0,10}"].prop_map(Move::Correct),
+        1 => prop_oneof![3 => Just("the other room".to_owned()), 1 => "\\PC{0,10}"].prop_map(Move::Revise),
         1 => (prop::sample::select(vec![Expense::Metres, Expense::WattHours, Expense::Money]), -1.0..8.0_f64, 0..6_u8)
             .prop_map(|(expense, total, luck)| Move::Metered(expense, total, luck > 0)),
         2 => contain().prop_map(Move::Contain),
@@ -202,8 +202,8 @@ struct Seen {
     plans: u32,
     /// What acted and succeeded, with the number of its plan.
     done: Vec<(u32, ToolName, String)>,
-    /// A person has corrected the task, and nothing was planned since.
-    corrected: bool,
+    /// A person has revised the task, and nothing was planned since.
+    revised: bool,
     /// The steps of the current plan that have begun and not ended.
     running: BTreeSet<StepNumber>,
     /// The steps of the current plan after which nothing that acts may begin: a look that was skipped, anything that was
@@ -216,7 +216,7 @@ struct Seen {
     /// Tokens that replies have cost.
     tokens: u64,
     /// What is kept from the missions.
-    containment: Containment,
+    availability: Availability,
     /// The budget of metres, if there is one.
     max_metres: Option<f64>,
     /// What the meters of the budgets said last, and whether they measure.
@@ -263,7 +263,7 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
                 assert!(!seen.no_more_motion, "a call began after the cancel");
                 check_confirmed(tool_call, &input);
                 let component = component_of(&tool_call.tool).unwrap();
-                let because = seen.containment.reason_against(&component);
+                let because = seen.availability.reason_against(&component);
                 assert_eq!(because, None, "{} was called in quarantine", tool_call.tool);
                 check_budget(mission, seen, now);
                 let moves = tool_call.tool.as_str().contains("base.");
@@ -289,12 +289,12 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
                     assert!(plan::order(steps).is_ok(), "a plan that is no plan: {steps:?}");
                     seen.plan = steps.clone();
                     seen.plans += 1;
-                    seen.corrected = false;
+                    seen.revised = false;
                     seen.confirmed.clear();
                     seen.running.clear();
                     seen.unsatisfied.clear();
                 }
-                MissionEvent::TaskCorrected { .. } => seen.corrected = true,
+                MissionEvent::TaskRevised { .. } => seen.revised = true,
                 MissionEvent::StepFinished { report, .. } => {
                     if report.status == StepStatus::Success && !looks(&report.tool) {
                         let arguments = Value::Object(report.arguments.clone()).to_string();
@@ -314,8 +314,8 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
                     seen.confirmed.insert(*step);
                 }
                 MissionEvent::StepStarted { step, tool, arguments, .. } => {
-                    assert_eq!(seen.containment.paused(), None, "a step began in a pause");
-                    assert!(!seen.corrected, "a step began that was planned before the task was corrected");
+                    assert_eq!(seen.availability.paused(), None, "a step began in a pause");
+                    assert!(!seen.revised, "a step began that was planned before the task was corrected");
                     let arguments = Value::Object(arguments.clone()).to_string();
                     let planned = seen.plan.steps.iter().find(|planned| planned.number == *step).unwrap();
                     let was_done = seen
@@ -381,7 +381,7 @@ const MAX_TOKENS: u64 = 2_000;
 
 /// Whatever is asked about and when: what acts begins by a reply that says EXECUTE to it, and by nothing else.
 fn check_confirmed(call: &ToolCall, cause: &Input) {
-    // A stand-in takes the place of the tool that the model was asked about.
+    // A standby takes the place of the tool that the model was asked about.
     let name = call.tool.as_str().trim_start_matches("spare_");
     if looks(&call.tool) {
         return;
@@ -444,8 +444,8 @@ fn mission_that(task: &str, on_failure: OnFailure) -> Mission {
         earlier: vec![],
         identity: String::new(),
         tools: ToolSet::new(holding_robot()).0,
-        containment: crate::Containment::default(),
-        departed: crate::Departed::default(),
+        availability: crate::Availability::default(),
+        removed: crate::RemovedTools::default(),
         limits: MissionLimits {
             max_model_calls: 20,
             max_tokens: Some(MAX_TOKENS),
@@ -545,8 +545,8 @@ fn live_contained(tools: &[&str], turns: Vec<Turn>) -> (Seen, Mission) {
                 Input::Tick
             }
             Turn::Contain(change) => {
-                change.to(&mut seen.containment);
-                Input::Contained { containment: seen.containment.clone() }
+                change.to(&mut seen.availability);
+                Input::AvailabilityChanged { availability: seen.availability.clone() }
             }
         };
         give(&mut mission, &mut seen, now, input);
@@ -617,16 +617,16 @@ fn live_within(
                 tools.remove(index);
                 give(&mut mission, &mut seen, now, Input::ToolsChanged { tools: ToolSet::new(tools).0 });
             }
-            Move::Correct(text) => {
-                give(&mut mission, &mut seen, now, correction(&text));
+            Move::Revise(text) => {
+                give(&mut mission, &mut seen, now, revision(&text));
             }
             Move::Metered(expense, total, is_live) => {
                 give(&mut mission, &mut seen, now, Input::Metered { expense, total, is_live });
             }
             Move::Contain(change) => {
-                change.to(&mut seen.containment);
-                let containment = seen.containment.clone();
-                give(&mut mission, &mut seen, now, Input::Contained { containment });
+                change.to(&mut seen.availability);
+                let availability = seen.availability.clone();
+                give(&mut mission, &mut seen, now, Input::AvailabilityChanged { availability });
             }
             Move::Cancel(reason) => give(&mut mission, &mut seen, now, Input::Cancel { reason }),
         }
@@ -659,7 +659,7 @@ proptest! {
         world in world(),
     ) {
         // Who corrects it may well ask for something that moves.
-        let world = world.into_iter().filter(|step| !matches!(step, Move::Correct(_))).collect();
+        let world = world.into_iter().filter(|step| !matches!(step, Move::Revise(_))).collect();
         let (seen, mission) = live(task, world, OnFailure::Stop);
         prop_assert!(mission.is_finished());
         for effect in &seen.effects {

@@ -68,8 +68,8 @@ fn pieces(text: &str) -> Vec<(Fragment, usize)> {
         (Fragment::Owed { steps: vec![report(1, text), report(2, "done")], shown: 0, looks_suffice: false }, 3),
         (Fragment::Owed { steps: vec![report(1, text), report(2, "done")], shown: 1, looks_suffice: false }, 1),
         (Fragment::Task { text: text.to_owned() }, 1),
-        (Fragment::Correction { text: text.to_owned() }, 1),
-        (Fragment::Goal { class: cortex_protocol::GoalClass::StandingOrder, text: text.to_owned() }, 1),
+        (Fragment::Revision { text: text.to_owned() }, 1),
+        (Fragment::Goal { class: cortex_protocol::TaskClass::StandingOrder, text: text.to_owned() }, 1),
         (
             Fragment::brief(
                 &(1..=30)

@@ -1,4 +1,4 @@
-//! Stories of side effects that are not done twice.
+//! Tests of side effects that are not done twice.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Stories of steps that are left out: by the model, with or without a reason, or because nobody decided.
+//! Tests of steps that are left out: by the model, with or without a reason, or because nobody decided.
 
 use cortex_protocol::StepStatus;
 

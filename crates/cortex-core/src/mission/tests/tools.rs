@@ -1,4 +1,4 @@
-//! Stories of the tools on offer: robots with many, tools that change, goals that go on.
+//! Tests of the tools on offer: robots with many, tools that change, goals that go on.
 
 use cortex_protocol::{HaltState, MissionEvent, StepStatus};
 

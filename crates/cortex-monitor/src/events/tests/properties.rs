@@ -7,7 +7,7 @@ use cortex_core::condition::Verdict;
 use cortex_recipe::{Event, EventName, Recipe};
 use proptest::prelude::*;
 
-use crate::events::{EventEffect, EventInput, Events, MAX_DEEDS, WINDOW};
+use crate::events::{EventEffect, EventInput, Events, MAX_ACTIONS, WINDOW};
 
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
@@ -23,15 +23,15 @@ fn recipe() -> impl Strategy<Value = BTreeMap<EventName, Event>> {
         "again_s = 4\nfor_s = 1",
     ]);
     let bound = prop::sample::select(vec!["", "at_most = 1\nevery_s = 7", "at_most = 3\nevery_s = 2", "at_most = 500"]);
-    let deeds = (1..=16_usize, 0..=16_usize, any::<bool>());
-    prop::collection::vec((kind, bound, deeds), 1..=NAMES.len()).prop_map(|events| {
+    let actions = (1..=16_usize, 0..=16_usize, any::<bool>());
+    prop::collection::vec((kind, bound, actions), 1..=NAMES.len()).prop_map(|events| {
         let mut text = "recipe = 1\n".to_owned();
-        for ((kind, bound, (deeds, on_failure, is_task)), name) in events.into_iter().zip(NAMES) {
-            let deed = if is_task { "{ task = \"x\" }, " } else { "{ tell = \"x\" }, " };
+        for ((kind, bound, (actions, on_failure, is_task)), name) in events.into_iter().zip(NAMES) {
+            let action = if is_task { "{ task = \"x\" }, " } else { "{ tell = \"x\" }, " };
             text += &format!(
                 "[events.{name}]\nwhen = {{ topic = \"/x\" }}\n{kind}\n{bound}\ndo = [{}]\non_failure = [{}]\n",
-                deed.repeat(deeds),
-                deed.repeat(on_failure)
+                action.repeat(actions),
+                action.repeat(on_failure)
             );
         }
         let recipe = Recipe::read(&text).unwrap_or_else(|problems| panic!("{text}\n{}", problems.show("recipe")));
@@ -72,7 +72,7 @@ proptest! {
     ) {
         let mut events = Events::new(&recipe);
         let mut known: BTreeMap<EventName, Known> = recipe.keys().map(|name| (name.clone(), Known::default())).collect();
-        let mut deeds: Vec<(Duration, usize)> = Vec::new();
+        let mut actions: Vec<(Duration, usize)> = Vec::new();
         let mut stopped = false;
         let mut now = Duration::ZERO;
         let mut coming = inputs.into_iter();
@@ -127,10 +127,10 @@ proptest! {
                 prop_assert!(lately < most, "not more often than it may");
                 known.times.push(now);
                 known.going_on = true;
-                deeds.push((now, recipe.deeds.len() + recipe.on_failure.len()));
+                actions.push((now, recipe.actions.len() + recipe.on_failure.len()));
                 let all: usize =
-                    deeds.iter().filter(|(time, _)| *time + WINDOW > now).map(|(_, count)| count).sum();
-                prop_assert!(all <= MAX_DEEDS, "not more of all events together than may be");
+                    actions.iter().filter(|(time, _)| *time + WINDOW > now).map(|(_, count)| count).sum();
+                prop_assert!(all <= MAX_ACTIONS, "not more of all events together than may be");
             }
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cortex_core::condition::Verdict::{self, Broken, Holds, Unknown};
 use cortex_recipe::{EventName, Recipe};
 
-use crate::events::{EventEffect, EventInput, EventReport, Events, HeldBack, MAX_DEEDS, REST, WINDOW};
+use crate::events::{EventEffect, EventInput, EventReport, Events, HeldBack, MAX_ACTIONS, REST, WINDOW};
 
 /// A day of a robot, in seconds.
 struct Day {
@@ -273,7 +273,7 @@ fn a_storm_is_bounded_told_once_and_ends_and_nobody_waits_for_ever() {
     for name in &names {
         day.see_of(name, 1.0, Holds, Unknown);
     }
-    assert_eq!(day.done.len(), MAX_DEEDS / 3);
+    assert_eq!(day.done.len(), MAX_ACTIONS / 3);
     day.go_on(500.0);
     let mut happened: BTreeMap<&str, u32> = BTreeMap::new();
     for (name, _) in &day.done {
@@ -284,6 +284,9 @@ fn a_storm_is_bounded_told_once_and_ends_and_nobody_waits_for_ever() {
     let window = WINDOW.as_secs_f64();
     assert_eq!(
         storms,
-        [(EventReport::StormBegan.to_string(), 1.0), (EventReport::StormEnded.to_string(), 1.0 + 2.0 * window)],
+        [
+            (EventReport::RateLimitReached.to_string(), 1.0),
+            (EventReport::RateLimitLifted.to_string(), 1.0 + 2.0 * window)
+        ],
     );
 }

@@ -1,4 +1,4 @@
-//! Stories of the monitor, and what holds whatever happens.
+//! Tests of the monitor, and what holds whatever happens.
 
 mod properties;
 mod regressions;

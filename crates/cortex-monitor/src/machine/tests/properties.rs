@@ -9,12 +9,12 @@ use proptest::prelude::*;
 
 use super::world::{Manner, World};
 use crate::health::{DiagnosticLevel, Ending, FailureKind, LifecycleState};
-use crate::machine::{AttemptId, DeedOutcome, Effect, Input, Monitor, MonitorEvent, ProcessNumber};
-use crate::storm::{BURST, REFILL};
+use crate::machine::{ActionResult, AttemptId, Effect, Input, Monitor, MonitorEvent, ProcessNumber};
+use crate::restart_rate_limiter::{BURST, REFILL};
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
-/// Recipes with up to five components, each depending on earlier ones only, and perhaps a stand-in for the first.
+/// Recipes with up to five components, each depending on earlier ones only, and perhaps a standby for the first.
 fn recipe() -> impl Strategy<Value = String> {
     let component = (any::<u8>(), prop::sample::select(vec!["own", "external", "managed", "beating", "stuck"]));
     let ladder = prop::sample::select(vec![
@@ -25,7 +25,7 @@ fn recipe() -> impl Strategy<Value = String> {
         "on_any_fail = [\"pause_missions\", { do = \"reset\", retries = 3 }]\nfailure_decay_s = 5\ncooldown_s = 20\n",
     ]);
     let components = prop::collection::vec((component, ladder), 1..=NAMES.len());
-    (components, any::<bool>()).prop_map(|(components, has_stand_in)| {
+    (components, any::<bool>()).prop_map(|(components, has_standby)| {
         let mut text = "recipe = 1\n[actions.reset]\ncommand = { program = \"reset\" }\n".to_owned();
         for (index, ((needs, kind), ladder)) in components.into_iter().enumerate() {
             let needs: Vec<String> = (0..index)
@@ -40,12 +40,12 @@ fn recipe() -> impl Strategy<Value = String> {
                 "stuck" => "start = { program = \"x\" }\nprogress = [{ topic = \"/t\", within_s = 2, at_least = 2 }]\n",
                 _ => "start = { program = \"x\" }\n",
             };
-            let is_replaced = has_stand_in && index == 0;
-            text += if is_replaced { "stand_in = \"spare\"\n" } else { "" };
-            let ladder = if is_replaced { "on_any_fail = [\"stand_in\"]\ncooldown_s = 5\n" } else { ladder };
+            let is_replaced = has_standby && index == 0;
+            text += if is_replaced { "standby = \"spare\"\n" } else { "" };
+            let ladder = if is_replaced { "on_any_fail = [\"standby\"]\ncooldown_s = 5\n" } else { ladder };
             text += &format!("[components.{}.fallbacks]\n{ladder}", NAMES[index]);
         }
-        if has_stand_in {
+        if has_standby {
             text += "[components.spare]\nstart = { program = \"x\" }\nlifecycle = \"managed\"\n";
         }
         text
@@ -57,9 +57,9 @@ fn input() -> impl Strategy<Value = Input> {
         || prop::sample::select(vec!["a", "b", "c", "d", "e", "spare", "nobody"]).prop_map(ComponentName::from);
     let process = || (0..12_u64).prop_map(ProcessNumber);
     let outcome = prop_oneof![
-        Just(DeedOutcome::Done),
-        Just(DeedOutcome::Failed { reason: "no".into() }),
-        Just(DeedOutcome::Stopped)
+        Just(ActionResult::Done),
+        Just(ActionResult::Failed { reason: "no".into() }),
+        Just(ActionResult::Stopped)
     ];
     let state = prop::sample::select(vec![
         LifecycleState::Unconfigured,
@@ -96,18 +96,18 @@ fn input() -> impl Strategy<Value = Input> {
             because: hangs.then(|| "a call hung".to_owned()),
         }),
         6 => (0..30_u64, outcome)
-            .prop_map(|(attempt, outcome)| Input::DeedEnded { attempt: AttemptId(attempt), outcome }),
+            .prop_map(|(attempt, outcome)| Input::ActionEnded { attempt: AttemptId(attempt), outcome }),
         2 => component().prop_map(|component| Input::StateUnanswered { component }),
         1 => Just(Input::CallsFlushed),
         1 => Just(Input::Stopped),
         1 => Just(Input::Resumed),
-        2 => (component(), prop::sample::select(vec!["restart", "respawn", "reset", "stand_in"]))
+        2 => (component(), prop::sample::select(vec!["restart", "respawn", "reset", "standby"]))
             .prop_map(|(component, action)| Input::Restart { component, action: ActionName::new(action) }),
         1 => Just(Input::Start),
     ]
 }
 
-fn course() -> impl Strategy<Value = Vec<(u32, Input)>> {
+fn state() -> impl Strategy<Value = Vec<(u32, Input)>> {
     prop::collection::vec((0..3000_u32, input()), 0..80)
 }
 
@@ -119,7 +119,7 @@ struct Trust {
     up: BTreeSet<ComponentName>,
     /// What was up and is brought to its beginning since.
     taken_down: BTreeSet<ComponentName>,
-    /// Who has a stand-in now.
+    /// Who has a standby now.
     replaced: BTreeSet<ComponentName>,
     ending: bool,
 }
@@ -143,7 +143,7 @@ impl Trust {
                 assert!(self.ending || !may_be_used, "{component} is taken down while it may be used");
                 self.taken_down.insert(component.clone());
             }
-            Effect::Substitute { component, by } => {
+            Effect::FailOver { component, by } => {
                 match by {
                     Some(_) => self.replaced.insert(component.clone()),
                     None => self.replaced.remove(component),
@@ -221,13 +221,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn the_monitor_never_loses_its_head(recipe in recipe(), course in course()) {
+    fn the_monitor_never_loses_its_head(recipe in recipe(), state in state()) {
         let recipe = Recipe::read(&recipe).unwrap_or_else(|problems| panic!("{}", problems.show("recipe")));
         let mut monitor = Monitor::new(&recipe);
         let mut watch = Watch::default();
         let mut now = Duration::ZERO;
         watch.effects(now, &monitor.handle(now, Input::Start));
-        for (wait, input) in course {
+        for (wait, input) in state {
             let until = now + Duration::from_millis(wait.into());
             advance(&mut monitor, &mut watch, &mut now, until);
             watch.input(&input);
@@ -243,13 +243,13 @@ proptest! {
     }
 
     #[test]
-    fn a_monitor_that_was_kept_decides_the_same(recipe in recipe(), course in course(), cut in 0..80_usize) {
+    fn a_monitor_that_was_kept_decides_the_same(recipe in recipe(), state in state(), cut in 0..80_usize) {
         let recipe = Recipe::read(&recipe).unwrap_or_else(|problems| panic!("{}", problems.show("recipe")));
         let mut monitor = Monitor::new(&recipe);
         let mut now = Duration::ZERO;
         let _ = monitor.handle(now, Input::Start);
         let mut kept: Option<Monitor> = None;
-        for (index, (wait, input)) in course.into_iter().enumerate() {
+        for (index, (wait, input)) in state.into_iter().enumerate() {
             if index == cut {
                 let text = serde_json::to_string(&monitor).unwrap();
                 kept = Some(serde_json::from_str(&text).unwrap());
@@ -277,8 +277,8 @@ proptest! {
             )
         };
         let mut world = World::started(&[
-            component("a", "lifecycle = \"managed\"\ntransition_timeout_s = 2\nstand_in = \"d\"", "")
-                .replace("\"respawn\"]", "\"respawn\", \"stand_in\"]"),
+            component("a", "lifecycle = \"managed\"\ntransition_timeout_s = 2\nstandby = \"d\"", "")
+                .replace("\"respawn\"]", "\"respawn\", \"standby\"]"),
             component("b", "depends_on = [\"a\"]", ""),
             component("c", "lifecycle = \"managed\"", "on_any_fail = [\"restart\"]\n"),
             component("d", "", ""),

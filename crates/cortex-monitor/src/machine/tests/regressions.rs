@@ -3,7 +3,7 @@
 use cortex_recipe::ActionName;
 
 use super::world::{Manner, START, World, at};
-use crate::damping::HOLD;
+use crate::flap_damping::HOLD;
 use crate::health::DiagnosticLevel;
 use crate::machine::{Effect, Input};
 use crate::{FailureKind, LifecycleState};
@@ -11,25 +11,25 @@ use crate::{FailureKind, LifecycleState};
 const LAMP: &str = "[components.lamp]\nstart = { program = \"lamp\" }\nheartbeat_s = 1\nstop_timeout_s = 3\n";
 const MANAGED: &str = "[components.nav]\nstart = { program = \"nav\" }\nlifecycle = \"managed\"\nheartbeat_s = 1\n";
 const EXTERNAL: &str = "[components.arm]\nstart = \"external\"\nlifecycle = \"managed\"\nstart_timeout_s = 2\n";
-/// A camera that is respawned once before its stand-in has its place.
-const CAMERA: &str = "[components.camera]\nstart = { program = \"a\" }\nstand_in = \"spare\"\nheartbeat_s = 1\n\
-                      [components.camera.fallbacks]\non_component_fail = [\"respawn\", \"stand_in\"]\n\
+/// A camera that is respawned once before its standby has its place.
+const CAMERA: &str = "[components.camera]\nstart = { program = \"a\" }\nstandby = \"spare\"\nheartbeat_s = 1\n\
+                      [components.camera.fallbacks]\non_component_fail = [\"respawn\", \"standby\"]\n\
                       [components.spare]\nstart = { program = \"b\" }\nstop_timeout_s = 3\n";
 
 /// Runs until that was done.
-fn run_until(world: &mut World, deed: &str) {
+fn run_until(world: &mut World, action: &str) {
     for _ in 0..1000 {
-        if world.deeds().iter().any(|done| done == deed) {
+        if world.actions().iter().any(|done| done == action) {
             return;
         }
         world.run_for(0.02);
     }
-    panic!("no '{deed}' in {:#?}", world.story());
+    panic!("no '{action}' in {:#?}", world.story());
 }
 
 /// Whether nothing but this was done, in this order.
-fn did(world: &World, deeds: &[&str]) {
-    assert_eq!(world.deeds(), deeds, "{:#?}", world.story());
+fn did(world: &World, actions: &[&str]) {
+    assert_eq!(world.actions(), actions, "{:#?}", world.story());
 }
 
 fn restart(world: &mut World, component: &str) {
@@ -132,7 +132,7 @@ fn what_a_ladder_is_named_for_keeps_a_killed_one_from_being_used_until_it_is_ove
     assert!(world.works("lamp"), "the component itself works");
     world.kill("lamp");
     world.run_for(100.0);
-    assert!(!world.works("lamp") && world.deeds().contains(&"lamp given up".to_owned()), "{:#?}", world.story());
+    assert!(!world.works("lamp") && world.actions().contains(&"lamp given up".to_owned()), "{:#?}", world.story());
     world.behave("lamp", Manner::Good);
     world.run_for(3.0);
     assert!(world.works("lamp"));
@@ -157,14 +157,14 @@ fn what_nothing_is_done_about_had_a_restart_for_an_algorithm_given_up_at_once() 
     run_until(&mut world, "start lamp");
     world.behave("lamp", Manner::ReportsSystem);
     world.run_for(START.as_secs_f64() + 0.5);
-    assert!(!world.deeds().contains(&"lamp given up".to_owned()), "{:#?}", world.story());
+    assert!(!world.actions().contains(&"lamp given up".to_owned()), "{:#?}", world.story());
     world.behave("lamp", Manner::Good);
     world.run_for(5.0);
     assert!(world.works("lamp"), "{:#?}", world.story());
 }
 
 #[test]
-fn a_stand_in_that_is_well_does_not_make_room_for_one_that_says_that_it_fails() {
+fn a_standby_that_is_well_does_not_make_room_for_one_that_says_that_it_fails() {
     let mut world = replaced();
     world.behave("camera", Manner::ReportsAlgorithm);
     restart(&mut world, "camera");
@@ -218,7 +218,7 @@ fn an_error_of_diagnostics_that_is_followed_by_silence_is_no_recovery() {
     diagnostic(&mut world, "arm", DiagnosticLevel::Error);
     world.effects.clear();
     world.run_for(2000.0);
-    assert!(!world.works("arm") && !world.deeds().contains(&"arm up".to_owned()), "{:#?}", world.story());
+    assert!(!world.works("arm") && !world.actions().contains(&"arm up".to_owned()), "{:#?}", world.story());
     diagnostic(&mut world, "arm", DiagnosticLevel::Ok);
     world.run_for(2.0);
     assert!(world.works("arm"));
@@ -254,7 +254,7 @@ fn a_node_that_stays_on_its_way_between_two_states_is_not_waited_for_without_end
     let mut world = World::started(MANAGED);
     state(&mut world, "nav", LifecycleState::Changing);
     world.run_for(20.0);
-    assert!(world.deeds().contains(&"stop nav".to_owned()), "{:#?}", world.story());
+    assert!(world.actions().contains(&"stop nav".to_owned()), "{:#?}", world.story());
     assert!(world.works("nav"));
 }
 
@@ -334,11 +334,11 @@ fn a_node_that_comes_again_and_again_and_never_works_is_taken_up_less_and_less_o
         world.input(Input::NodeSeen { component: "arm".into(), present: false });
         world.run_for(0.05);
     }
-    let tries = world.deeds().iter().filter(|deed| *deed == "configure arm").count();
+    let tries = world.actions().iter().filter(|action| *action == "configure arm").count();
     assert!((2..=10).contains(&tries), "{tries} within a minute");
 }
 
-/// A camera whose stand-in has its place.
+/// A camera whose standby has its place.
 fn replaced() -> World {
     let mut world = World::started(CAMERA);
     world.behave("camera", Manner::CrashesAtStart);
@@ -348,20 +348,20 @@ fn replaced() -> World {
     world
 }
 
-/// What is done when a stand-in gives the place back.
+/// What is done when a standby gives the place back.
 const GIVES_BACK: [&str; 5] =
     ["camera itself", "camera up", "pause spare because of spare", "stop spare", "spare down"];
 
-/// The stand-in was put into quarantine in mid call, and the call was lost.
+/// The standby was put into quarantine in mid call, and the call was lost.
 #[test]
-fn regression_a_stand_in_lost_its_call_when_the_other_was_well_again() {
+fn regression_a_standby_lost_its_call_when_the_other_was_well_again() {
     let mut world = replaced();
     goals(&mut world, "spare", 1);
     world.behave("camera", Manner::Good);
     restart(&mut world, "camera");
     world.run_for(100.0);
     did(&world, &["start camera"]);
-    assert!(world.works("camera") && world.works("spare"), "the stand-in serves");
+    assert!(world.works("camera") && world.works("spare"), "the standby serves");
     goals(&mut world, "spare", 0);
     world.run_for(0.1);
     did(&world, &["start camera"]);
@@ -375,7 +375,7 @@ fn regression_a_stand_in_lost_its_call_when_the_other_was_well_again() {
 }
 
 #[test]
-fn a_stand_in_that_serves_gives_the_place_back_at_once_when_it_fails_itself() {
+fn a_standby_that_serves_gives_the_place_back_at_once_when_it_fails_itself() {
     let mut world = replaced();
     goals(&mut world, "spare", 1);
     world.behave("camera", Manner::Good);
@@ -383,12 +383,12 @@ fn a_stand_in_that_serves_gives_the_place_back_at_once_when_it_fails_itself() {
     world.run_for(10.0);
     did(&world, &["start camera"]);
     world.kill("spare");
-    assert_eq!(world.deeds()[1..4], ["pause spare because of spare", "camera itself", "camera up"]);
+    assert_eq!(world.actions()[1..4], ["pause spare because of spare", "camera itself", "camera up"]);
     assert!(world.works("camera"));
 }
 
 #[test]
-fn one_that_fails_again_before_it_has_its_place_back_is_seen_to_and_its_stand_in_serves_on() {
+fn one_that_fails_again_before_it_has_its_place_back_is_seen_to_and_its_standby_serves_on() {
     let mut world = replaced();
     goals(&mut world, "spare", 1);
     world.behave("camera", Manner::Good);
@@ -400,7 +400,7 @@ fn one_that_fails_again_before_it_has_its_place_back_is_seen_to_and_its_stand_in
     goals(&mut world, "spare", 0);
     world.run_for(60.0);
     did(&world, &[]);
-    assert!(world.works("camera") && world.works("spare"), "its ladder is at its last rung, which is the stand-in");
+    assert!(world.works("camera") && world.works("spare"), "its ladder is at its last rung, which is the standby");
     restart(&mut world, "camera");
     world.run_for(3.0);
     did(&world, &[&["start camera"][..], &GIVES_BACK].concat());
@@ -413,10 +413,10 @@ fn a_call_that_began_just_before_the_place_was_given_back_comes_to_its_end() {
     world.behave("camera", Manner::Good);
     restart(&mut world, "camera");
     run_until(&mut world, "camera itself");
-    let before = world.deeds();
+    let before = world.actions();
     goals(&mut world, "spare", 1);
     world.run_for(60.0);
-    assert_eq!(world.deeds(), before, "{:#?}", world.story());
+    assert_eq!(world.actions(), before, "{:#?}", world.story());
     goals(&mut world, "spare", 0);
     world.run_for(1.0);
     did(&world, &[&["start camera"][..], &GIVES_BACK].concat());
@@ -450,7 +450,7 @@ fn a_call_that_began_just_before_the_quarantine_is_waited_for_too() {
 }
 
 #[test]
-fn a_stand_in_that_is_given_up_does_not_keep_the_place_for_the_rest() {
+fn a_standby_that_is_given_up_does_not_keep_the_place_for_the_rest() {
     let mut world = replaced();
     world.behave("camera", Manner::Good);
     world.behave("spare", Manner::CrashesAtStart);
@@ -466,7 +466,7 @@ fn two_that_can_not_come_up_do_not_call_each_other_without_end() {
     world.behave("spare", Manner::CrashesAtStart);
     world.kill("spare");
     world.run_for(500.0);
-    let starts = |name: &str| world.deeds().iter().filter(|deed| **deed == format!("start {name}")).count();
+    let starts = |name: &str| world.actions().iter().filter(|action| **action == format!("start {name}")).count();
     assert!((1..=2).contains(&starts("camera")), "{:#?}", world.story());
     assert!((1..=10).contains(&starts("spare")), "{:#?}", world.story());
 }
@@ -477,11 +477,11 @@ fn one_that_is_replaced_is_tried_again_where_somebody_wants_that() {
     world.behave("camera", Manner::Good);
     restart(&mut world, "camera");
     world.run_for(1.0);
-    assert_eq!(world.deeds()[..3], ["start camera", "camera itself", "camera up"]);
+    assert_eq!(world.actions()[..3], ["start camera", "camera itself", "camera up"]);
 }
 
 #[test]
-fn a_stand_in_that_ended_late_is_not_named_as_one_that_did_not_end() {
+fn a_standby_that_ended_late_is_not_named_as_one_that_did_not_end() {
     let mut world = replaced();
     world.behave("spare", Manner::NeverEnds);
     world.behave("camera", Manner::Good);
@@ -490,7 +490,7 @@ fn a_stand_in_that_ended_late_is_not_named_as_one_that_did_not_end() {
     world.kill("spare");
     world.input(Input::ShutDown);
     world.run_for(20.0);
-    assert_eq!(world.deeds().last().map(String::as_str), Some("finished []"));
+    assert_eq!(world.actions().last().map(String::as_str), Some("finished []"));
 }
 
 #[test]
@@ -508,7 +508,7 @@ fn a_component_that_works_on_is_not_taken_up_because_the_graph_lost_sight_of_it(
     state(&mut world, "arm", LifecycleState::Active);
     speak(&mut world, None, 4);
     speak(&mut world, Some(FailureKind::Algorithm), 30);
-    assert!(world.works("arm") && world.deeds().contains(&"arm given up".to_owned()), "{:#?}", world.story());
+    assert!(world.works("arm") && world.actions().contains(&"arm given up".to_owned()), "{:#?}", world.story());
     world.effects.clear();
     world.input(Input::NodeSeen { component: "arm".into(), present: false });
     world.run_for(0.3);

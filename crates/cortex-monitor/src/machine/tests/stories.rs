@@ -4,9 +4,9 @@ use cortex_recipe::ActionName;
 
 use super::world::{Manner, START, World, at};
 use crate::FailureKind;
-use crate::damping::HOLD;
+use crate::flap_damping::HOLD;
 use crate::machine::{Effect, Input, MonitorEvent};
-use crate::storm::BURST;
+use crate::restart_rate_limiter::BURST;
 
 /// A driver, what stands on it, and a lamp that stands alone.
 const ROBOT: &str = r#"
@@ -52,7 +52,7 @@ fn a_killed_process_is_back_as_soon_as_it_starts() {
     let killed = world.now;
     world.kill("lamp");
     world.run_for(5.0);
-    assert_eq!(world.deeds(), ["pause lamp because of lamp", "start lamp", "lamp up", "release lamp"]);
+    assert_eq!(world.actions(), ["pause lamp because of lamp", "start lamp", "lamp up", "release lamp"]);
     let back = world.effects.last().unwrap().0;
     assert!(back - killed <= START + HOLD + Duration::from_millis(10), "{:?}", back - killed);
 }
@@ -62,10 +62,10 @@ fn one_that_works_is_restarted_where_somebody_wants_that() {
     let mut world = robot("");
     world.input(Input::Restart { component: "lamp".into(), action: ActionName::new("respawn") });
     world.run_for(5.0);
-    assert_eq!(world.deeds(), ["pause lamp because of lamp", "stop lamp", "start lamp", "lamp up", "release lamp"]);
+    assert_eq!(world.actions(), ["pause lamp because of lamp", "stop lamp", "start lamp", "lamp up", "release lamp"]);
     world.run_for(100.0);
     assert!(world.all_work(), "it is done once");
-    assert_eq!(world.deeds().iter().filter(|deed| deed.as_str() == "stop lamp").count(), 1);
+    assert_eq!(world.actions().iter().filter(|action| action.as_str() == "stop lamp").count(), 1);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn only_what_depends_on_the_lost_one_pauses_and_comes_back() {
     world.run_for(5.0);
     assert!(world.all_work());
     assert_eq!(
-        world.deeds(),
+        world.actions(),
         [
             "pause driver because of driver",
             "pause base because of driver",
@@ -94,9 +94,9 @@ fn a_hang_is_seen_by_its_silence_and_the_process_started_anew() {
     world.behave("lamp", Manner::Hangs);
     world.run_for(5.0);
     world.behave("lamp", Manner::Good);
-    assert_eq!(world.deeds(), ["pause lamp because of lamp", "stop lamp"]);
+    assert_eq!(world.actions(), ["pause lamp because of lamp", "stop lamp"]);
     world.run_for(10.0);
-    assert_eq!(world.deeds()[2..], ["start lamp", "lamp up", "release lamp"]);
+    assert_eq!(world.actions()[2..], ["start lamp", "lamp up", "release lamp"]);
 }
 
 /// SIGTERM came 10 to 18 ms after the quarantine, and what was in flight could not confirm that it was halted.
@@ -108,25 +108,25 @@ fn regression_what_is_in_flight_at_a_component_that_fails_is_halted_before_its_p
         world.input(goals(1));
         world.behave("lamp", Manner::Hangs);
         world.run_for(4.0);
-        assert_eq!(world.deeds().first().map(String::as_str), Some("pause lamp because of lamp"));
+        assert_eq!(world.actions().first().map(String::as_str), Some("pause lamp because of lamp"));
         world
     };
     let lamp = "[components.lamp]\nstart = { program = \"lamp\" }\nheartbeat_s = 1\nstop_timeout_s = 3\n";
     let mut world = begun(lamp);
-    assert_eq!(world.deeds().len(), 1, "it is not told to end yet: {:#?}", world.story());
+    assert_eq!(world.actions().len(), 1, "it is not told to end yet: {:#?}", world.story());
     world.input(goals(0));
-    assert_eq!(world.deeds()[1], "stop lamp", "as soon as it is at rest");
+    assert_eq!(world.actions()[1], "stop lamp", "as soon as it is at rest");
     // What never comes to rest is not waited for any longer.
     let mut world = begun(lamp);
     world.run_for(6.1);
-    assert_eq!(world.deeds()[1], "stop lamp");
+    assert_eq!(world.actions()[1], "stop lamp");
     // The recipe says otherwise; and one that is dead is not halted.
     let ladder = "[components.lamp.fallbacks]\non_any_fail = [{ do = \"respawn\", halt_first = false }]\n";
-    assert_eq!(begun(&format!("{lamp}{ladder}")).deeds()[1], "stop lamp");
+    assert_eq!(begun(&format!("{lamp}{ladder}")).actions()[1], "stop lamp");
     let mut world = World::started(lamp);
     world.input(goals(1));
     world.kill("lamp");
-    assert_eq!(world.deeds(), ["pause lamp because of lamp", "start lamp"]);
+    assert_eq!(world.actions(), ["pause lamp because of lamp", "start lamp"]);
 }
 
 /// The robot waited for its end for ever, and the component counted as healthy.
@@ -140,7 +140,7 @@ fn regression_a_call_that_hangs_is_a_failure_of_its_component_until_its_process_
     assert!(!world.works("lamp"));
     world.run_for(60.0);
     assert_eq!(
-        world.deeds(),
+        world.actions(),
         ["pause lamp because of lamp", "stop lamp", "start lamp", "lamp up", "release lamp"],
         "{:#?}",
         world.story()
@@ -170,17 +170,17 @@ fn a_managed_one_that_hangs_is_not_asked_for_transitions_that_it_would_not_answe
     );
     world.behave("arm", Manner::Hangs);
     world.run_for(4.0);
-    assert_eq!(world.deeds(), ["pause arm because of arm", "stop arm"], "its process is ended at once");
+    assert_eq!(world.actions(), ["pause arm because of arm", "stop arm"], "its process is ended at once");
     world.behave("arm", Manner::Good);
     world.run_for(10.0);
-    assert_eq!(world.deeds()[2..], ["start arm", "configure arm", "activate arm", "arm up", "release arm"]);
+    assert_eq!(world.actions()[2..], ["start arm", "configure arm", "activate arm", "arm up", "release arm"]);
     world.behave("arm", Manner::Hangs);
     world.run_for(3.6);
     world.effects.clear();
     world.input(Input::ShutDown);
     world.run_for(5.0);
-    assert!(!world.deeds().iter().any(|deed| deed == "deactivate arm"), "{:?}", world.deeds());
-    assert_eq!(world.deeds().last().unwrap(), "finished []");
+    assert!(!world.actions().iter().any(|action| action == "deactivate arm"), "{:?}", world.actions());
+    assert_eq!(world.actions().last().unwrap(), "finished []");
 }
 
 #[test]
@@ -193,13 +193,13 @@ fn nobody_asks_a_process_that_is_gone_for_its_own_fallback() {
     let killed = world.now;
     world.kill("arm");
     world.run_for(5.0);
-    assert_eq!(world.deeds(), ["pause arm because of arm", "start arm", "arm up", "release arm"]);
+    assert_eq!(world.actions(), ["pause arm because of arm", "start arm", "arm up", "release arm"]);
     let back = world.effects.last().unwrap().0 - killed;
     assert!(back <= START + HOLD + Duration::from_millis(10), "without a wait: {back:?}");
     world.behave("arm", Manner::Hangs);
     world.effects.clear();
     world.run_for(7.0);
-    assert_eq!(world.deeds(), ["pause arm because of arm", "stop arm"], "what was passed over counts as tried");
+    assert_eq!(world.actions(), ["pause arm because of arm", "stop arm"], "what was passed over counts as tried");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn heartbeats_that_come_late_on_a_slow_network_bring_nothing_down() {
         world.behave("driver", Manner::Good);
         world.run_for(1.0);
     }
-    assert_eq!(world.deeds(), Vec::<String>::new());
+    assert_eq!(world.actions(), Vec::<String>::new());
     let told = |(_, effect): &&(Duration, Effect)| {
         matches!(effect, Effect::Report { event: MonitorEvent::HealthChanged { .. } })
     };
@@ -226,7 +226,7 @@ fn crashes_long_apart_are_forgiven_for_years() {
         world.run_for(300.0);
         assert!(world.works("lamp"));
     }
-    assert!(!world.deeds().iter().any(|deed| deed.contains("given up")), "never given up");
+    assert!(!world.actions().iter().any(|action| action.contains("given up")), "never given up");
 }
 
 #[test]
@@ -235,9 +235,9 @@ fn what_crashes_at_every_start_is_given_up_told_and_tried_again_after_a_rest() {
     world.behave("lamp", Manner::CrashesAtStart);
     world.kill("lamp");
     world.run_for(50.0);
-    let starts = world.deeds().iter().filter(|deed| *deed == "start lamp").count();
+    let starts = world.actions().iter().filter(|action| *action == "start lamp").count();
     assert_eq!(starts, 4, "one attempt and three more");
-    assert_eq!(world.deeds().last().unwrap(), "tell of lamp");
+    assert_eq!(world.actions().last().unwrap(), "tell of lamp");
     assert!(world.works("base"), "the rest goes on");
     world.behave("lamp", Manner::Good);
     world.run_for(100.0);
@@ -251,7 +251,7 @@ fn what_was_given_up_while_the_robot_is_stopped_is_tried_again_after_the_resume(
     world.behave("lamp", Manner::CrashesAtStart);
     world.kill("lamp");
     world.run_for(50.0);
-    assert!(world.deeds().contains(&"lamp given up".to_owned()), "processes are started all the same");
+    assert!(world.actions().contains(&"lamp given up".to_owned()), "processes are started all the same");
     world.behave("lamp", Manner::Good);
     world.resume();
     world.run_for(2.0);
@@ -268,7 +268,7 @@ fn what_was_given_up_before_the_stop_goes_on_resting_after_it() {
     world.stop();
     world.resume();
     world.run_for(2.0);
-    assert_eq!(world.deeds(), Vec::<String>::new());
+    assert_eq!(world.actions(), Vec::<String>::new());
 }
 
 /// A lamp that is reset once before it is respawned.
@@ -281,12 +281,12 @@ fn a_rung_that_a_stop_refuses_is_not_used_up_and_is_tried_after_the_resume() {
     world.stop();
     world.behave("lamp", Manner::ReportsAlgorithm);
     world.run_for(100.0);
-    assert_eq!(world.deeds(), ["reset for lamp", "lamp waits for the resume: reset"], "once, and nothing after it");
+    assert_eq!(world.actions(), ["reset for lamp", "lamp waits for the resume: reset"], "once, and nothing after it");
     assert!(world.works("lamp"), "the component itself works meanwhile");
     world.effects.clear();
     world.resume();
     world.run_for(1.0);
-    assert_eq!(world.deeds(), ["reset for lamp"], "the same rung, not the next");
+    assert_eq!(world.actions(), ["reset for lamp"], "the same rung, not the next");
     world.behave("lamp", Manner::Good);
     world.run_for(20.0);
     assert_eq!(world.attempts(), [1]);
@@ -300,7 +300,7 @@ fn who_gets_well_while_the_robot_is_stopped_works_again_without_its_rung() {
     world.run_for(5.0);
     world.behave("lamp", Manner::Good);
     world.run_for(5.0);
-    assert_eq!(world.deeds().last().unwrap(), "lamp up");
+    assert_eq!(world.actions().last().unwrap(), "lamp up");
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn a_refusal_that_is_told_after_the_resume_is_no_attempt_either() {
     world.run_for(0.6);
     world.stopped = false;
     world.run_for(3.0);
-    assert_eq!(world.deeds(), ["reset for lamp", "reset for lamp"]);
+    assert_eq!(world.actions(), ["reset for lamp", "reset for lamp"]);
     assert_eq!(world.attempts(), [1, 1]);
 }
 
@@ -326,7 +326,7 @@ fn restarts_that_are_wanted_use_up_no_rung() {
     world.effects.clear();
     world.kill("lamp");
     world.run_for(5.0);
-    assert_eq!(world.deeds(), ["pause lamp because of lamp", "start lamp", "lamp up", "release lamp"]);
+    assert_eq!(world.actions(), ["pause lamp because of lamp", "start lamp", "lamp up", "release lamp"]);
 }
 
 #[test]
@@ -337,10 +337,10 @@ fn an_action_that_returns_is_no_success_as_long_as_the_health_is_bad() {
     );
     world.behave("lamp", Manner::ReportsAlgorithm);
     world.run_for(6.0);
-    assert_eq!(world.deeds(), ["reset for lamp", "reset for lamp"]);
+    assert_eq!(world.actions(), ["reset for lamp", "reset for lamp"]);
     assert!(world.works("lamp"), "the component itself works while an algorithm is seen to");
     world.run_for(2.1);
-    assert_eq!(world.deeds()[2..4], ["pause lamp because of lamp", "stop lamp"]);
+    assert_eq!(world.actions()[2..4], ["pause lamp because of lamp", "stop lamp"]);
     world.behave("lamp", Manner::Good);
     world.run_for(5.0);
     assert!(world.works("lamp"));
@@ -355,7 +355,7 @@ fn an_action_that_fails_makes_way_for_the_next_at_once() {
     world.actions_fail = true;
     world.behave("lamp", Manner::ReportsAlgorithm);
     world.run_for(3.0);
-    assert_eq!(world.deeds(), ["reset for lamp", "tell of lamp"]);
+    assert_eq!(world.actions(), ["reset for lamp", "tell of lamp"]);
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn who_says_that_the_fault_is_with_a_part_that_is_down_waits_for_it() {
     world.behave("base", Manner::ReportsSystem);
     world.kill("driver");
     world.run_for(20.0);
-    assert!(!world.deeds().iter().any(|deed| deed == "stop base"), "{:?}", world.deeds());
+    assert!(!world.actions().iter().any(|action| action == "stop base"), "{:?}", world.actions());
 }
 
 #[test]
@@ -374,7 +374,7 @@ fn missions_pause_while_the_recipe_says_so() {
     world.kill("lamp");
     world.run_for(20.0);
     assert_eq!(
-        world.deeds(),
+        world.actions(),
         [
             "pause lamp because of lamp",
             "pause missions because of lamp",
@@ -387,19 +387,19 @@ fn missions_pause_while_the_recipe_says_so() {
 }
 
 #[test]
-fn a_stand_in_takes_the_place_and_gives_it_back() {
+fn a_standby_takes_the_place_and_gives_it_back() {
     let mut world = World::started(
-        "[components.camera]\nstart = { program = \"a\" }\nstand_in = \"spare\"\nheartbeat_s = 1\n\
-         [components.camera.fallbacks]\non_component_fail = [\"respawn\", \"stand_in\"]\ncooldown_s = 60\n\
+        "[components.camera]\nstart = { program = \"a\" }\nstandby = \"spare\"\nheartbeat_s = 1\n\
+         [components.camera.fallbacks]\non_component_fail = [\"respawn\", \"standby\"]\ncooldown_s = 60\n\
          [components.spare]\nstart = { program = \"b\" }\n\
          [components.eyes]\nstart = { program = \"c\" }\ndepends_on = [\"camera\"]\n",
     );
-    assert!(!world.deeds().contains(&"start spare".to_owned()), "not before it is needed");
+    assert!(!world.actions().contains(&"start spare".to_owned()), "not before it is needed");
     world.behave("camera", Manner::CrashesAtStart);
     world.kill("camera");
     world.run_for(10.0);
     assert_eq!(
-        world.deeds(),
+        world.actions(),
         [
             "pause camera because of camera",
             "pause eyes because of camera",
@@ -416,7 +416,7 @@ fn a_stand_in_takes_the_place_and_gives_it_back() {
     world.effects.clear();
     world.run_for(60.0);
     assert_eq!(
-        world.deeds(),
+        world.actions(),
         ["start camera", "camera itself", "camera up", "pause spare because of spare", "stop spare", "spare down"],
         "what depends on it was never paused meanwhile"
     );
@@ -435,11 +435,11 @@ fn everything_dies_at_once_and_all_comes_back_in_bounds() {
         world.kill(name);
     }
     world.run_for(0.1);
-    let starts = world.deeds().iter().filter(|deed| deed.starts_with("start")).count();
+    let starts = world.actions().iter().filter(|action| action.starts_with("start")).count();
     assert_eq!(starts, BURST as usize);
     world.run_for(60.0);
     assert!(world.all_work());
-    let told = |word: &str| world.deeds().iter().filter(|deed| *deed == word).count();
+    let told = |word: &str| world.actions().iter().filter(|action| *action == word).count();
     assert_eq!((told("storm"), told("calm")), (1, 1), "told once");
 }
 
@@ -451,14 +451,14 @@ fn a_managed_node_is_configured_and_activated_and_restarted_through_its_lifecycl
     let mut world = World::new(MANAGED);
     world.input(Input::Start);
     world.run_for(5.0);
-    assert_eq!(world.deeds(), ["start nav", "configure nav", "activate nav", "nav up"]);
+    assert_eq!(world.actions(), ["start nav", "configure nav", "activate nav", "nav up"]);
     world.effects.clear();
     world.behave("nav", Manner::Hangs);
     world.run_for(6.0);
     world.behave("nav", Manner::Good);
     world.run_for(10.0);
     assert_eq!(
-        world.deeds(),
+        world.actions(),
         ["pause nav because of nav", "stop nav", "start nav", "configure nav", "activate nav", "nav up", "release nav",],
         "one that is silent is not asked to deactivate"
     );
@@ -470,7 +470,7 @@ fn someone_deactivates_a_node_and_it_is_brought_up_again_in_its_process() {
     world.input(Input::LifecycleSeen { component: "nav".into(), state: crate::LifecycleState::Inactive });
     world.run_for(5.0);
     assert_eq!(
-        world.deeds(),
+        world.actions(),
         ["pause nav because of nav", "clean up nav", "configure nav", "activate nav", "nav up", "release nav"]
     );
 }
@@ -501,9 +501,9 @@ fn the_robot_goes_down_in_reverse_order_and_who_does_not_is_named() {
     world.behave("base", Manner::NeverEnds);
     world.input(Input::ShutDown);
     world.run_for(0.5);
-    assert_eq!(world.deeds(), ["stop base", "stop lamp", "lamp down"], "the driver waits for what stands on it");
+    assert_eq!(world.actions(), ["stop base", "stop lamp", "lamp down"], "the driver waits for what stands on it");
     world.run_for(20.0);
-    assert_eq!(world.deeds()[3..], ["base down", "stop driver", "driver down", "finished [ComponentName(\"base\")]"]);
+    assert_eq!(world.actions()[3..], ["base down", "stop driver", "driver down", "finished [ComponentName(\"base\")]"]);
     assert!(world.monitor.is_finished());
     world.effects.clear();
     world.input(Input::Start);
@@ -516,7 +516,7 @@ fn a_managed_node_is_deactivated_before_its_process_ends() {
     let mut world = World::started(MANAGED);
     world.input(Input::ShutDown);
     world.run_for(5.0);
-    assert_eq!(world.deeds(), ["deactivate nav", "stop nav", "nav down", "finished []"]);
+    assert_eq!(world.actions(), ["deactivate nav", "stop nav", "nav down", "finished []"]);
 }
 
 #[test]
@@ -527,7 +527,7 @@ fn a_robot_that_is_on_its_way_up_can_be_brought_down() {
         world.run_for(f64::from(tenths) / 10.0);
         world.input(Input::ShutDown);
         world.run_for(30.0);
-        assert_eq!(world.deeds().last().unwrap(), "finished []", "after {tenths} tenths");
+        assert_eq!(world.actions().last().unwrap(), "finished []", "after {tenths} tenths");
     }
 }
 
@@ -537,7 +537,7 @@ fn a_laptop_that_was_closed_finds_everything_well() {
     world.now += at(3600.0);
     world.input(Input::Tick);
     world.run_for(10.0);
-    assert_eq!(world.deeds(), Vec::<String>::new());
+    assert_eq!(world.actions(), Vec::<String>::new());
     assert!(world.all_work());
 }
 
@@ -546,7 +546,7 @@ fn what_something_else_starts_is_waited_for_and_taken_as_it_comes() {
     let mut world = World::new("[components.arm]\nstart = \"external\"\n");
     world.input(Input::Start);
     world.run_for(30.0);
-    assert!(world.deeds().contains(&"tell of arm".to_owned()), "{:?}", world.deeds());
+    assert!(world.actions().contains(&"tell of arm".to_owned()), "{:?}", world.actions());
     world.input(Input::NodeSeen { component: "arm".into(), present: true });
     world.run_for(1.0);
     assert!(world.works("arm"), "although it was given up");

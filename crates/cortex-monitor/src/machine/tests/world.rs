@@ -7,7 +7,7 @@ use cortex_protocol::ComponentName;
 use cortex_recipe::Recipe;
 
 use crate::health::{Ending, FailureKind, LifecycleState};
-use crate::machine::{AttemptId, DeedOutcome, Effect, Input, Monitor, MonitorEvent, ProcessNumber};
+use crate::machine::{ActionResult, AttemptId, Effect, Input, Monitor, MonitorEvent, ProcessNumber};
 
 /// From the wish to start a process until its node is there.
 pub(super) const START: Duration = Duration::from_millis(300);
@@ -223,17 +223,17 @@ impl World {
             Effect::Change { component, attempt, .. } => {
                 let answer = match self.parts[component].manner {
                     Manner::Hangs => return,
-                    Manner::RefusesTransitions => DeedOutcome::Failed { reason: "no".into() },
-                    _ => DeedOutcome::Done,
+                    Manner::RefusesTransitions => ActionResult::Failed { reason: "no".into() },
+                    _ => ActionResult::Done,
                 };
                 self.answer(*attempt, answer);
             }
             Effect::Act { attempt, .. } => {
-                let failed = DeedOutcome::Failed { reason: "it does not work".into() };
+                let failed = ActionResult::Failed { reason: "it does not work".into() };
                 let outcome = match (self.stopped, self.actions_fail) {
-                    (true, _) => DeedOutcome::Stopped,
+                    (true, _) => ActionResult::Stopped,
                     (false, true) => failed,
-                    (false, false) => DeedOutcome::Done,
+                    (false, false) => ActionResult::Done,
                 };
                 self.answer(*attempt, outcome);
             }
@@ -242,8 +242,8 @@ impl World {
         }
     }
 
-    fn answer(&mut self, attempt: AttemptId, outcome: DeedOutcome) {
-        self.later(DEED, Happening::Input(Input::DeedEnded { attempt, outcome }));
+    fn answer(&mut self, attempt: AttemptId, outcome: ActionResult) {
+        self.later(DEED, Happening::Input(Input::ActionEnded { attempt, outcome }));
     }
 
     pub(super) fn works(&self, name: &str) -> bool {
@@ -272,7 +272,7 @@ impl World {
     }
 
     /// The same without the times.
-    pub(super) fn deeds(&self) -> Vec<String> {
+    pub(super) fn actions(&self) -> Vec<String> {
         self.effects.iter().filter_map(|(_, effect)| line(effect)).collect()
     }
 }
@@ -284,12 +284,12 @@ fn line(effect: &Effect) -> Option<String> {
         Effect::Change { component, transition, .. } => format!("{transition} {component}"),
         Effect::Act { component, action, .. } => format!("{action} for {component}"),
         Effect::NotifyOperator { component, .. } => format!("tell of {component}"),
-        Effect::Quarantine { component, because_of } => format!("pause {component} because of {because_of}"),
+        Effect::Quarantine { component, cause } => format!("pause {component} because of {cause}"),
         Effect::EndCalls { .. } | Effect::FlushCalls => return None,
         Effect::Release { component } => format!("release {component}"),
-        Effect::Substitute { component, by: Some(by) } => format!("{by} for {component}"),
-        Effect::Substitute { component, by: None } => format!("{component} itself"),
-        Effect::PauseMissions { because_of } => format!("pause missions because of {because_of}"),
+        Effect::FailOver { component, by: Some(by) } => format!("{by} for {component}"),
+        Effect::FailOver { component, by: None } => format!("{component} itself"),
+        Effect::PauseMissions { cause } => format!("pause missions because of {cause}"),
         Effect::ResumeMissions => "resume missions".into(),
         Effect::Finished { not_stopped } => format!("finished {not_stopped:?}"),
         Effect::Report { event } => match event {
@@ -300,8 +300,8 @@ fn line(effect: &Effect) -> Option<String> {
             MonitorEvent::CameUp { component } => format!("{component} up"),
             MonitorEvent::WentDown { component } => format!("{component} down"),
             MonitorEvent::GaveUp { component, .. } => format!("{component} given up"),
-            MonitorEvent::StormBegan => "storm".into(),
-            MonitorEvent::StormEnded => "calm".into(),
+            MonitorEvent::RateLimitReached => "storm".into(),
+            MonitorEvent::RateLimitLifted => "calm".into(),
             MonitorEvent::HealthChanged { .. }
             | MonitorEvent::SymptomsChanged { .. }
             | MonitorEvent::AttemptsForgiven { .. }

@@ -58,7 +58,7 @@ fn main() -> ExitCode {
         .build()
         .map_err(anyhow::Error::from)
         .and_then(|runtime| runtime.block_on(run(arguments)));
-    cortex_component::leave(match result {
+    cortex_component::exit_process(match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             eprintln!("error: {problem:#}");

@@ -1,0 +1,481 @@
+//! The actor of one running mission: gives the machine its inputs and carries out its effects.
+
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use cortex_core::feedback::in_seconds;
+use cortex_core::fragment::capped;
+use cortex_core::mission::{MissionSetup, PolicySetup, Reopened, RequestId};
+use cortex_core::policy::RobotState;
+use cortex_core::{
+    Availability, CONFIRMATION_HOLDS, CallObserver, CancelReason, ChatModel, ChatRequest, Effect, Input, Invocation,
+    Mission, MissionLimits, ModelError, ModelErrorKind, ToolSet,
+};
+use cortex_language::task_class;
+use cortex_protocol::{
+    CallId, Effect as ToolEffect, MissionEvent, MissionId, MissionResult, Origin, SessionId, ToolCall, ToolFingerprint,
+    Turn,
+};
+use futures::FutureExt;
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+use tracing::Instrument;
+
+use crate::calls::Call;
+use crate::disputes::EndedMissions;
+use crate::envelope::Envelope;
+use crate::event_log::EventLog;
+use crate::journal::Journal;
+use crate::meters::Meters;
+use crate::providers::Providers;
+use crate::questions::{AnswerMessage, Answers, Questions};
+use crate::resource_locks::ResourceLocks;
+use crate::robot_state::StateWatch;
+use crate::tape::Tape;
+use crate::tool_registry::ToolRegistry;
+use crate::unconfirmed_halts::UnconfirmedHalts;
+use crate::{AnswerRefusal, RevisionRefusal, RuntimeConfig};
+
+/// Inputs that may wait for the mission. Every sender waits when it is full, but for progress, of which the latest wins.
+const INPUT_CAPACITY: usize = 256;
+
+/// How long a step waits for what a client's call holds: as long as a drive across a house may take.
+const HELD_PATIENCE: Duration = Duration::from_secs(60);
+/// Most characters of a task by which others are told who holds something.
+const TASK_CHARACTERS: usize = 80;
+
+/// What every mission shares.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) config: RuntimeConfig,
+    pub(crate) model: Arc<dyn ChatModel>,
+    pub(crate) providers: Arc<Providers>,
+    pub(crate) events: Arc<EventLog>,
+    pub(crate) outputs: broadcast::Sender<String>,
+    pub(crate) registry: watch::Receiver<Arc<ToolRegistry>>,
+    pub(crate) availability: watch::Receiver<Availability>,
+    pub(crate) tracker: TaskTracker,
+    pub(crate) resource_locks: Arc<ResourceLocks>,
+    pub(crate) unconfirmed_halts: Arc<UnconfirmedHalts>,
+    pub(crate) journal: Journal,
+    pub(crate) questions: Arc<Questions>,
+    pub(crate) ended: Arc<EndedMissions>,
+    pub(crate) robot_state: Arc<StateWatch>,
+}
+
+/// Where the events of one mission go.
+pub(crate) struct Reporter {
+    envelope: Envelope,
+    /// The record of everything, if there is one.
+    pub(crate) tape: Option<Tape>,
+    log: Arc<EventLog>,
+}
+
+impl Reporter {
+    pub(crate) fn new(envelope: Envelope, tape: Option<Tape>, log: Arc<EventLog>) -> Self {
+        Self { envelope, tape, log }
+    }
+
+    /// Tells everybody who watches. Never waits.
+    pub(crate) fn report(&mut self, event: MissionEvent) {
+        let Self { envelope, tape, log } = self;
+        log.add(|| {
+            let event = Arc::new(envelope.wrap(event));
+            tracing::info!(mission = %event.subject, "{}", event.data.text);
+            if let Some(tape) = tape {
+                tape.published(&event);
+            }
+            event
+        });
+    }
+}
+
+/// A mission that runs.
+struct MissionTask {
+    shared: Arc<Shared>,
+    id: MissionId,
+    /// The beginning of the task, for whoever has to wait for it.
+    task: String,
+    began: Instant,
+    /// The tools of the robot as the mission was told of them last.
+    tools: ToolSet,
+    inputs: mpsc::Sender<Input>,
+    reporter: Reporter,
+    requests: BTreeMap<u32, AbortHandle>,
+    /// Dropping one cancels its call: should this task die, nothing that it began goes on.
+    calls: BTreeMap<CallId, DropGuard>,
+    result: Option<MissionResult>,
+}
+
+/// What a mission is for.
+pub(crate) struct Request {
+    pub(crate) id: MissionId,
+    pub(crate) task: String,
+    pub(crate) session: Option<SessionId>,
+    /// The earlier tasks of the same conversation.
+    pub(crate) earlier: Vec<Turn>,
+    /// The mission that this one reopens, where a person disputes it.
+    pub(crate) reopens: Option<Box<Reopened>>,
+}
+
+/// What a person says to the mission that runs, and who waits for the answer.
+pub(crate) struct Revision {
+    pub(crate) text: String,
+    pub(crate) origin: Origin,
+    pub(crate) reply: oneshot::Sender<Result<MissionId, RevisionRefusal>>,
+}
+
+impl Revision {
+    pub(crate) fn refuse(self, refusal: RevisionRefusal) {
+        // Whoever asked may have left.
+        let _ = self.reply.send(Err(refusal));
+    }
+}
+
+/// Runs one mission to its end.
+pub(crate) async fn run_mission(
+    shared: Arc<Shared>,
+    request: Request,
+    mut reporter: Reporter,
+    end: watch::Receiver<Option<CancelReason>>,
+    revisions: mpsc::Receiver<Revision>,
+) -> MissionResult {
+    let Request { id, task, session, earlier, reopens } = request;
+    let span = tracing::info_span!("mission", id = %id);
+    let (inputs, inbox) = mpsc::channel(INPUT_CAPACITY);
+    // Seen at once with what is set up, so that nothing that changes from now on is missed.
+    let mut availability = shared.availability.clone();
+    let contained = availability.borrow_and_update().clone();
+    let registry = Arc::clone(&shared.registry.borrow());
+    let mut robot_state = shared.robot_state.state();
+    let state = robot_state.borrow_and_update().clone();
+    let setup = MissionSetup {
+        reading: task_class::read(&task, registry.tools.iter()),
+        task,
+        session,
+        earlier,
+        identity: shared.config.identity.clone(),
+        tools: registry.tools.clone(),
+        availability: contained,
+        removed: registry.removed.clone(),
+        limits: limits_for(shared.as_ref()),
+        policy: PolicySetup {
+            policy: shared.config.policy.clone(),
+            approval: shared.config.approval,
+            origin: reporter.envelope.origin().clone(),
+            state,
+        },
+        reopens: reopens.map(|reopened| *reopened),
+    };
+    if let Some(tape) = &mut reporter.tape {
+        tape.setup(&setup);
+    }
+    let meters = Meters::begin(&shared.config.meters, &setup.limits);
+    let (journal, mission) = (shared.journal.clone(), id.clone());
+    journal.begin_mission(&mission, &setup.task);
+    let answers = shared.questions.begin(&id, &setup.task);
+    let outside = Outside { end, availability, revisions, answers, robot_state };
+    let mission_task = MissionTask {
+        shared,
+        id,
+        task: capped(&setup.task, TASK_CHARACTERS),
+        began: Instant::now(),
+        tools: setup.tools.clone(),
+        inputs,
+        reporter,
+        requests: BTreeMap::new(),
+        calls: BTreeMap::new(),
+        result: None,
+    };
+    let result = mission_task.run(Mission::new(setup), inbox, outside, meters).instrument(span).await;
+    journal.end_mission(&mission).await;
+    result
+}
+
+fn limits_for(shared: &Shared) -> MissionLimits {
+    let mut limits = shared.config.limits.clone();
+    if shared.model.reads_every_tool() {
+        limits.max_offered_tools = usize::MAX;
+    }
+    limits
+}
+
+/// What reaches the mission from outside of its calls.
+struct Outside {
+    end: watch::Receiver<Option<CancelReason>>,
+    availability: watch::Receiver<Availability>,
+    revisions: mpsc::Receiver<Revision>,
+    answers: Answers,
+    robot_state: watch::Receiver<RobotState>,
+}
+
+impl MissionTask {
+    async fn run(
+        mut self,
+        mut mission: Mission,
+        mut inbox: mpsc::Receiver<Input>,
+        outside: Outside,
+        mut meters: Meters,
+    ) -> MissionResult {
+        let Outside { mut end, mut availability, mut revisions, mut answers, mut robot_state } = outside;
+        let mut registry = self.shared.registry.clone();
+        // What changed since the mission was set up is found by comparing.
+        registry.mark_changed();
+        let mut orphaned = false;
+        self.give_all(&mut mission, meters.all());
+        self.give(&mut mission, Input::Start);
+        loop {
+            if let Some(result) = self.result.take() {
+                if let Some(tape) = &mut self.reporter.tape {
+                    tape.close(result.status);
+                    tape.written().await;
+                }
+                return result;
+            }
+            // The machine always wants to be woken before its end; the fallback only guards against a flaw of it.
+            let wake = mission.next_wake().unwrap_or_else(|| self.began.elapsed());
+            let input = tokio::select! {
+                biased;
+                changed = end.changed(), if !orphaned => {
+                    // Nobody is left who could stop it: it must not go on.
+                    orphaned = changed.is_err();
+                    let end = if orphaned { Some(CancelReason::ShutDown) } else { *end.borrow_and_update() };
+                    match end {
+                        Some(reason) => Input::Cancel { reason },
+                        None => continue,
+                    }
+                }
+                Ok(()) = availability.changed() => {
+                    Input::AvailabilityChanged { availability: availability.borrow_and_update().clone() }
+                }
+                Some(revision) = revisions.recv() => match self.taken(&mission, revision) {
+                    Some(input) => input,
+                    None => continue,
+                },
+                Ok(()) = robot_state.changed() => Input::RobotState { state: robot_state.borrow_and_update().clone() },
+                Some(message) = answers.next() => {
+                    self.take_answer(&mut mission, message);
+                    continue;
+                }
+                Some(input) = inbox.recv() => input,
+                Ok(()) = registry.changed() => {
+                    let now = registry.borrow_and_update().tools.clone();
+                    let changes = self.tools.changes_to(&now);
+                    // What only clients may call, or who carries out what, is no news for a mission.
+                    if changes.is_empty() {
+                        continue;
+                    }
+                    self.tools = now;
+                    Input::ToolsDiffer { changes }
+                }
+                input = meters.changed() => input,
+                () = tokio::time::sleep_until(self.began + wake) => Input::Tick,
+            };
+            if matches!(input, Input::CallEnded { .. }) {
+                // What a call has spent is known when it ends.
+                self.give_all(&mut mission, meters.all());
+            }
+            self.give(&mut mission, input);
+        }
+    }
+
+    fn give_all(&mut self, mission: &mut Mission, inputs: Vec<Input>) {
+        for input in inputs {
+            self.give(mission, input);
+        }
+    }
+
+    /// A revision as an input, if the mission takes it. Answers who waits.
+    fn taken(&self, mission: &Mission, revision: Revision) -> Option<Input> {
+        if let Err(reason) = mission.check_revision(&revision.text) {
+            revision.refuse(RevisionRefusal::Refused { reason });
+            return None;
+        }
+        let Revision { text, origin, reply } = revision;
+        // Whoever asked may have left.
+        let _ = reply.send(Ok(self.id.clone()));
+        let reading = task_class::read(&text, self.tools.iter());
+        Some(Input::Revise { text, reading, origin })
+    }
+
+    /// Gives the mission an answer, if it counts now, and tells who waits.
+    fn take_answer(&mut self, mission: &mut Mission, message: AnswerMessage) {
+        let now = self.began.elapsed();
+        if let Err(reason) = mission.check_answer(now, message.number, &message.answer) {
+            message.refuse(AnswerRefusal::Refused { reason });
+            return;
+        }
+        let AnswerMessage { number, answer, origin, reply } = message;
+        // At the time for which it was checked: what counts for whom answered counts for the mission.
+        self.give_at(now, mission, Input::Answered { number, answer, origin });
+        // Whoever answered may have left.
+        let _ = reply.send(Ok(()));
+    }
+
+    fn give(&mut self, mission: &mut Mission, input: Input) {
+        let now = self.began.elapsed();
+        self.give_at(now, mission, input);
+    }
+
+    fn give_at(&mut self, now: Duration, mission: &mut Mission, input: Input) {
+        if let Input::CallEnded { call, .. } = &input {
+            self.calls.remove(call);
+        }
+        if let Input::ModelReplied { request, .. } = &input {
+            self.requests.remove(&request.0);
+        }
+        if let Some(tape) = &mut self.reporter.tape {
+            tape.input(now, &input);
+        }
+        for effect in mission.handle(now, input) {
+            self.carry_out(effect);
+        }
+    }
+
+    fn carry_out(&mut self, effect: Effect) {
+        if let Some(tape) = &mut self.reporter.tape {
+            tape.effect(&effect);
+        }
+        match effect {
+            Effect::AskModel { request, chat } => self.ask_model(request, chat),
+            Effect::AbandonModel { request } => {
+                if let Some(running) = self.requests.remove(&request.0) {
+                    running.abort();
+                }
+            }
+            Effect::Invoke { call, tool_call, fingerprint } => self.invoke(call, tool_call, fingerprint),
+            Effect::CancelCall { call } => {
+                // Its end is still awaited; only the guard goes.
+                drop(self.calls.remove(&call));
+            }
+            Effect::AskPerson { question } => self.shared.questions.asked(&self.id, question),
+            Effect::CloseQuestion { number, outcome } => self.shared.questions.closed(&self.id, number, outcome),
+            Effect::Say { text } => {
+                // Nobody may be listening.
+                let _ = self.shared.outputs.send(text);
+            }
+            Effect::Report { event } => self.reporter.report(event),
+            Effect::Finish { result } => {
+                self.requests.values().for_each(AbortHandle::abort);
+                self.result = Some(result);
+            }
+        }
+    }
+
+    fn ask_model(&mut self, request: RequestId, chat: ChatRequest) {
+        let model = Arc::clone(&self.shared.model);
+        let inputs = self.inputs.clone();
+        let patience = self.shared.config.model_timeout;
+        let running = self.shared.tracker.spawn(async move {
+            let reply = ask(model.as_ref(), &chat, patience).await;
+            // A closed mission needs no reply.
+            let _ = inputs.send(Input::ModelReplied { request, reply }).await;
+        });
+        self.requests.insert(request.0, running.abort_handle());
+    }
+
+    fn invoke(&mut self, call: CallId, tool_call: ToolCall, fingerprint: ToolFingerprint) {
+        let inputs = self.inputs.clone();
+        let (provider, spec) = match self.shared.find(&tool_call, fingerprint) {
+            Ok(found) => found,
+            Err(outcome) => {
+                self.shared.tracker.spawn(async move {
+                    let _ = inputs.send(Input::CallEnded { call, outcome }).await;
+                });
+                return;
+            }
+        };
+        let token = CancellationToken::new();
+        self.calls.insert(call, token.clone().drop_guard());
+        let write_permit = match &self.reporter.tape {
+            Some(tape) if spec.effect != ToolEffect::Observe => Some(tape.write_permit()),
+            _ => None,
+        };
+        let timeout = spec.timeout;
+        let invocation = Invocation { mission: self.id.clone(), id: call, call: tool_call, fingerprint, timeout };
+        let (observer, accepted) = Observer::new(call, self.inputs.clone());
+        let wanted_by = format!("the task \"{}\"", self.task);
+        let decision_holds = (spec.effect != ToolEffect::Observe).then_some(CONFIRMATION_HOLDS);
+        let to_make =
+            Call { provider, spec, invocation, wanted_by, patience: HELD_PATIENCE, decision_holds, write_permit };
+        let shared = Arc::clone(&self.shared);
+        self.shared.tracker.spawn(async move {
+            let running = shared.make(to_make, observer, token);
+            tokio::pin!(running);
+            let announced = async {
+                // An observer that is dropped unused belongs to a call that was never accepted.
+                match accepted.await {
+                    Ok(()) => inputs.send(Input::CallAccepted { call }).await.unwrap_or_default(),
+                    Err(_) => std::future::pending().await,
+                }
+            };
+            let made = tokio::select! {
+                biased;
+                made = &mut running => made,
+                () = announced => running.await,
+            };
+            let outcome = match made {
+                Ok(outcome) => outcome,
+                Err(unrecorded) => {
+                    let outcome = unrecorded.outcome();
+                    // A closed mission has failed already.
+                    let _ = inputs.send(Input::GiveUp { reason: unrecorded.to_string() }).await;
+                    outcome
+                }
+            };
+            // A mission that has given the call up has reported it as not confirmed.
+            let _ = inputs.send(Input::CallEnded { call, outcome }).await;
+        });
+    }
+}
+
+/// Tells the mission how one call is getting on.
+struct Observer {
+    call: CallId,
+    inputs: mpsc::Sender<Input>,
+    accepted: Mutex<Option<oneshot::Sender<()>>>,
+}
+
+impl Observer {
+    /// The observer, and what resolves when the call is accepted.
+    fn new(call: CallId, inputs: mpsc::Sender<Input>) -> (Arc<Self>, oneshot::Receiver<()>) {
+        let (accept, accepted) = oneshot::channel();
+        (Arc::new(Self { call, inputs, accepted: Mutex::new(Some(accept)) }), accepted)
+    }
+}
+
+impl CallObserver for Observer {
+    fn accepted(&self) {
+        let accept = self.accepted.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(accept) = accept {
+            // The call may have ended meanwhile.
+            let _ = accept.send(());
+        }
+    }
+
+    fn progressed(&self, feedback: String) {
+        // Dropped when the mission is busy: newer progress follows.
+        let _ = self.inputs.try_send(Input::CallProgressed { call: self.call, feedback });
+    }
+}
+
+async fn ask(
+    model: &dyn ChatModel,
+    chat: &ChatRequest,
+    patience: Duration,
+) -> Result<cortex_core::ChatReply, ModelError> {
+    let failed = |kind, message: String| Err(ModelError { kind, message, hint: String::new(), retry_after: None });
+    match tokio::time::timeout(patience, AssertUnwindSafe(model.chat(chat)).catch_unwind()).await {
+        Ok(Ok(reply)) => reply,
+        Ok(Err(_)) => failed(ModelErrorKind::BadReply, "the model's adapter failed in an unforeseen way".to_owned()),
+        Err(_) => {
+            let message = format!("{} did not answer within {} s", model.label(), in_seconds(patience));
+            failed(ModelErrorKind::Timeout, message)
+        }
+    }
+}
