@@ -48,7 +48,7 @@ impl Mission {
         let begun = |report: &&StepReport| report.verification.is_some() && was_called(report);
         let mut done = Counted::default();
         let mut failed = Counted::default();
-        for report in self.reports.iter().filter(begun) {
+        for report in self.record.steps().iter().filter(begun) {
             match report.verification {
                 Some(Verification::Verified | Verification::NotVerified) if looks.contains_key(&report.tool) => {}
                 Some(known @ (Verification::Verified | Verification::NotVerified)) => {
@@ -64,7 +64,7 @@ impl Mission {
         }
         let mut looked = Counted::default();
         for (tool, (count, at)) in looks {
-            let age = self.now.saturating_sub(*at);
+            let age = self.clock.now().saturating_sub(*at);
             let aged = if age > FRESH { format!(" ({} s before the end)", in_seconds(age)) } else { String::new() };
             looked.add_several(format!("{}{aged}", shown_name(tool)), *count);
         }

@@ -147,7 +147,7 @@ impl Mission {
     }
 
     fn denial_of_planned(&self, step: &Step) -> Option<String> {
-        let fingerprint = self.shown.get(&step.call.tool).copied().unwrap_or(ToolFingerprint(0));
+        let fingerprint = self.offer.shown(&step.call.tool).unwrap_or(ToolFingerprint(0));
         let judgement = if is_closed(&step.call.arguments) {
             self.judged(&step.call, fingerprint).judgement
         } else {
@@ -184,7 +184,7 @@ impl Mission {
 
     fn lacks_approval(&self, step: StepNumber, judged: &Judged) -> bool {
         judged.judgement.verdict == PolicyVerdict::Ask
-            && !self.approvals.grants.has(step, &judged.bytes(), self.approvals.digest.as_ref(), self.now)
+            && !self.approvals.grants.has(step, &judged.bytes(), self.approvals.digest.as_ref(), self.clock.now())
     }
 
     /// Whether a step may be called with these arguments, the last word before it is. If not, it has failed, or a person is
@@ -201,7 +201,7 @@ impl Mission {
             }
             PolicyVerdict::Ask => {
                 let Approvals { grants, digest, .. } = &mut self.approvals;
-                if grants.take(step, &judged.bytes(), digest.as_ref(), self.now) {
+                if grants.take(step, &judged.bytes(), digest.as_ref(), self.clock.now()) {
                     return true;
                 }
                 self.ask_about_call(step, call.arguments.clone(), fingerprint, &judged);

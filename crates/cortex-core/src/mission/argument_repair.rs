@@ -80,7 +80,7 @@ impl Mission {
                 let tried = self.run.retries(step);
                 let pause = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(tried)).min(LONGEST_PAUSE);
                 (only_looks && tried < self.setup.limits.max_retries)
-                    .then(|| Remedy::Again { at: self.now.saturating_add(pause) })
+                    .then(|| Remedy::Again { at: self.clock.now().saturating_add(pause) })
             }
             _ => None,
         }
@@ -125,11 +125,11 @@ impl Mission {
 
     /// When the next pause before a further try is over. What is due but can't begin yet waits for something in flight.
     pub(super) fn next_retry(&self) -> Option<Duration> {
-        self.due_times().filter(|at| *at > self.now).min()
+        self.due_times().filter(|at| *at > self.clock.now()).min()
     }
 
     pub(super) fn has_due_retry(&self) -> bool {
-        self.due_times().any(|at| at <= self.now)
+        self.due_times().any(|at| at <= self.clock.now())
     }
 
     /// Whether the step finds what it needs, and room beside what runs.
@@ -140,7 +140,7 @@ impl Mission {
 
     /// Begins anew the first call whose pause is over. Returns whether there is one.
     pub(super) fn retry_next(&mut self) -> bool {
-        let due = |failure: &Failure| failure.again_at().is_some_and(|at| at <= self.now);
+        let due = |failure: &Failure| failure.again_at().is_some_and(|at| at <= self.clock.now());
         let next = self.run.failures().find(|(number, failure)| due(failure) && self.may_begin(*number));
         let Some(number) = next.map(|(number, _)| number) else { return false };
         let (Some(step), Some(failure)) = (self.step(number).cloned(), self.run.take_failure(number)) else {
@@ -193,7 +193,7 @@ impl Mission {
         let chat =
             prompts::correction_request(&self.setup, self.in_plan(&step, Some(tried)), &step.call.arguments, outcome);
         if let Some(request) = self.ask_model(chat) {
-            self.timeline.asked(self.now, number);
+            self.timeline.asked(self.clock.now(), number);
             self.timeline.corrected();
             self.phase = Phase::Correcting { step: number, request };
         }

@@ -71,7 +71,7 @@ impl Mission {
         let tools = self.available();
         for name in self.availability.kept_back.keys() {
             // Should it come back, that is news for a model that has given up.
-            self.left_at.insert(name.clone(), self.now);
+            self.absences.note_left(name.clone(), self.clock.now());
         }
         tools
     }
@@ -105,7 +105,7 @@ impl Mission {
             (None, Some(_)) => self.begin_pause(),
             (Some(_), None) => {
                 self.availability.paused_at = None;
-                self.note_progress();
+                self.clock.note_progress();
             }
             (None, None) | (Some(_), Some(_)) => {}
         }
@@ -158,7 +158,7 @@ impl Mission {
             .filter_map(|(id, call)| {
                 let component = call.component.as_ref()?;
                 let because = self.availability.availability.reason_against(component)?;
-                Some((*id, format!("{component} was put in quarantine: {because}")))
+                Some((id, format!("{component} was put in quarantine: {because}")))
             })
             .collect();
         for (call, because) in lost {
@@ -218,7 +218,7 @@ impl Mission {
     }
 
     fn begin_pause(&mut self) {
-        self.availability.paused_at = Some(self.now);
+        self.availability.paused_at = Some(self.clock.now());
         let because = self.availability.availability.paused().unwrap_or_default().to_owned();
         self.report(MissionEvent::Paused { because, patience: self.setup.limits.pause_patience });
     }
@@ -230,7 +230,7 @@ impl Mission {
 
     /// Ends a mission that was paused for too long. Returns whether it did.
     pub(super) fn give_up_pausing(&mut self) -> bool {
-        if self.pause_ends().is_none_or(|end| self.now < end) {
+        if self.pause_ends().is_none_or(|end| self.clock.now() < end) {
             return false;
         }
         let seconds = self.setup.limits.pause_patience.as_secs_f64();

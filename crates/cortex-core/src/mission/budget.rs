@@ -37,13 +37,7 @@ pub(crate) const ESTIMATED: &str = " (estimated: the model's endpoint does not c
 impl Mission {
     /// Books what a reply has cost.
     pub(super) fn book(&mut self, reply: &ChatReply) {
-        let usage = &mut self.usage;
-        usage.prompt_tokens = usage.prompt_tokens.saturating_add(reply.prompt_tokens);
-        usage.completion_tokens = usage.completion_tokens.saturating_add(reply.completion_tokens);
-        usage.tokens_estimated |= reply.tokens_estimated;
-        let prices = self.setup.limits.prices;
-        usage.cost =
-            (count(usage.prompt_tokens) * prices.prompt + count(usage.completion_tokens) * prices.completion) / 1e6;
+        self.spending.book(reply, self.setup.limits.prices);
         self.warn_about_budget();
     }
 
@@ -63,28 +57,10 @@ impl Mission {
         true
     }
 
-    /// Notes what the next request for closing words is likely to cost, by the last request for a plan.
-    pub(super) fn note_closing_cost(&mut self, reply: &ChatReply) {
-        self.closing_prompt_tokens = reply.prompt_tokens;
-    }
-
     /// Takes what a meter says. Ends the mission at the whole of the budget, and when something moves unmeasured.
     pub(super) fn on_metered(&mut self, expense: Expense, total: f64, is_live: bool) {
-        let spent = match expense {
-            Expense::Metres => &mut self.usage.metres,
-            Expense::WattHours => &mut self.usage.watt_hours,
-            // Counted here, not measured.
-            Expense::ModelCalls | Expense::Tokens | Expense::Money | Expense::Seconds => return,
-        };
-        let is_sane = total.is_finite();
-        if is_sane {
-            // What is spent does not come back, whatever a meter says.
-            *spent = spent.max(total);
-        }
-        if is_live && is_sane {
-            self.live_meters.insert(expense);
-        } else {
-            self.live_meters.remove(&expense);
+        if !self.spending.measure(expense, total, is_live) {
+            return;
         }
         if matches!(self.phase, Phase::New | Phase::Finished) {
             return;
@@ -119,10 +95,9 @@ impl Mission {
     fn unmeasured(&self) -> impl Iterator<Item = Expense> {
         let limits = &self.setup.limits;
         let named = [(Expense::Metres, limits.max_metres), (Expense::WattHours, limits.max_watt_hours)];
-        let live = &self.live_meters;
         named
             .into_iter()
-            .filter(|(expense, limit)| limit.is_some() && !live.contains(expense))
+            .filter(|(expense, limit)| limit.is_some() && !self.spending.is_measured(*expense))
             .map(|(expense, _)| expense)
     }
 
@@ -130,7 +105,7 @@ impl Mission {
     pub(super) fn warn_about_meters(&mut self) {
         let silent: Vec<Expense> = self.unmeasured().collect();
         for expense in silent {
-            if self.told_silent.insert(expense) {
+            if self.spending.note_silent(expense) {
                 self.report(MissionEvent::MeterSilent { expense });
             }
         }
@@ -144,7 +119,7 @@ impl Mission {
         }
         for (expense, used, limit) in self.expenses() {
             if used >= (limit * WARNING).min(limit - self.kept_for_closing(expense, limit))
-                && self.warned.insert(expense)
+                && self.spending.note_warning(expense)
             {
                 let estimated = self.is_estimated(expense);
                 self.report(MissionEvent::BudgetWarning { expense, used, limit, estimated });
@@ -182,7 +157,7 @@ impl Mission {
         if self.task_state.class == TaskClass::EndlessOrder {
             return 0.0;
         }
-        let prompt = self.closing_prompt_tokens;
+        let prompt = self.spending.closing_prompt_tokens();
         let kept = match expense {
             Expense::ModelCalls => return 1.0,
             Expense::Tokens => count(prompt.saturating_add(CLOSING_TOKENS)),
@@ -203,27 +178,28 @@ impl Mission {
 
     /// Whether what is spent of this is an estimate.
     fn is_estimated(&self, expense: Expense) -> bool {
-        self.usage.tokens_estimated && matches!(expense, Expense::Tokens | Expense::Money)
+        self.spending.usage().tokens_estimated && matches!(expense, Expense::Tokens | Expense::Money)
     }
 
     fn expenses(&self) -> Vec<(Expense, f64, f64)> {
         let limits = &self.setup.limits;
-        let tokens = self.usage.prompt_tokens.saturating_add(self.usage.completion_tokens);
-        let seconds = self.now.saturating_sub(self.started).as_secs_f64();
+        let usage = self.spending.usage();
+        let tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
+        let seconds = self.clock.elapsed().as_secs_f64();
         let mut expenses = vec![
-            (Expense::ModelCalls, f64::from(self.usage.model_calls), f64::from(limits.max_model_calls)),
+            (Expense::ModelCalls, f64::from(usage.model_calls), f64::from(limits.max_model_calls)),
             (Expense::Seconds, seconds, limits.max_duration.as_secs_f64()),
         ];
         expenses.extend(limits.max_tokens.map(|limit| (Expense::Tokens, count(tokens), count(limit))));
-        expenses.extend(limits.max_cost.map(|limit| (Expense::Money, self.usage.cost, limit)));
-        expenses.extend(limits.max_metres.map(|limit| (Expense::Metres, self.usage.metres, limit)));
-        expenses.extend(limits.max_watt_hours.map(|limit| (Expense::WattHours, self.usage.watt_hours, limit)));
+        expenses.extend(limits.max_cost.map(|limit| (Expense::Money, usage.cost, limit)));
+        expenses.extend(limits.max_metres.map(|limit| (Expense::Metres, usage.metres, limit)));
+        expenses.extend(limits.max_watt_hours.map(|limit| (Expense::WattHours, usage.watt_hours, limit)));
         expenses
     }
 }
 
 /// Exact up to 2^53, far beyond any budget.
 #[expect(clippy::cast_precision_loss, reason = "budgets are far smaller than 2^53")]
-fn count(number: u64) -> f64 {
+pub(super) fn count(number: u64) -> f64 {
     number as f64
 }

@@ -82,7 +82,7 @@ impl Mission {
             let choice = Choice::read(&arguments)?;
             return Ok(GoodCall { model_call, kind: CallKind::Ask { choice } });
         }
-        if model_call.name == RECALL_STEP && self.may_recall {
+        if model_call.name == RECALL_STEP && self.conversation.may_recall() {
             let step = recall::read(&arguments)?;
             return Ok(GoodCall { model_call, kind: CallKind::Recall { step } });
         }
@@ -93,11 +93,11 @@ impl Mission {
         let spec = self.setup.tools.resolve(&model_call.name).cloned().ok_or_else(|| {
             match self.task_state.refusal(&model_call.name).or_else(|| self.kept_back(&model_call.name)) {
                 Some(because) => CallProblem::KeptBack { because },
-                None => CallProblem::NoTool { names: prompts::names(&self.setup.tools, &self.offered) },
+                None => CallProblem::NoTool { names: prompts::names(&self.setup.tools, self.offer.names()) },
             }
         })?;
-        match self.shown.get(&spec.name) {
-            Some(shown) if *shown == spec.fingerprint() => {}
+        match self.offer.shown(&spec.name) {
+            Some(shown) if shown == spec.fingerprint() => {}
             Some(_) => return Err(CallProblem::ToolChanged),
             None => {
                 self.offer([spec.name.clone()]);
@@ -115,7 +115,7 @@ impl Mission {
 
     /// Whether there are tools that the model is not offered.
     fn searches(&self) -> bool {
-        prompts::left_out(&self.setup.tools, &self.offered).next().is_some()
+        prompts::left_out(&self.setup.tools, self.offer.names()).next().is_some()
     }
 }
 

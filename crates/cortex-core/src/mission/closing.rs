@@ -15,10 +15,10 @@ const REASON_CHARACTERS: usize = 300;
 impl Mission {
     /// Whether the record says that everything was done, and the model has planned nothing since.
     pub(super) fn needs_only_words(&self) -> bool {
-        self.awaits_closing_words
+        self.conversation.awaits_closing_words()
             && !matches!(self.phase, Phase::New | Phase::Halting { .. } | Phase::Finished)
             && self.calls.values().all(|call| call.step.is_none())
-            && self.not_stopped.is_empty()
+            && self.calls.not_stopped().is_empty()
             && !self.task_state.class.goes_on()
             && !self.owes_a_revision()
             && self.judge().is_ok()
@@ -48,7 +48,7 @@ impl Mission {
     fn last_found(&self) -> Option<String> {
         let looks = |tool: &ToolName| self.setup.tools.get(tool).is_some_and(|spec| spec.effect == ToolEffect::Observe);
         let found = |report: &&StepReport| report.status == StepStatus::Success && looks(&report.tool);
-        let report = self.reports.iter().rev().find(found)?;
+        let report = self.record.steps().iter().rev().find(found)?;
         let text = report.outcome.as_ref()?.text();
         Some(format!("{}: {}.", report.tool, quoted(&text, FOUND_CHARACTERS)))
     }

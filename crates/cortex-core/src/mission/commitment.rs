@@ -90,15 +90,15 @@ impl Mission {
         let priority =
             |number: &StepNumber| plan.steps.iter().find(|step| step.number == *number).map(|step| step.priority);
         order.sort_by_key(priority);
-        self.planning_turn = 0;
+        self.conversation.begin_phase();
         self.task_state.told = false;
         // The calls were just checked to be for the versions that were shown.
-        let fingerprint = |step: &Step| Some((step.number, *self.shown.get(&step.call.tool)?));
+        let fingerprint = |step: &Step| Some((step.number, self.offer.shown(&step.call.tool)?));
         let fingerprints = plan.steps.iter().filter_map(fingerprint).collect();
         self.run = self.run.next(plan.clone(), order, fingerprints);
         for (step, instead_of) in plan.steps.iter().zip(instead_of) {
             let report = self.new_report(step.number, step.call.clone(), StepStatus::Pending, "");
-            self.reports.push(StepReport { instead_of, ..report });
+            self.record.push(StepReport { instead_of, ..report });
         }
         let mut cut = Vec::new();
         let mut number = last;
@@ -113,7 +113,7 @@ impl Mission {
                     let note = CUT;
                     cut.push(request.call.tool.clone());
                     let report = self.new_report(StepNumber(number), request.call, StepStatus::Blocked, note);
-                    self.reports.push(report);
+                    self.record.push(report);
                     note.to_owned()
                 }
             };
@@ -127,7 +127,7 @@ impl Mission {
         if let Some(Arranged { model_call, .. }) = arranged {
             self.answer_call(model_call, Fragment::Notice { text: "noted".to_owned() });
         }
-        self.timeline.planned(self.now, &plan);
+        self.timeline.planned(self.clock.now(), &plan);
         self.report(MissionEvent::Planned { plan: self.run.number(), steps: plan, cut });
         self.advance();
     }
@@ -149,8 +149,7 @@ impl Mission {
             if address.plan == 0 {
                 address.plan = self.run.number();
             }
-            let is_named = |report: &StepReport| report.plan == address.plan && report.number == address.step;
-            if !self.reports.iter().any(is_named) {
+            if self.record.step(*address).is_none() {
                 return Err(PlanProblem::UnknownAddress { address: *address });
             }
         }

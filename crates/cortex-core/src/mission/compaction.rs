@@ -17,16 +17,16 @@ impl Mission {
     /// Shortens the planning conversation where it is longer than allowed: to a half, so that its beginning stays the same
     /// for a while.
     pub(super) fn compact(&mut self) {
-        let (before, limit) = (size(&self.conversation), self.setup.limits.max_conversation_bytes);
+        let (before, limit) = (size(self.conversation.messages()), self.setup.limits.max_conversation_bytes);
         if before <= limit {
             return;
         }
         let begins = self.kept_from(limit / 2);
-        if begins <= usize::from(self.is_compacted) {
+        if begins <= self.conversation.summaries() {
             // There is nothing older than what must stay.
             return;
         }
-        let kept = self.conversation.split_off(begins);
+        let kept = self.conversation.messages().get(begins..).unwrap_or_default();
         let reports = |fragment: &Fragment, plan: u32| match fragment {
             Fragment::Ledger { steps, .. } => steps.iter().any(|step| step.plan == plan),
             _ => false,
@@ -37,12 +37,12 @@ impl Mission {
         };
         // What a message that stays reports is not reported twice.
         let is_older = |report: &&StepReport| !kept.iter().any(|message| shown(message, report));
-        let steps: Vec<StepReport> = self.reports.iter().filter(is_older).cloned().collect();
+        let steps: Vec<StepReport> = self.record.steps().iter().filter(is_older).cloned().collect();
         let mut fragments = self.revision_fragments();
         if !steps.is_empty() {
             fragments.push(Fragment::Ledger { steps, outputs: (limit / 8).min(LEDGER_OUTPUTS) });
         }
-        if !self.reports.is_empty() {
+        if !self.record.steps().is_empty() {
             fragments.push(Fragment::Owed {
                 steps: self.owed(),
                 shown: 0,
@@ -51,10 +51,8 @@ impl Mission {
         }
         fragments.push(Fragment::InFlight { goals: self.in_flight(), plan: self.run.number() });
         fragments.push(Fragment::Notice { text: NOTICE.to_owned() });
-        self.conversation = vec![Message::User { fragments }];
-        self.conversation.extend(kept);
-        self.is_compacted = true;
-        let after = size(&self.conversation);
+        self.conversation.compact(begins, Message::User { fragments });
+        let after = size(self.conversation.messages());
         self.report(MissionEvent::Compacted { before: count(before), after: count(after) });
     }
 
@@ -63,7 +61,7 @@ impl Mission {
     fn kept_from(&self, bytes: usize) -> usize {
         let mut room = bytes;
         let mut begins = None;
-        for (index, message) in self.conversation.iter().enumerate().rev() {
+        for (index, message) in self.conversation.messages().iter().enumerate().rev() {
             let length = size_of_message(message);
             if begins.is_some() && length > room {
                 break;

@@ -43,7 +43,8 @@ impl Mission {
             Fragment::Revision { text: reason.clone() },
         ];
         self.conversation.push(Message::User { fragments });
-        self.task_revisions.push(reason);
-        self.told_revisions = self.task_revisions.len();
+        self.revisions.add(reason, self.run.number());
+        // It stands in the message above.
+        self.revisions.take_new();
     }
 }

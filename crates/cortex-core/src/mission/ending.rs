@@ -98,7 +98,7 @@ impl Mission {
             self.setup.tools.get(&report.tool).is_some_and(|spec| spec.effect == ToolEffect::Observe)
         };
         let is_same_action = |one: &_, other: &_| self.is_same_action(one, other);
-        record::open_steps(&self.reports, only_looks, is_same_action, self.task_state.looks_suffice)
+        record::open_steps(self.record.steps(), only_looks, is_same_action, self.task_state.looks_suffice)
     }
 
     pub(super) fn owed(&self) -> Vec<StepReport> {
@@ -108,15 +108,18 @@ impl Mission {
     /// Whether nothing that counts was done.
     fn is_all_skipped(&self) -> bool {
         // What was done before a correction is not what it asks for; words alone are told apart elsewhere.
-        let counts_from =
-            if self.owes_a_revision() || self.task_state.class.is_answered_by_words() { 0 } else { self.revised_plan };
-        !self.reports.iter().any(|report| report.plan > counts_from && report.status == StepStatus::Success)
+        let counts_from = if self.owes_a_revision() || self.task_state.class.is_answered_by_words() {
+            0
+        } else {
+            self.revisions.last_plan_before()
+        };
+        !self.record.steps().iter().any(|report| report.plan > counts_from && report.status == StepStatus::Success)
     }
 
     /// What the current plan came to.
     pub(super) fn plan_record(&mut self) -> PlanRecord {
         let steps: Vec<StepReport> = self.current_reports().map(|report| self.as_told(report)).collect();
-        self.may_recall |= fragment::leaves_out(&steps, fragment::LEDGER_OUTPUTS);
+        self.conversation.note_left_out(fragment::leaves_out(&steps, fragment::LEDGER_OUTPUTS));
         let owed = self.owed();
         PlanRecord {
             number: self.run.number(),
@@ -138,7 +141,7 @@ impl Mission {
             return Err(Unfinished::AllSkipped);
         }
         let skipped: Vec<String> =
-            self.reports.iter().filter(|report| report.status == StepStatus::Skipped).map(name_of).collect();
+            self.record.steps().iter().filter(|report| report.status == StepStatus::Skipped).map(name_of).collect();
         Ok((!skipped.is_empty()).then(|| format!("Skipped: {}.", skipped.join(", "))))
     }
 
@@ -152,10 +155,10 @@ impl Mission {
             self.round_carried_out();
             return;
         }
-        self.awaits_closing_words = true;
+        self.conversation.await_closing_words();
         let record = self.plan_record();
         self.conversation.push(prompts::plan_report(record, None));
-        self.planning_turn = 0;
+        self.conversation.begin_phase();
         self.ask_for_plan();
     }
 
@@ -196,7 +199,7 @@ impl Mission {
         }
         let record = self.plan_record();
         self.conversation.push(prompts::plan_report(record, Some(&reason)));
-        self.planning_turn = 0;
+        self.conversation.begin_phase();
         self.report(MissionEvent::Replanning { plan: self.run.next_number(), reason });
         self.ask_for_plan();
     }
@@ -215,7 +218,7 @@ impl Mission {
         if let Phase::Planning { request } | Phase::Confirming { request, .. } | Phase::Correcting { request, .. } =
             self.phase
         {
-            self.timeline.answered(self.now);
+            self.timeline.answered(self.clock.now());
             self.effects.push(Effect::AbandonModel { request });
         }
     }
@@ -228,27 +231,27 @@ impl Mission {
         self.give_up_fixing();
         let reason = then.reason().to_owned();
         let tools = self.calls.values().map(|call| call.tool.clone()).collect();
-        for call in self.calls.keys() {
-            self.effects.push(Effect::CancelCall { call: *call });
+        for (call, _) in self.calls.iter() {
+            self.effects.push(Effect::CancelCall { call });
         }
         self.report(MissionEvent::Stopping { reason, tools });
         if self.calls.is_empty() {
             self.follow(then);
         } else {
-            self.phase = Phase::Halting { then, until: self.now + self.setup.limits.halt_timeout };
+            self.phase = Phase::Halting { then, until: self.clock.now() + self.setup.limits.halt_timeout };
         }
     }
 
     /// The time to halt is over: what has not ended counts as still going on.
     pub(super) fn give_up_on_halting(&mut self, then: Ending) {
-        for (id, call) in std::mem::take(&mut self.calls) {
+        for (id, call) in self.calls.end_all() {
             if let Some(number) = call.step {
-                self.timeline.call_ended(self.now, number);
+                self.timeline.call_ended(self.clock.now(), number);
                 self.close_report(number, StepStatus::Failed, "did not end when it was told to halt".to_owned());
             }
             let state = HaltState::Unconfirmed;
             self.report(MissionEvent::Halted { call: id, step: call.step, tool: call.tool.clone(), state });
-            self.not_stopped.push((call.tool, state));
+            self.calls.note_not_stopped(call.tool, state);
         }
         self.follow(then);
     }
@@ -259,7 +262,7 @@ impl Mission {
         match then {
             // Replanning while something may still be moving would put two plans on one robot.
             Ending::Replan { .. } | Ending::Revised | Ending::Failed { .. } | Ending::Closed { .. }
-                if !self.not_stopped.is_empty() =>
+                if !self.calls.not_stopped().is_empty() =>
             {
                 self.finish(MissionStatus::Failed, then.reason().to_owned());
             }
@@ -279,20 +282,21 @@ impl Mission {
         for number in unfinished {
             self.close_report(number, StepStatus::Blocked, "was not run, because the task ended before it".to_owned());
         }
-        self.not_stopped.sort();
-        self.not_stopped.dedup();
+        let mut moving = self.calls.not_stopped().to_vec();
+        moving.sort();
+        moving.dedup();
         for (state, complaint) in
             [(HaltState::Refused, "refused to halt"), (HaltState::Unconfirmed, "did not confirm that it is at rest")]
         {
-            let of_state = self.not_stopped.iter().filter(|(_, found)| *found == state);
+            let of_state = moving.iter().filter(|(_, found)| *found == state);
             let names: Vec<&str> = of_state.map(|(tool, _)| tool.as_str()).collect();
             if !names.is_empty() {
                 let _ = write!(output, " WARNING: {} {complaint}.", names.join(", "));
             }
         }
-        let mut not_stopped: Vec<ToolName> = self.not_stopped.iter().map(|(tool, _)| tool.clone()).collect();
+        let mut not_stopped: Vec<ToolName> = moving.iter().map(|(tool, _)| tool.clone()).collect();
         not_stopped.dedup();
-        let duration = self.now.saturating_sub(self.started);
+        let duration = self.clock.elapsed();
         let account = self.account();
         let mut result = MissionResult {
             status,
@@ -300,11 +304,11 @@ impl Mission {
             output,
             words_alone: status == MissionStatus::Answered && self.owes_more_than_words(),
             account: String::new(),
-            steps: self.reports.clone(),
-            execution: self.timeline.report(&self.reports, duration),
-            revisions: self.task_revisions.clone(),
+            steps: self.record.steps().to_vec(),
+            execution: self.timeline.report(self.record.steps(), duration),
+            revisions: self.revisions.texts().to_vec(),
             not_stopped,
-            usage: self.usage,
+            usage: *self.spending.usage(),
             duration,
         };
         let words = result.output.clone();

@@ -23,7 +23,7 @@ impl Mission {
             self.end_plan_early(reason);
             return;
         }
-        if let Some((tool, _)) = self.not_stopped.first() {
+        if let Some((tool, _)) = self.calls.not_stopped().first() {
             // It may have said that it is done; nothing is begun on top of it.
             let reason = format!("{tool} did not confirm that it is at rest.");
             self.end_plan_early(reason);
@@ -143,7 +143,7 @@ impl Mission {
         let mut chat = prompts::confirmation_request(&self.setup, self.in_plan(&step, bound), notice);
         self.add_containment(&mut chat);
         if let Some(request) = self.ask_model(chat) {
-            self.timeline.asked(self.now, number);
+            self.timeline.asked(self.clock.now(), number);
             self.timeline.confirmation_asked(repeated);
             self.phase = Phase::Confirming { step: number, request, asked: asked + 1, repeated, proposed };
         }
@@ -235,7 +235,7 @@ impl Mission {
                 self.report_decision(step, Decision::Continue, reading.reason, Vec::new());
                 // The model was told of those that have stalled by now.
                 self.notice_stalls();
-                let until = self.now + self.setup.limits.continue_timeout;
+                let until = self.clock.now() + self.setup.limits.continue_timeout;
                 self.phase = Phase::Waiting { step: step.number, until, asked };
             }
         }
@@ -368,7 +368,7 @@ impl Mission {
             return;
         }
         let by = self.server_of(&tool_call.tool);
-        self.timeline.began(self.now, step.number);
+        self.timeline.began(self.clock.now(), step.number);
         let call = self.invoke(tool_call, fingerprint, Some(step.number));
         if let Some(report) = self.report_of(step.number) {
             report.status = StepStatus::Running;
@@ -389,32 +389,32 @@ impl Mission {
 
     /// Whether nothing may begin now, whatever was decided; [`advance`](Self::advance) tells what follows.
     pub(super) fn must_hold(&self) -> bool {
-        !self.not_stopped.is_empty() || self.misses_component() || self.is_paused()
+        !self.calls.not_stopped().is_empty() || self.misses_component() || self.is_paused()
     }
 
     pub(super) fn on_call_accepted(&mut self, call: CallId) {
-        let Some(running) = self.calls.get_mut(&call) else { return };
+        let Some(running) = self.calls.get_mut(call) else { return };
         running.accepted = true;
-        self.note_progress();
+        self.clock.note_progress();
         if self.phase == Phase::Underway {
             self.advance();
         }
     }
 
     pub(super) fn on_call_ended(&mut self, call: CallId, outcome: ToolOutcome) {
-        let Some(RunningCall { tool, step, started, cut, .. }) = self.calls.remove(&call) else { return };
+        let Some(RunningCall { tool, step, started, cut, .. }) = self.calls.end(call) else { return };
         let outcome = cut.map_or(outcome.clone(), |cut| cut.outcome(outcome));
-        self.note_progress();
+        self.clock.note_progress();
         if outcome.halt.may_go_on() {
-            self.not_stopped.push((tool.clone(), outcome.halt));
+            self.calls.note_not_stopped(tool.clone(), outcome.halt);
         }
         let mut has_failed = false;
         if let Some(number) = step {
             if outcome.status == OutcomeStatus::NotBegun {
                 self.timeline.call_withdrawn(number);
             } else {
-                self.timeline.call_ended(self.now, number);
-                let duration = self.now.saturating_sub(started);
+                self.timeline.call_ended(self.clock.now(), number);
+                let duration = self.clock.now().saturating_sub(started);
                 if let Some(report) = self.report_of(number) {
                     report.duration = Some(duration);
                 }
@@ -440,7 +440,7 @@ impl Mission {
             }
             // Nothing is begun on top of what may go on.
             Phase::Confirming { .. } | Phase::Correcting { .. } | Phase::Waiting { .. }
-                if !self.not_stopped.is_empty() =>
+                if !self.calls.not_stopped().is_empty() =>
             {
                 self.ask_anew();
             }

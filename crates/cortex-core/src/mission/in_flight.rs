@@ -48,13 +48,13 @@ impl RunningCall {
 
 impl Mission {
     pub(super) fn on_call_progressed(&mut self, call: CallId, feedback: String) {
-        let now = self.now;
-        if let Some(running) = self.calls.get_mut(&call) {
+        let now = self.clock.now();
+        if let Some(running) = self.calls.get_mut(call) {
             running.feedback = feedback;
             running.longest_gap = running.feedback_at.map(|at| now.saturating_sub(at)).max(running.longest_gap);
             running.feedback_at = Some(now);
             running.stall_noticed = false;
-            self.note_progress();
+            self.clock.note_progress();
         }
     }
 
@@ -65,7 +65,7 @@ impl Mission {
 
     /// Whether a goal in flight has stalled since this was last asked.
     pub(super) fn notice_stalls(&mut self) -> bool {
-        let (now, stall_after) = (self.now, self.setup.limits.stall_after);
+        let (now, stall_after) = (self.clock.now(), self.setup.limits.stall_after);
         let has_stalled = |call: &&mut RunningCall| call.stalls_at(stall_after).is_some_and(|at| at <= now);
         let stalled = self.calls.values_mut().filter(has_stalled);
         stalled.map(|call| call.stall_noticed = true).count() > 0
@@ -77,14 +77,14 @@ impl Mission {
         self.calls
             .iter()
             .map(|(id, call)| InFlight {
-                call: *id,
+                call: id,
                 step: call.step,
                 tool: call.tool.clone(),
-                age: self.now.saturating_sub(call.started),
+                age: self.clock.now().saturating_sub(call.started),
                 feedback: call.feedback.clone(),
                 stalled: call
                     .feedback_at
-                    .map(|at| self.now.saturating_sub(at))
+                    .map(|at| self.clock.now().saturating_sub(at))
                     .filter(|silence| *silence >= stall_after),
             })
             .collect()
@@ -97,20 +97,15 @@ impl Mission {
         fingerprint: ToolFingerprint,
         step: Option<StepNumber>,
     ) -> CallId {
-        let call = CallId(self.next_call);
-        self.next_call += 1;
-        if self.calls.is_empty() {
-            self.next_progress = self.now + self.setup.limits.progress_interval;
-        }
         let spec = self.setup.tools.get(&tool_call.tool);
         let Destination { call: tool_call, fingerprint, component } = self.destination(tool_call.clone(), fingerprint);
-        self.calls.insert(
-            call,
+        let first_progress = self.clock.now() + self.setup.limits.progress_interval;
+        let call = self.calls.begin(
             RunningCall {
                 tool: tool_call.tool.clone(),
                 component,
                 step,
-                started: self.now,
+                started: self.clock.now(),
                 resources: spec.map(|spec| spec.resources.clone()).unwrap_or_default(),
                 dispatch: spec.map(|spec| spec.dispatch).unwrap_or_default(),
                 accepted: false,
@@ -120,6 +115,7 @@ impl Mission {
                 stall_noticed: false,
                 cut: None,
             },
+            first_progress,
         );
         self.effects.push(Effect::Invoke { call, tool_call, fingerprint });
         call

@@ -24,25 +24,32 @@
 //! - `setup`: what it starts with; `io`: inputs and effects;
 //! - `prompts`: what the model is told; `recall`: what it may ask for of what was left out.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use cortex_protocol::mission::Expense;
-use cortex_protocol::{CallId, HaltState, MissionEvent, StepReport, ToolFingerprint, ToolName, Usage};
+use cortex_protocol::{MissionEvent, ToolName};
 use serde::{Deserialize, Serialize};
 
 use crate::chat::{ChatReply, ChatRequest, Message, Purpose};
 use crate::feedback::in_seconds;
 use crate::ports::{ModelError, ModelErrorKind};
 use crate::toolset::plain_wire_name;
+use absences::Absences;
 use approval::Approvals;
 use availability::MissionAvailability;
+use clock::Clock;
+use conversation::Conversation;
 use in_flight::RunningCall;
 use phase::{Arranged, Ending, Phase, Research, ResearchState};
 use plan_run::PlanRun;
+use record::Record;
+use running_calls::RunningCalls;
+use spending::Spending;
 use task_class::TaskState;
+use task_revisions::TaskRevisions;
 use timeline::Timeline;
+use tool_registry::Offer;
 
+mod absences;
 mod account;
 mod approval;
 mod argument_repair;
@@ -51,10 +58,12 @@ mod ask_person;
 mod availability;
 mod budget;
 mod calls;
+mod clock;
 mod closing;
 mod collections;
 mod commitment;
 mod compaction;
+mod conversation;
 mod dispute;
 mod ending;
 mod evidence;
@@ -71,13 +80,17 @@ mod record;
 mod repetition;
 mod reports;
 mod research;
+mod running_calls;
 mod setup;
+mod spending;
 mod stall_timeouts;
 mod standing_tasks;
 mod task_class;
 mod task_revision;
+mod task_revisions;
 mod timeline;
 mod tool_presence;
+mod tool_registry;
 mod truncation;
 
 #[cfg(test)]
@@ -106,72 +119,21 @@ pub struct Mission {
     /// What kind of thing the task asks for, and what follows from it.
     task_state: TaskState,
     phase: Phase,
-    /// The latest time seen, since the mission was made.
-    now: Duration,
-    started: Duration,
-    /// The planning conversation after its fixed beginning. Only ever grows, so that providers can cache it, until it is
-    /// compacted.
-    conversation: Vec<Message>,
-    /// Whether something of it was left out.
-    #[serde(default)]
-    is_compacted: bool,
-    /// Whether the model may ask for what was left out: once it may, it may.
-    #[serde(default)]
-    may_recall: bool,
-    /// What the model is offered, by name. Only ever grows.
-    offered: BTreeSet<ToolName>,
-    /// The versions of the tools that the model was shown last: a call is for these and for no others.
-    shown: BTreeMap<ToolName, ToolFingerprint>,
+    clock: Clock,
+    conversation: Conversation,
+    offer: Offer,
     run: PlanRun,
-    /// Turns of the current planning phase.
-    planning_turn: u32,
-    /// Whether the last reply to a request for a plan was cut.
-    #[serde(default)]
-    was_cut: bool,
-    /// Every step of every plan.
-    reports: Vec<StepReport>,
+    record: Record,
     timeline: Timeline,
     /// What of the robot is kept from the mission.
     availability: MissionAvailability,
-    /// When something happened last.
-    progress_at: Duration,
-    /// The tools that were there and are not, with when they left.
-    left_at: BTreeMap<ToolName, Duration>,
-    /// Those that came back since the model was asked for a plan.
-    came_back: BTreeSet<ToolName>,
-    /// Those of which was said that they are awaited.
-    told_missing: BTreeSet<ToolName>,
-    /// How people revised the task, in order.
-    task_revisions: Vec<String>,
-    /// How many of them stand in the conversation.
-    told_revisions: usize,
-    /// The plan that was the last one when the task was last corrected; 0: there was none.
-    revised_plan: u32,
-    /// The budgets of which a warning was given.
-    warned: BTreeSet<Expense>,
-    /// Tokens that the last request for a plan or an answer held: about what the next one costs.
-    #[serde(default)]
-    closing_prompt_tokens: u64,
-    /// Whether everything planned was done, and the model was asked for nothing but words since.
-    #[serde(default)]
-    awaits_closing_words: bool,
-    /// The meters that measure.
-    live_meters: BTreeSet<Expense>,
-    /// The meters of which was said that they do not.
-    told_silent: BTreeSet<Expense>,
+    absences: Absences,
+    revisions: TaskRevisions,
+    spending: Spending,
     /// What people were asked and what they approved.
     #[serde(default)]
     approvals: Approvals,
-    /// What is in flight.
-    calls: BTreeMap<CallId, RunningCall>,
-    /// What may still be going on, and what it says.
-    not_stopped: Vec<(ToolName, HaltState)>,
-    usage: Usage,
-    next_call: u32,
-    /// The least number that the ids of the next reply's calls may have.
-    next_message: usize,
-    next_request: u32,
-    next_progress: Duration,
+    calls: RunningCalls,
     /// Effects of the current input.
     #[serde(skip)]
     effects: Vec<Effect>,
@@ -190,38 +152,17 @@ impl Mission {
             ),
             setup,
             phase: Phase::New,
-            now: Duration::ZERO,
-            started: Duration::ZERO,
-            conversation: Vec::new(),
-            is_compacted: false,
-            may_recall: false,
-            offered: BTreeSet::new(),
-            shown: BTreeMap::new(),
+            clock: Clock::default(),
+            conversation: Conversation::new(),
+            offer: Offer::default(),
             run: PlanRun::default(),
-            planning_turn: 0,
-            was_cut: false,
-            reports: Vec::new(),
+            record: Record::default(),
             timeline: Timeline::default(),
-            progress_at: Duration::ZERO,
-            left_at: BTreeMap::new(),
-            came_back: BTreeSet::new(),
-            told_missing: BTreeSet::new(),
-            task_revisions: Vec::new(),
-            told_revisions: 0,
-            revised_plan: 0,
-            warned: BTreeSet::new(),
-            closing_prompt_tokens: 0,
-            awaits_closing_words: false,
-            live_meters: BTreeSet::new(),
-            told_silent: BTreeSet::new(),
+            absences: Absences::default(),
+            revisions: TaskRevisions::default(),
+            spending: Spending::default(),
             approvals: Approvals::default(),
-            calls: BTreeMap::new(),
-            not_stopped: Vec::new(),
-            usage: Usage::default(),
-            next_call: 1,
-            next_message: 0,
-            next_request: 1,
-            next_progress: Duration::ZERO,
+            calls: RunningCalls::new(),
             effects: Vec::new(),
         }
     }
@@ -230,7 +171,7 @@ impl Mission {
     /// order. Inputs that come too late for their purpose change nothing.
     #[must_use]
     pub fn handle(&mut self, now: Duration, input: Input) -> Vec<Effect> {
-        self.now = self.now.max(now);
+        self.clock.advance(now);
         match input {
             Input::Start => self.on_start(),
             Input::ModelReplied { request, reply } => self.on_model_replied(request, reply),
@@ -254,8 +195,8 @@ impl Mission {
     /// When the machine wants a [`Input::Tick`] at the latest, in the time of [`handle`](Self::handle).
     #[must_use]
     pub fn next_wake(&self) -> Option<Duration> {
-        let end = self.started + self.setup.limits.max_duration;
-        let progress = (!self.calls.is_empty()).then_some(self.next_progress);
+        let end = self.clock.started() + self.setup.limits.max_duration;
+        let progress = self.calls.next_progress();
         let phase = match &self.phase {
             Phase::New | Phase::Finished => return None,
             Phase::Halting { until, .. } => return Some(*until),
@@ -284,8 +225,8 @@ impl Mission {
         if self.phase != Phase::New {
             return;
         }
-        self.started = self.now;
-        self.note_progress();
+        self.clock.start();
+        self.clock.note_progress();
         let bytes = self.setup.task.len();
         if self.setup.task.trim().is_empty() {
             self.fail("The task is empty. Say what the robot shall do or answer.".to_owned());
@@ -306,20 +247,20 @@ impl Mission {
         if let Ok(reply) = &reply {
             self.book(reply);
             if matches!(self.phase, Phase::Planning { request: current } if current == request) {
-                self.note_closing_cost(reply);
+                self.spending.note_closing_cost(reply);
             }
         }
         self.halt_if_spent();
         let reply = reply.and_then(whole);
-        self.note_progress();
+        self.clock.note_progress();
         match self.phase.clone() {
             Phase::Planning { request: current } if current == request => self.on_plan_reply(reply),
             Phase::Confirming { step, request: current, asked, repeated, proposed } if current == request => {
-                self.timeline.answered(self.now);
+                self.timeline.answered(self.clock.now());
                 self.on_confirmation(step, asked, repeated, proposed, reply);
             }
             Phase::Correcting { step, request: current } if current == request => {
-                self.timeline.answered(self.now);
+                self.timeline.answered(self.clock.now());
                 self.on_correction(step, reply);
             }
             // An answer to a request that was given up.
@@ -328,11 +269,11 @@ impl Mission {
     }
 
     fn on_tick(&mut self) {
-        let expired = self.now >= self.started + self.setup.limits.max_duration;
+        let expired = self.clock.now() >= self.clock.started() + self.setup.limits.max_duration;
         match self.phase.clone() {
             Phase::New | Phase::Finished => return,
             Phase::Halting { then, until } => {
-                if self.now >= until {
+                if self.clock.now() >= until {
                     self.give_up_on_halting(then);
                 }
                 return;
@@ -349,7 +290,7 @@ impl Mission {
         self.cut_hung_goals();
         match self.phase.clone() {
             Phase::New | Phase::Finished | Phase::Halting { .. } => return,
-            Phase::Waiting { step, until, asked } if self.now >= until || self.notice_stalls() => {
+            Phase::Waiting { step, until, asked } if self.clock.now() >= until || self.notice_stalls() => {
                 self.confirm(step, asked, None);
             }
             Phase::Asking { .. } => self.end_unanswered_question(),
@@ -358,8 +299,8 @@ impl Mission {
             _ => self.give_up_what_is_gone(),
         }
         self.warn_about_budget();
-        if !self.calls.is_empty() && self.now >= self.next_progress {
-            self.next_progress = self.now + self.setup.limits.progress_interval;
+        if self.calls.next_progress().is_some_and(|at| self.clock.now() >= at) {
+            self.calls.report_progress_at(self.clock.now() + self.setup.limits.progress_interval);
             let in_flight = self.in_flight();
             self.report(MissionEvent::Progress { in_flight });
         }
@@ -379,10 +320,9 @@ impl Mission {
             }
         }
         self.name_as_offered(&mut chat);
-        self.usage.model_calls += 1;
+        self.spending.count_model_call();
         self.warn_about_budget();
-        let request = RequestId(self.next_request);
-        self.next_request += 1;
+        let request = self.conversation.next_request();
         self.effects.push(Effect::AskModel { request, chat });
         Some(request)
     }

@@ -20,24 +20,18 @@ const SAME: &str = "the same as for the call before";
 impl Mission {
     /// Asks for a plan or an answer, one turn further.
     pub(super) fn ask_for_plan(&mut self) {
-        self.planning_turn += 1;
-        if self.planning_turn > self.setup.limits.max_planning_steps {
+        let turn = self.conversation.next_turn();
+        if turn > self.setup.limits.max_planning_steps {
             let turns = self.setup.limits.max_planning_steps;
             self.fail(format!("The model made neither a plan nor an answer in {turns} turns."));
             return;
         }
-        self.report(MissionEvent::Planning { turn: self.planning_turn, plan: self.run.next_number() });
-        self.came_back.clear();
+        self.report(MissionEvent::Planning { turn, plan: self.run.next_number() });
+        self.absences.forget_returns();
         self.offer_tools();
         self.compact();
-        self.may_recall |= self.is_compacted;
-        let mut chat = prompts::planning_request(
-            &self.setup,
-            self.task_state.class,
-            &self.offered,
-            &self.conversation,
-            self.may_recall,
-        );
+        let mut chat =
+            prompts::planning_request(&self.setup, self.task_state.class, self.offer.names(), &self.conversation);
         self.add_goal(&mut chat);
         self.add_ask_person(&mut chat);
         self.add_containment(&mut chat);
@@ -50,27 +44,26 @@ impl Mission {
     fn offer_tools(&mut self) {
         let tools = &self.setup.tools;
         let limit = self.setup.limits.max_offered_tools;
-        if tools.len() <= limit || self.offered.is_empty() {
+        if tools.len() <= limit || self.offer.names().is_empty() {
             let chosen = selection::choose(tools, &self.setup.task, limit);
             self.offer(chosen);
         }
-        let shown = self.offered.iter().filter_map(|name| self.setup.tools.get(name));
-        self.shown = shown.map(|spec| (spec.name.clone(), spec.fingerprint())).collect();
+        self.offer.note_shown(&self.setup.tools);
     }
 
     /// Offers more tools. What is left out is told where something is.
     pub(super) fn offer(&mut self, more: impl IntoIterator<Item = ToolName>) {
-        let before = self.offered.len();
-        self.offered.extend(more);
-        let left_out: Vec<ToolName> = prompts::left_out(&self.setup.tools, &self.offered).cloned().collect();
-        if !left_out.is_empty() && self.offered.len() > before {
-            self.report(MissionEvent::ToolsOffered { offered: self.offered.iter().cloned().collect(), left_out });
+        let has_grown = self.offer.extend(more);
+        let left_out: Vec<ToolName> = prompts::left_out(&self.setup.tools, self.offer.names()).cloned().collect();
+        if !left_out.is_empty() && has_grown {
+            let offered = self.offer.names().iter().cloned().collect();
+            self.report(MissionEvent::ToolsOffered { offered, left_out });
         }
     }
 
     /// The built-in search: what it finds is on offer from the next turn on.
     pub(super) fn find_tools(&mut self, query: &str) -> ToolOutcome {
-        let found = selection::find(&self.setup.tools, query, &self.offered);
+        let found = selection::find(&self.setup.tools, query, self.offer.names());
         let outcome = ToolOutcome::success(selection::found(&found, &self.setup.tools));
         let names: Vec<ToolName> = found.into_iter().map(|spec| spec.name.clone()).collect();
         self.offer(names);
@@ -78,12 +71,12 @@ impl Mission {
     }
 
     pub(super) fn on_plan_reply(&mut self, reply: Result<ChatReply, ModelError>) {
-        let was_cut = std::mem::take(&mut self.was_cut);
+        let is_cut = reply.as_ref().is_err_and(|error| error.kind == ModelErrorKind::CutReply);
+        let was_cut = self.conversation.note_cut(is_cut);
         let reply = match reply {
             Ok(reply) => reply,
             // A long thought or a filter may hit once; a model to which it happens each time has no answer.
-            Err(error) if error.kind == ModelErrorKind::CutReply && !was_cut => {
-                self.was_cut = true;
+            Err(error) if is_cut && !was_cut => {
                 self.mistake(error.message, Vec::new());
                 return;
             }
@@ -107,7 +100,9 @@ impl Mission {
     /// Runs the research of a reply and commits its plan; or, if any call is wrong, does nothing but say so.
     fn sort_calls(&mut self, reply: &ChatReply) {
         let calls: Vec<ModelCall> = self.with_own_ids(&reply.calls);
-        self.awaits_closing_words &= calls.iter().all(|call| self.is_a_look(&call.name));
+        if !calls.iter().all(|call| self.is_a_look(&call.name)) {
+            self.conversation.await_more_than_words();
+        }
         if let Some(declined) = calls.iter().find(|call| call.name == DECLINE_TOOL) {
             let reason = match &declined.arguments {
                 CallArguments::Object(arguments) => arguments.get("reason").and_then(Value::as_str).unwrap_or_default(),
@@ -199,9 +194,7 @@ impl Mission {
 
     /// The calls with ids of our own: unique in the mission, whatever the model wrote.
     fn with_own_ids(&mut self, calls: &[ModelCall]) -> Vec<ModelCall> {
-        // The place in the conversation, which may have become shorter.
-        let message = self.conversation.len().max(self.next_message);
-        self.next_message = message + 1;
+        let message = self.conversation.next_message();
         calls
             .iter()
             .enumerate()

@@ -10,6 +10,7 @@ use cortex_protocol::{
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
+use super::conversation::Conversation;
 use super::failure::failure_reason;
 use super::recall::{self, RECALL_STEP};
 use super::{ASK_PERSON, ConfirmationArguments, MissionSetup, OnFailure};
@@ -134,8 +135,7 @@ pub(super) fn planning_request(
     setup: &MissionSetup,
     class: TaskClass,
     offered: &BTreeSet<ToolName>,
-    conversation: &[Message],
-    may_recall: bool,
+    conversation: &Conversation,
 ) -> ChatRequest {
     let mut system = vec![Fragment::Rules { text: planning_rules(setup, class) }];
     if !setup.identity.is_empty() {
@@ -147,7 +147,7 @@ pub(super) fn planning_request(
     }
     request.push(Fragment::Task { text: setup.task.clone() });
     let mut messages = vec![Message::System { fragments: system }, Message::User { fragments: request }];
-    messages.extend_from_slice(conversation);
+    messages.extend_from_slice(conversation.messages());
     let mut tools: Vec<ToolDefinition> = setup
         .tools
         .iter()
@@ -163,7 +163,7 @@ pub(super) fn planning_request(
     if left_out > 0 {
         tools.push(selection::definition(left_out));
     }
-    if may_recall {
+    if conversation.may_recall() {
         tools.push(recall::definition());
     }
     ChatRequest { purpose: Purpose::Plan, messages, tools, temperature: 0.2, max_tokens: PLANNING_TOKENS }

@@ -1,6 +1,6 @@
 //! What was left out of a request can be asked for: the whole output of a step.
 
-use cortex_protocol::{FailureKind, StepAddress, StepReport, ToolOutcome};
+use cortex_protocol::{FailureKind, StepAddress, ToolOutcome};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
@@ -13,8 +13,7 @@ pub const RECALL_STEP: &str = "recall_step";
 impl Mission {
     /// The step that a model asks for.
     pub(super) fn recall(&self, address: StepAddress) -> ToolOutcome {
-        let is_meant = |report: &&StepReport| report.plan == address.plan && report.number == address.step;
-        let Some(report) = self.reports.iter().find(is_meant) else {
+        let Some(report) = self.record.step(address) else {
             let reason = format!("there is no step {address} in this mission; steps are named PLAN.STEP");
             return ToolOutcome::failure(FailureKind::InvalidArguments, reason);
         };

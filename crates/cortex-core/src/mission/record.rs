@@ -1,8 +1,73 @@
-//! What the record says of a mission: which steps are still open after everything that later plans did.
+//! The record: the steps of every plan, and which of them are still open after everything that later plans did.
 
 use std::collections::BTreeSet;
 
-use cortex_protocol::{StepAddress, StepReport, StepStatus, ToolName};
+use cortex_protocol::{StepAddress, StepNumber, StepReport, StepStatus, ToolName};
+use serde::{Deserialize, Serialize};
+
+/// Every step of every plan, in the order of the plans.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Record {
+    steps: Vec<StepReport>,
+}
+
+impl Record {
+    /// Takes a step of the latest plan.
+    pub(super) fn push(&mut self, step: StepReport) {
+        self.steps.push(step);
+    }
+
+    pub(super) fn steps(&self) -> &[StepReport] {
+        &self.steps
+    }
+
+    pub(super) fn step(&self, address: StepAddress) -> Option<&StepReport> {
+        self.steps.iter().find(|report| report.plan == address.plan && report.number == address.step)
+    }
+
+    /// The steps of the latest plan, whose number this is.
+    pub(super) fn of_latest(&self, plan: u32) -> &[StepReport] {
+        self.steps.get(self.begin_of(plan)..).unwrap_or_default()
+    }
+
+    /// A step of the latest plan, whose number this is.
+    pub(super) fn in_latest(&self, plan: u32, step: StepNumber) -> Option<&StepReport> {
+        self.steps.get(self.place_of(plan, step)?)
+    }
+
+    /// As [`in_latest`](Self::in_latest), to be changed.
+    pub(super) fn in_latest_mut(&mut self, plan: u32, step: StepNumber) -> Option<&mut StepReport> {
+        let place = self.place_of(plan, step)?;
+        self.steps.get_mut(place)
+    }
+
+    /// Notes that a person's revision has overtaken the steps of a plan that are neither done nor skipped.
+    pub(super) fn overtake(&mut self, plan: u32) {
+        let is_open = |report: &&mut StepReport| {
+            report.plan == plan && !matches!(report.status, StepStatus::Success | StepStatus::Skipped)
+        };
+        for report in self.steps.iter_mut().filter(is_open) {
+            report.overtaken = true;
+        }
+    }
+
+    /// Where the steps of a plan begin.
+    fn begin_of(&self, plan: u32) -> usize {
+        self.steps.partition_point(|report| report.plan < plan)
+    }
+
+    /// Where a step of the latest plan stands. A plan numbers its steps from 1, so it is looked for where it must be: plans
+    /// may be long.
+    fn place_of(&self, plan: u32, step: StepNumber) -> Option<usize> {
+        let begins = self.begin_of(plan);
+        let place = begins.checked_add(usize::try_from(step.0).ok()?.checked_sub(1)?)?;
+        let is_it = |report: &StepReport| report.number == step;
+        if self.steps.get(place).is_some_and(is_it) {
+            return Some(place);
+        }
+        Some(begins + self.steps.get(begins..)?.iter().position(is_it)?)
+    }
+}
 
 /// The steps that did not end well and that no later step took over, in order.
 ///
@@ -68,7 +133,6 @@ fn stands_for(later: &StepReport, open: &StepReport) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cortex_protocol::StepNumber;
     use serde_json::{Value, json};
 
     fn step(plan: u32, number: u32, place: &str, status: StepStatus, instead_of: &[u32]) -> StepReport {

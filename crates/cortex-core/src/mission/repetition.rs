@@ -66,7 +66,7 @@ impl Mission {
                 && report.tool == *tool
                 && same_fields(&report.arguments, arguments)
         };
-        self.reports.iter().find(is_same)
+        self.record.steps().iter().find(is_same)
     }
 }
 

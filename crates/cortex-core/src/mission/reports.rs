@@ -84,7 +84,7 @@ impl Mission {
             **number != step.number && self.status(**number).is_some_and(|status| status == StepStatus::Pending)
         };
         let done: Vec<(&StepReport, Option<Duration>)> =
-            self.reports.iter().filter(has_begun).map(|report| (report, self.told_end(report))).collect();
+            self.record.steps().iter().filter(has_begun).map(|report| (report, self.told_end(report))).collect();
         let findings = &self.task_state.findings;
         StepInPlan {
             address: StepAddress { plan: self.run.number(), step: step.number },
@@ -92,7 +92,7 @@ impl Mission {
             call: prompts::shown_step(step, arguments),
             revisions: self.revision_fragments(),
             record: (!done.is_empty() || !findings.is_empty())
-                .then(|| Fragment::brief(&done, findings, self.now, &|name| self.offered_name(name))),
+                .then(|| Fragment::brief(&done, findings, self.clock.now(), &|name| self.offered_name(name))),
             rest: self.run.order().iter().filter(is_to_come).filter_map(|number| self.step(*number).cloned()).collect(),
             goals: self.in_flight(),
         }
@@ -112,33 +112,15 @@ impl Mission {
     }
 
     pub(super) fn current_reports(&self) -> impl Iterator<Item = &StepReport> {
-        self.reports.get(self.plan_begins()..).unwrap_or_default().iter()
-    }
-
-    /// Where the reports of the current plan begin: they stand in the order of the plans.
-    fn plan_begins(&self) -> usize {
-        self.reports.partition_point(|report| report.plan < self.run.number())
-    }
-
-    /// Where the report of a step of the current plan stands. A plan numbers its steps from 1, so it is looked for where it
-    /// must be: plans may be long.
-    fn place_of(&self, number: StepNumber) -> Option<usize> {
-        let begins = self.plan_begins();
-        let place = begins.checked_add(usize::try_from(number.0).ok()?.checked_sub(1)?)?;
-        let is_of = |report: &StepReport| report.number == number;
-        if self.reports.get(place).is_some_and(is_of) {
-            return Some(place);
-        }
-        Some(begins + self.reports.get(begins..)?.iter().position(is_of)?)
+        self.record.of_latest(self.run.number()).iter()
     }
 
     pub(super) fn report_of(&mut self, number: StepNumber) -> Option<&mut StepReport> {
-        let place = self.place_of(number)?;
-        self.reports.get_mut(place)
+        self.record.in_latest_mut(self.run.number(), number)
     }
 
     pub(super) fn status(&self, number: StepNumber) -> Option<StepStatus> {
-        self.reports.get(self.place_of(number)?).map(|report| report.status)
+        self.record.in_latest(self.run.number(), number).map(|report| report.status)
     }
 }
 

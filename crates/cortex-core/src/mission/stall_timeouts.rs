@@ -43,15 +43,10 @@ impl RunningCall {
 }
 
 impl Mission {
-    /// Something has happened: a step ended, a goal told something, the model answered.
-    pub(super) fn note_progress(&mut self) {
-        self.progress_at = self.now;
-    }
-
     /// Halts one call. When it is at rest it has failed so, and the plan goes on from there.
     pub(super) fn cut_call(&mut self, call: CallId, kind: FailureKind, because: String) {
-        let until = self.now.saturating_add(self.setup.limits.halt_timeout);
-        let Some(running) = self.calls.get_mut(&call).filter(|running| running.cut.is_none()) else { return };
+        let until = self.clock.now().saturating_add(self.setup.limits.halt_timeout);
+        let Some(running) = self.calls.get_mut(call).filter(|running| running.cut.is_none()) else { return };
         running.cut = Some(Cut { kind, because, until });
         self.effects.push(Effect::CancelCall { call });
     }
@@ -59,11 +54,11 @@ impl Mission {
     /// Halts the goals that have stopped telling how they are getting on.
     pub(super) fn cut_hung_goals(&mut self) {
         let hung_after = self.setup.limits.hung_after;
-        let is_hung = |call: &RunningCall| call.hangs_at(hung_after).is_some_and(|at| at <= self.now);
-        let hung: Vec<CallId> = self.calls.iter().filter(|(_, call)| is_hung(call)).map(|(id, _)| *id).collect();
+        let is_hung = |call: &RunningCall| call.hangs_at(hung_after).is_some_and(|at| at <= self.clock.now());
+        let hung: Vec<CallId> = self.calls.iter().filter(|(_, call)| is_hung(call)).map(|(id, _)| id).collect();
         for call in hung {
-            let silent_since = self.calls.get(&call).and_then(|running| running.feedback_at).unwrap_or_default();
-            let seconds = in_seconds(self.now.saturating_sub(silent_since));
+            let silent_since = self.calls.get(call).and_then(|running| running.feedback_at).unwrap_or_default();
+            let seconds = in_seconds(self.clock.now().saturating_sub(silent_since));
             self.cut_call(call, FailureKind::Timeout, format!("it gave no feedback for {seconds} s, and was halted"));
         }
     }
@@ -80,13 +75,13 @@ impl Mission {
         if matches!(self.phase, Phase::Halting { .. } | Phase::Finished) {
             return None;
         }
-        let is_overdue = |call: &RunningCall| call.cut.as_ref().is_some_and(|cut| cut.until <= self.now);
-        self.calls.iter().find(|(_, call)| is_overdue(call)).map(|(id, _)| *id)
+        let is_overdue = |call: &RunningCall| call.cut.as_ref().is_some_and(|cut| cut.until <= self.clock.now());
+        self.calls.iter().find(|(_, call)| is_overdue(call)).map(|(id, _)| id)
     }
 
     /// Ends a mission in which nothing has happened for too long. Returns whether it did.
     pub(super) fn give_up_without_progress(&mut self) -> bool {
-        if self.idle_ends().is_none_or(|end| self.now < end) {
+        if self.idle_ends().is_none_or(|end| self.clock.now() < end) {
             return false;
         }
         let seconds = self.setup.limits.max_idle.unwrap_or_default().as_secs_f64();
@@ -105,7 +100,7 @@ impl Mission {
         let waits =
             self.is_paused() || matches!(self.phase, Phase::Away { .. } | Phase::Asking { .. } | Phase::Halting { .. });
         let max_idle = self.setup.limits.max_idle.filter(|_| !waits)?;
-        Some(self.progress_at.saturating_add(max_idle))
+        Some(self.clock.progress_at().saturating_add(max_idle))
     }
 
     /// When the next of all this is due.

@@ -60,7 +60,7 @@ impl Mission {
         let mut fragments = record.fragments();
         fragments.push(Fragment::Notice { text });
         self.conversation.push(Message::User { fragments });
-        self.planning_turn = 0;
+        self.conversation.begin_phase();
         self.ask_for_plan();
     }
 
@@ -138,15 +138,11 @@ impl Mission {
         };
         let written = arguments.get("step").and_then(Value::as_str).unwrap_or_default();
         let step: StepAddress = written.parse().map_err(|_| EvidenceProblem::NoAddress)?;
-        let report = self
-            .reports
-            .iter()
-            .find(|report| report.plan == step.plan && report.number == step.step)
-            .ok_or(EvidenceProblem::UnknownStep { step })?;
+        let report = self.record.step(step).ok_or(EvidenceProblem::UnknownStep { step })?;
         if report.status != StepStatus::Success {
             return Err(EvidenceProblem::NoSuccess { step });
         }
-        if step.plan <= self.revised_plan {
+        if step.plan <= self.revisions.last_plan_before() {
             return Err(EvidenceProblem::BeforeCorrection { step });
         }
         // A tool that is gone may have done anything.

@@ -170,7 +170,7 @@ impl Mission {
     /// How steps are written once for several values, with values that the robot has.
     fn how_to_repeat(&self) -> String {
         let named = |name: &ToolName| self.setup.tools.wire_name(name).unwrap_or_default().to_owned();
-        let offered = || self.setup.tools.iter().filter(|spec| self.offered.contains(&spec.name));
+        let offered = || self.setup.tools.iter().filter(|spec| self.offer.names().contains(&spec.name));
         let Some((mover, argument, first, second)) = offered().find_map(|spec| {
             let (argument, first, second) = repeatable(spec)?;
             Some((named(&spec.name), argument, first, second))
@@ -233,7 +233,7 @@ impl Mission {
     /// Whether the task is nothing but sentences of tools that only look, "scan the tag", and each of those looks was
     /// taken. A sentence that a tool that acts declares, too, asks for more than a look.
     fn is_done_by_looks(&self) -> bool {
-        if !self.task_state.found_something || !self.task_revisions.is_empty() {
+        if !self.task_state.found_something || !self.revisions.is_empty() {
             return false;
         }
         let only_looks =
@@ -270,10 +270,10 @@ impl Mission {
     pub(super) fn learn_from_research(&mut self, tool: &ToolName, outcome: &ToolOutcome) {
         if outcome.is_success() {
             self.task_state.found_something = true;
-            self.task_state.looks.note(tool, self.now);
+            self.task_state.looks.note(tool, self.clock.now());
             self.task_state.found.learn(tool, &outcome.value);
             let findings = &mut self.task_state.findings;
-            findings.push(Finding::new(tool, &outcome.text(), self.run.next_number(), self.now));
+            findings.push(Finding::new(tool, &outcome.text(), self.run.next_number(), self.clock.now()));
             let older = findings.len().saturating_sub(FINDINGS);
             findings.drain(..older);
         }
@@ -288,7 +288,7 @@ impl Mission {
         }
         self.task_state.found_something |= only_looks || !outcome.text().trim().is_empty();
         if only_looks {
-            self.task_state.looks.note(&tool, self.now);
+            self.task_state.looks.note(&tool, self.clock.now());
             self.task_state.found.learn(&tool, &outcome.value);
         }
     }

@@ -1,7 +1,7 @@
 //! What a person says in mid mission. A revision of the task reaches the model as the words of the person in charge, and
 //! goes past no check: what has not begun is not begun, what is in flight is halted, and the mission plans anew.
 
-use cortex_protocol::{MissionEvent, Origin, StepReport, StepStatus, TaskClass, TaskReading};
+use cortex_protocol::{MissionEvent, Origin, TaskClass, TaskReading};
 
 use thiserror::Error;
 
@@ -56,7 +56,7 @@ impl Mission {
         if text.len() > MAX_REVISION_BYTES {
             return Err(RevisionProblem::TooLong { bytes: text.len() });
         }
-        if self.task_revisions.len() >= MAX_REVISIONS {
+        if self.revisions.texts().len() >= MAX_REVISIONS {
             return Err(RevisionProblem::TooMany);
         }
         match &self.phase {
@@ -84,15 +84,13 @@ impl Mission {
         let text = text.trim().to_owned();
         self.report(MissionEvent::TaskRevised { text: text.clone(), origin });
         let asks_no_action = reading.class.is_answered_by_words() || reading.is_search;
-        self.task_state.looks_suffice =
-            asks_no_action && (self.task_state.looks_suffice || self.task_revisions.is_empty());
+        self.task_state.looks_suffice = asks_no_action && (self.task_state.looks_suffice || self.revisions.is_empty());
         self.classify_anew(reading);
         self.overtake_steps();
         self.offer_what_fits(&text);
-        self.task_revisions.push(text);
-        self.revised_plan = self.run.number();
+        self.revisions.add(text, self.run.number());
         self.task_state.told = false;
-        self.awaits_closing_words = false;
+        self.conversation.await_more_than_words();
         self.task_state.found_something = false;
         self.leave_question("the task was corrected");
         self.void_approvals();
@@ -134,8 +132,10 @@ impl Mission {
     /// Whether something is to be done for the last revision, and nothing was planned since: what was done before it is
     /// not what it asks for.
     pub(super) fn owes_a_revision(&self) -> bool {
-        let is_revised = !self.task_revisions.is_empty();
-        is_revised && self.run.number() == self.revised_plan && !self.task_state.class.is_answered_by_words()
+        let is_revised = !self.revisions.is_empty();
+        is_revised
+            && self.run.number() == self.revisions.last_plan_before()
+            && !self.task_state.class.is_answered_by_words()
     }
 
     /// Words, and nothing was planned since the task was revised.
@@ -147,18 +147,12 @@ impl Mission {
 
     /// What the current plan has not done may be wanted no more; the plan that comes says so, or does it.
     fn overtake_steps(&mut self) {
-        let plan = self.run.number();
-        let is_open = |report: &&mut StepReport| {
-            report.plan == plan && !matches!(report.status, StepStatus::Success | StepStatus::Skipped)
-        };
-        for report in self.reports.iter_mut().filter(is_open) {
-            report.overtaken = true;
-        }
+        self.record.overtake(self.run.number());
     }
 
     /// Of a robot with many tools the revision may need others than the task.
     fn offer_what_fits(&mut self, text: &str) {
-        let found = selection::find(&self.setup.tools, text, &self.offered);
+        let found = selection::find(&self.setup.tools, text, self.offer.names());
         let names: Vec<_> = found.into_iter().map(|spec| spec.name.clone()).collect();
         if !names.is_empty() {
             self.offer(names);
@@ -191,10 +185,9 @@ impl Mission {
             Phase::Planning { .. } => None,
             _ => (self.run.number() > 0).then(|| self.plan_record()),
         };
-        let untold = self.task_revisions.get(self.told_revisions..).unwrap_or_default().to_vec();
-        self.told_revisions = self.task_revisions.len();
+        let untold = self.revisions.take_new();
         self.conversation.push(prompts::revised(ended, untold));
-        self.planning_turn = 0;
+        self.conversation.begin_phase();
         if self.run.number() > 0 {
             self.report(MissionEvent::Replanning { plan: self.run.next_number(), reason: REVISED.to_owned() });
         }
@@ -203,14 +196,14 @@ impl Mission {
 
     /// How many plans the mission may make: each revision allows one more.
     pub(super) fn plans_allowed(&self) -> u32 {
-        let revisions = u32::try_from(self.task_revisions.len()).unwrap_or(u32::MAX);
+        let revisions = u32::try_from(self.revisions.texts().len()).unwrap_or(u32::MAX);
         let rounds = self.task_state.rounds;
         self.setup.limits.max_replans.saturating_add(1).saturating_add(revisions).saturating_add(rounds)
     }
 
     /// The revisions for a request that does not carry the conversation.
     pub(super) fn revision_fragments(&self) -> Vec<Fragment> {
-        self.task_revisions.iter().map(|text| Fragment::Revision { text: text.clone() }).collect()
+        self.revisions.texts().iter().map(|text| Fragment::Revision { text: text.clone() }).collect()
     }
 }
 

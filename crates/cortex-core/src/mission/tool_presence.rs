@@ -47,19 +47,13 @@ impl Mission {
         let left = self.setup.tools.iter().map(|spec| &spec.name).filter(|name| tools.get(name).is_none());
         let left: Vec<ToolName> = left.cloned().collect();
         for name in left {
-            self.left_at.insert(name, self.now);
+            self.absences.note_left(name, self.clock.now());
         }
-        let back: Vec<ToolName> = self.left_at.keys().filter(|name| tools.get(name).is_some()).cloned().collect();
-        for name in &back {
-            self.left_at.remove(name);
-        }
-        self.came_back.extend(back);
+        let returned = self.absences.note_there(&tools);
         self.take_tools(tools);
         self.run.note_tools_changed();
-        let told: BTreeSet<ToolName> = self.told_missing.intersection(&self.came_back).cloned().collect();
-        if !told.is_empty() {
-            self.told_missing.retain(|name| !told.contains(name));
-            self.report(MissionEvent::ComponentReturned { tools: told.into_iter().collect() });
+        if !returned.is_empty() {
+            self.report(MissionEvent::ComponentReturned { tools: returned.into_iter().collect() });
         }
         match &self.phase {
             Phase::Underway => self.advance(),
@@ -109,9 +103,7 @@ impl Mission {
         if self.run.number() >= self.plans_allowed() {
             return false;
         }
-        let wanted: BTreeSet<ToolName> =
-            self.current_reports().filter(failed_for_want).map(|report| report.tool.clone()).collect();
-        let back: BTreeSet<ToolName> = self.came_back.intersection(&wanted).cloned().collect();
+        let back = self.back_again();
         if back.is_empty() {
             return self.wait_for_components(AfterWait::GiveUp { said: said.to_owned(), output: output.to_owned() });
         }
@@ -128,18 +120,18 @@ impl Mission {
 
     /// Whether there is still time for a tool that has left, or was not there from the beginning.
     pub(super) fn may_come_back(&self, tool: &ToolName) -> bool {
-        self.time_of(tool) > self.now
+        self.time_of(tool) > self.clock.now()
     }
 
     fn time_of(&self, tool: &ToolName) -> Duration {
-        let left_at = self.left_at.get(tool).copied().unwrap_or(self.started);
+        let left_at = self.absences.left_at(tool).unwrap_or(self.clock.started());
         left_at.saturating_add(self.setup.limits.component_grace)
     }
 
     /// The model wants what is away: it is asked again once that is back, or its time is up. What it said is as if it had
     /// never been said, since nothing of it could be done.
     pub(super) fn wait_to_plan(&mut self, wanted: BTreeSet<ToolName>) {
-        let until = wanted.iter().map(|tool| self.time_of(tool)).min().unwrap_or(self.now);
+        let until = wanted.iter().map(|tool| self.time_of(tool)).min().unwrap_or(self.clock.now());
         self.tell_missing(wanted.clone(), until);
         self.phase = Phase::Away { then: AfterWait::Plan { wanted }, until };
     }
@@ -153,7 +145,7 @@ impl Mission {
                 self.presence_of(failed_for_want) == Presence::AllThere
             }
         };
-        if !is_back && self.now < until {
+        if !is_back && self.clock.now() < until {
             return;
         }
         match then {
@@ -200,23 +192,26 @@ impl Mission {
         self.ask_for_plan();
     }
 
+    /// The tools for want of which steps of the current plan have failed.
+    fn wanting(&self) -> BTreeSet<ToolName> {
+        self.current_reports().filter(failed_for_want).map(|report| report.tool.clone()).collect()
+    }
+
     fn back_again(&self) -> BTreeSet<ToolName> {
-        let wanted = self.current_reports().filter(failed_for_want).map(|report| report.tool.clone());
-        wanted.filter(|name| self.came_back.contains(name)).collect()
+        self.absences.back_among(&self.wanting())
     }
 
     fn tell_missing(&mut self, tools: BTreeSet<ToolName>, until: Duration) {
-        if tools.is_subset(&self.told_missing) {
+        if !self.absences.note_reported(&tools) {
             return;
         }
-        self.told_missing.extend(tools.iter().cloned());
-        let patience = until.saturating_sub(self.now);
+        let patience = until.saturating_sub(self.clock.now());
         self.report(MissionEvent::ComponentMissing { tools: tools.into_iter().collect(), patience });
     }
 
     fn presence_of_planned(&self) -> Presence {
         // A plan is made of tools that are there; asked before each step, this must cost nothing where none has left.
-        if self.left_at.is_empty() { Presence::AllThere } else { self.presence_of(needs_in_future) }
+        if self.absences.is_empty() { Presence::AllThere } else { self.presence_of(needs_in_future) }
     }
 
     fn presence_of(&self, is_needed: impl Fn(&&StepReport) -> bool) -> Presence {
@@ -225,9 +220,9 @@ impl Mission {
         let (mut awaited, mut gone) = (BTreeSet::new(), BTreeSet::new());
         let mut first = None;
         for tool in missing {
-            let left_at = self.left_at.get(tool).copied().unwrap_or_default();
+            let left_at = self.absences.left_at(tool).unwrap_or_default();
             let until = left_at.saturating_add(self.setup.limits.component_grace);
-            if until > self.now {
+            if until > self.clock.now() {
                 awaited.insert(tool.clone());
                 first = Some(first.map_or(until, |first: Duration| first.min(until)));
             } else {

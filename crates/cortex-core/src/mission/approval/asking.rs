@@ -159,7 +159,7 @@ impl Mission {
         let patience = self.setup.policy.approval.deadline;
         let text = capped(&text, QUESTION_SHOWN);
         let question = Question { number, text: text.clone(), subject, patience };
-        let until = self.now.saturating_add(patience);
+        let until = self.clock.now().saturating_add(patience);
         if self.approvals.asked >= MAX_QUESTIONS {
             let reason = format!("People were asked {MAX_QUESTIONS} times in this mission, the most that may be.");
             self.phase = Phase::Asking { number, until, then: then.clone() };
@@ -167,7 +167,7 @@ impl Mission {
             return;
         }
         self.approvals.asked = number.0;
-        self.note_progress();
+        self.clock.note_progress();
         self.approvals.open = Some(question.clone());
         self.effects.push(Effect::AskPerson { question: question.clone() });
         self.report(MissionEvent::Asked { question });
@@ -185,7 +185,7 @@ impl Mission {
         };
         let open = self.approvals.open.as_ref().filter(|open| open.number == number && open.number == *asked);
         let Some(open) = open else { return Err(AnswerProblem::NotOpen { number }) };
-        if self.now.max(now) >= *until {
+        if self.clock.now().max(now) >= *until {
             return Err(AnswerProblem::TooLate { number });
         }
         match (&open.subject, answer) {
@@ -199,14 +199,14 @@ impl Mission {
     }
 
     pub(in crate::mission) fn on_answered(&mut self, number: QuestionNumber, answer: Answer, by: Origin) {
-        if self.check_answer(self.now, number, &answer).is_err() {
+        if self.check_answer(self.clock.now(), number, &answer).is_err() {
             return;
         }
         let Phase::Asking { then, .. } = self.phase.clone() else { return };
         let Some(question) = self.approvals.open.take() else { return };
         let who = named(&by);
         self.close(number, QuestionOutcome::Answered { answer: answer.clone(), by });
-        self.note_progress();
+        self.clock.note_progress();
         match answer {
             Answer::Approve { scope } => {
                 self.grant(&question.subject, scope);
@@ -226,7 +226,7 @@ impl Mission {
     }
 
     fn grant(&mut self, subject: &Subject, scope: ApprovalScope) {
-        let until = self.now.saturating_add(self.setup.policy.approval.valid);
+        let until = self.clock.now().saturating_add(self.setup.policy.approval.valid);
         let plan = match subject {
             Subject::Call { plan, .. } | Subject::Plan { plan, .. } => plan,
             Subject::Choice { .. } => return,
@@ -302,7 +302,7 @@ impl Mission {
             }
             return;
         };
-        if self.now < until {
+        if self.clock.now() < until {
             return;
         }
         self.approvals.open = None;
@@ -324,7 +324,7 @@ impl Mission {
 
     /// When the question that is open ends by itself.
     pub(in crate::mission) fn question_ends(&self, until: Duration) -> Duration {
-        if self.approvals.open.is_some() { until } else { self.now }
+        if self.approvals.open.is_some() { until } else { self.clock.now() }
     }
 
     fn close(&mut self, number: QuestionNumber, outcome: QuestionOutcome) {
@@ -370,7 +370,7 @@ impl Mission {
         }
         let because = if self.is_paused() {
             "the missions are paused"
-        } else if !self.not_stopped.is_empty() {
+        } else if !self.calls.not_stopped().is_empty() {
             "something did not confirm that it is at rest"
         } else if self.failure_of_plan().is_some() {
             "the plan has failed"

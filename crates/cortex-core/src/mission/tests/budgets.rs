@@ -255,7 +255,7 @@ proptest! {
                 break;
             }
             let spent = costs_of[turn % costs_of.len()];
-            let (begun, asked) = (story.invoked.len(), story.mission.usage.model_calls);
+            let (begun, asked) = (story.invoked.len(), story.mission.spending.usage().model_calls);
             let all_done = story.mission.run.number() > 0 && story.statuses_so_far().iter().all(|status| *status == StepStatus::Success);
             if story.is_asking() {
                 let reply = match story.requests.last().map(|request| request.purpose) {
@@ -278,7 +278,7 @@ proptest! {
             } else {
                 break;
             }
-            let usage = story.mission.usage;
+            let usage = *story.mission.spending.usage();
             let is_spent = max_tokens.is_some_and(|most| usage.prompt_tokens + usage.completion_tokens >= most)
                 || asked >= max_model_calls
                 || max_metres.is_some_and(|most| usage.metres >= most);

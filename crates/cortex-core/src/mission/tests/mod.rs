@@ -26,8 +26,8 @@ use std::time::Duration;
 
 use cortex_language::task_class;
 use cortex_protocol::{
-    CancelMode, ComponentName, Dispatch, Effect as ToolEffect, FailureKind, MissionResult, MissionStatus, Plan,
-    StepNumber, ToolCall, ToolOutcome, ToolPhase, ToolSpec,
+    CallId, CancelMode, ComponentName, Dispatch, Effect as ToolEffect, FailureKind, HaltState, MissionResult,
+    MissionStatus, Plan, StepNumber, StepReport, ToolCall, ToolOutcome, ToolPhase, ToolSpec,
 };
 use serde_json::{Value, json};
 
@@ -294,7 +294,7 @@ impl Story {
 
     /// Whether this call has not ended.
     pub(super) fn is_open(&self, index: usize) -> bool {
-        self.invoked.get(index).is_some_and(|(call, _)| self.mission.calls.contains_key(call))
+        self.invoked.get(index).is_some_and(|(call, _)| self.mission.calls.get(*call).is_some())
     }
 
     /// Ends it as its component would: well, or halted where it was cancelled.
@@ -335,7 +335,7 @@ impl Story {
 
     /// The same before the end.
     pub(super) fn statuses_so_far(&self) -> Vec<cortex_protocol::StepStatus> {
-        self.mission.reports.iter().map(|report| report.status).collect()
+        self.mission.record.steps().iter().map(|report| report.status).collect()
     }
 
     pub(super) fn statuses(&self) -> Vec<cortex_protocol::StepStatus> {

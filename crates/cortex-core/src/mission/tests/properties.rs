@@ -360,16 +360,16 @@ fn check_told(mission: &Mission, chat: &ChatRequest) {
     for report in mission.owed() {
         assert!(owed.contains(&address(&report)), "the model is not told of what is owed: {report:?}");
     }
-    for report in &mission.reports {
+    for report in mission.record.steps() {
         assert!(recorded.contains(&address(report)), "a step is not in the record: {report:?}");
     }
 }
 
 /// Whatever begins, it begins within every budget.
 fn check_budget(mission: &Mission, seen: &Seen, now: Duration) {
-    let tokens = mission.usage.prompt_tokens + mission.usage.completion_tokens;
+    let tokens = mission.spending.usage().prompt_tokens + mission.spending.usage().completion_tokens;
     assert!(tokens < MAX_TOKENS && seen.requests.len() < 20, "a call began after a budget was spent");
-    assert!(now < mission.started + mission.setup.limits.max_duration, "a call began after its time");
+    assert!(now < mission.clock.started() + mission.setup.limits.max_duration, "a call began after its time");
 }
 
 fn looks(tool: &ToolName) -> bool {

@@ -1,0 +1,90 @@
+//! What the mission has spent, and what of it was reported. What follows when a budget is spent is decided in `budget`.
+
+use std::collections::BTreeSet;
+
+use cortex_protocol::Usage;
+use cortex_protocol::mission::Expense;
+use serde::{Deserialize, Serialize};
+
+use super::Prices;
+use super::budget::count;
+use crate::chat::ChatReply;
+
+/// What was spent, counted here or measured outside.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Spending {
+    usage: Usage,
+    /// The budgets of which a warning was given.
+    warned: BTreeSet<Expense>,
+    /// Tokens that the last request for a plan or an answer held: about what the next one costs.
+    #[serde(default)]
+    closing_prompt_tokens: u64,
+    /// The meters that measure.
+    live_meters: BTreeSet<Expense>,
+    /// The meters that were reported as silent.
+    reported_silent: BTreeSet<Expense>,
+}
+
+impl Spending {
+    pub(super) fn usage(&self) -> &Usage {
+        &self.usage
+    }
+
+    pub(super) fn count_model_call(&mut self) {
+        self.usage.model_calls += 1;
+    }
+
+    /// Books the tokens of a reply, and what all tokens cost.
+    pub(super) fn book(&mut self, reply: &ChatReply, prices: Prices) {
+        let usage = &mut self.usage;
+        usage.prompt_tokens = usage.prompt_tokens.saturating_add(reply.prompt_tokens);
+        usage.completion_tokens = usage.completion_tokens.saturating_add(reply.completion_tokens);
+        usage.tokens_estimated |= reply.tokens_estimated;
+        usage.cost =
+            (count(usage.prompt_tokens) * prices.prompt + count(usage.completion_tokens) * prices.completion) / 1e6;
+    }
+
+    /// Notes what the next request for closing words is likely to cost, by the last request for a plan.
+    pub(super) fn note_closing_cost(&mut self, reply: &ChatReply) {
+        self.closing_prompt_tokens = reply.prompt_tokens;
+    }
+
+    pub(super) fn closing_prompt_tokens(&self) -> u64 {
+        self.closing_prompt_tokens
+    }
+
+    /// Takes the total of a meter. Returns whether this is an expense that a meter measures.
+    pub(super) fn measure(&mut self, expense: Expense, total: f64, is_live: bool) -> bool {
+        let spent = match expense {
+            Expense::Metres => &mut self.usage.metres,
+            Expense::WattHours => &mut self.usage.watt_hours,
+            // Counted here, not measured.
+            Expense::ModelCalls | Expense::Tokens | Expense::Money | Expense::Seconds => return false,
+        };
+        let is_sane = total.is_finite();
+        if is_sane {
+            // What is spent does not come back, whatever a meter says.
+            *spent = spent.max(total);
+        }
+        if is_live && is_sane {
+            self.live_meters.insert(expense);
+        } else {
+            self.live_meters.remove(&expense);
+        }
+        true
+    }
+
+    pub(super) fn is_measured(&self, expense: Expense) -> bool {
+        self.live_meters.contains(&expense)
+    }
+
+    /// Notes that the meter is reported as silent. Returns whether it was not before.
+    pub(super) fn note_silent(&mut self, expense: Expense) -> bool {
+        self.reported_silent.insert(expense)
+    }
+
+    /// Notes that a warning of the budget is given. Returns whether none was before.
+    pub(super) fn note_warning(&mut self, expense: Expense) -> bool {
+        self.warned.insert(expense)
+    }
+}
