@@ -144,10 +144,7 @@ mod tests {
     #[test]
     fn what_a_recipe_says_to_cortex_is_checked_where_it_stands() {
         for (lines, expected) in [
-            (
-                "modle = \"reflex\"",
-                "robot.toml:3:9: there is no key 'modle' here; the keys are robot, robot_description",
-            ),
+            ("modle = \"reflex\"", "robot.toml:3:9: there is no key 'modle' here; the keys are robot, identity"),
             ("[cortex.mission]\nmax_replans = \"many\"", "robot.toml:4:15"),
             ("[cortex.mission]\nmax_replan = 1", "robot.toml:4:14"),
             ("[cortex.calls]\nhalt_timeout_s = -1.0", "robot.toml:4:18: calls.halt_timeout_s is -1"),

@@ -15,7 +15,7 @@ const PREFIX: &str = "CORTEX_";
 /// The top-level keys; other variables of the prefix are none of ours.
 const KEYS: [&str; 17] = [
     "robot",
-    "robot_description",
+    "identity",
     "model",
     "log_level",
     "endpoint",

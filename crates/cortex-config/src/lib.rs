@@ -55,7 +55,7 @@ pub(crate) struct Config {
     /// The robot's name, in the source of its events.
     pub(crate) robot: String,
     /// What the robot is, in words for the model.
-    pub(crate) robot_description: String,
+    pub(crate) identity: String,
     /// Which model plans.
     pub(crate) model: String,
     /// How much is logged.
@@ -133,7 +133,7 @@ impl Default for Config {
         let policy = PolicySettings::default();
         Self {
             robot: "robot".to_owned(),
-            robot_description: String::new(),
+            identity: String::new(),
             model: ModelChoice::Reflex.to_string(),
             log_level: LogLevel::AsStarted,
             endpoint: EndpointConfig {
@@ -233,7 +233,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
     anyhow::ensure!(!config.robot.trim().is_empty(), "configuration: robot must not be empty; give the robot a name");
     let runtime = RuntimeConfig {
         source: format!("/{}/cortex", config.robot.trim()),
-        identity: config.robot_description.clone(),
+        identity: config.identity.clone(),
         limits,
         queue,
         calls,

@@ -14,8 +14,7 @@ const EXPLAINED: &str = include_str!("../../../config/cortex.toml");
 
 /// What may change while Cortex runs, by the beginning of its name: what a mission is given when it begins, and the log.
 /// What the robot is looked at, watched, recorded and halted by stays as it was set up.
-const CHANGEABLE: [&str; 7] =
-    ["robot_description", "model", "log_level", "mission.", "endpoint.", "budget.max_", "queue."];
+const CHANGEABLE: [&str; 7] = ["identity", "model", "log_level", "mission.", "endpoint.", "budget.max_", "queue."];
 
 /// What is said, after the name, of what may not.
 const READ_AT_START: &str = "is read when Cortex starts; restart it with --ros-args -p NAME:=VALUE, or set it in the \

@@ -1,5 +1,5 @@
-//! The tools that have left in mid mission, and those that came back. How long they are waited for is decided in
-//! `tool_presence`.
+//! The tools that have left in mid mission, and those that came back. `tool_presence` decides how long they are waited
+//! for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::toolset::ToolSet;
 
-/// Who left, who came back, and what of it was reported.
+/// Tools that left and came back, as far as it still matters.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Absences {
     /// The tools that were there and are not, with the time when they left.
@@ -37,7 +37,7 @@ impl Absences {
         reported
     }
 
-    /// Whether every tool that ever was there is there.
+    /// True while every tool that ever was there is there.
     pub(super) fn is_empty(&self) -> bool {
         self.left_at.is_empty()
     }

@@ -1,27 +1,75 @@
 //! The mission machine: `(state, input) -> (state, effects)`. One mission is one task from its start to its one result.
 //!
+//! The driver of a mission carries out its effects and gives it their outcomes:
+//!
+//! ```
+//! use cortex_core::{CallArguments, ChatReply, Effect, Input, Mission, ModelCall};
+//! use cortex_protocol::ToolOutcome;
+//! # use {serde_json::json, std::time::Duration};
+//! let setup = serde_json::from_value(json!({
+//!     "task": "Go to the kitchen.", "identity": "", "earlier": [], "limits": {}, "tools": [{
+//!         "name": "base.go_to", "description": "Drives to a place.", "phase": "execution", "effect": "move",
+//!         "parameters": {"type": "object"}, "resources": ["base"], "timeout": {"secs": 60, "nanos": 0},
+//!         "dispatch": "wait", "cancel": "halt", "phrases": []
+//!     }]
+//! }))?;
+//! let arguments = CallArguments::read(r#"{"place": "kitchen"}"#);
+//! let plan = vec![ModelCall { id: "1".into(), name: "base-go_to".into(), arguments }];
+//! // The model plans, confirms the one step of its plan, and answers.
+//! let says = |text: &str, calls| Ok(ChatReply { text: text.into(), calls, ..ChatReply::default() });
+//! let mut replies = [says("", plan), says("EXECUTE", vec![]), says("I am in the kitchen.", vec![])].into_iter();
+//! let arrived = ToolOutcome::success(json!("arrived"));
+//! let (mut mission, mut input, mut output) = (Mission::new(setup), Some(Input::Start), String::new());
+//! while let Some(next) = input.take() {
+//!     for effect in mission.handle(Duration::ZERO, next) {
+//!         match effect {
+//!             Effect::AskModel { request, .. } => input = replies.next().map(|reply| Input::ModelReplied { request, reply }),
+//!             Effect::Invoke { call, .. } => input = Some(Input::CallEnded { call, outcome: arrived.clone() }),
+//!             Effect::Finish { result } => output = result.output,
+//!             _ => {} // events and words, for people
+//!         }
+//!     }
+//! }
+//! assert!(output.starts_with("I am in the kitchen.\nDone: base.go_to(place=kitchen)"), "{output}");
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+//!
 //! Pure: time comes in with each input, what is to be done goes out as [`Effect`]s. The state is `serde`; the same
 //! inputs always give the same effects. See `docs/mission-loop.md`.
 //!
+//! # State
+//!
+//! [`Mission`] is made of parts. Each is a struct in the file named here, and its methods say what may be done
+//! with it:
+//!
+//! - the run of a plan: `plan_run`, made anew by each commitment; `running_calls`: what is in flight; `record`: the steps of
+//!   all plans, and which of them are still open; `timeline`: when they did what;
+//! - the model: `conversation`, and `offer`: the tools that it may call;
+//! - the robot: `absences`: tools that have left; `availability`: what the monitor keeps from the mission;
+//! - people: `task_revisions`, and `approval`: what they were asked and what they approved;
+//! - bounds: `spending`, and `clock`;
+//! - `phase`: where it stands; `task_class`: what the class of the task decides; `setup`: what it starts with.
+//!
+//! # Decisions
+//!
+//! The rest decides what follows from an input:
+//!
+//! - `io`: inputs and effects;
 //! - `planning`: phase 1, from the task to a plan or an answer; `calls`: what its replies call; `research`: looks that are
 //!   done at once; `commitment`: the plan that comes of it; `truncation`: plans that are too long;
 //! - `execution`: phase 2, the confirmed steps; `in_flight`: the calls under way; `reports`: the record of each step;
-//! - `phase`: where it stands;
 //! - `failure`: what a failed step does to its plan;
 //! - `arguments`: those that a step runs with, and which of them a confirmation may change;
 //! - `argument_repair`: fixing a call that failed; `budget`: what a mission may spend;
 //!   `closing`: how it ends where its closing words fail;
 //!   `compaction`: keeping its conversation within bounds;
-//! - `task_class`: what the class of the task decides; `standing_tasks`: orders that go on; `evidence`: what shows that they are
-//!   fulfilled; `collections`: what `<each place>` stands for;
-//! - `tool_presence`: components that leave and come back; `availability`: what the monitor keeps from the mission;
+//! - `standing_tasks`: orders that go on; `evidence`: what shows that they are fulfilled; `collections`: what `<each place>` stands
+//!   for;
+//! - `tool_presence`: components that leave and come back;
 //! - `stall_timeouts`: what would go on for ever ends;
-//! - `approval`: policy, and what people approve; `ask_person`: what the model asks them; `dispute`: what they reopen;
+//! - `ask_person`: what the model asks people; `dispute`: what they reopen;
 //! - `task_revision`: what a person says in mid mission; `repetition`: what was done is not done again;
-//! - `ending`: replanning, halting and the one result; `record`: what of the task is still open; `account`: what was done
-//!   and looked at, in one line;
-//! - `timeline`: when its steps did what;
-//! - `setup`: what it starts with; `io`: inputs and effects;
+//! - `ending`: replanning, halting and the one result; `account`: what was done and looked at, in one line;
 //! - `prompts`: what the model is told; `recall`: what it may ask for of what was left out.
 
 use std::time::Duration;
@@ -39,6 +87,7 @@ use availability::MissionAvailability;
 use clock::Clock;
 use conversation::Conversation;
 use in_flight::RunningCall;
+use offer::Offer;
 use phase::{Arranged, Ending, Phase, Research, ResearchState};
 use plan_run::PlanRun;
 use record::Record;
@@ -47,7 +96,6 @@ use spending::Spending;
 use task_class::TaskState;
 use task_revisions::TaskRevisions;
 use timeline::Timeline;
-use tool_registry::Offer;
 
 mod absences;
 mod account;
@@ -71,6 +119,7 @@ mod execution;
 mod failure;
 mod in_flight;
 mod io;
+mod offer;
 mod phase;
 mod plan_run;
 mod planning;
@@ -90,7 +139,6 @@ mod task_revision;
 mod task_revisions;
 mod timeline;
 mod tool_presence;
-mod tool_registry;
 mod truncation;
 
 #[cfg(test)]
@@ -115,25 +163,33 @@ pub use task_revision::{MAX_REVISION_BYTES, MAX_REVISIONS, RevisionProblem};
 /// A mission in progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mission {
+    /// As it started. Of it only the tools change, and the state of the robot by which policy judges.
     setup: MissionSetup,
     /// What kind of thing the task asks for, and what follows from it.
     task_state: TaskState,
     phase: Phase,
     clock: Clock,
+    spending: Spending,
+    /// The planning conversation with the model.
     conversation: Conversation,
+    /// The tools that the model may call.
     offer: Offer,
+    /// The current plan and how far it got.
     run: PlanRun,
+    /// The calls under way.
+    calls: RunningCalls,
+    /// Every step of every plan.
     record: Record,
     timeline: Timeline,
-    /// What of the robot is kept from the mission.
+    /// The part of the robot that is kept from the mission.
     availability: MissionAvailability,
+    /// The tools that have left.
     absences: Absences,
+    /// The revisions of the task by people.
     revisions: TaskRevisions,
-    spending: Spending,
-    /// What people were asked and what they approved.
+    /// Questions to people and their approvals.
     #[serde(default)]
     approvals: Approvals,
-    calls: RunningCalls,
     /// Effects of the current input.
     #[serde(skip)]
     effects: Vec<Effect>,
@@ -153,16 +209,16 @@ impl Mission {
             setup,
             phase: Phase::New,
             clock: Clock::default(),
+            spending: Spending::default(),
             conversation: Conversation::new(),
             offer: Offer::default(),
             run: PlanRun::default(),
+            calls: RunningCalls::new(),
             record: Record::default(),
             timeline: Timeline::default(),
             absences: Absences::default(),
             revisions: TaskRevisions::default(),
-            spending: Spending::default(),
             approvals: Approvals::default(),
-            calls: RunningCalls::new(),
             effects: Vec::new(),
         }
     }

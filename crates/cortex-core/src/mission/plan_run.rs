@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::argument_repair::Failure;
 use crate::schedule;
 
-/// The current plan and how far it got. The record of its steps outlives it.
+/// The current plan and how far it got. The [`Record`](super::record::Record) of its steps outlives it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct PlanRun {
     /// Counts plans from 1; 0 before the first.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::in_flight::RunningCall;
 
-/// What is in flight.
+/// The calls in flight, and the tools that are not at rest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RunningCalls {
     running: BTreeMap<CallId, RunningCall>,

@@ -1,4 +1,4 @@
-//! What the mission has spent, and what of it was reported. What follows when a budget is spent is decided in `budget`.
+//! The expenses of the mission, and the warnings that were given of them. `budget` decides what follows.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::Prices;
 use super::budget::count;
 use crate::chat::ChatReply;
 
-/// What was spent, counted here or measured outside.
+/// The expenses of the mission, counted here or measured outside.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Spending {
     usage: Usage,

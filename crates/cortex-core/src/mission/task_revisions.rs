@@ -1,4 +1,4 @@
-//! How people revised the task. What follows a correction is decided in `task_revision`.
+//! The revisions of the task by people. `task_revision` decides what follows one.
 
 use serde::{Deserialize, Serialize};
 

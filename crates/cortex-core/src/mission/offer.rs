@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::toolset::ToolSet;
 
-/// What the model may choose from.
+/// The tools that the model may choose from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Offer {
     /// By name. Only ever grows.
