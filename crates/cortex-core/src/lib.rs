@@ -44,7 +44,7 @@ pub use mission::{ApprovalSettings, CancelReason, Effect, Input, Mission, Missio
 pub use policy::Policy;
 pub use ports::{
     CONFIRMATION_HOLDS, CallObserver, ChatModel, ClientPort, ConditionSource, EventStream, Invocation, ModelError,
-    ModelErrorKind, ObservationStream, ToolProvider, Unobserved, Watching,
+    ModelErrorKind, ObservationStream, OperatorPort, OverviewStream, ToolProvider, Unobserved, Watching,
 };
 pub use schedule::{collide, may_collide};
 pub use toolset::{ArgumentsError, ToolChanges, ToolSet, ToolSetError};

@@ -1,14 +1,16 @@
 //! What adapters implement. Small traits of our own types only.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_protocol::condition::Source;
+use cortex_protocol::overview::Overview;
 use cortex_protocol::{
     CallId, CloudEvent, Command, CommandError, CommandOutcome, EventId, HaltState, MissionId, OpenQuestion, Principal,
-    ToolCall, ToolFingerprint, ToolOutcome,
+    RecordedMission, ToolCall, ToolFingerprint, ToolOutcome, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -40,6 +42,39 @@ pub trait ClientPort: Send + Sync + 'static {
 
     /// The open questions to people, oldest first. Answers at once.
     fn questions(&self) -> Vec<OpenQuestion>;
+}
+
+/// The port for clients that show the robot to people: the page, the HTTP API. Their [`Command::Stop`] and
+/// [`Command::Resume`] go to the thread of the stop, as `~/stop` and `~/resume` do.
+#[async_trait]
+pub trait OperatorPort: ClientPort {
+    /// The live status of Cortex and the robot, now and later.
+    fn overviews(&self) -> Box<dyn OverviewStream>;
+
+    /// The tools on offer, by name. Answers at once.
+    fn tools(&self) -> Vec<ToolSpec>;
+
+    /// The recorded missions, the newest first: at most `most` of those that began before the mission `before`, or of all.
+    ///
+    /// # Errors
+    /// When the tapes can't be read, or there are none because nothing is recorded.
+    async fn recorded(&self, before: Option<MissionId>, most: usize) -> Result<Vec<RecordedMission>, CommandError>;
+
+    /// The file of a mission's tape, to be read as it is: JSON lines, each a CloudEvent.
+    ///
+    /// # Errors
+    /// When there is no tape of that mission.
+    fn tape(&self, mission: &MissionId) -> Result<PathBuf, CommandError>;
+}
+
+/// The live status, renewed whenever something changes and every few seconds. A slow reader gets the latest only.
+#[async_trait]
+pub trait OverviewStream: Send {
+    /// The latest. Answers at once.
+    fn latest(&self) -> Arc<Overview>;
+
+    /// Waits for one that was not given yet; `None` when no more will come. Dropping the future loses nothing.
+    async fn next(&mut self) -> Option<Arc<Overview>>;
 }
 
 /// Events, in order.

@@ -43,7 +43,9 @@ pub use id::{
     CallId, ComponentName, EventId, InvalidStepAddress, MissionId, ResourceName, SessionId, StepAddress, StepNumber,
     ToolName,
 };
-pub use mission::{Decision, MissionEvent, MissionResult, MissionStatus, StepReport, Turn, Usage};
+pub use mission::{
+    Decision, MissionEvent, MissionResult, MissionStatus, RecordedMission, RecordedState, StepReport, Turn, Usage,
+};
 pub use plan::{Plan, Priority, Step, StepStatus};
 pub use policy::{PolicyRule, PolicyVerdict};
 pub use question::{Answer, OpenQuestion, Question, QuestionId, QuestionNumber, QuestionOutcome};

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::execution::{ExecutionReport, StepTiming};
 use crate::{
-    CallId, ComponentName, HaltState, Origin, Plan, ResourceName, SessionId, StepAddress, StepNumber, StepStatus,
-    TaskClass, ToolName, ToolOutcome, Verification,
+    CallId, ComponentName, HaltState, MissionId, Origin, Plan, ResourceName, SessionId, StepAddress, StepNumber,
+    StepStatus, TaskClass, ToolName, ToolOutcome, Verification,
 };
 
 /// What the confirmation of a step decided.
@@ -195,6 +195,37 @@ pub struct MissionResult {
     pub usage: Usage,
     /// From acceptance to the end.
     pub duration: Duration,
+}
+
+/// A mission that was recorded, in a few words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordedMission {
+    /// Which.
+    pub mission: MissionId,
+    /// When it began: RFC 3339, UTC.
+    pub time: String,
+    /// What was to be done.
+    pub task: String,
+    /// Where it stands.
+    pub state: RecordedState,
+    /// Whether it was rehearsed: what acts was not called.
+    pub dry_run: bool,
+}
+
+/// Where a recorded mission stands, as far as its tape says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "state", content = "status", rename_all = "snake_case")]
+pub enum RecordedState {
+    /// It is being recorded.
+    Running,
+    /// The tape breaks off: Cortex ended before the mission did, or could not write.
+    BrokenOff,
+    /// It has ended so.
+    Ended(MissionStatus),
+    /// It has ended so, and a person says that it did not do what was asked.
+    Disputed(MissionStatus),
+    /// Its tape can't be read.
+    Unreadable,
 }
 
 /// One task of a conversation and what came of it.
