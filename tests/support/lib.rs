@@ -4,6 +4,7 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test whose set-up fails ends here, and says why")]
 
+mod browser;
 pub mod costs;
 mod dice;
 mod greenhouse;
@@ -19,6 +20,7 @@ mod times;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use browser::{Browser, Colours, Page, Viewport};
 use cortex_protocol::overview::Overview;
 use cortex_testkit::{Domain, OpenAiServer, discovery_range};
 pub use dice::Dice;

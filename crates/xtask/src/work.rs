@@ -7,6 +7,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result};
 
+use crate::browser;
 use crate::cargo::{self, Metadata, Profile};
 use crate::progress;
 use crate::ros::{self, Purpose, Ros};
@@ -71,6 +72,10 @@ pub(crate) fn run(repository: &Path, profile: Profile, arguments: &[String]) -> 
 
 /// Runs all tests of all members, or the ones that the arguments name.
 pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> {
+    let packages = packages(arguments);
+    if browser::is_needed(&packages) {
+        browser::ensure()?;
+    }
     let ros = prepare(repository, Purpose::Test)?;
     let binaries = Metadata::read(repository)?.target_directory()?.join(Profile::Debug.folder());
     // Tests start the binaries as a person would; Cargo builds a binary for the tests of its own package only.
@@ -79,7 +84,7 @@ pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> 
     let mut test = cargo::command_with_ros(repository, &ros);
     // Without target arguments Cargo runs unit, integration and documentation tests and builds the examples.
     test.args(["test", "--no-fail-fast"]);
-    if !names_packages(arguments) {
+    if packages.is_empty() {
         test.arg("--workspace");
     }
     test.args(arguments).env(BINARIES, binaries);
@@ -91,11 +96,17 @@ pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> 
     supervised::run(cargo::keep_local(&mut test, repository, &ros)).map(cargo::exit_code)
 }
 
-fn names_packages(arguments: &[String]) -> bool {
-    arguments
-        .iter()
-        .take_while(|argument| *argument != "--")
-        .any(|argument| argument.starts_with("-p") || argument.starts_with("--package"))
+/// The packages that the arguments name.
+fn packages(arguments: &[String]) -> Vec<&str> {
+    let mut words = arguments.iter().map(String::as_str).take_while(|word| *word != "--");
+    let mut packages = Vec::new();
+    while let Some(word) = words.next() {
+        match word {
+            "-p" | "--package" => packages.extend(words.next()),
+            _ => packages.extend(word.strip_prefix("--package=").or_else(|| word.strip_prefix("-p"))),
+        }
+    }
+    packages
 }
 
 /// Builds for speed and runs the benchmark.
@@ -144,10 +155,12 @@ mod tests {
 
     #[test]
     fn packages_are_named_before_the_test_arguments_only() {
-        let named = |arguments: &[&str]| names_packages(&arguments.iter().map(ToString::to_string).collect::<Vec<_>>());
-        assert!(named(&["-p", "cortex-core"]));
-        assert!(named(&["--package=cortex-core"]));
-        assert!(!named(&["stop", "--", "-p"]));
-        assert!(!named(&[]));
+        let named = |words: &str| {
+            let words: Vec<String> = words.split(' ').map(ToOwned::to_owned).collect();
+            packages(&words).join(" ")
+        };
+        assert_eq!(named("-p cortex-core --test stop --package cortex-ros"), "cortex-core cortex-ros");
+        assert_eq!(named("--package=cortex-core -pcortex-ros"), "cortex-core cortex-ros");
+        assert_eq!(named("stop -- -p"), "");
     }
 }

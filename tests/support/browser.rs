@@ -1,0 +1,200 @@
+//! A real Chromium, headless, driven through its WebDriver: what a person at the page sees and does.
+//!
+//! A test waits for what the page shows ([`Page::wait_for`]), never for a time: the page itself says when it has changed.
+
+use std::path::Path;
+
+use fantoccini::wd::{TimeoutConfiguration, WebDriverCompatibleCommand};
+use fantoccini::{Client, ClientBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Map, Value, json};
+
+use crate::{PATIENCE, Process};
+
+/// What the driver says on its standard output once it takes sessions, before its port.
+const STARTED: &str = "started successfully on port ";
+
+/// Finds the first visible element that a selector names and whose text contains some words, waits for one if there is none,
+/// and does one thing with it. Runs in the page.
+const FIND: &str = include_str!("find_in_page.js");
+
+/// The browser. Each window is a session of its own: windows share no cookies.
+pub struct Browser {
+    _driver: Process,
+    address: String,
+}
+
+/// The size of a window, in CSS pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Viewport {
+    /// A desk: 1440 x 900.
+    Wide,
+    /// A tablet, held upright: 820 x 1180.
+    Tablet,
+    /// A phone: 390 x 844.
+    Phone,
+}
+
+/// The colours that the window asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colours {
+    /// Dark on light.
+    Light,
+    /// Light on dark.
+    Dark,
+}
+
+impl Viewport {
+    fn size(self) -> (u32, u32) {
+        match self {
+            Self::Wide => (1440, 900),
+            Self::Tablet => (820, 1180),
+            Self::Phone => (390, 844),
+        }
+    }
+}
+
+/// A window with a page.
+pub struct Page {
+    client: Client,
+}
+
+impl Browser {
+    /// Starts the driver.
+    ///
+    /// # Panics
+    /// When it does not say where it listens.
+    pub async fn start() -> Self {
+        let mut driver = Process::spawn(Path::new("chromedriver"), &["--port=0"], &[]);
+        let line = driver.wait_for_line(STARTED).await;
+        let port = line.split(STARTED).nth(1).map(|rest| rest.trim_end_matches('.'));
+        let port: u16 = port.and_then(|port| port.parse().ok()).unwrap_or_else(|| panic!("no port in '{line}'"));
+        Self { _driver: driver, address: format!("http://127.0.0.1:{port}") }
+    }
+
+    /// Opens an address in a new window.
+    ///
+    /// # Panics
+    /// When the browser can't be started, or there is no page.
+    pub async fn open(&self, address: &str, viewport: Viewport, colours: Colours) -> Page {
+        let (width, height) = viewport.size();
+        let mut arguments = vec![
+            "--headless=new".to_owned(),
+            // In a container there is neither a sandbox for root nor much shared memory.
+            "--no-sandbox".to_owned(),
+            "--disable-dev-shm-usage".to_owned(),
+            "--hide-scrollbars".to_owned(),
+            format!("--window-size={width},{height}"),
+        ];
+        if colours == Colours::Dark {
+            arguments.push("--blink-settings=preferredColorScheme=0".to_owned());
+        }
+        // A window of Chromium is never narrower than 500 pixels; that of a device is.
+        let metrics = json!({"width": width, "height": height, "pixelRatio": 1.0, "mobile": false, "touch": false});
+        let options = json!({"args": arguments, "mobileEmulation": {"deviceMetrics": metrics}});
+        let mut capabilities = Map::new();
+        capabilities.insert("goog:chromeOptions".to_owned(), options);
+        capabilities.insert("goog:loggingPrefs".to_owned(), json!({"browser": "ALL"}));
+        let mut building = ClientBuilder::new(HttpConnector::new());
+        let client = building.capabilities(capabilities).connect(&self.address).await;
+        let client = client.unwrap_or_else(|problem| panic!("no window of Chromium: {problem}"));
+        let limits = TimeoutConfiguration::new(Some(PATIENCE), Some(PATIENCE), None);
+        done("the limits", client.update_timeouts(limits).await);
+        done(address, client.goto(address).await);
+        Page { client }
+    }
+}
+
+impl Page {
+    /// Waits until a visible element that the selector names contains the text, and gives its text.
+    pub async fn wait_for(&self, selector: &str, text: &str) -> String {
+        let found = self.find(selector, text, "read").await;
+        found.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Waits until no visible element that the selector names contains the text.
+    pub async fn wait_until_gone(&self, selector: &str, text: &str) {
+        self.find(selector, text, "gone").await;
+    }
+
+    /// Waits until there is a visible, enabled element that the selector names and whose text contains `text`, and clicks it.
+    pub async fn click(&self, selector: &str, text: &str) {
+        self.find(selector, text, "click").await;
+    }
+
+    /// Types into a field as a person would, and into what has the focus where the selector is empty. Special keys are
+    /// those of WebDriver (`fantoccini::key::Key`).
+    pub async fn type_into(&self, selector: &str, text: &str) {
+        let element = match selector {
+            "" => done("the focus", self.client.active_element().await),
+            selector => {
+                self.find(selector, "", "read").await;
+                done(selector, self.client.find(fantoccini::Locator::Css(selector)).await)
+            }
+        };
+        done(selector, element.send_keys(text).await);
+    }
+
+    /// Runs a script in the page, outside its content security policy, and gives what it returns.
+    pub async fn script(&self, script: &str, arguments: Vec<Value>) -> Value {
+        done(script, self.client.execute(script, arguments).await)
+    }
+
+    /// Runs a script in the page that calls its last argument when it is done, and gives what it passes.
+    pub async fn async_script(&self, script: &str, arguments: Vec<Value>) -> Value {
+        done("a script", self.client.execute_async(script, arguments).await)
+    }
+
+    /// Opens another address in this window.
+    pub async fn go(&self, address: &str) {
+        done(address, self.client.goto(address).await);
+    }
+
+    /// The whole window as PNG.
+    pub async fn screenshot(&self) -> Vec<u8> {
+        done("a screenshot", self.client.screenshot().await)
+    }
+
+    /// What the browser has complained of since it was asked last: errors of scripts, refused content, failed requests.
+    pub async fn complaints(&self) -> Vec<String> {
+        let log = done("the browser's log", self.client.issue_cmd(BrowserLog).await);
+        let entries = log.as_array().map(Vec::as_slice).unwrap_or_default();
+        let severe = entries.iter().filter(|entry| entry["level"] == "SEVERE" || entry["level"] == "WARNING");
+        severe.filter_map(|entry| entry["message"].as_str().map(ToOwned::to_owned)).collect()
+    }
+
+    /// Closes the window.
+    pub async fn close(self) {
+        done("closing", self.client.close().await);
+    }
+
+    async fn find(&self, selector: &str, text: &str, act: &str) -> Value {
+        let arguments = vec![selector.into(), text.into(), act.into()];
+        match self.client.execute_async(FIND, arguments).await {
+            Ok(found) => found,
+            Err(problem) => {
+                let shown = self.client.execute("return document.body.innerText", Vec::new()).await;
+                let shown = shown.ok().and_then(|text| text.as_str().map(ToOwned::to_owned)).unwrap_or_default();
+                panic!("'{selector}' with '{text}' ({act}): {problem}\nThe page shows:\n{shown}")
+            }
+        }
+    }
+}
+
+fn done<T, E: std::fmt::Display>(what: &str, result: Result<T, E>) -> T {
+    result.unwrap_or_else(|problem| panic!("{what}: {problem}"))
+}
+
+/// Chromium's own command for its log.
+#[derive(Debug)]
+struct BrowserLog;
+
+impl WebDriverCompatibleCommand for BrowserLog {
+    fn endpoint(&self, base: &url::Url, session: Option<&str>) -> Result<url::Url, url::ParseError> {
+        base.join(&format!("session/{}/se/log", session.unwrap_or_default()))
+    }
+
+    fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
+        (http::Method::POST, Some(json!({"type": "browser"}).to_string()))
+    }
+}
