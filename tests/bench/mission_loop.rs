@@ -163,7 +163,7 @@ fn answer(request: &Value) -> Served {
         [tool] if tool["function"]["name"] == "send_goal_to_works" => Served::Text("EXECUTE".to_owned()),
         [_] if told.contains("Nothing is in flight") => Served::Text("EXECUTE".to_owned()),
         [_] => Served::Text("CONTINUE".to_owned()),
-        _ if told.contains("What was done") => Served::Text("Done.".to_owned()),
+        _ if told.contains("was carried out. Compare each part") => Served::Text("Done.".to_owned()),
         _ => Served::Calls(vec![
             ("send_goal_to_works".to_owned(), json!({"order": 7})),
             ("send_request_to_works".to_owned(), json!({"data": true})),
