@@ -20,7 +20,8 @@ use cortex_protocol::{
     ToolCall, ToolName, ToolOutcome, ToolPhase, ToolSpec,
 };
 use cortex_recipe::action::{CommandLine, MethodCall};
-use cortex_recipe::parameter::{arguments_schema, bind};
+use cortex_recipe::binding::bind;
+use cortex_recipe::parameter::arguments_schema;
 use cortex_recipe::{Action, ActionKind, ActionName, Recipe};
 use cortex_robot::Robot;
 use cortex_robot::supervision::actions::Actions;

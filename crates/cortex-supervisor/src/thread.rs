@@ -11,7 +11,7 @@ use cortex_monitor::health::Ending as MonitorEnding;
 use cortex_monitor::{ActionResult, AttemptId, Effect, Input, Monitor, MonitorEvent, ProcessNumber};
 use cortex_process::{CommandFailure, CommandResult, CommandRunner, Ending, ProcessEvent, Processes, Program};
 use cortex_protocol::ComponentName;
-use cortex_recipe::parameter::bind_nothing;
+use cortex_recipe::binding::bind_nothing;
 use cortex_recipe::{ActionKind, ActionName, Recipe};
 
 use crate::program;

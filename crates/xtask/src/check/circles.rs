@@ -16,10 +16,9 @@ use crate::cargo::Package;
 const SITES_SHOWN: usize = 3;
 
 /// The circles that are allowed for now: the crate and the modules. This list only shrinks.
-const ALLOWED: [(&str, &[&str]); 15] = [
+const ALLOWED: [(&str, &[&str]); 9] = [
     ("cortex-component", &["component", "running"]),
     ("cortex-component", &["context", "dispatcher", "health", "lifecycle"]),
-    ("cortex-core", &["feedback", "mission"]),
     ("cortex-interfaces", &["completion", "conventions", "form", "interfaces", "message", "native", "read", "write"]),
     (
         "cortex-language",
@@ -38,32 +37,10 @@ const ALLOWED: [(&str, &[&str]); 15] = [
             "talk",
         ],
     ),
-    ("cortex-model", &["choice", "openai"]),
-    ("cortex-protocol", &["command", "question"]),
-    ("cortex-recipe", &["action", "parameter"]),
     ("cortex-recipe", &["check", "location", "problem", "recipe", "topics", "wording"]),
     ("cortex-ros", &["calls", "stop", "tools"]),
     ("cortex-ros", &["catalog", "definitions", "policy"]),
     ("cortex-ros-client", &["node", "parameters", "rcl"]),
-    (
-        "cortex-runtime",
-        &[
-            "calls",
-            "disputes",
-            "envelope",
-            "event_log",
-            "journal",
-            "mission_queue",
-            "mission_task",
-            "process_end",
-            "providers",
-            "robot_state",
-            "tape",
-            "tool_registry",
-            "unconfirmed_halts",
-        ],
-    ),
-    ("cortex-runtime", &["conditions", "dispatch"]),
     ("cortex-status", &["status", "watched_model"]),
 ];
 
