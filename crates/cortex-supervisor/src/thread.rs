@@ -217,7 +217,7 @@ impl<H: ActionExecutor> EventLoop<H> {
         });
     }
 
-    /// Runs the command of an action; the others are for the hands.
+    /// Runs the command of an action; the others are for the action executor.
     fn act(&mut self, attempt: AttemptId, action: &ActionName, limit: Duration) {
         let known = self.recipe.actions.get(action);
         let Some(Ok(ActionKind::Command(command))) = known.map(bind_nothing) else { return };
