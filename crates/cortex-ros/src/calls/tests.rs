@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn call(number: u32) -> CallKey {

@@ -1,4 +1,3 @@
-
 use super::*;
 use cortex_ros_client::graph::{Interface, NodeRole};
 

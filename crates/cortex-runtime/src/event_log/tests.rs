@@ -1,4 +1,3 @@
-
 use cortex_protocol::{MissionEvent, Origin};
 use tokio_util::task::TaskTracker;
 

@@ -1,4 +1,3 @@
-
 use std::path::Path;
 
 use serde_json::json;
