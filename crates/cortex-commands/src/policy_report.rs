@@ -120,29 +120,20 @@ pub(crate) fn undeclared(policy: &Policy) -> &'static str {
 mod tests {
     use std::time::Duration;
 
-    use cortex_protocol::{CancelMode, Conditions, Dispatch, Effect, ToolPhase};
+    use cortex_protocol::{CancelMode, Dispatch, Effect, ToolPhase};
     use serde_json::json;
 
     use super::*;
 
     fn tool(name: &str, effect: Effect, effect_source: EffectSource) -> ToolSpec {
-        ToolSpec {
-            name: name.into(),
-            description: "Does it.".to_owned(),
-            parameters: json!({"type": "object"}),
-            phase: ToolPhase::Execution,
-            effect,
-            effect_source,
-            resources: Vec::new(),
-            timeout: Duration::from_secs(1),
-            dispatch: Dispatch::Wait,
-            cancel: CancelMode::Halt,
-            component: None,
-            phrases: Vec::new(),
-            conditions: Conditions::default(),
-            serves: None,
-            outlives_process: false,
-        }
+        ToolSpec::new(name.into(), "Does it.".to_owned())
+            .with_parameters(json!({"type": "object"}))
+            .with_phase(ToolPhase::Execution)
+            .with_effect(effect)
+            .with_effect_source(effect_source)
+            .with_timeout(Duration::from_secs(1))
+            .with_dispatch(Dispatch::Wait)
+            .with_cancel(CancelMode::Halt)
     }
 
     fn told(settings: PolicySettings) -> Vec<(String, String)> {

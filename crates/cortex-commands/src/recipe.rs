@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use cortex_config as config;
 use cortex_process::Cgroups;
-use cortex_protocol::{CancelMode, Conditions, Dispatch, EffectSource, ToolPhase, ToolSpec};
+use cortex_protocol::{CancelMode, Dispatch, EffectSource, ToolPhase, ToolSpec};
 use cortex_recipe::{Action, ActionName, Mistake, Problems, Recipe};
 use cortex_robot::supervision::{self, MissingPrograms};
 
@@ -111,23 +111,18 @@ fn policy(recipe: &Recipe, text: &str) -> Vec<String> {
 /// An action as far as policy looks at it before there is a robot, if models are offered it.
 fn offered(name: &ActionName, action: &Action) -> Option<ToolSpec> {
     let offer = action.tool.as_ref()?;
-    Some(ToolSpec {
-        name: name.as_str().into(),
-        description: offer.description.clone(),
-        parameters: serde_json::Value::Null,
-        phase: ToolPhase::Execution,
-        effect: offer.effect,
-        effect_source: EffectSource::Declared,
-        resources: offer.resources.clone(),
-        timeout: action.timeout_s.duration(),
-        dispatch: Dispatch::Wait,
-        cancel: CancelMode::Halt,
-        component: action.component.clone(),
-        phrases: Vec::new(),
-        conditions: Conditions::default(),
-        serves: None,
-        outlives_process: false,
-    })
+    Some(
+        ToolSpec::new(name.as_str().into(), offer.description.clone())
+            .with_parameters(serde_json::Value::Null)
+            .with_phase(ToolPhase::Execution)
+            .with_effect(offer.effect)
+            .with_effect_source(EffectSource::Declared)
+            .with_resources(offer.resources.clone())
+            .with_timeout(action.timeout_s.duration())
+            .with_dispatch(Dispatch::Wait)
+            .with_cancel(CancelMode::Halt)
+            .with_component(action.component.clone()),
+    )
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use cortex_core::policy::{Policy, PolicySettings};
 use cortex_core::{Availability, CallArguments, ChatReply, Effect, Input, Mission, MissionLimits, ModelCall, ToolSet};
 use cortex_protocol::question::ApprovalScope;
 use cortex_protocol::{
-    Answer, CancelMode, Conditions, Dispatch, Effect as ToolEffect, EffectSource, MissionEvent, Origin, PolicyRule,
-    TaskReading, ToolOutcome, ToolPhase, ToolSpec,
+    Answer, CancelMode, Dispatch, Effect as ToolEffect, EffectSource, MissionEvent, Origin, PolicyRule, TaskReading,
+    ToolOutcome, ToolPhase, ToolSpec,
 };
 use serde_json::json;
 
@@ -21,27 +21,20 @@ const RULES: usize = 20;
 const MISSIONS: usize = 300;
 
 fn tool(source: EffectSource) -> ToolSpec {
-    ToolSpec {
-        name: "base.go_to".into(),
-        description: "Drives the robot to a place.".to_owned(),
-        parameters: json!({
+    ToolSpec::new("base.go_to".into(), "Drives the robot to a place.".to_owned())
+        .with_parameters(json!({
             "type": "object",
             "properties": {"place": {"type": "string"}, "speed": {"type": "number"}},
             "required": ["place"]
-        }),
-        phase: ToolPhase::Execution,
-        effect: ToolEffect::Move,
-        effect_source: source,
-        resources: vec!["base".into()],
-        timeout: Duration::from_secs(60),
-        dispatch: Dispatch::Wait,
-        cancel: CancelMode::Halt,
-        component: Some("base".into()),
-        phrases: Vec::new(),
-        conditions: Conditions::default(),
-        serves: None,
-        outlives_process: false,
-    }
+        }))
+        .with_phase(ToolPhase::Execution)
+        .with_effect(ToolEffect::Move)
+        .with_effect_source(source)
+        .with_resources(vec!["base".into()])
+        .with_timeout(Duration::from_secs(60))
+        .with_dispatch(Dispatch::Wait)
+        .with_cancel(CancelMode::Halt)
+        .with_component(Some("base".into()))
 }
 
 fn rules() -> Vec<PolicyRule> {

@@ -273,7 +273,7 @@ pub(crate) fn does_the_same(spec: &ToolSpec, other: &ToolSpec) -> bool {
 
 /// The tool as it stays known, with what the one holds and needs that really serves it.
 fn served(spec: &ToolSpec, server: &ToolSpec) -> ToolSpec {
-    ToolSpec { resources: server.resources.clone(), timeout: server.timeout, cancel: server.cancel, ..spec.clone() }
+    spec.clone().with_resources(server.resources.clone()).with_timeout(server.timeout).with_cancel(server.cancel)
 }
 
 /// Why a standby does not serve a tool of the component whose place it has.

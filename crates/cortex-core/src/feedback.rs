@@ -14,13 +14,15 @@ use cortex_protocol::{
 use serde_json::{Map, Value};
 
 use crate::fragment::capped;
-use crate::mission::ESTIMATED;
 use crate::plan::group_label;
 
 /// Most characters of a tool's output or arguments in a line.
 const SHOWN: usize = 200;
 /// Most characters of one side of a changed argument.
 const CHANGE_SHOWN: usize = 60;
+
+/// Said of tokens, and of what they cost, that nobody has counted.
+pub(crate) const ESTIMATED: &str = " (estimated: the model's endpoint does not count them)";
 
 /// How a mission was carried out, in one line for a person. None where no step was planned.
 #[must_use]

@@ -130,28 +130,21 @@ fn claim(resource: &ResourceName) -> (&str, bool) {
 mod tests {
     use std::time::Duration;
 
-    use cortex_protocol::{CancelMode, Conditions, Dispatch, EffectSource, ToolPhase};
+    use cortex_protocol::{CancelMode, Dispatch, EffectSource, ToolPhase};
 
     use super::*;
 
     fn tool(component: &str, effect: Effect, resources: &[&str]) -> ToolSpec {
-        ToolSpec {
-            name: "tool".into(),
-            description: String::new(),
-            parameters: serde_json::Value::Null,
-            phase: ToolPhase::Execution,
-            effect,
-            effect_source: EffectSource::Declared,
-            resources: resources.iter().map(|name| (*name).into()).collect(),
-            timeout: Duration::from_secs(1),
-            dispatch: Dispatch::Wait,
-            cancel: CancelMode::Halt,
-            component: (!component.is_empty()).then(|| component.into()),
-            phrases: Vec::new(),
-            conditions: Conditions::default(),
-            serves: None,
-            outlives_process: false,
-        }
+        ToolSpec::new("tool".into(), String::new())
+            .with_parameters(serde_json::Value::Null)
+            .with_phase(ToolPhase::Execution)
+            .with_effect(effect)
+            .with_effect_source(EffectSource::Declared)
+            .with_resources(resources.iter().map(|name| (*name).into()).collect())
+            .with_timeout(Duration::from_secs(1))
+            .with_dispatch(Dispatch::Wait)
+            .with_cancel(CancelMode::Halt)
+            .with_component((!component.is_empty()).then(|| component.into()))
     }
 
     #[test]

@@ -134,23 +134,15 @@ mod tests {
     use std::time::Duration;
 
     fn tool(name: &str, description: &str, component: Option<&str>, phase: ToolPhase) -> ToolSpec {
-        ToolSpec {
-            name: name.into(),
-            description: description.to_owned(),
-            parameters: json!({"type": "object"}),
-            phase,
-            effect: Effect::Move,
-            effect_source: cortex_protocol::EffectSource::Declared,
-            resources: Vec::new(),
-            timeout: Duration::from_secs(1),
-            dispatch: Dispatch::Wait,
-            cancel: CancelMode::Halt,
-            component: component.map(Into::into),
-            phrases: Vec::new(),
-            conditions: cortex_protocol::Conditions::default(),
-            serves: None,
-            outlives_process: false,
-        }
+        ToolSpec::new(name.into(), description.to_owned())
+            .with_parameters(json!({"type": "object"}))
+            .with_phase(phase)
+            .with_effect(Effect::Move)
+            .with_effect_source(cortex_protocol::EffectSource::Declared)
+            .with_timeout(Duration::from_secs(1))
+            .with_dispatch(Dispatch::Wait)
+            .with_cancel(CancelMode::Halt)
+            .with_component(component.map(Into::into))
     }
 
     fn large_robot() -> ToolSet {

@@ -12,8 +12,8 @@ use cortex_core::confirmation;
 use cortex_core::mission::{Mission, MissionLimits, MissionSetup, PolicySetup};
 use cortex_core::{Availability, CallArguments, ChatReply, Effect, Input, ModelCall, Purpose, RemovedTools, ToolSet};
 use cortex_protocol::{
-    CancelMode, Conditions, Decision, Dispatch, Effect as ToolEffect, EffectSource, MissionStatus, TaskReading,
-    ToolOutcome, ToolPhase, ToolSpec,
+    CancelMode, Decision, Dispatch, Effect as ToolEffect, EffectSource, MissionStatus, TaskReading, ToolOutcome,
+    ToolPhase, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -65,28 +65,19 @@ fn corpus() -> Vec<Entry> {
 }
 
 fn base() -> ToolSpec {
-    ToolSpec {
-        name: "base.go_to".into(),
-        description: "Drives to a place.".to_owned(),
-        parameters: json!({
+    ToolSpec::new("base.go_to".into(), "Drives to a place.".to_owned())
+        .with_parameters(json!({
             "type": "object",
             "properties": {"place": {"enum": ["kitchen", "bedroom"]}},
             "required": ["place"],
             "additionalProperties": false
-        }),
-        phase: ToolPhase::Execution,
-        effect: ToolEffect::Move,
-        effect_source: EffectSource::Declared,
-        resources: Vec::new(),
-        timeout: Duration::from_secs(30),
-        dispatch: Dispatch::Wait,
-        cancel: CancelMode::Halt,
-        component: None,
-        phrases: Vec::new(),
-        conditions: Conditions::default(),
-        serves: None,
-        outlives_process: false,
-    }
+        }))
+        .with_phase(ToolPhase::Execution)
+        .with_effect(ToolEffect::Move)
+        .with_effect_source(EffectSource::Declared)
+        .with_timeout(Duration::from_secs(30))
+        .with_dispatch(Dispatch::Wait)
+        .with_cancel(CancelMode::Halt)
 }
 
 /// A mission of one drive whose confirmations are answered so, the last of them again and again. Returns how many calls it

@@ -20,8 +20,7 @@ use cortex_core::condition::{self, Age, Observation, Observations, Verdict};
 use cortex_core::policy::{Policy, PolicyContext, PolicySettings, RobotState};
 use cortex_protocol::condition::Source;
 use cortex_protocol::{
-    CancelMode, Conditions, Dispatch, Effect, EffectSource, Origin, PolicyRule, PolicyVerdict, ToolCall, ToolPhase,
-    ToolSpec,
+    CancelMode, Dispatch, Effect, EffectSource, Origin, PolicyRule, PolicyVerdict, ToolCall, ToolPhase, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -103,23 +102,14 @@ fn read<T: for<'de> Deserialize<'de>>(robot: &str, file: &str) -> T {
 
 impl Tool {
     fn spec(&self, name: &str) -> ToolSpec {
-        ToolSpec {
-            name: name.into(),
-            description: self.description.clone(),
-            parameters: self.parameters.clone(),
-            phase: ToolPhase::Execution,
-            effect: self.effect,
-            effect_source: self.source,
-            resources: Vec::new(),
-            timeout: Duration::from_secs(10),
-            dispatch: Dispatch::Wait,
-            cancel: CancelMode::Halt,
-            component: None,
-            phrases: Vec::new(),
-            conditions: Conditions::default(),
-            serves: None,
-            outlives_process: false,
-        }
+        ToolSpec::new(name.into(), self.description.clone())
+            .with_parameters(self.parameters.clone())
+            .with_phase(ToolPhase::Execution)
+            .with_effect(self.effect)
+            .with_effect_source(self.source)
+            .with_timeout(Duration::from_secs(10))
+            .with_dispatch(Dispatch::Wait)
+            .with_cancel(CancelMode::Halt)
     }
 }
 

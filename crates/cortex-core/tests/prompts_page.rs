@@ -15,7 +15,7 @@ use cortex_core::{
 };
 use cortex_language::task_class;
 use cortex_protocol::{
-    CancelMode, Conditions, Dispatch, Effect as ToolEffect, EffectSource, FailureKind, ToolOutcome, ToolPhase, ToolSpec,
+    CancelMode, Dispatch, Effect as ToolEffect, EffectSource, FailureKind, ToolOutcome, ToolPhase, ToolSpec,
 };
 use serde_json::{Value, json};
 
@@ -45,23 +45,14 @@ is hardly longer than one before step 3: a further step adds at most 76 bytes, w
 ";
 
 fn tool(name: &str, description: &str, effect: ToolEffect, parameters: Value) -> ToolSpec {
-    ToolSpec {
-        name: name.into(),
-        description: description.to_owned(),
-        parameters,
-        phase: if effect == ToolEffect::Observe { ToolPhase::Both } else { ToolPhase::Execution },
-        effect,
-        effect_source: EffectSource::Declared,
-        resources: Vec::new(),
-        timeout: Duration::from_secs(60),
-        dispatch: Dispatch::Wait,
-        cancel: CancelMode::Halt,
-        component: None,
-        phrases: Vec::new(),
-        conditions: Conditions::default(),
-        serves: None,
-        outlives_process: false,
-    }
+    ToolSpec::new(name.into(), description.to_owned())
+        .with_parameters(parameters)
+        .with_phase(if effect == ToolEffect::Observe { ToolPhase::Both } else { ToolPhase::Execution })
+        .with_effect(effect)
+        .with_effect_source(EffectSource::Declared)
+        .with_timeout(Duration::from_secs(60))
+        .with_dispatch(Dispatch::Wait)
+        .with_cancel(CancelMode::Halt)
 }
 
 fn robot() -> ToolSet {
@@ -72,10 +63,7 @@ fn robot() -> ToolSet {
     let text = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
     ToolSet::new([
         tool("base.go_to", "Drives to a room.", ToolEffect::Move, place),
-        ToolSpec {
-            dispatch: Dispatch::Background,
-            ..tool("base.dock", "Drives to the dock.", ToolEffect::Move, no_arguments())
-        },
+        tool("base.dock", "Drives to the dock.", ToolEffect::Move, no_arguments()).with_dispatch(Dispatch::Background),
         tool("speaker.say", "Says a text aloud.", ToolEffect::Act, text),
         tool(
             "camera.look",
@@ -372,7 +360,7 @@ fn page() -> String {
     let away = Told::of("Go to the kitchen.", vec![], vec![]).set(|setup| {
         let of_base = |spec: &ToolSpec| spec.name.as_str().starts_with("base.");
         let component = |spec: &ToolSpec| of_base(spec).then(|| "base".into());
-        let all = setup.tools.iter().map(|spec| ToolSpec { component: component(spec), ..spec.clone() });
+        let all = setup.tools.iter().map(|spec| spec.clone().with_component(component(spec)));
         let all = ToolSet::new(all.collect::<Vec<_>>()).0;
         setup.tools = ToolSet::new(all.iter().filter(|spec| !of_base(spec)).cloned()).0;
         setup.removed.note(&all, &setup.tools);

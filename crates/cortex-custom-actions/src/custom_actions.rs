@@ -16,11 +16,12 @@ use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider, Watching};
 use cortex_process::{CommandFailure, CommandNumber, CommandResult, CommandRunner, Program};
 use cortex_protocol::{
-    CallId, CancelMode, ComponentName, Conditions, Dispatch, Effect, FailureKind, HaltState, MissionId, ResourceName,
-    ToolCall, ToolName, ToolOutcome, ToolPhase, ToolSpec,
+    CallId, CancelMode, ComponentName, Dispatch, Effect, FailureKind, HaltState, MissionId, ResourceName, ToolCall,
+    ToolName, ToolOutcome, ToolPhase, ToolSpec,
 };
 use cortex_recipe::action::{CommandLine, MethodCall};
-use cortex_recipe::parameter::{arguments_schema, bind};
+use cortex_recipe::binding::bind;
+use cortex_recipe::parameter::arguments_schema;
 use cortex_recipe::{Action, ActionKind, ActionName, Recipe};
 use cortex_robot::Robot;
 use cortex_robot::supervision::actions::Actions;
@@ -229,24 +230,25 @@ impl CustomActions {
         }
         let is_process = matches!(action.kind, ActionKind::Command(_));
         let dropped = if observes && !is_process { CancelMode::Drop } else { CancelMode::Halt };
-        Some(ToolSpec {
-            name: name.clone(),
-            description: offer.map_or_else(|| format!("The action {name}."), |offer| offer.description.clone()),
-            parameters: arguments_schema(&offer.map(|offer| offer.parameters.clone()).unwrap_or_default()),
-            phase: if observes { ToolPhase::Both } else { ToolPhase::Execution },
-            effect,
-            effect_source: cortex_protocol::EffectSource::Declared,
-            resources,
-            timeout: action.timeout_s.duration(),
-            dispatch: Dispatch::Wait,
-            cancel: cancel.unwrap_or(dropped),
-            component,
-            phrases: offer.map(|offer| offer.phrases.clone()).unwrap_or_default(),
-            // Those of the method behind it are checked when it is called.
-            conditions: Conditions::default(),
-            serves: serves.clone(),
-            outlives_process,
-        })
+        // It has no conditions: those of the method behind it are checked when it is called.
+        Some(
+            ToolSpec::new(
+                name.clone(),
+                offer.map_or_else(|| format!("The action {name}."), |offer| offer.description.clone()),
+            )
+            .with_parameters(arguments_schema(&offer.map(|offer| offer.parameters.clone()).unwrap_or_default()))
+            .with_phase(if observes { ToolPhase::Both } else { ToolPhase::Execution })
+            .with_effect(effect)
+            .with_effect_source(cortex_protocol::EffectSource::Declared)
+            .with_resources(resources)
+            .with_timeout(action.timeout_s.duration())
+            .with_dispatch(Dispatch::Wait)
+            .with_cancel(cancel.unwrap_or(dropped))
+            .with_component(component)
+            .with_phrases(offer.map(|offer| offer.phrases.clone()).unwrap_or_default())
+            .with_serves(serves.clone())
+            .with_outlives_process(outlives_process),
+        )
     }
 
     /// What a component offers as its method, now.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cortex_protocol::{ComponentName, ToolName};
 use cortex_recipe::action::MethodCall;
-use cortex_recipe::parameter::bind;
+use cortex_recipe::binding::bind;
 use cortex_recipe::{ActionKind, EventAction, Recipe};
 use cortex_robot::supervision::actions::Actions;
 use cortex_supervisor::RobotView;

@@ -8,13 +8,15 @@
 //!
 //! The environment is read in one place only, [`api_key_from_environment`]; everything else comes in as values.
 
+mod build;
 mod choice;
 mod openai;
 mod reflex;
 mod settings;
 mod wordings;
 
-pub use choice::{ChoiceError, ModelChoice, OPENAI_BASE_URL, build};
+pub use build::build;
+pub use choice::{ChoiceError, ModelChoice, OPENAI_BASE_URL};
 pub use openai::OpenAiModel;
 pub use reflex::Reflex;
 pub use settings::{API_KEY_VARIABLE, ApiKey, BuildError, ModelSettings, Structured, api_key_from_environment};

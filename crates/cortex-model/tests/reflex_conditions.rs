@@ -14,29 +14,20 @@ use cortex_core::{ChatModel as _, Effect, Input, Mission, MissionLimits, ToolSet
 use cortex_model::Reflex;
 use cortex_protocol::question::Subject;
 use cortex_protocol::{
-    Answer, CancelMode, Conditions, Dispatch, Effect as ToolEffect, FailureKind, MissionStatus, Origin, ToolOutcome,
-    ToolPhase, ToolSpec,
+    Answer, CancelMode, Dispatch, Effect as ToolEffect, FailureKind, MissionStatus, Origin, ToolOutcome, ToolPhase,
+    ToolSpec,
 };
 use serde_json::{Value, json};
 
 fn tool(name: &str, description: &str, phase: ToolPhase, effect: ToolEffect, parameters: &Value) -> ToolSpec {
-    ToolSpec {
-        name: name.into(),
-        description: description.to_owned(),
-        parameters: json!({"type": "object", "properties": parameters, "additionalProperties": false}),
-        phase,
-        effect,
-        effect_source: cortex_protocol::EffectSource::Declared,
-        resources: Vec::new(),
-        conditions: Conditions::default(),
-        serves: None,
-        outlives_process: false,
-        timeout: Duration::from_secs(30),
-        dispatch: Dispatch::Wait,
-        cancel: CancelMode::Drop,
-        component: None,
-        phrases: Vec::new(),
-    }
+    ToolSpec::new(name.into(), description.to_owned())
+        .with_parameters(json!({"type": "object", "properties": parameters, "additionalProperties": false}))
+        .with_phase(phase)
+        .with_effect(effect)
+        .with_effect_source(cortex_protocol::EffectSource::Declared)
+        .with_timeout(Duration::from_secs(30))
+        .with_dispatch(Dispatch::Wait)
+        .with_cancel(CancelMode::Drop)
 }
 
 fn robot(look: ToolPhase) -> ToolSet {

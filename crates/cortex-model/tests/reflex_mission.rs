@@ -14,32 +14,24 @@ use cortex_core::{ChatModel as _, Effect, Input, Mission, MissionLimits, ToolSet
 use cortex_model::Reflex;
 use cortex_protocol::question::Subject;
 use cortex_protocol::{
-    Answer, CancelMode, Conditions, Dispatch, Effect as ToolEffect, FailureKind, MissionResult, MissionStatus, Origin,
-    ToolCall, ToolOutcome, ToolPhase, ToolSpec,
+    Answer, CancelMode, Dispatch, Effect as ToolEffect, FailureKind, MissionResult, MissionStatus, Origin, ToolCall,
+    ToolOutcome, ToolPhase, ToolSpec,
 };
 use serde_json::{Value, json};
 
 fn tool(name: &str, phase: ToolPhase, effect: ToolEffect, parameters: &Value, phrase: &str) -> ToolSpec {
     let required: Vec<&String> = parameters.as_object().unwrap().keys().collect();
-    ToolSpec {
-        name: name.into(),
-        description: format!("Can be asked to {phrase}."),
-        parameters: json!({
+    ToolSpec::new(name.into(), format!("Can be asked to {phrase}."))
+        .with_parameters(json!({
             "type": "object", "properties": parameters, "required": required, "additionalProperties": false,
-        }),
-        phase,
-        effect,
-        effect_source: cortex_protocol::EffectSource::Declared,
-        resources: Vec::new(),
-        conditions: Conditions::default(),
-        serves: None,
-        outlives_process: false,
-        timeout: Duration::from_secs(30),
-        dispatch: Dispatch::Wait,
-        cancel: CancelMode::Drop,
-        component: None,
-        phrases: vec![phrase.to_owned()],
-    }
+        }))
+        .with_phase(phase)
+        .with_effect(effect)
+        .with_effect_source(cortex_protocol::EffectSource::Declared)
+        .with_timeout(Duration::from_secs(30))
+        .with_dispatch(Dispatch::Wait)
+        .with_cancel(CancelMode::Drop)
+        .with_phrases(vec![phrase.to_owned()])
 }
 
 fn robot(look: ToolPhase) -> ToolSet {
@@ -271,8 +263,8 @@ async fn a_plan_that_was_too_long_is_carried_out_in_parts() {
 async fn regression_a_task_for_what_is_coming_up_again_was_not_understood() {
     let all = robot(ToolPhase::Both);
     let of_base = |spec: &ToolSpec| spec.name.as_str() == "base.go_to";
-    let all = all
-        .rebuilt(all.iter().cloned().map(|spec| ToolSpec { component: of_base(&spec).then(|| "base".into()), ..spec }));
+    let component = |spec: &ToolSpec| of_base(spec).then(|| "base".into());
+    let all = all.rebuilt(all.iter().map(|spec| spec.clone().with_component(component(spec))));
     let all = all.0;
     let without_base = all.rebuilt(all.iter().filter(|spec| !of_base(spec)).cloned()).0;
     let mut setup = setup("go to the kitchen", without_base.clone(), MissionLimits::default());

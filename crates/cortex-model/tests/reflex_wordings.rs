@@ -16,35 +16,27 @@ use cortex_core::{ChatModel as _, Effect, Input, Mission, MissionLimits, ToolSet
 use cortex_model::{Reflex, WordingFile};
 use cortex_protocol::question::{ApprovalScope, Subject};
 use cortex_protocol::{
-    Answer, CancelMode, Conditions, Dispatch, Effect as ToolEffect, FailureKind, MissionResult, MissionStatus, Origin,
+    Answer, CancelMode, Dispatch, Effect as ToolEffect, FailureKind, MissionResult, MissionStatus, Origin,
     PolicyVerdict, ToolOutcome, ToolPhase, ToolSpec,
 };
 use serde_json::{Value, json};
 
 /// A tool that rings in one of these rooms.
 fn rings(name: &str, phrase: &str, rooms: &[&str]) -> ToolSpec {
-    ToolSpec {
-        name: name.into(),
-        description: "Rings.".to_owned(),
-        parameters: json!({
+    ToolSpec::new(name.into(), "Rings.".to_owned())
+        .with_parameters(json!({
             "type": "object",
             "properties": {"room": {"enum": rooms}},
             "required": ["room"],
             "additionalProperties": false,
-        }),
-        phase: ToolPhase::Execution,
-        effect: ToolEffect::Act,
-        effect_source: cortex_protocol::EffectSource::Declared,
-        resources: Vec::new(),
-        conditions: Conditions::default(),
-        serves: None,
-        outlives_process: false,
-        timeout: Duration::from_secs(30),
-        dispatch: Dispatch::Wait,
-        cancel: CancelMode::Drop,
-        component: None,
-        phrases: vec![phrase.to_owned()],
-    }
+        }))
+        .with_phase(ToolPhase::Execution)
+        .with_effect(ToolEffect::Act)
+        .with_effect_source(cortex_protocol::EffectSource::Declared)
+        .with_timeout(Duration::from_secs(30))
+        .with_dispatch(Dispatch::Wait)
+        .with_cancel(CancelMode::Drop)
+        .with_phrases(vec![phrase.to_owned()])
 }
 
 fn bell(rooms: &[&str]) -> Vec<ToolSpec> {

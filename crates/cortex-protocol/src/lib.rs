@@ -24,6 +24,7 @@ pub mod event;
 pub mod execution;
 mod id;
 pub mod mission;
+mod origin;
 pub mod overview;
 pub mod plan;
 pub mod policy;
@@ -33,9 +34,7 @@ pub mod task_class;
 pub mod tool;
 mod verification;
 
-pub use command::{
-    Command, CommandError, CommandErrorKind, CommandOutcome, Origin, Principal, Role, StopOutcome, Submission,
-};
+pub use command::{Command, CommandError, CommandErrorKind, CommandOutcome, Principal, Role, StopOutcome, Submission};
 pub use component::{ComponentDescription, DescriptionError, MethodDescription, MethodProblem};
 pub use condition::{Condition, Conditions, Evidence};
 pub use event::CloudEvent;
@@ -46,6 +45,7 @@ pub use id::{
 pub use mission::{
     Decision, MissionEvent, MissionResult, MissionStatus, RecordedMission, RecordedState, StepReport, Turn, Usage,
 };
+pub use origin::Origin;
 pub use plan::{Plan, Priority, Step, StepStatus};
 pub use policy::{PolicyRule, PolicyVerdict};
 pub use question::{Answer, OpenQuestion, Question, QuestionId, QuestionNumber, QuestionOutcome};

@@ -73,8 +73,12 @@ pub enum CancelMode {
     Halt,
 }
 
-/// A tool, as registered.
+/// How long a call may take where its tool does not say.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A tool, as registered. Made by [`ToolSpec::new`] and its `with_` methods, so that a new field breaks no provider.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ToolSpec {
     /// Canonical and unique.
     pub name: ToolName,
@@ -115,6 +119,118 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
+    /// A tool without arguments that executes something, moves the robot and holds nothing. A call may take 60 s.
+    #[must_use]
+    pub fn new(name: ToolName, description: String) -> Self {
+        Self {
+            name,
+            description,
+            parameters: serde_json::json!({"type": "object", "properties": {}}),
+            phase: ToolPhase::default(),
+            effect: Effect::default(),
+            effect_source: EffectSource::default(),
+            resources: Vec::new(),
+            timeout: DEFAULT_TIMEOUT,
+            dispatch: Dispatch::default(),
+            cancel: CancelMode::default(),
+            component: None,
+            phrases: Vec::new(),
+            conditions: Conditions::default(),
+            serves: None,
+            outlives_process: false,
+        }
+    }
+
+    /// Gives it another name.
+    #[must_use]
+    pub fn with_name(self, name: ToolName) -> Self {
+        Self { name, ..self }
+    }
+
+    /// Describes it anew, for the model.
+    #[must_use]
+    pub fn with_description(self, description: String) -> Self {
+        Self { description, ..self }
+    }
+
+    /// Sets the JSON Schema of its arguments, whose `type` is `object`.
+    #[must_use]
+    pub fn with_parameters(self, parameters: Value) -> Self {
+        Self { parameters, ..self }
+    }
+
+    /// Sets when it may be called.
+    #[must_use]
+    pub fn with_phase(self, phase: ToolPhase) -> Self {
+        Self { phase, ..self }
+    }
+
+    /// Sets what it does to the world.
+    #[must_use]
+    pub fn with_effect(self, effect: Effect) -> Self {
+        Self { effect, ..self }
+    }
+
+    /// Sets who says what it does to the world.
+    #[must_use]
+    pub fn with_effect_source(self, effect_source: EffectSource) -> Self {
+        Self { effect_source, ..self }
+    }
+
+    /// Sets what it holds while it runs.
+    #[must_use]
+    pub fn with_resources(self, resources: Vec<ResourceName>) -> Self {
+        Self { resources, ..self }
+    }
+
+    /// Sets how long a call may take.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// Sets whether a step waits for the end of a call.
+    #[must_use]
+    pub fn with_dispatch(self, dispatch: Dispatch) -> Self {
+        Self { dispatch, ..self }
+    }
+
+    /// Sets what cancelling takes.
+    #[must_use]
+    pub fn with_cancel(self, cancel: CancelMode) -> Self {
+        Self { cancel, ..self }
+    }
+
+    /// Sets the component that offers it.
+    #[must_use]
+    pub fn with_component(self, component: Option<ComponentName>) -> Self {
+        Self { component, ..self }
+    }
+
+    /// Sets the sentences that people use for it.
+    #[must_use]
+    pub fn with_phrases(self, phrases: Vec<String>) -> Self {
+        Self { phrases, ..self }
+    }
+
+    /// Sets what must hold before, while and after it is called.
+    #[must_use]
+    pub fn with_conditions(self, conditions: Conditions) -> Self {
+        Self { conditions, ..self }
+    }
+
+    /// Sets the tool that it serves while its component has the place of that tool's component.
+    #[must_use]
+    pub fn with_serves(self, serves: Option<ToolName>) -> Self {
+        Self { serves, ..self }
+    }
+
+    /// Sets whether a call may go on without the process that carries it out.
+    #[must_use]
+    pub fn with_outlives_process(self, outlives_process: bool) -> Self {
+        Self { outlives_process, ..self }
+    }
+
     /// What a call of the tool means, as a number: another one where the description, the schema of the arguments, the
     /// effect or a condition is another. A call that was made for one is not to be carried out by the other.
     #[must_use]

@@ -6,12 +6,13 @@
 //! - [`recipe`]: the file as a whole, and [`schema`], its JSON Schema;
 //! - [`component`]: a component: how it is started, what it depends on, what shows that it lives and works;
 //! - [`fallback`]: what is done when it fails; [`action`]: what a robot's owner adds to that, and [`parameter`], what such
-//!   an action is told with each call;
+//!   an action is told with each call; [`binding`]: the action with those values;
 //! - [`event`]: what the robot does by itself when something happens;
 //! - [`topics`]: what it says of topics, who publishes them and of which type they are;
 //! - [`problem`]: what is wrong with a file, and where; `remarks`: what is right and still good to know.
 
 pub mod action;
+pub mod binding;
 mod brackets;
 mod check;
 pub mod component;
@@ -28,11 +29,12 @@ pub mod topics;
 mod wording;
 
 pub use action::{Action, ActionKind, ActionName, BUILT_IN_ACTIONS, BuiltIn, ToolOffer};
+pub use binding::BindingError;
 pub use component::{ComponentRecipe, During, Lifecycle, Process, Progress, SHORTEST_HEARTBEAT_S, Start};
 pub use event::{Begins, Event, EventAction, EventName};
 pub use fallback::{Fallbacks, Rung};
 pub use limits::{Bytes, InvalidProcessors, Processors};
-pub use parameter::{BindingError, Parameter, ParameterKind};
+pub use parameter::{Parameter, ParameterKind};
 pub use problem::{Mistake, Problem, Problems};
 pub use recipe::{MAX_RECIPE_BYTES, RECIPE_VERSION, Recipe, schema};
 pub use seconds::{InvalidSeconds, Seconds};

@@ -5,8 +5,9 @@
 use std::time::Duration;
 
 use cortex_protocol::condition::{Source, Test};
+use cortex_recipe::binding::bind;
 use cortex_recipe::event::MAX_EVENT_ACTIONS;
-use cortex_recipe::parameter::{arguments_schema, bind};
+use cortex_recipe::parameter::arguments_schema;
 use cortex_recipe::{ActionKind, ActionName, Begins, EventAction, EventName, Problem, Recipe, schema};
 use serde_json::{Value, json};
 

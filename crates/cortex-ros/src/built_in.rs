@@ -38,44 +38,44 @@ fn inspect_component<'a>(nodes: impl Iterator<Item = &'a str>) -> Option<ToolSpe
     if names.is_empty() {
         return None;
     }
-    Some(ToolSpec {
-        name: INSPECT_COMPONENT.into(),
-        description: "Shows what a component of the robot is and how it is: its summary, topics, services, actions, \
+    Some(
+        ToolSpec::new(
+            INSPECT_COMPONENT.into(),
+            "Shows what a component of the robot is and how it is: its summary, topics, services, actions, \
                       parameters with their values, lifecycle state, health, and the tools that it offers."
-            .to_owned(),
-        parameters: json!({
+                .to_owned(),
+        )
+        .with_parameters(json!({
             "type": "object",
             "properties": {"component": {"type": "string", "enum": names, "description": "Which component."}},
             "required": ["component"],
             "additionalProperties": false,
-        }),
-        phase: ToolPhase::Planning,
-        effect: Effect::Observe,
-        effect_source: cortex_protocol::EffectSource::Declared,
-        resources: Vec::new(),
-        timeout: INSPECT_TIMEOUT,
-        dispatch: Dispatch::Wait,
-        cancel: CancelMode::Drop,
-        component: None,
-        phrases: ["inspect {component}", "inspect the {component}", "what can the {component} do"]
-            .map(str::to_owned)
-            .to_vec(),
-        conditions: cortex_protocol::Conditions::default(),
-        serves: None,
-        outlives_process: false,
-    })
+        }))
+        .with_phase(ToolPhase::Planning)
+        .with_effect(Effect::Observe)
+        .with_effect_source(cortex_protocol::EffectSource::Declared)
+        .with_timeout(INSPECT_TIMEOUT)
+        .with_dispatch(Dispatch::Wait)
+        .with_cancel(CancelMode::Drop)
+        .with_phrases(
+            ["inspect {component}", "inspect the {component}", "what can the {component} do"]
+                .map(str::to_owned)
+                .to_vec(),
+        ),
+    )
 }
 
 /// The tool that reads, for a robot with topics. None where there is nothing to read.
 fn read_topic(catalog: &Catalog) -> Option<ToolSpec> {
     catalog.topics().next()?;
-    Some(ToolSpec {
-        name: READ_TOPIC.into(),
-        description:
+    Some(
+        ToolSpec::new(
+            READ_TOPIC.into(),
             "Reads one message of a topic of the robot: the latest where the topic keeps it, otherwise the next. \
                       Binary data and what is long is left out. inspect_component shows the topics of a component."
                 .to_owned(),
-        parameters: json!({
+        )
+        .with_parameters(json!({
             "type": "object",
             "properties": {
                 "topic": {"type": "string", "description": "The full name of the topic, such as \"/odom\"."},
@@ -86,31 +86,28 @@ fn read_topic(catalog: &Catalog) -> Option<ToolSpec> {
             },
             "required": ["topic"],
             "additionalProperties": false,
-        }),
-        phase: ToolPhase::Both,
-        effect: Effect::Observe,
-        effect_source: cortex_protocol::EffectSource::Declared,
-        resources: Vec::new(),
-        timeout: Duration::from_secs_f64(LONGEST_WAIT_S) + READ_MARGIN,
-        dispatch: Dispatch::Wait,
-        cancel: CancelMode::Drop,
-        component: None,
-        phrases: vec!["read the topic {topic}".to_owned()],
-        conditions: cortex_protocol::Conditions::default(),
-        serves: None,
-        outlives_process: false,
-    })
+        }))
+        .with_phase(ToolPhase::Both)
+        .with_effect(Effect::Observe)
+        .with_effect_source(cortex_protocol::EffectSource::Declared)
+        .with_timeout(Duration::from_secs_f64(LONGEST_WAIT_S) + READ_MARGIN)
+        .with_dispatch(Dispatch::Wait)
+        .with_cancel(CancelMode::Drop)
+        .with_phrases(vec!["read the topic {topic}".to_owned()]),
+    )
 }
 
 /// The tool that sets a parameter, for a robot with these nodes. None where none of them has parameters.
 fn update_parameter<'a>(mut nodes: impl Iterator<Item = &'a GraphNode>) -> Option<ToolSpec> {
     nodes.find(|node| has_parameters(node))?;
-    Some(ToolSpec {
-        name: UPDATE_PARAMETER.into(),
-        description: "Changes a parameter of a component of the robot. inspect_component shows the parameters of a \
+    Some(
+        ToolSpec::new(
+            UPDATE_PARAMETER.into(),
+            "Changes a parameter of a component of the robot. inspect_component shows the parameters of a \
                       component, with their types, values and ranges."
-            .to_owned(),
-        parameters: json!({
+                .to_owned(),
+        )
+        .with_parameters(json!({
             "type": "object",
             "properties": {
                 "component": {"type": "string", "description": "Which component."},
@@ -123,21 +120,16 @@ fn update_parameter<'a>(mut nodes: impl Iterator<Item = &'a GraphNode>) -> Optio
             },
             "required": ["component", "param_name", "new_value"],
             "additionalProperties": false,
-        }),
-        phase: ToolPhase::Execution,
-        effect: Effect::Act,
-        effect_source: cortex_protocol::EffectSource::Assumed,
-        resources: Vec::new(),
-        timeout: UPDATE_TIMEOUT,
-        dispatch: Dispatch::Wait,
+        }))
+        .with_phase(ToolPhase::Execution)
+        .with_effect(Effect::Act)
+        .with_effect_source(cortex_protocol::EffectSource::Assumed)
+        .with_timeout(UPDATE_TIMEOUT)
+        .with_dispatch(Dispatch::Wait)
         // A change is made at once or not at all: nothing goes on.
-        cancel: CancelMode::Drop,
-        component: None,
-        phrases: vec!["set the parameter {param_name} of {component} to {new_value}".to_owned()],
-        conditions: cortex_protocol::Conditions::default(),
-        serves: None,
-        outlives_process: false,
-    })
+        .with_cancel(CancelMode::Drop)
+        .with_phrases(vec!["set the parameter {param_name} of {component} to {new_value}".to_owned()]),
+    )
 }
 
 /// Whether the node lets its parameters be seen.

@@ -10,17 +10,17 @@ use std::time::Duration;
 use cortex_core::feedback::in_seconds;
 use cortex_core::{CallObserver, Invocation, ToolProvider};
 use cortex_protocol::{
-    CancelMode, Effect, FailureKind, HaltState, OutcomeStatus, ToolCall, ToolFingerprint, ToolName, ToolOutcome,
-    ToolSpec,
+    CancelMode, FailureKind, HaltState, OutcomeStatus, ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec,
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::dispatch::run_call;
-use crate::mission_task::Shared;
+use crate::conditions::run_call;
 use crate::not_written::Unrecorded;
 use crate::process_end::EndsWithProcess;
 use crate::resource_locks::{ResourceLock, Wanted};
+use crate::risk_class::RiskClass;
+use crate::shared::Shared;
 use crate::tape::WritePermit;
 use crate::unconfirmed_halts::GivenUp;
 
@@ -38,24 +38,6 @@ pub(crate) struct Call {
     pub(crate) decision_holds: Option<Duration>,
     /// The leave of the tape, where one is needed.
     pub(crate) write_permit: Option<WritePermit>,
-}
-
-/// How much a call asks of a robot on which something may be wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RiskClass {
-    /// It only looks, or it neither moves nor holds anything: a halt, for example.
-    Light,
-    Full,
-}
-
-impl RiskClass {
-    pub(crate) fn of(spec: &ToolSpec) -> Self {
-        match spec.effect {
-            Effect::Observe => Self::Light,
-            Effect::Act if spec.resources.is_empty() => Self::Light,
-            Effect::Act | Effect::Move => Self::Full,
-        }
-    }
 }
 
 impl Unrecorded {

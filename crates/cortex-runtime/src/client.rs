@@ -13,10 +13,11 @@ use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::Runtime;
-use crate::calls::{Call, RiskClass};
+use crate::calls::Call;
 use crate::envelope::new_mission_id;
 use crate::mission_queue::{CallReadiness, QueueMessage};
-use crate::mission_task::Shared;
+use crate::risk_class::RiskClass;
+use crate::shared::Shared;
 use crate::tool_registry::ToolRegistry;
 
 /// How long a client's call waits for what others hold: it is wanted for what is so now.

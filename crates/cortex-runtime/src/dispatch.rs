@@ -9,8 +9,6 @@ use cortex_protocol::{CancelMode, Effect as ToolEffect, FailureKind, HaltState, 
 use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 
-use crate::conditions;
-
 /// The bounds of a call's end.
 #[derive(Debug, Clone, Copy)]
 pub struct CallBounds {
@@ -31,23 +29,6 @@ impl Default for CallBounds {
 enum Interruption {
     Cancelled,
     TimedOut,
-}
-
-/// Carries out one call, with what its tool's conditions ask for. Always returns, within the tool's time and the bounds.
-///
-/// Missions do this for their steps; it is public for who makes calls without a mission.
-pub async fn run_call(
-    provider: Arc<dyn ToolProvider>,
-    spec: ToolSpec,
-    invocation: Invocation,
-    observer: Arc<dyn CallObserver>,
-    cancelled: CancellationToken,
-    bounds: CallBounds,
-) -> ToolOutcome {
-    if spec.conditions.is_empty() {
-        return carry_out(provider, spec, invocation, observer, cancelled, bounds).await;
-    }
-    conditions::run_call(provider, spec, invocation, observer, cancelled, bounds).await
 }
 
 /// Carries out one call by its tool's word alone.

@@ -1,6 +1,5 @@
 //! What happens in a mission, as CloudEvents.
 
-use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,8 +7,6 @@ use cortex_core::feedback;
 use cortex_protocol::event::{EventData, SPEC_VERSION};
 use cortex_protocol::{CloudEvent, EventId, MissionEvent, MissionId, Origin};
 use uuid::{ContextV7, Timestamp, Uuid};
-
-use crate::tape::Folder;
 
 /// Puts the events of one mission into their envelopes.
 #[derive(Clone)]
@@ -78,12 +75,10 @@ fn id_at(ids: &Mutex<ContextV7>, seconds: u64, nanoseconds: u32) -> Uuid {
     Uuid::new_v7(Timestamp::from_unix(ids, seconds, nanoseconds))
 }
 
-/// Has all ids from now on sort after those of the tapes in this folder, also where the clock was set back since: which tape
-/// is the oldest is known by its id.
-pub(crate) fn continue_after(tapes: &Path) {
-    // What can't be read is told when it is written to.
-    let missions = Folder::new(tapes.to_owned()).missions().unwrap_or_default();
-    continue_after_ids(&IDS, &missions);
+/// Has all ids from now on sort after those of the missions that have tapes, also where the clock was set back since: which
+/// tape is the oldest is known by its id.
+pub(crate) fn continue_after(missions: &[MissionId]) {
+    continue_after_ids(&IDS, missions);
 }
 
 fn continue_after_ids(ids: &Mutex<ContextV7>, missions: &[MissionId]) {

@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     fn wave() -> ToolSpec {
-        ToolSpec { component: Some("arm".into()), ..tool("arm.wave", ToolPhase::Execution, Effect::Move) }
+        tool("arm.wave", ToolPhase::Execution, Effect::Move).with_component(Some("arm".into()))
     }
 
     fn call() -> Invocation {

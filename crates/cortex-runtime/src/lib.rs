@@ -1,36 +1,42 @@
 //! Drives the mission machine on tokio.
 //!
-//! - [`Runtime`]: what clients hold: submit, cancel, stop, resume, watch;
+//! - [`Runtime`]: what clients hold: submit, cancel, stop, resume, watch; `availability`: what the monitor asks of it;
 //! - `mission_queue`: the one actor that owns the queue of tasks, the stop latch and the tools on offer;
 //! - `mission_task`: the actor of one running mission;
 //! - `client`: a call without a mission;
+//! - `shared`: the state that all of them share;
 //! - `calls`: the one way to make a call, for missions and clients; `resource_locks`: who holds what meanwhile;
+//! - `risk_class`: which calls may be made although something may not be at rest;
 //! - `dispatch`: one call of a tool, with its time-out, its cancellation and its one outcome;
 //! - [`Gate`]: which components may be called, and what is under way in each, decided in one place;
 //! - `process_end`: calls that end with the process of their component;
 //! - `conditions`: what is watched before, while and after a call;
-//! - `journal`: what is open, for the next life of Cortex; what an earlier one left is ended at the start;
+//! - `journal`: what is open, for the next life of Cortex; `recovery`: ends at the start what an earlier one left;
 //! - `unconfirmed_halts`: calls that are not known to be at rest, for the next stop;
 //! - `meters`: what the robot spends while a mission runs;
 //! - `not_written`: why the tape or the journal does not have something;
-//! - `providers`: the registered providers of tools, each with its handle; `tool_registry`: their tools, merged;
+//! - `providers`: the registered providers of tools; `provider_handle`: the handle of each; `tool_registry`: their tools,
+//!   merged;
 //! - `questions`: the open questions to people, and the way of an answer to its mission;
 //! - `robot_state`: what the rules of policy ask of the robot and of the time;
-//! - `disputes`: missions that a person reopens;
+//! - `ended_missions`: the missions that ended last; `disputes`: those that a person reopens;
 //! - `envelope`: what happens, as CloudEvents; `event_log`: the newest of them, for those who follow;
 //! - `commands`: what clients ask for, carried out;
-//! - [`Settings`]: what may change while it runs;
+//! - [`RuntimeConfig`]: how it works; [`Settings`]: what may change while it runs;
 //! - [`tape`]: the record of each mission: written before something moves, read back, replayed.
 //!
 //! Everything is spawned on one tracker and ends with [`Runtime::shut_down`].
 
+mod availability;
 mod calls;
 mod client;
 mod commands;
 mod conditions;
+mod config;
 mod dispatch;
 mod disputes;
 mod dry_run;
+mod ended_missions;
 mod envelope;
 mod event_log;
 mod gate;
@@ -40,31 +46,33 @@ mod mission_queue;
 mod mission_task;
 mod not_written;
 mod process_end;
+mod provider_handle;
 mod providers;
 mod questions;
 mod readiness;
+mod recovery;
 mod resource_locks;
+mod risk_class;
 mod robot_state;
 mod sessions;
 mod settings;
+mod shared;
 pub mod tape;
 mod tool_registry;
 mod unconfirmed_halts;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::mission::{Reopened, RevisionProblem};
-use cortex_core::{ApprovalSettings, Availability, ChatModel, MissionLimits, Policy, ToolProvider, ToolSet};
-use cortex_protocol::{
-    Answer, ComponentName, EventId, MissionId, MissionResult, OpenQuestion, Origin, QuestionId, StopOutcome, Submission,
-};
-use thiserror::Error;
+use cortex_core::mission::Reopened;
+use cortex_core::{ChatModel, MissionLimits, ToolProvider, ToolSet};
+use cortex_protocol::{Answer, EventId, MissionId, OpenQuestion, Origin, QuestionId, StopOutcome, Submission};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio_util::task::TaskTracker;
 
-pub use crate::dispatch::{CallBounds, run_call};
+pub use crate::conditions::run_call;
+pub use crate::config::{QueuePolicy, RuntimeConfig};
+pub use crate::dispatch::CallBounds;
 pub use crate::disputes::DisputeRefusal;
 pub use crate::dry_run::DryRun;
 use crate::event_log::EventLog;
@@ -72,14 +80,17 @@ pub use crate::event_log::Events;
 pub use crate::gate::{CallListener, Gate};
 pub use crate::journal::{JournalSettings, StopRecord};
 pub use crate::meters::Meter;
-pub use crate::mission_queue::CallReadiness;
+pub use crate::mission_queue::{CallReadiness, MissionTicket, Place};
 use crate::mission_queue::{MissionQueue, QueueMessage};
 use crate::mission_task::Revision;
+pub use crate::mission_task::RevisionRefusal;
+pub use crate::provider_handle::ProviderHandle;
+pub use crate::providers::ProviderId;
 use crate::providers::Providers;
-pub use crate::providers::{ProviderHandle, ProviderId};
 pub use crate::questions::AnswerRefusal;
 pub use crate::readiness::{Readiness, Rejection};
 pub use crate::settings::Settings;
+use crate::shared::Shared;
 pub use crate::tape::TapeSettings;
 pub use crate::tool_registry::ToolRegistry;
 pub use crate::unconfirmed_halts::UnconfirmedHalt;
@@ -89,136 +100,11 @@ const QUEUE_CAPACITY: usize = 256;
 /// Sentences that may wait to be published.
 const OUTPUTS: usize = 64;
 
-/// What is done with a task that comes while another one runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QueuePolicy {
-    /// It is refused with the reason.
-    Reject,
-    /// It waits, behind at most `length` - 1 others.
-    Queue {
-        /// Most tasks that wait.
-        length: usize,
-    },
-}
-
-/// How the runtime works.
-#[derive(Debug, Clone)]
-pub struct RuntimeConfig {
-    /// The `source` of its events: `/{robot}/cortex`.
-    pub source: String,
-    /// What the robot is, in words for the model. May be empty.
-    pub identity: String,
-    /// The bounds of each mission.
-    pub limits: MissionLimits,
-    /// What is done with a second task.
-    pub queue: QueuePolicy,
-    /// The bounds of each call.
-    pub calls: CallBounds,
-    /// How long a request to the model may take in all, whatever the model's own bounds are.
-    pub model_timeout: Duration,
-    /// Where missions are recorded. None: nowhere.
-    pub tape: Option<TapeSettings>,
-    /// Where it is noted what is open, so that the next life of Cortex can end what this one leaves. None: nowhere.
-    pub journal: Option<JournalSettings>,
-    /// Why the robot is stopped from the beginning, in words for people: it was stopped before Cortex was started again.
-    /// None: it is not.
-    pub stopped: Option<String>,
-    /// What measures the way and the energy that the robot spends.
-    pub meters: Vec<Meter>,
-    /// Which calls are allowed, which ask a person, and which are denied.
-    pub policy: Policy,
-    /// How people are asked.
-    pub approval: ApprovalSettings,
-    /// Decides which components may be called.
-    pub gate: Gate,
-}
-
-impl Default for RuntimeConfig {
-    fn default() -> Self {
-        Self {
-            source: "/robot/cortex".to_owned(),
-            identity: String::new(),
-            limits: MissionLimits::default(),
-            queue: QueuePolicy::Queue { length: 4 },
-            calls: CallBounds::default(),
-            model_timeout: Duration::from_secs(300),
-            tape: None,
-            journal: None,
-            stopped: None,
-            meters: Vec::new(),
-            policy: Policy::default(),
-            approval: ApprovalSettings::default(),
-            gate: Gate::default(),
-        }
-    }
-}
-
-/// When a task begins that comes while others run or wait.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Place {
-    /// After those that wait.
-    #[default]
-    Last,
-    /// After the one that runs, before those that wait; the length of the queue does not keep it out.
-    Next,
-    /// As [`Place::Next`], and the one that runs is ended.
-    Now,
-}
-
 /// Fixes what an earlier crash has torn.
 fn fix(folder: &tape::Folder) {
     match folder.fix() {
         Ok(fixed) => fixed.iter().for_each(|mission| tracing::warn!("the tape of {mission} was torn; it is fixed")),
         Err(problem) => tracing::warn!("the tapes can't be looked through: {problem}"),
-    }
-}
-
-/// A task that was taken.
-#[derive(Debug)]
-pub struct MissionTicket {
-    /// Its id.
-    pub id: MissionId,
-    /// What happens, in order. Closes after the last event. A client that lags far behind loses events, never the
-    /// result.
-    pub events: Events,
-    /// The one result.
-    pub result: oneshot::Receiver<MissionResult>,
-}
-
-/// Why a revision was not taken.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum RevisionRefusal {
-    /// No mission runs, or not this one.
-    #[error("{}", not_running(.mission.as_ref()))]
-    NotRunning {
-        /// The one that was meant. None: the one that runs.
-        mission: Option<MissionId>,
-    },
-    /// It waits for others.
-    #[error("the task {mission} has not begun; cancel it and send another")]
-    Waiting {
-        /// Which.
-        mission: MissionId,
-    },
-    /// Revisions come faster than they can be taken.
-    #[error("many revisions are under way; wait for their answers")]
-    Busy,
-    /// The mission does not take it.
-    #[error("{reason}")]
-    Refused {
-        /// Why.
-        reason: RevisionProblem,
-    },
-    /// Cortex is going down.
-    #[error("Cortex is shutting down")]
-    ShuttingDown,
-}
-
-fn not_running(mission: Option<&MissionId>) -> String {
-    match mission {
-        Some(mission) => format!("no task {mission} runs"),
-        None => "no task runs".to_owned(),
     }
 }
 
@@ -229,7 +115,7 @@ pub struct Runtime {
     events: Arc<EventLog>,
     outputs: broadcast::Sender<String>,
     registry: watch::Receiver<Arc<ToolRegistry>>,
-    shared: Arc<watch::Sender<Arc<mission_task::Shared>>>,
+    shared: Arc<watch::Sender<Arc<Shared>>>,
     gate: Gate,
     call_readiness: watch::Receiver<CallReadiness>,
     readiness: watch::Receiver<Readiness>,
@@ -250,14 +136,15 @@ impl Runtime {
         let (readiness_sender, readiness) = watch::channel(Readiness::Ready);
         let tracker = TaskTracker::new();
         if let Some(tape) = &config.tape {
-            envelope::continue_after(&tape.directory);
             let folder = tape::Folder::new(tape.directory.clone());
+            // A folder that can't be read is reported when a tape is written.
+            envelope::continue_after(&folder.missions().unwrap_or_default());
             tracker.spawn_blocking(move || fix(&folder));
         }
         let journal = journal::Journal::new(config.journal.clone());
         let providers = Arc::new(Providers::default());
         let robot_state = robot_state::StateWatch::begin(&config.policy, &providers, &tracker);
-        let shared = watch::Sender::new(Arc::new(mission_task::Shared {
+        let shared = watch::Sender::new(Arc::new(Shared {
             journal,
             config,
             model,
@@ -278,7 +165,7 @@ impl Runtime {
             let mission_queue = mission_queue.clone();
             tracker.spawn(async move {
                 // However it ends: tasks must not wait for ever.
-                let _ = tokio::spawn(journal::recover(first)).await;
+                let _ = tokio::spawn(recovery::recover(first)).await;
                 // A mission queue that is closed needs not know.
                 let _ = mission_queue.send(QueueMessage::Recovered).await;
             });
@@ -423,44 +310,6 @@ impl Runtime {
         answer.await.unwrap_or(false)
     }
 
-    /// Keeps the missions from a component that has failed. From now on nothing of it is called; what it was doing is halted
-    /// and has failed as lost. Missions that need it are told why, and wait for it for a while or plan without it; the rest
-    /// goes on. Says it again with another reason, where it is in quarantine already.
-    ///
-    /// Like everything that the monitor says, this never waits and is never lost.
-    pub fn quarantine(&self, component: ComponentName, because: String) {
-        self.gate.change(|now| now.quarantine(component, &because));
-    }
-
-    /// Lets the missions have a component again. A standby keeps its place until it is told otherwise.
-    pub fn release(&self, component: &ComponentName) {
-        self.gate.change(|now| now.release(component));
-    }
-
-    /// Gives a component's place to another (`None`: back to itself). While a standby has it, a call of
-    /// `{component}.{method}` goes to `{standby}.{method}`, where that takes the same arguments and has the same effect; what
-    /// has no such method can't be called.
-    pub fn fail_over(&self, component: &ComponentName, by: Option<ComponentName>) {
-        self.gate.change(|now| now.fail_over(component, by.as_ref()));
-    }
-
-    /// Begins no step any more, in any mission. What runs goes on to its end; tasks are taken, and wait. A task that has
-    /// waited for [`MissionLimits::pause_patience`] fails with this reason.
-    pub fn pause(&self, because: String) {
-        self.gate.change(|now| now.pause(&because));
-    }
-
-    /// Goes on after a [`pause`](Self::pause).
-    pub fn unpause(&self) {
-        self.gate.change(Availability::unpause);
-    }
-
-    /// What is kept from the missions now.
-    #[must_use]
-    pub fn availability(&self) -> Availability {
-        self.gate.availability().borrow().clone()
-    }
-
     /// The tools on offer now, and what had to be left out.
     #[must_use]
     pub fn tool_registry(&self) -> Arc<ToolRegistry> {
@@ -474,23 +323,6 @@ impl Runtime {
     #[must_use]
     pub fn unconfirmed_halts(&self) -> watch::Receiver<Arc<Vec<UnconfirmedHalt>>> {
         self.shared.borrow().unconfirmed_halts.listed()
-    }
-
-    /// The process behind a component has ended, with all that it had started: what it was called for is at rest,
-    /// except where its tool says that it may outlive the process. Like everything that the monitor says, this never
-    /// waits.
-    pub fn end_calls(&self, component: &ComponentName) {
-        let shared = Arc::clone(&self.shared.borrow());
-        for call in shared.unconfirmed_halts.end_calls(component) {
-            tracing::info!("{} is at rest: the process of {component} has ended", call.call.tool);
-            shared.journal.end_call(&call);
-        }
-    }
-
-    /// Which components have a process that is ended and started anew where they hang. The end of such a process is
-    /// waited for, for a while, before a call of it counts as not at rest.
-    pub fn supervise(&self, components: BTreeSet<ComponentName>) {
-        self.shared.borrow().unconfirmed_halts.supervise(components);
     }
 
     /// The bounds with which the next mission begins.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cortex_core::feedback::in_seconds;
 use cortex_core::fragment::capped;
-use cortex_core::mission::{MissionSetup, PolicySetup, Reopened, RequestId};
+use cortex_core::mission::{MissionSetup, PolicySetup, Reopened, RequestId, RevisionProblem};
 use cortex_core::policy::RobotState;
 use cortex_core::{
     Availability, CONFIRMATION_HOLDS, CallObserver, CancelReason, ChatModel, ChatRequest, Effect, Input, Invocation,
@@ -19,27 +19,20 @@ use cortex_protocol::{
     Turn,
 };
 use futures::FutureExt;
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use thiserror::Error;
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
 use crate::calls::Call;
-use crate::disputes::EndedMissions;
 use crate::envelope::Envelope;
 use crate::event_log::EventLog;
-use crate::journal::Journal;
 use crate::meters::Meters;
-use crate::providers::Providers;
-use crate::questions::{AnswerMessage, Answers, Questions};
-use crate::resource_locks::ResourceLocks;
-use crate::robot_state::StateWatch;
+use crate::questions::{AnswerMessage, AnswerRefusal, Answers};
+use crate::shared::Shared;
 use crate::tape::Tape;
-use crate::tool_registry::ToolRegistry;
-use crate::unconfirmed_halts::UnconfirmedHalts;
-use crate::{AnswerRefusal, RevisionRefusal, RuntimeConfig};
 
 /// Inputs that may wait for the mission. Every sender waits when it is full, but for progress, of which the latest wins.
 const INPUT_CAPACITY: usize = 256;
@@ -48,25 +41,6 @@ const INPUT_CAPACITY: usize = 256;
 const HELD_PATIENCE: Duration = Duration::from_secs(60);
 /// Most characters of a task by which others are told who holds something.
 const TASK_CHARACTERS: usize = 80;
-
-/// What every mission shares.
-#[derive(Clone)]
-pub(crate) struct Shared {
-    pub(crate) config: RuntimeConfig,
-    pub(crate) model: Arc<dyn ChatModel>,
-    pub(crate) providers: Arc<Providers>,
-    pub(crate) events: Arc<EventLog>,
-    pub(crate) outputs: broadcast::Sender<String>,
-    pub(crate) registry: watch::Receiver<Arc<ToolRegistry>>,
-    pub(crate) availability: watch::Receiver<Availability>,
-    pub(crate) tracker: TaskTracker,
-    pub(crate) resource_locks: Arc<ResourceLocks>,
-    pub(crate) unconfirmed_halts: Arc<UnconfirmedHalts>,
-    pub(crate) journal: Journal,
-    pub(crate) questions: Arc<Questions>,
-    pub(crate) ended: Arc<EndedMissions>,
-    pub(crate) robot_state: Arc<StateWatch>,
-}
 
 /// Where the events of one mission go.
 pub(crate) struct Reporter {
@@ -128,6 +102,43 @@ pub(crate) struct Revision {
     pub(crate) text: String,
     pub(crate) origin: Origin,
     pub(crate) reply: oneshot::Sender<Result<MissionId, RevisionRefusal>>,
+}
+
+/// Why a revision was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RevisionRefusal {
+    /// No mission runs, or not this one.
+    #[error("{}", not_running(.mission.as_ref()))]
+    NotRunning {
+        /// The one that was meant. None: the one that runs.
+        mission: Option<MissionId>,
+    },
+    /// It waits for others.
+    #[error("the task {mission} has not begun; cancel it and send another")]
+    Waiting {
+        /// Which.
+        mission: MissionId,
+    },
+    /// Revisions come faster than they can be taken.
+    #[error("many revisions are under way; wait for their answers")]
+    Busy,
+    /// The mission does not take it.
+    #[error("{reason}")]
+    Refused {
+        /// Why.
+        reason: RevisionProblem,
+    },
+    /// Cortex is going down.
+    #[error("Cortex is shutting down")]
+    ShuttingDown,
+}
+
+fn not_running(mission: Option<&MissionId>) -> String {
+    match mission {
+        Some(mission) => format!("no task {mission} runs"),
+        None => "no task runs".to_owned(),
+    }
 }
 
 impl Revision {

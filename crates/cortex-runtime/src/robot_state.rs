@@ -178,7 +178,7 @@ mod tests {
     use tokio::sync::mpsc;
 
     use super::*;
-    use crate::providers::ProviderHandle;
+    use crate::provider_handle::ProviderHandle;
 
     /// A provider that shows so much of the battery.
     fn shows(percentage: f64, providers: &Arc<Providers>) -> ProviderHandle {

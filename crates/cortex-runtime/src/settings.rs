@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use cortex_core::{ApprovalSettings, ChatModel, MissionLimits, Policy};
 
-use crate::mission_task::Shared;
+use crate::config::{QueuePolicy, RuntimeConfig};
 use crate::robot_state::StateWatch;
-use crate::{QueuePolicy, RuntimeConfig};
+use crate::shared::Shared;
 
 /// What [`Runtime::reconfigure`](crate::Runtime::reconfigure) changes, all of it at once.
 #[derive(Clone)]

@@ -12,7 +12,7 @@ use futures::FutureExt;
 use futures::future::join_all;
 use tokio::sync::watch;
 
-use crate::calls::RiskClass;
+use crate::risk_class::RiskClass;
 
 /// Most calls that are remembered. A robot on which more than this did not halt is beyond naming them; that there are more is
 /// known until a person has looked.

@@ -33,7 +33,7 @@ fn task(text: &str) -> Submission {
 }
 
 fn pump() -> ToolSpec {
-    ToolSpec { effect_source: EffectSource::Assumed, ..tool("pump.run", ToolPhase::Execution, Effect::Move) }
+    tool("pump.run", ToolPhase::Execution, Effect::Move).with_effect_source(EffectSource::Assumed)
 }
 
 async fn laboratory(script: Vec<Line>, folder: &tempfile::TempDir) -> (Runtime, Arc<FakeTools>, ProviderHandle) {

@@ -25,12 +25,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A method of a component, which holds it.
 fn method(component: &str, name: &str) -> ToolSpec {
     let tool = tool(&format!("{component}.{name}"), ToolPhase::Execution, Effect::Move);
-    ToolSpec { component: Some(component.into()), resources: vec![component.into()], ..tool }
+    tool.with_component(Some(component.into())).with_resources(vec![component.into()])
 }
 
 /// The halt of a component, as the contract has it: it holds nothing.
 fn halt(component: &str) -> ToolSpec {
-    ToolSpec { effect: Effect::Act, resources: Vec::new(), ..method(component, "halt") }
+    method(component, "halt").with_effect(Effect::Act).with_resources(Vec::new())
 }
 
 struct TestRobot {
@@ -147,8 +147,8 @@ async fn regression_an_action_of_a_component_is_done_by_its_standby_and_counts_a
     // Offered to all in one house, and to clients alone in the other.
     for for_all in [true, false] {
         let test_robot = TestRobot::with(Behaviour::Returns(json!("done")), vec![]).await;
-        let dock = ToolSpec { name: "dock".into(), ..method("base", "go") };
-        let by_spare = ToolSpec { name: "spare:dock".into(), serves: Some("dock".into()), ..method("spare", "go") };
+        let dock = method("base", "go").with_name("dock".into());
+        let by_spare = method("spare", "go").with_name("spare:dock".into()).with_serves(Some("dock".into()));
         if for_all {
             test_robot.provider.offer_tools(vec![dock, by_spare, method("spare", "go")]).await;
         } else {
@@ -308,7 +308,7 @@ async fn regression_nothing_is_begun_on_top_of_what_an_event_left() {
 async fn regression_the_end_of_a_process_is_the_end_of_its_calls_unless_they_outlive_it() {
     for outlives_process in [false, true] {
         let test_robot = TestRobot::with(Behaviour::RefusesHalt, vec![]).await;
-        let base = ToolSpec { outlives_process, ..method("base", "go") };
+        let base = method("base", "go").with_outlives_process(outlives_process);
         test_robot.provider.offer_tools(vec![base, method("light", "on")]).await;
         let unwanted = CancellationToken::new();
         let event = test_robot.begin("base.go", &unwanted);
@@ -430,7 +430,7 @@ async fn who_asks_for_a_call_and_leaves_has_it_halted() {
 async fn a_tool_for_clients_is_not_for_models_and_wrong_arguments_are_no_call() {
     let test_robot = TestRobot::with(Behaviour::Returns(json!("done")), vec![]).await;
     let strict = json!({"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]});
-    let own = ToolSpec { parameters: strict, cancel: CancelMode::Drop, ..method("light", "blink") };
+    let own = method("light", "blink").with_parameters(strict).with_cancel(CancelMode::Drop);
     test_robot.provider.offer_to_clients(vec![own, halt("base")]).await;
     assert!(test_robot.call("light.blink").await.is_failure_for("\"x\" is a required property"));
     assert!(test_robot.call("light.dance").await.is_failure_for("there is no such tool on the robot now"));

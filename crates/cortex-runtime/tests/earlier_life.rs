@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider};
 use cortex_protocol::StopOutcome;
 use cortex_protocol::{
-    Effect, HaltState, MissionStatus, Origin, Submission, ToolCall, ToolName, ToolOutcome, ToolPhase, ToolSpec,
+    Effect, HaltState, MissionStatus, Origin, Submission, ToolCall, ToolName, ToolOutcome, ToolPhase,
 };
 use cortex_runtime::{JournalSettings, ProviderHandle, Rejection, Runtime, RuntimeConfig};
 use cortex_testkit::{ScriptedModel, says, tool};
@@ -140,7 +140,7 @@ async fn what_an_earlier_life_left_is_ended_before_the_next_task_begins() {
 #[tokio::test(start_paused = true)]
 async fn a_call_without_a_mission_waits_for_that_too() {
     let life = Life::after_a_kill([HaltState::Refused]);
-    let lamp = ToolSpec { resources: vec!["lamp".into()], ..tool("lamp.on", ToolPhase::Execution, Effect::Act) };
+    let lamp = tool("lamp.on", ToolPhase::Execution, Effect::Act).with_resources(vec!["lamp".into()]);
     let arm = tool("arm.go", ToolPhase::Execution, Effect::Move);
     life.provider.offer_tools(vec![lamp.clone(), arm.clone()]).await;
     // The mission queue has heard of it.
@@ -167,7 +167,7 @@ async fn regression_what_is_not_on_offer_is_not_at_rest_and_is_halted_when_it_co
     let waited = began.elapsed();
     assert!(waited >= Duration::from_secs(15) && waited < Duration::from_secs(16), "{waited:?}");
     tokio::time::sleep(Duration::from_secs(3_600)).await;
-    let lamp = ToolSpec { resources: vec!["lamp".into()], ..tool("lamp.on", ToolPhase::Execution, Effect::Act) };
+    let lamp = tool("lamp.on", ToolPhase::Execution, Effect::Act).with_resources(vec!["lamp".into()]);
     life.provider.offer_tools(vec![lamp]).await;
     // The mission queue has heard of it.
     life.task().await.unwrap();

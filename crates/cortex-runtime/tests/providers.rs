@@ -102,7 +102,7 @@ async fn a_call_under_way_ends_with_the_provider_that_has_left_and_no_new_call_r
 async fn a_call_that_waits_for_its_turn_does_not_reach_a_provider_that_leaves_meanwhile() {
     let (runtime, _) = start(vec![]);
     let tools = Arc::new(FakeTools::new([("base.go", takes_5_s())]));
-    let holding = |spec: ToolSpec| ToolSpec { resources: vec!["base".into()], ..spec };
+    let holding = |spec: ToolSpec| spec.with_resources(vec!["base".into()]);
     let provider = runtime.register(tools.clone());
     provider.offer_tools(tools.specs().into_iter().map(holding).collect()).await;
     heard(&runtime).await;

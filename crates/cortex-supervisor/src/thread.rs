@@ -11,7 +11,7 @@ use cortex_monitor::health::Ending as MonitorEnding;
 use cortex_monitor::{ActionResult, AttemptId, Effect, Input, Monitor, MonitorEvent, ProcessNumber};
 use cortex_process::{CommandFailure, CommandResult, CommandRunner, Ending, ProcessEvent, Processes, Program};
 use cortex_protocol::ComponentName;
-use cortex_recipe::parameter::bind_nothing;
+use cortex_recipe::binding::bind_nothing;
 use cortex_recipe::{ActionKind, ActionName, Recipe};
 
 use crate::program;
@@ -217,7 +217,7 @@ impl<H: ActionExecutor> EventLoop<H> {
         });
     }
 
-    /// Runs the command of an action; the others are for the hands.
+    /// Runs the command of an action; the others are for the action executor.
     fn act(&mut self, attempt: AttemptId, action: &ActionName, limit: Duration) {
         let known = self.recipe.actions.get(action);
         let Some(Ok(ActionKind::Command(command))) = known.map(bind_nothing) else { return };

@@ -107,23 +107,14 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A tool that takes any arguments.
 #[must_use]
 pub fn tool(name: &str, phase: ToolPhase, effect: Effect) -> ToolSpec {
-    ToolSpec {
-        name: name.into(),
-        description: format!("Does {name}."),
-        parameters: json!({"type": "object"}),
-        phase,
-        effect,
-        effect_source: cortex_protocol::EffectSource::Declared,
-        resources: Vec::new(),
-        timeout: Duration::from_secs(30),
-        dispatch: Dispatch::Wait,
-        cancel: if effect == Effect::Observe { CancelMode::Drop } else { CancelMode::Halt },
-        component: None,
-        phrases: Vec::new(),
-        conditions: cortex_protocol::Conditions::default(),
-        serves: None,
-        outlives_process: false,
-    }
+    ToolSpec::new(name.into(), format!("Does {name}."))
+        .with_parameters(json!({"type": "object"}))
+        .with_phase(phase)
+        .with_effect(effect)
+        .with_effect_source(cortex_protocol::EffectSource::Declared)
+        .with_timeout(Duration::from_secs(30))
+        .with_dispatch(Dispatch::Wait)
+        .with_cancel(if effect == Effect::Observe { CancelMode::Drop } else { CancelMode::Halt })
 }
 
 impl FakeTools {

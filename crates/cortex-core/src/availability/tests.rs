@@ -1,29 +1,22 @@
 use std::time::Duration;
 
-use cortex_protocol::{CancelMode, Conditions, Dispatch, ToolPhase};
+use cortex_protocol::{CancelMode, Dispatch, ToolPhase};
 use serde_json::{Value, json};
 
 use super::*;
 
 fn method(component: &str, method: &str) -> ToolSpec {
     let component = ComponentName::from(component);
-    ToolSpec {
-        name: ToolName::of_method(&component, method),
-        description: format!("{method} with the {component}."),
-        parameters: json!({"type": "object", "properties": {"what": {"type": "string"}}}),
-        phase: ToolPhase::Execution,
-        effect: Effect::Move,
-        effect_source: cortex_protocol::EffectSource::Declared,
-        resources: vec![component.as_str().into()],
-        timeout: Duration::from_secs(30),
-        dispatch: Dispatch::Wait,
-        cancel: CancelMode::Halt,
-        component: Some(component),
-        phrases: Vec::new(),
-        conditions: Conditions::default(),
-        serves: None,
-        outlives_process: false,
-    }
+    ToolSpec::new(ToolName::of_method(&component, method), format!("{method} with the {component}."))
+        .with_parameters(json!({"type": "object", "properties": {"what": {"type": "string"}}}))
+        .with_phase(ToolPhase::Execution)
+        .with_effect(Effect::Move)
+        .with_effect_source(cortex_protocol::EffectSource::Declared)
+        .with_resources(vec![component.as_str().into()])
+        .with_timeout(Duration::from_secs(30))
+        .with_dispatch(Dispatch::Wait)
+        .with_cancel(CancelMode::Halt)
+        .with_component(Some(component))
 }
 
 fn robot() -> ToolSet {
@@ -107,13 +100,11 @@ fn a_standby_in_quarantine_serves_nothing() {
 
 /// An action that is a method of the arm under a name of its own, and the same action as the spare arm does it.
 fn robot_with_an_action(effect: Effect) -> ToolSet {
-    let action = ToolSpec { name: "serve".into(), ..method("arm", "grasp") };
-    let by_spare = ToolSpec {
-        name: "spare_arm:serve".into(),
-        serves: Some("serve".into()),
-        effect,
-        ..method("spare_arm", "grasp")
-    };
+    let action = method("arm", "grasp").with_name("serve".into());
+    let by_spare = method("spare_arm", "grasp")
+        .with_name("spare_arm:serve".into())
+        .with_serves(Some("serve".into()))
+        .with_effect(effect);
     robot().rebuilt(robot().iter().cloned().chain([action, by_spare])).0
 }
 
@@ -164,8 +155,8 @@ fn an_action_that_the_standby_does_not_offer_or_does_otherwise_is_refused_with_t
 #[test]
 fn a_call_that_names_what_is_in_quarantine_is_refused_unless_it_only_looks() {
     let availability = quarantined("arm");
-    let set = ToolSpec { component: None, effect: Effect::Act, ..method("any", "update_parameter") };
-    let look = ToolSpec { effect: Effect::Observe, ..set.clone() };
+    let set = method("any", "update_parameter").with_component(None).with_effect(Effect::Act);
+    let look = set.clone().with_effect(Effect::Observe);
     let at = |component: &str| call("any.update_parameter", json!({"component": component}));
     assert_eq!(availability.refusal(&set, &at("/arm")).as_deref(), Some("arm is in quarantine: it crashed"));
     assert_eq!(availability.refusal(&set, &at("base")), None);

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Mission, Phase};
 use crate::chat::ChatReply;
+use crate::feedback::ESTIMATED;
 
 /// The part of a budget at which a warning is given.
 const WARNING: f64 = 0.8;
@@ -30,9 +31,6 @@ pub struct Prices {
     /// That it writes.
     pub completion: f64,
 }
-
-/// Said of tokens, and of what they cost, that nobody has counted.
-pub(crate) const ESTIMATED: &str = " (estimated: the model's endpoint does not count them)";
 
 impl Mission {
     /// Books what a reply has cost.

@@ -148,7 +148,6 @@ pub use crate::selection::FIND_TOOLS;
 pub use crate::step_groups::ARRANGE_TOOL;
 pub use approval::AnswerProblem;
 pub use ask_person::ASK_PERSON;
-pub(crate) use budget::ESTIMATED;
 pub use budget::Prices;
 pub use dispute::{DISPUTED, Reopened};
 pub use io::{CancelReason, Effect, Input, RequestId};

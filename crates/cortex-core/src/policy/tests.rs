@@ -3,10 +3,8 @@ use cortex_protocol::{Effect, EffectSource, ToolPhase};
 use serde_json::{Value, json};
 
 fn spec(name: &str, effect: Effect, source: EffectSource) -> ToolSpec {
-    ToolSpec {
-        name: name.into(),
-        description: "Does something.".to_owned(),
-        parameters: json!({
+    ToolSpec::new(name.into(), "Does something.".to_owned())
+        .with_parameters(json!({
             "type": "object",
             "properties": {
                 "place": {"type": "string"},
@@ -14,20 +12,13 @@ fn spec(name: &str, effect: Effect, source: EffectSource) -> ToolSpec {
                 "pose": {"type": "object", "properties": {"x": {"type": "number", "default": 1}}}
             },
             "required": ["place"]
-        }),
-        phase: ToolPhase::Execution,
-        effect,
-        effect_source: source,
-        resources: Vec::new(),
-        timeout: std::time::Duration::from_secs(5),
-        dispatch: cortex_protocol::Dispatch::Wait,
-        cancel: cortex_protocol::CancelMode::Halt,
-        component: None,
-        phrases: Vec::new(),
-        conditions: cortex_protocol::Conditions::default(),
-        serves: None,
-        outlives_process: false,
-    }
+        }))
+        .with_phase(ToolPhase::Execution)
+        .with_effect(effect)
+        .with_effect_source(source)
+        .with_timeout(std::time::Duration::from_secs(5))
+        .with_dispatch(cortex_protocol::Dispatch::Wait)
+        .with_cancel(cortex_protocol::CancelMode::Halt)
 }
 
 fn rules(written: Value) -> Policy {

@@ -6,23 +6,14 @@ use serde_json::json;
 use super::*;
 
 fn tool(name: &str, parameters: Value) -> ToolSpec {
-    ToolSpec {
-        name: name.into(),
-        description: "Does it.".into(),
-        parameters,
-        phase: cortex_protocol::ToolPhase::Execution,
-        effect: Effect::Move,
-        effect_source: cortex_protocol::EffectSource::Declared,
-        resources: vec![],
-        timeout: Duration::from_secs(1),
-        dispatch: Dispatch::Wait,
-        cancel: CancelMode::Halt,
-        component: None,
-        phrases: vec![],
-        conditions: cortex_protocol::Conditions::default(),
-        serves: None,
-        outlives_process: false,
-    }
+    ToolSpec::new(name.into(), "Does it.".into())
+        .with_parameters(parameters)
+        .with_phase(cortex_protocol::ToolPhase::Execution)
+        .with_effect(Effect::Move)
+        .with_effect_source(cortex_protocol::EffectSource::Declared)
+        .with_timeout(Duration::from_secs(1))
+        .with_dispatch(Dispatch::Wait)
+        .with_cancel(CancelMode::Halt)
 }
 
 fn go_to() -> ToolSpec {

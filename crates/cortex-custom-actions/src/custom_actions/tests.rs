@@ -66,29 +66,22 @@ impl RobotActions for NoActions {
 }
 
 fn method(name: &str, effect: Effect, resources: &[&str]) -> ToolSpec {
-    ToolSpec {
-        name: ToolName::of_method(&"base".into(), name),
-        description: name.to_owned(),
-        parameters: json!({"type": "object"}),
-        phase: ToolPhase::Execution,
-        effect,
-        effect_source: cortex_protocol::EffectSource::Declared,
-        resources: resources.iter().map(|name| (*name).into()).collect(),
-        timeout: Duration::from_secs(1),
-        dispatch: Dispatch::Wait,
-        cancel: CancelMode::Halt,
-        component: Some("base".into()),
-        phrases: Vec::new(),
-        conditions: Conditions::default(),
-        serves: None,
-        outlives_process: false,
-    }
+    ToolSpec::new(ToolName::of_method(&"base".into(), name), name.to_owned())
+        .with_parameters(json!({"type": "object"}))
+        .with_phase(ToolPhase::Execution)
+        .with_effect(effect)
+        .with_effect_source(cortex_protocol::EffectSource::Declared)
+        .with_resources(resources.iter().map(|name| (*name).into()).collect())
+        .with_timeout(Duration::from_secs(1))
+        .with_dispatch(Dispatch::Wait)
+        .with_cancel(CancelMode::Halt)
+        .with_component(Some("base".into()))
 }
 
 /// The same of another component.
 fn of(component: &str, spec: ToolSpec) -> ToolSpec {
-    let name = spec.name.as_str().rsplit('.').next().unwrap_or_default();
-    ToolSpec { name: ToolName::of_method(&component.into(), name), component: Some(component.into()), ..spec }
+    let name = ToolName::of_method(&component.into(), spec.name.as_str().rsplit('.').next().unwrap_or_default());
+    spec.with_name(name).with_component(Some(component.into()))
 }
 
 fn actions() -> (CustomActions, Arc<Base>) {
@@ -218,8 +211,8 @@ topic = { name = "/base/beep", type = "std_msgs/msg/Bool" }
 /// A robot with a base that drives to its dock, and a crawler that drives to these places.
 fn robot_with_crawler(places: &[&str]) -> Vec<ToolSpec> {
     let to = |places: &[&str]| json!({"type": "object", "properties": {"place": {"enum": places}}});
-    let drives = |places: &[&str]| ToolSpec { parameters: to(places), ..method("go_to", Effect::Move, &["wheels"]) };
-    vec![drives(&["dock", "hall"]), of("crawler", ToolSpec { resources: vec!["tracks".into()], ..drives(places) })]
+    let drives = |places: &[&str]| method("go_to", Effect::Move, &["wheels"]).with_parameters(to(places));
+    vec![drives(&["dock", "hall"]), of("crawler", drives(places).with_resources(vec!["tracks".into()]))]
 }
 
 fn offered(actions: &CustomActions) -> Vec<ToolSpec> {

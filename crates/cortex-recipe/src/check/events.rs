@@ -5,8 +5,8 @@ use cortex_protocol::condition::{Source, Test};
 
 use super::actions::is_word;
 use super::{Finding, Key, ladders, meant_action, meant_component, tools};
+use crate::binding::bind;
 use crate::event::{MAX_AT_MOST, MAX_EVENT_ACTIONS, MAX_EVENTS};
-use crate::parameter::bind;
 use crate::{BuiltIn, Event, EventAction, EventName, Recipe, Rung};
 
 /// Longest text of a task or of what is told, in bytes.

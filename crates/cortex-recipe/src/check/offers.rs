@@ -2,7 +2,8 @@
 
 use super::scripts::{self, Because, Script};
 use super::{Finding, Key};
-use crate::parameter::{Piece, is_name, pieces, places};
+use crate::binding::places;
+use crate::parameter::{Piece, is_name, pieces};
 use crate::{Action, ActionKind, ActionName, Parameter, Recipe};
 
 /// Most parameters of an action.

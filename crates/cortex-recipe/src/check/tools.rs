@@ -4,7 +4,7 @@ use cortex_protocol::{ComponentName, ToolName};
 use serde_json::{Map, Value};
 
 use super::{meant_component, nearest};
-use crate::parameter::bind;
+use crate::binding::bind;
 use crate::{ActionName, Recipe};
 
 /// How the tools begin that stand for what is found on the robot: its services, actions and topics.

@@ -8,7 +8,7 @@ use cortex_interfaces::Interfaces;
 use cortex_monitor::Transition;
 use cortex_protocol::{ComponentName, Effect};
 use cortex_recipe::action::MethodCall;
-use cortex_recipe::parameter::bind_nothing;
+use cortex_recipe::binding::bind_nothing;
 use cortex_recipe::{Action, ActionKind, ActionName, Recipe};
 use cortex_ros::monitoring::actions::{ActionError, ActionFailure, SendDecision};
 use cortex_ros::{OpenCommand, StopLatch};

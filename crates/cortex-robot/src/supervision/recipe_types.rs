@@ -2,7 +2,7 @@
 
 use cortex_interfaces::Interfaces;
 use cortex_protocol::condition::Check;
-use cortex_recipe::parameter::bind;
+use cortex_recipe::binding::bind;
 use cortex_recipe::{Action, ActionKind, Known, Mistake, Recipe, TopicUse};
 use cortex_ros::type_check::{TypeProblem, Use, check_field, check_message};
 use serde_json::{Map, Value};

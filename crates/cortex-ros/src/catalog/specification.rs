@@ -39,28 +39,21 @@ pub(super) fn of(facts: &Facts<'_>, policy: &Policy) -> ToolSpec {
         OfferKind::Action => "send_goal_to",
         OfferKind::Topic => "publish_to",
     };
-    let spec = ToolSpec {
-        name: ToolName::new(format!("{beginning}_{}", facts.short)),
-        description: description(facts),
-        parameters: facts.form.schema.clone(),
-        phase: if observes { ToolPhase::Both } else { ToolPhase::Execution },
-        effect: facts.effect,
-        effect_source: facts.effect_source,
-        resources: resources(facts, policy),
-        timeout: match facts.kind {
+    let spec = ToolSpec::new(ToolName::new(format!("{beginning}_{}", facts.short)), description(facts))
+        .with_parameters(facts.form.schema.clone())
+        .with_phase(if observes { ToolPhase::Both } else { ToolPhase::Execution })
+        .with_effect(facts.effect)
+        .with_effect_source(facts.effect_source)
+        .with_resources(resources(facts, policy))
+        .with_timeout(match facts.kind {
             OfferKind::Action => policy.goal_timeout,
             OfferKind::Service | OfferKind::Topic => policy.service_timeout,
-        },
+        })
         // While planning, an answer is wanted, not the news that it is being worked on.
-        dispatch: if facts.kind == OfferKind::Action && !observes { Dispatch::Background } else { Dispatch::Wait },
+        .with_dispatch(if facts.kind == OfferKind::Action && !observes { Dispatch::Background } else { Dispatch::Wait })
         // A goal can be cancelled. A request can't: what it began is never known to be at rest, unless it only looks.
-        cancel: if observes && facts.kind != OfferKind::Action { CancelMode::Drop } else { CancelMode::Halt },
-        component: component(facts.offer),
-        phrases: Vec::new(),
-        conditions: cortex_protocol::Conditions::default(),
-        serves: None,
-        outlives_process: false,
-    };
+        .with_cancel(if observes && facts.kind != OfferKind::Action { CancelMode::Drop } else { CancelMode::Halt })
+        .with_component(component(facts.offer));
     policy.conditioned(spec, facts.name)
 }
 

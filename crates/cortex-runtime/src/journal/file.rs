@@ -38,9 +38,9 @@ enum Line {
 
 /// What is open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Open {
-    pub(super) missions: BTreeMap<MissionId, String>,
-    pub(super) calls: BTreeSet<OpenCall>,
+pub(crate) struct Open {
+    pub(crate) missions: BTreeMap<MissionId, String>,
+    pub(crate) calls: BTreeSet<OpenCall>,
 }
 
 impl Open {

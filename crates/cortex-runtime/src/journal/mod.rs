@@ -1,7 +1,7 @@
 //! The journal of what is open: the task that runs, and the calls that must be told to halt. Each is in it before it
 //! begins, so that the next life of Cortex finds what this one left when it was killed, and ends it.
 //!
-//! - `file`: the file, its lock, and reading what may be anything; `recovery`: ending what an earlier life left;
+//! - `file`: the file, its lock, and reading what may be anything;
 //! - `stop_record`: beside it, whether the robot is stopped.
 //!
 //! One task writes, one line after the other, so that no end overtakes its beginning. A line is written when the operating
@@ -11,7 +11,6 @@
 //! It is not the tape: that tells what was done, for people, and may be removed; this tells what may still go on.
 
 mod file;
-mod recovery;
 mod stop_record;
 
 use std::path::PathBuf;
@@ -26,10 +25,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::not_written::{NotWritten, Unrecorded};
 use crate::tape::TapeSettings;
-use file::JournalFile;
-pub(crate) use recovery::recover;
+use crate::tape::folder::JOURNAL_FOLDER;
+use file::{JournalFile, Open};
 pub use stop_record::StopRecord;
 
+/// How long an earlier life may take to let go of the journal: it is being killed, maybe.
+const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
 /// How long a call waits for its line. A disk that needs longer has failed.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Lines that may wait for a slow disk. A mission makes two for each of its calls.
@@ -37,8 +39,6 @@ const QUEUE: usize = 4_096;
 /// Lines that are written together.
 const BATCH: usize = 256;
 
-/// The folder of the journals, within that of the tapes.
-pub(crate) const FOLDER: &str = "open-calls";
 /// Most characters of a file's name that come from the robot's.
 const NAME_CHARACTERS: usize = 100;
 
@@ -57,16 +57,16 @@ impl JournalSettings {
     pub fn beside(tape: &TapeSettings, name: &str) -> Self {
         let plain = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
         let name: String = name.trim_matches('/').chars().map(plain).take(NAME_CHARACTERS).collect();
-        Self { file: tape.directory.join(FOLDER).join(format!("{name}.jsonl")), required: tape.required }
+        Self { file: tape.directory.join(JOURNAL_FOLDER).join(format!("{name}.jsonl")), required: tape.required }
     }
 }
 
 /// A call that an earlier life left open.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct OpenCall {
-    mission: MissionId,
-    call: CallId,
-    tool: ToolName,
+    pub(crate) mission: MissionId,
+    pub(crate) call: CallId,
+    pub(crate) tool: ToolName,
 }
 
 impl OpenCall {
@@ -101,6 +101,35 @@ impl Journal {
             Kept { settings: Arc::new(settings), jobs }
         });
         Self { kept }
+    }
+
+    /// Opens the file. Everything that is told before is not in it.
+    pub(crate) async fn open(&self) -> Result<Open, NotWritten> {
+        let Some(settings) = self.kept.as_ref().map(|kept| Arc::clone(&kept.settings)) else {
+            return Ok(Open::default());
+        };
+        self.job(move |place| {
+            let began = std::time::Instant::now();
+            let (file, earlier) = loop {
+                match JournalFile::open(&settings) {
+                    Err(problem)
+                        if problem.kind() == std::io::ErrorKind::WouldBlock && began.elapsed() < LOCK_PATIENCE =>
+                    {
+                        std::thread::sleep(LOCK_PAUSE);
+                    }
+                    opened => {
+                        let not_opened = |problem: std::io::Error| NotWritten::NotOpened {
+                            file: settings.file.clone(),
+                            problem: problem.to_string(),
+                        };
+                        break opened.map_err(not_opened)?;
+                    }
+                }
+            };
+            *place = Some(file);
+            Ok(earlier)
+        })
+        .await
     }
 
     /// Whether there is one, which is opened first.

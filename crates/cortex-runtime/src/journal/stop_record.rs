@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::JournalSettings;
 use crate::tape::TapeSettings;
+use crate::tape::folder::JOURNAL_FOLDER;
 
 /// What the name of the file ends with, in place of the journal's.
 const ENDING: &str = "stopped";
@@ -50,7 +51,7 @@ impl StopRecord {
     /// was when its Cortex ended.
     #[must_use]
     pub fn all(tape: &TapeSettings) -> Vec<Self> {
-        let entries = std::fs::read_dir(tape.directory.join(super::FOLDER)).into_iter().flatten().flatten();
+        let entries = std::fs::read_dir(tape.directory.join(JOURNAL_FOLDER)).into_iter().flatten().flatten();
         let files = entries.map(|entry| entry.path());
         let mut records: Vec<Self> = files
             .filter(|path| path.extension().is_some_and(|ending| ending == ENDING || ending == ENDING_OF_NEW))

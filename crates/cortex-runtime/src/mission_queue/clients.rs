@@ -7,7 +7,7 @@ use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{Admission, MissionQueue};
-use crate::calls::RiskClass;
+use crate::risk_class::RiskClass;
 
 /// Calls of clients that may be under way. An event makes one at a time.
 const MOST_CALLS: usize = 256;

@@ -1,10 +1,11 @@
 //! The one actor that owns the queue of tasks, the stop latch and the tools on offer. It never waits for anything slow,
 //! so that a stop is always heard at once.
 //!
-//! - `waiting`: tasks that wait; `clients`: calls without a mission; `stopping`: stops, and what is not known to be at rest;
+//! - `messages`: messages to it; `waiting`: tasks that wait; `clients`: calls without a mission; `stopping`: stops, and what is not known to be at rest;
 //! - `offering`: the tools of the registered providers.
 
 mod clients;
+mod messages;
 mod offering;
 mod stopping;
 mod waiting;
@@ -16,23 +17,23 @@ use std::time::Duration;
 use cortex_core::CancelReason;
 use cortex_core::mission::Reopened;
 use cortex_language::task_class;
-use cortex_protocol::{
-    MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, StopOutcome, Submission, ToolSpec,
-};
+use cortex_protocol::{MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-use crate::calls::RiskClass;
+use crate::config::QueuePolicy;
 use crate::envelope::{Envelope, new_mission_id};
 use crate::event_log::OpenMission;
-use crate::mission_task::{Reporter, Request, Revision, Shared, run_mission};
-use crate::providers::ProviderId;
+use crate::mission_task::{Reporter, Request, Revision, RevisionRefusal, run_mission};
+use crate::readiness::{Readiness, Rejection};
 use crate::sessions::Sessions;
+use crate::shared::Shared;
 use crate::tape::Tape;
-use crate::tool_registry::{Audience, Offered, ToolRegistry};
-use crate::{MissionTicket, Place, QueuePolicy, Readiness, Rejection, RevisionRefusal};
+use crate::tool_registry::{Offered, ToolRegistry};
 pub use clients::CallReadiness;
-use clients::{CallPermitReply, Clients};
+use clients::Clients;
+pub(crate) use messages::QueueMessage;
+pub use messages::{MissionTicket, Place};
 use stopping::Stop;
 use waiting::{Waiting, pause_over, without_run};
 
@@ -40,57 +41,6 @@ use waiting::{Waiting, pause_over, without_run};
 const REVISIONS: usize = 8;
 
 const RECOVERING: &str = "what an earlier life of Cortex may have left running is being ended";
-
-/// What the mission queue is told.
-pub(crate) enum QueueMessage {
-    Submit {
-        submission: Submission,
-        place: Place,
-        /// The mission that the task reopens.
-        reopens: Option<Box<Reopened>>,
-        reply: oneshot::Sender<Result<MissionTicket, Rejection>>,
-    },
-    /// Whether the mission runs or waits.
-    IsOpen {
-        mission: MissionId,
-        reply: oneshot::Sender<bool>,
-    },
-    Cancel {
-        mission: MissionId,
-        reply: oneshot::Sender<bool>,
-    },
-    Revise {
-        mission: Option<MissionId>,
-        revision: Revision,
-    },
-    Stop {
-        reply: oneshot::Sender<StopOutcome>,
-    },
-    /// Ends everything and takes no tasks, until [`Work`](Self::Work).
-    Rest {
-        because: String,
-        reply: oneshot::Sender<StopOutcome>,
-    },
-    Work,
-    /// What an earlier life left was ended, as far as it could be.
-    Recovered,
-    Resume {
-        reply: oneshot::Sender<bool>,
-    },
-    /// A client wants to make a call.
-    Call {
-        risk_class: RiskClass,
-        reply: CallPermitReply,
-    },
-    /// What a client has called did not confirm that it is at rest.
-    Left,
-    OfferTools {
-        provider: ProviderId,
-        audience: Audience,
-        tools: Vec<ToolSpec>,
-    },
-    ShutDown,
-}
 
 /// The mission that runs.
 struct Running {

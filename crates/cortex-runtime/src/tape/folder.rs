@@ -17,6 +17,8 @@ use super::writer::Medium;
 use super::{Flush, Reader, Record, TapeError};
 use crate::envelope::Envelope;
 
+/// The folder of the journals of open calls, within that of the tapes.
+pub(crate) const JOURNAL_FOLDER: &str = "open-calls";
 /// The folder in that of the tapes in which robots keep what they have learnt.
 pub const WORDINGS_FOLDER: &str = "wordings";
 /// What the file of a tape ends with.
@@ -131,7 +133,7 @@ impl Folder {
             let entry = entry.map_err(failed)?;
             match mission_of(&entry) {
                 Some(mission) => missions.push(mission),
-                None if entry.file_name() == crate::journal::FOLDER || entry.file_name() == WORDINGS_FOLDER => {}
+                None if entry.file_name() == JOURNAL_FOLDER || entry.file_name() == WORDINGS_FOLDER => {}
                 None => others += 1,
             }
         }

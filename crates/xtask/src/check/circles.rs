@@ -16,10 +16,9 @@ use crate::cargo::Package;
 const SITES_SHOWN: usize = 3;
 
 /// The circles that are allowed for now: the crate and the modules. This list only shrinks.
-const ALLOWED: [(&str, &[&str]); 15] = [
+const ALLOWED: [(&str, &[&str]); 9] = [
     ("cortex-component", &["component", "running"]),
     ("cortex-component", &["context", "dispatcher", "health", "lifecycle"]),
-    ("cortex-core", &["feedback", "mission"]),
     ("cortex-interfaces", &["completion", "conventions", "form", "interfaces", "message", "native", "read", "write"]),
     (
         "cortex-language",
@@ -38,32 +37,10 @@ const ALLOWED: [(&str, &[&str]); 15] = [
             "talk",
         ],
     ),
-    ("cortex-model", &["choice", "openai"]),
-    ("cortex-protocol", &["command", "question"]),
-    ("cortex-recipe", &["action", "parameter"]),
     ("cortex-recipe", &["check", "location", "problem", "recipe", "topics", "wording"]),
     ("cortex-ros", &["calls", "stop", "tools"]),
     ("cortex-ros", &["catalog", "definitions", "policy"]),
     ("cortex-ros-client", &["node", "parameters", "rcl"]),
-    (
-        "cortex-runtime",
-        &[
-            "calls",
-            "disputes",
-            "envelope",
-            "event_log",
-            "journal",
-            "mission_queue",
-            "mission_task",
-            "process_end",
-            "providers",
-            "robot_state",
-            "tape",
-            "tool_registry",
-            "unconfirmed_halts",
-        ],
-    ),
-    ("cortex-runtime", &["conditions", "dispatch"]),
     ("cortex-status", &["status", "watched_model"]),
 ];
 
@@ -307,7 +284,7 @@ fn read_path(tokens: &[TokenTree], module: &[String]) -> (Vec<Leaf>, usize) {
 }
 
 /// The number of tokens of an item, a statement, a field or a variant.
-fn length_of_item(tokens: &[TokenTree]) -> usize {
+pub(super) fn length_of_item(tokens: &[TokenTree]) -> usize {
     let mut words = tokens.iter().filter(|token| matches!(token, TokenTree::Ident(_)) && !is_word(token, "pub"));
     let is_import = words.next().is_some_and(|word| is_word(word, "use"));
     let (mut generics, mut is_arrow) = (0_usize, false);
@@ -326,7 +303,7 @@ fn length_of_item(tokens: &[TokenTree]) -> usize {
 }
 
 /// Whether the attribute, whose sign stands before, is that of tests.
-fn is_for_tests(after: &[TokenTree]) -> bool {
+pub(super) fn is_for_tests(after: &[TokenTree]) -> bool {
     group(after.first(), Delimiter::Bracket)
         .is_some_and(|attribute| attribute.stream().to_string().replace(' ', "") == "cfg(test)")
 }
@@ -335,15 +312,15 @@ fn is_separator(tokens: &[TokenTree]) -> bool {
     matches!(tokens, [one, other, ..] if is_sign(one, ':') && is_sign(other, ':'))
 }
 
-fn is_sign(token: &TokenTree, sign: char) -> bool {
+pub(super) fn is_sign(token: &TokenTree, sign: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == sign)
 }
 
-fn is_word(token: &TokenTree, word: &str) -> bool {
+pub(super) fn is_word(token: &TokenTree, word: &str) -> bool {
     matches!(token, TokenTree::Ident(ident) if ident == word)
 }
 
-fn group(token: Option<&TokenTree>, delimiter: Delimiter) -> Option<&Group> {
+pub(super) fn group(token: Option<&TokenTree>, delimiter: Delimiter) -> Option<&Group> {
     match token {
         Some(TokenTree::Group(group)) if group.delimiter() == delimiter => Some(group),
         _ => None,

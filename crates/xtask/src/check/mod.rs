@@ -1,10 +1,12 @@
 //! The checks that every change has to pass. All of them run, so that one look shows all that is to fix.
 
 mod arrows;
+mod binary_length;
 mod circles;
 mod crate_table;
 mod file_length;
 mod manifests;
+mod public_r2r;
 mod retired_words;
 mod string_errors;
 
@@ -70,6 +72,8 @@ fn static_findings(repository: &Path) -> Result<Vec<Finding>> {
     findings.extend(retired_words::check(repository)?);
     findings.extend(string_errors::check(repository, &packages)?);
     findings.extend(circles::check(repository, &packages)?);
+    findings.extend(binary_length::check(&repository.join(binary_length::SOURCES))?);
+    findings.extend(public_r2r::check(repository)?);
     Ok(findings)
 }
 

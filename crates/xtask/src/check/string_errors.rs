@@ -33,7 +33,7 @@ pub(super) fn check(repository: &Path, packages: &[Package]) -> Result<Vec<Findi
     Ok(findings)
 }
 
-fn is_test(file: &Path) -> bool {
+pub(super) fn is_test(file: &Path) -> bool {
     file.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs")
 }
 
@@ -64,7 +64,7 @@ fn is_of_name(letter: char) -> bool {
 }
 
 /// The code in its own lines, without comments and without the module of tests, which comes last in a file.
-fn production(text: &str) -> String {
+pub(super) fn production(text: &str) -> String {
     let is_comment = |line: &str| line.trim_start().starts_with("//");
     let lines = text.lines().map(|line| if is_comment(line) { "" } else { line });
     let code = lines.collect::<Vec<_>>().join("\n");

@@ -10,10 +10,8 @@ use crate::policy::{Policy, PolicySettings, RobotState};
 
 /// A robot with an arm and a pump of which nobody has declared what they do, and a declared base and camera.
 pub(super) fn laboratory() -> Vec<ToolSpec> {
-    let undeclared = |name: &str| ToolSpec {
-        effect_source: EffectSource::Assumed,
-        ..tool(name, ToolPhase::Execution, ToolEffect::Move)
-    };
+    let undeclared =
+        |name: &str| tool(name, ToolPhase::Execution, ToolEffect::Move).with_effect_source(EffectSource::Assumed);
     vec![
         undeclared("pump.run"),
         undeclared("arm.reach"),
@@ -345,12 +343,12 @@ fn with_spare_pump() -> Vec<ToolSpec> {
     let mut tools = laboratory();
     tools[0].component = Some("pump".into());
     tools[0].effect_source = EffectSource::Declared;
-    tools.push(ToolSpec {
-        serves: Some("pump.run".into()),
-        component: Some("spare".into()),
-        effect_source: EffectSource::Assumed,
-        ..tool("spare.run", ToolPhase::Execution, ToolEffect::Move)
-    });
+    tools.push(
+        tool("spare.run", ToolPhase::Execution, ToolEffect::Move)
+            .with_serves(Some("pump.run".into()))
+            .with_component(Some("spare".into()))
+            .with_effect_source(EffectSource::Assumed),
+    );
     tools
 }
 
@@ -373,12 +371,10 @@ fn a_standby_is_judged_although_what_it_stands_for_is_free() {
 #[test]
 fn a_standby_is_asked_about_as_what_it_is() {
     let mut tools = laboratory();
-    let spare = ToolSpec {
-        serves: Some("pump.run".into()),
-        component: Some("spare".into()),
-        effect_source: EffectSource::Assumed,
-        ..tool("spare.run", ToolPhase::Execution, ToolEffect::Move)
-    };
+    let spare = tool("spare.run", ToolPhase::Execution, ToolEffect::Move)
+        .with_serves(Some("pump.run".into()))
+        .with_component(Some("spare".into()))
+        .with_effect_source(EffectSource::Assumed);
     tools[0].component = Some("pump".into());
     tools.push(spare);
     let mut story = Story::with("do it", tools, |_| {}).model_calls(&[("pump-run", json!({}))]);

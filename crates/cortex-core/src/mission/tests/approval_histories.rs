@@ -40,10 +40,8 @@ impl Dice {
 fn robots() -> &'static [ToolSet; 2] {
     static ROBOTS: OnceLock<[ToolSet; 2]> = OnceLock::new();
     ROBOTS.get_or_init(|| {
-        let undeclared = |name: &str| ToolSpec {
-            effect_source: EffectSource::Assumed,
-            ..tool(name, ToolPhase::Execution, ToolEffect::Move)
-        };
+        let undeclared =
+            |name: &str| tool(name, ToolPhase::Execution, ToolEffect::Move).with_effect_source(EffectSource::Assumed);
         let tools = vec![
             undeclared("pump.run"),
             undeclared("arm.reach"),

@@ -39,23 +39,14 @@ use crate::toolset::ToolSet;
 
 /// A tool that takes one argument `x` of any type.
 pub(super) fn tool(name: &str, phase: ToolPhase, effect: ToolEffect) -> ToolSpec {
-    ToolSpec {
-        name: name.into(),
-        description: format!("Does {name}."),
-        parameters: json!({"type": "object", "properties": {"x": {}}, "additionalProperties": false}),
-        phase,
-        effect,
-        effect_source: cortex_protocol::EffectSource::Declared,
-        resources: vec![],
-        timeout: Duration::from_secs(30),
-        dispatch: Dispatch::Wait,
-        cancel: CancelMode::Halt,
-        component: None,
-        phrases: vec![],
-        conditions: cortex_protocol::Conditions::default(),
-        serves: None,
-        outlives_process: false,
-    }
+    ToolSpec::new(name.into(), format!("Does {name}."))
+        .with_parameters(json!({"type": "object", "properties": {"x": {}}, "additionalProperties": false}))
+        .with_phase(phase)
+        .with_effect(effect)
+        .with_effect_source(cortex_protocol::EffectSource::Declared)
+        .with_timeout(Duration::from_secs(30))
+        .with_dispatch(Dispatch::Wait)
+        .with_cancel(CancelMode::Halt)
 }
 
 /// The tools of a small robot.

@@ -166,13 +166,13 @@ fn world() -> impl Strategy<Value = Vec<Move>> {
 
 /// The robot, with a spare base, in which every tool that acts holds its component.
 fn holding_robot() -> Vec<ToolSpec> {
-    let of = |spec: ToolSpec| ToolSpec {
-        resources: held_by(&spec.name).into_iter().map(Into::into).collect(),
-        component: component_of(&spec.name),
-        ..spec
+    let of = |spec: ToolSpec| {
+        let resources = held_by(&spec.name).into_iter().map(Into::into).collect();
+        let component = component_of(&spec.name);
+        spec.with_resources(resources).with_component(component)
     };
     let spare = robot().into_iter().filter(|spec| spec.name.as_str() == "base.go_to");
-    let spare = spare.map(|spec| ToolSpec { name: "spare_base.go_to".into(), ..spec });
+    let spare = spare.map(|spec| spec.with_name("spare_base.go_to".into()));
     robot().into_iter().chain(spare).map(of).collect()
 }
 

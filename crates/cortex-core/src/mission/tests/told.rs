@@ -201,7 +201,7 @@ fn a_mistake_that_many_calls_share_is_told_once() {
 #[test]
 fn a_tool_without_arguments_takes_at_most_150_bytes() {
     let parameters = json!({"type": "object", "properties": {}});
-    let dock = ToolSpec { parameters, ..tool("base.dock", ToolPhase::Execution, ToolEffect::Move) };
+    let dock = tool("base.dock", ToolPhase::Execution, ToolEffect::Move).with_parameters(parameters);
     let story = Story::with("go", vec![dock], |_| {}).start();
     let dock = story.requests[0].tools.iter().find(|tool| tool.name == "base-dock").unwrap();
     let function = json!({"name": dock.name, "description": dock.description, "parameters": dock.parameters});

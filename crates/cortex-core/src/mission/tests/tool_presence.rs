@@ -253,10 +253,7 @@ fn a_question_about_the_robot_is_not_told_of_what_acts_and_is_away() {
 }
 
 fn driver(component: &str) -> ToolSpec {
-    ToolSpec {
-        component: Some(component.into()),
-        ..tool(&format!("{component}.drive"), ToolPhase::Execution, ToolEffect::Move)
-    }
+    tool(&format!("{component}.drive"), ToolPhase::Execution, ToolEffect::Move).with_component(Some(component.into()))
 }
 
 fn stands_in(is_so: bool) -> Input {
@@ -298,7 +295,7 @@ fn regression_what_a_standby_was_cut_off_in_was_not_made_good_by_the_one_that_wa
 /// A task was refused as one that can mean several things: what the tray does, and what its standby would.
 #[test]
 fn regression_a_standby_that_nobody_needs_was_offered_beside_the_one_that_is_there() {
-    let phrased = |component: &str| ToolSpec { phrases: vec!["drive around".into()], ..driver(component) };
+    let phrased = |component: &str| driver(component).with_phrases(vec!["drive around".into()]);
     let told = |present: &[&str]| {
         let mut story = Story::with("drive", present.iter().map(|name| phrased(name)).collect(), |_| {});
         let mut availability = crate::Availability::default();

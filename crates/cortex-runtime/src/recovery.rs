@@ -15,11 +15,9 @@ use futures::FutureExt;
 use futures::future::join_all;
 use tokio::sync::watch;
 
-use super::file::{JournalFile, Open};
-use super::{Journal, OpenCall};
-use crate::mission_task::Shared;
-use crate::not_written::NotWritten;
+use crate::journal::OpenCall;
 use crate::providers::Providers;
+use crate::shared::Shared;
 use crate::tool_registry::ToolRegistry;
 use crate::unconfirmed_halts::GivenUp;
 
@@ -27,9 +25,6 @@ use crate::unconfirmed_halts::GivenUp;
 /// on offer does not say that it is at rest: its component may be slow to describe itself, may have another name now, or may be
 /// kept from Cortex by the configuration.
 const FIND_PATIENCE: Duration = Duration::from_secs(15);
-/// How long an earlier life may take to let go of the journal: it is being killed, maybe.
-const LOCK_PATIENCE: Duration = Duration::from_secs(2);
-const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
 /// What became of a call of an earlier life.
 enum End {
@@ -146,36 +141,5 @@ impl ToolProvider for OfEarlierLife {
             Some(provider) => provider.end_earlier(invocation).await,
             None => HaltState::Unconfirmed,
         }
-    }
-}
-
-impl Journal {
-    /// Opens the file. Everything that is told before is not in it.
-    pub(super) async fn open(&self) -> Result<Open, NotWritten> {
-        let Some(settings) = self.kept.as_ref().map(|kept| Arc::clone(&kept.settings)) else {
-            return Ok(Open::default());
-        };
-        self.job(move |place| {
-            let began = std::time::Instant::now();
-            let (file, earlier) = loop {
-                match JournalFile::open(&settings) {
-                    Err(problem)
-                        if problem.kind() == std::io::ErrorKind::WouldBlock && began.elapsed() < LOCK_PATIENCE =>
-                    {
-                        std::thread::sleep(LOCK_PAUSE);
-                    }
-                    opened => {
-                        let not_opened = |problem: std::io::Error| NotWritten::NotOpened {
-                            file: settings.file.clone(),
-                            problem: problem.to_string(),
-                        };
-                        break opened.map_err(not_opened)?;
-                    }
-                }
-            };
-            *place = Some(file);
-            Ok(earlier)
-        })
-        .await
     }
 }
