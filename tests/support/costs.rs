@@ -238,18 +238,14 @@ fn robot() -> Vec<ToolSpec> {
     let nothing = json!({"type": "object", "properties": {}, "additionalProperties": false});
     (1..=COMPONENTS)
         .flat_map(|number| {
-            let acts = ToolSpec {
-                description: format!(
+            let acts = tool(&format!("unit{number}.go_to"), ToolPhase::Execution, Effect::Move)
+                .with_description(format!(
                     "Takes unit {number} to a named place and waits until it is there. Fails when the way is blocked."
-                ),
-                parameters: place.clone(),
-                ..tool(&format!("unit{number}.go_to"), ToolPhase::Execution, Effect::Move)
-            };
-            let looks = ToolSpec {
-                description: format!("Says what unit {number} sees, in words, with the distance in metres."),
-                parameters: nothing.clone(),
-                ..tool(&format!("unit{number}.look"), ToolPhase::Both, Effect::Observe)
-            };
+                ))
+                .with_parameters(place.clone());
+            let looks = tool(&format!("unit{number}.look"), ToolPhase::Both, Effect::Observe)
+                .with_description(format!("Says what unit {number} sees, in words, with the distance in metres."))
+                .with_parameters(nothing.clone());
             [acts, looks]
         })
         .collect()
