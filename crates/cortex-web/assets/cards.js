@@ -8,7 +8,8 @@ import { millis } from './state.js';
 const TOO_SOON_MS = 600;
 
 export const EFFECTS = {
-  observe: ['off', 'Reads only', 'observe'], act: ['warn', 'Acts: changes something that does not move', 'act'], move: ['bad', 'Moves the robot or a part of it', 'move'],
+  observe: ['off', 'Reads only', 'observe', 'Reads'], act: ['warn', 'Changes something that does not move', 'act', 'Acts'],
+  move: ['bad', 'Moves the robot or a part of it', 'move', 'Moves'],
 };
 
 export function createCards({ actions, seenBasis, root, polite }) {
@@ -17,9 +18,8 @@ export function createCards({ actions, seenBasis, root, polite }) {
   function callBlock(call) {
     return h('div', { class: 'call' },
       h('h4', {}, `Step ${call.step} · `, h('code', {}, bdi(visible(call.tool)))),
-      h('p', { class: 'row' }, badge(...(EFFECTS[call.effect] ?? EFFECTS.move)), call.resources.length ? h('span', { class: 'quiet-text' }, 'holds ', bdi(visible(call.resources.join(', ')))) : null),
-      argumentTable(call.arguments),
-      call.because.length ? h('div', { class: 'because' }, h('strong', {}, 'Why it asks'), h('ul', {}, call.because.map((one) => h('li', {}, bdi(visible(one)))))) : null);
+      h('p', { class: 'row' }, badge(...(EFFECTS[call.effect] ?? EFFECTS.move).slice(0, 3)), call.resources.length ? h('span', { class: 'quiet-text' }, 'holds ', bdi(visible(call.resources.join(', ')))) : null),
+      h('div', { class: 'call-body' }, argumentTable(call.arguments), call.because.length ? h('div', { class: 'because' }, h('strong', {}, 'Why it asks'), h('ul', {}, call.because.map((one) => h('li', {}, bdi(visible(one)))))) : null));
   }
 
   function make(open) {

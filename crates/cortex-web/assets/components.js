@@ -1,7 +1,7 @@
 // Components, what is in flight, and what may still move.
 
 import { badge, bdi, h, keyed, remake, setText } from './dom.js';
-import { age, cut, plural } from './format.js';
+import { age, clip, cut, plural } from './format.js';
 
 const HEALTH = { healthy: ['good', 'Healthy', 'success'], unknown: ['off', 'Unknown', 'unknown'], suspect: ['warn', 'Suspect', 'warning'], failed: ['bad', 'Failed', 'failed'], silent: ['bad', 'Silent', 'silent'] };
 const WORST_FIRST = ['failed', 'silent', 'suspect', 'unknown', 'healthy'];
@@ -22,7 +22,7 @@ export function createComponents(root) {
     h('section', { class: 'panel', 'aria-label': 'Calls in flight' }, h('header', { class: 'panel-head' }, h('h2', {}, 'Calls in flight')), noCalls, calls),
     h('section', { class: 'panel', 'aria-label': 'Cortex itself' }, h('header', { class: 'panel-head' }, h('h2', {}, 'Cortex itself')), watchdog));
 
-  const call = (item) => h('li', {}, h('bdi', { class: 'flight-tool', dir: 'auto' }, cut(item.tool, 120)), h('span', { class: 'flight-age' }), h('bdi', { class: 'flight-text', dir: 'auto' }, cut(item.why ?? item.kind, 400)));
+  const call = (item) => h('li', {}, h('bdi', { class: 'flight-tool', dir: 'auto' }, clip(item.tool, 120)), h('span', { class: 'flight-age' }), h('bdi', { class: 'flight-text', dir: 'auto' }, cut(item.why ?? item.kind, 400)));
 
   return {
     update(overview, nowMs) {
@@ -33,7 +33,7 @@ export function createComponents(root) {
       const well = components.filter((one) => one.health === 'healthy').length;
       setText(count, `${well} of ${components.length} healthy`);
       keyed(body, components, (one) => one.name, () => h('tr', {}), (row, one) => remake(row, JSON.stringify(one), () => [
-        h('th', { scope: 'row' }, bdi(cut(one.name, 120))), h('td', {}, badge(...(HEALTH[one.health] ?? HEALTH.unknown))), h('td', { 'data-label': 'Standing' }, cut(one.standing, 120) || '–'),
+        h('th', { scope: 'row' }, bdi(clip(one.name, 120))), h('td', {}, badge(...(HEALTH[one.health] ?? HEALTH.unknown))), h('td', { 'data-label': 'Standing' }, cut(one.standing, 120) || '–'),
         h('td', { 'data-label': 'Lifecycle' }, cut(one.lifecycle, 120) || '–'),
         h('td', { 'data-label': 'Symptoms' }, one.symptoms.length ? h('ul', {}, one.symptoms.slice(0, 20).map((text) => h('li', {}, bdi(cut(text, 500))))) : '–'),
         h('td', { class: 'count', 'data-label': 'Attempts' }, one.attempts), h('td', { class: 'count', 'data-label': 'Restarts' }, one.restarts)]));

@@ -9,7 +9,7 @@ function fill(element, attributes, children) {
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? '' : String(value));
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false)
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false)
     .map((child) => (child instanceof Node ? child : document.createTextNode(String(child)))));
   return element;
 }
@@ -54,7 +54,7 @@ export function keyed(parent, items, keyOf, make, update) {
 export function remake(parent, key, children) {
   if (parent.remakeKey === key) return;
   parent.remakeKey = key;
-  parent.replaceChildren(...[children()].flat().filter(Boolean));
+  parent.replaceChildren(...[children()].flat(Infinity).filter(Boolean));
 }
 
 const PATHS = {

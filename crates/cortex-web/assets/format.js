@@ -14,9 +14,15 @@ export function visible(text) {
 
 /** The beginning of a long text, with the number of characters that are left out. */
 export function cut(text, most) {
-  const characters = [...text.slice(0, most * 2)];
+  const characters = [...text.slice(0, most * 2 + 2)];
   if (text.length <= most || characters.length <= most) return text;
   return `${characters.slice(0, most).join('')}… (${grouped(text.length - most)} more characters)`;
+}
+
+/** The beginning of a long text, for labels. */
+export function clip(text, most) {
+  const characters = [...text.slice(0, most * 2 + 2)];
+  return text.length <= most || characters.length <= most ? text : `${characters.slice(0, Math.max(1, most - 1)).join('')}…`;
 }
 
 export function grouped(number) {
@@ -43,6 +49,13 @@ export function duration(milliseconds) {
 /** The same in whole seconds, for ages that run. */
 export function age(milliseconds) {
   return milliseconds < 60000 ? `${Math.floor(Math.max(0, milliseconds) / 1000)} s` : duration(milliseconds);
+}
+
+/** The same in its largest unit, for what is over. */
+export function coarse(milliseconds) {
+  const minutes = Math.floor(milliseconds / 60000);
+  if (minutes < 1) return age(milliseconds);
+  return minutes < 60 ? `${minutes} min` : minutes < 2880 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1440)} d`;
 }
 
 const two = (value) => String(value).padStart(2, '0');

@@ -21,9 +21,10 @@ export function createHistory(root, { actions, seenBasis }) {
   const compare = h('button', { type: 'button', class: 'primary', hidden: true, onclick: () => open([...ticked]) }, 'Compare the two');
   const hint = h('p', { class: 'quiet-text' }, 'Tick two missions to see them side by side.');
   const back = h('button', { type: 'button', class: 'quiet', onclick: () => show([]) }, '← All missions');
+  const single = h('span', { class: 'row' });
   const stage = h('div', { class: 'stage' });
   const index = h('section', { class: 'panel', 'aria-label': 'Recorded missions' }, h('header', { class: 'panel-head' }, h('h2', {}, 'History'), hint, h('div', { class: 'row' }, compare, renew)), empty, list, h('div', { class: 'row' }, older));
-  const opened = h('div', { class: 'opened', hidden: true }, h('div', { class: 'row' }, back), stage);
+  const opened = h('div', { class: 'opened', hidden: true }, h('div', { class: 'row' }, back, single), stage);
   root.append(index, opened);
   const known = new Map();
   const ticked = new Set();
@@ -85,7 +86,8 @@ export function createHistory(root, { actions, seenBasis }) {
     replays = missions.map((one) => createReplay({ ...one, actions: compact ? null : actions, seenBasis, compact }));
     stage.className = `stage${compact ? ' side-by-side' : ''}`;
     stage.replaceChildren(...missions.map(({ recorded }, at) => h('div', { class: 'stage-part' },
-      h('div', { class: 'row' }, ...downloads(recorded.mission)), replays[at].root)));
+      compact ? h('div', { class: 'row' }, downloads(recorded.mission)) : null, replays[at].root)));
+    single.replaceChildren(...(missions.length === 1 ? downloads(missions[0].recorded.mission) : []));
     index.hidden = missions.length > 0;
     setAttribute(opened, 'hidden', missions.length ? null : '');
     if (missions.length) back.focus();

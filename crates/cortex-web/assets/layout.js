@@ -1,8 +1,9 @@
 // Where the steps of a plan stand in its picture: levels by what waits for what, wrapped into bands that fit the width.
 // Pure: numbers in, numbers out.
 
-export const HORIZONTAL = { width: 176, height: 60, columnGap: 44, rowGap: 16, bandGap: 44, pad: 22 };
-export const VERTICAL = { width: 150, height: 60, columnGap: 28, rowGap: 14, bandGap: 36, pad: 20 };
+export const HORIZONTAL = { width: 152, height: 74, columnGap: 36, rowGap: 14, bandGap: 46, pad: 20 };
+export const VERTICAL = { width: 138, height: 74, columnGap: 22, rowGap: 14, bandGap: 38, pad: 16 };
+const WIDEST = 208;
 
 /** The level of each step, from 0: one more than the latest of those it waits for. Cycles, which no plan has, end at 0. */
 export function levels(steps) {
@@ -66,8 +67,9 @@ export function bundleEdges(edges, groups) {
 /** The steps of each level in an order that keeps groups together and edges short. */
 function order(steps, groups, level) {
   const groupOf = new Map(groups.flatMap((group, index) => group.steps.map((number) => [number, index])));
-  const rows = [];
-  for (const step of steps) (rows[level.get(step.number)] ??= []).push(step);
+  const sparse = [];
+  for (const step of steps) (sparse[level.get(step.number)] ??= []).push(step);
+  const rows = sparse.filter(Boolean);
   const row = new Map();
   for (const members of rows) {
     const weight = (step) => {
@@ -127,7 +129,7 @@ export function layoutPlan(steps, groups, width) {
   const vertical = width < 600;
   const size = { ...(vertical ? VERTICAL : HORIZONTAL) };
   const across = Math.max(1, Math.floor((width - 2 * size.pad + size.columnGap) / (size.width + size.columnGap)));
-  if (vertical) size.width = Math.floor((width - 2 * size.pad - (across - 1) * size.columnGap) / across);
+  size.width = Math.min(WIDEST, Math.floor((width - 2 * size.pad - (across - 1) * size.columnGap) / across));
   const rows = order(steps, groups, levels(steps));
   const nodes = [];
   let top = size.pad;

@@ -4,7 +4,7 @@ import { createActions, getJson } from './actions.js';
 import { createCards } from './cards.js';
 import { createComponents } from './components.js';
 import { badge, bdi, h, keyed, remake, setAttribute, setText } from './dom.js';
-import { age, clock, cut, grouped, plural } from './format.js';
+import { age, clip, clock, coarse, cut, grouped, plural } from './format.js';
 import { createHistory } from './history.js';
 import { bindKeys } from './keys.js';
 import { connectLive } from './live.js';
@@ -143,7 +143,7 @@ function drawMissions() {
   }, (item, one) => {
     if (!one) return;
     remake(item.parts.phase, JSON.stringify([one.phase, one.words_alone]), () => [badge(phaseTone(one.phase, one.words_alone), phaseWords(one.phase)), h('span', { class: 'ago' })]);
-    setText(item.parts.phase.querySelector('.ago'), one.ended_ms ? `ended ${age(nowMs() - one.ended_ms)} ago` : `for ${age(nowMs() - one.since_ms)}`);
+    setText(item.parts.phase.querySelector('.ago'), one.ended_ms ? `${coarse(nowMs() - one.ended_ms)} ago` : `for ${age(nowMs() - one.since_ms)}`);
     setAttribute(item.button, 'aria-current', one.id === shownMission()?.id ? 'true' : null);
   });
   const one = shownMission();
@@ -175,7 +175,7 @@ function draw() {
   dirty = false;
   drawStrip();
   stop.update();
-  if (state.overview) setText(byId('robot'), cut(state.overview.robot, 80));
+  if (state.overview) setText(byId('robot'), clip(state.overview.robot, 80));
   setText(byId('you'), state.you ? `${state.you.name} · ${state.you.role}` : '');
   cards.update(state.questions);
   taskBox.update(state.overview?.readiness);
@@ -191,7 +191,8 @@ let ended = 0;
 function onFrame(frame) {
   const running = state.basis?.mission;
   applyFrame(state, frame);
-  if (frame.basis && frame.basis.mission && frame.basis.mission !== running) selected = null;
+  // The mission that begins is shown, and the one that has ended stays in sight until another begins.
+  if (frame.basis && frame.basis.mission !== running) selected = frame.basis.mission ? null : selected ?? running;
   const over = state.overview?.missions.filter((one) => typeof one.phase === 'object').length ?? 0;
   if (frame.overview && over !== ended) {
     ended = over;

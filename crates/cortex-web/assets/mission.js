@@ -2,7 +2,7 @@
 // runs, for those that have ended, and for recorded ones.
 
 import { badge, bdi, confirmInline, h, icon, keyed, remake, setAttribute, setText } from './dom.js';
-import { age, cut, dateTime, duration, grouped, haltWords, number, originWords, plural } from './format.js';
+import { age, clip, cut, dateTime, duration, grouped, haltWords, number, originWords, plural } from './format.js';
 import { stepDetail, verificationBadge } from './detail.js';
 import { createLog } from './log.js';
 import { createPlan, legend } from './plan.js';
@@ -40,8 +40,8 @@ export function createMissionPanel({ actions, seenBasis, compact = false }) {
   const budgetPanel = h('section', { class: 'panel', 'aria-label': 'Budget' }, h('header', { class: 'panel-head' }, h('h3', {}, 'Spent')), budget);
   const report = h('div', { class: 'report-slot' });
   const log = createLog();
-  const head = h('section', { class: 'panel mission-head', 'aria-label': 'Task' }, task, meta, alerts,
-    actions ? h('div', { class: 'row' }, cancel) : null, confirm.box, answer);
+  const head = h('section', { class: 'panel mission-head', 'aria-label': 'Task' },
+    h('div', { class: 'task-row' }, task, actions ? cancel : null), confirm.box, answer, meta, alerts);
   const main = h('div', { class: 'mission-main' }, head, report, planPanel);
   const side = h('div', { class: 'mission-side' }, flightPanel, budgetPanel, log.root);
   const root = h('div', { class: compact ? 'mission compact' : 'mission' }, main, side);
@@ -117,7 +117,7 @@ export function createMissionPanel({ actions, seenBasis, compact = false }) {
     planPanel.querySelector('.legend').hidden = !plan;
     empty.hidden = Boolean(plan);
     if (!plan) {
-      setText(empty, ended ? 'No plan was made: words were the answer.' : mission.phase === 'queued' ? 'The plan is made when the mission\'s turn comes.' : 'The model is asked for a plan. Its steps appear here.');
+      setText(empty, ended ? (mission.result?.status === 'answered' ? 'No plan was made: words were the answer.' : 'No plan was made.') : mission.phase === 'queued' ? 'The plan is made when the mission\'s turn comes.' : 'The model is asked for a plan. Its steps appear here.');
       setText(planNote, '');
       return remake(detail, '', () => []);
     }
@@ -181,7 +181,7 @@ function reportPanel(mission, actions) {
   const result = mission.result;
   const words = result.account && result.output.endsWith(result.account) ? result.output.slice(0, -result.account.length).trimEnd() : result.output;
   const done = result.steps.filter((step) => step.status === 'SUCCESS');
-  const row = (step) => h('li', {}, bdi(`${step.plan}.${step.number} ${cut(step.tool, 120)}`), ' ', step.note ? h('span', { class: 'quiet-text' }, bdi(cut(step.note, 300))) : null);
+  const row = (step) => h('li', {}, `${step.plan}.${step.number} `, bdi(clip(step.tool, 120)), ' ', step.note ? h('span', { class: 'quiet-text' }, bdi(cut(step.note, 300))) : null);
   const group = (verification, steps) => (steps.length ? h('div', { class: 'verified-group' }, verificationBadge(verification), h('ul', {}, steps.map(row))) : null);
   const by = (verification) => done.filter((step) => (step.verification ?? 'not_verified') === verification);
   const others = result.steps.filter((step) => step.status === 'FAILED');
@@ -193,7 +193,7 @@ function reportPanel(mission, actions) {
     result.account ? h('p', { class: 'account' }, bdi(cut(result.account, 4000))) : null,
     result.not_stopped.length ? h('p', { class: 'alert tone-bad' }, icon('warning'), `May still move: ${result.not_stopped.join(', ')}`) : null,
     h('div', { class: 'verified' }, group('verified', by('verified')), group('not_verified', by('not_verified')), group('unknown', by('unknown')), group('failed', others),
-      never.length ? h('div', { class: 'verified-group' }, badge('off', 'Never began', 'blocked'), h('ul', {}, never.map(row))) : null),
+      never.length ? h('div', { class: 'verified-group' }, badge('off', 'Left out, or never began', 'blocked'), h('ul', {}, never.map(row))) : null),
     actions ? disputeForm(mission, actions) : null);
 }
 

@@ -2,7 +2,7 @@
 // Without the picture (list view, screen reader) the same list is read in order.
 
 import { h, icon, keyed, s, setAttribute, setIcon, setText } from './dom.js';
-import { age, cut, duration } from './format.js';
+import { age, clip, duration, flatten, json } from './format.js';
 import { layoutPlan } from './layout.js';
 import { holdupWords, millis, stepState } from './state.js';
 
@@ -47,17 +47,17 @@ export function createPlan({ onPick }) {
     setAttribute(lines, 'height', picture.height);
     lines.append(s('defs', {}, s('marker', { id: marker, viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }, s('path', { d: 'M0 0.5L7.5 4L0 7.5z', class: 'arrowhead' }))));
     plan.groups.forEach((group, index) => {
-      picture.boxes[index].forEach((box, part) => {
-        lines.append(s('rect', { class: 'group', x: box.x, y: box.y, width: box.width, height: box.height, rx: 8 }));
-        if (part) return;
-        const most = group.at_once < group.steps.length ? ` · ${group.at_once} at once` : '';
-        lines.append(s('text', { class: 'group-name', x: box.x + 8, y: box.y + 12 }, cut(group.name, Math.floor(box.width / 8)) + most));
-      });
+      picture.boxes[index].forEach((box) => lines.append(s('rect', { class: 'group', x: box.x, y: box.y, width: box.width, height: box.height, rx: 8 })));
     });
     const done = new Set(plan.steps.filter((step) => step.status === 'SUCCESS').map((step) => `s${step.number}`));
     for (const edge of picture.edges) {
       lines.append(s('path', { class: done.has(edge.from) ? 'edge done' : 'edge', d: edge.path, 'marker-end': `url(#${marker})` }));
     }
+    plan.groups.forEach((group, index) => {
+      const box = picture.boxes[index][0];
+      const most = group.at_once < group.steps.length ? ` · ${group.at_once} at once` : '';
+      if (box) lines.append(s('text', { class: 'group-name', x: box.x + 8, y: box.y + 13 }, clip(group.name, Math.floor(box.width / 9)) + most));
+    });
     const place = new Map(picture.nodes.map((node) => [node.number, node]));
     for (const item of list.children) {
       const node = place.get(item.step);
@@ -71,13 +71,14 @@ export function createPlan({ onPick }) {
   function make(step) {
     const sign = icon('pending');
     const parts = {
-      sign, tool: h('span', { class: 'node-tool' }), component: h('bdi', { class: 'node-component', dir: 'auto' }),
+      given: h('bdi', { class: 'node-given', dir: 'auto' }), sign, tool: h('span', { class: 'node-tool' }), component: h('bdi', { class: 'node-component', dir: 'auto' }),
       method: h('bdi', { class: 'node-method', dir: 'auto' }), state: h('span', { class: 'node-state' }), marks: h('span', { class: 'node-marks' }),
       after: h('span', { class: 'unseen' }),
     };
     parts.tool.append(parts.method);
     const button = h('button', { type: 'button', class: 'node', onclick: () => onPick(step.number) },
       h('span', { class: 'node-head' }, sign, h('span', { class: 'node-number' }, String(step.number)), parts.tool, parts.marks),
+      parts.given,
       h('span', { class: 'node-foot' }, parts.component, parts.state), parts.after);
     const item = h('li', {}, button);
     Object.assign(item, { step: step.number, parts, button });
@@ -89,16 +90,17 @@ export function createPlan({ onPick }) {
     const state = stepState(step);
     const cutAt = Math.max(step.tool.lastIndexOf('.'), step.tool.lastIndexOf('/'));
     setIcon(parts.sign, state);
-    setText(parts.method, cut(step.tool.slice(cutAt + 1), 60));
-    setText(parts.component, cut(cutAt > 0 ? step.tool.slice(0, cutAt) : '', 60));
-    let words = WORDS[state];
-    if (state === 'running') words = `running ${age(nowMs - step.startedMs)}`;
-    else if (state === 'waiting') words = holdupWords(step);
-    else if (step.report?.duration) words = `${words} · ${duration(millis(step.report.duration))}`;
+    setText(parts.method, clip(step.tool.slice(cutAt + 1), 60));
+    setText(parts.component, clip(cutAt > 0 ? step.tool.slice(0, cutAt) : '', 60));
+    setText(parts.given, clip(flatten(step.arguments).map(([, one]) => (typeof one === 'string' ? one : json(one))).join(', '), 60));
+    let words = state === 'pending' ? '' : WORDS[state];
+    if (state === 'running') words = age(nowMs - step.startedMs);
+    else if (state === 'waiting') words = step.holdup.resource ? `needs ${clip(step.holdup.resource, 20)}` : holdupWords(step).replace('waits for ', '');
+    else if (state === 'success' && step.report?.duration) words = duration(millis(step.report.duration));
     setText(parts.state, words);
     const marks = [step.conflicts.length ? 'lock' : '', step.problems.length || step.stalled ? 'warning' : '', step.holdup?.kind === 'person' ? 'person' : ''].filter(Boolean);
     keyed(parts.marks, marks, (name) => name, (name) => icon(name));
-    setText(parts.after, `${step.after.length ? `, after ${step.after.join(' and ')}` : ''}${step.conflicts.length ? `, resource conflict on ${step.conflicts[0].resource}` : ''}`);
+    setText(parts.after, `, ${WORDS[state]}${step.holdup ? `: ${holdupWords(step)}` : ''}${step.after.length ? `, after ${step.after.join(' and ')}` : ''}${step.conflicts.length ? `, resource conflict on ${step.conflicts[0].resource}` : ''}`);
     const priority = { CRITICAL: ' is-critical', HIGH: ' is-high' }[step.priority] ?? '';
     setAttribute(button, 'class', `node state-${state}${priority}${step.report?.verification === 'verified' ? ' is-verified' : ''}`);
     setAttribute(button, 'aria-pressed', String(picked === step.number));

@@ -273,7 +273,8 @@ export function tone(payload) {
     case 'step_finished':
       return { SUCCESS: 'good', FAILED: 'bad', BLOCKED: 'warn' }[payload.report.status] ?? '';
     case 'finished':
-      return ['succeeded', 'answered'].includes(payload.result.status) && !payload.result.words_alone ? 'good' : 'bad';
+      if (payload.result.status === 'cancelled') return 'warn';
+      return payload.result.status !== 'failed' && !payload.result.words_alone ? 'good' : 'bad';
     case 'policy_denied': case 'quarantined': case 'stopping':
       return 'bad';
     case 'halted':

@@ -3,7 +3,7 @@
 import { badge, bdi, h, keyed, setText } from './dom.js';
 import { EFFECTS } from './cards.js';
 import { getJson } from './actions.js';
-import { cut, duration, json, plural } from './format.js';
+import { clip, cut, duration, json, plural } from './format.js';
 import { millis } from './state.js';
 
 const SOURCES = { declared: 'declared', pattern: 'by a pattern of the configuration', well_known: 'by its interface', type_only: 'by its interface; nothing halts it', assumed: 'assumed: nobody has declared it' };
@@ -61,9 +61,9 @@ export function createTools(root) {
         ].filter(Boolean).map(([name, value]) => [h('dt', {}, name), h('dd', {}, bdi(cut(String(value), 2000)))])),
         ...conditions.map(([name, some]) => h('div', {}, h('h4', {}, name), h('ul', {}, some.map((one) => h('li', {}, h('code', {}, cut(json(one), 600))))))));
     };
-    const [tone, word, sign] = EFFECTS[tool.effect] ?? EFFECTS.move;
+    const [tone, , sign, short] = EFFECTS[tool.effect] ?? EFFECTS.move;
     return h('li', {}, h('details', { ontoggle: fill },
-      h('summary', {}, h('bdi', { class: 'tool-name', dir: 'auto' }, cut(tool.name, 160)), badge(tone, word.split(':')[0], sign), h('bdi', { class: 'tool-about', dir: 'auto' }, cut(tool.description, 400))), body));
+      h('summary', {}, h('bdi', { class: 'tool-name', dir: 'auto' }, clip(tool.name, 160)), badge(tone, short, sign), h('bdi', { class: 'tool-about', dir: 'auto' }, cut(tool.description, 400))), body));
   }
 
   function show() {
