@@ -18,7 +18,7 @@ export function createComponents(root) {
   const noCalls = h('p', { class: 'empty' }, 'Nothing is in flight.');
   const watchdog = h('p', { class: 'quiet-text' });
   root.append(unsettledPanel,
-    h('section', { class: 'panel', 'aria-label': 'Components' }, h('header', { class: 'panel-head' }, h('h2', {}, 'Components'), count), empty, h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Table of components' }, table)),
+    h('section', { class: 'panel', 'aria-label': 'List of components' }, h('header', { class: 'panel-head' }, h('h2', {}, 'Components'), count), empty, h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Table of components' }, table)),
     h('section', { class: 'panel', 'aria-label': 'Calls in flight' }, h('header', { class: 'panel-head' }, h('h2', {}, 'Calls in flight')), noCalls, calls),
     h('section', { class: 'panel', 'aria-label': 'Cortex itself' }, h('header', { class: 'panel-head' }, h('h2', {}, 'Cortex itself')), watchdog));
 

@@ -44,7 +44,7 @@ const taskBox = createTaskBox({ actions, running: () => state.basis?.mission ?? 
 const missionList = h('ul', { class: 'missions' });
 const noMission = h('div', { class: 'panel welcome' });
 byId('mission').append(
-  h('div', { class: 'mission-left' }, taskBox.root, h('section', { class: 'panel', 'aria-label': 'Missions' }, h('header', { class: 'panel-head' }, h('h3', {}, 'Missions')), missionList)),
+  h('div', { class: 'mission-left' }, taskBox.root, h('section', { class: 'panel', 'aria-label': 'Missions' }, h('header', { class: 'panel-head' }, h('h2', { class: 'small' }, 'Missions')), missionList)),
   h('div', { class: 'mission-stage' }, cardsRoot, noMission, panel.root));
 const components = createComponents(byId('components'));
 const tools = createTools(byId('tools'));

@@ -188,7 +188,7 @@ function reportPanel(mission, actions) {
   const never = result.steps.filter((step) => step.status === 'BLOCKED' || step.status === 'SKIPPED');
   return h('section', { class: `panel report tone-${phaseTone({ ended: result.status }, result.words_alone)}`, 'aria-label': 'Report' },
     h('header', { class: 'panel-head' }, h('h3', {}, 'Report'), h('span', { class: 'quiet-text' }, `${plural(result.steps.length, 'step')}, ${plural(result.execution?.plans ?? mission.plans.length, 'plan')}, ${duration(millis(result.duration))}`)),
-    words ? h('p', { class: 'words' }, bdi(cut(words, 8000))) : null,
+    words ? h('p', { class: 'words', tabindex: '0' }, bdi(cut(words, 8000))) : null,
     result.words_alone ? h('p', { class: 'alert tone-warn' }, icon('warning'), 'Nothing but words came of a task that asks for more than words.') : null,
     result.account ? h('p', { class: 'account' }, bdi(cut(result.account, 4000))) : null,
     result.not_stopped.length ? h('p', { class: 'alert tone-bad' }, icon('warning'), `May still move: ${result.not_stopped.join(', ')}`) : null,

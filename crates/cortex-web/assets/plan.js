@@ -23,11 +23,15 @@ export function createPlan({ onPick }) {
   let asList = false;
   let nowMs = 0;
 
-  const observer = new ResizeObserver(() => draw());
+  let width = 0;
+
+  const observer = new ResizeObserver((entries) => {
+    width = Math.floor(entries[entries.length - 1].contentRect.width);
+    draw();
+  });
   observer.observe(root);
 
   function draw() {
-    const width = root.clientWidth;
     if (!plan || !width) return;
     const states = plan.steps.map((step) => `${step.number}${stepState(step)[0]}`).join();
     const key = `${plan.key}|${width}|${asList}|${states}`;

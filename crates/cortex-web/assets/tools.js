@@ -41,7 +41,7 @@ export function createTools(root) {
   const count = h('p', { class: 'quiet-text', role: 'status' });
   const list = h('ul', { class: 'tool-list' });
   const empty = h('p', { class: 'empty' });
-  root.append(h('section', { class: 'panel', 'aria-label': 'Tools' }, h('header', { class: 'panel-head' }, h('h2', {}, 'Tools'), count, h('div', { class: 'row' }, search, effect)), empty, list));
+  root.append(h('section', { class: 'panel', 'aria-label': 'List of tools' }, h('header', { class: 'panel-head' }, h('h2', {}, 'Tools'), count, h('div', { class: 'row' }, search, effect)), empty, list));
   let tools = null;
   let loadedFor = null;
 
@@ -52,14 +52,14 @@ export function createTools(root) {
       const rows = schemaRows(tool.parameters);
       const conditions = [['Before', tool.conditions?.before], ['While it runs', tool.conditions?.during], ['Evidence afterwards', tool.conditions?.after]].filter(([, some]) => some?.length);
       body.append(
-        rows.length ? h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Arguments of ${tool.name}` }, h('table', { class: 'grid' }, h('thead', {}, h('tr', {}, ['Argument', 'Type', '', 'Meaning'].map((word) => h('th', { scope: 'col' }, word)))), h('tbody', {}, rows))) : h('p', { class: 'quiet-text' }, 'It takes no arguments.'),
+        rows.length ? h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Arguments of ${tool.name}` }, h('table', { class: 'grid' }, h('thead', {}, h('tr', {}, ['Argument', 'Type', 'Needed', 'Meaning'].map((word) => h('th', { scope: 'col' }, word)))), h('tbody', {}, rows))) : h('p', { class: 'quiet-text' }, 'It takes no arguments.'),
         h('dl', {}, [
           ['Effect', `${(EFFECTS[tool.effect] ?? EFFECTS.move)[1]} (${SOURCES[tool.effect_source] ?? tool.effect_source})`], ['Called', PHASES[tool.phase] ?? tool.phase], ['Holds', tool.resources.join(', ') || 'nothing'],
           ['Timeout', duration(millis(tool.timeout))], ['Runs', tool.dispatch === 'background' ? 'in the background' : 'until it has ended'], ['Cancelled', tool.cancel === 'halt' ? 'by a halt that must be confirmed' : 'by dropping its answer'],
           tool.outlives_process ? ['Outlives its process', 'yes: what it begins may go on when its process has ended'] : null, tool.serves ? ['Standby for', tool.serves] : null,
           tool.phrases.length ? ['Sentences', tool.phrases.join(' · ')] : null,
         ].filter(Boolean).map(([name, value]) => [h('dt', {}, name), h('dd', {}, bdi(cut(String(value), 2000)))])),
-        ...conditions.map(([name, some]) => h('div', {}, h('h4', {}, name), h('ul', {}, some.map((one) => h('li', {}, h('code', {}, cut(json(one), 600))))))));
+        ...conditions.map(([name, some]) => h('div', {}, h('h3', {}, name), h('ul', {}, some.map((one) => h('li', {}, h('code', {}, cut(json(one), 600))))))));
     };
     const [tone, , sign, short] = EFFECTS[tool.effect] ?? EFFECTS.move;
     return h('li', {}, h('details', { ontoggle: fill },
