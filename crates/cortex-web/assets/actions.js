@@ -11,10 +11,16 @@ export function uuid() {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-export async function getJson(path) {
+const JSON_ONLY = { Accept: 'application/json' };
+
+export const getJson = (path) => request(path, { headers: JSON_ONLY });
+export const postJson = (path, body) => request(path, { method: 'POST', headers: { ...JSON_ONLY, 'Content-Type': 'application/json' }, body: json(body) });
+export const deleteAt = (path) => request(path, { method: 'DELETE', headers: JSON_ONLY });
+
+async function request(path, options) {
   let answer;
   try {
-    answer = await fetch(path, { headers: { Accept: 'application/json' }, cache: 'no-store' });
+    answer = await fetch(path, { ...options, cache: 'no-store' });
   } catch {
     throw new Error('The robot does not answer. Check the network, then try again.');
   }
@@ -24,7 +30,7 @@ export async function getJson(path) {
     body = parseJson(text);
   } catch { /* An answer that is no JSON is told below. */ }
   if (!answer.ok) throw new Error(body?.reason ?? `The robot answered ${answer.status}. Reload the page.`);
-  if (body === null) throw new Error('The robot\'s answer can\'t be read. Reload the page.');
+  if (body === null && text) throw new Error('The robot\'s answer can\'t be read. Reload the page.');
   return body;
 }
 

@@ -16,17 +16,17 @@ export function createCards({ actions, seenBasis, root, polite }) {
   const known = new Map();
 
   function callBlock(call) {
-    return h('div', { class: 'call' },
-      h('h4', {}, `Step ${call.step} · `, h('code', {}, bdi(visible(call.tool)))),
-      h('p', { class: 'row' }, badge(...(EFFECTS[call.effect] ?? EFFECTS.move).slice(0, 3)), call.resources.length ? h('span', { class: 'quiet-text' }, 'holds ', bdi(visible(call.resources.join(', ')))) : null),
-      h('div', { class: 'call-body' }, argumentTable(call.arguments), call.because.length ? h('div', { class: 'because' }, h('strong', {}, 'Why it asks'), h('ul', {}, call.because.map((one) => h('li', {}, bdi(visible(one)))))) : null));
+    return h('div.call',
+      h('h4', `Step ${call.step} · `, h('code', bdi(visible(call.tool)))),
+      h('p.row', badge(...(EFFECTS[call.effect] ?? EFFECTS.move).slice(0, 3)), call.resources.length ? h('span.quiet-text', 'holds ', bdi(visible(call.resources.join(', ')))) : null),
+      h('div.call-body', argumentTable(call.arguments), call.because.length ? h('div.because', h('strong', 'Why it asks'), h('ul', call.because.map((one) => h('li', bdi(visible(one)))))) : null));
   }
 
   function make(open) {
     const { question } = open;
     const subject = question.subject;
-    const answer = h('p', { class: 'answer', role: 'status' });
-    const left = h('span', { class: 'left', role: 'timer' });
+    const answer = h('p.answer', { role: 'status' });
+    const left = h('span.left', { role: 'timer' });
     const meter = h('meter', { min: 0, max: millis(question.patience), low: millis(question.patience) * 0.25, optimum: millis(question.patience), 'aria-label': 'Time left to answer' });
     // A card that has just appeared under somebody's finger was not read: its buttons wait a moment.
     const bornAt = performance.now();
@@ -38,17 +38,17 @@ export function createCards({ actions, seenBasis, root, polite }) {
       ? subject.default ? `Without an answer, “${cut(visible(subject.default), 80)}” counts.` : 'Without an answer, nobody has answered.'
       : 'Without an answer it counts as no.';
     const controls = isChoice
-      ? h('div', { class: 'choices' }, subject.choices.map((choice) => h('button', { type: 'button', class: 'choice', 'data-act': true, onclick: () => send({ answer: 'choose', choice }) }, bdi(visible(choice)), choice === subject.default ? h('span', { class: 'quiet-text' }, ' default') : null)))
-      : h('div', { class: 'decide' },
+      ? h('div.choices', subject.choices.map((choice) => h('button', { type: 'button', class: 'choice', 'data-act': true, onclick: () => send({ answer: 'choose', choice }) }, bdi(visible(choice)), choice === subject.default ? h('span.quiet-text', ' default') : null)))
+      : h('div.decide',
         h('button', { type: 'button', class: 'primary', 'data-act': true, onclick: () => send({ answer: 'approve', scope: 'once' }) }, icon('success'), 'Approve once'),
         h('button', { type: 'button', 'data-act': true, onclick: () => send({ answer: 'approve', scope: 'mission' }) }, 'Approve for this mission'),
-        h('form', { class: 'deny', onsubmit: (event) => { event.preventDefault(); send({ answer: 'deny', reason: reason.value.trim() }); } }, reason,
+        h('form.deny', { onsubmit: (event) => { event.preventDefault(); send({ answer: 'deny', reason: reason.value.trim() }); } }, reason,
           h('button', { type: 'submit', class: 'danger', 'data-act': true }, icon('failed'), 'Deny')));
-    const card = h('article', { class: 'card', 'aria-label': isChoice ? 'The robot asks' : 'Approval' },
-      h('header', { class: 'card-head' }, icon('person'), h('h3', {}, isChoice ? 'The robot asks' : subject.kind === 'plan' ? 'Approve these steps?' : 'Approve this call?'), left, meter),
-      h('p', { class: 'question' }, bdi(visible(question.text))),
-      h('p', { class: 'quiet-text' }, 'For the task: ', bdi(cut(visible(open.task), 300))),
-      calls.map(callBlock), controls, h('p', { class: 'quiet-text' }, byDefault), answer);
+    const card = h('article.card', { 'aria-label': isChoice ? 'The robot asks' : 'Approval' },
+      h('header.card-head', icon('person'), h('h3', isChoice ? 'The robot asks' : subject.kind === 'plan' ? 'Approve these steps?' : 'Approve this call?'), left, meter),
+      h('p.question', bdi(visible(question.text))),
+      h('p.quiet-text', 'For the task: ', bdi(cut(visible(open.task), 300))),
+      calls.map(callBlock), controls, h('p.quiet-text', byDefault), answer);
     return Object.assign(card, { left, meter, shownAt: performance.now(), leftMs: millis(open.left), was: open.left });
   }
 

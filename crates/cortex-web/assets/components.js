@@ -7,22 +7,22 @@ const HEALTH = { healthy: ['good', 'Healthy', 'success'], unknown: ['off', 'Unkn
 const WORST_FIRST = ['failed', 'silent', 'suspect', 'unknown', 'healthy'];
 
 export function createComponents(root) {
-  const body = h('tbody', {});
-  const table = h('table', { class: 'grid' }, h('thead', {}, h('tr', {}, ['Component', 'Health', 'Standing', 'Lifecycle', 'Symptoms', 'Attempts', 'Restarts'].map((word) => h('th', { scope: 'col' }, word)))), body);
-  const empty = h('p', { class: 'empty' }, 'No component is known. Start the robot with a recipe (cortex run --recipe FILE), or start nodes that offer ~/describe: Cortex finds them.');
-  const count = h('p', { class: 'quiet-text' });
-  const unsettled = h('ul', { class: 'flight' });
-  const unsettledPanel = h('section', { class: 'panel tone-bad', 'aria-label': 'May still move' }, h('header', { class: 'panel-head' }, h('h2', {}, 'May still move')),
-    h('p', { class: 'quiet-text' }, 'Nobody waits for these calls any more, and they did not confirm that they are at rest. Look at the robot before you go near it.'), unsettled);
-  const calls = h('ul', { class: 'flight' });
-  const noCalls = h('p', { class: 'empty' }, 'Nothing is in flight.');
-  const watchdog = h('p', { class: 'quiet-text' });
+  const body = h('tbody');
+  const table = h('table.grid', h('thead', h('tr', ['Component', 'Health', 'Standing', 'Lifecycle', 'Symptoms', 'Attempts', 'Restarts'].map((word) => h('th', { scope: 'col' }, word)))), body);
+  const empty = h('p.empty', 'No component is known. Start the robot with a recipe (cortex run --recipe FILE), or start nodes that offer ~/describe: Cortex finds them.');
+  const count = h('p.quiet-text');
+  const unsettled = h('ul.flight');
+  const unsettledPanel = h('section.panel.tone-bad', { 'aria-label': 'May still move' }, h('header.panel-head', h('h2', 'May still move')),
+    h('p.quiet-text', 'Nobody waits for these calls any more, and they did not confirm that they are at rest. Look at the robot before you go near it.'), unsettled);
+  const calls = h('ul.flight');
+  const noCalls = h('p.empty', 'Nothing is in flight.');
+  const watchdog = h('p.quiet-text');
   root.append(unsettledPanel,
-    h('section', { class: 'panel', 'aria-label': 'List of components' }, h('header', { class: 'panel-head' }, h('h2', {}, 'Components'), count), empty, h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Table of components' }, table)),
-    h('section', { class: 'panel', 'aria-label': 'Calls in flight' }, h('header', { class: 'panel-head' }, h('h2', {}, 'Calls in flight')), noCalls, calls),
-    h('section', { class: 'panel', 'aria-label': 'Cortex itself' }, h('header', { class: 'panel-head' }, h('h2', {}, 'Cortex itself')), watchdog));
+    h('section.panel', { 'aria-label': 'List of components' }, h('header.panel-head', h('h2', 'Components'), count), empty, h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': 'Table of components' }, table)),
+    h('section.panel', { 'aria-label': 'Calls in flight' }, h('header.panel-head', h('h2', 'Calls in flight')), noCalls, calls),
+    h('section.panel', { 'aria-label': 'Cortex itself' }, h('header.panel-head', h('h2', 'Cortex itself')), watchdog));
 
-  const call = (item) => h('li', {}, h('bdi', { class: 'flight-tool', dir: 'auto' }, clip(item.tool, 120)), h('span', { class: 'flight-age' }), h('bdi', { class: 'flight-text', dir: 'auto' }, cut(item.why ?? item.kind, 400)));
+  const call = (item) => h('li', h('bdi.flight-tool', { dir: 'auto' }, clip(item.tool, 120)), h('span.flight-age'), h('bdi.flight-text', { dir: 'auto' }, cut(item.why ?? item.kind, 400)));
 
   return {
     update(overview, nowMs) {
@@ -32,11 +32,11 @@ export function createComponents(root) {
       table.hidden = !components.length;
       const well = components.filter((one) => one.health === 'healthy').length;
       setText(count, `${well} of ${components.length} healthy`);
-      keyed(body, components, (one) => one.name, () => h('tr', {}), (row, one) => remake(row, JSON.stringify(one), () => [
-        h('th', { scope: 'row' }, bdi(clip(one.name, 120))), h('td', {}, badge(...(HEALTH[one.health] ?? HEALTH.unknown))), h('td', { 'data-label': 'Standing' }, cut(one.standing, 120) || '–'),
+      keyed(body, components, (one) => one.name, () => h('tr'), (row, one) => remake(row, JSON.stringify(one), () => [
+        h('th', { scope: 'row' }, bdi(clip(one.name, 120))), h('td', badge(...(HEALTH[one.health] ?? HEALTH.unknown))), h('td', { 'data-label': 'Standing' }, cut(one.standing, 120) || '–'),
         h('td', { 'data-label': 'Lifecycle' }, cut(one.lifecycle, 120) || '–'),
-        h('td', { 'data-label': 'Symptoms' }, one.symptoms.length ? h('ul', {}, one.symptoms.slice(0, 20).map((text) => h('li', {}, bdi(cut(text, 500))))) : '–'),
-        h('td', { class: 'count', 'data-label': 'Attempts' }, one.attempts), h('td', { class: 'count', 'data-label': 'Restarts' }, one.restarts)]));
+        h('td', { 'data-label': 'Symptoms' }, one.symptoms.length ? h('ul', one.symptoms.slice(0, 20).map((text) => h('li', bdi(cut(text, 500))))) : '–'),
+        h('td.count', { 'data-label': 'Attempts' }, one.attempts), h('td.count', { 'data-label': 'Restarts' }, one.restarts)]));
       const open = overview.unsettled ?? [];
       unsettledPanel.hidden = !open.length;
       for (const [list, items] of [[unsettled, open], [calls, overview.calls]]) {

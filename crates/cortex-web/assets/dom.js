@@ -3,8 +3,18 @@
 
 const SVG = 'http://www.w3.org/2000/svg';
 
+const isAttributes = (value) => value !== null && typeof value === 'object' && !Array.isArray(value) && !(value instanceof Node);
+
+function make(create, tag, parts) {
+  const [name, ...classes] = tag.split('.');
+  const element = create(name);
+  if (classes.length) element.setAttribute('class', classes.join(' '));
+  const attributes = isAttributes(parts[0]) ? parts.shift() : {};
+  return fill(element, attributes, parts);
+}
+
 function fill(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes ?? {})) {
+  for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? '' : String(value));
@@ -14,8 +24,9 @@ function fill(element, attributes, children) {
   return element;
 }
 
-export const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
-export const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+/** An element: `h('p.note', { dir: 'auto' }, child, ...)`. Attributes may be left out; children that are null or false are. */
+export const h = (tag, ...parts) => make((name) => document.createElement(name), tag, parts);
+export const s = (tag, ...parts) => make((name) => document.createElementNS(SVG, name), tag, parts);
 
 /** Sets a text where it differs, so that selections and screen readers are left alone. */
 export function setText(element, text) {
@@ -88,19 +99,19 @@ export function setIcon(svg, name) {
 
 /** A sign with its word. */
 export function badge(tone, word, sign) {
-  return h('span', { class: `badge tone-${tone}` }, sign ? icon(sign) : null, h('span', {}, word));
+  return h('span', { class: `badge tone-${tone}` }, sign ? icon(sign) : null, h('span', word));
 }
 
 /** Text from outside, in its own direction. */
-export function bdi(text, attributes) {
-  return h('bdi', { dir: 'auto', ...attributes }, text);
+export function bdi(text, tag = 'bdi') {
+  return h(tag, { dir: 'auto' }, text);
 }
 
 /** A question before something that can't be taken back: the button opens it, and its own buttons answer. */
 export function confirmInline(button, { words, yes, no, onYes, onOpen }) {
-  const box = h('div', { class: 'confirm', role: 'group', 'aria-label': words, hidden: true },
-    h('p', {}, words),
-    h('div', { class: 'row' },
+  const box = h('div.confirm', { role: 'group', 'aria-label': words, hidden: true },
+    h('p', words),
+    h('div.row',
       h('button', { type: 'button', class: 'primary', 'data-act': true, onclick: () => { close(); onYes(); } }, yes),
       h('button', { type: 'button', class: 'quiet', onclick: () => { close(); button.focus(); } }, no)));
   const close = () => { box.hidden = true; button.setAttribute('aria-expanded', 'false'); };

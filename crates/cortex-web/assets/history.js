@@ -14,17 +14,17 @@ const STATES = {
 };
 
 export function createHistory(root, { actions, seenBasis }) {
-  const list = h('ul', { class: 'recorded' });
-  const empty = h('p', { class: 'empty' }, 'Loading…');
+  const list = h('ul.recorded');
+  const empty = h('p.empty', 'Loading…');
   const older = h('button', { type: 'button', hidden: true, onclick: () => load(false) }, 'Older missions');
   const renew = h('button', { type: 'button', class: 'quiet', onclick: () => load(true) }, 'Renew');
   const compare = h('button', { type: 'button', class: 'primary', hidden: true, onclick: () => open([...ticked]) }, 'Compare the two');
-  const hint = h('p', { class: 'quiet-text' }, 'Tick two missions to see them side by side.');
+  const hint = h('p.quiet-text', 'Tick two missions to see them side by side.');
   const back = h('button', { type: 'button', class: 'quiet', onclick: () => show([]) }, '← All missions');
-  const single = h('span', { class: 'row' });
-  const stage = h('div', { class: 'stage' });
-  const index = h('section', { class: 'panel', 'aria-label': 'Recorded missions' }, h('header', { class: 'panel-head' }, h('h2', {}, 'History'), hint, h('div', { class: 'row' }, compare, renew)), empty, list, h('div', { class: 'row' }, older));
-  const opened = h('div', { class: 'opened', hidden: true }, h('div', { class: 'row' }, back, single), stage);
+  const single = h('span.row');
+  const stage = h('div.stage');
+  const index = h('section.panel', { 'aria-label': 'Recorded missions' }, h('header.panel-head', h('h2', 'History'), hint, h('div.row', compare, renew)), empty, list, h('div.row', older));
+  const opened = h('div.opened', { hidden: true }, h('div.row', back, single), stage);
   root.append(index, opened);
   const known = new Map();
   const ticked = new Set();
@@ -60,8 +60,8 @@ export function createHistory(root, { actions, seenBasis }) {
         else ticked.delete(one.mission);
         draw();
       } });
-      return Object.assign(h('li', {}, box, h('button', { type: 'button', class: 'recorded-open', onclick: () => open([one.mission]) },
-        h('bdi', { class: 'recorded-task', dir: 'auto' }, cut(one.task, 300) || '(no task)'), h('span', { class: 'recorded-meta' }, badge(...(STATES[one.state.state] ?? STATES.unreadable)(one.state.status)), one.dry_run ? badge('off', 'Rehearsed', 'observe') : null, h('time', {}, dateTime(Date.parse(one.time)))))), { box });
+      return Object.assign(h('li', box, h('button', { type: 'button', class: 'recorded-open', onclick: () => open([one.mission]) },
+        h('bdi.recorded-task', { dir: 'auto' }, cut(one.task, 300) || '(no task)'), h('span.recorded-meta', badge(...(STATES[one.state.state] ?? STATES.unreadable)(one.state.status)), one.dry_run ? badge('off', 'Rehearsed', 'observe') : null, h('time', dateTime(Date.parse(one.time)))))), { box });
     }, (item, one) => {
       item.box.checked = ticked.has(one.mission);
       item.box.disabled = ticked.size >= 2 && !ticked.has(one.mission);
@@ -85,15 +85,15 @@ export function createHistory(root, { actions, seenBasis }) {
     const compact = missions.length > 1;
     replays = missions.map((one) => createReplay({ ...one, actions: compact ? null : actions, seenBasis, compact }));
     stage.className = `stage${compact ? ' side-by-side' : ''}`;
-    stage.replaceChildren(...missions.map(({ recorded }, at) => h('div', { class: 'stage-part' },
-      compact ? h('div', { class: 'row' }, downloads(recorded.mission)) : null, replays[at].root)));
+    stage.replaceChildren(...missions.map(({ recorded }, at) => h('div.stage-part',
+      compact ? h('div.row', downloads(recorded.mission)) : null, replays[at].root)));
     single.replaceChildren(...(missions.length === 1 ? downloads(missions[0].recorded.mission) : []));
     index.hidden = missions.length > 0;
     setAttribute(opened, 'hidden', missions.length ? null : '');
     if (missions.length) back.focus();
   }
 
-  const downloads = (id) => [['tape', 'Tape'], ['report', 'Report']].map(([name, word]) => h('a', { class: 'button quiet', href: `/api/v1/missions/${encodeURIComponent(id)}/${name}`, download: '' }, icon('download'), word));
+  const downloads = (id) => [['tape', 'Tape'], ['report', 'Report']].map(([name, word]) => h('a.button.quiet', { href: `/api/v1/missions/${encodeURIComponent(id)}/${name}`, download: '' }, icon('download'), word));
 
   return { show: () => { if (!isLoaded) load(true); }, renew: () => isLoaded && load(true) };
 }

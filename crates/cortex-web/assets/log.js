@@ -12,11 +12,11 @@ export function createLog() {
   const kind = h('select', { 'aria-label': 'Filter lines by kind', onchange: () => rebuild() },
     [['', 'All kinds'], ['step', 'Steps'], ['plan', 'Plans'], ['model', 'Model'], ['research', 'Research'], ['question', 'Questions'], ['component', 'Components'], ['budget', 'Budget'], ['mission', 'Mission'], ['call', 'Halts']]
       .map(([value, word]) => h('option', { value }, word)));
-  const list = h('ol', { class: 'lines', tabindex: '0', 'aria-label': 'Feedback, newest last' });
+  const list = h('ol.lines', { tabindex: '0', 'aria-label': 'Feedback, newest last' });
   const fresh = h('button', { type: 'button', class: 'fresh', hidden: true, onclick: () => toEnd() });
-  const empty = h('p', { class: 'empty' }, 'Lines appear here as things happen.');
-  const root = h('section', { class: 'panel log', 'aria-label': 'Feedback' },
-    h('header', { class: 'panel-head' }, h('h3', {}, 'Feedback'), h('div', { class: 'row' }, search, kind)),
+  const empty = h('p.empty', 'Lines appear here as things happen.');
+  const root = h('section.panel.log', { 'aria-label': 'Feedback' },
+    h('header.panel-head', h('h3', 'Feedback'), h('div.row', search, kind)),
     empty, list, fresh);
   let mission = null;
   let shown = 0;
@@ -48,7 +48,7 @@ export function createLog() {
   };
 
   const make = (line) => h('li', { class: `line${line.tone ? ` tone-${line.tone}` : ''}` },
-    h('time', {}, clock(line.timeMs)), h('span', { class: 'line-kind' }, line.event), h('bdi', { class: 'line-text', dir: 'auto' }, cut(line.text, LONGEST)));
+    h('time', clock(line.timeMs)), h('span.line-kind', line.event), h('bdi.line-text', { dir: 'auto' }, cut(line.text, LONGEST)));
 
   function rebuild() {
     list.replaceChildren();

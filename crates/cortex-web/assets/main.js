@@ -1,5 +1,6 @@
 // The page: one state, one stream, four views. What changes is drawn once per frame of the screen.
 
+import { createAccess } from './access.js';
 import { createActions, getJson } from './actions.js';
 import { createCards } from './cards.js';
 import { createComponents } from './components.js';
@@ -15,7 +16,7 @@ import { createTaskBox } from './task.js';
 import { bindTheme } from './theme.js';
 import { createTools } from './tools.js';
 
-const VIEWS = ['mission', 'components', 'tools', 'history'];
+const VIEWS = ['mission', 'components', 'tools', 'history', 'access'];
 const byId = (id) => document.getElementById(id);
 
 const state = createState();
@@ -37,17 +38,18 @@ const actions = createActions({
   },
 });
 const stop = createStop({ live: () => live, state, actions });
-const cardsRoot = h('div', { class: 'cards', hidden: true });
+const cardsRoot = h('div.cards', { hidden: true });
 const cards = createCards({ actions, seenBasis, root: cardsRoot, polite: byId('polite') });
 const panel = createMissionPanel({ actions, seenBasis });
 const taskBox = createTaskBox({ actions, running: () => state.basis?.mission ?? null, seenBasis, onSubmitted: (mission) => { selected = mission; } });
-const missionList = h('ul', { class: 'missions' });
-const noMission = h('div', { class: 'panel welcome' });
+const missionList = h('ul.missions');
+const noMission = h('div.panel.welcome');
 byId('mission').append(
-  h('div', { class: 'mission-left' }, taskBox.root, h('section', { class: 'panel', 'aria-label': 'Missions' }, h('header', { class: 'panel-head' }, h('h2', { class: 'small' }, 'Missions')), missionList)),
-  h('div', { class: 'mission-stage' }, cardsRoot, noMission, panel.root));
+  h('div.mission-left', taskBox.root, h('section.panel', { 'aria-label': 'Missions' }, h('header.panel-head', h('h2.small', 'Missions')), missionList)),
+  h('div.mission-stage', cardsRoot, noMission, panel.root));
 const components = createComponents(byId('components'));
 const tools = createTools(byId('tools'));
+const access = createAccess(byId('access'));
 const history = createHistory(byId('history'), { actions, seenBasis });
 
 /** The robot's clock now: as of the last frame, and the age of that frame. */
@@ -64,6 +66,7 @@ function showView() {
   for (const anchor of byId('views').children) setAttribute(anchor, 'aria-current', anchor.hash === `#${view}` ? 'page' : null);
   if (view === 'tools') tools.show(state.overview);
   if (view === 'history') history.show();
+  if (view === 'access') access.show();
   schedule();
 }
 
@@ -107,12 +110,12 @@ function drawStrip() {
   const error = model.last_error && !model.last_error.is_over ? model.last_error.message : '';
   const key = JSON.stringify([overview.readiness, model.name, model.requests, model.errors, error, ill.length, overview.components.length, unsettled, overview.paused]);
   remake(byId('strip'), key, () => [
-    h('span', { class: 'chip' }, badge(...readiness), overview.readiness?.because ? h('span', { class: 'quiet-text' }, bdi(cut(overview.readiness.because, 300))) : null),
-    overview.paused ? h('span', { class: 'chip' }, badge('warn', 'Paused', 'waiting'), bdi(cut(overview.paused, 200))) : null,
-    h('a', { class: 'chip', href: '#components' }, ill.length ? badge('bad', `${plural(ill.length, 'component')} with symptoms`, 'warning') : badge(overview.components.length ? 'good' : 'off', overview.components.length ? `${plural(overview.components.length, 'component')}, none with symptoms` : 'No components', overview.components.length ? 'success' : 'unknown')),
-    unsettled ? h('a', { class: 'chip', href: '#components' }, badge('bad', `${plural(unsettled, 'call')} may still move`, 'warning')) : null,
-    h('span', { class: 'chip' }, badge(error ? 'bad' : 'off', model.name ? `Model ${cut(model.name, 60)}` : 'No model', error ? 'failed' : null), h('span', { class: 'quiet-text' }, `${grouped(model.requests)} requests, ${plural(model.errors, 'error')}`), error ? h('span', {}, bdi(cut(error, 200))) : null),
-    h('span', { class: 'chip live-chip', 'aria-hidden': 'true' }),
+    h('span.chip.live-chip', { 'aria-hidden': 'true' }),
+    h('span.chip', badge(...readiness), overview.readiness?.because ? h('span.quiet-text', bdi(cut(overview.readiness.because, 300))) : null),
+    overview.paused ? h('span.chip', badge('warn', 'Paused', 'waiting'), bdi(cut(overview.paused, 200))) : null,
+    h('a.chip', { href: '#components' }, ill.length ? badge('bad', `${plural(ill.length, 'component')} with symptoms`, 'warning') : badge(overview.components.length ? 'good' : 'off', overview.components.length ? `${plural(overview.components.length, 'component')}, none with symptoms` : 'No components', overview.components.length ? 'success' : 'unknown')),
+    unsettled ? h('a.chip', { href: '#components' }, badge('bad', `${plural(unsettled, 'call')} may still move`, 'warning')) : null,
+    h('span.chip', badge(error ? 'bad' : 'off', model.name ? `Model ${cut(model.name, 60)}` : 'No model', error ? 'failed' : null), h('span.quiet-text', `${grouped(model.requests)} requests, ${plural(model.errors, 'error')}`), error ? h('span', bdi(cut(error, 200))) : null),
   ]);
 }
 
@@ -136,13 +139,13 @@ function drawMissions() {
   const overview = state.overview;
   const listed = [...(overview?.missions ?? [])].sort((a, b) => rank(a) - rank(b) || b.since_ms - a.since_ms);
   keyed(missionList, listed.length ? listed : [null], (one) => one?.id ?? 'none', (one) => {
-    if (!one) return h('li', { class: 'empty' }, 'No mission yet.');
-    const parts = { task: h('bdi', { dir: 'auto', class: 'mission-task' }, cut(one.task, 160)), phase: h('span', { class: 'mission-phase' }) };
+    if (!one) return h('li.empty', 'No mission yet.');
+    const parts = { task: h('bdi', { dir: 'auto', class: 'mission-task' }, cut(one.task, 160)), phase: h('span.mission-phase') };
     const button = h('button', { type: 'button', onclick: () => { selected = one.id; schedule(); } }, parts.task, parts.phase);
-    return Object.assign(h('li', {}, button), { parts, button });
+    return Object.assign(h('li', button), { parts, button });
   }, (item, one) => {
     if (!one) return;
-    remake(item.parts.phase, JSON.stringify([one.phase, one.words_alone]), () => [badge(phaseTone(one.phase, one.words_alone), phaseWords(one.phase)), h('span', { class: 'ago' })]);
+    remake(item.parts.phase, JSON.stringify([one.phase, one.words_alone]), () => [badge(phaseTone(one.phase, one.words_alone), phaseWords(one.phase)), h('span.ago')]);
     setText(item.parts.phase.querySelector('.ago'), one.ended_ms ? `${coarse(nowMs() - one.ended_ms)} ago` : `for ${age(nowMs() - one.since_ms)}`);
     setAttribute(item.button, 'aria-current', one.id === shownMission()?.id ? 'true' : null);
   });
@@ -151,9 +154,9 @@ function drawMissions() {
   panel.root.hidden = !one;
   if (!one) {
     const refusing = overview?.readiness?.state === 'refusing';
-    remake(noMission, JSON.stringify([Boolean(overview), overview?.readiness]), () => (!overview ? [h('h2', {}, 'Connecting to the robot…')]
-      : refusing ? [h('h2', {}, 'The robot takes no tasks'), h('p', {}, bdi(cut(overview.readiness.because, 1000) || 'It does not say why. `cortex doctor` looks for the reason.'))]
-        : [h('h2', {}, 'The robot is free'), h('p', {}, 'Tell it what to do, in plain words. Its plan appears here as a picture, step by step, and it asks before what needs your word.'), h('p', {}, h('a', { href: '#tools' }, 'What it can do'), ' · ', h('a', { href: '#components' }, 'How its components are'))]));
+    remake(noMission, JSON.stringify([Boolean(overview), overview?.readiness]), () => (!overview ? [h('h2', 'Connecting to the robot…')]
+      : refusing ? [h('h2', 'The robot takes no tasks'), h('p', bdi(cut(overview.readiness.because, 1000) || 'It does not say why. `cortex doctor` looks for the reason.'))]
+        : [h('h2', 'The robot is free'), h('p', 'Tell it what to do, in plain words. Its plan appears here as a picture, step by step, and it asks before what needs your word.'), h('p', h('a', { href: '#tools' }, 'What it can do'), ' · ', h('a', { href: '#components' }, 'How its components are'))]));
     return;
   }
   want(one.id);
@@ -176,7 +179,9 @@ function draw() {
   drawStrip();
   stop.update();
   if (state.overview) setText(byId('robot'), clip(state.overview.robot, 80));
-  setText(byId('you'), state.you ? `${state.you.name} · ${state.you.role}` : '');
+  byId('views').lastElementChild.hidden = state.you?.role !== 'administer';
+  byId('logout').hidden = !state.you || state.you.name === 'loopback';
+  setText(byId('you'), state.you ? `${state.you.name === 'loopback' ? 'this computer' : clip(state.you.name, 40)} · ${state.you.role}` : '');
   cards.update(state.questions);
   taskBox.update(state.overview?.readiness);
   const view = currentView();

@@ -2,7 +2,7 @@
 // runs, for those that have ended, and for recorded ones.
 
 import { badge, bdi, confirmInline, h, icon, keyed, remake, setAttribute, setText } from './dom.js';
-import { age, clip, cut, dateTime, duration, grouped, haltWords, number, originWords, plural } from './format.js';
+import { age, clip, cut, dateTime, duration, haltWords, number, originWords, plural } from './format.js';
 import { stepDetail, verificationBadge } from './detail.js';
 import { createLog } from './log.js';
 import { createPlan, legend } from './plan.js';
@@ -11,39 +11,39 @@ import { classWords, currentPlan, millis, phaseTone, phaseWords } from './state.
 const EXPENSES = { model_calls: 'Requests to the model', tokens: 'Tokens', money: 'Cost', seconds: 'Time, s', metres: 'Way, m', watt_hours: 'Energy, Wh' };
 
 export function createMissionPanel({ actions, seenBasis, compact = false }) {
-  const task = h('h2', { class: 'task' });
-  const meta = h('p', { class: 'meta' });
-  const alerts = h('div', { class: 'alerts' });
+  const task = h('h2.task');
+  const meta = h('p.meta');
+  const alerts = h('div.alerts');
   const cancel = h('button', { type: 'button', class: 'danger', 'data-act': true }, 'End this mission…');
-  const answer = h('p', { class: 'answer', role: 'status' });
+  const answer = h('p.answer', { role: 'status' });
   let basis = null;
   const confirm = confirmInline(cancel, {
     words: 'The mission ends: what moves for it is halted. Its report says what was done.', yes: 'End it', no: 'Let it go on',
     onOpen: () => { basis = seenBasis(); },
     onYes: () => actions.send({ command: 'cancel', mission: mission.id }, answer, basis),
   });
-  const plans = h('div', { class: 'tabs', role: 'group', 'aria-label': 'Plans' });
-  const planNote = h('p', { class: 'quiet-text' });
-  const empty = h('p', { class: 'empty' });
-  const detail = h('div', { class: 'detail-slot', 'aria-live': 'off' });
+  const plans = h('div.tabs', { role: 'group', 'aria-label': 'Plans' });
+  const planNote = h('p.quiet-text');
+  const empty = h('p.empty');
+  const detail = h('div.detail-slot', { 'aria-live': 'off' });
   const picture = createPlan({ onPick: (step) => { picked = picked === step ? null : step; again(); } });
   const asList = h('button', { type: 'button', class: 'quiet', 'aria-pressed': 'false', onclick: () => {
     const next = asList.getAttribute('aria-pressed') !== 'true';
     asList.setAttribute('aria-pressed', String(next));
     picture.setList(next);
   } }, 'As a list');
-  const planPanel = h('section', { class: 'panel plan-panel', 'aria-label': 'Plan' },
-    h('header', { class: 'panel-head' }, h('h3', {}, 'Plan'), plans, asList), planNote, empty, picture.root, legend(), detail);
-  const flight = h('ul', { class: 'flight' });
-  const flightPanel = h('section', { class: 'panel', 'aria-label': 'In flight' }, h('header', { class: 'panel-head' }, h('h3', {}, 'In flight')), flight);
-  const budget = h('div', { class: 'budget' });
-  const budgetPanel = h('section', { class: 'panel', 'aria-label': 'Budget' }, h('header', { class: 'panel-head' }, h('h3', {}, 'Spent')), budget);
-  const report = h('div', { class: 'report-slot' });
+  const planPanel = h('section.panel.plan-panel', { 'aria-label': 'Plan' },
+    h('header.panel-head', h('h3', 'Plan'), plans, asList), planNote, empty, picture.root, legend(), detail);
+  const flight = h('ul.flight');
+  const flightPanel = h('section.panel', { 'aria-label': 'In flight' }, h('header.panel-head', h('h3', 'In flight')), flight);
+  const budget = h('div.budget');
+  const budgetPanel = h('section.panel', { 'aria-label': 'Budget' }, h('header.panel-head', h('h3', 'Spent')), budget);
+  const report = h('div.report-slot');
   const log = createLog();
-  const head = h('section', { class: 'panel mission-head', 'aria-label': 'Task' },
-    h('div', { class: 'task-row' }, task, actions ? cancel : null), confirm.box, answer, meta, alerts);
-  const main = h('div', { class: 'mission-main' }, head, report, planPanel);
-  const side = h('div', { class: 'mission-side' }, flightPanel, budgetPanel, log.root);
+  const head = h('section.panel.mission-head', { 'aria-label': 'Task' },
+    h('div.task-row', task, actions ? cancel : null), confirm.box, answer, meta, alerts);
+  const main = h('div.mission-main', head, report, planPanel);
+  const side = h('div.mission-side', flightPanel, budgetPanel, log.root);
   const root = h('div', { class: compact ? 'mission compact' : 'mission' }, main, side);
 
   let mission = null;
@@ -78,15 +78,15 @@ export function createMissionPanel({ actions, seenBasis, compact = false }) {
   }
 
   function showMeta(ended) {
-    const phase = ended || mission.phase !== 'unknown' ? mission.phase : more(view.phase);
+    const phase = ended || mission.phase !== 'unknown' ? mission.phase : view.phase ?? 'unknown';
     const took = mission.result ? millis(mission.result.duration) : Math.max(0, view.nowMs - mission.acceptedMs);
     const key = [phaseWords(phase), mission.taskClass, originWords(mission.origin), mission.acceptedMs, mission.ahead, mission.turn, ended].join('|');
     remake(meta, key, () => [
       badge(phaseTone(phase, mission.result?.words_alone), phaseWords(phase) + (phase === 'planning' && mission.turn > 1 ? `, turn ${mission.turn}` : '') + (phase === 'queued' ? `, ${mission.ahead} before it` : '')),
-      mission.taskClass ? h('span', {}, `taken for ${classWords(mission.taskClass)}`) : null,
-      mission.origin ? h('span', {}, 'asked by ', bdi(cut(originWords(mission.origin), 120))) : null,
-      mission.acceptedMs ? h('time', {}, dateTime(mission.acceptedMs)) : null,
-      mission.acceptedMs ? h('span', { class: 'took' }) : null,
+      mission.taskClass ? h('span', `taken for ${classWords(mission.taskClass)}`) : null,
+      mission.origin ? h('span', 'asked by ', bdi(cut(originWords(mission.origin), 120))) : null,
+      mission.acceptedMs ? h('time', dateTime(mission.acceptedMs)) : null,
+      mission.acceptedMs ? h('span.took') : null,
     ]);
     const tookSlot = meta.querySelector('.took');
     if (tookSlot) setText(tookSlot, ended ? `took ${duration(took)}` : `for ${age(took)}`);
@@ -131,8 +131,8 @@ export function createMissionPanel({ actions, seenBasis, compact = false }) {
   function showFlight(ended) {
     flightPanel.hidden = ended;
     keyed(flight, mission.flight, (one) => one.call, () => {
-      const parts = { name: h('bdi', { class: 'flight-tool', dir: 'auto' }), age: h('span', { class: 'flight-age' }), text: h('bdi', { class: 'flight-text', dir: 'auto' }), stall: h('span', { class: 'badge tone-warn' }) };
-      return Object.assign(h('li', {}, parts.name, parts.age, parts.text, parts.stall), { parts });
+      const parts = { name: h('bdi.flight-tool', { dir: 'auto' }), age: h('span.flight-age'), text: h('bdi.flight-text', { dir: 'auto' }), stall: h('span.badge.tone-warn') };
+      return Object.assign(h('li', parts.name, parts.age, parts.text, parts.stall), { parts });
     }, ({ parts }, one) => {
       setText(parts.name, cut(one.tool, 100) + (one.step ? ` · step ${one.step}` : ' · research'));
       setText(parts.age, age(view.nowMs - one.startedMs));
@@ -141,7 +141,7 @@ export function createMissionPanel({ actions, seenBasis, compact = false }) {
       setText(parts.stall, `no progress for ${age(one.stalledMs + Math.max(0, view.nowMs - mission.lastMs))}`);
     });
     flightPanel.classList.toggle('is-empty', !mission.flight.length);
-    if (!mission.flight.length) keyed(flight, ['none'], (one) => one, () => h('li', { class: 'empty' }, 'Nothing is in flight.'));
+    if (!mission.flight.length) keyed(flight, ['none'], (one) => one, () => h('li.empty', 'Nothing is in flight.'));
   }
 
   function showBudget() {
@@ -153,8 +153,8 @@ export function createMissionPanel({ actions, seenBasis, compact = false }) {
     ].filter(Boolean) : view.budget ?? [];
     budgetPanel.hidden = !rows.length;
     keyed(budget, rows, (row) => row.expense, (row) => {
-      const parts = { value: h('span', { class: 'budget-value' }), meter: h('meter', { min: 0, 'aria-label': EXPENSES[row.expense] ?? row.expense }) };
-      return Object.assign(h('div', { class: 'budget-row' }, h('span', {}, EXPENSES[row.expense] ?? row.expense), parts.value, parts.meter), { parts });
+      const parts = { value: h('span.budget-value'), meter: h('meter', { min: 0, 'aria-label': EXPENSES[row.expense] ?? row.expense }) };
+      return Object.assign(h('div.budget-row', h('span', EXPENSES[row.expense] ?? row.expense), parts.value, parts.meter), { parts });
     }, ({ parts }, row) => {
       const limited = row.limit !== null && row.limit !== undefined;
       setText(parts.value, (row.estimated ? 'about ' : '') + number(row.used) + (limited ? ` of ${number(row.limit)}` : ''));
@@ -172,43 +172,41 @@ export function createMissionPanel({ actions, seenBasis, compact = false }) {
     remake(report, result ? `${mission.id}|${mission.sequence}` : '', () => (result ? reportPanel(mission, actions) : []));
   }
 
-  return { root, update, pickPlan: (plan) => { chosenPlan = plan; again(); }, destroy: picture.destroy };
+  return { root, update, destroy: picture.destroy };
 }
-
-const more = (phase) => phase ?? 'unknown';
 
 function reportPanel(mission, actions) {
   const result = mission.result;
   const words = result.account && result.output.endsWith(result.account) ? result.output.slice(0, -result.account.length).trimEnd() : result.output;
   const done = result.steps.filter((step) => step.status === 'SUCCESS');
-  const row = (step) => h('li', {}, `${step.plan}.${step.number} `, bdi(clip(step.tool, 120)), ' ', step.note ? h('span', { class: 'quiet-text' }, bdi(cut(step.note, 300))) : null);
-  const group = (verification, steps) => (steps.length ? h('div', { class: 'verified-group' }, verificationBadge(verification), h('ul', {}, steps.map(row))) : null);
+  const row = (step) => h('li', `${step.plan}.${step.number} `, bdi(clip(step.tool, 120)), ' ', step.note ? h('span.quiet-text', bdi(cut(step.note, 300))) : null);
+  const group = (verification, steps) => (steps.length ? h('div.verified-group', verificationBadge(verification), h('ul', steps.map(row))) : null);
   const by = (verification) => done.filter((step) => (step.verification ?? 'not_verified') === verification);
   const others = result.steps.filter((step) => step.status === 'FAILED');
   const never = result.steps.filter((step) => step.status === 'BLOCKED' || step.status === 'SKIPPED');
   return h('section', { class: `panel report tone-${phaseTone({ ended: result.status }, result.words_alone)}`, 'aria-label': 'Report' },
-    h('header', { class: 'panel-head' }, h('h3', {}, 'Report'), h('span', { class: 'quiet-text' }, `${plural(result.steps.length, 'step')}, ${plural(result.execution?.plans ?? mission.plans.length, 'plan')}, ${duration(millis(result.duration))}`)),
-    words ? h('p', { class: 'words', tabindex: '0' }, bdi(cut(words, 8000))) : null,
-    result.words_alone ? h('p', { class: 'alert tone-warn' }, icon('warning'), 'Nothing but words came of a task that asks for more than words.') : null,
-    result.account ? h('p', { class: 'account' }, bdi(cut(result.account, 4000))) : null,
-    result.not_stopped.length ? h('p', { class: 'alert tone-bad' }, icon('warning'), `May still move: ${result.not_stopped.join(', ')}`) : null,
-    h('div', { class: 'verified' }, group('verified', by('verified')), group('not_verified', by('not_verified')), group('unknown', by('unknown')), group('failed', others),
-      never.length ? h('div', { class: 'verified-group' }, badge('off', 'Left out, or never began', 'blocked'), h('ul', {}, never.map(row))) : null),
+    h('header.panel-head', h('h3', 'Report'), h('span.quiet-text', `${plural(result.steps.length, 'step')}, ${plural(result.execution?.plans ?? mission.plans.length, 'plan')}, ${duration(millis(result.duration))}`)),
+    words ? h('p.words', { tabindex: '0' }, bdi(cut(words, 8000))) : null,
+    result.words_alone ? h('p.alert.tone-warn', icon('warning'), 'Nothing but words came of a task that asks for more than words.') : null,
+    result.account ? h('p.account', bdi(cut(result.account, 4000))) : null,
+    result.not_stopped.length ? h('p.alert.tone-bad', icon('warning'), `May still move: ${result.not_stopped.join(', ')}`) : null,
+    h('div.verified', group('verified', by('verified')), group('not_verified', by('not_verified')), group('unknown', by('unknown')), group('failed', others),
+      never.length ? h('div.verified-group', badge('off', 'Left out, or never began', 'blocked'), h('ul', never.map(row))) : null),
     actions ? disputeForm(mission, actions) : null);
 }
 
 function disputeForm(mission, actions) {
-  const answer = h('p', { class: 'answer', role: 'status' });
+  const answer = h('p.answer', { role: 'status' });
   const reason = h('textarea', { rows: 2, maxlength: 2048, required: true, placeholder: 'What was wrong? The cup is still on the table.' });
-  const form = h('form', { class: 'stack', hidden: true, onsubmit: async (event) => {
+  const form = h('form.stack', { hidden: true, onsubmit: async (event) => {
     event.preventDefault();
     const outcome = await actions.send({ command: 'dispute', mission: mission.id, reason: reason.value.trim() }, answer);
     if (outcome) form.hidden = true;
-  } }, h('label', {}, 'Why it was not what you asked for', reason), h('div', { class: 'row' }, h('button', { type: 'submit', class: 'primary', 'data-act': true }, 'Reopen the mission')));
+  } }, h('label', 'Why it was not what you asked for', reason), h('div.row', h('button', { type: 'submit', class: 'primary', 'data-act': true }, 'Reopen the mission')));
   const open = h('button', { type: 'button', class: 'quiet', 'aria-expanded': 'false', 'data-act': true, onclick: () => {
     form.hidden = !form.hidden;
     open.setAttribute('aria-expanded', String(!form.hidden));
     if (!form.hidden) reason.focus();
   } }, 'That was not it…');
-  return h('div', { class: 'stack' }, h('div', { class: 'row' }, open), form, answer);
+  return h('div.stack', h('div.row', open), form, answer);
 }

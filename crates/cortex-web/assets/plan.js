@@ -13,10 +13,10 @@ let pictures = 0;
 /** A plan's picture. `onPick(number)` is called with the step that a person chooses. */
 export function createPlan({ onPick }) {
   const marker = `arrow-${pictures += 1}`;
-  const lines = s('svg', { class: 'plan-lines', 'aria-hidden': 'true', focusable: 'false' });
-  const list = h('ol', { class: 'plan-steps' });
-  const canvas = h('div', { class: 'plan-canvas' }, lines, list);
-  const root = h('div', { class: 'plan' }, canvas);
+  const lines = s('svg.plan-lines', { 'aria-hidden': 'true', focusable: 'false' });
+  const list = h('ol.plan-steps');
+  const canvas = h('div.plan-canvas', lines, list);
+  const root = h('div.plan', canvas);
   let plan = null;
   let picked = null;
   let drawn = '';
@@ -49,9 +49,9 @@ export function createPlan({ onPick }) {
     canvas.style.width = `${picture.width}px`;
     setAttribute(lines, 'width', picture.width);
     setAttribute(lines, 'height', picture.height);
-    lines.append(s('defs', {}, s('marker', { id: marker, viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }, s('path', { d: 'M0 0.5L7.5 4L0 7.5z', class: 'arrowhead' }))));
+    lines.append(s('defs', s('marker', { id: marker, viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }, s('path', { d: 'M0 0.5L7.5 4L0 7.5z', class: 'arrowhead' }))));
     plan.groups.forEach((group, index) => {
-      picture.boxes[index].forEach((box) => lines.append(s('rect', { class: 'group', x: box.x, y: box.y, width: box.width, height: box.height, rx: 8 })));
+      picture.boxes[index].forEach((box) => lines.append(s('rect.group', { x: box.x, y: box.y, width: box.width, height: box.height, rx: 8 })));
     });
     const done = new Set(plan.steps.filter((step) => step.status === 'SUCCESS').map((step) => `s${step.number}`));
     for (const edge of picture.edges) {
@@ -60,7 +60,7 @@ export function createPlan({ onPick }) {
     plan.groups.forEach((group, index) => {
       const box = picture.boxes[index][0];
       const most = group.at_once < group.steps.length ? ` · ${group.at_once} at once` : '';
-      if (box) lines.append(s('text', { class: 'group-name', x: box.x + 8, y: box.y + 13 }, clip(group.name, Math.floor(box.width / 9)) + most));
+      if (box) lines.append(s('text.group-name', { x: box.x + 8, y: box.y + 13 }, clip(group.name, Math.floor(box.width / 9)) + most));
     });
     const place = new Map(picture.nodes.map((node) => [node.number, node]));
     for (const item of list.children) {
@@ -75,16 +75,16 @@ export function createPlan({ onPick }) {
   function make(step) {
     const sign = icon('pending');
     const parts = {
-      given: h('bdi', { class: 'node-given', dir: 'auto' }), sign, tool: h('span', { class: 'node-tool' }), component: h('bdi', { class: 'node-component', dir: 'auto' }),
-      method: h('bdi', { class: 'node-method', dir: 'auto' }), state: h('span', { class: 'node-state' }), marks: h('span', { class: 'node-marks' }),
-      after: h('span', { class: 'unseen' }),
+      given: h('bdi.node-given', { dir: 'auto' }), sign, tool: h('span.node-tool'), component: h('bdi.node-component', { dir: 'auto' }),
+      method: h('bdi.node-method', { dir: 'auto' }), state: h('span.node-state'), marks: h('span.node-marks'),
+      after: h('span.unseen'),
     };
     parts.tool.append(parts.method);
     const button = h('button', { type: 'button', class: 'node', onclick: () => onPick(step.number) },
-      h('span', { class: 'node-head' }, sign, h('span', { class: 'node-number' }, String(step.number)), parts.tool, parts.marks),
+      h('span.node-head', sign, h('span.node-number', String(step.number)), parts.tool, parts.marks),
       parts.given,
-      h('span', { class: 'node-foot' }, parts.component, parts.state), parts.after);
-    const item = h('li', {}, button);
+      h('span.node-foot', parts.component, parts.state), parts.after);
+    const item = h('li', button);
     Object.assign(item, { step: step.number, parts, button });
     return item;
   }
@@ -104,7 +104,7 @@ export function createPlan({ onPick }) {
     setText(parts.state, words);
     const marks = [step.conflicts.length ? 'lock' : '', step.problems.length || step.stalled ? 'warning' : '', step.holdup?.kind === 'person' ? 'person' : ''].filter(Boolean);
     keyed(parts.marks, marks, (name) => name, (name) => icon(name));
-    setText(parts.after, `, ${WORDS[state]}${step.holdup ? `: ${holdupWords(step)}` : ''}${step.after.length ? `, after ${step.after.join(' and ')}` : ''}${step.conflicts.length ? `, resource conflict on ${step.conflicts[0].resource}` : ''}`);
+    setText(parts.after, `${WORDS[state]}${step.holdup ? `: ${holdupWords(step)}` : ''}${step.after.length ? `, after ${step.after.join(' and ')}` : ''}${step.conflicts.length ? `, resource conflict on ${step.conflicts[0].resource}` : ''}`);
     const priority = { CRITICAL: ' is-critical', HIGH: ' is-high' }[step.priority] ?? '';
     setAttribute(button, 'class', `node state-${state}${priority}${step.report?.verification === 'verified' ? ' is-verified' : ''}`);
     setAttribute(button, 'aria-pressed', String(picked === step.number));
@@ -131,6 +131,6 @@ export function createPlan({ onPick }) {
 
 /** What the signs mean. */
 export function legend() {
-  return h('ul', { class: 'legend', 'aria-label': 'Signs' }, STATES.map(([state, word]) => h('li', { class: `state-${state}` }, icon(state), word)),
-    h('li', {}, icon('lock'), 'resource conflict'));
+  return h('ul.legend', { 'aria-label': 'Signs' }, STATES.map(([state, word]) => h('li', { class: `state-${state}` }, icon(state), word)),
+    h('li', icon('lock'), 'resource conflict'));
 }

@@ -17,9 +17,9 @@ export function createReplay({ events, recorded, actions, seenBasis, compact }) 
   const speed = h('select', { 'aria-label': 'Speed' }, SPEEDS.map((times) => h('option', { value: times }, `×${times}`)));
   const back = h('button', { type: 'button', class: 'quiet', 'aria-label': 'One event back', onclick: () => jump(-1) }, '◂');
   const forth = h('button', { type: 'button', class: 'quiet', 'aria-label': 'One event on', onclick: () => jump(1) }, '▸');
-  const place = h('span', { class: 'place' });
-  const bar = h('div', { class: 'replay-bar', role: 'group', 'aria-label': 'Replay' }, play, back, forth, slider, place, speed);
-  const root = h('div', { class: 'replay' }, events.length ? bar : h('p', { class: 'empty' }, 'Nothing of this mission was recorded.'), panel.root);
+  const place = h('span.place');
+  const bar = h('div.replay-bar', { role: 'group', 'aria-label': 'Replay' }, play, back, forth, slider, place, speed);
+  const root = h('div.replay', events.length ? bar : h('p.empty', 'Nothing of this mission was recorded.'), panel.root);
   let mission = createMission(recorded.mission);
   let applied = 0;
   let atMs = length;

@@ -20,6 +20,7 @@ export function createStop({ live, state, actions }) {
   function stop() {
     const overview = state.overview;
     const before = [...(overview?.calls ?? []), ...(overview?.unsettled ?? [])].map((call) => call.tool);
+    if (attempt) attempt.settled = true;
     attempt = { before, outcome: null, error: '', settled: false, seen: false };
     const mine = attempt;
     form.classList.add('sent');
@@ -60,20 +61,20 @@ export function createStop({ live, state, actions }) {
   }
 
   const resume = h('button', { type: 'button', class: 'resume', 'data-act': true }, 'Resume…');
-  const answer = h('p', { class: 'answer', role: 'status' });
+  const answer = h('p.answer', { role: 'status' });
   const { box, close } = confirmInline(resume, {
     words: 'The robot takes tasks again. Missions that were ended stay ended, and nothing moves until a task is given. Make sure that nobody is within reach.',
     yes: 'Yes, take tasks again', no: 'Stay stopped',
     onOpen: () => { resumeBasis = state.basis; },
     onYes: () => actions.send({ command: 'resume' }, answer, resumeBasis),
   });
-  const title = h('h2', {});
-  const body = h('div', { class: 'stop-body' });
-  panel.append(h('div', { class: 'stop-words' }, title, body), h('div', { class: 'stop-resume' }, resume, box, answer));
+  const title = h('h2');
+  const body = h('div.stop-body');
+  panel.append(h('div.stop-words', title, body), h('div.stop-resume', resume, box, answer));
 
   function list(label, tools, tone, sign) {
-    return tools.length ? h('div', { class: `roll tone-${tone}` }, h('h3', {}, icon(sign), label),
-      h('ul', {}, tools.slice(0, 50).map((tool) => h('li', {}, bdi(tool))))) : null;
+    return tools.length ? h('div', { class: `roll tone-${tone}` }, h('h3', icon(sign), label),
+      h('ul', tools.slice(0, 50).map((tool) => h('li', bdi(tool))))) : null;
   }
 
   function update() {
@@ -99,12 +100,12 @@ export function createStop({ live, state, actions }) {
     const outcome = attempt?.outcome;
     const roll = stopRollCall(attempt?.before ?? [], outcome ?? { not_stopped: stopped?.not_stopped ?? [] });
     remake(body, JSON.stringify([outcome, attempt?.error, stopped?.why, roll, isStopped]), () => [
-      attempt?.error ? h('p', { class: 'tone-bad' }, attempt.error) : null,
-      stopped?.why && isStopped ? h('p', {}, 'Why: ', bdi(stopped.why)) : null,
-      outcome ? h('p', {}, outcome.missions_ended ? `${plural(outcome.missions_ended, 'task was', 'tasks were')} ended.` : 'No task was running.') : null,
+      attempt?.error ? h('p.tone-bad', attempt.error) : null,
+      stopped?.why && isStopped ? h('p', 'Why: ', bdi(stopped.why)) : null,
+      outcome ? h('p', outcome.missions_ended ? `${plural(outcome.missions_ended, 'task was', 'tasks were')} ended.` : 'No task was running.') : null,
       list('May still move', roll.moving, 'bad', 'warning'),
       outcome || isStopped ? list('Confirmed at rest', attempt ? roll.atRest : [], 'good', 'success') : null,
-      isStopped && !roll.moving.length ? h('p', {}, 'Everything that was called has confirmed that it is at rest.') : null,
+      isStopped && !roll.moving.length ? h('p', 'Everything that was called has confirmed that it is at rest.') : null,
     ]);
   }
 

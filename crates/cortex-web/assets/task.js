@@ -4,12 +4,12 @@ import { bdi, h, remake } from './dom.js';
 import { cut } from './format.js';
 
 export function createTaskBox({ actions, running, seenBasis, onSubmitted }) {
-  const answer = h('p', { class: 'answer', role: 'status' });
+  const answer = h('p.answer', { role: 'status' });
   const text = h('textarea', { id: 'task', rows: 2, required: true, placeholder: 'Bring the cup from the kitchen', 'aria-describedby': 'task-note' });
   const submit = h('button', { type: 'submit', class: 'primary', 'data-act': true }, 'Send the task');
   const revise = h('button', { type: 'button', hidden: true, 'data-act': true }, 'Revise the one that runs');
-  const note = h('p', { class: 'quiet-text', id: 'task-note' });
-  const form = h('form', { class: 'panel task-box', 'aria-label': 'Task' }, h('label', { for: 'task' }, 'Tell the robot what to do'), text, h('div', { class: 'row' }, submit, revise), note, answer);
+  const note = h('p.quiet-text', { id: 'task-note' });
+  const form = h('form.panel.task-box', { 'aria-label': 'Task' }, h('label', { for: 'task' }, 'Tell the robot what to do'), text, h('div.row', submit, revise), note, answer);
   let isSending = false;
 
   async function send(command, basis) {
@@ -38,7 +38,7 @@ export function createTaskBox({ actions, running, seenBasis, onSubmitted }) {
     update(readiness) {
       const isRunning = running() !== null;
       revise.hidden = !isRunning;
-      const why = readiness && readiness.state !== 'ready' ? readiness.because : '';
+      const why = readiness?.state === 'refusing' ? 'The robot takes no tasks now and would refuse it: see above for why.' : readiness && readiness.state !== 'ready' ? readiness.because : '';
       const words = why || (isRunning ? 'A new task waits for its turn. A revision halts what moves, and the robot plans anew.' : 'Enter sends, Shift+Enter starts a new line.');
       remake(note, words, () => bdi(cut(words, 500)));
     },

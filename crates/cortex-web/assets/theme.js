@@ -4,6 +4,7 @@ import { setText } from './dom.js';
 
 const KEY = 'cortex-colours';
 const CHOICES = ['system', 'light', 'dark'];
+const MEDIA = { system: '(prefers-color-scheme: dark)', light: 'not all', dark: 'all' };
 const SIGNS = { system: '◐', light: '☀', dark: '☾' };
 
 function kept() {
@@ -17,8 +18,7 @@ function kept() {
 export function bindTheme(button) {
   let choice = CHOICES.includes(kept()) ? kept() : 'system';
   const show = () => {
-    if (choice === 'system') document.documentElement.removeAttribute('data-theme');
-    else document.documentElement.setAttribute('data-theme', choice);
+    document.getElementById('dark').media = MEDIA[choice];
     setText(button, SIGNS[choice]);
     button.setAttribute('aria-label', `Colours: ${choice === 'system' ? 'as the system' : choice}`);
     button.title = button.getAttribute('aria-label');

@@ -28,8 +28,8 @@ function schemaRows(schema, path = '', depth = 0) {
     const limits = Object.entries(LIMITS).filter(([key]) => one?.[key] !== undefined).map(([key, word]) => `${word} ${json(one[key])}`).join(', ');
     const inner = one?.type === 'array' ? one.items : one;
     return [
-      h('tr', {}, h('th', { scope: 'row' }, bdi(cut(full, 200))), h('td', {}, h('code', {}, cut(typeWords(one), 300)), limits ? h('span', { class: 'quiet-text' }, ` ${cut(limits, 300)}`) : null),
-        h('td', {}, required.has(name) ? 'required' : 'optional'), h('td', {}, bdi(cut(String(one?.description ?? ''), 1000)))),
+      h('tr', h('th', { scope: 'row' }, bdi(cut(full, 200))), h('td', h('code', cut(typeWords(one), 300)), limits ? h('span.quiet-text', ` ${cut(limits, 300)}`) : null),
+        h('td.need', required.has(name) ? 'required' : 'optional'), h('td', bdi(cut(String(one?.description ?? ''), 1000)))),
       ...(depth < 4 && inner?.properties ? schemaRows(inner, one?.type === 'array' ? `${full}.0` : full, depth + 1) : []),
     ];
   });
@@ -38,32 +38,32 @@ function schemaRows(schema, path = '', depth = 0) {
 export function createTools(root) {
   const search = h('input', { type: 'search', placeholder: 'Search tools', 'aria-label': 'Search tools', oninput: () => show() });
   const effect = h('select', { 'aria-label': 'Filter by effect', onchange: () => show() }, [['', 'All effects'], ['observe', 'Reads only'], ['act', 'Acts'], ['move', 'Moves']].map(([value, word]) => h('option', { value }, word)));
-  const count = h('p', { class: 'quiet-text', role: 'status' });
-  const list = h('ul', { class: 'tool-list' });
-  const empty = h('p', { class: 'empty' });
-  root.append(h('section', { class: 'panel', 'aria-label': 'List of tools' }, h('header', { class: 'panel-head' }, h('h2', {}, 'Tools'), count, h('div', { class: 'row' }, search, effect)), empty, list));
+  const count = h('p.quiet-text', { role: 'status' });
+  const list = h('ul.tool-list');
+  const empty = h('p.empty');
+  root.append(h('section.panel', { 'aria-label': 'List of tools' }, h('header.panel-head', h('h2', 'Tools'), count, h('div.row', search, effect)), empty, list));
   let tools = null;
   let loadedFor = null;
 
   function make(tool) {
-    const body = h('div', { class: 'tool-body' });
+    const body = h('div.tool-body');
     const fill = () => {
       if (body.childElementCount) return;
       const rows = schemaRows(tool.parameters);
       const conditions = [['Before', tool.conditions?.before], ['While it runs', tool.conditions?.during], ['Evidence afterwards', tool.conditions?.after]].filter(([, some]) => some?.length);
       body.append(
-        rows.length ? h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Arguments of ${tool.name}` }, h('table', { class: 'grid' }, h('thead', {}, h('tr', {}, ['Argument', 'Type', 'Needed', 'Meaning'].map((word) => h('th', { scope: 'col' }, word)))), h('tbody', {}, rows))) : h('p', { class: 'quiet-text' }, 'It takes no arguments.'),
-        h('dl', {}, [
+        rows.length ? h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': `Arguments of ${tool.name}` }, h('table.grid', h('thead', h('tr', ['Argument', 'Type', 'Needed', 'Meaning'].map((word) => h('th', { scope: 'col' }, word)))), h('tbody', rows))) : h('p.quiet-text', 'It takes no arguments.'),
+        h('dl', [
           ['Effect', `${(EFFECTS[tool.effect] ?? EFFECTS.move)[1]} (${SOURCES[tool.effect_source] ?? tool.effect_source})`], ['Called', PHASES[tool.phase] ?? tool.phase], ['Holds', tool.resources.join(', ') || 'nothing'],
           ['Timeout', duration(millis(tool.timeout))], ['Runs', tool.dispatch === 'background' ? 'in the background' : 'until it has ended'], ['Cancelled', tool.cancel === 'halt' ? 'by a halt that must be confirmed' : 'by dropping its answer'],
           tool.outlives_process ? ['Outlives its process', 'yes: what it begins may go on when its process has ended'] : null, tool.serves ? ['Standby for', tool.serves] : null,
           tool.phrases.length ? ['Sentences', tool.phrases.join(' · ')] : null,
-        ].filter(Boolean).map(([name, value]) => [h('dt', {}, name), h('dd', {}, bdi(cut(String(value), 2000)))])),
-        ...conditions.map(([name, some]) => h('div', {}, h('h3', {}, name), h('ul', {}, some.map((one) => h('li', {}, h('code', {}, cut(json(one), 600))))))));
+        ].filter(Boolean).map(([name, value]) => [h('dt', name), h('dd', bdi(cut(String(value), 2000)))])),
+        ...conditions.map(([name, some]) => h('div', h('h3', name), h('ul', some.map((one) => h('li', h('code', cut(json(one), 600))))))));
     };
     const [tone, , sign, short] = EFFECTS[tool.effect] ?? EFFECTS.move;
-    return h('li', {}, h('details', { ontoggle: fill },
-      h('summary', {}, h('bdi', { class: 'tool-name', dir: 'auto' }, clip(tool.name, 160)), badge(tone, short, sign), h('bdi', { class: 'tool-about', dir: 'auto' }, cut(tool.description, 400))), body));
+    return h('li', h('details', { ontoggle: fill },
+      h('summary', h('bdi.tool-name', { dir: 'auto' }, clip(tool.name, 160)), badge(tone, short, sign), h('bdi.tool-about', { dir: 'auto' }, cut(tool.description, 400))), body));
   }
 
   function show() {
