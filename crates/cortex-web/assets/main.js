@@ -137,7 +137,10 @@ function drawLink() {
 
 function drawMissions() {
   const overview = state.overview;
-  const listed = [...(overview?.missions ?? [])].sort((a, b) => rank(a) - rank(b) || b.since_ms - a.since_ms);
+  // Those that run and wait come in their order, then those that have ended, the latest first.
+  const all = overview?.missions ?? [];
+  const isOver = (one) => typeof one.phase === 'object';
+  const listed = [...all.filter((one) => !isOver(one)), ...all.filter(isOver).reverse()];
   keyed(missionList, listed.length ? listed : [null], (one) => one?.id ?? 'none', (one) => {
     if (!one) return h('li.empty', 'No mission yet.');
     const parts = { task: h('bdi', { dir: 'auto', class: 'mission-task' }, cut(one.task, 160)), phase: h('span.mission-phase') };
@@ -161,10 +164,8 @@ function drawMissions() {
   }
   want(one.id);
   const mission = missionOf(state, one.id);
-  panel.update(mission, { nowMs: nowMs(), task: one.task, phase: one.phase, budget: one.id === state.basis?.mission ? overview?.budget : null });
+  panel.update(mission, { nowMs: nowMs(), task: one.task, phase: one.phase, output: one.output, budget: one.id === state.basis?.mission ? overview?.budget : null });
 }
-
-const rank = (one) => (typeof one.phase === 'object' ? 2 : one.phase === 'queued' ? 1 : 0);
 
 /** The chosen mission, or the one that runs, or the last one. */
 function shownMission() {
@@ -198,6 +199,8 @@ function onFrame(frame) {
   applyFrame(state, frame);
   // The mission that begins is shown, and the one that has ended stays in sight until another begins.
   if (frame.basis && frame.basis.mission !== running) selected = frame.basis.mission ? null : selected ?? running;
+  const before = running && state.overview?.missions.find((one) => one.id === running);
+  if (before && frame.basis && frame.basis.mission !== running && typeof before.phase === 'object') byId('polite').textContent = `${phaseWords(before.phase)}: ${clip(before.task, 200)}`;
   const over = state.overview?.missions.filter((one) => typeof one.phase === 'object').length ?? 0;
   if (frame.overview && over !== ended) {
     ended = over;

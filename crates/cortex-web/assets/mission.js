@@ -95,6 +95,7 @@ export function createMissionPanel({ actions, seenBasis, compact = false }) {
   function showAlerts() {
     const list = [
       mission.gap ? ['warn', 'Earlier events of this mission could not be had: the picture may be incomplete.'] : null,
+      mission.gap && !mission.result && view.output ? ['off', view.output] : null,
       mission.paused ? ['warn', `Paused: ${mission.paused}`] : null,
       mission.missing ? ['warn', `Waits for tools that have left: ${mission.missing.join(', ')}`] : null,
       mission.stopping && !mission.result ? ['bad', `Stopping: ${mission.stopping.reason}`] : null,

@@ -8,8 +8,9 @@ import { applyEvent, createMission } from './state.js';
 const SPEEDS = [1, 5, 20];
 
 export function createReplay({ events, recorded, actions, seenBasis, compact }) {
-  const startMs = events.length ? Date.parse(events[0].time) : 0;
-  const endMs = events.length ? Date.parse(events[events.length - 1].time) : 0;
+  const times = events.map((event) => Date.parse(event.time));
+  const startMs = times[0] ?? 0;
+  const endMs = times[times.length - 1] ?? 0;
   const length = Math.max(1, endMs - startMs);
   const panel = createMissionPanel({ actions, seenBasis, compact });
   const play = h('button', { type: 'button', onclick: () => (playing ? pause() : start()) }, 'Play');
@@ -27,7 +28,7 @@ export function createReplay({ events, recorded, actions, seenBasis, compact }) 
 
   function seek(toMs) {
     atMs = Math.min(length, Math.max(0, toMs));
-    take(events.findIndex((event) => Date.parse(event.time) - startMs > atMs));
+    take(times.findIndex((time) => time - startMs > atMs));
   }
 
   /** Shows the first `count` events; -1 is all of them. */
@@ -47,7 +48,7 @@ export function createReplay({ events, recorded, actions, seenBasis, compact }) 
   function jump(by) {
     pause();
     const count = Math.min(events.length, Math.max(1, applied + by));
-    atMs = Date.parse(events[count - 1].time) - startMs;
+    atMs = times[count - 1] - startMs;
     take(count);
   }
 
