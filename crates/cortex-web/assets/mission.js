@@ -10,7 +10,7 @@ import { classWords, currentPlan, millis, phaseTone, phaseWords } from './state.
 
 const EXPENSES = { model_calls: 'Requests to the model', tokens: 'Tokens', money: 'Cost', seconds: 'Time, s', metres: 'Way, m', watt_hours: 'Energy, Wh' };
 
-export function createMissionPanel({ actions, seenBasis, compact = false }) {
+export function createMissionPanel({ actions, seenBasis, compact = false, isReplay = false }) {
   const task = h('h2.task');
   const meta = h('p.meta');
   const alerts = h('div.alerts');
@@ -41,7 +41,7 @@ export function createMissionPanel({ actions, seenBasis, compact = false }) {
   const report = h('div.report-slot');
   const log = createLog();
   const head = h('section.panel.mission-head', { 'aria-label': 'Task' },
-    h('div.task-row', task, actions ? cancel : null), confirm.box, answer, meta, alerts);
+    h('div.task-row', task, actions && !isReplay ? cancel : null), confirm.box, answer, meta, alerts);
   const main = h('div.mission-main', head, report, planPanel);
   const side = h('div.mission-side', flightPanel, budgetPanel, log.root);
   const root = h('div', { class: compact ? 'mission compact' : 'mission' }, main, side);

@@ -12,7 +12,7 @@ export function createReplay({ events, recorded, actions, seenBasis, compact }) 
   const startMs = times[0] ?? 0;
   const endMs = times[times.length - 1] ?? 0;
   const length = Math.max(1, endMs - startMs);
-  const panel = createMissionPanel({ actions, seenBasis, compact });
+  const panel = createMissionPanel({ actions, seenBasis, compact, isReplay: true });
   const play = h('button', { type: 'button', onclick: () => (playing ? pause() : start()) }, 'Play');
   const slider = h('input', { type: 'range', min: 0, max: 1000, value: 1000, 'aria-label': 'Moment of the mission', oninput: () => { pause(); seek((Number(slider.value) / 1000) * length); } });
   const speed = h('select', { 'aria-label': 'Speed' }, SPEEDS.map((times) => h('option', { value: times }, `×${times}`)));
